@@ -1,0 +1,40 @@
+// Kernel matrices, tile by tile: whole, across two sets of points, against vectors, and pulled back onto the parameters.
+//
+// Points are the rows of X (n x d) and Z (m x d).
+#pragma once
+
+#include <memory>
+
+#include "kernsel/factor.hpp"
+#include "kernsel/kernel.hpp"
+
+namespace kernsel {
+
+// out <- k(X, X), n x n. One triangle is computed; the result is symmetric to the last bit.
+template <class T>
+Status gram(const Kernel& k, View<const T> X, View<T> out);
+
+// out <- k(X, Z), n x m.
+template <class T>
+Status cross_gram(const Kernel& k, View<const T> X, View<const T> Z, View<T> out);
+
+// out <- the diagonal of k(X, X).
+template <class T>
+Status gram_diagonal(const Kernel& k, View<const T> X, View<T> out);
+
+// out <- k(X, Z) V for V (m x r), in O(tile) memory.
+template <class T>
+Status multiply(const Kernel& k, View<const T> X, View<const T> Z, View<const T> V, View<T> out);
+
+// gradient_p <- sum_ij W_ij dk(x_i, x_j)/dtheta_p, for any n x n matrix W; k.parameters() numbers. The sum has one order for any
+// number of threads.
+template <class T>
+Status pullback(const Kernel& k, View<const T> X, View<const T> W, double* gradient);
+template <class T>
+Status pullback(const Kernel& k, View<const T> X, View<const T> Z, View<const T> W, double* gradient);
+
+// L L' = k(X, X) + diag(noise), the kernel matrix never stored. `noise` has n entries, or one for all, or none.
+template <class T>
+Status factorize(const Kernel& k, View<const T> X, View<const T> noise, LowerTiles<T>& L);
+
+}  // namespace kernsel

@@ -1,0 +1,42 @@
+// Kernels as values: a tree of leaves and operations, copied cheaply, never changed.
+//
+//     Kernel k = 2.0 * rbf({1.0, 0.3}) + white(0.1);
+//
+// A kernel knows no data. gram.hpp evaluates it on points. A kernel built from an impossible parameter is kept, and
+// every computation with it returns Code::invalid_argument.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "kernsel/status.hpp"
+
+namespace kernsel {
+
+class KernelNode;
+
+class Kernel {
+ public:
+  explicit Kernel(std::shared_ptr<const KernelNode> node) : node_(std::move(node)) {}
+
+  // Hyperparameters on their log scale, from left to right in the expression.
+  Index parameters() const;
+  std::vector<double> theta() const;
+
+  Status check(Index columns) const;  // can it be evaluated on points with that many columns?
+  const std::shared_ptr<const KernelNode>& node() const { return node_; }
+
+ private:
+  std::shared_ptr<const KernelNode> node_;
+};
+
+// exp(-1/2 sum_k (x_k - z_k)^2 / l_k^2): one length scale for all columns, or one for each.
+Kernel rbf(std::vector<double> length_scale);
+Kernel constant(double value);  // k(x, z) = value
+Kernel white(double noise);     // noise on the diagonal of k(X, X), zero between different sets of points
+
+Kernel operator+(const Kernel& a, const Kernel& b);
+Kernel operator*(const Kernel& a, const Kernel& b);
+Kernel operator*(double factor, const Kernel& k);  // factor > 0
+
+}  // namespace kernsel

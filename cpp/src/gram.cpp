@@ -1,0 +1,215 @@
+#include "kernsel/gram.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "isa/table.hpp"
+#include "kernsel/runtime.hpp"
+#include "memory.hpp"
+#include "parallel.hpp"
+#include "program.hpp"
+#include "triangle.hpp"
+
+namespace kernsel {
+
+namespace {
+
+Status no_memory() {
+  Status status;
+  status.code = Code::out_of_memory;
+  return status;
+}
+
+template <class T>
+bool has_shape(const View<T>& view, Index rows, Index cols) {
+  return view.rows == rows && view.cols == cols;
+}
+
+template <class T>
+double elements(const View<T>& X, const View<T>& Z) {
+  return static_cast<double>(X.rows) * static_cast<double>(Z.rows);
+}
+
+}  // namespace
+
+template <class T>
+Status gram(const Kernel& k, View<const T> X, View<T> out) {
+  if (!has_shape(out, X.rows, X.rows)) return Status::invalid("gram: the output must be n x n");
+  const Program<T> program(k, X, X, true, Program<T>::preferred_block);
+  if (!program.status().ok() || X.rows == 0) return program.status();
+  const TileKernels<T>& kernels = tile_kernels<T>();
+  const Index blocks = program.row_blocks(), block = program.block();
+  return run_jobs(blocks * (blocks + 1) / 2, elements(X, X) * program.cost() / 2.0, [&](Jobs& jobs, Index job) {
+    const auto [i, j] = lower_by_rows(job);
+    const TilePlace at = program.place(i, j);
+    const T* tile = program.forward(at);
+    if (!tile) return jobs.stop(no_memory());
+    const Index rows = std::min(block, X.rows - at.row), cols = std::min(block, X.rows - at.col);
+    write_tile(kernels, tile, at.height, out.block(at.row, at.col, rows, cols));
+    if (i != j) write_tile(kernels, tile, at.height, out.block(at.col, at.row, cols, rows).transposed());
+  });
+}
+
+template <class T>
+Status cross_gram(const Kernel& k, View<const T> X, View<const T> Z, View<T> out) {
+  if (!has_shape(out, X.rows, Z.rows)) return Status::invalid("cross_gram: the output must be n x m");
+  const Program<T> program(k, X, Z, false, Program<T>::preferred_block);
+  if (!program.status().ok() || X.rows == 0 || Z.rows == 0) return program.status();
+  const TileKernels<T>& kernels = tile_kernels<T>();
+  const Index across = program.col_blocks(), block = program.block();
+  return run_jobs(program.row_blocks() * across, elements(X, Z) * program.cost(), [&](Jobs& jobs, Index job) {
+    const TilePlace at = program.place(job / across, job % across);
+    const T* tile = program.forward(at);
+    if (!tile) return jobs.stop(no_memory());
+    const Index rows = std::min(block, X.rows - at.row), cols = std::min(block, Z.rows - at.col);
+    write_tile(kernels, tile, at.height, out.block(at.row, at.col, rows, cols));
+  });
+}
+
+template <class T>
+Status gram_diagonal(const Kernel& k, View<const T> X, View<T> out) {
+  if (!has_shape(out, X.rows, 1)) return Status::invalid("gram_diagonal: the output must have one entry for each point");
+  const Program<T> program(k, X, X, true, Program<T>::preferred_block);
+  if (!program.status().ok()) return program.status();
+  return run_jobs(program.row_blocks(), static_cast<double>(X.rows) * program.cost(), [&](Jobs& jobs, Index i) {
+    const T* values = program.diagonal(i);
+    if (!values) return jobs.stop(no_memory());
+    const Index first = i * program.block(), count = std::min(program.block(), X.rows - first);
+    for (Index r = 0; r < count; ++r) out(first + r, 0) = values[r];
+  });
+}
+
+template <class T>
+Status multiply(const Kernel& k, View<const T> X, View<const T> Z, View<const T> V, View<T> out) {
+  if (V.rows != Z.rows || !has_shape(out, X.rows, V.cols)) return Status::invalid("multiply: V must be m x r, the output n x r");
+  const Program<T> program(k, X, Z, false, Program<T>::preferred_block);
+  if (!program.status().ok() || X.rows == 0 || V.cols == 0) return program.status();
+  constexpr Index padding = LowerTiles<T>::padding;
+  const Index block = program.block(), padded = round_up(Z.rows, padding);
+  Memory memory;  // V by columns, zero where tiles are padded
+  const Status status = memory.reserve(static_cast<std::size_t>(std::max<Index>(padded * V.cols, 1)) * sizeof(T));
+  if (!status.ok()) return status;
+  T* values = static_cast<T*>(memory.data());
+  for (Index c = 0; c < V.cols; ++c) {
+    for (Index r = 0; r < V.rows; ++r) values[r + c * padded] = V(r, c);
+    std::fill(values + V.rows + c * padded, values + padded + c * padded, T(0));
+  }
+  const double cost = elements(X, Z) * (program.cost() + 0.1 * static_cast<double>(V.cols));
+  return run_jobs(program.row_blocks(), cost, [&](Jobs& jobs, Index i) {
+    const Index height = program.place(i, 0).height;
+    T* sums = scratch<T>(Scratch::row, height * V.cols);
+    if (!sums) return jobs.stop(no_memory());
+    std::fill_n(sums, height * V.cols, T(0));
+    for (Index j = 0; j < program.col_blocks(); ++j) {
+      if (!jobs.poll()) return;
+      const TilePlace at = program.place(i, j);
+      const T* tile = program.forward(at);
+      if (!tile) return jobs.stop(no_memory());
+      tile_kernels<T>().multiply_nn(height, V.cols, at.width, T(1), tile, height, values + at.col, padded, sums, height);
+    }
+    const Index rows = std::min(block, X.rows - i * block);
+    for (Index c = 0; c < V.cols; ++c)
+      for (Index r = 0; r < rows; ++r) out(i * block + r, c) = sums[r + c * height];
+  });
+}
+
+namespace {
+
+// The weights of a tile, by columns, zero where it is padded; of (i, j) and (j, i) together where only one of the two is visited.
+template <class T>
+void load_weights(View<const T> W, const TilePlace& at, bool fold, T* to) {
+  const Index rows = std::min(at.height, W.rows - at.row), cols = std::min(at.width, W.cols - at.col);
+  std::fill_n(to, at.count(), T(0));
+  for (Index c = 0; c < cols; ++c)
+    for (Index r = 0; r < rows; ++r) to[r + c * at.height] = W(at.row + r, at.col + c);
+  for (Index r = 0; fold && r < rows; ++r)
+    for (Index c = 0; c < cols; ++c) to[r + c * at.height] += W(at.col + c, at.row + r);
+}
+
+template <class T>
+Status pull(const Kernel& k, View<const T> X, View<const T> Z, bool same, View<const T> W, double* gradient) {
+  if (!has_shape(W, X.rows, Z.rows)) return Status::invalid("pullback: the weights must have the shape of the kernel matrix");
+  const Program<T> program(k, X, Z, same, Program<T>::preferred_block);
+  if (!program.status().ok()) return program.status();
+  const Index parameters = program.parameters();
+  std::fill_n(gradient, parameters, 0.0);
+  if (X.rows == 0 || Z.rows == 0) return {};
+  const Index blocks = program.row_blocks(), across = program.col_blocks();
+  const Index tiles = same ? blocks * (blocks + 1) / 2 : blocks * across;
+  // A fixed number of partial sums, added up in order at the end: the same result for any number of threads, in bounded memory.
+  const Index parts = std::min<Index>(tiles, 512);
+  std::vector<double> partial(static_cast<std::size_t>(parts * parameters), 0.0);
+  const double cost = elements(X, Z) * program.cost() * (same ? 1.0 : 2.0);
+  const Status status = run_jobs(parts, cost, [&](Jobs& jobs, Index part) {
+    T* weights = scratch<T>(Scratch::panel, program.block() * program.block());
+    if (!weights) return jobs.stop(no_memory());
+    for (Index t = part * tiles / parts; t < (part + 1) * tiles / parts; ++t) {
+      if (!jobs.poll()) return;
+      const TileIndex tile = same ? lower_by_rows(t) : TileIndex{t / across, t % across};
+      const TilePlace at = program.place(tile.i, tile.j);
+      load_weights(W, at, same && tile.i != tile.j, weights);
+      if (!program.pullback(at, weights, &partial[static_cast<std::size_t>(part * parameters)])) return jobs.stop(no_memory());
+    }
+  });
+  for (Index part = 0; status.ok() && part < parts; ++part)
+    for (Index p = 0; p < parameters; ++p) gradient[p] += partial[static_cast<std::size_t>(part * parameters + p)];
+  return status;
+}
+
+// Tiles of k(X, X) + diag(noise) for the factorization.
+template <class T>
+class GramSource final : public TileSource<T> {
+ public:
+  GramSource(const Program<T>& program, View<const T> noise) : program_(program), noise_(noise) {}
+
+  Status fill(Index row, Index col, Index height, Index width, T* tile, Index stride) const override {
+    const TilePlace at = program_.place(row / program_.block(), col / program_.block());
+    const bool in_place = stride == at.height && reinterpret_cast<std::uintptr_t>(tile) % 64 == 0;
+    const T* values = program_.forward(at, in_place ? tile : nullptr);
+    if (!values) return no_memory();
+    for (Index c = 0; values != tile && c < width; ++c) std::copy_n(values + c * at.height, height, tile + c * stride);
+    for (Index r = 0; row == col && noise_.rows > 0 && r < height; ++r)
+      tile[r + r * stride] += noise_(noise_.rows == 1 ? 0 : row + r, 0);
+    return {};
+  }
+
+ private:
+  const Program<T>& program_;
+  View<const T> noise_;
+};
+
+}  // namespace
+
+template <class T>
+Status pullback(const Kernel& k, View<const T> X, View<const T> W, double* gradient) {
+  return pull(k, X, X, true, W, gradient);
+}
+
+template <class T>
+Status pullback(const Kernel& k, View<const T> X, View<const T> Z, View<const T> W, double* gradient) {
+  return pull(k, X, Z, false, W, gradient);
+}
+
+template <class T>
+Status factorize(const Kernel& k, View<const T> X, View<const T> noise, LowerTiles<T>& L) {
+  if (noise.rows > 1 && noise.rows != X.rows) return Status::invalid("factorize: give one noise variance, or one for each point");
+  Status status = L.resize(X.rows);
+  if (!status.ok()) return status;
+  const Program<T> program(k, X, X, true, L.tile());
+  if (!program.status().ok()) return program.status();
+  return factorize(GramSource<T>(program, noise), L);
+}
+
+#define KERNSEL_INSTANTIATE(T)                                                                               \
+  template Status gram<T>(const Kernel&, View<const T>, View<T>);                                            \
+  template Status cross_gram<T>(const Kernel&, View<const T>, View<const T>, View<T>);                       \
+  template Status gram_diagonal<T>(const Kernel&, View<const T>, View<T>);                                   \
+  template Status multiply<T>(const Kernel&, View<const T>, View<const T>, View<const T>, View<T>);          \
+  template Status pullback<T>(const Kernel&, View<const T>, View<const T>, double*);                         \
+  template Status pullback<T>(const Kernel&, View<const T>, View<const T>, View<const T>, double*);          \
+  template Status factorize<T>(const Kernel&, View<const T>, View<const T>, LowerTiles<T>&);
+KERNSEL_INSTANTIATE(float)
+KERNSEL_INSTANTIATE(double)
+#undef KERNSEL_INSTANTIATE
+
+}  // namespace kernsel

@@ -1,0 +1,80 @@
+// What an instruction set provides: one table of tile kernels for each scalar type.
+//
+// All matrices are stored by columns. Sizes marked * are multiples of LowerTiles<T>::padding and their pointers and strides are aligned likewise:
+// tile kernels have no edges. No kernel allocates, throws or knows of threads.
+#pragma once
+
+#include "kernsel/view.hpp"
+
+namespace kernsel {
+
+// Two sets of points, d columns each, in blocks of `height` and `width` points, and the weight of each squared difference.
+template <class T>
+struct PointTile {
+  Index height;     // *
+  Index width;      // *
+  Index dimension;  // d
+  const T* X;       // (height, d), columns `height` apart
+  const T* Z;       // (width, d), columns `width` apart
+  const T* weights; // (d), or nullptr for ones
+};
+
+template <class T>
+struct TileKernels {
+  // C += alpha A B', C += alpha A A' on and below the diagonal, C += alpha A B; A is m* x k.
+  void (*multiply_nt)(Index m, Index n, Index k, T alpha, const T* A, Index lda, const T* B, Index ldb, T* C, Index ldc);
+  void (*multiply_lower)(Index n, Index k, T alpha, const T* A, Index lda, T* C, Index ldc);
+  void (*multiply_nn)(Index m, Index n, Index k, T alpha, const T* A, Index lda, const T* B, Index ldb, T* C, Index ldc);
+
+  // A = L L' in place of the lower triangle; what is above is not defined afterwards. Returns -1, or the column whose pivot,
+  // stored in *pivot, is not positive and finite.
+  Index (*factorize)(Index n, T* A, Index lda, T* pivot);
+  // X <- X L^-T and X <- X L^-1; X is m* x n*.
+  void (*solve_transposed)(Index m, Index n, const T* L, Index ldl, T* X, Index ldx);
+  void (*solve)(Index m, Index n, const T* L, Index ldl, T* X, Index ldx);
+
+  // B = A', any size and alignment.
+  void (*transpose)(Index m, Index n, const T* A, Index lda, T* B, Index ldb);
+
+  // K = exp(-scale/2 sum_k w_k (x_k - z_k)^2), a tile without gaps; and for weights W on that tile, given K:
+  // gradient_k += sum_ij W_ij K_ij w_k (x_ik - z_jk)^2.
+  void (*rbf)(const PointTile<T>& points, T scale, T* K);
+  void (*rbf_pullback)(const PointTile<T>& points, const T* W, const T* K, double* gradient);
+
+  // On `count`* numbers; `out` may be one of the inputs.
+  void (*fill)(Index count, T value, T* out);
+  void (*add)(Index count, const T* a, const T* b, T* out);
+  void (*multiply)(Index count, const T* a, const T* b, T* out);
+  void (*multiply_add)(Index count, const T* a, const T* b, T* out);  // out += a b
+  void (*scale)(Index count, T factor, const T* a, T* out);
+  double (*sum)(Index count, const T* a);
+  double (*dot)(Index count, const T* a, const T* b);
+};
+
+struct InstructionSet {
+  const char* name;
+  TileKernels<float> single_precision;
+  TileKernels<double> double_precision;
+};
+
+extern const InstructionSet base_set;
+#ifdef KERNSEL_X86
+extern const InstructionSet avx2_set;
+extern const InstructionSet avx512_set;
+#endif
+
+// The set in use, chosen when first asked for (detect.cpp).
+const InstructionSet& instruction_set();
+
+template <class T>
+const TileKernels<T>& tile_kernels();
+template <>
+inline const TileKernels<float>& tile_kernels<float>() {
+  return instruction_set().single_precision;
+}
+template <>
+inline const TileKernels<double>& tile_kernels<double>() {
+  return instruction_set().double_precision;
+}
+
+}  // namespace kernsel

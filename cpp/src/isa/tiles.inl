@@ -1,0 +1,58 @@
+// The tile kernels, written once. Each tiles_<isa>.cpp includes this file with its own compiler flags, its own name for Eigen,
+// and KERNSEL_SET / KERNSEL_SET_NAME; only the table at the end leaves the file.
+//
+// Written on Eigen's packets: one packet is one vector register. Everything is in an anonymous namespace, without the standard
+// library and without OpenMP, so that no symbol compiled for one instruction set can stand in for another's.
+
+#include <Eigen/Core>
+
+#include "table.hpp"
+
+namespace kernsel {
+namespace {
+
+namespace simd = Eigen::internal;
+
+#define KERNSEL_INLINE inline __attribute__((always_inline))
+
+// A packet as a member, so that no template argument carries the compiler's vector attributes.
+template <class T>
+struct Pack {
+  using type = typename simd::packet_traits<T>::type;
+  static constexpr Index size = simd::packet_traits<T>::size;
+};
+
+// The register tile: as many rows (in packets) and columns as accumulators fit into the registers.
+#if defined(__AVX512F__) || defined(__aarch64__)
+constexpr int tile_packets = 3, tile_columns = 8;  // 32 registers
+#elif defined(__FMA__)
+constexpr int tile_packets = 3, tile_columns = 4;  // 16 registers
+#else
+constexpr int tile_packets = 2, tile_columns = 4;  // 16 registers, and a product needs one of its own
+#endif
+
+constexpr Index largest_tile = 512;
+
+template <class T, int Rows, int Cols>
+struct Accumulators {
+  typename Pack<T>::type v[Cols][Rows];
+};
+
+#include "linear.inl"
+#include "pointwise.inl"
+#include "stationary.inl"
+
+template <class T>
+constexpr TileKernels<T> make_table() {
+  return {multiply_nt<T>, multiply_lower<T>, multiply_nn<T>, factorize<T>, solve_transposed<T>, solve<T>,
+          transpose<T>,   rbf<T>,            rbf_pullback<T>, fill<T>,     add<T>,              multiply<T>,
+          multiply_add<T>, scale<T>,         sum<T>,          dot<T>};
+}
+
+}  // namespace
+
+extern const InstructionSet KERNSEL_SET;
+constexpr InstructionSet table{KERNSEL_SET_NAME, make_table<float>(), make_table<double>()};
+const InstructionSet KERNSEL_SET = table;
+
+}  // namespace kernsel

@@ -1,0 +1,3 @@
+#define KERNSEL_SET avx2_set
+#define KERNSEL_SET_NAME "avx2"
+#include "tiles.inl"

@@ -1,0 +1,3 @@
+#define KERNSEL_SET base_set
+#define KERNSEL_SET_NAME "base"
+#include "tiles.inl"

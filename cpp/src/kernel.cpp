@@ -1,0 +1,49 @@
+#include "kernsel/kernel.hpp"
+
+#include <cmath>
+#include <unordered_set>
+
+#include "program.hpp"
+
+namespace kernsel {
+
+namespace {
+
+// Calls f(node) once for each node, parents before children, left before right: the order of the hyperparameters.
+template <class F>
+void walk(const KernelNode& node, std::unordered_set<const KernelNode*>& seen, const F& f) {
+  if (!seen.insert(&node).second) return;
+  f(node);
+  for (const auto& child : node.children) walk(*child, seen, f);
+}
+
+template <class F>
+void walk(const Kernel& k, const F& f) {
+  std::unordered_set<const KernelNode*> seen;
+  walk(*k.node(), seen, f);
+}
+
+
+}  // namespace
+
+Index Kernel::parameters() const { return static_cast<Index>(theta().size()); }
+
+std::vector<double> Kernel::theta() const {
+  std::vector<double> all;
+  walk(*this, [&](const KernelNode& node) {
+    const std::vector<double> own = node.theta();
+    all.insert(all.end(), own.begin(), own.end());
+  });
+  return all;
+}
+
+Status Kernel::check(Index columns) const {
+  Status status;
+  walk(*this, [&](const KernelNode& node) {
+    if (status.ok()) status = node.check(columns);
+  });
+  return status;
+}
+
+
+}  // namespace kernsel

@@ -1,0 +1,165 @@
+#include "program.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "kernsel/runtime.hpp"
+
+namespace kernsel {
+
+template <class T>
+Status Points<T>::assign(View<const T> X, Index block, const std::vector<T>& factor) {
+  block_ = block;
+  columns_ = X.cols;
+  constexpr Index padding = 64 / static_cast<Index>(sizeof(T));
+  const Index blocks = (X.rows + block - 1) / block;
+  const Status status = memory_.reserve(static_cast<std::size_t>(std::max<Index>(blocks * block * columns_, 1)) * sizeof(T));
+  if (!status.ok()) return status;
+  for (Index b = 0; b < blocks; ++b) {
+    const Index first = b * block, real = std::min(block, X.rows - first), padded = round_up(real, padding);
+    T* to = static_cast<T*>(memory_.data()) + first * columns_;
+    for (Index k = 0; k < columns_; ++k, to += padded) {
+      const T f = factor.empty() ? T(1) : factor[static_cast<std::size_t>(k)];
+      const T* from = &X.data[first * X.row_stride + k * X.col_stride];
+      for (Index r = 0; r < real; ++r) to[r] = from[r * X.row_stride] * f;
+      std::fill(to + real, to + padded, T(0));
+    }
+  }
+  return status;
+}
+
+template <class T>
+Program<T>::Program(const Kernel& kernel, View<const T> X, View<const T> Z, bool same, Index block)
+    : rows_(X.rows), cols_(Z.rows), block_(block), same_(same) {
+  status_ = runtime_status();
+  if (status_.ok() && X.cols != Z.cols) status_ = Status::invalid("X and Z differ in their number of columns");
+  if (status_.ok()) status_ = kernel.check(X.cols);
+  if (!status_.ok()) return;
+  compile(kernel.node(), {X, Z, same, block});
+  assign_slots();
+}
+
+template <class T>
+std::size_t Program<T>::compile(const std::shared_ptr<const KernelNode>& node, const Geometry<T>& points) {
+  const auto found = known_.find(node.get());
+  if (found != known_.end()) return found->second;
+  Entry entry;
+  entry.first_parameter = parameters_;
+  parameters_ += static_cast<Index>(node->theta().size());
+  for (const auto& child : node->children) entry.children.push_back(compile(child, points));
+  Status status;
+  entry.step = node->bind(points, status);
+  if (status_.ok()) status_ = status;
+  cost_ += node->children.empty() ? 1.0 + 0.1 * static_cast<double>(points.X.cols) : 0.2;
+  entries_.push_back(std::move(entry));
+  known_.emplace(node.get(), entries_.size() - 1);
+  return entries_.size() - 1;
+}
+
+template <class T>
+void Program<T>::assign_slots() {
+  std::vector<std::size_t> uses(entries_.size(), 0);
+  for (const Entry& entry : entries_)
+    for (const std::size_t child : entry.children) ++uses[child];
+  std::vector<std::size_t> free_slots;
+  for (Entry& entry : entries_) {
+    for (const std::size_t child : entry.children)
+      if (--uses[child] == 0) free_slots.push_back(entries_[child].slot);
+    if (free_slots.empty()) {
+      entry.slot = slots_++;
+    } else {
+      entry.slot = free_slots.back();
+      free_slots.pop_back();
+    }
+  }
+}
+
+template <class T>
+TilePlace Program<T>::place(Index i, Index j) const {
+  constexpr Index padding = 64 / static_cast<Index>(sizeof(T));
+  TilePlace at{};
+  at.i = i;
+  at.j = j;
+  at.row = i * block_;
+  at.col = j * block_;
+  at.height = round_up(std::min(block_, rows_ - at.row), padding);
+  at.width = round_up(std::min(block_, cols_ - at.col), padding);
+  at.same = same_;
+  return at;
+}
+
+namespace {
+
+constexpr std::size_t most_children = 8;
+
+}  // namespace
+
+template <class T>
+const T* Program<T>::forward(const TilePlace& at, T* out) const {
+  T* memory = scratch<T>(Scratch::values, static_cast<Index>(slots_) * block_ * block_);
+  if (!memory) return nullptr;
+  const std::size_t root = entries_.back().slot;
+  const auto slot = [&](std::size_t s) { return s == root && out ? out : memory + static_cast<Index>(s) * block_ * block_; };
+  for (const Entry& entry : entries_) {
+    std::array<const T*, most_children> children{};
+    for (std::size_t c = 0; c < entry.children.size(); ++c) children[c] = slot(entries_[entry.children[c]].slot);
+    entry.step->forward(at, children.data(), slot(entry.slot));
+  }
+  return slot(root);
+}
+
+template <class T>
+const T* Program<T>::diagonal(Index i) const {
+  T* memory = scratch<T>(Scratch::values, static_cast<Index>(entries_.size()) * block_);
+  if (!memory) return nullptr;
+  const auto slot = [&](std::size_t e) { return memory + static_cast<Index>(e) * block_; };
+  for (std::size_t e = 0; e < entries_.size(); ++e) {
+    std::array<const T*, most_children> children{};
+    for (std::size_t c = 0; c < entries_[e].children.size(); ++c) children[c] = slot(entries_[e].children[c]);
+    entries_[e].step->diagonal(i, place(i, 0).height, children.data(), slot(e));
+  }
+  return slot(entries_.size() - 1);
+}
+
+template <class T>
+bool Program<T>::pullback(const TilePlace& at, const T* W, double* gradient) const {
+  const Index tile = block_ * block_;
+  const auto count = static_cast<Index>(entries_.size());
+  T* values = scratch<T>(Scratch::tape, count * tile);
+  T* adjoints = scratch<T>(Scratch::adjoint, (count + 1) * tile);
+  if (!values || !adjoints) return false;
+  std::array<const T*, most_children> children{};
+  const auto find_children = [&](const Entry& entry) {
+    for (std::size_t c = 0; c < entry.children.size(); ++c) children[c] = values + static_cast<Index>(entry.children[c]) * tile;
+  };
+  for (Index e = 0; e < count; ++e) {
+    const Entry& entry = entries_[static_cast<std::size_t>(e)];
+    find_children(entry);
+    entry.step->forward(at, children.data(), values + e * tile);
+  }
+  // The weights of a value come from all its parents: the first one gives them, later ones add.
+  std::vector<const T*> weights(entries_.size(), nullptr);
+  weights.back() = W;
+  T* spare = adjoints + count * tile;
+  for (Index e = count - 1; e >= 0; --e) {
+    const Entry& entry = entries_[static_cast<std::size_t>(e)];
+    const T* own = weights[static_cast<std::size_t>(e)];
+    find_children(entry);
+    entry.step->pull_parameters(at, children.data(), values + e * tile, own, gradient + entry.first_parameter);
+    for (std::size_t c = 0; c < entry.children.size(); ++c) {
+      const T*& so_far = weights[entry.children[c]];
+      T* room = adjoints + static_cast<Index>(entry.children[c]) * tile;
+      const T* more = entry.step->pull_child(at, c, children.data(), values + e * tile, own, so_far ? spare : room);
+      if (so_far) tile_kernels<T>().add(at.count(), so_far, more, room);
+      so_far = so_far ? room : more;
+    }
+  }
+  return true;
+}
+
+template class Points<float>;
+template class Points<double>;
+template class Program<float>;
+template class Program<double>;
+
+}  // namespace kernsel

@@ -1,0 +1,258 @@
+// Everything that follows from L by substitution. Right-hand sides are held transposed: a panel of m padded rows and n padded columns, by columns,
+// so that both substitutions multiply from the right, which is what the tile kernels do best, and read L as it lies.
+//
+//     forward:   X_i = (B_i - sum_{k<i} X_k L_ik') L_ii^-T          (L y = b)
+//     backward:  X_i = (Y_i - sum_{k>i} X_k L_ki ) L_ii^-1          (L' x = y)
+//
+// Columns `first`.. of the inverse are the same with the identity as right-hand side, restricted to blocks from `first` on: by
+// symmetry the lower tiles of A^-1 need no more. Each such panel is independent of all others.
+#include <algorithm>
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "isa/table.hpp"
+#include "kernsel/factor.hpp"
+#include "kernsel/runtime.hpp"
+#include "memory.hpp"
+#include "parallel.hpp"
+#include "triangle.hpp"
+
+namespace kernsel {
+
+namespace {
+
+Status no_memory(std::size_t bytes) {
+  Status status;
+  status.code = Code::out_of_memory;
+  status.bytes = bytes;
+  return status;
+}
+
+Index round_up(Index value, Index multiple) { return (value + multiple - 1) / multiple * multiple; }
+
+template <class T>
+struct Panel {
+  T* data;
+  Index height;  // padded number of right-hand sides
+  Index first;   // the block that `data` begins with
+  T* block(const LowerTiles<T>& L, Index i) const { return data + (i - first) * L.tile() * height; }
+};
+
+template <class T>
+Index panel_size(const LowerTiles<T>& L, Index height, Index first) {
+  return height * round_up(L.size() - first * L.tile(), LowerTiles<T>::padding);
+}
+
+// One block of the substitution; ready(k) waits until block k is solved, false to give up.
+template <class T, class Ready>
+bool forward_block(const LowerTiles<T>& L, const Panel<T>& X, Index i, const Ready& ready) {
+  const TileKernels<T>& kernels = tile_kernels<T>();
+  for (Index k = X.first; k < i; ++k) {
+    if (!ready(k)) return false;
+    kernels.multiply_nt(X.height, L.padded_rows(i), L.tile(), T(-1), X.block(L, k), X.height, L.block(i, k), L.stride(i),
+                        X.block(L, i), X.height);
+  }
+  kernels.solve_transposed(X.height, L.padded_rows(i), L.block(i, i), L.stride(i), X.block(L, i), X.height);
+  return true;
+}
+
+template <class T, class Ready>
+bool backward_block(const LowerTiles<T>& L, const Panel<T>& X, Index i, const Ready& ready) {
+  const TileKernels<T>& kernels = tile_kernels<T>();
+  for (Index k = L.blocks() - 1; k > i; --k) {
+    if (!ready(k)) return false;
+    kernels.multiply_nn(X.height, L.tile(), L.padded_rows(k), T(-1), X.block(L, k), X.height, L.block(k, i), L.stride(k),
+                        X.block(L, i), X.height);
+  }
+  kernels.solve(X.height, L.padded_rows(i), L.block(i, i), L.stride(i), X.block(L, i), X.height);
+  return true;
+}
+
+// All blocks, on one thread.
+template <class T>
+bool substitute(const LowerTiles<T>& L, const Panel<T>& X, bool backward, Jobs& jobs) {
+  const auto go_on = [&](Index) { return jobs.poll(); };
+  for (Index i = X.first; i < L.blocks(); ++i)
+    if (!forward_block(L, X, i, go_on)) return false;
+  for (Index i = L.blocks() - 1; backward && i >= X.first; --i)
+    if (!backward_block(L, X, i, go_on)) return false;
+  return true;
+}
+
+// Few right-hand sides: block after block, on all threads.
+template <class T>
+Status substitute_together(const LowerTiles<T>& L, const Panel<T>& X, bool backward) {
+  const Index blocks = L.blocks();
+  const double cost = static_cast<double>(L.size()) * static_cast<double>(L.size()) * static_cast<double>(X.height) / 100.0;
+  std::vector<std::atomic<Index>> solved(static_cast<std::size_t>(blocks));
+  const auto ready = [&](Jobs& jobs, Index value) {
+    return [&solved, &jobs, value](Index k) { return jobs.wait(solved[static_cast<std::size_t>(k)], value); };
+  };
+  Status status = run_jobs(blocks, cost, [&](Jobs& jobs, Index i) {
+    if (forward_block(L, X, i, ready(jobs, 1))) solved[static_cast<std::size_t>(i)].store(1, std::memory_order_release);
+  });
+  if (!backward || !status.ok()) return status;
+  return run_jobs(blocks, cost, [&](Jobs& jobs, Index job) {
+    const Index i = blocks - 1 - job;
+    if (backward_block(L, X, i, ready(jobs, 2))) solved[static_cast<std::size_t>(i)].store(2, std::memory_order_release);
+  });
+}
+
+// The right-hand sides in columns [col, col + width) of B, transposed into the panel, or back.
+template <class T>
+void load_panel(View<const T> B, const Panel<T>& X, Index padded) {
+  for (Index r = 0; r < B.rows; ++r) {
+    T* to = X.data + r * X.height;
+    for (Index c = 0; c < B.cols; ++c) to[c] = B(r, c);
+    std::fill(to + B.cols, to + X.height, T(0));
+  }
+  std::fill(X.data + B.rows * X.height, X.data + padded * X.height, T(0));
+}
+
+template <class T>
+Status substitute_all(const LowerTiles<T>& L, View<T> B, bool backward) {
+  const Status status = runtime_status();
+  if (!status.ok()) return status;
+  if (B.rows != L.size()) return Status::invalid("the right-hand side has another number of rows than the matrix");
+  if (B.cols == 0 || B.rows == 0) return {};
+  constexpr Index padding = LowerTiles<T>::padding;
+  const Index padded = round_up(L.size(), padding);
+  // Enough groups for all threads, each wide enough to be worth reading L for.
+  const Index widest = 144, threads = num_threads();
+  const Index width = std::min(widest, std::max<Index>(2 * padding, round_up((B.cols + threads - 1) / threads, padding)));
+  const Index groups = (B.cols + width - 1) / width;
+  const auto group = [&](Index g) { return B.block(0, g * width, B.rows, std::min(width, B.cols - g * width)); };
+  const auto solve_group = [&](Index g, const auto& solver) -> Status {
+    const View<T> part = group(g);
+    const Index height = round_up(part.cols, padding);
+    T* room = scratch<T>(Scratch::panel, height * padded);
+    if (!room) return no_memory(static_cast<std::size_t>(height * padded) * sizeof(T));
+    const Panel<T> X{room, height, 0};
+    load_panel<T>(part, X, padded);
+    const Status done = solver(X);
+    for (Index r = 0; done.ok() && r < part.rows; ++r)
+      for (Index c = 0; c < part.cols; ++c) part(r, c) = room[c + r * height];
+    return done;
+  };
+  if (groups == 1) return solve_group(0, [&](const Panel<T>& X) { return substitute_together(L, X, backward); });
+  const double cost = static_cast<double>(L.size()) * static_cast<double>(L.size()) * static_cast<double>(B.cols) / 50.0;
+  return run_jobs(groups, cost, [&](Jobs& jobs, Index g) {
+    const Status done = solve_group(g, [&](const Panel<T>& X) {
+      substitute(L, X, backward, jobs);
+      return Status{};
+    });
+    if (!done.ok()) jobs.stop(done);
+  });
+}
+
+// Calls take(j, X) with the panel of block column j of L^-1 (transposed; with `backward`, of A^-1) for each j, from several threads.
+template <class T, class F>
+Status for_inverse_panels(const LowerTiles<T>& L, bool backward, const F& take) {
+  const Status status = runtime_status();
+  if (!status.ok()) return status;
+  const auto n = static_cast<double>(L.size());
+  return run_jobs(L.blocks(), n * n * n / (backward ? 150.0 : 300.0), [&](Jobs& jobs, Index j) {
+    const Index height = L.padded_rows(j), count = panel_size(L, height, j);
+    T* room = scratch<T>(Scratch::panel, count);
+    if (!room) return jobs.stop(no_memory(static_cast<std::size_t>(count) * sizeof(T)));
+    std::fill_n(room, count, T(0));
+    for (Index r = 0; r < height; ++r) room[r + r * height] = T(1);
+    const Panel<T> X{room, height, j};
+    if (substitute(L, X, backward, jobs)) take(jobs, j, X);
+  });
+}
+
+}  // namespace
+
+template <class T>
+Status solve(const LowerTiles<T>& L, View<T> B) {
+  return substitute_all(L, B, true);
+}
+
+template <class T>
+Status solve_lower(const LowerTiles<T>& L, View<T> B) {
+  return substitute_all(L, B, false);
+}
+
+template <class T>
+Status inverse(const LowerTiles<T>& L, View<T> out) {
+  if (out.rows != L.size() || out.cols != L.size()) return Status::invalid("inverse: the output has the wrong shape");
+  const TileKernels<T>& kernels = tile_kernels<T>();
+  return for_inverse_panels(L, true, [&](Jobs&, Index j, const Panel<T>& X) {
+    for (Index i = j; i < L.blocks(); ++i) {
+      const T* tile = X.block(L, i);  // rows of block j, columns of block i
+      const View<T> above = out.block(j * L.tile(), i * L.tile(), L.rows(j), L.rows(i));
+      const View<T> below = out.block(i * L.tile(), j * L.tile(), L.rows(i), L.rows(j)).transposed();
+      if (i > j) {
+        write_tile(kernels, tile, X.height, above);
+        write_tile(kernels, tile, X.height, below);
+        continue;
+      }
+      for (Index c = 0; c < above.cols; ++c)  // rounding leaves the two halves of a diagonal tile different
+        for (Index r = 0; r <= c; ++r) above(r, c) = below(r, c) = tile[r + c * X.height];
+    }
+  });
+}
+
+// A panel replaces its column of L when no earlier panel, which needs that column, is still under way; until then it is kept aside.
+template <class T>
+Status invert(LowerTiles<T>& L) {
+  const TileKernels<T>& kernels = tile_kernels<T>();
+  const Index blocks = L.blocks();
+  std::vector<std::unique_ptr<Memory>> aside(static_cast<std::size_t>(blocks));
+  Index next = 0;  // the first panel not yet stored
+  std::mutex storing;
+  const auto store = [&](Index j, const T* panel) {
+    const Index height = L.padded_rows(j);
+    for (Index i = j; i < blocks; ++i)
+      kernels.transpose(height, L.padded_rows(i), panel + (i - j) * L.tile() * height, height, L.block(i, j), L.stride(i));
+    T* diagonal = L.block(j, j);  // whole, as the tiles of a symmetric matrix are, and the same in both halves
+    for (Index c = 0; c < height; ++c)
+      for (Index r = 0; r < c; ++r) diagonal[r + c * L.stride(j)] = diagonal[c + r * L.stride(j)];
+    L.pad_diagonal(j);
+  };
+  return for_inverse_panels(L, true, [&](Jobs& jobs, Index j, const Panel<T>& X) {
+    const std::lock_guard<std::mutex> lock(storing);
+    if (j > next) {
+      auto copy = std::make_unique<Memory>();
+      const auto count = panel_size(L, X.height, j);
+      const Status status = copy->reserve(static_cast<std::size_t>(count) * sizeof(T));
+      if (!status.ok()) return jobs.stop(status);
+      std::copy_n(X.data, count, static_cast<T*>(copy->data()));
+      aside[static_cast<std::size_t>(j)] = std::move(copy);
+      return;
+    }
+    store(j, X.data);
+    for (++next; next < blocks && aside[static_cast<std::size_t>(next)]; ++next) {
+      store(next, static_cast<const T*>(aside[static_cast<std::size_t>(next)]->data()));
+      aside[static_cast<std::size_t>(next)].reset();
+    }
+  });
+}
+
+template <class T>
+Status inverse_diagonal(const LowerTiles<T>& L, View<T> out) {
+  if (out.rows != L.size() || out.cols != 1) return Status::invalid("inverse_diagonal: the output has the wrong shape");
+  return for_inverse_panels(L, false, [&](Jobs&, Index j, const Panel<T>& X) {
+    const Index columns = panel_size(L, X.height, j) / X.height;
+    for (Index r = 0; r < L.rows(j); ++r) {
+      double sum = 0.0;
+      for (Index c = r; c < columns; ++c) sum += static_cast<double>(X.data[r + c * X.height]) * static_cast<double>(X.data[r + c * X.height]);
+      out(j * L.tile() + r, 0) = static_cast<T>(sum);
+    }
+  });
+}
+
+#define KERNSEL_INSTANTIATE(T)                                         \
+  template Status solve<T>(const LowerTiles<T>&, View<T>);             \
+  template Status solve_lower<T>(const LowerTiles<T>&, View<T>);       \
+  template Status inverse<T>(const LowerTiles<T>&, View<T>);           \
+  template Status invert<T>(LowerTiles<T>&);                           \
+  template Status inverse_diagonal<T>(const LowerTiles<T>&, View<T>);
+KERNSEL_INSTANTIATE(float)
+KERNSEL_INSTANTIATE(double)
+#undef KERNSEL_INSTANTIATE
+
+}  // namespace kernsel

@@ -1,0 +1,42 @@
+// Walking the lower triangle of tiles, and writing tiles out to arrays.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+#include "isa/table.hpp"
+#include "kernsel/view.hpp"
+
+namespace kernsel {
+
+struct TileIndex {
+  Index i, j;
+};
+
+// The job-th tile of the lower triangle, down the columns from the left, or along the rows from the top.
+inline TileIndex lower_by_rows(Index job) {
+  auto i = static_cast<Index>((std::sqrt(8.0 * static_cast<double>(job) + 1.0) - 1.0) / 2.0);
+  while ((i + 1) * (i + 2) / 2 <= job) ++i;
+  while (i * (i + 1) / 2 > job) --i;
+  return {i, job - i * (i + 1) / 2};
+}
+
+inline TileIndex lower_by_columns(Index job, Index blocks) {
+  const TileIndex mirrored = lower_by_rows(blocks * (blocks + 1) / 2 - 1 - job);
+  return {blocks - 1 - mirrored.j, blocks - 1 - mirrored.i};
+}
+
+// to <- the tile, whatever the order of `to`.
+template <class T>
+void write_tile(const TileKernels<T>& kernels, const T* tile, Index stride, View<T> to) {
+  if (to.row_stride == 1) {
+    for (Index c = 0; c < to.cols; ++c) std::copy_n(tile + c * stride, to.rows, to.data + c * to.col_stride);
+  } else if (to.col_stride == 1) {
+    kernels.transpose(to.rows, to.cols, tile, stride, to.data, to.row_stride);
+  } else {
+    for (Index c = 0; c < to.cols; ++c)
+      for (Index r = 0; r < to.rows; ++r) to(r, c) = tile[r + c * stride];
+  }
+}
+
+}  // namespace kernsel

@@ -1,0 +1,196 @@
+#include "bind_factor.hpp"
+
+#include "arrays.hpp"
+#include "compute.hpp"
+#include "errors.hpp"
+#include "module.hpp"
+
+namespace py = pybind11;
+using kernsel::Index;
+using kernsel::Status;
+using kernsel::View;
+
+namespace {
+
+template <class T, class F>
+void read(const Factor<T>& factor, const F& f) {
+  compute([&] {
+    const std::shared_lock lock(factor.mutex);
+    return f(factor.tiles);
+  });
+}
+
+template <class T, class F>
+void change(Factor<T>& factor, const F& f) {
+  compute([&] {
+    const std::unique_lock lock(factor.mutex);
+    return f(factor.tiles);
+  });
+}
+
+Input square(const py::object& A) {
+  Input input(A, "A", 2);
+  if (input.rows() != input.cols()) raise_value_error("A: expected a square matrix, got shape " + input.shape());
+  return input;
+}
+
+template <class T>
+std::unique_ptr<Factor<T>> factorize_array(const Input& A) {
+  auto factor = std::make_unique<Factor<T>>();
+  try {
+    change(*factor, [view = A.view<T>()](kernsel::LowerTiles<T>& tiles) {
+      const Status status = tiles.resize(view.rows);
+      return status.ok() ? factorize(kernsel::ArraySource<T>(view), tiles) : status;
+    });
+  } catch (const py::error_already_set&) {
+    // NaN and infinity show as a pivot that is not positive: say what they are.
+    const std::string place = A.first_not_finite(true);
+    if (place.empty()) throw;
+    raise_value_error("A: contains NaN or infinity, first at " + place);
+  }
+  return factor;
+}
+
+template <class T>
+std::unique_ptr<Factor<T>> factor_from_lower(const Input& L) {
+  auto factor = std::make_unique<Factor<T>>();
+  change(*factor, [view = L.view<T>()](kernsel::LowerTiles<T>& tiles) {
+    const Status status = tiles.resize(view.rows);
+    return status.ok() ? assign_lower(kernsel::ArraySource<T>(view), tiles) : status;
+  });
+  return factor;
+}
+
+template <class T>
+Input vector_for(const Factor<T>& factor, const py::object& object, const char* name) {
+  Input input(object, name, 1);
+  input.to(sizeof(T) == 4);
+  if (input.rows() != factor.tiles.size()) {
+    raise_value_error(std::string(name) + ": expected " + std::to_string(factor.tiles.size()) +
+                      " entries, one for each row of the matrix, got " + std::to_string(input.rows()));
+  }
+  return input;
+}
+
+template <class T>
+py::array_t<T> solve(const Factor<T>& factor, const py::object& b, bool lower) {
+  Input input(b, "b", 0);
+  input.to(sizeof(T) == 4);
+  const Index n = factor.tiles.size();
+  if (input.rows() != n) {
+    raise_value_error("b: expected " + std::to_string(n) + " rows, as the matrix has, got shape " + input.shape());
+  }
+  auto x = input.one_dimensional() ? new_array<T>(n) : new_array<T>(n, input.cols());
+  const View<const T> from = input.view<T>();
+  const View<T> to = view_of(x);
+  read(factor, [&](const kernsel::LowerTiles<T>& tiles) {
+    for (Index i = 0; i < to.rows; ++i)
+      for (Index j = 0; j < to.cols; ++j) to(i, j) = from(i, j);
+    return lower ? solve_lower(tiles, to) : kernsel::solve(tiles, to);
+  });
+  return x;
+}
+
+template <class T, class F>
+py::array_t<T> square_result(const Factor<T>& factor, const F& f) {
+  auto out = new_array<T>(factor.tiles.size(), factor.tiles.size());
+  const View<T> view = view_of(out);
+  read(factor, [&](const kernsel::LowerTiles<T>& tiles) { return f(tiles, view); });
+  return out;
+}
+
+// Writes tiles of a symmetric result to both halves of an array.
+template <class T>
+class ArraySink final : public kernsel::TileSink<T> {
+ public:
+  explicit ArraySink(View<T> out) : out_(out) {}
+  void take(Index row, Index col, Index height, Index width, const T* tile, Index stride) override {
+    for (Index c = 0; c < width; ++c)
+      for (Index r = row == col ? c : 0; r < height; ++r) {
+        out_(row + r, col + c) = tile[r + c * stride];
+        out_(col + c, row + r) = tile[r + c * stride];
+      }
+  }
+
+ private:
+  View<T> out_;
+};
+
+// A^-1 diag(g) A^-1; the inverse is formed in a copy of the factor.
+template <class T>
+py::array_t<T> sandwich(const Factor<T>& factor, const py::object& g) {
+  const Input weights = vector_for(factor, g, "g");
+  return square_result(factor, [&](const kernsel::LowerTiles<T>& tiles, View<T> out) {
+    kernsel::LowerTiles<T> inverse;
+    Status status = inverse.copy(tiles);
+    if (status.ok()) status = invert(inverse);
+    if (!status.ok()) return status;
+    ArraySink<T> sink(out);
+    return weighted_square(inverse, weights.view<T>(), sink);
+  });
+}
+
+template <class T>
+void append(Factor<T>& factor, const py::object& a, double alpha) {
+  const Input row = vector_for(factor, a, "a");
+  row.require_finite();
+  change(factor, [&](kernsel::LowerTiles<T>& tiles) { return kernsel::append(tiles, row.view<T>(), static_cast<T>(alpha)); });
+}
+
+template <class T>
+void remove(Factor<T>& factor, Index i) {
+  const Index n = factor.tiles.size();
+  if (i < -n || i >= n) throw py::index_error("i: " + std::to_string(i) + " is not a row of a matrix of size " + std::to_string(n));
+  change(factor, [&](kernsel::LowerTiles<T>& tiles) { return kernsel::remove(tiles, i < 0 ? i + n : i); });
+}
+
+template <class T>
+void bind_factor_class(py::module_& module, const char* name) {
+  using F = Factor<T>;
+  py::class_<F>(module, name)
+      .def_property_readonly("n", [](const F& f) { return f.tiles.size(); })
+      .def_property_readonly("dtype", [](const F&) { return py::dtype::of<T>(); })
+      .def_property_readonly("nbytes", [](const F& f) { return kernsel::LowerTiles<T>::bytes(f.tiles.size(), f.tiles.tile()); })
+      .def("solve", [](const F& f, const py::object& b) { return solve(f, b, false); }, py::arg("b"))
+      .def("solve_lower", [](const F& f, const py::object& b) { return solve(f, b, true); }, py::arg("b"))
+      .def("logdet", [](const F& f) { return kernsel::log_determinant(f.tiles); })
+      .def("inverse",
+           [](const F& f) {
+             return square_result(f, [](const auto& tiles, View<T> out) { return kernsel::inverse(tiles, out); });
+           })
+      .def("inverse_diagonal",
+           [](const F& f) {
+             auto out = new_array<T>(f.tiles.size());
+             const View<T> view = view_of(out);
+             read(f, [&](const auto& tiles) { return kernsel::inverse_diagonal(tiles, view); });
+             return out;
+           })
+      .def("lower",
+           [](const F& f) {
+             return square_result(f, [](const auto& tiles, View<T> out) { return kernsel::unpack_lower(tiles, out); });
+           })
+      .def("sandwich", &sandwich<T>, py::arg("g"))
+      .def("append", &append<T>, py::arg("a"), py::arg("alpha"))
+      .def("remove", &remove<T>, py::arg("i"));
+}
+
+}  // namespace
+
+void bind_factor(py::module_& module) {
+  bind_factor_class<float>(module, "CholeskyFloat32");
+  bind_factor_class<double>(module, "CholeskyFloat64");
+  module.def(
+      "cholesky",
+      [](const py::object& A) {
+        const Input input = square(A);
+        return input.single() ? py::cast(factorize_array<float>(input)) : py::cast(factorize_array<double>(input));
+      },
+      py::arg("A"));
+  module.def(
+      "cholesky_from_lower",
+      [](const py::object& L) {
+        const Input input = square(L);
+        return input.single() ? py::cast(factor_from_lower<float>(input)) : py::cast(factor_from_lower<double>(input));
+      },
+      py::arg("L"));
+}

@@ -1,0 +1,138 @@
+#include <pybind11/operators.h>
+#include <pybind11/stl.h>
+
+#include "arrays.hpp"
+#include "bind_factor.hpp"
+#include "compute.hpp"
+#include "errors.hpp"
+#include "kernsel/gram.hpp"
+#include "module.hpp"
+
+namespace py = pybind11;
+using kernsel::Index;
+using kernsel::Kernel;
+using kernsel::View;
+
+namespace {
+
+Input points(const py::object& object, const char* name) {
+  Input input(object, name, 2);
+  input.require_finite();
+  return input;
+}
+
+void require_same_columns(const Input& X, const Input& Z) {
+  if (X.cols() == Z.cols()) return;
+  raise_value_error("Z: expected " + std::to_string(X.cols()) + " columns, as X has, got shape " + Z.shape());
+}
+
+py::array gram(const Kernel& k, const py::object& X, const py::object& out) {
+  Input x = points(X, "X");
+  return in_precision(
+      [&](auto type) -> py::array {
+        using T = decltype(type);
+        auto K = output<T>(out, x.rows(), x.rows());
+        compute([&, to = view_of(K)] { return kernsel::gram<T>(k, x.view<T>(), to); });
+        return K;
+      },
+      x);
+}
+
+py::array cross_gram(const Kernel& k, const py::object& X, const py::object& Z, const py::object& out) {
+  Input x = points(X, "X"), z = points(Z, "Z");
+  require_same_columns(x, z);
+  return in_precision(
+      [&](auto type) -> py::array {
+        using T = decltype(type);
+        auto K = output<T>(out, x.rows(), z.rows());
+        compute([&, to = view_of(K)] { return kernsel::cross_gram<T>(k, x.view<T>(), z.view<T>(), to); });
+        return K;
+      },
+      x, z);
+}
+
+py::array diagonal(const Kernel& k, const py::object& X) {
+  Input x = points(X, "X");
+  return in_precision(
+      [&](auto type) -> py::array {
+        using T = decltype(type);
+        auto out = new_array<T>(x.rows());
+        compute([&, to = view_of(out)] { return kernsel::gram_diagonal<T>(k, x.view<T>(), to); });
+        return out;
+      },
+      x);
+}
+
+py::array multiply(const Kernel& k, const py::object& X, const py::object& Z, const py::object& V) {
+  Input x = points(X, "X"), z = points(Z, "Z"), v(V, "V", 0);
+  require_same_columns(x, z);
+  if (v.rows() != z.rows()) {
+    raise_value_error("V: expected " + std::to_string(z.rows()) + " rows, one for each point of Z, got shape " + v.shape());
+  }
+  return in_precision(
+      [&](auto type) -> py::array {
+        using T = decltype(type);
+        auto out = v.one_dimensional() ? new_array<T>(x.rows()) : new_array<T>(x.rows(), v.cols());
+        compute([&, to = view_of(out)] { return kernsel::multiply<T>(k, x.view<T>(), z.view<T>(), v.view<T>(), to); });
+        return out;
+      },
+      x, z, v);
+}
+
+py::array_t<double> pullback(const Kernel& k, const py::object& X, const py::object& W, const std::optional<py::object>& Z) {
+  Input x = points(X, "X"), z = points(Z ? *Z : X, "Z"), w(W, "W", 2);
+  require_same_columns(x, z);
+  if (w.rows() != x.rows() || w.cols() != z.rows()) {
+    raise_value_error("W: expected shape (" + std::to_string(x.rows()) + ", " + std::to_string(z.rows()) +
+                      "), as the kernel matrix has, got " + w.shape());
+  }
+  auto gradient = new_array<double>(k.parameters());
+  in_precision(
+      [&](auto type) {
+        using T = decltype(type);
+        compute([&, to = gradient.mutable_data()] {
+          return Z ? kernsel::pullback<T>(k, x.view<T>(), z.view<T>(), w.view<T>(), to)
+                   : kernsel::pullback<T>(k, x.view<T>(), w.view<T>(), to);
+        });
+      },
+      x, z, w);
+  return gradient;
+}
+
+// The factor of k(X, X) + diag(noise).
+py::object cholesky(const Kernel& k, const py::object& X, const py::object& noise) {
+  Input x = points(X, "X"), extra(noise, "noise", 1);
+  extra.require_finite();
+  extra.to(x.single());
+  if (extra.rows() > 1 && extra.rows() != x.rows()) {
+    raise_value_error("noise: expected 1 entry or " + std::to_string(x.rows()) + ", one for each point, got " +
+                      std::to_string(extra.rows()));
+  }
+  return in_precision(
+      [&](auto type) -> py::object {
+        using T = decltype(type);
+        auto factor = std::make_unique<Factor<T>>();
+        compute([&] { return kernsel::factorize<T>(k, x.view<T>(), extra.view<T>(), factor->tiles); });
+        return py::cast(std::move(factor));
+      },
+      x, extra);
+}
+
+}  // namespace
+
+void bind_kernels(py::module_& module) {
+  py::class_<Kernel>(module, "Kernel")
+      .def_property_readonly("theta", &Kernel::theta)
+      .def(py::self + py::self)
+      .def(py::self * py::self)
+      .def(double() * py::self)
+      .def("gram", &gram, py::arg("X"), py::arg("out") = py::none())
+      .def("cross_gram", &cross_gram, py::arg("X"), py::arg("Z"), py::arg("out") = py::none())
+      .def("diagonal", &diagonal, py::arg("X"))
+      .def("multiply", &multiply, py::arg("X"), py::arg("Z"), py::arg("V"))
+      .def("pullback", &pullback, py::arg("X"), py::arg("W"), py::arg("Z") = std::nullopt)
+      .def("cholesky", &cholesky, py::arg("X"), py::arg("noise"));
+  module.def("rbf", &kernsel::rbf, py::arg("length_scale"));
+  module.def("constant", &kernsel::constant, py::arg("value"));
+  module.def("white", &kernsel::white, py::arg("noise"));
+}

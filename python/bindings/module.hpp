@@ -1,0 +1,7 @@
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+void bind_runtime(pybind11::module_& module);
+void bind_factor(pybind11::module_& module);
+void bind_kernels(pybind11::module_& module);
