@@ -14,6 +14,8 @@ namespace kernsel {
 
 namespace {
 
+constexpr double larger_than_caches = 64e6;  // bytes
+
 Status no_memory() {
   Status status;
   status.code = Code::out_of_memory;
@@ -39,14 +41,21 @@ Status gram(const Kernel& k, View<const T> X, View<T> out) {
   if (!program.status().ok() || X.rows == 0) return program.status();
   const TileKernels<T>& kernels = tile_kernels<T>();
   const Index blocks = program.row_blocks(), block = program.block();
+  const bool large = elements(X, X) * sizeof(T) > larger_than_caches;
+  const View<T> by_columns = out.col_stride == 1 ? out.transposed() : out;  // the same matrix
   return run_jobs(blocks * (blocks + 1) / 2, elements(X, X) * program.cost() / 2.0, [&](Jobs& jobs, Index job) {
     const auto [i, j] = lower_by_rows(job);
     const TilePlace at = program.place(i, j);
     const T* tile = program.forward(at);
     if (!tile) return jobs.stop(no_memory());
     const Index rows = std::min(block, X.rows - at.row), cols = std::min(block, X.rows - at.col);
-    write_tile(kernels, tile, at.height, out.block(at.row, at.col, rows, cols));
-    if (i != j) write_tile(kernels, tile, at.height, out.block(at.col, at.row, cols, rows).transposed());
+    write_tile(kernels, tile, at.height, by_columns.block(at.row, at.col, rows, cols), large);
+    if (i == j) return;
+    // Transposed in the cache first: the output is then written in long runs.
+    T* mirrored = scratch<T>(Scratch::panel, at.count());
+    if (!mirrored) return jobs.stop(no_memory());
+    kernels.transpose(at.height, at.width, tile, at.height, mirrored, at.width);
+    write_tile(kernels, mirrored, at.width, by_columns.block(at.col, at.row, cols, rows), large);
   });
 }
 

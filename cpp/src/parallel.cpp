@@ -26,11 +26,11 @@ using std::chrono::milliseconds;
 std::atomic<InterruptCheck> interrupt_check{nullptr};
 std::atomic<int> thread_limit{0};
 std::atomic<bool> forked{false};
-std::atomic<Clock::rep> last_region{0};  // when a team last ended
+std::atomic<Clock::rep> last_work{0};  // when jobs worth a team last ended
 
 // Below `warm` a team costs more than it brings. A team that has slept must be woken first, at some 100 microseconds.
-constexpr double warm_cost = 15e3;
-constexpr double cold_cost = 1e6;
+constexpr double warm_cost = 4e4;
+constexpr double cold_cost = 3e5;
 constexpr auto team_sleeps_after = milliseconds(1);
 
 void relax() {
@@ -45,9 +45,12 @@ int team_size(Index count, double cost) {
   if (count < 2 || cost < warm_cost) return 1;
   const int threads = static_cast<int>(std::min<Index>(num_threads(), count));
   if (threads < 2 || cost >= cold_cost) return threads;
-  const auto idle = Clock::now().time_since_epoch() - Clock::duration(last_region.load(std::memory_order_relaxed));
+  // In a series of calls, the first one that finds the team asleep wakes it for the others.
+  const auto idle = Clock::now().time_since_epoch() - Clock::duration(last_work.load(std::memory_order_relaxed));
   return idle < team_sleeps_after ? threads : 1;
 }
+
+void note_work() { last_work.store(Clock::now().time_since_epoch().count(), std::memory_order_relaxed); }
 
 #if defined(__unix__) || defined(__APPLE__)
 // The threads of an OpenMP team do not survive fork(); entering a region in the child would wait for them forever.
@@ -134,6 +137,7 @@ Status run_jobs_erased(Index count, double cost, void (*f)(const void*, Jobs&, I
   const int threads = team_size(count, cost);
   if (threads < 2) {
     jobs.work(count, f, context);
+    if (cost >= warm_cost) note_work();
     return jobs.status_;
   }
 #ifdef _OPENMP
@@ -149,7 +153,7 @@ Status run_jobs_erased(Index count, double cost, void (*f)(const void*, Jobs&, I
     }
     jobs.work(count, f, context);
   }
-  last_region.store(Clock::now().time_since_epoch().count(), std::memory_order_relaxed);
+  note_work();
 #endif
   return jobs.status_;
 }

@@ -26,10 +26,12 @@ inline TileIndex lower_by_columns(Index job, Index blocks) {
   return {blocks - 1 - mirrored.j, blocks - 1 - mirrored.i};
 }
 
-// to <- the tile, whatever the order of `to`.
+// to <- the tile, whatever the order of `to`. `large`: `to` is part of an array that no cache holds.
 template <class T>
-void write_tile(const TileKernels<T>& kernels, const T* tile, Index stride, View<T> to) {
-  if (to.row_stride == 1) {
+void write_tile(const TileKernels<T>& kernels, const T* tile, Index stride, View<T> to, bool large = false) {
+  if (to.row_stride == 1 && large) {
+    kernels.stream(to.rows, to.cols, tile, stride, to.data, to.col_stride);
+  } else if (to.row_stride == 1) {
     for (Index c = 0; c < to.cols; ++c) std::copy_n(tile + c * stride, to.rows, to.data + c * to.col_stride);
   } else if (to.col_stride == 1) {
     kernels.transpose(to.rows, to.cols, tile, stride, to.data, to.row_stride);

@@ -31,14 +31,6 @@ KERNSEL_INLINE void squared_distances(const PointTile<T>& points, Index row, Ind
   }
 }
 
-// exp(x) for x <= 0. Eigen's exponential stops at the smallest normal number instead of going to zero.
-template <class T>
-KERNSEL_INLINE typename Pack<T>::type exp_of_negative(const typename Pack<T>::type& x) {
-  using P = typename Pack<T>::type;
-  const P lowest = simd::pset1<P>(sizeof(T) == 8 ? T(-708.39) : T(-87.33));
-  return simd::pselect(simd::pcmp_lt(x, lowest), simd::pset1<P>(T(0)), simd::pexp(x));
-}
-
 template <class T, bool Weighted>
 struct RbfRows {
   const PointTile<T>& points;

@@ -36,6 +36,9 @@ struct TileKernels {
   // B = A', any size and alignment.
   void (*transpose)(Index m, Index n, const T* A, Index lda, T* B, Index ldb);
 
+  // B = A for an output so large that it should not go through the caches, any size and alignment.
+  void (*stream)(Index m, Index n, const T* A, Index lda, T* B, Index ldb);
+
   // K = exp(-scale/2 sum_k w_k (x_k - z_k)^2), a tile without gaps; and for weights W on that tile, given K:
   // gradient_k += sum_ij W_ij K_ij w_k (x_ik - z_jk)^2.
   void (*rbf)(const PointTile<T>& points, T scale, T* K);
