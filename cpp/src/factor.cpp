@@ -25,6 +25,7 @@ Status ArraySource<T>::fill(Index row, Index col, Index height, Index width, T* 
     for (Index c = 0; c < width; ++c)
       for (Index r = 0; r < height; ++r) tile[r + c * stride] = from(r, c);
   }
+  if (row == col) add_noise(noise_, row, height, tile, stride);
   return {};
 }
 

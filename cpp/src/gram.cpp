@@ -177,8 +177,7 @@ class GramSource final : public TileSource<T> {
     const T* values = program_.forward(at, in_place ? tile : nullptr);
     if (!values) return no_memory();
     for (Index c = 0; values != tile && c < width; ++c) std::copy_n(values + c * at.height, height, tile + c * stride);
-    for (Index r = 0; row == col && noise_.rows > 0 && r < height; ++r)
-      tile[r + r * stride] += noise_(noise_.rows == 1 ? 0 : row + r, 0);
+    if (row == col) add_noise(noise_, row, height, tile, stride);
     return {};
   }
 

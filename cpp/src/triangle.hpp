@@ -41,4 +41,11 @@ void write_tile(const TileKernels<T>& kernels, const T* tile, Index stride, View
   }
 }
 
+// Adds noise to the diagonal of a tile that begins at (row, row): one number for all rows, one for each, or none.
+template <class T>
+void add_noise(View<const T> noise, Index row, Index height, T* tile, Index stride) {
+  if (noise.rows == 0) return;
+  for (Index r = 0; r < height; ++r) tile[r + r * stride] += noise(noise.rows == 1 ? 0 : row + r, 0);
+}
+
 }  // namespace kernsel

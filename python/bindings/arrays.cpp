@@ -101,6 +101,15 @@ void Input::require_finite() const {
   if (!place.empty()) raise_value_error(std::string(name_) + ": contains NaN or infinity, first at " + place);
 }
 
+Input noise_input(const py::object& noise, Index n) {
+  Input input(noise, "noise", 1);
+  input.require_finite();
+  if (input.rows() > 1 && input.rows() != n) {
+    raise_value_error("noise: expected 1 entry or " + std::to_string(n) + ", one for each row, got " + std::to_string(input.rows()));
+  }
+  return input;
+}
+
 template <class T>
 py::array_t<T> new_array(Index rows, std::optional<Index> cols) {
   const auto count = static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols.value_or(1));

@@ -39,6 +39,9 @@ class Input {
   bool single_ = false;
 };
 
+// What is added to a diagonal of n entries: one number for all, one for each, or none.
+Input noise_input(const pybind11::object& noise, kernsel::Index n);
+
 // A new array, in C order; MemoryError before it is allocated if there is no room.
 template <class T>
 pybind11::array_t<T> new_array(kernsel::Index rows, std::optional<kernsel::Index> cols = std::nullopt);

@@ -35,12 +35,12 @@ Input square(const py::object& A) {
 }
 
 template <class T>
-std::unique_ptr<Factor<T>> factorize_array(const Input& A) {
+std::unique_ptr<Factor<T>> factorize_array(const Input& A, const Input& noise) {
   auto factor = std::make_unique<Factor<T>>();
   try {
-    change(*factor, [view = A.view<T>()](kernsel::LowerTiles<T>& tiles) {
+    change(*factor, [view = A.view<T>(), extra = noise.view<T>()](kernsel::LowerTiles<T>& tiles) {
       const Status status = tiles.resize(view.rows);
-      return status.ok() ? factorize(kernsel::ArraySource<T>(view), tiles) : status;
+      return status.ok() ? factorize(kernsel::ArraySource<T>(view, extra), tiles) : status;
     });
   } catch (const py::error_already_set&) {
     // NaN and infinity show as a pivot that is not positive: say what they are.
@@ -181,11 +181,13 @@ void bind_factor(py::module_& module) {
   bind_factor_class<double>(module, "CholeskyFloat64");
   module.def(
       "cholesky",
-      [](const py::object& A) {
+      [](const py::object& A, const py::object& noise) {
         const Input input = square(A);
-        return input.single() ? py::cast(factorize_array<float>(input)) : py::cast(factorize_array<double>(input));
+        Input extra = noise_input(noise, input.rows());
+        extra.to(input.single());
+        return input.single() ? py::cast(factorize_array<float>(input, extra)) : py::cast(factorize_array<double>(input, extra));
       },
-      py::arg("A"));
+      py::arg("A"), py::arg("noise"));
   module.def(
       "cholesky_from_lower",
       [](const py::object& L) {

@@ -101,13 +101,8 @@ py::array_t<double> pullback(const Kernel& k, const py::object& X, const py::obj
 
 // The factor of k(X, X) + diag(noise).
 py::object cholesky(const Kernel& k, const py::object& X, const py::object& noise) {
-  Input x = points(X, "X"), extra(noise, "noise", 1);
-  extra.require_finite();
+  Input x = points(X, "X"), extra = noise_input(noise, x.rows());
   extra.to(x.single());
-  if (extra.rows() > 1 && extra.rows() != x.rows()) {
-    raise_value_error("noise: expected 1 entry or " + std::to_string(x.rows()) + ", one for each point, got " +
-                      std::to_string(extra.rows()));
-  }
   return in_precision(
       [&](auto type) -> py::object {
         using T = decltype(type);

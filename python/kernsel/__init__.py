@@ -1,0 +1,27 @@
+"""Kernel methods with the choice of the kernel at their heart."""
+
+from kernsel import kernels
+from kernsel.config import get_cmake_dir, get_include, get_num_threads, set_num_threads, show_config
+from kernsel.errors import NotPositiveDefiniteError
+from kernsel.factor import Cholesky, cholesky
+from kernsel.gram_matrix import gram
+from kernsel.regression import KernelRidge
+
+from ._core import version as _version
+
+__version__: str = _version()
+
+__all__ = [
+    "Cholesky",
+    "KernelRidge",
+    "NotPositiveDefiniteError",
+    "__version__",
+    "cholesky",
+    "get_cmake_dir",
+    "get_include",
+    "get_num_threads",
+    "gram",
+    "kernels",
+    "set_num_threads",
+    "show_config",
+]

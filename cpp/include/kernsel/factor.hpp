@@ -19,15 +19,15 @@ class TileSource {
   virtual Status fill(Index row, Index col, Index height, Index width, T* tile, Index stride) const = 0;
 };
 
-// The lower triangle of an array, in any order of storage.
+// The lower triangle of an array, in any order of storage, and what is added to its diagonal: one number for all rows, one for each, or none.
 template <class T>
 class ArraySource final : public TileSource<T> {
  public:
-  explicit ArraySource(View<const T> A) : A_(A) {}
+  explicit ArraySource(View<const T> A, View<const T> noise = {}) : A_(A), noise_(noise) {}
   Status fill(Index row, Index col, Index height, Index width, T* tile, Index stride) const override;
 
  private:
-  View<const T> A_;
+  View<const T> A_, noise_;
 };
 
 // L from A in n^3/3 flops; `L` has the size of A. On failure the status has the pivot, and L is of no use.

@@ -1,0 +1,94 @@
+"""What runs, on how many threads, and where the C++ library lies."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from typing import Any, Literal, overload
+
+from kernsel import _core
+
+__all__ = ["get_cmake_dir", "get_include", "get_num_threads", "set_num_threads", "show_config"]
+
+
+def get_num_threads() -> int:
+    """Return the number of threads that computations started from this thread may use."""
+    return _core.num_threads()
+
+
+def set_num_threads(count: int) -> None:
+    """Set the number of threads that computations may use.
+
+    The limit holds for the whole process. It also sets OpenMP's number of threads for the calling thread, and never
+    exceeds it: ``OMP_NUM_THREADS`` and ``threadpoolctl.threadpool_limits`` keep their say. Results do not depend on it.
+
+    Parameters
+    ----------
+    count : int
+        At least 1.
+
+    Examples
+    --------
+    >>> import kernsel as ks
+    >>> ks.set_num_threads(1)
+    >>> ks.get_num_threads()
+    1
+    """
+    if isinstance(count, bool) or not isinstance(count, int):
+        raise TypeError(f"count: expected an integer, got {count!r}")
+    if count < 1:
+        raise ValueError(f"count: expected at least 1 thread, got {count}")
+    _core.set_num_threads(min(count, 2**31 - 1))
+
+
+@overload
+def show_config(mode: Literal["print"] = "print") -> None: ...
+@overload
+def show_config(mode: Literal["dict"]) -> dict[str, Any]: ...
+def show_config(mode: Literal["print", "dict"] = "print") -> dict[str, Any] | None:
+    """Print what kernsel was built with and what it runs on.
+
+    Parameters
+    ----------
+    mode : {"print", "dict"}
+        "dict" returns the same as a dictionary.
+
+    Examples
+    --------
+    >>> import kernsel as ks
+    >>> sorted(ks.show_config("dict"))  # doctest: +NORMALIZE_WHITESPACE
+    ['compiler', 'eigen', 'isa', 'isa_available', 'isa_compiled', 'memory_available', 'openmp', 'threads', 'version']
+    """
+    config: dict[str, Any] = {
+        "version": _core.version(),
+        "isa": _core.isa(),
+        "isa_available": _core.isa_levels(),
+        "isa_compiled": _core.isa_compiled(),
+        "threads": _core.num_threads(),
+        "openmp": _core.openmp_version() or None,
+        "eigen": _core.eigen_version(),
+        "compiler": _core.compiler(),
+        "memory_available": _core.available_memory() or None,
+    }
+    if mode == "dict":
+        return config
+    if mode != "print":
+        raise ValueError(f'mode: expected "print" or "dict", got {mode!r}')
+    memory = config["memory_available"]
+    print(f"kernsel {config['version']}")
+    print(f"  instruction set  {config['isa']}, of {', '.join(config['isa_available'])} (KERNSEL_ISA chooses)")
+    print(f"  threads          {config['threads']}")
+    print(f"  OpenMP           {config['openmp'] or 'none: everything runs on one thread'}")
+    print(f"  Eigen            {config['eigen']}")
+    print(f"  compiler         {config['compiler']}")
+    print(f"  memory           {'unknown' if memory is None else f'{memory / 2**30:.1f} GiB available'}")
+    return None
+
+
+def get_include() -> str:
+    """Return the directory of the C++ headers, for compilers that are not driven by CMake."""
+    return str(files("kernsel") / "include")
+
+
+def get_cmake_dir() -> str:
+    """Return the directory of kernselConfig.cmake, for ``cmake -Dkernsel_DIR=...``."""
+    return str(files("kernsel") / "lib" / "cmake" / "kernsel")

@@ -1,0 +1,42 @@
+"""Kernel matrices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numpy.typing import ArrayLike, NDArray
+
+from kernsel.kernels import Kernel
+
+__all__ = ["gram"]
+
+
+def gram(kernel: Kernel, X: ArrayLike, Z: ArrayLike | None = None, *, out: NDArray[Any] | None = None) -> NDArray[Any]:
+    """Evaluate a kernel on all pairs of points: K_ij = k(x_i, x_j), or k(x_i, z_j).
+
+    Parameters
+    ----------
+    kernel : Kernel
+        From :mod:`kernsel.kernels`.
+    X : array-like of shape (n, d)
+    Z : array-like of shape (m, d), optional
+        Without it, the result is symmetric to the last bit, and only one triangle is computed.
+    out : ndarray, optional
+        Where to write, of the result's shape and dtype, in any order of storage.
+
+    Returns
+    -------
+    K : ndarray of shape (n, n) or (n, m)
+        `out` if given. float32 if X and Z are, float64 otherwise.
+
+    Examples
+    --------
+    >>> import numpy as np, kernsel as ks
+    >>> ks.gram(ks.kernels.RBF(1.0), np.array([[0.0], [1.0], [2.0]])).round(3)
+    array([[1.   , 0.607, 0.135],
+           [0.607, 1.   , 0.607],
+           [0.135, 0.607, 1.   ]])
+    """
+    if not isinstance(kernel, Kernel):
+        raise TypeError(f"kernel: expected a kernel of kernsel.kernels, got {kernel!r}")
+    return kernel(X, Z, out=out)
