@@ -37,17 +37,16 @@ Input square(const py::object& A) {
 template <class T>
 std::unique_ptr<Factor<T>> factorize_array(const Input& A, const Input& noise) {
   auto factor = std::make_unique<Factor<T>>();
-  try {
-    change(*factor, [view = A.view<T>(), extra = noise.view<T>()](kernsel::LowerTiles<T>& tiles) {
-      const Status status = tiles.resize(view.rows);
-      return status.ok() ? factorize(kernsel::ArraySource<T>(view, extra), tiles) : status;
-    });
-  } catch (const py::error_already_set&) {
+  const auto status = compute_status([&, view = A.view<T>(), extra = noise.view<T>()] {
+    const Status room = factor->tiles.resize(view.rows);
+    return room.ok() ? factorize(kernsel::ArraySource<T>(view, extra), factor->tiles) : room;
+  });
+  if (status.code == kernsel::Code::not_positive_definite) {
     // NaN and infinity show as a pivot that is not positive: say what they are.
     const std::string place = A.first_not_finite(true);
-    if (place.empty()) throw;
-    raise_value_error("A: contains NaN or infinity, first at " + place);
+    if (!place.empty()) raise_value_error("A: contains NaN or infinity, first at " + place);
   }
+  raise_status(status);
   return factor;
 }
 

@@ -7,11 +7,12 @@
 
 // Safe because arguments are views by the time this is called: nothing in `f` touches a Python object.
 template <class F>
+kernsel::Status compute_status(const F& f) {
+  const pybind11::gil_scoped_release release;
+  return f();
+}
+
+template <class F>
 void compute(const F& f) {
-  kernsel::Status status;
-  {
-    const pybind11::gil_scoped_release release;
-    status = f();
-  }
-  raise_status(status);
+  raise_status(compute_status(f));
 }

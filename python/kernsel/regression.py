@@ -94,7 +94,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ign
         alphas = self._alphas(targets.shape[1], len(y) if weights is None else float(weights.sum()))
         used = slice(None) if weights is None or weights.all() else np.flatnonzero(weights)
         if not isinstance(kernel, str):
-            kernel = kernel._resolve(X[used])
+            kernel = kernel._resolve(X, weights)
 
         coefficients = np.zeros_like(targets)
         for alpha in np.unique(alphas):

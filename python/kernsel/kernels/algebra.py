@@ -32,8 +32,8 @@ class _Pair(Kernel):
             if not isinstance(part, Kernel):
                 raise TypeError(f"{name}: expected a kernel, got {part!r}")
 
-    def _resolve(self, X: NDArray[Any]) -> Kernel:
-        return type(self)(self.k1._resolve(X), self.k2._resolve(X))
+    def _resolve(self, X: NDArray[Any], weights: NDArray[Any] | None = None) -> Kernel:
+        return type(self)(self.k1._resolve(X, weights), self.k2._resolve(X, weights))
 
 
 class Sum(_Pair):

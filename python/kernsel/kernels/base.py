@@ -32,9 +32,9 @@ class Kernel(ABC):
     def _check(self) -> None:
         """Raise if the parameters do not make a kernel."""
 
-    def _resolve(self, X: NDArray[Any]) -> Kernel:
-        """Return a kernel whose "auto" parameters are set from the data X."""
-        del X
+    def _resolve(self, X: NDArray[Any], weights: NDArray[Any] | None = None) -> Kernel:
+        """Return a kernel whose "auto" parameters are set from the data X, its points weighted."""
+        del X, weights
         return self
 
     def __call__(self, X: ArrayLike, Z: ArrayLike | None = None, *, out: NDArray[Any] | None = None) -> NDArray[Any]:

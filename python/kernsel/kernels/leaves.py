@@ -63,10 +63,11 @@ class RBF(Kernel):
         if _positive(self.length_scale, "length_scale").ndim > 1 or np.size(self.length_scale) == 0:
             raise ValueError(f"length_scale: expected one number or one for each column, got {self.length_scale!r}")
 
-    def _resolve(self, X: NDArray[Any]) -> RBF:
+    def _resolve(self, X: NDArray[Any], weights: NDArray[Any] | None = None) -> RBF:
         if not isinstance(self.length_scale, str):
             return self
-        spread = np.std(X, axis=0, dtype=np.float64)
+        X = np.asarray(X, dtype=np.float64)
+        spread = np.sqrt(np.average((X - np.average(X, axis=0, weights=weights)) ** 2, axis=0, weights=weights))
         spread[~(spread > 0)] = 1.0  # a constant column has no differences, so that any scale does
         return RBF(spread * np.sqrt(X.shape[1]))
 

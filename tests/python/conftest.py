@@ -1,0 +1,45 @@
+"""Settings that all tests share."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, settings
+
+import kernsel as ks
+
+ROOT = Path(__file__).parents[2]
+
+# The same examples on every run and every instruction set; no time limit, machines may be shared.
+settings.register_profile(
+    "kernsel", max_examples=60, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("kernsel")
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "core: rerun under every instruction set and with one thread (test_isa.py)")
+    config.addinivalue_line("markers", "slow: takes more than some seconds")
+
+
+def pytest_report_header():
+    config = ks.show_config("dict")
+    return f"kernsel {config['version']}: {config['isa']}, {config['threads']} threads, {config['compiler']}, {ks.__file__}"
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(20261118)
+
+
+@pytest.fixture
+def threads():
+    """Run with 1 and 2 threads, restore the number afterwards."""
+    before = ks.get_num_threads()
+    yield ks.set_num_threads
+    ks.set_num_threads(before)
+
+
+@pytest.fixture
+def root():
+    return ROOT

@@ -1,0 +1,83 @@
+"""Data flows one way: no file includes or imports what lies above it."""
+
+import ast
+import re
+
+import pytest
+
+# What each C++ file may include of ours. Public headers may include public headers only.
+LAYERS = {
+    "cpp/include/kernsel": r"kernsel/",
+    "cpp/src/isa": r"table\.hpp|.*\.inl|kernsel/(view|runtime|status)\.hpp",
+    "cpp/src/parallel": r"parallel\.hpp|kernsel/(status|runtime)\.hpp",
+    "cpp/src/memory": r"memory\.hpp|kernsel/(status|runtime|view)\.hpp",
+    "cpp/src/runtime": r"kernsel/",
+    "cpp/src/triangle": r"isa/table\.hpp|kernsel/view\.hpp",
+    "cpp/src/tiles": r"memory\.hpp|kernsel/(tiles|status|view)\.hpp",
+    "cpp/src/program": r"program\.hpp|memory\.hpp|isa/table\.hpp|kernsel/(kernel|runtime)\.hpp",
+    "cpp/src/kernels": r"kernels/node\.hpp|program\.hpp|isa/table\.hpp|kernsel/kernel\.hpp",
+    "cpp/src/kernel.cpp": r"program\.hpp|kernsel/kernel\.hpp",
+    "cpp/src/gram": r"(memory|parallel|program|triangle)\.hpp|isa/table\.hpp|kernsel/(gram|runtime)\.hpp",
+    # The factorization knows no kernels.
+    "cpp/src/(factor|solve|square|update)": r"(memory|parallel|triangle)\.hpp|isa/table\.hpp|kernsel/(factor|runtime)\.hpp",
+    "python/bindings": r"kernsel/|[a-z_]+\.hpp",
+}
+# Python modules, lowest first; each may import those before it.
+MODULES = ["_core", "errors", "config", "factor", "kernels", "gram_matrix", "regression", "cli", "__main__"]
+
+
+def sources(root):
+    for folder in ("cpp", "python/bindings"):
+        for path in sorted((root / folder).rglob("*")):
+            if path.suffix in {".cpp", ".hpp", ".inl"}:
+                yield path.relative_to(root).as_posix(), path.read_text()
+
+
+def test_includes_go_down(root):
+    files = dict(sources(root))
+    assert len(files) > 25
+    for name, text in files.items():
+        rules = [rule for prefix, rule in LAYERS.items() if re.match(prefix + r"\b", name)]
+        assert rules, f"{name}: no layer is named for it in this test"
+        for include in re.findall(r'^#include "([^"]+)"', text, re.M):
+            assert any(re.match(f"({rule})", include) for rule in rules), f"{name} includes {include}, which is above it"
+
+
+def test_only_the_tile_kernels_know_eigen_and_only_one_file_openmp(root):
+    for name, text in sources(root):
+        assert ("<Eigen/" in text) == (name == "cpp/src/isa/tiles.inl"), name
+        assert ("<omp.h>" in text) == (name == "cpp/src/parallel.cpp"), name
+        if name.startswith("python/") and name not in {"python/bindings/arrays.hpp"}:
+            assert "pybind11/numpy.h" not in text, name
+        if name.startswith("cpp/"):
+            assert not re.search(r"\bthrow\b|Python\.h", re.sub(r"//.*", "", text)), name
+
+
+def test_tile_kernels_use_no_standard_library(root):
+    for name, text in sources(root):
+        if name.endswith(".inl"):
+            code = re.sub(r"//.*", "", text)
+            assert "std::" not in code, name
+            assert "#pragma omp" not in code, name
+
+
+def imported(path):
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            if node.module == "kernsel":
+                yield from (alias.name for alias in node.names)
+            elif node.module.startswith("kernsel."):
+                yield node.module.split(".")[1]
+
+
+@pytest.mark.parametrize("module", MODULES[1:-2])
+def test_imports_go_down(root, module):
+    path = root / "python" / "kernsel" / module
+    for file in [path.with_suffix(".py")] if path.with_suffix(".py").exists() else sorted(path.glob("*.py")):
+        for name in imported(file):
+            assert MODULES.index(name) <= MODULES.index(module), f"{file.name} imports {name}, which is above it"
+
+
+def test_every_module_has_a_layer(root):
+    found = {p.stem for p in (root / "python/kernsel").iterdir() if p.suffix == ".py" or (p / "__init__.py").exists()}
+    assert found - {"__init__"} == set(MODULES) - {"_core"}

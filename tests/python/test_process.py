@@ -1,0 +1,224 @@
+"""Threads, signals and fork: computations that are good citizens of their process."""
+
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+
+import children
+import numpy as np
+import pytest
+from children import run
+from threadpoolctl import threadpool_limits
+
+import kernsel as ks
+from kernsel import _core
+
+needs_openmp = pytest.mark.skipif(not _core.openmp_version(), reason="built without OpenMP: everything runs on one thread")
+needs_fork = pytest.mark.skipif(sys.platform == "win32", reason="no fork on this system")
+
+
+def test_threads_are_validated(threads):
+    for bad in (0, -1):
+        with pytest.raises(ValueError, match=f"count: expected at least 1 thread, got {bad}"):
+            ks.set_num_threads(bad)
+    for bad in (1.0, "2", None, True):
+        with pytest.raises(TypeError, match="count: expected an integer"):
+            ks.set_num_threads(bad)
+    threads(1)
+    assert ks.get_num_threads() == 1
+
+
+@needs_openmp
+def test_threads_follow_openmp(threads):
+    threads(3)
+    assert ks.get_num_threads() == 3
+    with threadpool_limits(1):
+        assert ks.get_num_threads() == 1
+    assert ks.get_num_threads() == 3
+    code = "import kernsel as ks; print(ks.get_num_threads())"
+    assert run(code, OMP_NUM_THREADS="1") == "1\n"
+    assert run(code, OMP_NUM_THREADS="7") == "7\n"
+
+
+@needs_openmp
+def test_threads_are_really_used():
+    code = """
+        import time, numpy as np, psutil, kernsel as ks
+        A = np.eye(2000) + 0.5
+        ks.set_num_threads({count})
+        start = time.process_time()
+        while time.process_time() < start + 1.0: ks.cholesky(A)
+        print(sum(thread.user_time + thread.system_time > 0.1 for thread in psutil.Process().threads()))
+    """
+    assert run(code.format(count=1)) == "1\n"
+    assert run(code.format(count=2)) == "2\n"
+
+
+def test_the_interpreter_goes_on():
+    A = np.eye(4000) + 0.5
+    ticks, done = 0, threading.Event()
+
+    def work():
+        ks.cholesky(A)
+        done.set()
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    while not done.is_set():
+        ticks += 1
+        time.sleep(0.001)
+    thread.join()
+    assert ticks > 3  # one only, if the factorization kept the GIL
+
+
+def test_many_python_threads_at_once(rng):
+    A = [np.eye(n) * n + rng.uniform(size=(n, n)) for n in (50, 300, 700, 900)]
+    A = [(a + a.T) / 2 for a in A]
+    expected = [ks.cholesky(a).inverse() for a in A]
+    shared = ks.cholesky(A[1])
+    failures = []
+
+    def work(i):
+        for _ in range(5):
+            if not np.array_equal(ks.cholesky(A[i % 4]).inverse(), expected[i % 4]):
+                failures.append(i)
+            if not np.array_equal(shared.inverse(), expected[1]):
+                failures.append(-1)
+
+    workers = [threading.Thread(target=work, args=(i,)) for i in range(8)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert not failures
+
+
+def test_a_factor_that_changes_while_it_is_read(rng):
+    A = np.eye(400) + 0.5
+    F = ks.cholesky(A)
+    stop = threading.Event()
+    sizes = set()
+
+    def read():
+        while not stop.is_set():
+            L = F.lower()
+            sizes.add(len(L))
+            assert np.abs(L @ L.T - A[: len(L), : len(L)]).max() < 1e-10
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    for _ in range(20):
+        F.remove(-1)
+        F.append(A[: F.n, F.n], A[0, 0])
+    stop.set()
+    reader.join()
+    assert sizes <= {399, 400}
+
+
+@needs_fork
+@pytest.mark.parametrize("kind", ["fork", "grandchild", "thread in the child", "pool", "during a computation"])
+def test_fork(kind):
+    code = {
+        "fork": "check(child(compute))",
+        "grandchild": "check(child(lambda: child(compute) or 1))",
+        "thread in the child": """
+            def in_thread():
+                result = []
+                t = threading.Thread(target=lambda: result.append(compute())); t.start(); t.join()
+                return result[0]
+            check(child(in_thread))
+        """,
+        "pool": """
+            import multiprocessing as mp
+            with mp.get_context("fork").Pool(2) as pool:
+                assert pool.map(run_compute, range(4)) == [expected] * 4
+        """,
+        "during a computation": """
+            t = threading.Thread(target=lambda: [compute() for _ in range(30)]); t.start()
+            for _ in range(5): check(child(compute))
+            t.join()
+        """,
+    }[kind]
+    program = """
+        import os, threading, numpy as np, kernsel as ks
+        A = np.eye(1000) + 0.5
+        def compute(): return ks.cholesky(A).logdet()
+        def run_compute(_): return compute()
+        expected = compute()
+        def child(f):
+            pid = os.fork()
+            if pid == 0:
+                try: code = 0 if f() in (expected, 1) and ks.get_num_threads() == 1 else 1
+                except BaseException: code = 2
+                os._exit(code)
+            return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+        def check(code): assert code == 0, code
+    """
+    run(textwrap.dedent(program) + textwrap.dedent(code) + "\nprint('done')", timeout=60)
+
+
+INTERRUPTED = """
+    import numpy as np, psutil, sys, time
+    import kernsel as ks
+    n = 12_000
+    A = np.full((n, n), 0.5); A.flat[:: n + 1] = 1.5
+    X = np.arange(2.0 * n).reshape(n, 2)
+    W = A
+    before = psutil.Process().memory_info().rss
+    print("ready", flush=True)
+    try:
+        while True: {call}
+    except KeyboardInterrupt:
+        print("interrupted", flush=True)
+    leaked = psutil.Process().memory_info().rss - before
+    assert leaked < 100e6, leaked
+    assert abs(ks.cholesky(A[:500, :500]).logdet() - np.linalg.slogdet(A[:500, :500])[1]) < 1e-9
+"""
+
+
+@needs_fork
+@pytest.mark.parametrize(
+    "call",
+    [
+        "ks.cholesky(A)",
+        "ks.kernels.RBF([1.0, 2.0]).pullback(X, W)",
+        "ks.kernels.RBF([1.0, 2.0]).matmul(X, X, A[:, :200])",
+        "ks.KernelRidge(ks.kernels.RBF(0.1)).fit(X, X[:, 0])",
+    ],
+)
+@pytest.mark.parametrize("count", ["1", "2"])
+def test_interrupt(call, count):
+    child = subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(INTERRUPTED).format(call=call)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=children.environment(OMP_NUM_THREADS=count),
+    )
+    try:
+        assert child.stdout.readline() == "ready\n", child.stderr.read()
+        time.sleep(0.5)
+        start = time.perf_counter()
+        child.send_signal(2)
+        assert child.stdout.readline() == "interrupted\n", child.stderr.read()
+        seconds = time.perf_counter() - start
+        _, errors = child.communicate(timeout=60)
+        assert child.returncode == 0, errors
+    finally:
+        child.kill()
+    assert seconds < 1.0
+
+
+def test_a_signal_handler_that_does_not_raise_lets_the_work_go_on():
+    code = """
+        import os, signal, threading, time, numpy as np, kernsel as ks
+        seen = []
+        signal.signal(signal.SIGINT, lambda *_: seen.append(1))
+        A = np.full((6000, 6000), 0.5); A.flat[::6001] = 1.5
+        threading.Timer(0.1, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+        for _ in range(3): F = ks.cholesky(A)
+        assert seen and F.n == 6000
+    """
+    run(code)

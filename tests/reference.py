@@ -1,0 +1,122 @@
+"""What every operation of the core means: slow, obvious NumPy, in double precision.
+
+The tests compare the core with these functions; where they disagree, the core is wrong.
+"""
+
+import numpy as np
+
+
+def cholesky(A):
+    """Return L with L L' = A, or raise with the first row whose pivot is not positive."""
+    A = np.asarray(A, dtype=float)
+    n = len(A)
+    L = np.zeros((n, n))
+    for i in range(n):
+        for j in range(i + 1):
+            rest = A[i, j] - sum(L[i, k] * L[j, k] for k in range(j))
+            if i == j:
+                if not rest > 0:
+                    raise ArithmeticError(i, rest)
+                L[i, i] = np.sqrt(rest)
+            else:
+                L[i, j] = rest / L[j, j]
+    return L
+
+
+def solve_lower(L, b):
+    x = np.array(b, dtype=float)
+    for i in range(len(L)):
+        x[i] = (x[i] - L[i, :i] @ x[:i]) / L[i, i]
+    return x
+
+
+def solve(L, b):
+    x = solve_lower(L, b)
+    for i in reversed(range(len(L))):
+        x[i] = (x[i] - L[i + 1 :, i] @ x[i + 1 :]) / L[i, i]
+    return x
+
+
+def logdet(L):
+    return 2 * sum(np.log(L[i, i]) for i in range(len(L)))
+
+
+def inverse(L):
+    return solve(L, np.eye(len(L)))
+
+
+def inverse_diagonal(L):
+    return np.diag(inverse(L))
+
+
+def sandwich(L, g):
+    P = inverse(L)
+    return P @ np.diag(g) @ P
+
+
+def append(A, a, alpha):
+    return np.block([[A, np.reshape(a, (-1, 1))], [np.reshape(a, (1, -1)), np.full((1, 1), alpha)]])
+
+
+def remove(A, i):
+    return np.delete(np.delete(A, i, axis=0), i, axis=1)
+
+
+def rbf(length_scale):
+    """Return k(x, z) as a function of two points."""
+    return lambda x, z, same: np.exp(-0.5 * np.sum(((x - z) / length_scale) ** 2))
+
+
+def constant(value):
+    return lambda x, z, same: value
+
+
+def white(noise):
+    return lambda x, z, same: noise if same else 0.0
+
+
+def add(a, b):
+    return lambda x, z, same: a(x, z, same) + b(x, z, same)
+
+
+def multiply(a, b):
+    return lambda x, z, same: a(x, z, same) * b(x, z, same)
+
+
+def gram(k, X, Z=None):
+    """Return k on all pairs; without Z, a pair of equal indices is a point against itself."""
+    X = np.asarray(X, dtype=float)
+    others = X if Z is None else np.asarray(Z, dtype=float)
+    K = np.empty((len(X), len(others)))
+    for i in range(len(X)):
+        for j in range(len(others)):
+            K[i, j] = k(X[i], others[j], Z is None and i == j)
+    return K
+
+
+def central_differences(f, t, step=1e-5):
+    """Return df/dt_p for each entry of t, f scalar, and an estimate of the error of each."""
+    t = np.asarray(t, dtype=float)
+    gradient, error = np.empty(len(t)), np.empty(len(t))
+    for p in range(len(t)):
+
+        def along(h, p=p):
+            moved = t.copy()
+            moved[p] += h
+            return f(moved)
+
+        narrow = (along(step) - along(-step)) / (2 * step)
+        wide = (along(2 * step) - along(-2 * step)) / (4 * step)
+        gradient[p] = (4 * narrow - wide) / 3
+        error[p] = abs(narrow - wide) + 4 * np.finfo(float).eps * max(abs(along(step)), abs(along(-step)), 1e-300) / step
+    return gradient, error
+
+
+def kernel_ridge(K, y, alpha, weights=None):
+    """Return the coefficients c that minimize sum_i w_i (y - K c)_i^2 + alpha c'Kc, by the weighted normal equations."""
+    w = np.ones(len(K)) if weights is None else np.asarray(weights, dtype=float)
+    used = w > 0
+    c = np.zeros_like(np.asarray(y, dtype=float))
+    A = K[np.ix_(used, used)] + np.diag(alpha / w[used])
+    c[used] = np.linalg.solve(A, np.asarray(y, dtype=float)[used])
+    return c
