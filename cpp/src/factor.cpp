@@ -1,5 +1,6 @@
-// Tiled Cholesky factorization, left-looking: tile (i, j) is filled from its source, collects the products of rows i and j to its left, and is
-// finished by its diagonal tile. Jobs go down the columns; a job waits only for tiles that earlier jobs are about to finish.
+// Tiled Cholesky factorization, left-looking: tile (i, j) is filled from its source, collects the products of rows i and j to
+// its left, and is finished by its diagonal tile. Jobs go down the columns; a job waits only for tiles that earlier jobs are
+// about to finish.
 #include "kernsel/factor.hpp"
 
 #include <algorithm>
@@ -148,12 +149,12 @@ Status unpack_symmetric(const LowerTiles<T>& tiles, View<T> out) {
   return unpack(tiles, out, true);
 }
 
-#define KERNSEL_INSTANTIATE(T)                                          \
-  template class ArraySource<T>;                                        \
-  template Status factorize<T>(const TileSource<T>&, LowerTiles<T>&);   \
+#define KERNSEL_INSTANTIATE(T)                                           \
+  template class ArraySource<T>;                                         \
+  template Status factorize<T>(const TileSource<T>&, LowerTiles<T>&);    \
   template Status assign_lower<T>(const TileSource<T>&, LowerTiles<T>&); \
-  template double log_determinant<T>(const LowerTiles<T>&);             \
-  template Status unpack_lower<T>(const LowerTiles<T>&, View<T>);       \
+  template double log_determinant<T>(const LowerTiles<T>&);              \
+  template Status unpack_lower<T>(const LowerTiles<T>&, View<T>);        \
   template Status unpack_symmetric<T>(const LowerTiles<T>&, View<T>);
 KERNSEL_INSTANTIATE(float)
 KERNSEL_INSTANTIATE(double)

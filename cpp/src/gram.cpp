@@ -90,7 +90,8 @@ Status gram_diagonal(const Kernel& k, View<const T> X, View<T> out) {
 
 template <class T>
 Status multiply(const Kernel& k, View<const T> X, View<const T> Z, View<const T> V, View<T> out) {
-  if (V.rows != Z.rows || !has_shape(out, X.rows, V.cols)) return Status::invalid("multiply: V must be m x r, the output n x r");
+  if (V.rows != Z.rows || !has_shape(out, X.rows, V.cols))
+    return Status::invalid("multiply: V must be m x r, the output n x r");
   const Program<T> program(k, X, Z, false, Program<T>::preferred_block);
   if (!program.status().ok() || X.rows == 0 || V.cols == 0) return program.status();
   constexpr Index padding = LowerTiles<T>::padding;
@@ -124,7 +125,8 @@ Status multiply(const Kernel& k, View<const T> X, View<const T> Z, View<const T>
 
 namespace {
 
-// The weights of a tile, by columns, zero where it is padded; of (i, j) and (j, i) together where only one of the two is visited.
+// The weights of a tile, by columns, zero where it is padded; of (i, j) and (j, i) together where only one of the two is
+// visited.
 template <class T>
 void load_weights(View<const T> W, const TilePlace& at, bool fold, T* to) {
   const Index rows = std::min(at.height, W.rows - at.row), cols = std::min(at.width, W.cols - at.col);
@@ -200,7 +202,8 @@ Status pullback(const Kernel& k, View<const T> X, View<const T> Z, View<const T>
 
 template <class T>
 Status factorize(const Kernel& k, View<const T> X, View<const T> noise, LowerTiles<T>& L) {
-  if (noise.rows > 1 && noise.rows != X.rows) return Status::invalid("factorize: give one noise variance, or one for each point");
+  if (noise.rows > 1 && noise.rows != X.rows)
+    return Status::invalid("factorize: give one noise variance, or one for each point");
   Status status = L.resize(X.rows);
   if (!status.ok()) return status;
   const Program<T> program(k, X, X, true, L.tile());
@@ -208,13 +211,13 @@ Status factorize(const Kernel& k, View<const T> X, View<const T> noise, LowerTil
   return factorize(GramSource<T>(program, noise), L);
 }
 
-#define KERNSEL_INSTANTIATE(T)                                                                               \
-  template Status gram<T>(const Kernel&, View<const T>, View<T>);                                            \
-  template Status cross_gram<T>(const Kernel&, View<const T>, View<const T>, View<T>);                       \
-  template Status gram_diagonal<T>(const Kernel&, View<const T>, View<T>);                                   \
-  template Status multiply<T>(const Kernel&, View<const T>, View<const T>, View<const T>, View<T>);          \
-  template Status pullback<T>(const Kernel&, View<const T>, View<const T>, double*);                         \
-  template Status pullback<T>(const Kernel&, View<const T>, View<const T>, View<const T>, double*);          \
+#define KERNSEL_INSTANTIATE(T)                                                                      \
+  template Status gram<T>(const Kernel&, View<const T>, View<T>);                                   \
+  template Status cross_gram<T>(const Kernel&, View<const T>, View<const T>, View<T>);              \
+  template Status gram_diagonal<T>(const Kernel&, View<const T>, View<T>);                          \
+  template Status multiply<T>(const Kernel&, View<const T>, View<const T>, View<const T>, View<T>); \
+  template Status pullback<T>(const Kernel&, View<const T>, View<const T>, double*);                \
+  template Status pullback<T>(const Kernel&, View<const T>, View<const T>, View<const T>, double*); \
   template Status factorize<T>(const Kernel&, View<const T>, View<const T>, LowerTiles<T>&);
 KERNSEL_INSTANTIATE(float)
 KERNSEL_INSTANTIATE(double)

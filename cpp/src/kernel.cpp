@@ -23,7 +23,6 @@ void walk(const Kernel& k, const F& f) {
   walk(*k.node(), seen, f);
 }
 
-
 }  // namespace
 
 Index Kernel::parameters() const { return static_cast<Index>(theta().size()); }
@@ -44,6 +43,5 @@ Status Kernel::check(Index columns) const {
   });
   return status;
 }
-
 
 }  // namespace kernsel

@@ -48,8 +48,8 @@ std::size_t read_number(const char* path, const char* key = nullptr) {
 
 std::size_t left_in_group() {
   const char* group = "/sys/fs/cgroup/";
-  const std::pair<const char*, const char*> versions[] = {
-      {"memory.max", "memory.current"}, {"memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes"}};
+  const std::pair<const char*, const char*> versions[] = {{"memory.max", "memory.current"},
+                                                          {"memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes"}};
   for (const auto& [limit_name, usage_name] : versions) {
     char path[128];
     std::snprintf(path, sizeof path, "%s%s", group, limit_name);

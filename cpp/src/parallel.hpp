@@ -1,8 +1,8 @@
 // Jobs on a team of threads. The only file that knows OpenMP is parallel.cpp.
 //
-// run_jobs(count, cost, f) calls f(0), f(1), ... f(count - 1). Jobs start in ascending order, so that a job may wait for any job with a lower
-// number: whoever runs that one has already begun it. This is all the scheduling the library needs: no task graph is
-// ever built, and a job that finds its inputs ready pays one atomic load for them.
+// run_jobs(count, cost, f) calls f(0), f(1), ... f(count - 1). Jobs start in ascending order, so that a job may wait for any
+// job with a lower number: whoever runs that one has already begun it. This is all the scheduling the library needs: no task
+// graph is ever built, and a job that finds its inputs ready pays one atomic load for them.
 #pragma once
 
 #include <atomic>
@@ -23,8 +23,8 @@ class Jobs {
     return counter.load(std::memory_order_acquire) >= value || wait_slowly(counter, value);
   }
 
-  // To be called now and then (a job does it by itself once): looks for an interrupt, at most every 50 ms, on the thread that called run_jobs.
-  // False if the jobs were stopped.
+  // To be called now and then (a job does it by itself once): looks for an interrupt, at most every 50 ms, on the thread that
+  // called run_jobs. False if the jobs were stopped.
   bool poll();
 
  private:

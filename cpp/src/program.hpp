@@ -1,4 +1,5 @@
-// A kernel made ready for two sets of points: a list of steps, children before parents, that fills tiles and pulls tiles of weights back.
+// A kernel made ready for two sets of points: a list of steps, children before parents, that fills tiles and pulls tiles of
+// weights back.
 //
 // This is reverse-mode differentiation where every value is a tile: one virtual call for each step and tile. A subtree that
 // stands in the expression several times (the same node) is one step, with one set of parameters.
@@ -33,9 +34,9 @@ class Points {
 // One tile: block row i of X against block row j of Z.
 struct TilePlace {
   Index i, j;
-  Index row, col;        // of its first element
-  Index height, width;   // padded
-  bool same;             // X and Z are one set, so that row == col is a point against itself
+  Index row, col;       // of its first element
+  Index height, width;  // padded
+  bool same;            // X and Z are one set, so that row == col is a point against itself
   Index count() const { return height * width; }
 };
 
@@ -97,8 +98,8 @@ class Program {
   struct Entry {
     std::unique_ptr<Step<T>> step;
     std::vector<std::size_t> children;
-    std::size_t slot = 0;             // of its value in forward(); children that nobody else needs are overwritten
-    Index first_parameter = 0;        // in the gradient
+    std::size_t slot = 0;       // of its value in forward(); children that nobody else needs are overwritten
+    Index first_parameter = 0;  // in the gradient
   };
 
   std::size_t compile(const std::shared_ptr<const KernelNode>& node, const Geometry<T>& points);

@@ -1,5 +1,6 @@
-// Everything that follows from L by substitution. Right-hand sides are held transposed: a panel of m padded rows and n padded columns, by columns,
-// so that both substitutions multiply from the right, which is what the tile kernels do best, and read L as it lies.
+// Everything that follows from L by substitution. Right-hand sides are held transposed: a panel of m padded rows and n padded
+// columns, by columns, so that both substitutions multiply from the right, which is what the tile kernels do best, and read L
+// as it lies.
 //
 //     forward:   X_i = (B_i - sum_{k<i} X_k L_ik') L_ii^-T          (L y = b)
 //     backward:  X_i = (Y_i - sum_{k>i} X_k L_ki ) L_ii^-1          (L' x = y)
@@ -147,7 +148,8 @@ Status substitute_all(const LowerTiles<T>& L, View<T> B, bool backward) {
   });
 }
 
-// Calls take(j, X) with the panel of block column j of L^-1 (transposed; with `backward`, of A^-1) for each j, from several threads.
+// Calls take(j, X) with the panel of block column j of L^-1 (transposed; with `backward`, of A^-1) for each j, from several
+// threads.
 template <class T, class F>
 Status for_inverse_panels(const LowerTiles<T>& L, bool backward, const F& take) {
   const Status status = runtime_status();
@@ -196,7 +198,8 @@ Status inverse(const LowerTiles<T>& L, View<T> out) {
   });
 }
 
-// A panel replaces its column of L when no earlier panel, which needs that column, is still under way; until then it is kept aside.
+// A panel replaces its column of L when no earlier panel, which needs that column, is still under way; until then it is kept
+// aside.
 template <class T>
 Status invert(LowerTiles<T>& L) {
   const TileKernels<T>& kernels = tile_kernels<T>();
@@ -239,17 +242,18 @@ Status inverse_diagonal(const LowerTiles<T>& L, View<T> out) {
     const Index columns = panel_size(L, X.height, j) / X.height;
     for (Index r = 0; r < L.rows(j); ++r) {
       double sum = 0.0;
-      for (Index c = r; c < columns; ++c) sum += static_cast<double>(X.data[r + c * X.height]) * static_cast<double>(X.data[r + c * X.height]);
+      for (Index c = r; c < columns; ++c)
+        sum += static_cast<double>(X.data[r + c * X.height]) * static_cast<double>(X.data[r + c * X.height]);
       out(j * L.tile() + r, 0) = static_cast<T>(sum);
     }
   });
 }
 
-#define KERNSEL_INSTANTIATE(T)                                         \
-  template Status solve<T>(const LowerTiles<T>&, View<T>);             \
-  template Status solve_lower<T>(const LowerTiles<T>&, View<T>);       \
-  template Status inverse<T>(const LowerTiles<T>&, View<T>);           \
-  template Status invert<T>(LowerTiles<T>&);                           \
+#define KERNSEL_INSTANTIATE(T)                                   \
+  template Status solve<T>(const LowerTiles<T>&, View<T>);       \
+  template Status solve_lower<T>(const LowerTiles<T>&, View<T>); \
+  template Status inverse<T>(const LowerTiles<T>&, View<T>);     \
+  template Status invert<T>(LowerTiles<T>&);                     \
   template Status inverse_diagonal<T>(const LowerTiles<T>&, View<T>);
 KERNSEL_INSTANTIATE(float)
 KERNSEL_INSTANTIATE(double)

@@ -1,5 +1,5 @@
-// P diag(g) P, tile by tile. A block row of P, scaled by g, is gathered once (what lies above the diagonal is transposed on the way), and then multiplied
-// by every block column up to its own.
+// P diag(g) P, tile by tile. A block row of P, scaled by g, is gathered once (what lies above the diagonal is transposed on the
+// way), and then multiplied by every block column up to its own.
 #include <algorithm>
 
 #include "isa/table.hpp"

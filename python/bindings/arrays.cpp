@@ -20,7 +20,9 @@ std::string shape_text(const py::array& array) {
 }
 
 // array.astype(float32 or float64), in memory of its own.
-py::array as_type(const py::array& array, bool single) { return py::array(array.attr("astype")(single ? "float32" : "float64")); }
+py::array as_type(const py::array& array, bool single) {
+  return py::array(array.attr("astype")(single ? "float32" : "float64"));
+}
 
 [[noreturn]] void raise_not_real(const char* name, const std::string& why) {
   raise_type_error(std::string(name) + ": expected an array of real numbers (" + why + ")");
@@ -105,7 +107,8 @@ Input noise_input(const py::object& noise, Index n) {
   Input input(noise, "noise", 1);
   input.require_finite();
   if (input.rows() > 1 && input.rows() != n) {
-    raise_value_error("noise: expected 1 entry or " + std::to_string(n) + ", one for each row, got " + std::to_string(input.rows()));
+    raise_value_error("noise: expected 1 entry or " + std::to_string(n) + ", one for each row, got " +
+                      std::to_string(input.rows()));
   }
   return input;
 }
@@ -123,7 +126,8 @@ py::array_t<T> output(const py::object& out, Index rows, Index cols) {
   if (out.is_none()) return new_array<T>(rows, cols);
   const std::string wanted = "(" + std::to_string(rows) + ", " + std::to_string(cols) + ")";
   const std::string type = sizeof(T) == 4 ? "float32" : "float64";
-  if (!py::isinstance<py::array>(out)) raise_type_error("out: expected a NumPy array of shape " + wanted + " and dtype " + type);
+  if (!py::isinstance<py::array>(out))
+    raise_type_error("out: expected a NumPy array of shape " + wanted + " and dtype " + type);
   const auto array = py::reinterpret_borrow<py::array>(out);
   if (!array.dtype().equal(py::dtype::of<T>())) {
     raise_type_error("out: expected dtype " + type + ", the one of the data, got " + text_of(array.dtype()));

@@ -21,7 +21,7 @@ class Input {
   const char* name() const { return name_; }
   std::string shape() const;
 
-  void to(bool single);       // converts to that precision
+  void to(bool single);  // converts to that precision
   void require_finite() const;
   std::string first_not_finite(bool lower_triangle_only = false) const;  // "row 3, column 0", or "" if all are finite
 
@@ -58,7 +58,8 @@ kernsel::View<T> view_of(pybind11::array_t<T>& array) {
   return {array.mutable_data(), array.shape(0), array.shape(1), step, array.strides(1) / size};
 }
 
-// Calls f(T()) for the scalar type that a computation on these arguments has, after converting all to it: float32 only if all are.
+// Calls f(T()) for the scalar type that a computation on these arguments has, after converting all to it: float32 only if all
+// are.
 template <class F, class... Inputs>
 auto in_precision(const F& f, Inputs&... inputs) {
   const bool single = (inputs.single() && ...);

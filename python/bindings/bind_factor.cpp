@@ -139,7 +139,8 @@ void append(Factor<T>& factor, const py::object& a, double alpha) {
 template <class T>
 void remove(Factor<T>& factor, Index i) {
   const Index n = factor.tiles.size();
-  if (i < -n || i >= n) throw py::index_error("i: " + std::to_string(i) + " is not a row of a matrix of size " + std::to_string(n));
+  if (i < -n || i >= n)
+    throw py::index_error("i: " + std::to_string(i) + " is not a row of a matrix of size " + std::to_string(n));
   change(factor, [&](kernsel::LowerTiles<T>& tiles) { return kernsel::remove(tiles, i < 0 ? i + n : i); });
 }
 
@@ -150,8 +151,10 @@ void bind_factor_class(py::module_& module, const char* name) {
       .def_property_readonly("n", [](const F& f) { return f.tiles.size(); })
       .def_property_readonly("dtype", [](const F&) { return py::dtype::of<T>(); })
       .def_property_readonly("nbytes", [](const F& f) { return kernsel::LowerTiles<T>::bytes(f.tiles.size(), f.tiles.tile()); })
-      .def("solve", [](const F& f, const py::object& b) { return solve(f, b, false); }, py::arg("b"))
-      .def("solve_lower", [](const F& f, const py::object& b) { return solve(f, b, true); }, py::arg("b"))
+      .def(
+          "solve", [](const F& f, const py::object& b) { return solve(f, b, false); }, py::arg("b"))
+      .def(
+          "solve_lower", [](const F& f, const py::object& b) { return solve(f, b, true); }, py::arg("b"))
       .def("logdet", [](const F& f) { return kernsel::log_determinant(f.tiles); })
       .def("inverse",
            [](const F& f) {
@@ -184,7 +187,8 @@ void bind_factor(py::module_& module) {
         const Input input = square(A);
         Input extra = noise_input(noise, input.rows());
         extra.to(input.single());
-        return input.single() ? py::cast(factorize_array<float>(input, extra)) : py::cast(factorize_array<double>(input, extra));
+        return input.single() ? py::cast(factorize_array<float>(input, extra))
+                              : py::cast(factorize_array<double>(input, extra));
       },
       py::arg("A"), py::arg("noise"));
   module.def(

@@ -1,6 +1,7 @@
 #include <pybind11/stl.h>
 
 #include "errors.hpp"
+#include "kernsel/measure.hpp"
 #include "kernsel/runtime.hpp"
 #include "module.hpp"
 
@@ -31,4 +32,11 @@ void bind_runtime(py::module_& module) {
   module.def("num_threads", &kernsel::num_threads);
   module.def("set_num_threads", &kernsel::set_num_threads);
   module.def("available_memory", &kernsel::available_memory);
+  module.def(
+      "tile_product_rate",
+      [](bool single) {
+        const py::gil_scoped_release release;
+        return single ? kernsel::tile_product_rate<float>() : kernsel::tile_product_rate<double>();
+      },
+      py::arg("single") = false);
 }

@@ -26,7 +26,7 @@ def demo() -> None:
 
     start = perf_counter()
     mean = train_y.mean()
-    kernel = ks.KernelRidge().fit(train_X, train_y).kernel_
+    kernel = ks.kernels.RBF(train_X.std(axis=0) * np.sqrt(X.shape[1]))
     K = ks.gram(kernel, train_X)
     alphas = np.logspace(-4, 2, 13)
     errors = []

@@ -19,15 +19,6 @@ class Cholesky:
 
     Made by :func:`kernsel.cholesky`. Holds the lower half in square tiles: about n^2 / 2 numbers. All methods release
     the GIL, use all threads where that pays, and give the same bits for any number of threads.
-
-    Attributes
-    ----------
-    n : int
-        Number of rows of A.
-    dtype : numpy.dtype
-        float64 or float32, of the factor and of all results.
-    nbytes : int
-        Memory of the factor.
     """
 
     __slots__ = ("_factor",)
@@ -37,14 +28,17 @@ class Cholesky:
 
     @property
     def n(self) -> int:
+        """Number of rows of A."""
         return self._factor.n
 
     @property
     def dtype(self) -> np.dtype[Any]:
+        """float64 or float32, of the factor and of all results."""
         return self._factor.dtype
 
     @property
     def nbytes(self) -> int:
+        """Memory of the factor."""
         return self._factor.nbytes
 
     def __repr__(self) -> str:

@@ -4,12 +4,13 @@ import pickle
 
 import numpy as np
 import pytest
-import reference
-from accuracy import assert_backward, assert_forward, eps
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 import kernsel as ks
+
+import reference
+from accuracy import assert_backward, assert_forward, eps
 
 pytestmark = pytest.mark.core
 
@@ -83,10 +84,7 @@ def test_solve(n, dtype, columns, order, seed):
     rng = np.random.default_rng(seed)
     shape = n if columns is None else (n, columns)
     b = rng.standard_normal(shape).astype(dtype)
-    if order == "strided":
-        b = np.repeat(b, 2, axis=0)[::2]
-    else:
-        b = np.asarray(b, order=order)
+    b = np.repeat(b, 2, axis=0)[::2] if order == "strided" else np.asarray(b, order=order)
     before = b.copy()
     F = ks.cholesky(A)
     x = F.solve(b)

@@ -3,13 +3,14 @@
 import mpmath
 import numpy as np
 import pytest
-import reference
-from accuracy import assert_ulps, eps
 from hypothesis import given
 from hypothesis import strategies as st
 
 import kernsel as ks
 from kernsel.kernels import RBF, ConstantKernel, WhiteKernel
+
+import reference
+from accuracy import assert_ulps, eps
 
 pytestmark = pytest.mark.core
 
@@ -75,7 +76,9 @@ def test_cross_gram_and_matmul(n, m, d, which, dtype, seed):
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_exponential_is_accurate_to_one_ulp(dtype):
     # exp(-t^2 / 2) for t exact in the type: the argument t^2 / 2 is rounded once.
-    t = np.concatenate([np.linspace(0, 13, 4001), np.geomspace(1e-6, 37.5 if dtype == np.float64 else 13.1, 2000)]).astype(dtype)
+    t = np.concatenate([np.linspace(0, 13, 4001), np.geomspace(1e-6, 37.5 if dtype == np.float64 else 13.1, 2000)]).astype(
+        dtype
+    )
     K = ks.gram(RBF(1.0), np.zeros((1, 1), dtype), t[:, None])[0]
     squares = (t * t).astype(dtype) / 2
     with mpmath.workdps(30):
@@ -134,7 +137,12 @@ def test_out(n, dtype, rng):
     k = RBF(1.0)
     expected = ks.gram(k, X)
     room = np.full((n + 5, n + 3), 7, dtype)
-    for out in (np.empty((n, n), dtype), np.empty((n, n), dtype, order="F"), room[2 : n + 2, 1 : n + 1], room.T[1 : n + 1, 2 : n + 2]):
+    for out in (
+        np.empty((n, n), dtype),
+        np.empty((n, n), dtype, order="F"),
+        room[2 : n + 2, 1 : n + 1],
+        room.T[1 : n + 1, 2 : n + 2],
+    ):
         assert ks.gram(k, X, out=out) is out
         assert np.array_equal(out, expected)
     assert (room[:2] == 7).all()

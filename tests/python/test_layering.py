@@ -10,6 +10,7 @@ LAYERS = {
     "cpp/include/kernsel": r"kernsel/",
     "cpp/src/isa": r"table\.hpp|.*\.inl|kernsel/(view|runtime|status)\.hpp",
     "cpp/src/parallel": r"parallel\.hpp|kernsel/(status|runtime)\.hpp",
+    "cpp/src/measure": r"(memory|parallel)\.hpp|isa/table\.hpp|kernsel/(measure|runtime)\.hpp",
     "cpp/src/memory": r"memory\.hpp|kernsel/(status|runtime|view)\.hpp",
     "cpp/src/runtime": r"kernsel/",
     "cpp/src/triangle": r"isa/table\.hpp|kernsel/view\.hpp",

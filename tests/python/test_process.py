@@ -6,14 +6,15 @@ import textwrap
 import threading
 import time
 
-import children
 import numpy as np
 import pytest
-from children import run
 from threadpoolctl import threadpool_limits
 
 import kernsel as ks
 from kernsel import _core
+
+import children
+from children import run
 
 needs_openmp = pytest.mark.skipif(not _core.openmp_version(), reason="built without OpenMP: everything runs on one thread")
 needs_fork = pytest.mark.skipif(sys.platform == "win32", reason="no fork on this system")
@@ -95,7 +96,7 @@ def test_many_python_threads_at_once(rng):
     assert not failures
 
 
-def test_a_factor_that_changes_while_it_is_read(rng):
+def test_a_factor_that_changes_while_it_is_read():
     A = np.eye(400) + 0.5
     F = ks.cholesky(A)
     stop = threading.Event()

@@ -5,7 +5,6 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-import reference
 from sklearn import kernel_ridge
 from sklearn.base import clone
 from sklearn.compose import TransformedTargetRegressor
@@ -18,6 +17,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import kernsel as ks
 from kernsel.kernels import RBF, ConstantKernel, WhiteKernel
 
+import reference
+
 
 def not_kernel_matrices(estimator):
     reason = "the check makes up a matrix that is not positive semidefinite"
@@ -26,7 +27,11 @@ def not_kernel_matrices(estimator):
 
 
 @parametrize_with_checks(
-    [ks.KernelRidge(), ks.KernelRidge(2.0 * RBF(3.0) + ConstantKernel(), alpha=0.1, alpha_scale="n"), ks.KernelRidge("precomputed")],
+    [
+        ks.KernelRidge(),
+        ks.KernelRidge(2.0 * RBF(3.0) + ConstantKernel(), alpha=0.1, alpha_scale="n"),
+        ks.KernelRidge("precomputed"),
+    ],
     expected_failed_checks=not_kernel_matrices,
 )
 def test_scikit_learns_conventions(estimator, check):
@@ -142,7 +147,9 @@ def test_the_default_works_in_any_unit(data, unit):
     offset = np.array([5.0, -3.0, 0.0])
     units = np.array([unit, 1.0, 1 / unit])
     expected = ks.KernelRidge(alpha=0.1).fit(X, Y).predict(Z)
-    assert ks.KernelRidge(alpha=0.1).fit((X + offset) * units, Y).predict((Z + offset) * units) == pytest.approx(expected, abs=1e-9)
+    assert ks.KernelRidge(alpha=0.1).fit((X + offset) * units, Y).predict((Z + offset) * units) == pytest.approx(
+        expected, abs=1e-9
+    )
 
 
 def test_with_the_rest_of_scikit_learn():

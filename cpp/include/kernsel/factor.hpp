@@ -1,7 +1,7 @@
 // Cholesky factorization A = L L' of a symmetric positive definite matrix, and what follows from L.
 //
-// Everything works on LowerTiles, in place where it can. The floating-point operations on an element never depend on the number of
-// threads: results are the same to the bit.
+// Everything works on LowerTiles, in place where it can. The floating-point operations on an element never depend on the number
+// of threads: results are the same to the bit.
 #pragma once
 
 #include "kernsel/tiles.hpp"
@@ -14,12 +14,14 @@ template <class T>
 class TileSource {
  public:
   virtual ~TileSource() = default;
-  // Writes the `height` x `width` tile whose first element is A(row, col), by columns, `stride` apart. row >= col, both multiples
-  // of the tile size. Room up to the next multiple of LowerTiles<T>::padding may be written. A failure ends the factorization.
+  // Writes the `height` x `width` tile whose first element is A(row, col), by columns, `stride` apart. row >= col, both
+  // multiples of the tile size. Room up to the next multiple of LowerTiles<T>::padding may be written. A failure ends the
+  // factorization.
   virtual Status fill(Index row, Index col, Index height, Index width, T* tile, Index stride) const = 0;
 };
 
-// The lower triangle of an array, in any order of storage, and what is added to its diagonal: one number for all rows, one for each, or none.
+// The lower triangle of an array, in any order of storage, and what is added to its diagonal: one number for all rows, one for
+// each, or none.
 template <class T>
 class ArraySource final : public TileSource<T> {
  public:
@@ -58,8 +60,8 @@ Status invert(LowerTiles<T>& L);
 template <class T>
 Status inverse_diagonal(const LowerTiles<T>& L, View<T> out);
 
-// P diag(g) P for symmetric P in lower tiles, diagonal tiles whole: n^3 flops. The result exists one tile at a time: `sink` sees each of the lower tiles
-// once, from several threads.
+// P diag(g) P for symmetric P in lower tiles, diagonal tiles whole: n^3 flops. The result exists one tile at a time: `sink`
+// sees each of the lower tiles once, from several threads.
 template <class T>
 class TileSink {
  public:

@@ -26,8 +26,8 @@ Status gram_diagonal(const Kernel& k, View<const T> X, View<T> out);
 template <class T>
 Status multiply(const Kernel& k, View<const T> X, View<const T> Z, View<const T> V, View<T> out);
 
-// gradient_p <- sum_ij W_ij dk(x_i, x_j)/dtheta_p, for any n x n matrix W; k.parameters() numbers. The sum has one order for any
-// number of threads.
+// gradient_p <- sum_ij W_ij dk(x_i, x_j)/dtheta_p, for any n x n matrix W; k.parameters() numbers. The sum has one order for
+// any number of threads.
 template <class T>
 Status pullback(const Kernel& k, View<const T> X, View<const T> W, double* gradient);
 template <class T>

@@ -18,9 +18,9 @@ const char* openmp_version();  // "" when built without OpenMP
 // that the environment variable KERNSEL_ISA names. A name that is unknown, or above the CPU, makes
 // every computation return the status below.
 Status runtime_status();
-const char* isa();                       // in use
-std::vector<std::string> isa_levels();   // that this CPU can run, lowest first
-std::vector<std::string> isa_compiled(); // in this binary, lowest first
+const char* isa();                        // in use
+std::vector<std::string> isa_levels();    // that this CPU can run, lowest first
+std::vector<std::string> isa_compiled();  // in this binary, lowest first
 
 // Threads that a computation started from the calling thread may use. Never more than omp_get_max_threads(), so that
 // OMP_NUM_THREADS and threadpoolctl keep their say; always 1 in a child of fork().

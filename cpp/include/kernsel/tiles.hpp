@@ -1,8 +1,9 @@
 // The lower half of a symmetric or triangular matrix, in square tiles.
 //
-// The matrix is cut into block rows. Block row i is one column-major panel of its rows and of all columns up to the end of its diagonal tile, so
-// that tile (i, j) begins at column j * tile() of the panel. Rows are padded to a multiple of the vector width; padding
-// is zero, with ones on the diagonal, and stays so under every operation of the library: tile kernels have no edges.
+// The matrix is cut into block rows. Block row i is one column-major panel of its rows and of all columns up to the end of its
+// diagonal tile, so that tile (i, j) begins at column j * tile() of the panel. Rows are padded to a multiple of the vector
+// width; padding is zero, with ones on the diagonal, and stays so under every operation of the library: tile kernels have no
+// edges.
 #pragma once
 
 #include <cstddef>
@@ -38,9 +39,7 @@ class LowerTiles {
   Index stride(Index i) const { return panels_[static_cast<std::size_t>(i)].stride; }
 
   T* block(Index i, Index j) { return panels_[static_cast<std::size_t>(i)].data + j * tile_ * stride(i); }
-  const T* block(Index i, Index j) const {
-    return panels_[static_cast<std::size_t>(i)].data + j * tile_ * stride(i);
-  }
+  const T* block(Index i, Index j) const { return panels_[static_cast<std::size_t>(i)].data + j * tile_ * stride(i); }
   T& at(Index row, Index col) {
     return panels_[static_cast<std::size_t>(row / tile_)].data[col * stride(row / tile_) + row % tile_];
   }

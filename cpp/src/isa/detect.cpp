@@ -109,8 +109,9 @@ Choice choose() {
     if (i < usable) {
       choice.set = compiled_sets()[i];
     } else {
-      static const std::string message = std::string("KERNSEL_ISA=") + wish + " is above what this CPU and its operating system offer (" +
-                                         choice.set->name + "): unset it or name a lower level";
+      static const std::string message = std::string("KERNSEL_ISA=") + wish +
+                                         " is above what this CPU and its operating system offer (" + choice.set->name +
+                                         "): unset it or name a lower level";
       choice.status = Status::invalid(message.c_str());
     }
     return choice;

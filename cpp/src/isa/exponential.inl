@@ -1,8 +1,8 @@
 // exp(x) for x <= 0, within 1 ULP (tests/python/test_gram.py), zero where the result would not be a normal number.
 //
 // x = n log 2 + r with |r| <= log(2)/2; exp(r) = 1 + r + r^2 q(r), and n is added to the exponent's bits. The polynomials q
-// are near-minimax fits of (exp(r) - 1 - r) / r^2, made with mpmath.chebyfit on 1.0005 [-log(2)/2, log(2)/2]; their relative errors are
-// 1.3e-17 (double) and 7.8e-9 (float).
+// are near-minimax fits of (exp(r) - 1 - r) / r^2, made with mpmath.chebyfit on 1.0005 [-log(2)/2, log(2)/2]; their relative
+// errors are 1.3e-17 (double) and 7.8e-9 (float).
 
 template <class T>
 struct ExponentialConstants;
@@ -16,9 +16,9 @@ struct ExponentialConstants<double> {
   static constexpr double log2_high = 0x1.62e42fefap-1;  // so short that n times it is exact
   static constexpr double log2_low = 0x1.cf79abc9e3b3ap-40;
   static constexpr int terms = 10;
-  static constexpr double q[terms] = {0x1.af38d53857513p-26, 0x1.2891a8c1d838dp-22, 0x1.71de0d9c145d0p-19, 0x1.a019b8ef67c6cp-16,
-                                      0x1.a01a01a7c8d47p-13, 0x1.6c16c17893833p-10, 0x1.11111111109adp-7,  0x1.5555555553d4fp-5,
-                                      0x1.5555555555556p-3,  0x1.0000000000001p-1};
+  static constexpr double q[terms] = {
+      0x1.af38d53857513p-26, 0x1.2891a8c1d838dp-22, 0x1.71de0d9c145d0p-19, 0x1.a019b8ef67c6cp-16, 0x1.a01a01a7c8d47p-13,
+      0x1.6c16c17893833p-10, 0x1.11111111109adp-7,  0x1.5555555553d4fp-5,  0x1.5555555555556p-3,  0x1.0000000000001p-1};
 };
 
 template <>
@@ -30,7 +30,8 @@ struct ExponentialConstants<float> {
   static constexpr float log2_high = 0x1.62e4p-1f;
   static constexpr float log2_low = 0x1.7f7d1cp-20f;
   static constexpr int terms = 5;
-  static constexpr float q[terms] = {1.3926213466332444e-3f, 8.363202971575855e-3f, 0.04166655443768594f, 0.16666576845993977f, 0.5f};
+  static constexpr float q[terms] = {1.3926213466332444e-3f, 8.363202971575855e-3f, 0.04166655443768594f, 0.16666576845993977f,
+                                     0.5f};
 };
 
 template <class T>

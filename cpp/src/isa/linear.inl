@@ -1,5 +1,6 @@
-// Products, factorization and triangular solves of tiles, all by one register tile: accumulators for Rows packets x Cols columns run along the
-// inner dimension, with operands read from the tiles as they lie. Tiles are small and contiguous, so nothing is packed or copied.
+// Products, factorization and triangular solves of tiles, all by one register tile: accumulators for Rows packets x Cols
+// columns run along the inner dimension, with operands read from the tiles as they lie. Tiles are small and contiguous, so
+// nothing is packed or copied.
 //
 // The sum over the inner dimension of an element runs in one order, whatever the register tile it falls into.
 
@@ -232,7 +233,8 @@ Index factorize(Index n, T* A, Index lda, T* pivot) {
     const int failed = factorize_block<T>(A + c + c * lda, lda, block, inverse_pivots, pivot);
     if (failed >= 0) return c + failed;
     SolveColumns<T, true> below{n, c, A, lda, &block[0][0], tile_columns, inverse_pivots, A, lda, false};
-    if (c + tile_columns < rest) for_strips<T>(first, rest, below);  // the packet reaches below the block, which is written last
+    if (c + tile_columns < rest)
+      for_strips<T>(first, rest, below);  // the packet reaches below the block, which is written last
     below.update = true;
     for_strips<T>(rest, n, below);
     for (int i = 0; i < tile_columns; ++i)

@@ -26,9 +26,8 @@ void multiply(Index count, const T* a, const T* b, T* out) {
 template <class T>
 void multiply_add(Index count, const T* a, const T* b, T* out) {
   using P = typename Pack<T>::type;
-  for_packets(count, out, [=](Index i) {
-    return simd::pmadd(simd::pload<P>(a + i), simd::pload<P>(b + i), simd::pload<P>(out + i));
-  });
+  for_packets(count, out,
+              [=](Index i) { return simd::pmadd(simd::pload<P>(a + i), simd::pload<P>(b + i), simd::pload<P>(out + i)); });
 }
 
 template <class T>
@@ -62,7 +61,5 @@ double sum(Index count, const T* a) {
 template <class T>
 double dot(Index count, const T* a, const T* b) {
   using P = typename Pack<T>::type;
-  return reduce<T>(count, [=](Index i, P so_far) {
-    return simd::pmadd(simd::pload<P>(a + i), simd::pload<P>(b + i), so_far);
-  });
+  return reduce<T>(count, [=](Index i, P so_far) { return simd::pmadd(simd::pload<P>(a + i), simd::pload<P>(b + i), so_far); });
 }

@@ -1,5 +1,6 @@
-// Kernels of the distance between points, by direct differences: (x - z)^2 is never negative, is the same for (x, z) and (z, x) to the last
-// bit, and is exactly zero between equal points. The product form |x|^2 - 2 x'z + |z|^2 would halve the arithmetic and lose all three.
+// Kernels of the distance between points, by direct differences: (x - z)^2 is never negative, is the same for (x, z) and (z, x)
+// to the last bit, and is exactly zero between equal points. The product form |x|^2 - 2 x'z + |z|^2 would halve the arithmetic
+// and lose all three.
 
 // acc(r, c) = sum_k w_k (x_rk - z_ck)^2
 template <class T, int Rows, bool Weighted>

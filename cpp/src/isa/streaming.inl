@@ -1,4 +1,5 @@
-// Copies that go past the caches, for results that are larger than them: a store then need not read the line that it overwrites.
+// Copies that go past the caches, for results that are larger than them: a store then need not read the line that it
+// overwrites.
 
 KERNSEL_INLINE void store_past_caches(double* to, const Pack<double>::type& value) {
 #if defined(__AVX512F__)

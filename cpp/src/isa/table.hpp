@@ -1,7 +1,7 @@
 // What an instruction set provides: one table of tile kernels for each scalar type.
 //
-// All matrices are stored by columns. Sizes marked * are multiples of LowerTiles<T>::padding and their pointers and strides are aligned likewise:
-// tile kernels have no edges. No kernel allocates, throws or knows of threads.
+// All matrices are stored by columns. Sizes marked * are multiples of LowerTiles<T>::padding and their pointers and strides are
+// aligned likewise: tile kernels have no edges. No kernel allocates, throws or knows of threads.
 #pragma once
 
 #include "kernsel/view.hpp"
@@ -11,12 +11,12 @@ namespace kernsel {
 // Two sets of points, d columns each, in blocks of `height` and `width` points, and the weight of each squared difference.
 template <class T>
 struct PointTile {
-  Index height;     // *
-  Index width;      // *
-  Index dimension;  // d
-  const T* X;       // (height, d), columns `height` apart
-  const T* Z;       // (width, d), columns `width` apart
-  const T* weights; // (d), or nullptr for ones
+  Index height;      // *
+  Index width;       // *
+  Index dimension;   // d
+  const T* X;        // (height, d), columns `height` apart
+  const T* Z;        // (width, d), columns `width` apart
+  const T* weights;  // (d), or nullptr for ones
 };
 
 template <class T>

@@ -38,17 +38,31 @@ struct Accumulators {
   typename Pack<T>::type v[Cols][Rows];
 };
 
+#include "exponential.inl"
 #include "linear.inl"
 #include "pointwise.inl"
-#include "exponential.inl"
 #include "stationary.inl"
 #include "streaming.inl"
 
 template <class T>
 constexpr TileKernels<T> make_table() {
-  return {multiply_nt<T>, multiply_lower<T>, multiply_nn<T>, factorize<T>, solve_transposed<T>, solve<T>,
-          transpose<T>,   stream<T>,         rbf<T>,          rbf_pullback<T>, fill<T>,           add<T>,
-          multiply<T>,    multiply_add<T>,   scale<T>,        sum<T>,          dot<T>};
+  return {multiply_nt<T>,
+          multiply_lower<T>,
+          multiply_nn<T>,
+          factorize<T>,
+          solve_transposed<T>,
+          solve<T>,
+          transpose<T>,
+          stream<T>,
+          rbf<T>,
+          rbf_pullback<T>,
+          fill<T>,
+          add<T>,
+          multiply<T>,
+          multiply_add<T>,
+          scale<T>,
+          sum<T>,
+          dot<T>};
 }
 
 }  // namespace

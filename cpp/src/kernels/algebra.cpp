@@ -43,8 +43,12 @@ template <template <class> class StepOf>
 class PairNode final : public OperationNode {
  public:
   PairNode(const Kernel& a, const Kernel& b) { children = {a.node(), b.node()}; }
-  std::unique_ptr<Step<float>> bind(const Geometry<float>&, Status&) const override { return std::make_unique<StepOf<float>>(); }
-  std::unique_ptr<Step<double>> bind(const Geometry<double>&, Status&) const override { return std::make_unique<StepOf<double>>(); }
+  std::unique_ptr<Step<float>> bind(const Geometry<float>&, Status&) const override {
+    return std::make_unique<StepOf<float>>();
+  }
+  std::unique_ptr<Step<double>> bind(const Geometry<double>&, Status&) const override {
+    return std::make_unique<StepOf<double>>();
+  }
 };
 
 template <class T>

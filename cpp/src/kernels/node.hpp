@@ -13,7 +13,8 @@ namespace kernsel {
 
 inline bool positive(double value) { return value > 0.0 && std::isfinite(value); }
 
-// A node whose steps need nothing but the node's own numbers: Node has `template <class T> std::unique_ptr<Step<T>> make(points, status)`.
+// A node whose steps need nothing but the node's own numbers: Node has `template <class T> std::unique_ptr<Step<T>>
+// make(points, status)`.
 template <class Node>
 class NodeBase : public KernelNode {
  public:

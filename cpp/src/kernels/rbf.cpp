@@ -24,9 +24,7 @@ class RbfStep final : public LeafStep<T> {
     if (status.ok() && !same_) status = Z_.assign(points.Z, points.block, factor);
   }
 
-  void forward(const TilePlace& at, const T* const*, T* out) const override {
-    tile_kernels<T>().rbf(points(at), scale_, out);
-  }
+  void forward(const TilePlace& at, const T* const*, T* out) const override { tile_kernels<T>().rbf(points(at), scale_, out); }
   void pull_parameters(const TilePlace& at, const T* const*, const T* value, const T* W, double* gradient) const override {
     if (!isotropic_) return tile_kernels<T>().rbf_pullback(points(at), W, value, gradient);
     std::vector<double> each(static_cast<std::size_t>(dimension_), 0.0);
@@ -37,7 +35,11 @@ class RbfStep final : public LeafStep<T> {
 
  private:
   PointTile<T> points(const TilePlace& at) const {
-    return {at.height, at.width, dimension_, X_.block_data(at.i), (same_ ? X_ : Z_).block_data(at.j),
+    return {at.height,
+            at.width,
+            dimension_,
+            X_.block_data(at.i),
+            (same_ ? X_ : Z_).block_data(at.j),
             isotropic_ ? nullptr : weights_.data()};
   }
 

@@ -1,0 +1,1 @@
+"""Benchmarks. Each asserts its answers; figures are compared within one run only."""

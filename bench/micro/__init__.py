@@ -1,0 +1,1 @@
+"""Single tiles and the smallest calls, with pytest-benchmark."""

@@ -1,0 +1,167 @@
+"""Print what the foundation reaches: ``python -m bench.scaling``.
+
+Everything is measured side by side in this run, as the best of several; the answers are asserted. Nothing else should run
+meanwhile.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import scipy
+import scipy.linalg
+import sklearn
+from sklearn import kernel_ridge
+from sklearn.metrics.pairwise import rbf_kernel
+
+import kernsel as ks
+from kernsel import _core
+from kernsel.kernels import RBF
+
+from bench.timing import interleaved
+
+EPS = np.finfo(float).eps
+
+
+def positive(n, dtype=np.float64):
+    """Return a matrix whose factor is not trivial, in O(n^2)."""
+    B = np.random.default_rng(n).standard_normal((n, 8))
+    return (B @ B.T + n * np.eye(n)).astype(dtype)
+
+
+def row(what, milliseconds=None, **figures):
+    """Print a line: what, how long, and figures as name=value or name=(value, ">=" or "<=", target)."""
+    line = f"{what:34s} {'' if milliseconds is None else f'{milliseconds:10.4g} ms'}"
+    for name, figure in figures.items():
+        value, relation, target = figure if isinstance(figure, tuple) else (figure, "", None)
+        line += f"   {name.replace('_', ' ')} {value:.4g}"
+        if relation:
+            met = value >= target if relation == ">=" else value <= target
+            line += f" ({relation} {target} {'met' if met else 'MISSED'})"
+    print(line)
+
+
+def factorizations(sizes):
+    rate = _core.tile_product_rate()
+    row("\ntile product, all threads", Gflops_double=rate / 1e9, Gflops_single=_core.tile_product_rate(single=True) / 1e9)
+    for n in sizes:
+        A = positive(n)
+        factor = ks.cholesky(A)
+        assert np.abs(factor.lower() - scipy.linalg.cholesky(A, lower=True)).max() <= 4 * n * EPS * np.sqrt(n)
+        calls = (lambda A=A: ks.cholesky(A), lambda A=A: scipy.linalg.cholesky(A, lower=True))
+        ours, theirs = interleaved(*calls, seconds=1.0)
+        flops = n**3 / 3 / ours
+        figures = {"Gflops": flops / 1e9}
+        if n >= 2000:
+            figures |= {"of_tile_product": (flops / rate, ">=", 0.7)}
+            figures |= {"times_SciPy": (theirs / ours, ">=", 1.6 if n >= 8000 else 1.7)}
+        elif n == 64:
+            figures |= {"microseconds": (ours * 1e6, "<=", 10)}
+        else:
+            cold, cold_theirs = interleaved(*calls, seconds=1.0, pause=0.05)
+            figures |= {"times_SciPy": (theirs / ours, ">=", 1.2), "after_50_ms_of_rest": (cold_theirs / cold, ">=", 1.2)}
+        row(f"Cholesky, n = {n}", ours * 1e3, **figures)
+
+
+def inverse_and_single():
+    n = 4000
+    A = positive(n)
+    factor, single = ks.cholesky(A), A.astype(np.float32)
+    rate = _core.tile_product_rate()
+    inverse, diagonal, double, float32 = interleaved(
+        factor.inverse, factor.inverse_diagonal, lambda: ks.cholesky(A), lambda: ks.cholesky(single), seconds=2.0
+    )
+    assert np.abs(factor.inverse() @ A[:, :3] - np.eye(n, 3)).max() <= 100 * n * EPS
+    row(f"\ninverse from the factor, n = {n}", inverse * 1e3, of_tile_product=(2 * n**3 / 3 / inverse / rate, ">=", 0.65))
+    row("diagonal of the inverse", diagonal * 1e3, of_the_inverse=diagonal / inverse)
+    row("Cholesky, single precision", float32 * 1e3, times_double=(double / float32, ">=", 1.8))
+
+
+def instruction_sets():
+    code = """
+from bench.scaling.__main__ import best, ks, positive
+A = positive(2000)
+print(best(lambda: ks.cholesky(A), seconds=1.5))
+"""
+    times = {}
+    for _ in range(2):
+        for isa in ks.show_config("dict")["isa_available"]:
+            environment = os.environ | {"KERNSEL_ISA": isa}
+            output = subprocess.run(
+                [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+            ).stdout
+            times[isa] = min(times.get(isa, np.inf), float(output))
+    print()
+    targets = {"avx512": (">=", 3.0), "avx2": (">=", 1.8)}
+    for isa, seconds in times.items():
+        ratio = times["base"] / seconds
+        row(f"Cholesky, n = 2000, {isa}", seconds * 1e3, times_base=(ratio, *targets[isa]) if isa in targets else ratio)
+
+
+def gram():
+    n, d = 5000, 10
+    X = np.random.default_rng(0).standard_normal((n, d))
+    kernel, ard = RBF(3.0), RBF(np.linspace(2.0, 4.0, d))
+    assert np.abs(kernel(X) - rbf_kernel(X, gamma=1 / 18)).max() <= 100 * EPS
+
+    def fill():
+        """Fill as much fresh memory, half of it on each of two threads."""
+        room = np.empty((n, n))
+        other = threading.Thread(target=room[n // 2 :].fill, args=(1.0,))
+        other.start()
+        room[: n // 2].fill(1.0)
+        other.join()
+        return room
+
+    ours, scaled, theirs, filled = interleaved(
+        lambda: kernel(X), lambda: ard(X), lambda: rbf_kernel(X, gamma=1 / 18), fill, seconds=2.0, rounds=5
+    )
+    times = {"times_sklearn": (theirs / ours, ">=", 4.0), "times_a_fill": (ours / filled, "<=", 2.5)}
+    row(f"\nRBF Gram, n = {n}, d = {d}", ours * 1e3, **times)
+    row("one length scale for each column", scaled * 1e3, times_sklearn=(theirs / scaled, ">=", 4.0))
+    row("fill of as much fresh memory", filled * 1e3)
+
+
+def ridge():
+    n, d = 5000, 10
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((n, d)), rng.standard_normal(n)
+    ours, theirs = ks.KernelRidge(RBF(3.0), alpha=0.1), kernel_ridge.KernelRidge(kernel="rbf", gamma=1 / 18, alpha=0.1)
+    assert np.abs(ours.fit(X, y).predict(X[:50]) - theirs.fit(X, y).predict(X[:50])).max() <= n * EPS * 1e4
+    mine, sklearns = interleaved(lambda: ours.fit(X, y), lambda: theirs.fit(X, y), seconds=4.0)
+    code = f"""
+import resource, numpy as np, kernsel as ks
+rng = np.random.default_rng(0)
+X, y = rng.standard_normal(({n}, {d})), rng.standard_normal({n})
+model = ks.KernelRidge(ks.kernels.RBF(3.0), alpha=0.1)
+model.fit(X[:500], y[:500])
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+model.fit(X, y)
+print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024)
+"""
+    extra = float(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout)
+    matrices = (extra - 64 * 2**20) / (8 * n * n)
+    row(f"\nKernelRidge.fit, n = {n}, d = {d}", mine * 1e3, times_sklearn=(sklearns / mine, ">=", 2.5))
+    row("its peak extra memory", MB=extra / 2**20, n_x_n_matrices_beyond_64_MB=(matrices, "<=", 0.7))
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="python -m bench.scaling", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="smaller sizes: does it run, are the answers right?")
+    quick = parser.parse_args().quick
+    ks.show_config()
+    print(f"NumPy {np.__version__}, SciPy {scipy.__version__}, scikit-learn {sklearn.__version__}")
+    factorizations([64, 200, 500] if quick else [64, 200, 300, 500, 700, 1000, 2000, 4000, 8000])
+    if quick:
+        return
+    inverse_and_single()
+    instruction_sets()
+    gram()
+    ridge()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,69 @@
+// Kernel ridge regression without Python: reads n, d and m, then X (n x d), y (n) and Z (m x d) from standard input, prints the
+// instruction set, the log determinant of K + alpha, the coefficients, the predictions at Z, and the gradient of c'Kc.
+#include <cstdio>
+#include <iostream>
+#include <vector>
+
+#include <kernsel/factor.hpp>
+#include <kernsel/gram.hpp>
+#include <kernsel/kernel.hpp>
+#include <kernsel/runtime.hpp>
+
+using kernsel::Index;
+using kernsel::Status;
+
+namespace {
+
+std::vector<double> read(Index count) {
+  std::vector<double> values(static_cast<std::size_t>(count));
+  for (double& value : values) std::cin >> value;
+  return values;
+}
+
+void print(const char* name, const std::vector<double>& values) {
+  std::printf("%s", name);
+  for (const double value : values) std::printf(" %.17g", value);
+  std::printf("\n");
+}
+
+int fail(const Status& status) {
+  std::fprintf(stderr, "kernsel: code %d, pivot %td, %s\n", static_cast<int>(status.code), status.pivot, status.message);
+  return 1;
+}
+
+}  // namespace
+
+int main() {
+  Index n = 0, d = 0, m = 0;
+  std::cin >> n >> d >> m;
+  const auto x = read(n * d), y = read(n), z = read(m * d);
+  const auto X = kernsel::rows(x.data(), n, d), Z = kernsel::rows(z.data(), m, d);
+
+  const kernsel::Kernel k = 2.0 * kernsel::rbf({0.7, 1.5}) + kernsel::constant(0.5) * kernsel::rbf({1.0});
+  const double alpha = 0.01;
+
+  kernsel::LowerTiles<double> L;
+  Status status = kernsel::factorize<double>(k, X, kernsel::vector(&alpha, 1), L);
+  if (!status.ok()) return fail(status);
+
+  std::vector<double> c = y;
+  status = kernsel::solve<double>(L, kernsel::vector(c.data(), n));
+  if (!status.ok()) return fail(status);
+
+  std::vector<double> predictions(static_cast<std::size_t>(m));
+  status = kernsel::multiply<double>(k, Z, X, kernsel::vector(c.data(), n), kernsel::vector(predictions.data(), m));
+  if (!status.ok()) return fail(status);
+
+  std::vector<double> weights(static_cast<std::size_t>(n * n));
+  for (Index i = 0; i < n; ++i)
+    for (Index j = 0; j < n; ++j) weights[static_cast<std::size_t>(i * n + j)] = c[static_cast<std::size_t>(i)] * c[static_cast<std::size_t>(j)];
+  std::vector<double> gradient(static_cast<std::size_t>(k.parameters()));
+  status = kernsel::pullback<double>(k, X, kernsel::rows(weights.data(), n, n), gradient.data());
+  if (!status.ok()) return fail(status);
+
+  std::printf("isa %s\nversion %s\n", kernsel::isa(), kernsel::version());
+  print("logdet", {kernsel::log_determinant(L)});
+  print("coefficients", c);
+  print("predictions", predictions);
+  print("gradient", gradient);
+}

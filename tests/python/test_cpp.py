@@ -1,0 +1,118 @@
+"""The C++ tests, and a C++ program of somebody else, against the library that this package carries."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import kernsel as ks
+from kernsel.kernels import RBF, ConstantKernel
+
+import children
+
+compiler = shutil.which("c++") or shutil.which("g++") or shutil.which("clang++")
+pytestmark = pytest.mark.skipif(compiler is None, reason="no C++ compiler on this machine")
+
+
+def tool(name):
+    """Return a program of this environment, or of the machine."""
+    return shutil.which(name, path=str(Path(sys.executable).parent)) or shutil.which(name) or pytest.fail(f"{name} not found")
+
+
+def build(source, binary, *definitions):
+    configure = ["cmake", "-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={tool('ninja')}", "-DCMAKE_BUILD_TYPE=Release", *definitions]
+    for command in ([*configure, "-S", source, "-B", binary], ["cmake", "--build", binary]):
+        done = subprocess.run([tool("cmake"), *map(str, command[1:])], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.fixture(scope="module")
+def unit_tests(tmp_path_factory):
+    binary = tmp_path_factory.mktemp("cpp")
+    build(Path(__file__).parents[1] / "cpp", binary, f"-Dkernsel_DIR={ks.get_cmake_dir()}")
+    return binary
+
+
+@pytest.mark.parametrize("isa", ks.show_config("dict")["isa_available"])
+def test_units(unit_tests, isa):
+    for program in sorted(unit_tests.glob("test_*")):
+        done = subprocess.run(
+            [program],
+            env=children.environment(KERNSEL_ISA=isa),
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=300,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert ": 0 failures" in done.stdout
+
+
+@pytest.fixture(scope="module")
+def consumer(tmp_path_factory):
+    binary = tmp_path_factory.mktemp("consume")
+    build(Path(__file__).parents[1] / "consume", binary, f"-Dkernsel_DIR={ks.get_cmake_dir()}")
+    return binary / "consume"
+
+
+def test_somebody_elses_program(consumer, rng):
+    X, Z = rng.standard_normal((130, 2)), rng.standard_normal((9, 2))
+    y = np.sin(X).sum(1)
+    numbers = " ".join(repr(float(v)) for v in (*X.flat, *y, *Z.flat))
+    environment = children.environment(KERNSEL_ISA=ks.show_config("dict")["isa"])
+    done = subprocess.run([consumer], input=f"130 2 9 {numbers}", env=environment, capture_output=True, text=True, check=True)
+    lines = dict(line.split(" ", 1) for line in done.stdout.splitlines())
+
+    kernel = 2.0 * RBF([0.7, 1.5]) + ConstantKernel(0.5) * RBF(1.0)
+    model = ks.KernelRidge(kernel, alpha=0.01).fit(X, y)
+    c = model.dual_coef_
+    expected = {
+        "logdet": [ks.cholesky(kernel(X) + 0.01 * np.eye(130)).logdet()],
+        "coefficients": c,
+        "predictions": model.predict(Z),
+        "gradient": kernel.pullback(X, np.outer(c, c)),
+    }
+    assert lines["isa"] == ks.show_config("dict")["isa"]
+    assert lines["version"] == ks.__version__
+    for name, values in expected.items():
+        assert np.array(lines[name].split(), dtype=float) == pytest.approx(values, rel=1000 * np.finfo(float).eps), name
+
+
+@pytest.mark.parametrize("how", ["kernsel_ROOT", "cmake.root"])
+def test_ways_to_find_it(how, tmp_path):
+    package = Path(ks.get_cmake_dir()).parents[2]
+    if how == "cmake.root":  # what scikit-build-core hands to CMake for each of these entry points
+        from importlib.metadata import entry_points
+        from importlib.resources import files
+
+        (entry,) = entry_points(group="cmake.root", name="kernsel")
+        assert Path(str(files(entry.value))) == package
+    build(Path(__file__).parents[1] / "consume", tmp_path, f"-Dkernsel_ROOT={package}")
+
+
+def test_headers_know_no_eigen():
+    headers = sorted((Path(ks.get_include()) / "kernsel").glob("*.hpp"))
+    assert len(headers) >= 8
+    for header in headers:
+        assert "Eigen/" not in header.read_text()
+
+
+def test_each_header_stands_alone(tmp_path):
+    for header in sorted((Path(ks.get_include()) / "kernsel").glob("*.hpp")):
+        source = tmp_path / "one.cpp"
+        source.write_text(f"#include <kernsel/{header.name}>\n")
+        command = [
+            compiler,
+            "-std=c++17",
+            "-Wall",
+            "-Wextra",
+            "-Werror",
+            "-fsyntax-only",
+            f"-I{ks.get_include()}",
+            str(source),
+        ]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr

@@ -1,0 +1,105 @@
+"""What the documentation shows is what happens: docstrings, README, the command line."""
+
+import doctest
+import importlib
+import pkgutil
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import kernsel as ks
+from kernsel import cli
+
+import children
+
+MODULES = sorted(
+    info.name for info in pkgutil.walk_packages(ks.__path__, "kernsel.") if not info.name.endswith(("_core", "__main__"))
+)
+
+
+@pytest.mark.parametrize("module", MODULES)
+@pytest.mark.usefixtures("threads")
+def test_docstrings(module):
+    result = doctest.testmod(importlib.import_module(module), optionflags=doctest.NORMALIZE_WHITESPACE)
+    assert result.failed == 0
+
+
+def blocks(root, language):
+    return re.findall(rf"^```{language}\n(.*?)^```", (root / "README.md").read_text(), re.M | re.S)
+
+
+def test_readme_python(root, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    code = blocks(root, "python")
+    assert code
+    namespace = {}
+    for block in code:
+        exec(compile(block, "README.md", "exec"), namespace)
+
+
+def test_readme_cpp(root, tmp_path):
+    compiler = shutil.which("g++") or shutil.which("c++")
+    if compiler is None:
+        pytest.skip("no C++ compiler on this machine")
+    library = Path(ks.get_cmake_dir()).parents[1]
+    for i, block in enumerate(blocks(root, "cpp")):
+        source, program = tmp_path / f"{i}.cpp", tmp_path / f"{i}"
+        source.write_text(block)
+        command = [
+            compiler,
+            "-std=c++17",
+            "-Wall",
+            "-Wextra",
+            "-Werror",
+            f"-I{ks.get_include()}",
+            str(source),
+            f"-L{library}",
+            "-lkernsel",
+        ]
+        subprocess.run([*command, "-fopenmp", "-o", str(program)], check=True)
+        assert subprocess.run([program], capture_output=True, text=True, check=True).stdout
+
+
+def test_readme_commands(root):
+    text = (root / "README.md").read_text()
+    assert "python3 -m venv .venv && .venv/bin/pip install . && .venv/bin/kernsel demo" in text
+    assert "python3 -m venv .venv && .venv/bin/pip install '.[test]' && .venv/bin/pytest" in text
+
+
+def test_demo(capsys):
+    assert cli.main(["demo"]) == 0
+    text = capsys.readouterr().out
+    assert "<- smallest" in text
+    assert "Next, in Python" in text
+    assert float(re.search(r"Test error .*: ([\d.]+);", text).group(1)) < 60
+    assert max(map(len, text.splitlines())) <= 120
+
+
+def test_config(capsys):
+    assert cli.main(["config"]) == 0
+    assert f"kernsel {ks.__version__}" in capsys.readouterr().out
+    with pytest.raises(ValueError, match='mode: expected "print" or "dict"'):
+        ks.show_config("json")
+
+
+@pytest.mark.parametrize("arguments", [[], ["nonsense"]])
+def test_wrong_commands(arguments, capsys):
+    with pytest.raises(SystemExit) as end:
+        cli.main(arguments)
+    assert end.value.code == 2
+    assert "usage: kernsel" in capsys.readouterr().err
+
+
+def test_module_runs():
+    done = subprocess.run(
+        [sys.executable, "-m", "kernsel", "--version"],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=children.environment(),
+    )
+    assert done.stdout == f"kernsel {ks.__version__}\n"
