@@ -24,7 +24,7 @@ def check_wheel(path):
 def check_sdist(path):
     with tarfile.open(path) as archive:
         names = [name.split("/", 1)[1] for name in archive.getnames() if "/" in name]
-    for wanted in ("extern/eigen/Eigen/Core", "extern/LICENSE.MPL-2.0", "LICENSE", "README.md", "PKG-INFO", "cpp/src/isa/tiles.inl"):
+    for wanted in ("extern/eigen/Eigen/Core", "extern/LICENSE.MPL-2.0", "LICENSE", "PKG-INFO", "cpp/src/isa/tiles.inl"):
         assert wanted in names, f"{wanted} is missing"
     unwanted = [name for name in names if re.match(r"(build|dist|\.venv|\.ci|\.github)/|.*\.(so|o|a|pyc)$", name)]
     assert not unwanted, unwanted
