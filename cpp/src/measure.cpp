@@ -20,7 +20,8 @@ double tile_product_rate() {
     if (!room) return;
     std::fill_n(room, 3 * tile * tile, T(1e-3));
     for (Index p = 0; p < products; ++p)
-      tile_kernels<T>().multiply_nt(tile, tile, tile, T(1e-3), room, tile, room + tile * tile, tile, room + 2 * tile * tile, tile);
+      tile_kernels<T>().multiply_nt(tile, tile, tile, T(1e-3), room, tile, room + tile * tile, tile, room + 2 * tile * tile,
+                                    tile);
   };
   double best = 0.0;
   const auto end = Clock::now() + std::chrono::milliseconds(100);

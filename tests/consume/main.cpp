@@ -56,7 +56,8 @@ int main() {
 
   std::vector<double> weights(static_cast<std::size_t>(n * n));
   for (Index i = 0; i < n; ++i)
-    for (Index j = 0; j < n; ++j) weights[static_cast<std::size_t>(i * n + j)] = c[static_cast<std::size_t>(i)] * c[static_cast<std::size_t>(j)];
+    for (Index j = 0; j < n; ++j)
+      weights[static_cast<std::size_t>(i * n + j)] = c[static_cast<std::size_t>(i)] * c[static_cast<std::size_t>(j)];
   std::vector<double> gradient(static_cast<std::size_t>(k.parameters()));
   status = kernsel::pullback<double>(k, X, kernsel::rows(weights.data(), n, n), gradient.data());
   if (!status.ok()) return fail(status);

@@ -11,21 +11,21 @@
 
 inline int failures = 0;
 
-#define CHECK(condition)                                                    \
-  do {                                                                      \
-    if (!(condition)) {                                                     \
-      std::printf("%s:%d: %s\n", __FILE__, __LINE__, #condition);           \
-      ++failures;                                                           \
-    }                                                                       \
+#define CHECK(condition)                                          \
+  do {                                                            \
+    if (!(condition)) {                                           \
+      std::printf("%s:%d: %s\n", __FILE__, __LINE__, #condition); \
+      ++failures;                                                 \
+    }                                                             \
   } while (false)
 
-#define CHECK_BELOW(value, limit)                                                                        \
-  do {                                                                                                   \
-    const double value_ = static_cast<double>(value), limit_ = static_cast<double>(limit);              \
-    if (!(value_ <= limit_)) {                                                                           \
-      std::printf("%s:%d: %s is %g, allowed %g\n", __FILE__, __LINE__, #value, value_, limit_);         \
-      ++failures;                                                                                        \
-    }                                                                                                    \
+#define CHECK_BELOW(value, limit)                                                               \
+  do {                                                                                          \
+    const double value_ = static_cast<double>(value), limit_ = static_cast<double>(limit);      \
+    if (!(value_ <= limit_)) {                                                                  \
+      std::printf("%s:%d: %s is %g, allowed %g\n", __FILE__, __LINE__, #value, value_, limit_); \
+      ++failures;                                                                               \
+    }                                                                                           \
   } while (false)
 
 inline int report(const char* name) {
@@ -66,7 +66,8 @@ std::vector<T> positive_definite(kernsel::Index n, unsigned seed) {
     for (kernsel::Index j = 0; j < n; ++j) {
       double sum = i == j ? static_cast<double>(n) : 0.0;
       for (kernsel::Index k = 0; k < n; ++k)
-        sum += static_cast<double>(B[static_cast<std::size_t>(i + k * n)]) * static_cast<double>(B[static_cast<std::size_t>(j + k * n)]);
+        sum += static_cast<double>(B[static_cast<std::size_t>(i + k * n)]) *
+               static_cast<double>(B[static_cast<std::size_t>(j + k * n)]);
       A[static_cast<std::size_t>(i + j * n)] = static_cast<T>(sum);
     }
   return A;

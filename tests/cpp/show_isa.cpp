@@ -1,4 +1,5 @@
-// For test_isa.py, under emulated CPUs: what runs, what the library says of it, how many levels there are, and one kernel value.
+// For test_isa.py, under emulated CPUs: what runs, what the library says of it, how many levels there are, and one kernel
+// value.
 #include <cstdio>
 
 #include "kernsel/gram.hpp"

@@ -53,7 +53,8 @@ void inverse_in_place_is_the_inverse(Index n, Index tile) {
     for (Index j = 0; j <= i; j += 5) {
       double sum = 0.0;
       for (Index k = 0; k < n; ++k)
-        sum += static_cast<double>(P[static_cast<std::size_t>(i + k * n)]) * static_cast<double>(g[static_cast<std::size_t>(k)]) *
+        sum += static_cast<double>(P[static_cast<std::size_t>(i + k * n)]) *
+               static_cast<double>(g[static_cast<std::size_t>(k)]) *
                static_cast<double>(P[static_cast<std::size_t>(k + j * n)]);
       CHECK_BELOW(std::abs(static_cast<double>(sink.square[static_cast<std::size_t>(i + j * n)]) - sum), limit);
     }

@@ -56,7 +56,8 @@ void failure_stops_those_who_wait() {
 void interrupt() {
   kernsel::set_interrupt_check([] { return true; });
   const auto start = std::chrono::steady_clock::now();
-  const Status status = kernsel::run_jobs(100000, worth_a_team, [](Jobs&, Index) { std::this_thread::sleep_for(std::chrono::milliseconds(1)); });
+  const Status status =
+      kernsel::run_jobs(100000, worth_a_team, [](Jobs&, Index) { std::this_thread::sleep_for(std::chrono::milliseconds(1)); });
   kernsel::set_interrupt_check(nullptr);
   CHECK(status.code == Code::interrupted);
   CHECK_BELOW(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(), 5.0);

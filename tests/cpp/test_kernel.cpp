@@ -41,13 +41,15 @@ void errors_wait_until_the_kernel_is_used() {
   std::vector<double> K(16);
   const auto X = kernsel::columns(x.data(), 4, 3);
   const auto out = kernsel::columns(K.data(), 4, 4);
-  for (const Kernel& k : {kernsel::rbf({-1.0}), kernsel::rbf({1.0, 2.0}), kernsel::rbf({}), kernsel::constant(0.0), kernsel::white(-1.0),
-                          -1.0 * kernsel::rbf({1.0}), kernsel::rbf({1.0}) + kernsel::rbf({std::nan("")})}) {
+  for (const Kernel& k :
+       {kernsel::rbf({-1.0}), kernsel::rbf({1.0, 2.0}), kernsel::rbf({}), kernsel::constant(0.0), kernsel::white(-1.0),
+        -1.0 * kernsel::rbf({1.0}), kernsel::rbf({1.0}) + kernsel::rbf({std::nan("")})}) {
     CHECK(kernsel::gram<double>(k, X, out).code == kernsel::Code::invalid_argument);
     kernsel::LowerTiles<double> L;
     CHECK(kernsel::factorize<double>(k, X, {}, L).code == kernsel::Code::invalid_argument);
   }
-  CHECK(kernsel::gram<double>(kernsel::rbf({1.0}), X, kernsel::columns(K.data(), 2, 2)).code == kernsel::Code::invalid_argument);
+  CHECK(kernsel::gram<double>(kernsel::rbf({1.0}), X, kernsel::columns(K.data(), 2, 2)).code ==
+        kernsel::Code::invalid_argument);
 }
 
 }  // namespace

@@ -19,7 +19,8 @@ void products(Index m, Index n, Index k) {
   const double limit = 8.0 * epsilon<T>() * static_cast<double>(k + 2);
   for (const bool transposed : {true, false}) {
     Aligned<T> C(std::vector<T>(start.data(), start.data() + m * n));
-    (transposed ? kernels.multiply_nt : kernels.multiply_nn)(m, n, k, T(-0.5), A.data(), m, B.data(), transposed ? n : k, C.data(), m);
+    (transposed ? kernels.multiply_nt : kernels.multiply_nn)(m, n, k, T(-0.5), A.data(), m, B.data(), transposed ? n : k,
+                                                             C.data(), m);
     for (Index i = 0; i < m; ++i)
       for (Index j = 0; j < n; ++j) {
         double sum = static_cast<double>(start.data()[i + j * m]), size = std::abs(sum);
@@ -117,7 +118,8 @@ void elementwise(Index count) {
 template <class T>
 void lower_product(Index n, Index k) {
   const auto& kernels = kernsel::tile_kernels<T>();
-  Aligned<T> A(random_numbers<T>(n * k, 10)), C(std::vector<T>(static_cast<std::size_t>(n * n), T(0))), full(std::vector<T>(static_cast<std::size_t>(n * n), T(0)));
+  Aligned<T> A(random_numbers<T>(n * k, 10)), C(std::vector<T>(static_cast<std::size_t>(n * n), T(0))),
+      full(std::vector<T>(static_cast<std::size_t>(n * n), T(0)));
   kernels.multiply_lower(n, k, T(1), A.data(), n, C.data(), n);
   kernels.multiply_nt(n, n, k, T(1), A.data(), n, A.data(), n, full.data(), n);
   for (Index i = 0; i < n; ++i)

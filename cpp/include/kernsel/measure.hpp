@@ -3,8 +3,8 @@
 
 namespace kernsel {
 
-// Floating-point operations a second of products of tiles that stay in the cache, on all threads: what the factorization would reach
-// if it were nothing else. Takes about a tenth of a second.
+// Floating-point operations a second of products of tiles that stay in the cache, on all threads: what the factorization would
+// reach if it were nothing else. Takes about a tenth of a second.
 template <class T>
 double tile_product_rate();
 
