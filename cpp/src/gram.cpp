@@ -159,7 +159,7 @@ Status pull(const Kernel& k, View<const T> X, View<const T> Z, bool same, View<c
       const TileIndex tile = same ? lower_by_rows(t) : TileIndex{t / across, t % across};
       const TilePlace at = program.place(tile.i, tile.j);
       load_weights(W, at, same && tile.i != tile.j, weights);
-      if (!program.pullback(at, weights, &partial[static_cast<std::size_t>(part * parameters)])) return jobs.stop(no_memory());
+      if (!program.pullback(at, weights, partial.data() + part * parameters)) return jobs.stop(no_memory());
     }
   });
   for (Index part = 0; status.ok() && part < parts; ++part)

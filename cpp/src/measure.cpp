@@ -11,7 +11,7 @@
 namespace kernsel {
 
 template <class T>
-double tile_product_rate() {
+Status tile_product_rate(double& rate) {
   using Clock = std::chrono::steady_clock;
   constexpr Index tile = 144, products = 8;
   constexpr double flops = 2.0 * tile * tile * tile;
@@ -23,19 +23,21 @@ double tile_product_rate() {
       tile_kernels<T>().multiply_nt(tile, tile, tile, T(1e-3), room, tile, room + tile * tile, tile, room + 2 * tile * tile,
                                     tile);
   };
-  double best = 0.0;
+  rate = 0.0;
+  Status status;
   const auto end = Clock::now() + std::chrono::milliseconds(100);
   while (Clock::now() < end) {
     const Index jobs = 16 * num_threads();
     const auto start = Clock::now();
-    if (!run_jobs(jobs, 1e9, multiply).ok()) return 0.0;
+    status = run_jobs(jobs, 1e9, multiply);
+    if (!status.ok()) return status;
     const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
-    best = std::max(best, flops * products * static_cast<double>(jobs) / seconds);
+    rate = std::max(rate, flops * products * static_cast<double>(jobs) / seconds);
   }
-  return best;
+  return status;
 }
 
-template double tile_product_rate<float>();
-template double tile_product_rate<double>();
+template Status tile_product_rate<float>(double&);
+template Status tile_product_rate<double>(double&);
 
 }  // namespace kernsel

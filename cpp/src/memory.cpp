@@ -139,10 +139,21 @@ Status Memory::reserve(std::size_t bytes) {
   return status;
 }
 
+namespace {
+
+std::array<Memory, scratch_slots>& kept_by_thread() {
+  thread_local std::array<Memory, scratch_slots> kept;
+  return kept;
+}
+
+}  // namespace
+
+ScratchAside::ScratchAside() { aside_.swap(kept_by_thread()); }
+ScratchAside::~ScratchAside() { aside_.swap(kept_by_thread()); }
+
 template <class T>
 T* scratch(Scratch slot, Index count) {
-  thread_local std::array<Memory, 5> kept;
-  Memory& memory = kept[static_cast<std::size_t>(slot)];
+  Memory& memory = kept_by_thread()[static_cast<std::size_t>(slot)];
   const Status status = memory.reserve(static_cast<std::size_t>(count) * sizeof(T));
   return status.ok() ? static_cast<T*>(memory.data()) : nullptr;
 }

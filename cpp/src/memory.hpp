@@ -1,8 +1,8 @@
 // Aligned memory, asked for politely: checked against what the machine has, on huge pages where it is large.
 #pragma once
 
+#include <array>
 #include <cstddef>
-#include <vector>
 
 #include "kernsel/status.hpp"
 
@@ -30,8 +30,22 @@ class Memory {
 };
 
 // Memory of the calling thread that is kept between calls: `slot` tells uses apart that overlap in time.
-enum class Scratch { panel, values, tape, adjoint, row };
+enum class Scratch { panel, values, tape, adjoint, row, metric };
+constexpr std::size_t scratch_slots = 6;
 template <class T>
 T* scratch(Scratch slot, Index count);  // nullptr if there is no memory
+
+// Puts the calling thread's scratch memory aside for a while: for calls from within a computation to code that may compute
+// itself.
+class ScratchAside {
+ public:
+  ScratchAside();
+  ~ScratchAside();
+  ScratchAside(const ScratchAside&) = delete;
+  ScratchAside& operator=(const ScratchAside&) = delete;
+
+ private:
+  std::array<Memory, scratch_slots> aside_;
+};
 
 }  // namespace kernsel

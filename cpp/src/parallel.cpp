@@ -11,9 +11,11 @@
 #endif
 
 #include <algorithm>
+#include <new>
 #include <thread>
 
 #include "kernsel/runtime.hpp"
+#include "memory.hpp"
 
 namespace kernsel {
 
@@ -95,7 +97,7 @@ void Jobs::stop(const Status& status) {
 }
 
 bool Jobs::wait_slowly(const std::atomic<Index>& counter, Index value) {
-  for (int turn = 0; counter.load(std::memory_order_acquire) < value; ++turn) {
+  for (unsigned turn = 0; counter.load(std::memory_order_acquire) < value; ++turn) {
     if (stopped()) return false;
     if (turn < 2000) {
       relax();
@@ -114,6 +116,7 @@ bool Jobs::poll() {
 #endif
   const InterruptCheck check = interrupt_check.load(std::memory_order_relaxed);
   if (!check || Clock::now() < next_check_) return true;
+  const ScratchAside aside;  // the check may run anything, computations of ours included
   const bool interrupted = check();
   next_check_ = Clock::now() + milliseconds(50);
   if (!interrupted) return true;
@@ -127,7 +130,13 @@ void Jobs::work(Index count, void (*f)(const void*, Jobs&, Index), const void* c
   for (;;) {
     const Index job = next_.fetch_add(1, std::memory_order_relaxed);
     if (job >= count || !poll()) return;
-    f(context, *this, job);
+    try {
+      f(context, *this, job);
+    } catch (const std::bad_alloc&) {  // must not leave the team
+      Status status;
+      status.code = Code::out_of_memory;
+      stop(status);
+    }
   }
 }
 

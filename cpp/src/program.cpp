@@ -13,6 +13,7 @@ Status Points<T>::assign(View<const T> X, Index block, const std::vector<T>& fac
   columns_ = X.cols;
   constexpr Index padding = 64 / static_cast<Index>(sizeof(T));
   const Index blocks = (X.rows + block - 1) / block;
+  bool finite = true;
   const Status status = memory_.reserve(static_cast<std::size_t>(std::max<Index>(blocks * block * columns_, 1)) * sizeof(T));
   if (!status.ok()) return status;
   for (Index b = 0; b < blocks; ++b) {
@@ -21,10 +22,14 @@ Status Points<T>::assign(View<const T> X, Index block, const std::vector<T>& fac
     for (Index k = 0; k < columns_; ++k, to += padded) {
       const T f = factor.empty() ? T(1) : factor[static_cast<std::size_t>(k)];
       const T* from = &X.data[first * X.row_stride + k * X.col_stride];
-      for (Index r = 0; r < real; ++r) to[r] = from[r * X.row_stride] * f;
+      for (Index r = 0; r < real; ++r) {
+        to[r] = from[r * X.row_stride] * f;
+        finite = finite && std::isfinite(to[r]);
+      }
       std::fill(to + real, to + padded, T(0));
     }
   }
+  if (!finite) return Status::invalid("the points, divided by the kernel's length scales, are out of the range of their type");
   return status;
 }
 
@@ -145,7 +150,8 @@ bool Program<T>::pullback(const TilePlace& at, const T* W, double* gradient) con
     const Entry& entry = entries_[static_cast<std::size_t>(e)];
     const T* own = weights[static_cast<std::size_t>(e)];
     find_children(entry);
-    entry.step->pull_parameters(at, children.data(), values + e * tile, own, gradient + entry.first_parameter);
+    if (!entry.step->pull_parameters(at, children.data(), values + e * tile, own, gradient + entry.first_parameter))
+      return false;
     for (std::size_t c = 0; c < entry.children.size(); ++c) {
       const T*& so_far = weights[entry.children[c]];
       T* room = adjoints + static_cast<Index>(entry.children[c]) * tile;

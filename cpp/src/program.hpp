@@ -45,8 +45,8 @@ class Step {
  public:
   virtual ~Step() = default;
   virtual void forward(const TilePlace& at, const T* const* children, T* out) const = 0;
-  // Given W = dJ/d(value): adds dJ/dtheta of its own parameters;
-  virtual void pull_parameters(const TilePlace& at, const T* const* children, const T* value, const T* W,
+  // Given W = dJ/d(value): adds dJ/dtheta of its own parameters (false: no memory);
+  virtual bool pull_parameters(const TilePlace& at, const T* const* children, const T* value, const T* W,
                                double* gradient) const = 0;
   // and returns dJ/d(child c), written to `room` or W itself.
   virtual const T* pull_child(const TilePlace& at, std::size_t c, const T* const* children, const T* value, const T* W,

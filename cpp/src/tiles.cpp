@@ -1,6 +1,7 @@
 #include "kernsel/tiles.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "memory.hpp"
 
@@ -19,13 +20,26 @@ Index round_up(Index value, Index multiple) { return (value + multiple - 1) / mu
 }  // namespace
 
 template <class T>
-LowerTiles<T>::LowerTiles() : arena_(std::make_unique<Buffer>()) {}
+LowerTiles<T>::LowerTiles() = default;
 template <class T>
 LowerTiles<T>::~LowerTiles() = default;
+
 template <class T>
-LowerTiles<T>::LowerTiles(LowerTiles&&) noexcept = default;
+LowerTiles<T>::LowerTiles(LowerTiles&& other) noexcept
+    : size_(std::exchange(other.size_, 0)),
+      tile_(std::exchange(other.tile_, padding)),
+      arena_(std::move(other.arena_)),
+      panels_(std::exchange(other.panels_, {})) {}
+
 template <class T>
-LowerTiles<T>& LowerTiles<T>::operator=(LowerTiles&&) noexcept = default;
+LowerTiles<T>& LowerTiles<T>::operator=(LowerTiles&& other) noexcept {
+  LowerTiles taken(std::move(other));
+  std::swap(size_, taken.size_);
+  std::swap(tile_, taken.tile_);
+  std::swap(arena_, taken.arena_);
+  std::swap(panels_, taken.panels_);
+  return *this;
+}
 
 // Measured: three tiles fill a second-level cache of 1 MB, and a small matrix wants several tiles for several threads.
 template <class T>
@@ -46,8 +60,11 @@ std::size_t LowerTiles<T>::bytes(Index size, Index tile) {
 
 template <class T>
 Status LowerTiles<T>::resize(Index size, Index tile) {
-  if (size < 0 || tile < 0 || tile % padding != 0) return Status::invalid("LowerTiles: size or tile out of range");
+  constexpr Index largest_size = Index{1} << 31;  // whose bytes can still be counted
+  if (size < 0 || size > largest_size) return Status::invalid("LowerTiles: the size is out of range");
+  if (tile < 0 || tile > largest_tile || tile % padding != 0) return Status::invalid("LowerTiles: the tile is out of range");
   if (tile == 0) tile = preferred_tile(size);
+  if (!arena_) arena_ = std::make_unique<Buffer>();
   const Status status = arena_->memory.reserve(std::max<std::size_t>(bytes(size, tile), 1));
   if (!status.ok()) {
     size_ = 0;

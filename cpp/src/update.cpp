@@ -1,4 +1,5 @@
 // A factor with one point more or one less, in O(n^2).
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -43,8 +44,13 @@ Status remove(LowerTiles<T>& L, Index i) {
   const auto stretches = [&](Index from, Index col, const auto& f) {
     for (Index r = from; r < n; r = (r / tile + 1) * tile) f(r, std::min((r / tile + 1) * tile, n), &L.at(r, col));
   };
-  for (Index col = 0; col < i; ++col)
-    for (Index r = i + 1; r < n; ++r) L.at(r - 1, col) = L.at(r, col);
+  const auto move_up = [&](Index from, Index col, Index to_col) {
+    stretches(from, col, [&](Index first, Index last, const T* column) {
+      L.at(first - 1, to_col) = column[0];
+      std::copy(column + 1, column + (last - first), &L.at(first, to_col));
+    });
+  };
+  for (Index col = 0; col < i; ++col) move_up(i + 1, col, col);
   for (Index k = i + 1; k < n; ++k) {
     const T old = L.at(k, k), x = v[static_cast<std::size_t>(k)];
     const T root = std::hypot(old, x);
@@ -57,7 +63,7 @@ Status remove(LowerTiles<T>& L, Index i) {
         rest[q] = c * rest[q] - s * column[q];
       }
     });
-    for (Index r = k; r < n; ++r) L.at(r - 1, k - 1) = L.at(r, k);
+    move_up(k, k, k - 1);
   }
   L.shrink();
   return {};

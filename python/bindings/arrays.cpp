@@ -33,7 +33,8 @@ py::array as_array(py::handle object, const char* name) {
   if (py::isinstance<py::array>(object)) return py::reinterpret_borrow<py::array>(object);
   try {
     return py::array(py::module_::import("numpy").attr("asarray")(object));
-  } catch (const py::error_already_set& error) {
+  } catch (py::error_already_set& error) {
+    if (!error.matches(PyExc_TypeError) && !error.matches(PyExc_ValueError)) throw;
     raise_not_real(name, text_of(error.value()));
   }
 }
@@ -41,7 +42,8 @@ py::array as_array(py::handle object, const char* name) {
 py::array objects_as_numbers(const py::array& array, const char* name) {
   try {
     return as_type(array, false);
-  } catch (const py::error_already_set& error) {
+  } catch (py::error_already_set& error) {
+    if (!error.matches(PyExc_TypeError) && !error.matches(PyExc_ValueError)) throw;
     raise_not_real(name, text_of(error.value()));
   }
 }

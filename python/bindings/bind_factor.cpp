@@ -10,22 +10,60 @@ using kernsel::Index;
 using kernsel::Status;
 using kernsel::View;
 
+std::atomic<long> FactorLock::forks{0};
+
+std::vector<const FactorLock*>& FactorLock::in_use() {
+  thread_local std::vector<const FactorLock*> locks;
+  return locks;
+}
+
+std::shared_mutex& FactorLock::get() {
+  for (const FactorLock* lock : in_use())
+    if (lock == this) raise_runtime_error("this factor is in use by the computation that a signal handler interrupts");
+  if (born_ != forks.load()) {
+    static_cast<void>(mutex_.release());  // a locked mutex can not be destroyed
+    mutex_ = std::make_unique<std::shared_mutex>();
+    born_ = forks.load();
+  }
+  return *mutex_;
+}
+
 namespace {
 
 template <class T, class F>
 void read(const Factor<T>& factor, const F& f) {
+  std::shared_mutex& mutex = factor.lock.get();
   compute([&] {
-    const std::shared_lock lock(factor.mutex);
+    const FactorLock::Use use(&factor.lock);
+    const std::shared_lock lock(mutex);
     return f(factor.tiles);
   });
 }
 
 template <class T, class F>
 void change(Factor<T>& factor, const F& f) {
+  std::shared_mutex& mutex = factor.lock.get();
   compute([&] {
-    const std::unique_lock lock(factor.mutex);
+    const FactorLock::Use use(&factor.lock);
+    const std::unique_lock lock(mutex);
     return f(factor.tiles);
   });
+}
+
+// A number that is read under the lock.
+template <class T, class F>
+auto value_of(const Factor<T>& factor, const F& f) {
+  decltype(f(factor.tiles)) value{};
+  read(factor, [&](const kernsel::LowerTiles<T>& tiles) {
+    value = f(tiles);
+    return Status{};
+  });
+  return value;
+}
+
+template <class T>
+Index size_of(const Factor<T>& factor) {
+  return value_of(factor, [](const auto& tiles) { return tiles.size(); });
 }
 
 Input square(const py::object& A) {
@@ -64,9 +102,10 @@ template <class T>
 Input vector_for(const Factor<T>& factor, const py::object& object, const char* name) {
   Input input(object, name, 1);
   input.to(sizeof(T) == 4);
-  if (input.rows() != factor.tiles.size()) {
-    raise_value_error(std::string(name) + ": expected " + std::to_string(factor.tiles.size()) +
-                      " entries, one for each row of the matrix, got " + std::to_string(input.rows()));
+  const Index n = size_of(factor);
+  if (input.rows() != n) {
+    raise_value_error(std::string(name) + ": expected " + std::to_string(n) + " entries, one for each row of the matrix, got " +
+                      std::to_string(input.rows()));
   }
   return input;
 }
@@ -75,7 +114,7 @@ template <class T>
 py::array_t<T> solve(const Factor<T>& factor, const py::object& b, bool lower) {
   Input input(b, "b", 0);
   input.to(sizeof(T) == 4);
-  const Index n = factor.tiles.size();
+  const Index n = size_of(factor);
   if (input.rows() != n) {
     raise_value_error("b: expected " + std::to_string(n) + " rows, as the matrix has, got shape " + input.shape());
   }
@@ -92,9 +131,11 @@ py::array_t<T> solve(const Factor<T>& factor, const py::object& b, bool lower) {
 
 template <class T, class F>
 py::array_t<T> square_result(const Factor<T>& factor, const F& f) {
-  auto out = new_array<T>(factor.tiles.size(), factor.tiles.size());
-  const View<T> view = view_of(out);
-  read(factor, [&](const kernsel::LowerTiles<T>& tiles) { return f(tiles, view); });
+  const Index n = size_of(factor);
+  auto out = new_array<T>(n, n);
+  read(factor, [&, view = view_of(out)](const kernsel::LowerTiles<T>& tiles) {
+    return tiles.size() == n ? f(tiles, view) : Status::invalid("the factor was changed by another thread meanwhile");
+  });
   return out;
 }
 
@@ -138,31 +179,37 @@ void append(Factor<T>& factor, const py::object& a, double alpha) {
 
 template <class T>
 void remove(Factor<T>& factor, Index i) {
-  const Index n = factor.tiles.size();
-  if (i < -n || i >= n)
-    throw py::index_error("i: " + std::to_string(i) + " is not a row of a matrix of size " + std::to_string(n));
-  change(factor, [&](kernsel::LowerTiles<T>& tiles) { return kernsel::remove(tiles, i < 0 ? i + n : i); });
+  Index n = 0;
+  bool there = false;
+  change(factor, [&](kernsel::LowerTiles<T>& tiles) {
+    n = tiles.size();
+    there = i >= -n && i < n;
+    return there ? kernsel::remove(tiles, i < 0 ? i + n : i) : Status{};
+  });
+  if (!there) throw py::index_error("i: " + std::to_string(i) + " is not a row of a matrix of size " + std::to_string(n));
 }
 
 template <class T>
 void bind_factor_class(py::module_& module, const char* name) {
   using F = Factor<T>;
   py::class_<F>(module, name)
-      .def_property_readonly("n", [](const F& f) { return f.tiles.size(); })
+      .def_property_readonly("n", [](const F& f) { return size_of(f); })
       .def_property_readonly("dtype", [](const F&) { return py::dtype::of<T>(); })
-      .def_property_readonly("nbytes", [](const F& f) { return kernsel::LowerTiles<T>::bytes(f.tiles.size(), f.tiles.tile()); })
+      .def_property_readonly(
+          "nbytes",
+          [](const F& f) { return value_of(f, [](const auto& tiles) { return tiles.bytes(tiles.size(), tiles.tile()); }); })
       .def(
           "solve", [](const F& f, const py::object& b) { return solve(f, b, false); }, py::arg("b"))
       .def(
           "solve_lower", [](const F& f, const py::object& b) { return solve(f, b, true); }, py::arg("b"))
-      .def("logdet", [](const F& f) { return kernsel::log_determinant(f.tiles); })
+      .def("logdet", [](const F& f) { return value_of(f, [](const auto& tiles) { return kernsel::log_determinant(tiles); }); })
       .def("inverse",
            [](const F& f) {
              return square_result(f, [](const auto& tiles, View<T> out) { return kernsel::inverse(tiles, out); });
            })
       .def("inverse_diagonal",
            [](const F& f) {
-             auto out = new_array<T>(f.tiles.size());
+             auto out = new_array<T>(size_of(f));
              const View<T> view = view_of(out);
              read(f, [&](const auto& tiles) { return kernsel::inverse_diagonal(tiles, view); });
              return out;
@@ -179,6 +226,10 @@ void bind_factor_class(py::module_& module, const char* name) {
 }  // namespace
 
 void bind_factor(py::module_& module) {
+  const py::module_ os = py::module_::import("os");
+  if (py::hasattr(os, "register_at_fork")) {
+    os.attr("register_at_fork")(py::arg("after_in_child") = py::cpp_function([] { ++FactorLock::forks; }));
+  }
   bind_factor_class<float>(module, "CholeskyFloat32");
   bind_factor_class<double>(module, "CholeskyFloat64");
   module.def(

@@ -1,5 +1,6 @@
 #include <pybind11/stl.h>
 
+#include "compute.hpp"
 #include "errors.hpp"
 #include "kernsel/measure.hpp"
 #include "kernsel/runtime.hpp"
@@ -9,10 +10,23 @@ namespace py = pybind11;
 
 namespace {
 
+// Python handles signals on its main thread alone; any other thread would only fight for the GIL.
+unsigned long main_thread = 0;
+
 // Runs on the thread that called into the core, with the GIL released: did Python get a signal, and did its handler raise?
 bool python_wants_to_stop() {
+  if (PyThread_get_thread_ident() != main_thread) return false;
   const py::gil_scoped_acquire gil;
   return PyErr_CheckSignals() != 0;
+}
+
+void remember_main_thread() {
+  main_thread = py::module_::import("threading").attr("main_thread")().attr("ident").cast<unsigned long>();
+  const py::module_ os = py::module_::import("os");
+  if (py::hasattr(os, "register_at_fork")) {  // the thread that forks is the main thread of the child
+    os.attr("register_at_fork")(py::arg("after_in_child") =
+                                    py::cpp_function([] { main_thread = PyThread_get_thread_ident(); }));
+  }
 }
 
 }  // namespace
@@ -20,6 +34,7 @@ bool python_wants_to_stop() {
 void bind_runtime(py::module_& module) {
   const kernsel::Status status = kernsel::runtime_status();
   if (!status.ok()) throw py::import_error(status.message);
+  remember_main_thread();
   kernsel::set_interrupt_check(python_wants_to_stop);
 
   module.def("version", &kernsel::version);
@@ -35,8 +50,9 @@ void bind_runtime(py::module_& module) {
   module.def(
       "tile_product_rate",
       [](bool single) {
-        const py::gil_scoped_release release;
-        return single ? kernsel::tile_product_rate<float>() : kernsel::tile_product_rate<double>();
+        double rate = 0.0;
+        compute([&] { return single ? kernsel::tile_product_rate<float>(rate) : kernsel::tile_product_rate<double>(rate); });
+        return rate;
       },
       py::arg("single") = false);
 }

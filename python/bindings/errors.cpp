@@ -35,6 +35,10 @@ template <class... Arguments>
 
 void raise_value_error(const std::string& message) { throw py::value_error(message); }
 void raise_type_error(const std::string& message) { throw py::type_error(message); }
+void raise_runtime_error(const std::string& message) {
+  PyErr_SetString(PyExc_RuntimeError, message.c_str());
+  throw py::error_already_set();
+}
 
 std::string bytes_as_text(std::size_t bytes) {
   const char* units[] = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
@@ -56,7 +60,7 @@ void raise_status(const kernsel::Status& status) {
     case kernsel::Code::out_of_memory:
       raise_memory_error(status);
     case kernsel::Code::interrupted:
-      if (!PyErr_Occurred()) PyErr_SetNone(PyExc_KeyboardInterrupt);
+      PyErr_SetNone(PyExc_KeyboardInterrupt);
       throw py::error_already_set();
   }
 }

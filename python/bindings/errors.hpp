@@ -7,6 +7,7 @@
 
 [[noreturn]] void raise_value_error(const std::string& message);
 [[noreturn]] void raise_type_error(const std::string& message);
+[[noreturn]] void raise_runtime_error(const std::string& message);
 
 // Nothing if `status` is ok, its exception otherwise. To be called with the GIL held.
 void raise_status(const kernsel::Status& status);

@@ -87,8 +87,8 @@ class Cholesky:
         Examples
         --------
         >>> import numpy as np, kernsel as ks
-        >>> round(ks.cholesky(np.diag([2.0, 3.0])).logdet(), 12) == round(np.log(6), 12)
-        True
+        >>> round(ks.cholesky(np.diag([2.0, 3.0])).logdet(), 6)
+        1.791759
         """
         return self._factor.logdet()
 

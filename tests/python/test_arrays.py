@@ -88,6 +88,16 @@ def test_what_is_not_a_number(bad):
             call()
 
 
+@pytest.mark.parametrize("error", [KeyboardInterrupt, MemoryError, OSError])
+def test_other_errors_of_a_conversion_stay_what_they_are(error):
+    class Lazy:
+        def __array__(self, dtype=None, copy=None):
+            raise error("while it is read")
+
+    with pytest.raises(error):
+        ks.cholesky(Lazy())
+
+
 def test_ragged_lists():
     with pytest.raises((TypeError, ValueError), match=r"^X: "):
         ks.gram(RBF(), [[1.0], [1.0, 2.0]])

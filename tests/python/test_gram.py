@@ -110,6 +110,12 @@ def test_any_unit(unit, rng):
         assert ks.gram(kernel, X * unit) == pytest.approx(expected, rel=64 * eps(float))
 
 
+@pytest.mark.parametrize(("x", "scale"), [(1e200, 1e-150), (1.0, 1e-320)])
+def test_out_of_range(x, scale):
+    with pytest.raises(ValueError, match="out of the range of their type"):
+        RBF(scale)(np.array([[x], [2 * x]]))
+
+
 def test_columns_in_different_units(rng):
     X = rng.standard_normal((130, 3))
     units = np.array([1e-150, 1.0, 1e150])

@@ -9,14 +9,14 @@ import pytest
 LAYERS = {
     "cpp/include/kernsel": r"kernsel/",
     "cpp/src/isa": r"table\.hpp|.*\.inl|kernsel/(view|runtime|status)\.hpp",
-    "cpp/src/parallel": r"parallel\.hpp|kernsel/(status|runtime)\.hpp",
+    "cpp/src/parallel": r"(parallel|memory)\.hpp|kernsel/(status|runtime)\.hpp",
     "cpp/src/measure": r"(memory|parallel)\.hpp|isa/table\.hpp|kernsel/(measure|runtime)\.hpp",
     "cpp/src/memory": r"memory\.hpp|kernsel/(status|runtime|view)\.hpp",
     "cpp/src/runtime": r"kernsel/",
     "cpp/src/triangle": r"isa/table\.hpp|kernsel/view\.hpp",
     "cpp/src/tiles": r"memory\.hpp|kernsel/(tiles|status|view)\.hpp",
     "cpp/src/program": r"program\.hpp|memory\.hpp|isa/table\.hpp|kernsel/(kernel|runtime)\.hpp",
-    "cpp/src/kernels": r"kernels/node\.hpp|program\.hpp|isa/table\.hpp|kernsel/kernel\.hpp",
+    "cpp/src/kernels": r"kernels/(node|metric_leaf)\.hpp|program\.hpp|isa/table\.hpp|kernsel/kernel\.hpp",
     "cpp/src/kernel.cpp": r"program\.hpp|kernsel/kernel\.hpp",
     "cpp/src/gram": r"(memory|parallel|program|triangle)\.hpp|isa/table\.hpp|kernsel/(gram|runtime)\.hpp",
     # The factorization knows no kernels.

@@ -223,3 +223,93 @@ def test_a_signal_handler_that_does_not_raise_lets_the_work_go_on():
         assert seen and F.n == 6000
     """
     run(code)
+
+
+@needs_fork
+@pytest.mark.parametrize("call", ["F.inverse()", "F.solve(B)", "F.inverse_diagonal()", "k.matmul(X, X, B)", "k.pullback(X, A)"])
+def test_a_signal_handler_may_compute(call):
+    code = f"""
+        import signal, numpy as np, kernsel as ks
+        rng = np.random.default_rng(0)
+        X, B, k = rng.standard_normal((2500, 3)), rng.standard_normal((2500, 300)), ks.kernels.RBF([1.0, 2.0, 3.0])
+        A = k(X) + np.eye(2500)
+        F = ks.cholesky(A)
+        expected = {call}
+        small = ks.cholesky(np.eye(600) + 0.5)
+        runs = []
+        def handler(*_):
+            small.solve(np.ones((600, 400))); small.inverse(); k.matmul(X[:500], X[:500], B[:500]); runs.append(1)
+        signal.signal(signal.SIGALRM, handler)
+        signal.setitimer(signal.ITIMER_REAL, 0.02, 0.02)
+        for _ in range(30): assert np.array_equal({call}, expected)
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        assert runs
+    """
+    run(code)
+
+
+@needs_fork
+def test_a_signal_handler_that_uses_the_interrupted_factor():
+    code = """
+        import signal, numpy as np, kernsel as ks
+        F = ks.cholesky(np.eye(4000) + 0.5)
+        def handler(*_): F.append(np.ones(4000), 9.0)
+        signal.signal(signal.SIGALRM, handler)
+        signal.setitimer(signal.ITIMER_REAL, 0.1)
+        try:
+            while True: F.inverse_diagonal()
+        except RuntimeError as error:
+            assert "in use by the computation that a signal handler interrupts" in str(error), error
+        assert F.n == 4000
+    """
+    run(code)
+
+
+def test_numbers_are_read_under_the_lock():
+    F = ks.cholesky(np.eye(200))
+    expected = {F.logdet()}
+    stop = threading.Event()
+
+    def change():
+        while not stop.is_set():
+            F.remove(-1)
+            F.append(np.zeros(199), 1.0)
+
+    changer = threading.Thread(target=change)
+    changer.start()
+    values = {F.logdet() for _ in range(3000)}
+    stop.set()
+    changer.join()
+    assert values == expected
+
+
+def test_a_daemon_thread_at_the_end_of_the_interpreter():
+    code = """
+        import threading, time, numpy as np, kernsel as ks
+        A = np.eye(3000) + 0.5
+        def work():
+            while True: ks.cholesky(A)
+        threading.Thread(target=work, daemon=True).start()
+        time.sleep(0.3)
+        print("end")
+    """
+    for _ in range(3):
+        assert run(code) == "end\n"
+
+
+@needs_fork
+def test_a_factor_that_was_locked_at_the_fork():
+    code = """
+        import os, threading, time, numpy as np, kernsel as ks
+        F = ks.cholesky(np.eye(5000) + 0.5)
+        t = threading.Thread(target=F.inverse); t.start()
+        time.sleep(0.1)
+        pid = os.fork()
+        if pid == 0:
+            F.remove(-1)
+            os._exit(0 if F.n == 4999 else 1)
+        assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+        t.join()
+        assert F.n == 5000
+    """
+    run(code, timeout=60)

@@ -50,7 +50,8 @@ Status solve_lower(const LowerTiles<T>& L, View<T> B);
 template <class T>
 double log_determinant(const LowerTiles<T>& L);
 
-// A^-1 to an array (both triangles), or in place of L (lower tiles, diagonal tiles whole): 2/3 n^3 flops.
+// A^-1 to an array (both triangles), or in place of L (lower tiles, diagonal tiles whole): 2/3 n^3 flops. If `invert` fails, L
+// is of no use.
 template <class T>
 Status inverse(const LowerTiles<T>& L, View<T> out);
 template <class T>

@@ -30,8 +30,19 @@ class Kernel {
   std::shared_ptr<const KernelNode> node_;
 };
 
-// exp(-1/2 sum_k (x_k - z_k)^2 / l_k^2): one length scale for all columns, or one for each.
-Kernel rbf(std::vector<double> length_scale);
+// Kernels of the distance r, r^2 = sum_k (x_k - z_k)^2 / l_k^2: one length scale l for all columns, or one for each.
+Kernel rbf(std::vector<double> length_scale);                               // exp(-r^2 / 2)
+Kernel exponential(std::vector<double> length_scale);                       // exp(-r), which is Matern 1/2
+Kernel matern32(std::vector<double> length_scale);                          // (1 + a) exp(-a), a = 3^(1/2) r
+Kernel matern52(std::vector<double> length_scale);                          // (1 + a + a^2 / 3) exp(-a), a = 5^(1/2) r
+Kernel rational_quadratic(double alpha, std::vector<double> length_scale);  // (1 + r^2 / (2 alpha))^-alpha
+// exp(-2 sin(pi r)^2 / l^2), r the distance in periods: one for all columns, or one for each.
+Kernel periodic(double length_scale, std::vector<double> period);
+
+// Kernels of the inner product, columns divided by their length scales (one, one for each, or none).
+Kernel dot_product(double sigma, std::vector<double> length_scale = {});              // sigma^2 + x'z
+Kernel polynomial(double offset, int degree, std::vector<double> length_scale = {});  // (offset + x'z)^degree
+
 Kernel constant(double value);  // k(x, z) = value
 Kernel white(double noise);     // noise on the diagonal of k(X, X), zero between different sets of points
 

@@ -1,11 +1,13 @@
 // The machine's own limit, to measure against.
 #pragma once
 
+#include "kernsel/status.hpp"
+
 namespace kernsel {
 
-// Floating-point operations a second of products of tiles that stay in the cache, on all threads: what the factorization would
-// reach if it were nothing else. Takes about a tenth of a second.
+// rate <- floating-point operations a second of products of tiles that stay in the cache, on all threads: what the
+// factorization would reach if it were nothing else. Takes about a tenth of a second.
 template <class T>
-double tile_product_rate();
+Status tile_product_rate(double& rate);
 
 }  // namespace kernsel

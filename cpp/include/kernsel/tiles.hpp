@@ -18,6 +18,7 @@ template <class T>
 class LowerTiles {
  public:
   static constexpr Index padding = 64 / static_cast<Index>(sizeof(T));
+  static constexpr Index largest_tile = 512;
   static Index preferred_tile(Index size);
   static std::size_t bytes(Index size, Index tile);
 
@@ -26,7 +27,8 @@ class LowerTiles {
   LowerTiles(LowerTiles&&) noexcept;
   LowerTiles& operator=(LowerTiles&&) noexcept;
 
-  // Room for a size x size matrix; memory that suffices is kept. `tile` is a multiple of `padding`, or 0 for the preferred one.
+  // Room for a size x size matrix; memory that suffices is kept. `tile` is a multiple of `padding`, at most `largest_tile`, or
+  // 0 for the preferred one.
   Status resize(Index size, Index tile = 0);
 
   Status copy(const LowerTiles& other);

@@ -8,7 +8,13 @@
 
 namespace kernsel {
 
-// Two sets of points, d columns each, in blocks of `height` and `width` points, and the weight of each squared difference.
+// What a kernel sees of two points: sum_k w_k (x_k - z_k)^2, or sum_k w_k x_k z_k.
+enum class Metric { squared_distance, inner_product };
+
+// Kernels as functions of one number, their parameters p; formulas in profiles.inl.
+enum class Profile { rbf, exponential, matern32, matern52, rational_quadratic, periodic, polynomial };
+
+// Two sets of points, d columns each, in blocks of `height` and `width` points, and the weight of each column.
 template <class T>
 struct PointTile {
   Index height;      // *
@@ -39,10 +45,15 @@ struct TileKernels {
   // B = A for an output so large that it should not go through the caches, any size and alignment.
   void (*stream)(Index m, Index n, const T* A, Index lda, T* B, Index ldb);
 
-  // K = exp(-scale/2 sum_k w_k (x_k - z_k)^2), a tile without gaps; and for weights W on that tile, given K:
-  // gradient_k += sum_ij W_ij K_ij w_k (x_ik - z_jk)^2.
-  void (*rbf)(const PointTile<T>& points, T scale, T* K);
-  void (*rbf_pullback)(const PointTile<T>& points, const T* W, const T* K, double* gradient);
+  // S = scale times the metric, a tile without gaps; and for weights G on that tile, gradient_k += sum_ij G_ij times the k-th
+  // term of the metric (without scale).
+  void (*metric)(Metric which, const PointTile<T>& points, T scale, T* S);
+  void (*metric_diagonal)(Metric which, const PointTile<T>& points, T scale, T* S);  // of X against itself, (height)
+  void (*metric_pullback)(Metric which, const PointTile<T>& points, const T* G, double* gradient);
+
+  // k = f(s) on `count`* numbers, in place if wanted; and for weights W, G = W df/ds, and *gradient += sum W dk/dlog p_0.
+  void (*profile)(Profile which, Index count, const T* p, const T* s, T* k);
+  void (*profile_pullback)(Profile which, Index count, const T* p, const T* s, const T* k, const T* W, T* G, double* gradient);
 
   // On `count`* numbers; `out` may be one of the inputs.
   void (*fill)(Index count, T value, T* out);

@@ -31,18 +31,22 @@ constexpr int tile_packets = 3, tile_columns = 4;  // 16 registers
 constexpr int tile_packets = 2, tile_columns = 4;  // 16 registers, and a product needs one of its own
 #endif
 
-constexpr Index largest_tile = 512;
+constexpr Index largest_tile = 512;  // LowerTiles<T>::largest_tile
 
 template <class T, int Rows, int Cols>
 struct Accumulators {
   typename Pack<T>::type v[Cols][Rows];
 };
 
-#include "exponential.inl"
+// Each builds on those before it.
+// clang-format off
 #include "linear.inl"
 #include "pointwise.inl"
-#include "stationary.inl"
+#include "exponential.inl"
+#include "metric.inl"
+#include "profiles.inl"
 #include "streaming.inl"
+// clang-format on
 
 template <class T>
 constexpr TileKernels<T> make_table() {
@@ -54,8 +58,11 @@ constexpr TileKernels<T> make_table() {
           solve<T>,
           transpose<T>,
           stream<T>,
-          rbf<T>,
-          rbf_pullback<T>,
+          metric<T>,
+          metric_diagonal<T>,
+          metric_pullback<T>,
+          profile<T>,
+          profile_pullback<T>,
           fill<T>,
           add<T>,
           multiply<T>,

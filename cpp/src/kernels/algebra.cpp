@@ -58,8 +58,9 @@ class ScaleStep final : public Step<T> {
   void forward(const TilePlace& at, const T* const* children, T* out) const override {
     tile_kernels<T>().scale(at.count(), factor_, children[0], out);
   }
-  void pull_parameters(const TilePlace& at, const T* const*, const T* value, const T* W, double* gradient) const override {
+  bool pull_parameters(const TilePlace& at, const T* const*, const T* value, const T* W, double* gradient) const override {
     *gradient += tile_kernels<T>().dot(at.count(), W, value);
+    return true;
   }
   const T* pull_child(const TilePlace& at, std::size_t, const T* const*, const T*, const T* W, T* room) const override {
     tile_kernels<T>().scale(at.count(), factor_, W, room);

@@ -9,8 +9,9 @@ class ConstantStep final : public LeafStep<T> {
  public:
   explicit ConstantStep(double value) : value_(static_cast<T>(value)) {}
   void forward(const TilePlace& at, const T* const*, T* out) const override { tile_kernels<T>().fill(at.count(), value_, out); }
-  void pull_parameters(const TilePlace& at, const T* const*, const T*, const T* W, double* gradient) const override {
+  bool pull_parameters(const TilePlace& at, const T* const*, const T*, const T* W, double* gradient) const override {
     *gradient += static_cast<double>(value_) * tile_kernels<T>().sum(at.count(), W);
+    return true;
   }
   void diagonal(Index, Index count, const T* const*, T* out) const override { tile_kernels<T>().fill(count, value_, out); }
 

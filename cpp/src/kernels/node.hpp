@@ -35,7 +35,7 @@ class LeafStep : public Step<T> {
 template <class T>
 class OperationStep : public Step<T> {  // no parameters of its own
  public:
-  void pull_parameters(const TilePlace&, const T* const*, const T*, const T*, double*) const override {}
+  bool pull_parameters(const TilePlace&, const T* const*, const T*, const T*, double*) const override { return true; }
 };
 
 }  // namespace kernsel

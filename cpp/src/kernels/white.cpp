@@ -13,11 +13,12 @@ class WhiteStep final : public LeafStep<T> {
     if (!on_diagonal(at)) return;
     for (Index r = 0; r < at.height; ++r) out[r + r * at.height] = noise_;
   }
-  void pull_parameters(const TilePlace& at, const T* const*, const T*, const T* W, double* gradient) const override {
-    if (!on_diagonal(at)) return;
+  bool pull_parameters(const TilePlace& at, const T* const*, const T*, const T* W, double* gradient) const override {
+    if (!on_diagonal(at)) return true;
     double trace = 0.0;
     for (Index r = 0; r < at.height; ++r) trace += static_cast<double>(W[r + r * at.height]);
     *gradient += static_cast<double>(noise_) * trace;
+    return true;
   }
   void diagonal(Index, Index count, const T* const*, T* out) const override { tile_kernels<T>().fill(count, noise_, out); }
 

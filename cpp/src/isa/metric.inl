@@ -1,0 +1,159 @@
+// What kernels see of two points: their squared distance, or their inner product, columns weighted; and the way back from
+// weights on the tile to the columns.
+//
+// Distances are direct differences: (x - z)^2 is never negative, is the same for (x, z) and (z, x) to the last bit, and is
+// exactly zero between equal points. The product form |x|^2 - 2 x'z + |z|^2 would halve the arithmetic and lose all three.
+
+// One term of the metric, added to the sum so far.
+template <class T, Metric M, bool Weighted>
+KERNSEL_INLINE typename Pack<T>::type add_term(const typename Pack<T>::type& x, const typename Pack<T>::type& z,
+                                               const typename Pack<T>::type& weight, const typename Pack<T>::type& sum) {
+  using P = typename Pack<T>::type;
+  if (M == Metric::squared_distance) {
+    const P t = simd::psub(x, z);
+    return simd::pmadd(Weighted ? simd::pmul(t, weight) : t, t, sum);
+  }
+  return simd::pmadd(Weighted ? simd::pmul(x, weight) : x, z, sum);
+}
+
+template <class T, Metric M, bool Weighted>
+struct MetricRows {
+  const PointTile<T>& points;
+  T scale;
+  T* out;
+
+  template <int Rows>
+  KERNSEL_INLINE void run(Index row) const {
+    using P = typename Pack<T>::type;
+    constexpr Index size = Pack<T>::size;
+    const P factor = simd::pset1<P>(scale);
+    for (Index col = 0; col < points.width; col += tile_columns) {
+      Accumulators<T, Rows, tile_columns> acc;
+#pragma GCC unroll 8
+      for (int c = 0; c < tile_columns; ++c)
+#pragma GCC unroll 4
+        for (int r = 0; r < Rows; ++r) acc.v[c][r] = simd::pset1<P>(T(0));
+      const T* x = points.X + row;
+      const T* z = points.Z + col;
+      for (Index k = 0; k < points.dimension; ++k) {
+        P a[Rows];
+        const P weight = simd::pset1<P>(Weighted ? points.weights[k] : T(1));
+#pragma GCC unroll 4
+        for (int r = 0; r < Rows; ++r) a[r] = simd::pload<P>(x + r * size);
+#pragma GCC unroll 8
+        for (int c = 0; c < tile_columns; ++c) {
+          const P b = simd::pset1<P>(z[c]);
+#pragma GCC unroll 4
+          for (int r = 0; r < Rows; ++r) acc.v[c][r] = add_term<T, M, Weighted>(a[r], b, weight, acc.v[c][r]);
+        }
+        x += points.height;
+        z += points.width;
+      }
+#pragma GCC unroll 8
+      for (int c = 0; c < tile_columns; ++c)
+#pragma GCC unroll 4
+        for (int r = 0; r < Rows; ++r)
+          simd::pstore(out + row + r * size + (col + c) * points.height, simd::pmul(factor, acc.v[c][r]));
+    }
+  }
+};
+
+template <class T>
+void metric(Metric which, const PointTile<T>& points, T scale, T* out) {
+  const bool distance = which == Metric::squared_distance;
+  if (distance && points.weights)
+    for_strips<T>(0, points.height, MetricRows<T, Metric::squared_distance, true>{points, scale, out});
+  if (distance && !points.weights)
+    for_strips<T>(0, points.height, MetricRows<T, Metric::squared_distance, false>{points, scale, out});
+  if (!distance && points.weights)
+    for_strips<T>(0, points.height, MetricRows<T, Metric::inner_product, true>{points, scale, out});
+  if (!distance && !points.weights)
+    for_strips<T>(0, points.height, MetricRows<T, Metric::inner_product, false>{points, scale, out});
+}
+
+// The metric between each point of X and itself, with the same operations as in a tile.
+template <class T, Metric M, bool Weighted>
+KERNSEL_INLINE void metric_diagonal_of(const PointTile<T>& points, T scale, T* out) {
+  using P = typename Pack<T>::type;
+  for_packets(points.height, out, [&](Index row) {
+    P sum = simd::pset1<P>(T(0));
+    for (Index k = 0; k < points.dimension; ++k) {
+      const P x = simd::pload<P>(points.X + row + k * points.height);
+      sum = add_term<T, M, Weighted>(x, x, simd::pset1<P>(Weighted ? points.weights[k] : T(1)), sum);
+    }
+    return simd::pmul(simd::pset1<P>(scale), sum);
+  });
+}
+
+template <class T>
+void metric_diagonal(Metric which, const PointTile<T>& points, T scale, T* out) {
+  if (which == Metric::squared_distance) return fill<T>(points.height, T(0), out);
+  if (points.weights) return metric_diagonal_of<T, Metric::inner_product, true>(points, scale, out);
+  return metric_diagonal_of<T, Metric::inner_product, false>(points, scale, out);
+}
+
+// The weights G of a register tile stay in registers while k runs over the columns of the points.
+template <class T, Metric M>
+struct MetricPullbackRows {
+  const PointTile<T>& points;
+  const T* G;
+  T* sums;  // (d) packets
+
+  template <int Rows>
+  KERNSEL_INLINE void run(Index row) const {
+    using P = typename Pack<T>::type;
+    constexpr Index size = Pack<T>::size;
+    for (Index col = 0; col < points.width; col += tile_columns) {
+      P g[tile_columns][Rows];
+#pragma GCC unroll 8
+      for (int c = 0; c < tile_columns; ++c)
+#pragma GCC unroll 4
+        for (int r = 0; r < Rows; ++r) g[c][r] = simd::pload<P>(G + row + r * size + (col + c) * points.height);
+      const T* x = points.X + row;
+      const T* z = points.Z + col;
+      for (Index k = 0; k < points.dimension; ++k) {
+        P chain[Rows], a[Rows];
+#pragma GCC unroll 4
+        for (int r = 0; r < Rows; ++r) {
+          chain[r] = simd::pset1<P>(T(0));
+          a[r] = simd::pload<P>(x + r * size);
+        }
+#pragma GCC unroll 8
+        for (int c = 0; c < tile_columns; ++c) {
+          const P b = simd::pset1<P>(z[c]);
+#pragma GCC unroll 4
+          for (int r = 0; r < Rows; ++r) chain[r] = add_term<T, M, true>(a[r], b, g[c][r], chain[r]);
+        }
+        P total = simd::pload<P>(sums + k * size);
+#pragma GCC unroll 4
+        for (int r = 0; r < Rows; ++r) total = simd::padd(total, chain[r]);
+        simd::pstore(sums + k * size, total);
+        x += points.height;
+        z += points.width;
+      }
+    }
+  }
+};
+
+template <class T>
+void metric_pullback(Metric which, const PointTile<T>& points, const T* G, double* gradient) {
+  using P = typename Pack<T>::type;
+  constexpr Index size = Pack<T>::size;
+  constexpr Index columns_at_once = 64;
+  alignas(64) T sums[columns_at_once * Pack<T>::size];
+  for (Index first = 0; first < points.dimension; first += columns_at_once) {
+    PointTile<T> part = points;
+    part.X += first * points.height;
+    part.Z += first * points.width;
+    part.dimension = points.dimension - first < columns_at_once ? points.dimension - first : columns_at_once;
+    fill<T>(part.dimension * size, T(0), sums);
+    if (which == Metric::squared_distance)
+      for_strips<T>(0, points.height, MetricPullbackRows<T, Metric::squared_distance>{part, G, sums});
+    else
+      for_strips<T>(0, points.height, MetricPullbackRows<T, Metric::inner_product>{part, G, sums});
+    for (Index k = 0; k < part.dimension; ++k) {
+      const double weight = points.weights ? static_cast<double>(points.weights[first + k]) : 1.0;
+      gradient[first + k] += weight * static_cast<double>(simd::predux(simd::pload<P>(sums + k * size)));
+    }
+  }
+}

@@ -1,0 +1,269 @@
+// Kernels as functions of one number: k = f(s), s a squared distance in length scales, or an inner product.
+//
+// A profile has value(s, p), slope(s, k, p) = df/ds, and parameter(s, k, p), the derivative in the logarithm of p[0], if it has
+// such a parameter. All work on packets. Where df/ds is infinite at s = 0 (rough kernels), the slope there is 0: every
+// derivative that is made of it carries a factor s.
+
+template <class T>
+KERNSEL_INLINE typename Pack<T>::type constant_packet(double value) {
+  return simd::pset1<typename Pack<T>::type>(static_cast<T>(value));
+}
+
+template <class T>
+KERNSEL_INLINE typename Pack<T>::type zero_where_zero(const typename Pack<T>::type& s, const typename Pack<T>::type& value) {
+  const auto zero = constant_packet<T>(0);
+  return simd::pselect(simd::pcmp_eq(s, zero), zero, value);
+}
+
+// log(1 + x), to the last bits for small x too: the rounding of 1 + x is divided out again.
+template <class T>
+KERNSEL_INLINE typename Pack<T>::type log_of_one_plus(const typename Pack<T>::type& x) {
+  const auto one = constant_packet<T>(1);
+  const auto sum = simd::padd(one, x);
+  const auto rounded = simd::psub(sum, one);
+  return simd::pselect(simd::pcmp_eq(rounded, constant_packet<T>(0)), x, simd::pmul(x, simd::pdiv(simd::plog(sum), rounded)));
+}
+
+template <class T>
+struct NoParameters {
+  using P = typename Pack<T>::type;
+  static constexpr int parameters = 0;
+  static KERNSEL_INLINE P parameter(const P& s, const P&, const T*) { return s; }
+};
+
+// exp(-s/2)
+template <class T>
+struct RbfProfile : NoParameters<T> {
+  using P = typename Pack<T>::type;
+  static KERNSEL_INLINE P value(const P& s, const T*) { return exp_of_negative<T>(simd::pmul(constant_packet<T>(-0.5), s)); }
+  static KERNSEL_INLINE P slope(const P&, const P& k, const T*) { return simd::pmul(constant_packet<T>(-0.5), k); }
+};
+
+// exp(-r), r = s^(1/2)
+template <class T>
+struct ExponentialProfile : NoParameters<T> {
+  using P = typename Pack<T>::type;
+  static KERNSEL_INLINE P value(const P& s, const T*) { return exp_of_negative<T>(simd::pnegate(simd::psqrt(s))); }
+  static KERNSEL_INLINE P slope(const P& s, const P& k, const T*) {
+    return zero_where_zero<T>(s, simd::pdiv(k, simd::pmul(constant_packet<T>(-2), simd::psqrt(s))));
+  }
+};
+
+// (1 + a) exp(-a), a = (3 s)^(1/2)
+template <class T>
+struct Matern32Profile : NoParameters<T> {
+  using P = typename Pack<T>::type;
+  static KERNSEL_INLINE P a(const P& s) { return simd::psqrt(simd::pmul(constant_packet<T>(3), s)); }
+  static KERNSEL_INLINE P value(const P& s, const T*) {
+    return simd::pmul(simd::padd(constant_packet<T>(1), a(s)), exp_of_negative<T>(simd::pnegate(a(s))));
+  }
+  static KERNSEL_INLINE P slope(const P& s, const P&, const T*) {
+    return simd::pmul(constant_packet<T>(-1.5), exp_of_negative<T>(simd::pnegate(a(s))));
+  }
+};
+
+// (1 + a + a^2/3) exp(-a), a = (5 s)^(1/2)
+template <class T>
+struct Matern52Profile : NoParameters<T> {
+  using P = typename Pack<T>::type;
+  static KERNSEL_INLINE P a(const P& s) { return simd::psqrt(simd::pmul(constant_packet<T>(5), s)); }
+  static KERNSEL_INLINE P value(const P& s, const T*) {
+    const P root = a(s);
+    const P polynomial = simd::padd(constant_packet<T>(1), simd::pmadd(constant_packet<T>(5.0 / 3.0), s, root));
+    return simd::pmul(polynomial, exp_of_negative<T>(simd::pnegate(root)));
+  }
+  static KERNSEL_INLINE P slope(const P& s, const P&, const T*) {
+    const P root = a(s);
+    return simd::pmul(simd::pmul(constant_packet<T>(-5.0 / 6.0), simd::padd(constant_packet<T>(1), root)),
+                      exp_of_negative<T>(simd::pnegate(root)));
+  }
+};
+
+// (1 + q)^-alpha, q = s / (2 alpha)
+template <class T>
+struct RationalQuadraticProfile {
+  using P = typename Pack<T>::type;
+  static constexpr int parameters = 1;
+  static KERNSEL_INLINE P q(const P& s, const T* p) { return simd::pmul(simd::pset1<P>(T(0.5) / p[0]), s); }
+  static KERNSEL_INLINE P value(const P& s, const T* p) {
+    return exp_of_negative<T>(simd::pmul(simd::pset1<P>(-p[0]), log_of_one_plus<T>(q(s, p))));
+  }
+  static KERNSEL_INLINE P slope(const P& s, const P& k, const T* p) {
+    return simd::pdiv(simd::pmul(constant_packet<T>(-0.5), k), simd::padd(constant_packet<T>(1), q(s, p)));
+  }
+  static KERNSEL_INLINE P parameter(const P& s, const P& k, const T* p) {
+    const P ratio = q(s, p);
+    const P change = simd::psub(simd::pdiv(ratio, simd::padd(constant_packet<T>(1), ratio)), log_of_one_plus<T>(ratio));
+    return simd::pmul(simd::pmul(simd::pset1<P>(p[0]), k), change);
+  }
+};
+
+// sin(pi u) and cos(pi u) of the remainder of u to the nearest integer, with one sign for both: right for products and squares.
+// The polynomials are near-minimax fits in u^2 on [0, 1/4], made with mpmath.chebyfit, of sin(pi u)/u and cos(pi u).
+template <class T>
+struct SineConstants;
+
+template <>
+struct SineConstants<double> {
+  static constexpr int terms = 9;
+  static constexpr double rounding = 6755399441055744.0;  // 1.5 * 2^52
+  static constexpr double sine[terms] = {0x1.9d462020fcc78p-21, -0x1.6f7acdb8f6580p-16, 0x1.e8f3675ee37ddp-12,
+                                         -0x1.e3074dfaf87afp-8, 0x1.5078348551854p-4,   -0x1.32d2cce627c86p-1,
+                                         0x1.466bc6775aa7dp+1,  -0x1.4abbce625be52p+2,  0x1.921fb54442d18p+1};
+  static constexpr double cosine[terms] = {0x1.1678f9078a9b3p-18, -0x1.b6957b54dd389p-14, 0x1.f9d254582ac30p-10,
+                                           -0x1.a6d1efc8c38bep-6, 0x1.e1f506813a321p-3,   -0x1.55d3c7e3bfbf5p+0,
+                                           0x1.03c1f081b5992p+2,  -0x1.3bd3cc9be45dbp+2,  0x1.0000000000000p+0};
+};
+
+template <>
+struct SineConstants<float> {
+  static constexpr int terms = 6;
+  static constexpr float rounding = 12582912.0f;
+  static constexpr float sine[terms] = {-0.00702830386f, 0.0820503502f, -0.599252187f, 2.55016332f, -5.16771276f, 3.14159265f};
+  static constexpr float cosine[terms] = {-0.0243959321f, 0.234937069f, -1.33521195f, 4.05870915f, -4.93480214f, 1.0f};
+};
+
+template <class T>
+KERNSEL_INLINE void sine_and_cosine(const typename Pack<T>::type& u, typename Pack<T>::type& sine,
+                                    typename Pack<T>::type& cosine) {
+  using P = typename Pack<T>::type;
+  using Constants = SineConstants<T>;
+  const P rounding = simd::pset1<P>(Constants::rounding);
+  const P rest = simd::psub(u, simd::psub(simd::padd(u, rounding), rounding));
+  const P square = simd::pmul(rest, rest);
+  sine = simd::pset1<P>(Constants::sine[0]);
+  cosine = simd::pset1<P>(Constants::cosine[0]);
+#pragma GCC unroll 16
+  for (int i = 1; i < Constants::terms; ++i) {
+    sine = simd::pmadd(sine, square, simd::pset1<P>(Constants::sine[i]));
+    cosine = simd::pmadd(cosine, square, simd::pset1<P>(Constants::cosine[i]));
+  }
+  sine = simd::pmul(sine, rest);
+}
+
+// exp(-2 sin(pi r)^2 / l^2), r = s^(1/2), s in periods; p = (l)
+template <class T>
+struct PeriodicProfile {
+  using P = typename Pack<T>::type;
+  static constexpr int parameters = 1;
+  static KERNSEL_INLINE P value(const P& s, const T* p) {
+    P sine, cosine;
+    sine_and_cosine<T>(simd::psqrt(s), sine, cosine);
+    return exp_of_negative<T>(simd::pmul(simd::pset1<P>(T(-2) / (p[0] * p[0])), simd::pmul(sine, sine)));
+  }
+  static KERNSEL_INLINE P slope(const P& s, const P& k, const T* p) {
+    P sine, cosine;
+    const P r = simd::psqrt(s);
+    sine_and_cosine<T>(r, sine, cosine);
+    const P factor = simd::pset1<P>(static_cast<T>(-2.0 * 3.14159265358979323846) / (p[0] * p[0]));
+    return zero_where_zero<T>(s, simd::pdiv(simd::pmul(simd::pmul(factor, k), simd::pmul(sine, cosine)), r));
+  }
+  static KERNSEL_INLINE P parameter(const P& s, const P& k, const T* p) {
+    P sine, cosine;
+    sine_and_cosine<T>(simd::psqrt(s), sine, cosine);
+    return simd::pmul(simd::pmul(simd::pset1<P>(T(4) / (p[0] * p[0])), k), simd::pmul(sine, sine));
+  }
+};
+
+// x^n for a whole number n >= 0 that is the same for all entries.
+template <class T>
+KERNSEL_INLINE typename Pack<T>::type whole_power(typename Pack<T>::type x, Index n) {
+  auto result = constant_packet<T>(1);
+  for (; n > 0; n /= 2) {
+    if (n % 2 == 1) result = simd::pmul(result, x);
+    if (n > 1) x = simd::pmul(x, x);
+  }
+  return result;
+}
+
+// (c + s)^n; p = (c, n)
+template <class T>
+struct PolynomialProfile {
+  using P = typename Pack<T>::type;
+  static constexpr int parameters = 1;
+  static KERNSEL_INLINE P value(const P& s, const T* p) {
+    return whole_power<T>(simd::padd(simd::pset1<P>(p[0]), s), static_cast<Index>(p[1]));
+  }
+  static KERNSEL_INLINE P slope(const P& s, const P&, const T* p) {
+    return simd::pmul(simd::pset1<P>(p[1]), whole_power<T>(simd::padd(simd::pset1<P>(p[0]), s), static_cast<Index>(p[1]) - 1));
+  }
+  static KERNSEL_INLINE P parameter(const P& s, const P& k, const T* p) {
+    return simd::pmul(simd::pset1<P>(p[0]), slope(s, k, p));
+  }
+};
+
+template <class T, class F>
+void profile_tile(Index count, const T* p, const T* s, T* out) {
+  using P = typename Pack<T>::type;
+  for_packets(count, out, [=](Index i) { return F::value(simd::pload<P>(s + i), p); });
+}
+
+template <class T, class F>
+void profile_pullback_tile(Index count, const T* p, const T* s, const T* k, const T* W, T* G, double* gradient) {
+  using P = typename Pack<T>::type;
+  P sum = constant_packet<T>(0);
+  for (Index i = 0; i < count; i += Pack<T>::size) {
+    const P si = simd::pload<P>(s + i), ki = simd::pload<P>(k + i), w = simd::pload<P>(W + i);
+    simd::pstore(G + i, simd::pmul(w, F::slope(si, ki, p)));
+    if (F::parameters > 0) sum = simd::pmadd(w, F::parameter(si, ki, p), sum);
+  }
+  if (F::parameters > 0) *gradient += static_cast<double>(simd::predux(sum));
+}
+
+// Calls f.run<F>() with the profile of that name.
+template <class T, class Call>
+KERNSEL_INLINE void with_profile(Profile which, const Call& call) {
+  switch (which) {
+    case Profile::rbf:
+      return call.template run<RbfProfile<T>>();
+    case Profile::exponential:
+      return call.template run<ExponentialProfile<T>>();
+    case Profile::matern32:
+      return call.template run<Matern32Profile<T>>();
+    case Profile::matern52:
+      return call.template run<Matern52Profile<T>>();
+    case Profile::rational_quadratic:
+      return call.template run<RationalQuadraticProfile<T>>();
+    case Profile::periodic:
+      return call.template run<PeriodicProfile<T>>();
+    case Profile::polynomial:
+      return call.template run<PolynomialProfile<T>>();
+  }
+}
+
+template <class T>
+struct ProfileCall {
+  Index count;
+  const T* p;
+  const T* s;
+  T* out;
+  template <class F>
+  KERNSEL_INLINE void run() const {
+    profile_tile<T, F>(count, p, s, out);
+  }
+};
+
+template <class T>
+struct ProfilePullbackCall {
+  Index count;
+  const T* p;
+  const T* s;
+  const T* k;
+  const T* W;
+  T* G;
+  double* gradient;
+  template <class F>
+  KERNSEL_INLINE void run() const {
+    profile_pullback_tile<T, F>(count, p, s, k, W, G, gradient);
+  }
+};
+
+template <class T>
+void profile(Profile which, Index count, const T* p, const T* s, T* out) {
+  with_profile<T>(which, ProfileCall<T>{count, p, s, out});
+}
+
+template <class T>
+void profile_pullback(Profile which, Index count, const T* p, const T* s, const T* k, const T* W, T* G, double* gradient) {
+  with_profile<T>(which, ProfilePullbackCall<T>{count, p, s, k, W, G, gradient});
+}
