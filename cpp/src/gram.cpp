@@ -43,7 +43,7 @@ Status gram(const Kernel& k, View<const T> X, View<T> out) {
   const Index blocks = program.row_blocks(), block = program.block();
   const bool large = elements(X, X) * sizeof(T) > larger_than_caches;
   const View<T> by_columns = out.col_stride == 1 ? out.transposed() : out;  // the same matrix
-  return run_jobs(blocks * (blocks + 1) / 2, elements(X, X) * program.cost() / 2.0, [&](Jobs& jobs, Index job) {
+  const Status status = run_jobs(blocks * (blocks + 1) / 2, elements(X, X) * program.cost() / 2.0, [&](Jobs& jobs, Index job) {
     const auto [i, j] = lower_by_rows(job);
     const TilePlace at = program.place(i, j);
     const T* tile = program.forward(at);
@@ -57,6 +57,7 @@ Status gram(const Kernel& k, View<const T> X, View<T> out) {
     kernels.transpose(at.height, at.width, tile, at.height, mirrored, at.width);
     write_tile(kernels, mirrored, at.width, by_columns.block(at.col, at.row, cols, rows), large);
   });
+  return program.finish(status);
 }
 
 template <class T>
@@ -66,13 +67,14 @@ Status cross_gram(const Kernel& k, View<const T> X, View<const T> Z, View<T> out
   if (!program.status().ok() || X.rows == 0 || Z.rows == 0) return program.status();
   const TileKernels<T>& kernels = tile_kernels<T>();
   const Index across = program.col_blocks(), block = program.block();
-  return run_jobs(program.row_blocks() * across, elements(X, Z) * program.cost(), [&](Jobs& jobs, Index job) {
+  const Status status = run_jobs(program.row_blocks() * across, elements(X, Z) * program.cost(), [&](Jobs& jobs, Index job) {
     const TilePlace at = program.place(job / across, job % across);
     const T* tile = program.forward(at);
     if (!tile) return jobs.stop(no_memory());
     const Index rows = std::min(block, X.rows - at.row), cols = std::min(block, Z.rows - at.col);
     write_tile(kernels, tile, at.height, out.block(at.row, at.col, rows, cols));
   });
+  return program.finish(status);
 }
 
 template <class T>
@@ -80,12 +82,13 @@ Status gram_diagonal(const Kernel& k, View<const T> X, View<T> out) {
   if (!has_shape(out, X.rows, 1)) return Status::invalid("gram_diagonal: the output must have one entry for each point");
   const Program<T> program(k, X, X, true, Program<T>::preferred_block);
   if (!program.status().ok()) return program.status();
-  return run_jobs(program.row_blocks(), static_cast<double>(X.rows) * program.cost(), [&](Jobs& jobs, Index i) {
+  const Status status = run_jobs(program.row_blocks(), static_cast<double>(X.rows) * program.cost(), [&](Jobs& jobs, Index i) {
     const T* values = program.diagonal(i);
     if (!values) return jobs.stop(no_memory());
     const Index first = i * program.block(), count = std::min(program.block(), X.rows - first);
     for (Index r = 0; r < count; ++r) out(first + r, 0) = values[r];
   });
+  return program.finish(status);
 }
 
 template <class T>
@@ -105,7 +108,7 @@ Status multiply(const Kernel& k, View<const T> X, View<const T> Z, View<const T>
     std::fill(values + V.rows + c * padded, values + padded + c * padded, T(0));
   }
   const double cost = elements(X, Z) * (program.cost() + 0.1 * static_cast<double>(V.cols));
-  return run_jobs(program.row_blocks(), cost, [&](Jobs& jobs, Index i) {
+  const Status done = run_jobs(program.row_blocks(), cost, [&](Jobs& jobs, Index i) {
     const Index height = program.place(i, 0).height;
     T* sums = scratch<T>(Scratch::row, height * V.cols);
     if (!sums) return jobs.stop(no_memory());
@@ -121,6 +124,7 @@ Status multiply(const Kernel& k, View<const T> X, View<const T> Z, View<const T>
     for (Index c = 0; c < V.cols; ++c)
       for (Index r = 0; r < rows; ++r) out(i * block + r, c) = sums[r + c * height];
   });
+  return program.finish(done);
 }
 
 namespace {
@@ -164,7 +168,7 @@ Status pull(const Kernel& k, View<const T> X, View<const T> Z, bool same, View<c
   });
   for (Index part = 0; status.ok() && part < parts; ++part)
     for (Index p = 0; p < parameters; ++p) gradient[p] += partial[static_cast<std::size_t>(part * parameters + p)];
-  return status;
+  return program.finish(status);
 }
 
 // Tiles of k(X, X) + diag(noise) for the factorization.
@@ -208,7 +212,7 @@ Status factorize(const Kernel& k, View<const T> X, View<const T> noise, LowerTil
   if (!status.ok()) return status;
   const Program<T> program(k, X, X, true, L.tile());
   if (!program.status().ok()) return program.status();
-  return factorize(GramSource<T>(program, noise), L);
+  return program.finish(factorize(GramSource<T>(program, noise), L));
 }
 
 #define KERNSEL_INSTANTIATE(T)                                                                      \

@@ -17,10 +17,12 @@ void walk(const KernelNode& node, std::unordered_set<const KernelNode*>& seen, c
   for (const auto& child : node.children) walk(*child, seen, f);
 }
 
-template <class F>
-void walk(const Kernel& k, const F& f) {
-  std::unordered_set<const KernelNode*> seen;
-  walk(*k.node(), seen, f);
+Status check_tree(const KernelNode& node, Index columns) {
+  Status status = node.check(columns);
+  const std::vector<Index>* selected = node.selected_columns();
+  for (const auto& child : node.children)
+    if (status.ok()) status = check_tree(*child, selected ? static_cast<Index>(selected->size()) : columns);
+  return status;
 }
 
 }  // namespace
@@ -29,19 +31,14 @@ Index Kernel::parameters() const { return static_cast<Index>(theta().size()); }
 
 std::vector<double> Kernel::theta() const {
   std::vector<double> all;
-  walk(*this, [&](const KernelNode& node) {
+  std::unordered_set<const KernelNode*> seen;
+  walk(*node_, seen, [&](const KernelNode& node) {
     const std::vector<double> own = node.theta();
     all.insert(all.end(), own.begin(), own.end());
   });
   return all;
 }
 
-Status Kernel::check(Index columns) const {
-  Status status;
-  walk(*this, [&](const KernelNode& node) {
-    if (status.ok()) status = node.check(columns);
-  });
-  return status;
-}
+Status Kernel::check(Index columns) const { return check_tree(*node_, columns); }
 
 }  // namespace kernsel

@@ -2,15 +2,16 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 
 #include "kernsel/runtime.hpp"
 
 namespace kernsel {
 
 template <class T>
-Status Points<T>::assign(View<const T> X, Index block, const std::vector<T>& factor) {
+Status Points<T>::assign(View<const T> X, Index block, const std::vector<Index>& columns, const std::vector<T>& factor) {
   block_ = block;
-  columns_ = X.cols;
+  columns_ = static_cast<Index>(columns.size());
   constexpr Index padding = 64 / static_cast<Index>(sizeof(T));
   const Index blocks = (X.rows + block - 1) / block;
   bool finite = true;
@@ -20,8 +21,8 @@ Status Points<T>::assign(View<const T> X, Index block, const std::vector<T>& fac
     const Index first = b * block, real = std::min(block, X.rows - first), padded = round_up(real, padding);
     T* to = static_cast<T*>(memory_.data()) + first * columns_;
     for (Index k = 0; k < columns_; ++k, to += padded) {
-      const T f = factor.empty() ? T(1) : factor[static_cast<std::size_t>(k)];
-      const T* from = &X.data[first * X.row_stride + k * X.col_stride];
+      const T f = factor[static_cast<std::size_t>(k)];
+      const T* from = &X.data[first * X.row_stride + columns[static_cast<std::size_t>(k)] * X.col_stride];
       for (Index r = 0; r < real; ++r) {
         to[r] = from[r * X.row_stride] * f;
         finite = finite && std::isfinite(to[r]);
@@ -40,24 +41,35 @@ Program<T>::Program(const Kernel& kernel, View<const T> X, View<const T> Z, bool
   if (status_.ok() && X.cols != Z.cols) status_ = Status::invalid("X and Z differ in their number of columns");
   if (status_.ok()) status_ = kernel.check(X.cols);
   if (!status_.ok()) return;
-  compile(kernel.node(), {X, Z, same, block});
+  std::vector<Index> columns(static_cast<std::size_t>(X.cols));
+  std::iota(columns.begin(), columns.end(), Index{0});
+  compile(kernel.node(), {X, Z, same, block, std::move(columns)});
   assign_slots();
 }
 
 template <class T>
 std::size_t Program<T>::compile(const std::shared_ptr<const KernelNode>& node, const Geometry<T>& points) {
-  const auto found = known_.find(node.get());
+  if (const std::vector<Index>* selected = node->selected_columns()) {
+    Geometry<T> inside = points;
+    inside.columns.clear();
+    for (const Index k : *selected) inside.columns.push_back(points.columns[static_cast<std::size_t>(k)]);
+    return compile(node->children[0], inside);
+  }
+  const auto key = std::make_pair(node.get(), points.columns);
+  const auto found = known_.find(key);
   if (found != known_.end()) return found->second;
   Entry entry;
-  entry.first_parameter = parameters_;
-  parameters_ += static_cast<Index>(node->theta().size());
+  const auto [first, is_new] = first_parameter_.emplace(node.get(), parameters_);
+  entry.first_parameter = first->second;
+  if (is_new) parameters_ += static_cast<Index>(node->theta().size());
   for (const auto& child : node->children) entry.children.push_back(compile(child, points));
   Status status;
   entry.step = node->bind(points, status);
   if (status_.ok()) status_ = status;
-  cost_ += node->children.empty() ? 1.0 + 0.1 * static_cast<double>(points.X.cols) : 0.2;
+  cost_ += node->children.empty() ? 1.0 + 0.1 * static_cast<double>(points.dimension()) : 0.2;
+  may_overflow_ = may_overflow_ || node->may_overflow();
   entries_.push_back(std::move(entry));
-  known_.emplace(node.get(), entries_.size() - 1);
+  known_.emplace(key, entries_.size() - 1);
   return entries_.size() - 1;
 }
 
@@ -77,6 +89,19 @@ void Program<T>::assign_slots() {
       free_slots.pop_back();
     }
   }
+}
+
+template <class T>
+void Program<T>::look_for_overflow(const T* values, Index count) const {
+  for (Index i = 0; i < count; ++i)
+    if (!std::isfinite(values[i])) return overflowed_.store(true, std::memory_order_relaxed);
+}
+
+template <class T>
+Status Program<T>::finish(const Status& status) const {
+  if (!overflowed_.load(std::memory_order_relaxed) || status.code == Code::interrupted) return status;
+  return Status::invalid(
+      "the kernel overflows: an exponential or a power of it is too large for these points; scale them, or the kernel, down");
 }
 
 template <class T>
@@ -110,6 +135,7 @@ const T* Program<T>::forward(const TilePlace& at, T* out) const {
     for (std::size_t c = 0; c < entry.children.size(); ++c) children[c] = slot(entries_[entry.children[c]].slot);
     entry.step->forward(at, children.data(), slot(entry.slot));
   }
+  if (may_overflow_) look_for_overflow(slot(root), at.count());
   return slot(root);
 }
 
@@ -123,6 +149,7 @@ const T* Program<T>::diagonal(Index i) const {
     for (std::size_t c = 0; c < entries_[e].children.size(); ++c) children[c] = slot(entries_[e].children[c]);
     entries_[e].step->diagonal(i, place(i, 0).height, children.data(), slot(e));
   }
+  if (may_overflow_) look_for_overflow(slot(entries_.size() - 1), place(i, 0).height);
   return slot(entries_.size() - 1);
 }
 
@@ -142,6 +169,7 @@ bool Program<T>::pullback(const TilePlace& at, const T* W, double* gradient) con
     find_children(entry);
     entry.step->forward(at, children.data(), values + e * tile);
   }
+  if (may_overflow_) look_for_overflow(values + (count - 1) * tile, at.count());
   // The weights of a value come from all its parents: the first one gives them, later ones add.
   std::vector<const T*> weights(entries_.size(), nullptr);
   weights.back() = W;

@@ -5,9 +5,12 @@
 // stands in the expression several times (the same node) is one step, with one set of parameters.
 #pragma once
 
+#include <atomic>
 #include <cmath>
+#include <map>
 #include <memory>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "isa/table.hpp"
@@ -22,8 +25,8 @@ inline Index round_up(Index value, Index multiple) { return (value + multiple - 
 template <class T>
 class Points {
  public:
-  // Column k is multiplied by factor[k] (if any), a power of two where exactness matters.
-  Status assign(View<const T> X, Index block, const std::vector<T>& factor);
+  // The k-th of the columns is multiplied by factor[k], a power of two where exactness matters.
+  Status assign(View<const T> X, Index block, const std::vector<Index>& columns, const std::vector<T>& factor);
   const T* block_data(Index i) const { return static_cast<const T*>(memory_.data()) + i * block_ * columns_; }
 
  private:
@@ -60,6 +63,8 @@ struct Geometry {
   View<const T> X, Z;
   bool same;
   Index block;
+  std::vector<Index> columns;  // of X and Z that the kernel sees
+  Index dimension() const { return static_cast<Index>(columns.size()); }
 };
 
 class KernelNode {
@@ -67,6 +72,9 @@ class KernelNode {
   virtual ~KernelNode() = default;
   virtual Status check(Index columns) const = 0;
   virtual std::vector<double> theta() const = 0;  // of this node alone, log scale
+  virtual bool may_overflow() const { return false; }
+  // A node that only restricts its child to some columns (kernels/columns.cpp) names them; it has no step.
+  virtual const std::vector<Index>* selected_columns() const { return nullptr; }
   virtual std::unique_ptr<Step<float>> bind(const Geometry<float>& points, Status& status) const = 0;
   virtual std::unique_ptr<Step<double>> bind(const Geometry<double>& points, Status& status) const = 0;
 
@@ -80,6 +88,8 @@ class Program {
 
   Program(const Kernel& kernel, View<const T> X, View<const T> Z, bool same, Index block);
   const Status& status() const { return status_; }
+  // What a computation ended in, when values may have overflowed on the way.
+  Status finish(const Status& status) const;
 
   Index block() const { return block_; }
   Index row_blocks() const { return (rows_ + block_ - 1) / block_; }
@@ -104,10 +114,15 @@ class Program {
 
   std::size_t compile(const std::shared_ptr<const KernelNode>& node, const Geometry<T>& points);
   void assign_slots();
+  void look_for_overflow(const T* values, Index count) const;
 
   Status status_;
   std::vector<Entry> entries_;
-  std::unordered_map<const KernelNode*, std::size_t> known_;
+  // A node is compiled once for each selection of columns that it is seen through, with one set of parameters.
+  std::map<std::pair<const KernelNode*, std::vector<Index>>, std::size_t> known_;
+  std::unordered_map<const KernelNode*, Index> first_parameter_;
+  bool may_overflow_ = false;
+  mutable std::atomic<bool> overflowed_{false};
   Index rows_, cols_, block_;
   bool same_;
   Index parameters_ = 0;

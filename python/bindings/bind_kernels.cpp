@@ -128,6 +128,17 @@ void bind_kernels(py::module_& module) {
       .def("pullback", &pullback, py::arg("X"), py::arg("W"), py::arg("Z") = std::nullopt)
       .def("cholesky", &cholesky, py::arg("X"), py::arg("noise"));
   module.def("rbf", &kernsel::rbf, py::arg("length_scale"));
+  module.def("exponential", &kernsel::exponential, py::arg("length_scale"));
+  module.def("matern32", &kernsel::matern32, py::arg("length_scale"));
+  module.def("matern52", &kernsel::matern52, py::arg("length_scale"));
+  module.def("rational_quadratic", &kernsel::rational_quadratic, py::arg("alpha"), py::arg("length_scale"));
+  module.def("periodic", &kernsel::periodic, py::arg("length_scale"), py::arg("period"));
+  module.def("dot_product", &kernsel::dot_product, py::arg("sigma"), py::arg("length_scale"));
+  module.def("polynomial", &kernsel::polynomial, py::arg("offset"), py::arg("degree"), py::arg("length_scale"));
+  module.def("exp", py::overload_cast<const Kernel&>(&kernsel::exp), py::arg("kernel"));
+  module.def("pow", py::overload_cast<const Kernel&, int>(&kernsel::pow), py::arg("kernel"), py::arg("exponent"));
+  module.def("series", &kernsel::series, py::arg("coefficients"), py::arg("kernel"));
+  module.def("on", &kernsel::on, py::arg("kernel"), py::arg("columns"));
   module.def("constant", &kernsel::constant, py::arg("value"));
   module.def("white", &kernsel::white, py::arg("noise"));
 }

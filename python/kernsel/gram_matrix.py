@@ -7,6 +7,7 @@ from typing import Any
 from numpy.typing import ArrayLike, NDArray
 
 from kernsel.kernels import Kernel
+from kernsel.kernels.algebra import as_kernel
 
 __all__ = ["gram"]
 
@@ -37,6 +38,7 @@ def gram(kernel: Kernel, X: ArrayLike, Z: ArrayLike | None = None, *, out: NDArr
            [0.607, 1.   , 0.607],
            [0.135, 0.607, 1.   ]])
     """
-    if not isinstance(kernel, Kernel):
+    ours = as_kernel(kernel)
+    if ours is None:
         raise TypeError(f"kernel: expected a kernel of kernsel.kernels, got {kernel!r}")
-    return kernel(X, Z, out=out)
+    return ours(X, Z, out=out)

@@ -13,6 +13,8 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from kernsel import _core
 from kernsel.factor import Cholesky
 from kernsel.kernels import RBF, Kernel
+from kernsel.kernels.algebra import as_kernel
+from kernsel.kernels.base import Data
 
 __all__ = ["KernelRidge"]
 
@@ -94,7 +96,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ign
         alphas = self._alphas(targets.shape[1], len(y) if weights is None else float(weights.sum()))
         used = slice(None) if weights is None or weights.all() else np.flatnonzero(weights)
         if not isinstance(kernel, str):
-            kernel = kernel._resolve(X, weights)
+            kernel = kernel._resolve(Data(X, weights, getattr(self, "feature_names_in_", None)))
 
         coefficients = np.zeros_like(targets)
         for alpha in np.unique(alphas):
@@ -131,8 +133,10 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ign
     def _valid_kernel(self) -> Kernel | Literal["precomputed"]:
         if self.kernel is None:
             return RBF("auto")
-        if isinstance(self.kernel, Kernel) or self.kernel == "precomputed":
-            return self.kernel
+        if isinstance(self.kernel, str) and self.kernel == "precomputed":
+            return "precomputed"
+        if not isinstance(self.kernel, Real) and (kernel := as_kernel(self.kernel)) is not None:
+            return kernel
         raise ValueError(f'kernel: expected a kernel of kernsel.kernels, "precomputed" or None, got {self.kernel!r}')
 
     def _alphas(self, targets: int, total_weight: float) -> NDArray[np.float64]:

@@ -13,7 +13,7 @@
 
 namespace kernsel {
 
-class KernelNode;
+class KernelNode;  // program.hpp
 
 class Kernel {
  public:
@@ -49,5 +49,9 @@ Kernel white(double noise);     // noise on the diagonal of k(X, X), zero betwee
 Kernel operator+(const Kernel& a, const Kernel& b);
 Kernel operator*(const Kernel& a, const Kernel& b);
 Kernel operator*(double factor, const Kernel& k);  // factor > 0
+Kernel pow(const Kernel& k, int exponent);         // k^exponent, exponent >= 1
+Kernel exp(const Kernel& k);
+Kernel series(const std::vector<double>& coefficients, const Kernel& k);  // c_0 + c_1 k + c_2 k^2 + ..., c_i >= 0
+Kernel on(const Kernel& k, std::vector<Index> columns);                   // k of these columns of its points only
 
 }  // namespace kernsel

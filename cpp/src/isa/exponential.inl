@@ -1,4 +1,4 @@
-// exp(x) for x <= 0, within 1 ULP (tests/python/test_gram.py), zero where the result would not be a normal number.
+// exp(x), within 1 ULP (tests/python/test_gram.py), zero where the result would not be a normal number.
 //
 // x = n log 2 + r with |r| <= log(2)/2; exp(r) = 1 + r + r^2 q(r), times 2^n, which is made of its bits. The polynomials q
 // are near-minimax fits of (exp(r) - 1 - r) / r^2, made with mpmath.chebyfit on 1.0005 [-log(2)/2, log(2)/2]; their relative
@@ -14,6 +14,7 @@ struct ExponentialConstants<double> {
   static constexpr double rounding =
       6755399441055744.0 + 1023;  // 1.5 * 2^52 + bias: the sum ends in the bits of 2^n's exponent
   static constexpr double lowest = -708.39;
+  static constexpr double highest = 709.43;              // 2^n, n <= 1023, times exp(r)
   static constexpr double log2_high = 0x1.62e42fefap-1;  // so short that n times it is exact
   static constexpr double log2_low = 0x1.cf79abc9e3b3ap-40;
   static constexpr int terms = 10;
@@ -28,6 +29,7 @@ struct ExponentialConstants<float> {
   static constexpr int mantissa_bits = 23;
   static constexpr float rounding = 12582912.0f + 127;
   static constexpr float lowest = -87.33f;
+  static constexpr float highest = 88.37f;
   static constexpr float log2_high = 0x1.62e4p-1f;
   static constexpr float log2_low = 0x1.7f7d1cp-20f;
   static constexpr int terms = 5;
@@ -35,8 +37,9 @@ struct ExponentialConstants<float> {
                                      0.5f};
 };
 
+// exp(x) where the result is a normal number; nothing sensible elsewhere.
 template <class T>
-KERNSEL_INLINE typename Pack<T>::type exp_of_negative(const typename Pack<T>::type& x) {
+KERNSEL_INLINE typename Pack<T>::type exp_within_range(const typename Pack<T>::type& x) {
   using P = typename Pack<T>::type;
   using Constants = ExponentialConstants<T>;
   typedef typename Constants::Integer Bits __attribute__((vector_size(sizeof(P))));
@@ -49,7 +52,21 @@ KERNSEL_INLINE typename Pack<T>::type exp_of_negative(const typename Pack<T>::ty
 #pragma GCC unroll 16
   for (int i = 1; i < Constants::terms; ++i) q = simd::pmadd(q, r, simd::pset1<P>(Constants::q[i]));
   const P exp_r = simd::padd(simd::pset1<P>(T(1)), simd::pmadd(simd::pmul(r, r), q, r));
-  const P value = simd::pmul(exp_r, (P)((Bits)shifted << Constants::mantissa_bits));  // NaN stays NaN
-  const P lowest = simd::pset1<P>(Constants::lowest);
-  return simd::pselect(simd::pcmp_lt(x, lowest), simd::pset1<P>(T(0)), value);
+  return simd::pmul(exp_r, (P)((Bits)shifted << Constants::mantissa_bits));  // NaN stays NaN
+}
+
+template <class T>
+KERNSEL_INLINE typename Pack<T>::type exp_of_negative(const typename Pack<T>::type& x) {
+  using P = typename Pack<T>::type;
+  const P lowest = simd::pset1<P>(ExponentialConstants<T>::lowest);
+  return simd::pselect(simd::pcmp_lt(x, lowest), simd::pset1<P>(T(0)), exp_within_range<T>(x));
+}
+
+// exp(x) for any x: zero below, infinity above.
+template <class T>
+KERNSEL_INLINE typename Pack<T>::type exp_of_any(const typename Pack<T>::type& x) {
+  using P = typename Pack<T>::type;
+  const P highest = simd::pset1<P>(ExponentialConstants<T>::highest);
+  const P infinity = simd::pset1<P>(Eigen::NumTraits<T>::infinity());
+  return simd::pselect(simd::pcmp_lt(highest, x), infinity, exp_of_negative<T>(x));
 }

@@ -192,6 +192,32 @@ struct PolynomialProfile {
   }
 };
 
+// exp(s)
+template <class T>
+struct ExpProfile : NoParameters<T> {
+  using P = typename Pack<T>::type;
+  static KERNSEL_INLINE P value(const P& s, const T*) { return exp_of_any<T>(s); }
+  static KERNSEL_INLINE P slope(const P&, const P& k, const T*) { return k; }
+};
+
+// c_0 + c_1 s + ... + c_n s^n; p = (n, c_0, ..., c_n)
+template <class T>
+struct SeriesProfile : NoParameters<T> {
+  using P = typename Pack<T>::type;
+  static KERNSEL_INLINE P value(const P& s, const T* p) {
+    Index i = static_cast<Index>(p[0]) + 1;
+    P sum = simd::pset1<P>(p[i]);
+    for (--i; i > 0; --i) sum = simd::pmadd(sum, s, simd::pset1<P>(p[i]));
+    return sum;
+  }
+  static KERNSEL_INLINE P slope(const P& s, const P&, const T* p) {
+    P sum = constant_packet<T>(0);
+    for (Index i = static_cast<Index>(p[0]); i > 0; --i)
+      sum = simd::pmadd(sum, s, simd::pset1<P>(static_cast<T>(i) * p[i + 1]));
+    return sum;
+  }
+};
+
 template <class T, class F>
 void profile_tile(Index count, const T* p, const T* s, T* out) {
   using P = typename Pack<T>::type;
@@ -226,6 +252,10 @@ KERNSEL_INLINE void with_profile(Profile which, const Call& call) {
       return call.template run<RationalQuadraticProfile<T>>();
     case Profile::periodic:
       return call.template run<PeriodicProfile<T>>();
+    case Profile::exp:
+      return call.template run<ExpProfile<T>>();
+    case Profile::series:
+      return call.template run<SeriesProfile<T>>();
     case Profile::polynomial:
       return call.template run<PolynomialProfile<T>>();
   }

@@ -12,7 +12,7 @@ namespace kernsel {
 enum class Metric { squared_distance, inner_product };
 
 // Kernels as functions of one number, their parameters p; formulas in profiles.inl.
-enum class Profile { rbf, exponential, matern32, matern52, rational_quadratic, periodic, polynomial };
+enum class Profile { rbf, exponential, matern32, matern52, rational_quadratic, periodic, polynomial, exp, series };
 
 // Two sets of points, d columns each, in blocks of `height` and `width` points, and the weight of each column.
 template <class T>

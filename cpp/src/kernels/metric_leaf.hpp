@@ -23,7 +23,7 @@ class MetricStep final : public LeafStep<T> {
   // Each column is divided by the power of two next to its length scale, which is exact, and the rest of the scale is a weight
   // in (1/4, 1]: differences stay correctly rounded, and columns in any unit stay within range.
   MetricStep(const MetricLeaf& leaf, const Geometry<T>& points, Status& status)
-      : leaf_(leaf), dimension_(points.X.cols), one_scale_(leaf.scale.size() <= 1), same_(points.same) {
+      : leaf_(leaf), dimension_(points.dimension()), one_scale_(leaf.scale.size() <= 1), same_(points.same) {
     std::vector<T> factor(static_cast<std::size_t>(dimension_));
     for (std::size_t k = 0; k < factor.size(); ++k) {
       const double l = leaf.scale.empty() ? 1.0 : leaf.scale[one_scale_ ? 0 : k];
@@ -34,8 +34,8 @@ class MetricStep final : public LeafStep<T> {
     }
     if (one_scale_ && dimension_ > 0) factor_ = weights_[0];
     for (const double p : leaf.parameters) parameters_.push_back(static_cast<T>(p));
-    status = X_.assign(points.X, points.block, factor);
-    if (status.ok() && !same_) status = Z_.assign(points.Z, points.block, factor);
+    status = X_.assign(points.X, points.block, points.columns, factor);
+    if (status.ok() && !same_) status = Z_.assign(points.Z, points.block, points.columns, factor);
   }
 
   void forward(const TilePlace& at, const T* const*, T* out) const override {
@@ -98,6 +98,7 @@ class MetricNode final : public NodeBase<MetricNode> {
     if (scales > 1 && scales != columns) return Status::invalid("give one length scale, or one for each column of X");
     return {};
   }
+  bool may_overflow() const override { return leaf_.profile == Profile::polynomial; }
   std::vector<double> theta() const override {
     std::vector<double> logs;
     if (leaf_.learned) logs.push_back(std::log(leaf_.parameters[0]) / leaf_.exponent);

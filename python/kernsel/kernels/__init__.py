@@ -1,7 +1,29 @@
 """Kernels: covariance functions that know their parameters, their gradients and their algebra."""
 
-from kernsel.kernels.algebra import Product, Sum
+from kernsel.kernels.algebra import Columns, Exp, PolynomialOf, Power, Product, Sum
 from kernsel.kernels.base import Kernel
-from kernsel.kernels.leaves import RBF, ConstantKernel, WhiteKernel
+from kernsel.kernels.convert import from_sklearn
+from kernsel.kernels.inner_product import DotProduct, Linear, Polynomial
+from kernsel.kernels.simple import ConstantKernel, WhiteKernel
+from kernsel.kernels.stationary import RBF, Exponential, ExpSineSquared, Matern, RationalQuadratic
 
-__all__ = ["RBF", "ConstantKernel", "Kernel", "Product", "Sum", "WhiteKernel"]
+__all__ = [
+    "RBF",
+    "Columns",
+    "ConstantKernel",
+    "DotProduct",
+    "Exp",
+    "ExpSineSquared",
+    "Exponential",
+    "Kernel",
+    "Linear",
+    "Matern",
+    "Polynomial",
+    "PolynomialOf",
+    "Power",
+    "Product",
+    "RationalQuadratic",
+    "Sum",
+    "WhiteKernel",
+    "from_sklearn",
+]
