@@ -120,3 +120,51 @@ def kernel_ridge(K, y, alpha, weights=None):
     A = K[np.ix_(used, used)] + np.diag(alpha / w[used])
     c[used] = np.linalg.solve(A, np.asarray(y, dtype=float)[used])
     return c
+
+
+def distance(x, z, length_scale):
+    return np.sqrt(np.sum(((x - z) / length_scale) ** 2))
+
+
+def exponential(length_scale):
+    return lambda x, z, same: np.exp(-distance(x, z, length_scale))
+
+
+def matern32(length_scale):
+    return lambda x, z, same: (1 + 3**0.5 * distance(x, z, length_scale)) * np.exp(-(3**0.5) * distance(x, z, length_scale))
+
+
+def matern52(length_scale):
+    def k(x, z, same):  # noqa: ARG001
+        a = 5**0.5 * distance(x, z, length_scale)
+        return (1 + a + a**2 / 3) * np.exp(-a)
+
+    return k
+
+
+def rational_quadratic(alpha, length_scale):
+    return lambda x, z, same: (1 + distance(x, z, length_scale) ** 2 / (2 * alpha)) ** -alpha
+
+
+def periodic(length_scale, period):
+    return lambda x, z, same: np.exp(-2 * np.sin(np.pi * distance(x, z, period)) ** 2 / length_scale**2)
+
+
+def polynomial(offset, degree, length_scale):
+    return lambda x, z, same: (offset + np.sum(x * z / np.square(length_scale))) ** degree
+
+
+def power(k, exponent):
+    return lambda x, z, same: k(x, z, same) ** exponent
+
+
+def exp(k):
+    return lambda x, z, same: np.exp(k(x, z, same))
+
+
+def series(coefficients, k):
+    return lambda x, z, same: sum(c * k(x, z, same) ** i for i, c in enumerate(coefficients))
+
+
+def on(k, columns):
+    return lambda x, z, same: k(x[columns], z[columns], same)

@@ -1,6 +1,6 @@
 """Kernel methods with the choice of the kernel at their heart."""
 
-from kernsel import kernels
+from kernsel import kernels, testing
 from kernsel.config import get_cmake_dir, get_include, get_num_threads, set_num_threads, show_config
 from kernsel.errors import NotPositiveDefiniteError
 from kernsel.factor import Cholesky, cholesky
@@ -24,4 +24,5 @@ __all__ = [
     "kernels",
     "set_num_threads",
     "show_config",
+    "testing",
 ]

@@ -24,7 +24,7 @@ LAYERS = {
     "python/bindings": r"kernsel/|[a-z_]+\.hpp",
 }
 # Python modules, lowest first; each may import those before it.
-MODULES = ["_core", "errors", "config", "factor", "kernels", "gram_matrix", "regression", "cli", "__main__"]
+MODULES = ["_core", "errors", "config", "factor", "kernels", "gram_matrix", "testing", "regression", "cli", "__main__"]
 
 
 def sources(root):

@@ -23,6 +23,7 @@ FILES = [
     "gram_matrix.py",
     "py.typed",
     "regression.py",
+    "testing.py",
     "include/kernsel/factor.hpp",
     "include/kernsel/gram.hpp",
     "include/kernsel/kernel.hpp",

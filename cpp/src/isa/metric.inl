@@ -13,7 +13,8 @@ KERNSEL_INLINE typename Pack<T>::type add_term(const typename Pack<T>::type& x, 
     const P t = simd::psub(x, z);
     return simd::pmadd(Weighted ? simd::pmul(t, weight) : t, t, sum);
   }
-  return simd::pmadd(Weighted ? simd::pmul(x, weight) : x, z, sum);
+  if (Weighted) return simd::pmadd(simd::pmul(x, z), weight, sum);  // in this order: the same for (z, x)
+  return simd::pmadd(x, z, sum);
 }
 
 template <class T, Metric M, bool Weighted>

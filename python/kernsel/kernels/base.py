@@ -270,12 +270,17 @@ class Kernel(ABC):
     def __repr__(self) -> str:
         defaults = {name: p.default for name, p in signature(type(self)).parameters.items()}
         shown = (
-            f"{name}={plain(value)!r}"
+            f"{name}={text(value)}"
             for name, value in self.get_params(deep=False).items()
             if not name.endswith("_bounds") or plain(value) != defaults[name]
             if not isinstance(defaults[name], bool | None) or defaults[name] is Parameter.empty or value != defaults[name]
         )
         return f"{type(self).__name__}({', '.join(shown)})"
+
+
+def text(value: Any) -> str:
+    """Return a number or an array so that Python reads it back."""
+    return 'float("inf")' if isinstance(value, float) and value == np.inf else repr(plain(value))
 
 
 def plain(value: Any) -> Any:

@@ -1,0 +1,321 @@
+"""Every kernel and random trees of them: values, gradients, the diagonal, precision, against slow twins and other packages."""
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.gaussian_process import kernels as sk
+
+import kernsel as ks
+from kernsel.kernels import (
+    RBF,
+    ConstantKernel,
+    DotProduct,
+    Exp,
+    Exponential,
+    ExpSineSquared,
+    Linear,
+    Matern,
+    Polynomial,
+    PolynomialOf,
+    RationalQuadratic,
+    WhiteKernel,
+    from_sklearn,
+)
+
+import reference as ref
+from accuracy import assert_ulps, eps
+
+pytestmark = pytest.mark.core
+
+D = 3
+# Kernels of points of three columns, as functions of their hyperparameters h, with their slow twins.
+LEAVES = {
+    "rbf": (1, lambda h: RBF(h[0]), lambda h: ref.rbf(h[0])),
+    "rbf ard": (3, RBF, ref.rbf),
+    "exponential": (1, lambda h: Exponential(h[0]), lambda h: ref.exponential(h[0])),
+    "exponential ard": (3, Exponential, ref.exponential),
+    "matern 1/2": (3, lambda h: Matern(h, nu=0.5), ref.exponential),
+    "matern 3/2": (1, lambda h: Matern(h[0], nu=1.5), lambda h: ref.matern32(h[0])),
+    "matern 3/2 ard": (3, lambda h: Matern(h, nu=1.5), ref.matern32),
+    "matern 5/2": (1, lambda h: Matern(h[0], nu=2.5), lambda h: ref.matern52(h[0])),
+    "matern 5/2 ard": (3, lambda h: Matern(h, nu=2.5), ref.matern52),
+    "matern inf": (3, lambda h: Matern(h, nu=np.inf), ref.rbf),
+    "rational quadratic": (2, lambda h: RationalQuadratic(h[1], h[0]), lambda h: ref.rational_quadratic(h[0], h[1])),
+    "rational quadratic ard": (4, lambda h: RationalQuadratic(h[1:], h[0]), lambda h: ref.rational_quadratic(h[0], h[1:])),
+    "periodic": (2, lambda h: ExpSineSquared(h[0], h[1]), lambda h: ref.periodic(h[0], h[1])),
+    "periodic, a period a column": (4, lambda h: ExpSineSquared(h[0], h[1:]), lambda h: ref.periodic(h[0], h[1:])),
+    "constant": (1, lambda h: ConstantKernel(h[0]), lambda h: ref.constant(h[0])),
+    "white": (1, lambda h: WhiteKernel(h[0]), lambda h: ref.white(h[0])),
+    "dot product": (1, lambda h: DotProduct(h[0]), lambda h: ref.polynomial(h[0] ** 2, 1, 1.0)),
+    "linear": (1, lambda h: Linear(h[0]), lambda h: ref.polynomial(0.0, 1, h[0])),
+    "linear ard": (3, Linear, lambda h: ref.polynomial(0.0, 1, h)),
+    "polynomial": (2, lambda h: Polynomial(3, h[0], h[1]), lambda h: ref.polynomial(h[0], 3, h[1])),
+    "polynomial ard": (4, lambda h: Polynomial(2, h[0], h[1:]), lambda h: ref.polynomial(h[0], 2, h[1:])),
+    "columns": (2, lambda h: RBF(h).on([2, 0]), lambda h: ref.on(ref.rbf(h), [2, 0])),
+    "columns of columns": (1, lambda h: Matern(h[0]).on([1]).on([0, 2]), lambda h: ref.on(ref.matern32(h[0]), [2])),
+    "power": (1, lambda h: RBF(h[0]) ** 3, lambda h: ref.power(ref.rbf(h[0]), 3)),
+    "exp": (1, lambda h: Exp(RBF(h[0])), lambda h: ref.exp(ref.rbf(h[0]))),
+    "series": (1, lambda h: PolynomialOf(RBF(h[0]), [0.5, 0, 2]), lambda h: ref.series([0.5, 0, 2], ref.rbf(h[0]))),
+}
+
+
+def values(name, seed):
+    return np.random.default_rng(seed).uniform(0.6, 1.8, LEAVES[name][0])
+
+
+def points(n, seed, dtype=np.float64):
+    return np.random.default_rng(seed).standard_normal((n, D)).astype(dtype)
+
+
+@given(
+    st.sampled_from(list(LEAVES)), st.sampled_from([1, 9, 40]), st.sampled_from([np.float64, np.float32]), st.integers(0, 99)
+)
+def test_values(name, n, dtype, seed):
+    _, make, twin = LEAVES[name]
+    h = values(name, seed)
+    k, X, Z = make(h), points(n, seed, dtype), points(7, seed + 1, dtype)
+    expected, cross = ref.gram(twin(h), X), ref.gram(twin(h), X, Z)
+    limit = 64 * eps(dtype) * max(np.abs(expected).max(), np.abs(cross).max(), 1)
+    K = ks.gram(k, X)
+    assert np.abs(K - expected).max() <= limit
+    assert (K == K.T).all()
+    assert np.array_equal(k.diag(X), np.diag(K))
+    assert np.abs(ks.gram(k, X, Z) - cross).max() <= limit
+    assert np.abs(k.matmul(X, Z, np.eye(7, dtype=dtype)) - cross).max() <= limit
+
+
+@pytest.mark.parametrize("name", LEAVES)
+@pytest.mark.parametrize("n", [20, 130])
+def test_gradients(name, n, rng):
+    _, make, _ = LEAVES[name]
+    X = points(n, 1)
+    X[-2:] = X[:2]  # distance zero, off the diagonal
+    W = rng.standard_normal((n, n))
+    k = make(values(name, 1))
+    assert k.theta == pytest.approx(np.log(values(name, 1)), abs=4 * eps(float))
+    assert k.n_dims == LEAVES[name][0] == len(k.bounds)
+    again = k.clone_with_theta(k.theta + 0.1)
+    assert again.theta == pytest.approx(k.theta + 0.1)
+    expected, error = ref.central_differences(lambda t: np.vdot(W, k.clone_with_theta(t)(X)), k.theta, step=1e-4)
+    rounding = eps(float) * np.linalg.norm(W) * np.linalg.norm(k(X)) * 4 / 1e-4
+    assert (np.abs(k.pullback(X, W) - expected) <= error + rounding).all()
+
+
+@pytest.mark.parametrize("name", [name for name in LEAVES if name not in {"periodic", "periodic, a period a column"}])
+def test_positive_semidefinite(name, rng):
+    for seed in range(3):
+        X = points(60, seed)
+        K = LEAVES[name][1](values(name, seed))(X)
+        assert np.linalg.eigvalsh(K).min() >= -60 * eps(float) * np.abs(K).max() * 60
+    del rng
+
+
+# Trees of depth up to 4, with their twins.
+def trees():
+    leaf = st.sampled_from(list(LEAVES)).flatmap(
+        lambda name: st.integers(0, 20).map(
+            lambda seed: (LEAVES[name][1](values(name, seed)), LEAVES[name][2](values(name, seed)))
+        )
+    )
+    pair = lambda f, g: lambda two: (f(two[0][0], two[1][0]), g(two[0][1], two[1][1]))  # noqa: E731
+    return st.recursive(
+        leaf,
+        lambda inner: st.one_of(
+            st.tuples(inner, inner).map(pair(lambda a, b: a + b, ref.add)),
+            st.tuples(inner, inner).map(pair(lambda a, b: a * b, ref.multiply)),
+            inner.map(lambda one: (0.5 * one[0], ref.multiply(ref.constant(0.5), one[1]))),
+            inner.map(lambda one: (one[0] ** 2, ref.power(one[1], 2))),
+            inner.map(lambda one: (PolynomialOf(one[0], [1.0, 0.5]), ref.series([1.0, 0.5], one[1]))),
+        ),
+        max_leaves=6,
+    )
+
+
+@given(trees(), st.integers(0, 99))
+def test_trees(tree, seed):
+    k, twin = tree
+    X, W = 0.5 * points(25, seed), np.random.default_rng(seed).standard_normal((25, 25))
+    K, expected = ks.gram(k, X), ref.gram(twin, X)
+    assert np.abs(K - expected).max() <= 500 * eps(float) * max(np.abs(expected).max(), 1)
+    assert np.linalg.eigvalsh(K).min() >= -1000 * eps(float) * np.abs(K).max() * 25 or "ExpSineSquared" in repr(k)
+    direction = np.random.default_rng(seed + 1).standard_normal(k.n_dims)
+    change, error = ref.central_differences(
+        lambda t: np.vdot(W, k.clone_with_theta(k.theta + t[0] * direction)(X)), [0.0], 1e-4
+    )
+    rounding = eps(float) * np.linalg.norm(W) * np.linalg.norm(K) * 16 / 1e-4
+    assert abs(k.pullback(X, W) @ direction - change[0]) <= error[0] + rounding
+    assert k.clone_with_theta(k.theta).theta == pytest.approx(k.theta, abs=1e-12)
+
+
+THEIRS = [
+    2.0 * sk.RBF([1.0, 2.0, 0.7]) + sk.WhiteKernel(0.1),
+    sk.Matern(1.3, nu=0.5) + sk.Matern([1.0, 2.0, 3.0], nu=1.5) * sk.Matern(0.9, nu=2.5),
+    sk.Matern(0.8, nu=np.inf) * sk.RationalQuadratic(1.2, 0.7),
+    sk.ExpSineSquared(1.1, 2.3) * sk.RBF(2.0) + sk.ConstantKernel(0.3, "fixed"),
+    (sk.DotProduct(0.8) + sk.RBF(1.0)) ** 2,
+    sk.RBF([1.0, 2.0, 3.0], length_scale_bounds="fixed") + sk.RBF(0.5, (0.1, 3.0)),
+]
+
+
+@pytest.mark.parametrize("theirs", THEIRS, ids=str)
+def test_scikit_learns_kernels(theirs, rng):
+    ours, X, W = from_sklearn(theirs), points(60, 3), rng.standard_normal((60, 60))
+    K, gradient = theirs(X, eval_gradient=True)
+    tolerance = 200 * eps(float) * np.abs(K).max()
+    assert ours(X) == pytest.approx(K, abs=tolerance)
+    assert ours(X, X[:9]) == pytest.approx(theirs(X, X[:9]), abs=tolerance)
+    assert ours.diag(X) == pytest.approx(theirs.diag(X), abs=tolerance)
+    assert ours.theta == pytest.approx(theirs.theta)
+    assert ours.bounds == pytest.approx(theirs.bounds)
+    assert [h.name for h in ours.hyperparameters] == [h.name for h in theirs.hyperparameters]
+    expected = np.einsum("ij,ijp->p", W, gradient)
+    assert ours.pullback(X, W) == pytest.approx(expected, abs=200 * eps(float) * np.abs(gradient).max() * np.abs(W).sum())
+    moved = theirs.clone_with_theta(theirs.theta - 0.2)
+    assert ours.clone_with_theta(ours.theta - 0.2)(X) == pytest.approx(moved(X), abs=tolerance)
+    assert ks.gram(theirs, X) == pytest.approx(K, abs=tolerance)
+    y = X.sum(1)
+    assert np.array_equal(*(ks.KernelRidge(k, alpha=60.0).fit(X, y).predict(X) for k in (theirs, ours)))
+
+
+def test_what_has_no_counterpart():
+    for theirs in (sk.PairwiseKernel(), sk.CompoundKernel([sk.RBF()])):
+        with pytest.raises(TypeError, match=f"{type(theirs).__name__} has no counterpart"):
+            RBF() + theirs
+
+
+PROFILES = {
+    "exponential": (lambda scale: Exponential(scale), lambda r: mpmath.exp(-r)),
+    "matern 3/2": (lambda scale: Matern(scale, nu=1.5), lambda r: (1 + mpmath.sqrt(3) * r) * mpmath.exp(-mpmath.sqrt(3) * r)),
+    "matern 5/2": (
+        lambda scale: Matern(scale, nu=2.5),
+        lambda r: (1 + mpmath.sqrt(5) * r + 5 * r**2 / 3) * mpmath.exp(-mpmath.sqrt(5) * r),
+    ),
+    "rational quadratic": (
+        lambda scale: RationalQuadratic(scale, 0.75),
+        lambda r: (1 + r**2 / mpmath.mpf(1.5)) ** mpmath.mpf(-0.75),
+    ),
+    "rational quadratic, large alpha": (
+        lambda scale: RationalQuadratic(scale, 2.0**20),
+        lambda r: (1 + r**2 / mpmath.mpf(2.0**21)) ** mpmath.mpf(-(2.0**20)),
+    ),
+    "periodic": (lambda scale: ExpSineSquared(1.0, scale), lambda r: mpmath.exp(-2 * mpmath.sin(mpmath.pi * r) ** 2)),
+}
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("name", PROFILES)
+def test_high_precision(name, dtype):
+    """Within a few ULP, times how much the kernel amplifies a rounding of its argument, |r k'(r) / k(r)|."""
+    make, exact = PROFILES[name]
+    r = np.concatenate([np.geomspace(1e-6, 1, 60), np.linspace(0.05, 12, 120)]).astype(dtype)
+    K = ks.gram(make(1.0), np.zeros((1, 1), dtype), r[:, None])[0]
+    with mpmath.workdps(40):
+        for value, x in zip(K, r, strict=True):
+            at = mpmath.mpf(float(x))
+            expected = exact(at)
+            amplification = abs(at * mpmath.diff(exact, at) / expected)
+            assert_ulps(np.array([value]), np.array([np.longdouble(mpmath.nstr(expected, 30))]), float(4 + 4 * amplification))
+
+
+def test_overflow_is_an_error():
+    X = np.full((3, 2), 1e3)
+    for k in (
+        Exp(Linear()),
+        Linear() ** 100,
+        Polynomial(99, 1.0) * ConstantKernel(2.0),
+        PolynomialOf(Linear(), [0.0] * 60 + [1.0]),
+    ):
+        for call in (
+            lambda k=k: k(X),
+            lambda k=k: k(X, X),
+            lambda k=k: k.diag(X),
+            lambda k=k: k.matmul(X, X, X),
+            lambda k=k: k.pullback(X, np.ones((3, 3))),
+        ):
+            with pytest.raises(ValueError, match="the kernel overflows"):
+                call()
+        with pytest.raises(ValueError, match="the kernel overflows"):
+            ks.KernelRidge(k).fit(X, X[:, 0])
+    assert np.isfinite(Exp(Linear())(np.full((3, 2), 18.0))).all()
+
+
+def test_columns_by_name(rng):
+    import pandas as pd
+
+    table = pd.DataFrame(rng.standard_normal((20, 3)), columns=["year", "price", "size"])
+    k = RBF(1.0).on(["price"]) + Matern([1.0, 2.0]).on(["size", "year"])
+    by_index = RBF(1.0).on([1]) + Matern([1.0, 2.0]).on([2, 0])
+    assert np.array_equal(k(table), by_index(table.to_numpy()))
+    W = rng.standard_normal((20, 20))
+    assert np.array_equal(k.pullback(table, W), by_index.pullback(table.to_numpy(), W))
+    model = ks.KernelRidge(RBF("auto").on(["size", "price"]), alpha=0.1).fit(table, table["size"])
+    assert model.kernel_.columns == [2, 1]
+    assert model.kernel_.kernel.length_scale == pytest.approx(table[["size", "price"]].std(ddof=0) * 2**0.5)
+    with pytest.raises(ValueError, match="columns: weight not among the columns year, price, size"):
+        RBF().on(["weight"])(table)
+    with pytest.raises(ValueError, match="are names, and the points have none"):
+        RBF().on(["price"])(table.to_numpy())
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: RBF() ** 0.5, "other powers of a kernel need not be positive semidefinite"),
+        (lambda: RBF() ** 0, "exponent: expected a whole number from 1 to 100, got 0"),
+        (lambda: RBF() ** -1, "exponent: expected a whole number"),
+        (lambda: PolynomialOf(RBF(), [1.0, -1.0]), "a polynomial with a negative coefficient need not be"),
+        (lambda: PolynomialOf(RBF(), []), "coefficients: expected"),
+        (lambda: PolynomialOf(RBF(), "x"), "coefficients: expected numbers, got 'x'"),
+        (lambda: Exp(3.0), r"kernel: expected a kernel, got 3\.0"),
+        (lambda: RBF().on([]), "columns: expected a list of indices or of names"),
+        (lambda: RBF().on([-1]), "columns: expected indices from 0 on"),
+        (lambda: RBF().on([0, 0]), "columns: a column is named twice"),
+        (lambda: RBF().on([5])(np.ones((2, 2))), "on: a column that the points do not have"),
+        (lambda: RBF([1.0, 2.0]).on([0, 1, 2])(np.ones((4, 3))), "one length scale, or one for each column"),
+        (lambda: Matern(nu=1.0), r"nu: expected 0\.5, 1\.5, 2\.5 or inf, got 1\.0"),
+        (lambda: Polynomial(0), "degree: expected a whole number from 1 to 100"),
+        (lambda: Polynomial(2.5), "degree: expected a whole number"),
+        (lambda: Polynomial(2, offset=-1.0), "offset: expected positive"),
+        (lambda: RationalQuadratic(alpha=0.0), "alpha: expected positive"),
+        (lambda: ExpSineSquared(periodicity=-1.0), "periodicity: expected positive"),
+        (lambda: RBF(1.0, (2.0, 1.0)), "length_scale_bounds: the lower bound is above the upper one"),
+        (lambda: RBF(1.0, (0.0, 1.0)), "length_scale_bounds: expected positive"),
+        (lambda: RBF(1.0, "free"), 'length_scale_bounds: expected two numbers, "fixed" or "auto"'),
+        (lambda: RBF(1.0, (1.0, 2.0, 3.0)), "length_scale_bounds: expected a lower and an upper bound"),
+        (lambda: RBF(1.0).clone_with_theta([1.0, 2.0]), r"theta: expected 1 numbers, got shape \(2,\)"),
+        (lambda: RBF(1.0).clone_with_theta([np.nan]), "theta: expected logarithms"),
+    ],
+)
+def test_what_would_not_be_a_kernel(make, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        make()
+
+
+def test_zero_is_a_constant_where_it_is_allowed(rng):
+    X, W = rng.standard_normal((20, 2)), rng.standard_normal((20, 20))
+    for k in (DotProduct(0.0), DotProduct(0), Polynomial(2, offset=0.0, length_scale_bounds="fixed")):
+        assert k.n_dims == 0
+        assert k.pullback(X, W).shape == (0,)
+        assert k.clone_with_theta([]) == k
+    assert DotProduct(0.0)(X) == pytest.approx(X @ X.T)
+
+
+def test_fixed_hyperparameters_are_not_in_theta(rng):
+    k = RBF([1.0, 2.0], "fixed") + RationalQuadratic(1.5, 0.5, alpha_bounds="fixed")
+    X, W = rng.standard_normal((20, 2)), rng.standard_normal((20, 20))
+    assert k.theta == pytest.approx([np.log(1.5)])
+    free = RBF([1.0, 2.0]) + RationalQuadratic(1.5, 0.5)
+    assert k.pullback(X, W) == pytest.approx(free.pullback(X, W)[3:])
+    moved = k.clone_with_theta([0.0])
+    assert moved == RBF([1.0, 2.0], "fixed") + RationalQuadratic(1.0, 0.5, alpha_bounds="fixed")
+
+
+@given(trees())
+def test_repr_reads_back(tree):
+    k, _ = tree
+    names = {name: getattr(ks.kernels, name) for name in ks.kernels.__all__}
+    again = eval(repr(k), names)
+    X = points(6, 0)
+    assert np.array_equal(again(X), k(X))
