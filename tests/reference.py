@@ -168,3 +168,26 @@ def series(coefficients, k):
 
 def on(k, columns):
     return lambda x, z, same: k(x[columns], z[columns], same)
+
+
+def product(one_column, length_scale):
+    """Return the product over the columns of kernels of one column each."""
+
+    def k(x, z, same):
+        scales = np.broadcast_to(length_scale, np.shape(x))
+        return np.prod([one_column(scale)(x[i : i + 1], z[i : i + 1], same) for i, scale in enumerate(scales)])
+
+    return k
+
+
+def cosine(period):
+    return lambda x, z, same: np.cos(2 * np.pi * np.sum((x - z) / period))
+
+
+def wendland(smoothness, length_scale):
+    def k(x, z, same):  # noqa: ARG001
+        r, j = distance(x, z, length_scale), len(x) // 2 + smoothness + 1
+        polynomial = [1.0, 1 + (j + 1) * r, 1 + (j + 2) * r + (j + 1) * (j + 3) / 3 * r**2][smoothness]
+        return max(1 - r, 0.0) ** (j + smoothness) * polynomial
+
+    return k

@@ -28,6 +28,7 @@ using std::chrono::milliseconds;
 std::atomic<InterruptCheck> interrupt_check{nullptr};
 std::atomic<int> thread_limit{0};
 std::atomic<bool> forked{false};
+std::atomic<bool> team_for_any_work{false};
 std::atomic<Clock::rep> last_work{0};  // when jobs worth a team last ended
 
 // Below `warm` a team costs more than it brings. A team that has slept must be woken first, at some 100 microseconds.
@@ -44,9 +45,10 @@ void relax() {
 }
 
 int team_size(Index count, double cost) {
-  if (count < 2 || cost < warm_cost) return 1;
+  const bool eager = team_for_any_work.load(std::memory_order_relaxed);
+  if (count < 2 || (cost < warm_cost && !eager)) return 1;
   const int threads = static_cast<int>(std::min<Index>(num_threads(), count));
-  if (threads < 2 || cost >= cold_cost) return threads;
+  if (threads < 2 || cost >= cold_cost || eager) return threads;
   // In a series of calls, the first one that finds the team asleep wakes it for the others.
   const auto idle = Clock::now().time_since_epoch() - Clock::duration(last_work.load(std::memory_order_relaxed));
   return idle < team_sleeps_after ? threads : 1;
@@ -60,6 +62,8 @@ void note_work() { last_work.store(Clock::now().time_since_epoch().count(), std:
 #endif
 
 }  // namespace
+
+void use_a_team_for_any_work(bool wish) { team_for_any_work.store(wish); }
 
 void set_interrupt_check(InterruptCheck check) { interrupt_check.store(check); }
 

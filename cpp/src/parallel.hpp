@@ -42,6 +42,9 @@ class Jobs {
 
 Status run_jobs_erased(Index count, double cost, void (*f)(const void*, Jobs&, Index), const void* context);
 
+// For tests: a team for every run_jobs of several jobs, however small the work.
+void use_a_team_for_any_work(bool wish);
+
 // `cost` is roughly the time in nanoseconds that all jobs take on one thread: small work stays on the calling thread.
 template <class F>
 Status run_jobs(Index count, double cost, const F& f) {

@@ -133,6 +133,9 @@ void bind_kernels(py::module_& module) {
   module.def("matern52", &kernsel::matern52, py::arg("length_scale"));
   module.def("rational_quadratic", &kernsel::rational_quadratic, py::arg("alpha"), py::arg("length_scale"));
   module.def("periodic", &kernsel::periodic, py::arg("length_scale"), py::arg("period"));
+  module.def("product_matern", &kernsel::product_matern, py::arg("nu"), py::arg("length_scale"));
+  module.def("cosine", &kernsel::cosine, py::arg("period"));
+  module.def("wendland", &kernsel::wendland, py::arg("smoothness"), py::arg("length_scale"));
   module.def("dot_product", &kernsel::dot_product, py::arg("sigma"), py::arg("length_scale"));
   module.def("polynomial", &kernsel::polynomial, py::arg("offset"), py::arg("degree"), py::arg("length_scale"));
   module.def("exp", py::overload_cast<const Kernel&>(&kernsel::exp), py::arg("kernel"));

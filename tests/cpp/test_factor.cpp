@@ -5,6 +5,7 @@
 #include "check.hpp"
 #include "kernsel/factor.hpp"
 #include "kernsel/runtime.hpp"
+#include "parallel.hpp"
 
 using kernsel::Index;
 using kernsel::LowerTiles;
@@ -123,7 +124,8 @@ void all() {
 }  // namespace
 
 int main() {
-  for (const int threads : {1, 2}) {
+  kernsel::use_a_team_for_any_work(true);
+  for (const int threads : {1, 2, 4}) {
     kernsel::set_num_threads(threads);
     all<float>();
     all<double>();

@@ -44,9 +44,15 @@ def stored(A, order, seed=0):
     raise AssertionError(order)
 
 
-@given(SIZES, st.sampled_from(DTYPES), st.sampled_from(["C", "F", "strided", "reversed"]), st.integers(0, 100))
-def test_factor_and_what_follows(n, dtype, order, seed):
-    A = matrix(n, seed, dtype)
+@given(
+    SIZES,
+    st.sampled_from(DTYPES),
+    st.sampled_from(["C", "F", "strided", "reversed"]),
+    st.sampled_from([0.0, 0.2, 0.6]),  # the condition number is eps to this power
+    st.integers(0, 100),
+)
+def test_factor_and_what_follows(n, dtype, order, conditioning, seed):
+    A = matrix(n, seed, dtype, condition=eps(dtype) ** -conditioning)
     F = ks.cholesky(stored(A, order, seed))
     exact = A.astype(float)
     L = reference.cholesky(exact)

@@ -11,6 +11,7 @@ import kernsel as ks
 from kernsel.kernels import (
     RBF,
     ConstantKernel,
+    Cosine,
     DotProduct,
     Exp,
     Exponential,
@@ -20,6 +21,7 @@ from kernsel.kernels import (
     Polynomial,
     PolynomialOf,
     RationalQuadratic,
+    Wendland,
     WhiteKernel,
     from_sklearn,
 )
@@ -42,6 +44,20 @@ LEAVES = {
     "matern 5/2": (1, lambda h: Matern(h[0], nu=2.5), lambda h: ref.matern52(h[0])),
     "matern 5/2 ard": (3, lambda h: Matern(h, nu=2.5), ref.matern52),
     "matern inf": (3, lambda h: Matern(h, nu=np.inf), ref.rbf),
+    "product matern 1/2": (3, lambda h: Matern(h, nu=0.5, product=True), lambda h: ref.product(ref.exponential, h)),
+    "product matern 3/2": (1, lambda h: Matern(h[0], nu=1.5, product=True), lambda h: ref.product(ref.matern32, h[0])),
+    "product matern 3/2 ard": (3, lambda h: Matern(h, nu=1.5, product=True), lambda h: ref.product(ref.matern32, h)),
+    "product matern 5/2 ard": (3, lambda h: Matern(h, nu=2.5, product=True), lambda h: ref.product(ref.matern52, h)),
+    "cosine": (1, lambda h: Cosine(h[0]), lambda h: ref.cosine(h[0])),
+    "cosine ard": (3, Cosine, ref.cosine),
+    "wendland 0": (3, lambda h: Wendland(h, smoothness=0), lambda h: ref.wendland(0, h)),
+    "wendland 1": (1, lambda h: Wendland(h[0], smoothness=1), lambda h: ref.wendland(1, h[0])),
+    "wendland 2": (3, lambda h: Wendland(h, smoothness=2), lambda h: ref.wendland(2, h)),
+    "wendland 2 on one column": (
+        1,
+        lambda h: Wendland(h[0], smoothness=2).on([1]),
+        lambda h: ref.on(ref.wendland(2, h[0]), [1]),
+    ),
     "rational quadratic": (2, lambda h: RationalQuadratic(h[1], h[0]), lambda h: ref.rational_quadratic(h[0], h[1])),
     "rational quadratic ard": (4, lambda h: RationalQuadratic(h[1:], h[0]), lambda h: ref.rational_quadratic(h[0], h[1:])),
     "periodic": (2, lambda h: ExpSineSquared(h[0], h[1]), lambda h: ref.periodic(h[0], h[1])),
@@ -185,6 +201,12 @@ def test_what_has_no_counterpart():
             RBF() + theirs
 
 
+def test_product_matern_far_away():
+    X = np.array([[0.0] * 40, [1e200] * 40, [1e-300] * 40])
+    for nu in (0.5, 1.5, 2.5):
+        assert Matern(1.0, nu=nu, product=True)(X).tolist() == [[1, 0, 1], [0, 1, 0], [1, 0, 1]]
+
+
 PROFILES = {
     "exponential": (lambda scale: Exponential(scale), lambda r: mpmath.exp(-r)),
     "matern 3/2": (lambda scale: Matern(scale, nu=1.5), lambda r: (1 + mpmath.sqrt(3) * r) * mpmath.exp(-mpmath.sqrt(3) * r)),
@@ -275,6 +297,9 @@ def test_columns_by_name(rng):
         (lambda: RBF().on([5])(np.ones((2, 2))), "on: a column that the points do not have"),
         (lambda: RBF([1.0, 2.0]).on([0, 1, 2])(np.ones((4, 3))), "one length scale, or one for each column"),
         (lambda: Matern(nu=1.0), r"nu: expected 0\.5, 1\.5, 2\.5 or inf, got 1\.0"),
+        (lambda: Matern(product=1), "product: expected True or False, got 1"),
+        (lambda: Wendland(smoothness=3), "smoothness: expected 0, 1 or 2, got 3"),
+        (lambda: Cosine(0.0), "periodicity: expected positive"),
         (lambda: Polynomial(0), "degree: expected a whole number from 1 to 100"),
         (lambda: Polynomial(2.5), "degree: expected a whole number"),
         (lambda: Polynomial(2, offset=-1.0), "offset: expected positive"),

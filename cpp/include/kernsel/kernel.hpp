@@ -39,6 +39,12 @@ Kernel rational_quadratic(double alpha, std::vector<double> length_scale);  // (
 // exp(-2 sin(pi r)^2 / l^2), r the distance in periods: one for all columns, or one for each.
 Kernel periodic(double length_scale, std::vector<double> period);
 
+// prod_k m(|x_k - z_k| / l_k), m the Matern kernel of one column, nu = 1/2, 3/2 or 5/2: the convention of kriging.
+Kernel product_matern(double nu, std::vector<double> length_scale);
+Kernel cosine(std::vector<double> period);  // cos(2 pi sum_k (x_k - z_k) / period_k)
+// Wendland's kernels, zero from r = 1 on; `smoothness` 0, 1 or 2 is how often functions of the kernel can be differentiated.
+Kernel wendland(int smoothness, std::vector<double> length_scale);
+
 // Kernels of the inner product, columns divided by their length scales (one, one for each, or none).
 Kernel dot_product(double sigma, std::vector<double> length_scale = {});              // sigma^2 + x'z
 Kernel polynomial(double offset, int degree, std::vector<double> length_scale = {});  // (offset + x'z)^degree

@@ -1,5 +1,5 @@
-// What kernels see of two points: their squared distance, or their inner product, columns weighted; and the way back from
-// weights on the tile to the columns.
+// What kernels see of two points: their squared distance, inner product, or signed difference, columns weighted; and the way
+// back from weights on the tile to the columns.
 //
 // Distances are direct differences: (x - z)^2 is never negative, is the same for (x, z) and (z, x) to the last bit, and is
 // exactly zero between equal points. The product form |x|^2 - 2 x'z + |z|^2 would halve the arithmetic and lose all three.
@@ -12,6 +12,10 @@ KERNSEL_INLINE typename Pack<T>::type add_term(const typename Pack<T>::type& x, 
   if (M == Metric::squared_distance) {
     const P t = simd::psub(x, z);
     return simd::pmadd(Weighted ? simd::pmul(t, weight) : t, t, sum);
+  }
+  if (M == Metric::difference) {
+    const P t = simd::psub(x, z);
+    return Weighted ? simd::pmadd(t, weight, sum) : simd::padd(t, sum);
   }
   if (Weighted) return simd::pmadd(simd::pmul(x, z), weight, sum);  // in this order: the same for (z, x)
   return simd::pmadd(x, z, sum);
@@ -59,17 +63,24 @@ struct MetricRows {
   }
 };
 
+template <class T, Metric M>
+KERNSEL_INLINE void metric_of(const PointTile<T>& points, T scale, T* out) {
+  if (points.weights)
+    for_strips<T>(0, points.height, MetricRows<T, M, true>{points, scale, out});
+  else
+    for_strips<T>(0, points.height, MetricRows<T, M, false>{points, scale, out});
+}
+
 template <class T>
 void metric(Metric which, const PointTile<T>& points, T scale, T* out) {
-  const bool distance = which == Metric::squared_distance;
-  if (distance && points.weights)
-    for_strips<T>(0, points.height, MetricRows<T, Metric::squared_distance, true>{points, scale, out});
-  if (distance && !points.weights)
-    for_strips<T>(0, points.height, MetricRows<T, Metric::squared_distance, false>{points, scale, out});
-  if (!distance && points.weights)
-    for_strips<T>(0, points.height, MetricRows<T, Metric::inner_product, true>{points, scale, out});
-  if (!distance && !points.weights)
-    for_strips<T>(0, points.height, MetricRows<T, Metric::inner_product, false>{points, scale, out});
+  switch (which) {
+    case Metric::squared_distance:
+      return metric_of<T, Metric::squared_distance>(points, scale, out);
+    case Metric::inner_product:
+      return metric_of<T, Metric::inner_product>(points, scale, out);
+    case Metric::difference:
+      return metric_of<T, Metric::difference>(points, scale, out);
+  }
 }
 
 // The metric between each point of X and itself, with the same operations as in a tile.
@@ -88,7 +99,7 @@ KERNSEL_INLINE void metric_diagonal_of(const PointTile<T>& points, T scale, T* o
 
 template <class T>
 void metric_diagonal(Metric which, const PointTile<T>& points, T scale, T* out) {
-  if (which == Metric::squared_distance) return fill<T>(points.height, T(0), out);
+  if (which != Metric::inner_product) return fill<T>(points.height, T(0), out);
   if (points.weights) return metric_diagonal_of<T, Metric::inner_product, true>(points, scale, out);
   return metric_diagonal_of<T, Metric::inner_product, false>(points, scale, out);
 }
@@ -148,10 +159,17 @@ void metric_pullback(Metric which, const PointTile<T>& points, const T* G, doubl
     part.Z += first * points.width;
     part.dimension = points.dimension - first < columns_at_once ? points.dimension - first : columns_at_once;
     fill<T>(part.dimension * size, T(0), sums);
-    if (which == Metric::squared_distance)
-      for_strips<T>(0, points.height, MetricPullbackRows<T, Metric::squared_distance>{part, G, sums});
-    else
-      for_strips<T>(0, points.height, MetricPullbackRows<T, Metric::inner_product>{part, G, sums});
+    switch (which) {
+      case Metric::squared_distance:
+        for_strips<T>(0, points.height, MetricPullbackRows<T, Metric::squared_distance>{part, G, sums});
+        break;
+      case Metric::inner_product:
+        for_strips<T>(0, points.height, MetricPullbackRows<T, Metric::inner_product>{part, G, sums});
+        break;
+      case Metric::difference:
+        for_strips<T>(0, points.height, MetricPullbackRows<T, Metric::difference>{part, G, sums});
+        break;
+    }
     for (Index k = 0; k < part.dimension; ++k) {
       const double weight = points.weights ? static_cast<double>(points.weights[first + k]) : 1.0;
       gradient[first + k] += weight * static_cast<double>(simd::predux(simd::pload<P>(sums + k * size)));

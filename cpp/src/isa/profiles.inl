@@ -165,6 +165,22 @@ struct PeriodicProfile {
   }
 };
 
+// cos(2 pi u), u a signed difference in periods: 1 - 2 sin(pi u)^2
+template <class T>
+struct CosineProfile : NoParameters<T> {
+  using P = typename Pack<T>::type;
+  static KERNSEL_INLINE P value(const P& u, const T*) {
+    P sine, cosine;
+    sine_and_cosine<T>(u, sine, cosine);
+    return simd::psub(simd::pmul(cosine, cosine), simd::pmul(sine, sine));
+  }
+  static KERNSEL_INLINE P slope(const P& u, const P&, const T*) {
+    P sine, cosine;
+    sine_and_cosine<T>(u, sine, cosine);
+    return simd::pmul(constant_packet<T>(-4.0 * 3.14159265358979323846), simd::pmul(sine, cosine));
+  }
+};
+
 // x^n for a whole number n >= 0 that is the same for all entries.
 template <class T>
 KERNSEL_INLINE typename Pack<T>::type whole_power(typename Pack<T>::type x, Index n) {
@@ -175,6 +191,33 @@ KERNSEL_INLINE typename Pack<T>::type whole_power(typename Pack<T>::type x, Inde
   }
   return result;
 }
+
+// Wendland's functions of compact support, r = s^(1/2), zero from r = 1 on, 2 q times differentiable; p = (j), j = floor(d/2) +
+// q + 1:
+//     q = 0: (1-r)^j,    q = 1: (1-r)^(j+1) (1 + (j+1) r),    q = 2: (1-r)^(j+2) (1 + (j+2) r + (j+1)(j+3)/3 r^2)
+template <class T, int q>
+struct WendlandProfile : NoParameters<T> {
+  using P = typename Pack<T>::type;
+  static KERNSEL_INLINE P inside(const P& s) {
+    return simd::pmax(simd::psub(constant_packet<T>(1), simd::psqrt(s)), constant_packet<T>(0));
+  }
+  static KERNSEL_INLINE P value(const P& s, const T* p) {
+    const P power = whole_power<T>(inside(s), static_cast<Index>(p[0]) + q);
+    const P r = simd::psqrt(s), one = constant_packet<T>(1);
+    if (q == 0) return power;
+    const P linear = simd::pmadd(simd::pset1<P>(p[0] + T(q)), r, one);
+    if (q == 1) return simd::pmul(power, linear);
+    return simd::pmul(power, simd::pmadd(simd::pset1<P>((p[0] + T(1)) * (p[0] + T(3)) / T(3)), s, linear));
+  }
+  static KERNSEL_INLINE P slope(const P& s, const P&, const T* p) {
+    const P r = simd::psqrt(s);
+    const P power = whole_power<T>(inside(s), static_cast<Index>(p[0]) + q - 1);
+    if (q == 0) return zero_where_zero<T>(s, simd::pdiv(simd::pmul(simd::pset1<P>(T(-0.5) * p[0]), power), r));
+    if (q == 1) return simd::pmul(simd::pset1<P>(T(-0.5) * (p[0] + T(1)) * (p[0] + T(2))), power);
+    const P linear = simd::pmadd(simd::pset1<P>(p[0] + T(1)), r, constant_packet<T>(1));
+    return simd::pmul(simd::pset1<P>((p[0] + T(3)) * (p[0] + T(4)) / T(-6)), simd::pmul(linear, power));
+  }
+};
 
 // (c + s)^n; p = (c, n)
 template <class T>
@@ -252,6 +295,14 @@ KERNSEL_INLINE void with_profile(Profile which, const Call& call) {
       return call.template run<RationalQuadraticProfile<T>>();
     case Profile::periodic:
       return call.template run<PeriodicProfile<T>>();
+    case Profile::cosine:
+      return call.template run<CosineProfile<T>>();
+    case Profile::wendland0:
+      return call.template run<WendlandProfile<T, 0>>();
+    case Profile::wendland1:
+      return call.template run<WendlandProfile<T, 1>>();
+    case Profile::wendland2:
+      return call.template run<WendlandProfile<T, 2>>();
     case Profile::exp:
       return call.template run<ExpProfile<T>>();
     case Profile::series:

@@ -8,11 +8,28 @@
 
 namespace kernsel {
 
-// What a kernel sees of two points: sum_k w_k (x_k - z_k)^2, or sum_k w_k x_k z_k.
-enum class Metric { squared_distance, inner_product };
+// What a kernel sees of two points: sum_k w_k (x_k - z_k)^2, sum_k w_k x_k z_k, or sum_k w_k (x_k - z_k).
+enum class Metric { squared_distance, inner_product, difference };
 
 // Kernels as functions of one number, their parameters p; formulas in profiles.inl.
-enum class Profile { rbf, exponential, matern32, matern52, rational_quadratic, periodic, polynomial, exp, series };
+enum class Profile {
+  rbf,
+  exponential,
+  matern32,
+  matern52,
+  rational_quadratic,
+  periodic,
+  cosine,
+  wendland0,
+  wendland1,
+  wendland2,
+  polynomial,
+  exp,
+  series
+};
+
+// Matern kernels of one column, multiplied over the columns: product_matern.inl.
+enum class MaternOrder { half, three_halves, five_halves };
 
 // Two sets of points, d columns each, in blocks of `height` and `width` points, and the weight of each column.
 template <class T>
@@ -50,6 +67,10 @@ struct TileKernels {
   void (*metric)(Metric which, const PointTile<T>& points, T scale, T* S);
   void (*metric_diagonal)(Metric which, const PointTile<T>& points, T scale, T* S);  // of X against itself, (height)
   void (*metric_pullback)(Metric which, const PointTile<T>& points, const T* G, double* gradient);
+
+  // K = prod_k m(w_k |x_k - z_k|), and gradient_k += sum_ij W_ij dK_ij/dlog l_k, w_k being proportional to 1 / l_k.
+  void (*product_matern)(MaternOrder order, const PointTile<T>& points, T* K);
+  void (*product_matern_pullback)(MaternOrder order, const PointTile<T>& points, const T* W, const T* K, double* gradient);
 
   // k = f(s) on `count`* numbers, in place if wanted; and for weights W, G = W df/ds, and *gradient += sum W dk/dlog p_0.
   void (*profile)(Profile which, Index count, const T* p, const T* s, T* k);

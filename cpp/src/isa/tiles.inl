@@ -45,6 +45,7 @@ struct Accumulators {
 #include "exponential.inl"
 #include "metric.inl"
 #include "profiles.inl"
+#include "product_matern.inl"
 #include "streaming.inl"
 // clang-format on
 
@@ -61,6 +62,8 @@ constexpr TileKernels<T> make_table() {
           metric<T>,
           metric_diagonal<T>,
           metric_pullback<T>,
+          product_matern<T>,
+          product_matern_pullback<T>,
           profile<T>,
           profile_pullback<T>,
           fill<T>,

@@ -8,6 +8,32 @@
 
 namespace kernsel {
 
+// 1 / l = factor * rest, factor a power of two, so that to multiply by it is exact, and rest in (1/2, 1].
+struct Scaling {
+  double factor, rest;
+};
+
+inline Scaling scaling_by(double length_scale) {
+  int exponent = 0;
+  const double mantissa = std::frexp(length_scale, &exponent);  // in [1/2, 1)
+  return {std::ldexp(1.0, 1 - exponent), 0.5 / mantissa};
+}
+
+// Length scales or periods: one for all columns, or one for each.
+inline Status check_scales(const std::vector<double>& scales, Index columns) {
+  const auto count = static_cast<Index>(scales.size());
+  if (count != 1 && count != columns) return Status::invalid("give one length scale, or one for each column of X");
+  for (const double scale : scales)
+    if (!positive(scale)) return Status::invalid("length scales and periods must be positive and finite");
+  return {};
+}
+
+inline std::vector<double> logarithms(const std::vector<double>& values) {
+  std::vector<double> logs;
+  for (const double value : values) logs.push_back(std::log(value));
+  return logs;
+}
+
 struct MetricLeaf {
   Metric metric;
   Profile profile;
@@ -27,10 +53,9 @@ class MetricStep final : public LeafStep<T> {
     std::vector<T> factor(static_cast<std::size_t>(dimension_));
     for (std::size_t k = 0; k < factor.size(); ++k) {
       const double l = leaf.scale.empty() ? 1.0 : leaf.scale[one_scale_ ? 0 : k];
-      int exponent = 0;
-      const double mantissa = std::frexp(l, &exponent);  // in [1/2, 1)
-      factor[k] = static_cast<T>(std::ldexp(1.0, 1 - exponent));
-      weights_.push_back(static_cast<T>(0.25 / (mantissa * mantissa)));
+      const Scaling scaling = scaling_by(l);
+      factor[k] = static_cast<T>(scaling.factor);
+      weights_.push_back(static_cast<T>(leaf.metric == Metric::difference ? scaling.rest : scaling.rest * scaling.rest));
     }
     if (one_scale_ && dimension_ > 0) factor_ = weights_[0];
     for (const double p : leaf.parameters) parameters_.push_back(static_cast<T>(p));
@@ -43,22 +68,23 @@ class MetricStep final : public LeafStep<T> {
     tile_kernels<T>().profile(leaf_.profile, at.count(), parameters_.data(), out, out);
   }
 
-  // d(term)/dlog(length scale) = -2 term.
+  // d(term)/dlog(length scale) = -2 term, or -term where the scale stands in it once.
   bool pull_parameters(const TilePlace& at, const T* const*, const T* value, const T* W, double* gradient) const override {
     const TileKernels<T>& kernels = tile_kernels<T>();
     T* S = scratch<T>(Scratch::metric, 2 * at.count());
     if (!S) return false;
     T* G = S + at.count();
+    const double power = leaf_.metric == Metric::difference ? 1.0 : 2.0;
     kernels.metric(leaf_.metric, points(at), factor_, S);
     double own = 0.0;
     kernels.profile_pullback(leaf_.profile, at.count(), parameters_.data(), S, value, W, G, &own);
     if (leaf_.learned) *gradient++ += leaf_.exponent * own;
     if (leaf_.scale.size() == 1) {
-      *gradient -= 2.0 * kernels.dot(at.count(), G, S);
+      *gradient -= power * kernels.dot(at.count(), G, S);
     } else if (!leaf_.scale.empty()) {
       std::vector<double> terms(leaf_.scale.size(), 0.0);
       kernels.metric_pullback(leaf_.metric, points(at), G, terms.data());
-      for (const double term : terms) *gradient++ -= 2.0 * term;
+      for (const double term : terms) *gradient++ -= power * term;
     }
     return true;
   }
@@ -92,17 +118,12 @@ class MetricNode final : public NodeBase<MetricNode> {
 
   Status check(Index columns) const override {
     if (problem_) return Status::invalid(problem_);
-    for (const double l : leaf_.scale)
-      if (!positive(l)) return Status::invalid("length scales and periods must be positive and finite");
-    const auto scales = static_cast<Index>(leaf_.scale.size());
-    if (scales > 1 && scales != columns) return Status::invalid("give one length scale, or one for each column of X");
-    return {};
+    return leaf_.scale.empty() ? Status{} : check_scales(leaf_.scale, columns);
   }
   bool may_overflow() const override { return leaf_.profile == Profile::polynomial; }
   std::vector<double> theta() const override {
-    std::vector<double> logs;
-    if (leaf_.learned) logs.push_back(std::log(leaf_.parameters[0]) / leaf_.exponent);
-    for (const double l : leaf_.scale) logs.push_back(std::log(l));
+    std::vector<double> logs = logarithms(leaf_.scale);
+    if (leaf_.learned) logs.insert(logs.begin(), std::log(leaf_.parameters[0]) / leaf_.exponent);
     return logs;
   }
   template <class T>

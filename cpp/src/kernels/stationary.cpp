@@ -14,7 +14,39 @@ Kernel stationary(Profile profile, std::vector<double> length_scale, std::vector
   return Kernel(std::make_shared<MetricNode>(leaf, problem));
 }
 
+// The profile depends on the number of columns that the kernel sees.
+class WendlandNode final : public NodeBase<WendlandNode> {
+ public:
+  WendlandNode(int smoothness, std::vector<double> length_scale)
+      : smoothness_(smoothness), length_scale_(std::move(length_scale)) {}
+  Status check(Index columns) const override {
+    if (smoothness_ < 0 || smoothness_ > 2) return Status::invalid("wendland: the smoothness must be 0, 1 or 2");
+    return check_scales(length_scale_, columns);
+  }
+  std::vector<double> theta() const override { return logarithms(length_scale_); }
+  template <class T>
+  std::unique_ptr<Step<T>> make(const Geometry<T>& points, Status& status) const {
+    const Profile profiles[] = {Profile::wendland0, Profile::wendland1, Profile::wendland2};
+    const double j = static_cast<double>(points.dimension() / 2 + smoothness_ + 1);
+    const MetricLeaf leaf{Metric::squared_distance, profiles[smoothness_], length_scale_, {j}};
+    return std::make_unique<MetricStep<T>>(leaf, points, status);
+  }
+
+ private:
+  int smoothness_;
+  std::vector<double> length_scale_;
+};
+
 }  // namespace
+
+Kernel cosine(std::vector<double> period) {
+  const char* problem = period.empty() ? "give one period, or one for each column of X" : nullptr;
+  return Kernel(std::make_shared<MetricNode>(MetricLeaf{Metric::difference, Profile::cosine, std::move(period), {}}, problem));
+}
+
+Kernel wendland(int smoothness, std::vector<double> length_scale) {
+  return Kernel(std::make_shared<WendlandNode>(smoothness, std::move(length_scale)));
+}
 
 Kernel rbf(std::vector<double> length_scale) { return stationary(Profile::rbf, std::move(length_scale)); }
 Kernel exponential(std::vector<double> length_scale) { return stationary(Profile::exponential, std::move(length_scale)); }

@@ -5,12 +5,13 @@ from kernsel.kernels.base import Kernel
 from kernsel.kernels.convert import from_sklearn
 from kernsel.kernels.inner_product import DotProduct, Linear, Polynomial
 from kernsel.kernels.simple import ConstantKernel, WhiteKernel
-from kernsel.kernels.stationary import RBF, Exponential, ExpSineSquared, Matern, RationalQuadratic
+from kernsel.kernels.stationary import RBF, Cosine, Exponential, ExpSineSquared, Matern, RationalQuadratic, Wendland
 
 __all__ = [
     "RBF",
     "Columns",
     "ConstantKernel",
+    "Cosine",
     "DotProduct",
     "Exp",
     "ExpSineSquared",
@@ -24,6 +25,7 @@ __all__ = [
     "Product",
     "RationalQuadratic",
     "Sum",
+    "Wendland",
     "WhiteKernel",
     "from_sklearn",
 ]
