@@ -61,7 +61,16 @@ class _Operation(Kernel):
         return self._with_parts(**{name: getattr(self, name)._resolve_names(names) for name in self._parts})
 
 
-class Sum(_Operation):
+class _Pair(_Operation):
+    _parts = ("k1", "k2")
+
+    def __init__(self, k1: Kernel, k2: Kernel) -> None:
+        self.k1 = k1
+        self.k2 = k2
+        self._check()
+
+
+class Sum(_Pair):
     """The sum of two kernels, k1(x, z) + k2(x, z); written ``k1 + k2``.
 
     Parameters
@@ -69,21 +78,14 @@ class Sum(_Operation):
     k1, k2 : Kernel
     """
 
-    _parts = ("k1", "k2")
-
-    def __init__(self, k1: Kernel, k2: Kernel) -> None:
-        self.k1 = k1
-        self.k2 = k2
-        self._check()
-
     def _build(self) -> _core.Kernel:
         return self.k1._build() + self.k2._build()
 
     def __repr__(self) -> str:
-        return f"{self.k1!r} + {self.k2!r}"
+        return f"{self.k1!r} + ({self.k2!r})" if isinstance(self.k2, Sum) else f"{self.k1!r} + {self.k2!r}"
 
 
-class Product(_Operation):
+class Product(_Pair):
     """The product of two kernels, k1(x, z) k2(x, z); written ``k1 * k2``, or ``2.0 * k``.
 
     Parameters
@@ -91,20 +93,14 @@ class Product(_Operation):
     k1, k2 : Kernel
     """
 
-    _parts = ("k1", "k2")
-
-    def __init__(self, k1: Kernel, k2: Kernel) -> None:
-        self.k1 = k1
-        self.k2 = k2
-        self._check()
-
     def _build(self) -> _core.Kernel:
         if isinstance(self.k1, ConstantKernel):
             return self.k1._number("constant_value") * self.k2._build()
         return self.k1._build() * self.k2._build()
 
     def __repr__(self) -> str:
-        return " * ".join(f"({part!r})" if isinstance(part, Sum) else repr(part) for part in (self.k1, self.k2))
+        left = f"({self.k1!r})" if isinstance(self.k1, Sum) else repr(self.k1)
+        return f"{left} * ({self.k2!r})" if isinstance(self.k2, _Pair) else f"{left} * {self.k2!r}"
 
 
 class Power(_Operation):

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kernsel import _core
-from kernsel.kernels.leaf import Bounds, Leaf
+from kernsel.kernels.leaf import Bounds, Leaf, ScaledLeaf
 
 __all__ = ["DotProduct", "Linear", "Polynomial"]
 
@@ -88,7 +88,7 @@ class Polynomial(Leaf):
         return _core.polynomial(self._number("offset"), int(self.degree), self._numbers("length_scale"))
 
 
-class Linear(Leaf):
+class Linear(ScaledLeaf):
     """The linear kernel without a constant, k(x, z) = sum_k x_k z_k / l_k^2.
 
     Parameters
@@ -103,14 +103,6 @@ class Linear(Leaf):
     array([[2., 3.],
            [3., 9.]])
     """
-
-    _hyper = ("length_scale",)
-    _by_column = ("length_scale",)
-
-    def __init__(self, length_scale: float | ArrayLike = 1.0, length_scale_bounds: Bounds = "auto") -> None:
-        self.length_scale = length_scale
-        self.length_scale_bounds = length_scale_bounds
-        self._check()
 
     def _build(self) -> _core.Kernel:
         return _core.polynomial(0.0, 1, self._numbers("length_scale"))

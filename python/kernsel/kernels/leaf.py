@@ -12,7 +12,7 @@ from sklearn.gaussian_process.kernels import Hyperparameter
 
 from kernsel.kernels.base import Data, Kernel, numbers
 
-__all__ = ["Bounds", "Leaf"]
+__all__ = ["Bounds", "Leaf", "ScaledLeaf"]
 
 # Limits for a hyperparameter, "fixed", or "auto": scikit-learn's until the data are known.
 Bounds = tuple[float, float] | ArrayLike | str
@@ -82,6 +82,18 @@ class Leaf(Kernel):
 
     def _numbers(self, name: str) -> list[float]:
         return np.atleast_1d(numbers(getattr(self, name), name)).tolist()  # type: ignore[no-any-return]
+
+
+class ScaledLeaf(Leaf):
+    """A kernel whose only hyperparameters are its length scales."""
+
+    _hyper = ("length_scale",)
+    _by_column = ("length_scale",)
+
+    def __init__(self, length_scale: float | ArrayLike = 1.0, length_scale_bounds: Bounds = "auto") -> None:
+        self.length_scale = length_scale
+        self.length_scale_bounds = length_scale_bounds
+        self._check()
 
 
 def spread(data: Data) -> NDArray[np.float64]:

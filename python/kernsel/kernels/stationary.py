@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kernsel import _core
-from kernsel.kernels.leaf import Bounds, Leaf
+from kernsel.kernels.leaf import Bounds, Leaf, ScaledLeaf
 
 __all__ = ["RBF", "Cosine", "ExpSineSquared", "Exponential", "Matern", "RationalQuadratic", "Wendland"]
 
 
-class RBF(Leaf):
+class RBF(ScaledLeaf):
     """The squared exponential kernel, k(x, z) = exp(-r^2 / 2).
 
     Functions of this kernel are infinitely smooth.
@@ -37,19 +37,11 @@ class RBF(Leaf):
            [0.6065, 1.    ]])
     """
 
-    _hyper = ("length_scale",)
-    _by_column = ("length_scale",)
-
-    def __init__(self, length_scale: float | ArrayLike = 1.0, length_scale_bounds: Bounds = "auto") -> None:
-        self.length_scale = length_scale
-        self.length_scale_bounds = length_scale_bounds
-        self._check()
-
     def _build(self) -> _core.Kernel:
         return _core.rbf(self._numbers("length_scale"))
 
 
-class Exponential(RBF):
+class Exponential(ScaledLeaf):
     """The exponential kernel, k(x, z) = exp(-r): Matern with nu = 1/2.
 
     Functions of this kernel are continuous and nowhere differentiable.
