@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from time import perf_counter
@@ -60,7 +61,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     commands = parser.add_subparsers(dest="command", metavar="command", required=True)
     commands.add_parser("demo", help="fit a model to data that scikit-learn carries").set_defaults(run=demo)
     commands.add_parser("config", help="print what kernsel was built with and what it runs on").set_defaults(run=ks.show_config)
-    parser.parse_args(arguments).run()
+    command = parser.parse_args(arguments)
+    try:
+        command.run()
+        sys.stdout.flush()
+    except BrokenPipeError:  # the reader has seen enough, as in `kernsel demo | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0
 
 

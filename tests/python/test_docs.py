@@ -94,6 +94,16 @@ def test_wrong_commands(arguments, capsys):
     assert "usage: kernsel" in capsys.readouterr().err
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="no such pipes on this system")
+def test_a_reader_that_stops_early():
+    command = f"{sys.executable} -m kernsel config | head -n 1"
+    done = subprocess.run(
+        command, shell=True, capture_output=True, text=True, check=True, env=children.environment(PYTHONUNBUFFERED="1")
+    )
+    assert done.stdout == f"kernsel {ks.__version__}\n"
+    assert done.stderr == ""
+
+
 def test_module_runs():
     done = subprocess.run(
         [sys.executable, "-m", "kernsel", "--version"],

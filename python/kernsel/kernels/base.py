@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from inspect import Parameter, signature
+from inspect import signature
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -268,13 +268,12 @@ class Kernel(ABC):
     __hash__ = None  # type: ignore[assignment]  # parameters can change
 
     def __repr__(self) -> str:
-        defaults = {name: p.default for name, p in signature(type(self)).parameters.items()}
-        shown = (
-            f"{name}={text(value)}"
-            for name, value in self.get_params(deep=False).items()
-            if not name.endswith("_bounds") or plain(value) != defaults[name]
-            if not isinstance(defaults[name], bool | None) or defaults[name] is Parameter.empty or value != defaults[name]
-        )
+        shown = []
+        for name, parameter in signature(type(self)).parameters.items():
+            value, default = getattr(self, name), parameter.default
+            side_matter = name.endswith("_bounds") or isinstance(default, bool)
+            if not side_matter or plain(value) != default:
+                shown.append(f"{name}={text(value)}")
         return f"{type(self).__name__}({', '.join(shown)})"
 
 
