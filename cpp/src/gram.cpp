@@ -16,12 +16,6 @@ namespace {
 
 constexpr double larger_than_caches = 64e6;  // bytes
 
-Status no_memory() {
-  Status status;
-  status.code = Code::out_of_memory;
-  return status;
-}
-
 template <class T>
 bool has_shape(const View<T>& view, Index rows, Index cols) {
   return view.rows == rows && view.cols == cols;

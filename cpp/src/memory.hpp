@@ -8,6 +8,16 @@
 
 namespace kernsel {
 
+inline Index round_up(Index value, Index multiple) { return (value + multiple - 1) / multiple * multiple; }
+
+// The status of a request for that many bytes (0: not known) that could not be met.
+inline Status no_memory(std::size_t bytes = 0) {
+  Status status;
+  status.code = Code::out_of_memory;
+  status.bytes = bytes;
+  return status;
+}
+
 class Memory {
  public:
   Memory() = default;

@@ -137,9 +137,7 @@ void Jobs::work(Index count, void (*f)(const void*, Jobs&, Index), const void* c
     try {
       f(context, *this, job);
     } catch (const std::bad_alloc&) {  // must not leave the team
-      Status status;
-      status.code = Code::out_of_memory;
-      stop(status);
+      stop(no_memory());
     }
   }
 }

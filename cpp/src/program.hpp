@@ -19,8 +19,6 @@
 
 namespace kernsel {
 
-inline Index round_up(Index value, Index multiple) { return (value + multiple - 1) / multiple * multiple; }
-
 // Points in blocks of `block` rows: each block is (padded rows, d), by columns, so that a tile finds its points contiguous.
 template <class T>
 class Points {

@@ -24,15 +24,6 @@ namespace kernsel {
 
 namespace {
 
-Status no_memory(std::size_t bytes) {
-  Status status;
-  status.code = Code::out_of_memory;
-  status.bytes = bytes;
-  return status;
-}
-
-Index round_up(Index value, Index multiple) { return (value + multiple - 1) / multiple * multiple; }
-
 template <class T>
 struct Panel {
   T* data;

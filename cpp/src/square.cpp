@@ -23,12 +23,7 @@ Status weighted_square(const LowerTiles<T>& P, View<const T> g, TileSink<T>& sin
     const Index height = P.padded_rows(i);
     const Index columns = (blocks - 1) * tile + P.padded_rows(blocks - 1);
     T* row = scratch<T>(Scratch::row, height * (columns + tile));
-    if (!row) {
-      Status failure;
-      failure.code = Code::out_of_memory;
-      failure.bytes = static_cast<std::size_t>(height * (columns + tile)) * sizeof(T);
-      return jobs.stop(failure);
-    }
+    if (!row) return jobs.stop(no_memory(static_cast<std::size_t>(height * (columns + tile)) * sizeof(T)));
     T* out = row + height * columns;
     for (Index k = 0; k < blocks; ++k) {
       T* to = row + k * tile * height;

@@ -13,12 +13,6 @@ struct LowerTiles<T>::Buffer {
   T* data() const { return static_cast<T*>(memory.data()); }
 };
 
-namespace {
-
-Index round_up(Index value, Index multiple) { return (value + multiple - 1) / multiple * multiple; }
-
-}  // namespace
-
 template <class T>
 LowerTiles<T>::LowerTiles() = default;
 template <class T>
