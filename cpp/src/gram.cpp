@@ -39,9 +39,10 @@ Status gram(const Kernel& k, View<const T> X, View<T> out) {
   const View<T> by_columns = out.col_stride == 1 ? out.transposed() : out;  // the same matrix
   const Status status = run_jobs(blocks * (blocks + 1) / 2, elements(X, X) * program.cost() / 2.0, [&](Jobs& jobs, Index job) {
     const auto [i, j] = lower_by_rows(job);
-    const TilePlace at = program.place(i, j);
-    const T* tile = program.forward(at);
-    if (!tile) return jobs.stop(no_memory());
+    const Place at = program.tile(i, j);
+    const T* tile = nullptr;
+    const Status done = program.forward(at, tile);
+    if (!done.ok()) return jobs.stop(done);
     const Index rows = std::min(block, X.rows - at.row), cols = std::min(block, X.rows - at.col);
     write_tile(kernels, tile, at.height, by_columns.block(at.row, at.col, rows, cols), large);
     if (i == j) return;
@@ -62,9 +63,10 @@ Status cross_gram(const Kernel& k, View<const T> X, View<const T> Z, View<T> out
   const TileKernels<T>& kernels = tile_kernels<T>();
   const Index across = program.col_blocks(), block = program.block();
   const Status status = run_jobs(program.row_blocks() * across, elements(X, Z) * program.cost(), [&](Jobs& jobs, Index job) {
-    const TilePlace at = program.place(job / across, job % across);
-    const T* tile = program.forward(at);
-    if (!tile) return jobs.stop(no_memory());
+    const Place at = program.tile(job / across, job % across);
+    const T* tile = nullptr;
+    const Status done = program.forward(at, tile);
+    if (!done.ok()) return jobs.stop(done);
     const Index rows = std::min(block, X.rows - at.row), cols = std::min(block, Z.rows - at.col);
     write_tile(kernels, tile, at.height, out.block(at.row, at.col, rows, cols));
   });
@@ -77,8 +79,9 @@ Status gram_diagonal(const Kernel& k, View<const T> X, View<T> out) {
   const Program<T> program(k, X, X, true, Program<T>::preferred_block);
   if (!program.status().ok()) return program.status();
   const Status status = run_jobs(program.row_blocks(), static_cast<double>(X.rows) * program.cost(), [&](Jobs& jobs, Index i) {
-    const T* values = program.diagonal(i);
-    if (!values) return jobs.stop(no_memory());
+    const T* values = nullptr;
+    const Status done = program.forward(program.diagonal(i), values);
+    if (!done.ok()) return jobs.stop(done);
     const Index first = i * program.block(), count = std::min(program.block(), X.rows - first);
     for (Index r = 0; r < count; ++r) out(first + r, 0) = values[r];
   });
@@ -103,15 +106,16 @@ Status multiply(const Kernel& k, View<const T> X, View<const T> Z, View<const T>
   }
   const double cost = elements(X, Z) * (program.cost() + 0.1 * static_cast<double>(V.cols));
   const Status done = run_jobs(program.row_blocks(), cost, [&](Jobs& jobs, Index i) {
-    const Index height = program.place(i, 0).height;
+    const Index height = program.tile(i, 0).height;
     T* sums = scratch<T>(Scratch::row, height * V.cols);
     if (!sums) return jobs.stop(no_memory());
     std::fill_n(sums, height * V.cols, T(0));
     for (Index j = 0; j < program.col_blocks(); ++j) {
       if (!jobs.poll()) return;
-      const TilePlace at = program.place(i, j);
-      const T* tile = program.forward(at);
-      if (!tile) return jobs.stop(no_memory());
+      const Place at = program.tile(i, j);
+      const T* tile = nullptr;
+      const Status filled = program.forward(at, tile);
+      if (!filled.ok()) return jobs.stop(filled);
       tile_kernels<T>().multiply_nn(height, V.cols, at.width, T(1), tile, height, values + at.col, padded, sums, height);
     }
     const Index rows = std::min(block, X.rows - i * block);
@@ -126,7 +130,7 @@ namespace {
 // The weights of a tile, by columns, zero where it is padded; of (i, j) and (j, i) together where only one of the two is
 // visited.
 template <class T>
-void load_weights(View<const T> W, const TilePlace& at, bool fold, T* to) {
+void load_weights(View<const T> W, const Place& at, bool fold, T* to) {
   const Index rows = std::min(at.height, W.rows - at.row), cols = std::min(at.width, W.cols - at.col);
   std::fill_n(to, at.count(), T(0));
   for (Index c = 0; c < cols; ++c)
@@ -155,13 +159,44 @@ Status pull(const Kernel& k, View<const T> X, View<const T> Z, bool same, View<c
     for (Index t = part * tiles / parts; t < (part + 1) * tiles / parts; ++t) {
       if (!jobs.poll()) return;
       const TileIndex tile = same ? lower_by_rows(t) : TileIndex{t / across, t % across};
-      const TilePlace at = program.place(tile.i, tile.j);
+      const Place at = program.tile(tile.i, tile.j);
       load_weights(W, at, same && tile.i != tile.j, weights);
-      if (!program.pullback(at, weights, partial.data() + part * parameters)) return jobs.stop(no_memory());
+      const Status done = program.pullback(at, weights, partial.data() + part * parameters);
+      if (!done.ok()) return jobs.stop(done);
     }
   });
   for (Index part = 0; status.ok() && part < parts; ++part)
     for (Index p = 0; p < parameters; ++p) gradient[p] += partial[static_cast<std::size_t>(part * parameters + p)];
+  return program.finish(status);
+}
+
+// Each job has the gradient in a block of rows. Within one set of points, x_i moves row i and column i: with W + W', row i is
+// all.
+template <class T>
+Status pull_points(const Kernel& k, View<const T> X, View<const T> Z, bool same, View<const T> W, View<T> gradient) {
+  if (!has_shape(W, X.rows, Z.rows)) return Status::invalid("pullback: the weights must have the shape of the kernel matrix");
+  if (!has_shape(gradient, X.rows, X.cols)) return Status::invalid("pullback: the gradient must have the shape of X");
+  const Program<T> program(k, X, Z, same, Program<T>::preferred_block, true);
+  if (!program.status().ok()) return program.status();
+  const double cost = elements(X, Z) * program.cost() * 3.0;
+  const Status status = run_jobs(program.row_blocks(), cost, [&](Jobs& jobs, Index i) {
+    const Index height = program.tile(i, 0).height, first = i * program.block();
+    std::vector<double> unused(static_cast<std::size_t>(program.parameters()));
+    T* weights = scratch<T>(Scratch::panel, program.block() * (program.block() + X.cols));
+    if (!weights) return jobs.stop(no_memory());
+    T* sums = weights + program.block() * program.block();
+    std::fill_n(sums, height * X.cols, T(0));
+    for (Index j = 0; j < program.col_blocks(); ++j) {
+      if (!jobs.poll()) return;
+      const Place at = program.tile(i, j);
+      load_weights(W, at, same, weights);
+      const Status done = program.pullback(at, weights, unused.data(), sums);
+      if (!done.ok()) return jobs.stop(done);
+    }
+    const Index rows = std::min(program.block(), X.rows - first);
+    for (Index c = 0; c < X.cols; ++c)
+      for (Index r = 0; r < rows; ++r) gradient(first + r, c) = sums[r + c * height];
+  });
   return program.finish(status);
 }
 
@@ -172,10 +207,11 @@ class GramSource final : public TileSource<T> {
   GramSource(const Program<T>& program, View<const T> noise) : program_(program), noise_(noise) {}
 
   Status fill(Index row, Index col, Index height, Index width, T* tile, Index stride) const override {
-    const TilePlace at = program_.place(row / program_.block(), col / program_.block());
+    const Place at = program_.tile(row / program_.block(), col / program_.block());
     const bool in_place = stride == at.height && reinterpret_cast<std::uintptr_t>(tile) % 64 == 0;
-    const T* values = program_.forward(at, in_place ? tile : nullptr);
-    if (!values) return no_memory();
+    const T* values = nullptr;
+    const Status status = program_.forward(at, values, in_place ? tile : nullptr);
+    if (!status.ok()) return status;
     for (Index c = 0; values != tile && c < width; ++c) std::copy_n(values + c * at.height, height, tile + c * stride);
     if (row == col) add_noise(noise_, row, height, tile, stride);
     return {};
@@ -199,6 +235,16 @@ Status pullback(const Kernel& k, View<const T> X, View<const T> Z, View<const T>
 }
 
 template <class T>
+Status pullback_points(const Kernel& k, View<const T> X, View<const T> W, View<T> gradient) {
+  return pull_points(k, X, X, true, W, gradient);
+}
+
+template <class T>
+Status pullback_points(const Kernel& k, View<const T> X, View<const T> Z, View<const T> W, View<T> gradient) {
+  return pull_points(k, X, Z, false, W, gradient);
+}
+
+template <class T>
 Status factorize(const Kernel& k, View<const T> X, View<const T> noise, LowerTiles<T>& L) {
   if (noise.rows > 1 && noise.rows != X.rows)
     return Status::invalid("factorize: give one noise variance, or one for each point");
@@ -209,13 +255,15 @@ Status factorize(const Kernel& k, View<const T> X, View<const T> noise, LowerTil
   return program.finish(factorize(GramSource<T>(program, noise), L));
 }
 
-#define KERNSEL_INSTANTIATE(T)                                                                      \
-  template Status gram<T>(const Kernel&, View<const T>, View<T>);                                   \
-  template Status cross_gram<T>(const Kernel&, View<const T>, View<const T>, View<T>);              \
-  template Status gram_diagonal<T>(const Kernel&, View<const T>, View<T>);                          \
-  template Status multiply<T>(const Kernel&, View<const T>, View<const T>, View<const T>, View<T>); \
-  template Status pullback<T>(const Kernel&, View<const T>, View<const T>, double*);                \
-  template Status pullback<T>(const Kernel&, View<const T>, View<const T>, View<const T>, double*); \
+#define KERNSEL_INSTANTIATE(T)                                                                             \
+  template Status gram<T>(const Kernel&, View<const T>, View<T>);                                          \
+  template Status cross_gram<T>(const Kernel&, View<const T>, View<const T>, View<T>);                     \
+  template Status gram_diagonal<T>(const Kernel&, View<const T>, View<T>);                                 \
+  template Status multiply<T>(const Kernel&, View<const T>, View<const T>, View<const T>, View<T>);        \
+  template Status pullback<T>(const Kernel&, View<const T>, View<const T>, double*);                       \
+  template Status pullback<T>(const Kernel&, View<const T>, View<const T>, View<const T>, double*);        \
+  template Status pullback_points<T>(const Kernel&, View<const T>, View<const T>, View<T>);                \
+  template Status pullback_points<T>(const Kernel&, View<const T>, View<const T>, View<const T>, View<T>); \
   template Status factorize<T>(const Kernel&, View<const T>, View<const T>, LowerTiles<T>&);
 KERNSEL_INSTANTIATE(float)
 KERNSEL_INSTANTIATE(double)

@@ -19,9 +19,8 @@ void walk(const KernelNode& node, std::unordered_set<const KernelNode*>& seen, c
 
 Status check_tree(const KernelNode& node, Index columns) {
   Status status = node.check(columns);
-  const std::vector<Index>* selected = node.selected_columns();
   for (const auto& child : node.children)
-    if (status.ok()) status = check_tree(*child, selected ? static_cast<Index>(selected->size()) : columns);
+    if (status.ok()) status = check_tree(*child, node.columns_inside(columns));
   return status;
 }
 

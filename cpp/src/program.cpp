@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <numeric>
 
 #include "kernsel/runtime.hpp"
@@ -34,39 +35,42 @@ Status Points<T>::assign(View<const T> X, Index block, const std::vector<Index>&
   return status;
 }
 
+std::string KernelNode::key() const { return "one of a kind " + std::to_string(reinterpret_cast<std::uintptr_t>(this)); }
+std::unique_ptr<PointMap<float>> KernelNode::map(const Geometry<float>&, Status&) const { return nullptr; }
+std::unique_ptr<PointMap<double>> KernelNode::map(const Geometry<double>&, Status&) const { return nullptr; }
+
 template <class T>
-Program<T>::Program(const Kernel& kernel, View<const T> X, View<const T> Z, bool same, Index block)
+Program<T>::Program(const Kernel& kernel, View<const T> X, View<const T> Z, bool same, Index block, bool differentiable)
     : rows_(X.rows), cols_(Z.rows), block_(block), same_(same) {
   status_ = runtime_status();
   if (status_.ok() && X.cols != Z.cols) status_ = Status::invalid("X and Z differ in their number of columns");
   if (status_.ok()) status_ = kernel.check(X.cols);
   if (!status_.ok()) return;
-  std::vector<Index> columns(static_cast<std::size_t>(X.cols));
-  std::iota(columns.begin(), columns.end(), Index{0});
-  compile(kernel.node(), {X, Z, same, block, std::move(columns)});
-  assign_slots();
+  Geometry<T> points{X, Z, same, block, std::vector<Index>(static_cast<std::size_t>(X.cols)), differentiable};
+  std::iota(points.columns.begin(), points.columns.end(), Index{0});
+  frames_.push_back({});
+  frames_[0].columns = X.cols;
+  frames_[0].pulled = differentiable;
+  compile(kernel.node(), points, Part::tile);
+  for (const Frame& frame : frames_) pulls_points_ = pulls_points_ || frame.pulled;
+  if (status_.ok()) assign_slots();
 }
 
 template <class T>
-std::size_t Program<T>::compile(const std::shared_ptr<const KernelNode>& node, const Geometry<T>& points) {
-  if (const std::vector<Index>* selected = node->selected_columns()) {
-    Geometry<T> inside = points;
-    inside.columns.clear();
-    for (const Index k : *selected) inside.columns.push_back(points.columns[static_cast<std::size_t>(k)]);
-    return compile(node->children[0], inside);
-  }
-  const auto key = std::make_pair(node.get(), points.columns);
+std::size_t Program<T>::compile(const std::shared_ptr<const KernelNode>& node, const Geometry<T>& points, Part part) {
+  if (node->selected_columns() || node->maps_points()) return compile(node->children[0], enter(node, points), part);
+  const auto key = std::make_tuple(node.get(), points.frame, points.columns, part);
   const auto found = known_.find(key);
   if (found != known_.end()) return found->second;
   Entry entry;
-  const auto [first, is_new] = first_parameter_.emplace(node.get(), parameters_);
-  entry.first_parameter = first->second;
-  if (is_new) parameters_ += static_cast<Index>(node->theta().size());
-  for (const auto& child : node->children) entry.children.push_back(compile(child, points));
-  Status status;
-  entry.step = node->bind(points, status);
-  if (status_.ok()) status_ = status;
-  cost_ += node->children.empty() ? 1.0 + 0.1 * static_cast<double>(points.dimension()) : 0.2;
+  entry.first_parameter = first_parameter(node.get());
+  entry.frame = points.frame;
+  for (const auto& child : node->children) entry.children.push_back(compile(child, points, part));
+  if (node->sees_diagonals() && part == Part::tile) {
+    entry.children.push_back(compile(node->children[0], points, Part::diagonal_of_x));
+    entry.children.push_back(compile(node->children[0], points, Part::diagonal_of_z));
+  }
+  entry.value = value_of(*node, points, part, entry.children);
   may_overflow_ = may_overflow_ || node->may_overflow();
   entries_.push_back(std::move(entry));
   known_.emplace(key, entries_.size() - 1);
@@ -74,18 +78,85 @@ std::size_t Program<T>::compile(const std::shared_ptr<const KernelNode>& node, c
 }
 
 template <class T>
+Geometry<T> Program<T>::enter(const std::shared_ptr<const KernelNode>& node, const Geometry<T>& points) {
+  Geometry<T> inside = points;
+  if (const std::vector<Index>* selected = node->selected_columns()) {
+    inside.columns.clear();
+    for (const Index k : *selected) inside.columns.push_back(points.columns[static_cast<std::size_t>(k)]);
+    return inside;
+  }
+  const auto key = std::make_tuple(node.get(), points.frame, points.columns);
+  const auto found = known_frames_.find(key);
+  inside.frame = found == known_frames_.end() ? frames_.size() : found->second;
+  if (found == known_frames_.end()) {
+    known_frames_.emplace(key, inside.frame);
+    Frame frame;
+    Status status;
+    if (status_.ok()) frame.map = node->map(points, status);
+    if (status_.ok()) status_ = status;
+    frame.parent = points.frame;
+    std::string same = std::to_string(frames_[points.frame].same_points) + ":";
+    for (const Index k : points.columns) same += std::to_string(k) + ",";
+    frame.same_points = known_points_.emplace(same + node->key(), inside.frame).first->second;
+    frame.columns = node->columns_inside(points.dimension());
+    frame.first_parameter = first_parameter(node.get());
+    frame.pulled = !node->theta().empty() || frames_[points.frame].pulled;
+    frames_.push_back(std::move(frame));
+  }
+  const Frame& frame = frames_[inside.frame];
+  inside.columns.resize(static_cast<std::size_t>(frame.columns));
+  std::iota(inside.columns.begin(), inside.columns.end(), Index{0});
+  inside.differentiable = frame.pulled;
+  if (!status_.ok()) return inside;  // of which nothing will be computed
+  inside.X = frame.map->X();
+  inside.Z = frame.map->Z();
+  return inside;
+}
+
+template <class T>
+Index Program<T>::first_parameter(const KernelNode* node) {
+  const auto [first, is_new] = first_parameter_.emplace(node, parameters_);
+  if (is_new) parameters_ += static_cast<Index>(node->theta().size());
+  return first->second;
+}
+
+template <class T>
+std::size_t Program<T>::value_of(const KernelNode& node, const Geometry<T>& points, Part part,
+                                 const std::vector<std::size_t>& children) {
+  Value value;
+  value.part = part;
+  std::string key = std::to_string(static_cast<int>(part)) + ":" + std::to_string(frames_[points.frame].same_points) + ":";
+  if (children.empty())
+    for (const Index k : points.columns) key += std::to_string(k) + ",";
+  for (const std::size_t child : children) {
+    value.children.push_back(entries_[child].value);
+    key += std::to_string(entries_[child].value) + ";";
+  }
+  const auto [known, is_new] = known_values_.emplace(key + node.key(), values_.size());
+  if (!is_new) return known->second;
+  Status status;
+  Geometry<T> here = points;
+  here.part = part;
+  if (status_.ok()) value.step = node.bind(here, status);
+  if (status_.ok()) status_ = status;
+  if (part == Part::tile) cost_ += children.empty() ? 1.0 + 0.1 * static_cast<double>(points.dimension()) : 0.2;
+  values_.push_back(std::move(value));
+  return values_.size() - 1;
+}
+
+template <class T>
 void Program<T>::assign_slots() {
-  std::vector<std::size_t> uses(entries_.size(), 0);
-  for (const Entry& entry : entries_)
-    for (const std::size_t child : entry.children) ++uses[child];
+  std::vector<std::size_t> uses(values_.size(), 0);
+  for (const Value& value : values_)
+    for (const std::size_t child : value.children) ++uses[child];
   std::vector<std::size_t> free_slots;
-  for (Entry& entry : entries_) {
-    for (const std::size_t child : entry.children)
-      if (--uses[child] == 0) free_slots.push_back(entries_[child].slot);
+  for (Value& value : values_) {
+    for (const std::size_t child : value.children)
+      if (--uses[child] == 0) free_slots.push_back(values_[child].slot);
     if (free_slots.empty()) {
-      entry.slot = slots_++;
+      value.slot = slots_++;
     } else {
-      entry.slot = free_slots.back();
+      value.slot = free_slots.back();
       free_slots.pop_back();
     }
   }
@@ -99,15 +170,16 @@ void Program<T>::look_for_overflow(const T* values, Index count) const {
 
 template <class T>
 Status Program<T>::finish(const Status& status) const {
-  if (!overflowed_.load(std::memory_order_relaxed) || status.code == Code::interrupted) return status;
+  if (!status.ok() && status.code != Code::not_positive_definite) return status;
+  if (!overflowed_.load(std::memory_order_relaxed)) return status;
   return Status::invalid(
       "the kernel overflows: an exponential or a power of it is too large for these points; scale them, or the kernel, down");
 }
 
 template <class T>
-TilePlace Program<T>::place(Index i, Index j) const {
+Place Program<T>::tile(Index i, Index j) const {
   constexpr Index padding = 64 / static_cast<Index>(sizeof(T));
-  TilePlace at{};
+  Place at{};
   at.i = i;
   at.j = j;
   at.row = i * block_;
@@ -118,77 +190,121 @@ TilePlace Program<T>::place(Index i, Index j) const {
   return at;
 }
 
+template <class T>
+Place Program<T>::part_of(const Place& at, Part part) const {
+  if (part == Part::tile || !at.tile()) return at;
+  Place diagonal = at;
+  diagonal.part = part;
+  if (part == Part::diagonal_of_z) {
+    diagonal.i = at.j;
+    diagonal.row = at.col;
+    diagonal.height = at.width;
+  }
+  diagonal.width = 1;
+  return diagonal;
+}
+
 namespace {
 
 constexpr std::size_t most_children = 8;
 
+template <class T>
+using Children = std::array<const T*, most_children>;
+
 }  // namespace
 
 template <class T>
-const T* Program<T>::forward(const TilePlace& at, T* out) const {
+Status Program<T>::forward(const Place& at, const T*& values, T* out) const {
   T* memory = scratch<T>(Scratch::values, static_cast<Index>(slots_) * block_ * block_);
-  if (!memory) return nullptr;
-  const std::size_t root = entries_.back().slot;
+  if (!memory) return no_memory();
+  const std::size_t root = values_.back().slot;
   const auto slot = [&](std::size_t s) { return s == root && out ? out : memory + static_cast<Index>(s) * block_ * block_; };
-  for (const Entry& entry : entries_) {
-    std::array<const T*, most_children> children{};
-    for (std::size_t c = 0; c < entry.children.size(); ++c) children[c] = slot(entries_[entry.children[c]].slot);
-    entry.step->forward(at, children.data(), slot(entry.slot));
+  for (const Value& value : values_) {
+    Children<T> children{};
+    for (std::size_t c = 0; c < value.children.size(); ++c) children[c] = slot(values_[value.children[c]].slot);
+    const Status status = value.step->forward(part_of(at, value.part), children.data(), slot(value.slot));
+    if (!status.ok()) return status;
   }
   if (may_overflow_) look_for_overflow(slot(root), at.count());
-  return slot(root);
+  values = slot(root);
+  return {};
 }
 
 template <class T>
-const T* Program<T>::diagonal(Index i) const {
-  T* memory = scratch<T>(Scratch::values, static_cast<Index>(entries_.size()) * block_);
-  if (!memory) return nullptr;
-  const auto slot = [&](std::size_t e) { return memory + static_cast<Index>(e) * block_; };
-  for (std::size_t e = 0; e < entries_.size(); ++e) {
-    std::array<const T*, most_children> children{};
-    for (std::size_t c = 0; c < entries_[e].children.size(); ++c) children[c] = slot(entries_[e].children[c]);
-    entries_[e].step->diagonal(i, place(i, 0).height, children.data(), slot(e));
+Status Program<T>::pullback(const Place& at, const T* W, double* gradient, T* gx) const {
+  const Index size = block_ * block_, count = static_cast<Index>(values_.size());
+  T* values = scratch<T>(Scratch::tape, count * size);
+  T* adjoints = scratch<T>(Scratch::adjoint, (static_cast<Index>(entries_.size()) + 1) * size);
+  if (!values || !adjoints) return no_memory();
+  for (Index v = 0; v < count; ++v) {
+    const Value& value = values_[static_cast<std::size_t>(v)];
+    Children<T> children{};
+    for (std::size_t c = 0; c < value.children.size(); ++c) children[c] = values + static_cast<Index>(value.children[c]) * size;
+    const Status status = value.step->forward(part_of(at, value.part), children.data(), values + v * size);
+    if (!status.ok()) return status;
   }
-  if (may_overflow_) look_for_overflow(slot(entries_.size() - 1), place(i, 0).height);
-  return slot(entries_.size() - 1);
+  if (may_overflow_) look_for_overflow(values + (count - 1) * size, at.count());
+
+  // dJ/dx and dJ/dz of each frame, side by side.
+  std::vector<T*> points(2 * frames_.size(), nullptr);
+  Index numbers = 0;
+  for (std::size_t f = 1; f < frames_.size(); ++f)
+    if (frames_[f].pulled) numbers += frames_[f].columns * (at.height + at.width);
+  T* room = numbers > 0 ? scratch<T>(Scratch::points, numbers) : nullptr;
+  if (numbers > 0 && !room) return no_memory();
+  std::fill_n(room, numbers, T(0));
+  points[0] = gx;
+  for (std::size_t f = 1; f < frames_.size(); ++f) {
+    if (!frames_[f].pulled) continue;
+    points[2 * f] = room;
+    points[2 * f + 1] = room + frames_[f].columns * at.height;
+    room += frames_[f].columns * (at.height + at.width);
+  }
+  Status status = pull_steps(at, values, adjoints, W, gradient, points);
+  // Frames come after those that they are made of.
+  for (std::size_t f = frames_.size() - 1; f > 0 && status.ok(); --f) {
+    const Frame& frame = frames_[f];
+    if (!frame.pulled) continue;
+    status = frame.map->pull(at, points[2 * f], points[2 * f + 1], gradient + frame.first_parameter, points[2 * frame.parent],
+                             points[2 * frame.parent + 1]);
+  }
+  return status;
 }
 
 template <class T>
-bool Program<T>::pullback(const TilePlace& at, const T* W, double* gradient) const {
-  const Index tile = block_ * block_;
-  const auto count = static_cast<Index>(entries_.size());
-  T* values = scratch<T>(Scratch::tape, count * tile);
-  T* adjoints = scratch<T>(Scratch::adjoint, (count + 1) * tile);
-  if (!values || !adjoints) return false;
-  std::array<const T*, most_children> children{};
-  const auto find_children = [&](const Entry& entry) {
-    for (std::size_t c = 0; c < entry.children.size(); ++c) children[c] = values + static_cast<Index>(entry.children[c]) * tile;
-  };
-  for (Index e = 0; e < count; ++e) {
-    const Entry& entry = entries_[static_cast<std::size_t>(e)];
-    find_children(entry);
-    entry.step->forward(at, children.data(), values + e * tile);
-  }
-  if (may_overflow_) look_for_overflow(values + (count - 1) * tile, at.count());
-  // The weights of a value come from all its parents: the first one gives them, later ones add.
+Status Program<T>::pull_steps(const Place& at, const T* values, T* adjoints, const T* W, double* gradient,
+                              const std::vector<T*>& points) const {
+  const Index size = block_ * block_;
+  // The weights of an entry come from all its parents: the first one gives them, later ones add.
   std::vector<const T*> weights(entries_.size(), nullptr);
   weights.back() = W;
-  T* spare = adjoints + count * tile;
-  for (Index e = count - 1; e >= 0; --e) {
-    const Entry& entry = entries_[static_cast<std::size_t>(e)];
-    const T* own = weights[static_cast<std::size_t>(e)];
-    find_children(entry);
-    if (!entry.step->pull_parameters(at, children.data(), values + e * tile, own, gradient + entry.first_parameter))
-      return false;
+  T* spare = adjoints + static_cast<Index>(entries_.size()) * size;
+  for (std::size_t e = entries_.size(); e-- > 0;) {
+    const Entry& entry = entries_[e];
+    const Value& value = values_[entry.value];
+    const T* const own_value = values + static_cast<Index>(entry.value) * size;
+    const T* const own = weights[e];
+    const Place place = part_of(at, value.part);
+    Children<T> children{};
+    for (std::size_t c = 0; c < value.children.size(); ++c) children[c] = values + static_cast<Index>(value.children[c]) * size;
+    Status status = value.step->pull_parameters(place, children.data(), own_value, own, gradient + entry.first_parameter);
+    if (!status.ok()) return status;
+    T* gx = points[2 * entry.frame];
+    T* gz = points[2 * entry.frame + 1];
+    if (value.part == Part::diagonal_of_z) gx = gz;
+    if (value.part != Part::tile) gz = nullptr;
+    if (gx || gz) status = value.step->pull_points(place, children.data(), own_value, own, gx, gz);
+    if (!status.ok()) return status;
     for (std::size_t c = 0; c < entry.children.size(); ++c) {
-      const T*& so_far = weights[entry.children[c]];
-      T* room = adjoints + static_cast<Index>(entry.children[c]) * tile;
-      const T* more = entry.step->pull_child(at, c, children.data(), values + e * tile, own, so_far ? spare : room);
-      if (so_far) tile_kernels<T>().add(at.count(), so_far, more, room);
+      const std::size_t child = entry.children[c];
+      const T*& so_far = weights[child];
+      T* room = adjoints + static_cast<Index>(child) * size;
+      const T* more = value.step->pull_child(place, c, children.data(), own_value, own, so_far ? spare : room);
+      if (so_far) tile_kernels<T>().add(part_of(at, values_[entries_[child].value].part).count(), so_far, more, room);
       so_far = so_far ? room : more;
     }
   }
-  return true;
+  return {};
 }
 
 template class Points<float>;

@@ -5,6 +5,7 @@
 #include "bind_factor.hpp"
 #include "compute.hpp"
 #include "errors.hpp"
+#include "functions.hpp"
 #include "kernsel/gram.hpp"
 #include "module.hpp"
 
@@ -79,13 +80,16 @@ py::array multiply(const Kernel& k, const py::object& X, const py::object& Z, co
       x, z, v);
 }
 
+void check_weights(const Input& X, const Input& Z, const Input& W) {
+  require_same_columns(X, Z);
+  if (W.rows() == X.rows() && W.cols() == Z.rows()) return;
+  raise_value_error("W: expected shape (" + std::to_string(X.rows()) + ", " + std::to_string(Z.rows()) +
+                    "), as the kernel matrix has, got " + W.shape());
+}
+
 py::array_t<double> pullback(const Kernel& k, const py::object& X, const py::object& W, const std::optional<py::object>& Z) {
   Input x = points(X, "X"), z = points(Z ? *Z : X, "Z"), w(W, "W", 2);
-  require_same_columns(x, z);
-  if (w.rows() != x.rows() || w.cols() != z.rows()) {
-    raise_value_error("W: expected shape (" + std::to_string(x.rows()) + ", " + std::to_string(z.rows()) +
-                      "), as the kernel matrix has, got " + w.shape());
-  }
+  check_weights(x, z, w);
   auto gradient = new_array<double>(k.parameters());
   in_precision(
       [&](auto type) {
@@ -97,6 +101,23 @@ py::array_t<double> pullback(const Kernel& k, const py::object& X, const py::obj
       },
       x, z, w);
   return gradient;
+}
+
+// The gradient in the points of X, of the weights' precision.
+py::array pullback_points(const Kernel& k, const py::object& X, const py::object& W, const std::optional<py::object>& Z) {
+  Input x = points(X, "X"), z = points(Z ? *Z : X, "Z"), w(W, "W", 2);
+  check_weights(x, z, w);
+  return in_precision(
+      [&](auto type) -> py::array {
+        using T = decltype(type);
+        auto gradient = new_array<T>(x.rows(), x.cols());
+        compute([&, to = view_of(gradient)] {
+          return Z ? kernsel::pullback_points<T>(k, x.view<T>(), z.view<T>(), w.view<T>(), to)
+                   : kernsel::pullback_points<T>(k, x.view<T>(), w.view<T>(), to);
+        });
+        return gradient;
+      },
+      x, z, w);
 }
 
 // The factor of k(X, X) + diag(noise).
@@ -126,11 +147,11 @@ void bind_kernels(py::module_& module) {
       .def("diagonal", &diagonal, py::arg("X"))
       .def("multiply", &multiply, py::arg("X"), py::arg("Z"), py::arg("V"))
       .def("pullback", &pullback, py::arg("X"), py::arg("W"), py::arg("Z") = std::nullopt)
+      .def("pullback_points", &pullback_points, py::arg("X"), py::arg("W"), py::arg("Z") = std::nullopt)
       .def("cholesky", &cholesky, py::arg("X"), py::arg("noise"));
   module.def("rbf", &kernsel::rbf, py::arg("length_scale"));
   module.def("exponential", &kernsel::exponential, py::arg("length_scale"));
-  module.def("matern32", &kernsel::matern32, py::arg("length_scale"));
-  module.def("matern52", &kernsel::matern52, py::arg("length_scale"));
+  module.def("matern", &kernsel::matern, py::arg("nu"), py::arg("length_scale"));
   module.def("rational_quadratic", &kernsel::rational_quadratic, py::arg("alpha"), py::arg("length_scale"));
   module.def("periodic", &kernsel::periodic, py::arg("length_scale"), py::arg("period"));
   module.def("product_matern", &kernsel::product_matern, py::arg("nu"), py::arg("length_scale"));
@@ -138,10 +159,39 @@ void bind_kernels(py::module_& module) {
   module.def("wendland", &kernsel::wendland, py::arg("smoothness"), py::arg("length_scale"));
   module.def("dot_product", &kernsel::dot_product, py::arg("sigma"), py::arg("length_scale"));
   module.def("polynomial", &kernsel::polynomial, py::arg("offset"), py::arg("degree"), py::arg("length_scale"));
+  module.def("sigmoid", &kernsel::sigmoid, py::arg("offset"), py::arg("length_scale"));
+  module.def("radial_pair", &kernsel::radial_pair, py::arg("length_scale"));
+  module.def("arc_cosine", &kernsel::arc_cosine, py::arg("order"), py::arg("offset"), py::arg("length_scale"));
+  module.def("brownian", &kernsel::brownian);
+  module.def("spectral_mixture", &kernsel::spectral_mixture, py::arg("weights"), py::arg("length_scales"), py::arg("periods"));
   module.def("exp", py::overload_cast<const Kernel&>(&kernsel::exp), py::arg("kernel"));
-  module.def("pow", py::overload_cast<const Kernel&, int>(&kernsel::pow), py::arg("kernel"), py::arg("exponent"));
+  module.def("pow", py::overload_cast<const Kernel&, double>(&kernsel::pow), py::arg("kernel"), py::arg("exponent"));
   module.def("series", &kernsel::series, py::arg("coefficients"), py::arg("kernel"));
   module.def("on", &kernsel::on, py::arg("kernel"), py::arg("columns"));
+  module.def("normalize", &kernsel::normalize, py::arg("kernel"));
+  module.def(
+      "warp",
+      [](const Kernel& k, const py::object& f, const py::object& derivative) {
+        return kernsel::warp(k, point_function(f, "function"), point_function(derivative, "derivative"));
+      },
+      py::arg("kernel"), py::arg("function"), py::arg("derivative"));
+  module.def(
+      "transform",
+      [](const Kernel& k, Index outputs, const py::object& phi, const py::object& derivative) {
+        return kernsel::transform(k, outputs, point_function(phi, "phi"), point_function(derivative, "derivative"));
+      },
+      py::arg("kernel"), py::arg("outputs"), py::arg("phi"), py::arg("derivative"));
+  module.def(
+      "project",
+      [](const Kernel& k, std::vector<double> B, Index outputs) { return kernsel::transform(k, std::move(B), outputs); },
+      py::arg("kernel"), py::arg("B"), py::arg("outputs"));
+  module.def("quadratic_form", &kernsel::quadratic_form, py::arg("B"), py::arg("rows"));
+  module.def(
+      "noise",
+      [](double level, const py::object& variance) { return kernsel::noise(level, point_function(variance, "variances")); },
+      py::arg("level"), py::arg("variances"));
+  module.def("precomputed", &precomputed, py::arg("K"));
+  module.def("function", &kernel_function, py::arg("value"), py::arg("pullback"), py::arg("theta"));
   module.def("constant", &kernsel::constant, py::arg("value"));
   module.def("white", &kernsel::white, py::arg("noise"));
 }

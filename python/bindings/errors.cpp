@@ -62,5 +62,7 @@ void raise_status(const kernsel::Status& status) {
     case kernsel::Code::interrupted:
       PyErr_SetNone(PyExc_KeyboardInterrupt);
       throw py::error_already_set();
+    case kernsel::Code::exception:
+      std::rethrow_exception(status.exception);
   }
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["NotPositiveDefiniteError"]
+__all__ = ["NotPositiveDefiniteError", "NotPositiveSemidefiniteWarning"]
 
 
 class NotPositiveDefiniteError(np.linalg.LinAlgError):
@@ -29,3 +29,7 @@ class NotPositiveDefiniteError(np.linalg.LinAlgError):
 
     def __reduce__(self) -> tuple[type, tuple[int, float]]:
         return type(self), (self.pivot, self.value)
+
+
+class NotPositiveSemidefiniteWarning(UserWarning):
+    """A function of two points that is offered as a kernel, and is none."""

@@ -14,7 +14,7 @@ from kernsel import _core
 from kernsel.factor import Cholesky
 from kernsel.kernels import RBF, Kernel
 from kernsel.kernels.algebra import as_kernel
-from kernsel.kernels.base import Data
+from kernsel.kernels.automatic import Data
 
 __all__ = ["KernelRidge"]
 
@@ -96,7 +96,9 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ign
         alphas = self._alphas(targets.shape[1], len(y) if weights is None else float(weights.sum()))
         used = slice(None) if weights is None or weights.all() else np.flatnonzero(weights)
         if not isinstance(kernel, str):
-            kernel = kernel._resolve(Data(X, weights, getattr(self, "feature_names_in_", None)))
+            kernel = kernel._resolve(
+                Data(X.astype(np.float64, copy=False), y, weights, getattr(self, "feature_names_in_", None))
+            )
 
         coefficients = np.zeros_like(targets)
         for alpha in np.unique(alphas):

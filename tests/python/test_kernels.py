@@ -179,7 +179,7 @@ def test_auto_is_for_estimators(rng):
     X = np.column_stack([X, np.ones(50)])
     resolved = (2.0 * RBF("auto") + WhiteKernel())._resolve(Data(X))
     scale = resolved.k1.k2.length_scale
-    assert scale == pytest.approx([X[:, 0].std() * 3**0.5, X[:, 1].std() * 3**0.5, 1.0])
+    assert scale == pytest.approx([X[:, 0].std() * 3**0.5, X[:, 1].std() * 3**0.5, 3**0.5])
 
 
 def test_kernels_are_abstract():

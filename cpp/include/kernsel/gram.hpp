@@ -33,6 +33,12 @@ Status pullback(const Kernel& k, View<const T> X, View<const T> W, double* gradi
 template <class T>
 Status pullback(const Kernel& k, View<const T> X, View<const T> Z, View<const T> W, double* gradient);
 
+// gradient, n x d, <- d/dX sum_ij W_ij k(x_i, x_j), or k(x_i, z_j) with Z held.
+template <class T>
+Status pullback_points(const Kernel& k, View<const T> X, View<const T> W, View<T> gradient);
+template <class T>
+Status pullback_points(const Kernel& k, View<const T> X, View<const T> Z, View<const T> W, View<T> gradient);
+
 // L L' = k(X, X) + diag(noise), the kernel matrix never stored. `noise` has n entries, or one for all, or none.
 template <class T>
 Status factorize(const Kernel& k, View<const T> X, View<const T> noise, LowerTiles<T>& L);

@@ -6,6 +6,7 @@
 // every computation with it returns Code::invalid_argument.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -19,7 +20,7 @@ class Kernel {
  public:
   explicit Kernel(std::shared_ptr<const KernelNode> node) : node_(std::move(node)) {}
 
-  // Hyperparameters on their log scale, from left to right in the expression.
+  // Hyperparameters from left to right in the expression: logarithms of those that are positive, others as they are.
   Index parameters() const;
   std::vector<double> theta() const;
 
@@ -35,29 +36,65 @@ Kernel rbf(std::vector<double> length_scale);                               // e
 Kernel exponential(std::vector<double> length_scale);                       // exp(-r), which is Matern 1/2
 Kernel matern32(std::vector<double> length_scale);                          // (1 + a) exp(-a), a = 3^(1/2) r
 Kernel matern52(std::vector<double> length_scale);                          // (1 + a + a^2 / 3) exp(-a), a = 5^(1/2) r
+Kernel matern(double nu, std::vector<double> length_scale);                 // any smoothness nu, 0 < nu <= 100, or infinity
 Kernel rational_quadratic(double alpha, std::vector<double> length_scale);  // (1 + r^2 / (2 alpha))^-alpha
 // exp(-2 sin(pi r)^2 / l^2), r the distance in periods: one for all columns, or one for each.
 Kernel periodic(double length_scale, std::vector<double> period);
 
-// prod_k m(|x_k - z_k| / l_k), m the Matern kernel of one column, nu = 1/2, 3/2 or 5/2: the convention of kriging.
+// prod_k m(|x_k - z_k| / l_k), m the Matern kernel of one column: the convention of kriging.
 Kernel product_matern(double nu, std::vector<double> length_scale);
 Kernel cosine(std::vector<double> period);  // cos(2 pi sum_k (x_k - z_k) / period_k)
 // Wendland's kernels, zero from r = 1 on; `smoothness` 0, 1 or 2 is how often functions of the kernel can be differentiated.
 Kernel wendland(int smoothness, std::vector<double> length_scale);
+// sum_q weight_q exp(-r_q^2 / 2) cos(2 pi sum_k (x_k - z_k) / period_qk): any stationary kernel, with enough components.
+Kernel spectral_mixture(const std::vector<double>& weights, const std::vector<std::vector<double>>& length_scales,
+                        const std::vector<std::vector<double>>& periods);
 
 // Kernels of the inner product, columns divided by their length scales (one, one for each, or none).
 Kernel dot_product(double sigma, std::vector<double> length_scale = {});              // sigma^2 + x'z
 Kernel polynomial(double offset, int degree, std::vector<double> length_scale = {});  // (offset + x'z)^degree
+Kernel sigmoid(double offset, std::vector<double> length_scale);  // tanh(offset + x'z): not positive semidefinite
+Kernel radial_pair(std::vector<double> length_scale);             // x'z + (|x| |z|)^2
+Kernel quadratic_form(std::vector<double> B, Index rows);         // x'B'B z; B by rows, its entries are learned
+// (u v)^(n/2) J_n(t) / pi, u = offset + x'x, v = offset + z'z, t the angle: J_0 = pi - t, J_1 = sin t + (pi - t) cos t,
+// J_2 = 3 sin t cos t + (pi - t)(1 + 2 cos^2 t). Wide networks of one layer.
+Kernel arc_cosine(int order, double offset, std::vector<double> length_scale);
+Kernel brownian();  // prod_k min(|x_k|, |z_k|), zero where signs differ
 
 Kernel constant(double value);  // k(x, z) = value
 Kernel white(double noise);     // noise on the diagonal of k(X, X), zero between different sets of points
 
+// Functions of points, one in each row, that may throw: the exception ends the computation and is kept in Status::exception.
+// values are (n, outputs). Called on any thread, but not by two at a time for one set of points.
+using PointFunction = std::function<void(View<const double> points, View<double> values)>;
+
+Kernel noise(double level, PointFunction variance);  // level * variance(x) on the diagonal of k(X, X), like white()
+
+// k(x, z) = K_ij for points x = (i), z = (j). `owner` keeps the numbers of the view alive.
+Kernel precomputed(View<const double> K, std::shared_ptr<const void> owner = {});
+
+// A kernel of the caller's: values, (n, m); and with parameters theta, gradient_p += sum_ij weights_ij dk_ij/dtheta_p.
+// Called with blocks of points, on any thread, by several at a time.
+struct KernelFunction {
+  std::function<void(View<const double> X, View<const double> Z, View<double> values)> value;
+  std::function<void(View<const double> X, View<const double> Z, View<const double> weights, double* gradient)> pullback;
+  std::vector<double> theta;
+};
+Kernel function(KernelFunction f);
+
 Kernel operator+(const Kernel& a, const Kernel& b);
 Kernel operator*(const Kernel& a, const Kernel& b);
 Kernel operator*(double factor, const Kernel& k);  // factor > 0
-Kernel pow(const Kernel& k, int exponent);         // k^exponent, exponent >= 1
+Kernel pow(const Kernel& k, double exponent);      // k^exponent; a kernel for whole exponents, others see kernels/function.cpp
 Kernel exp(const Kernel& k);
 Kernel series(const std::vector<double>& coefficients, const Kernel& k);  // c_0 + c_1 k + c_2 k^2 + ..., c_i >= 0
 Kernel on(const Kernel& k, std::vector<Index> columns);                   // k of these columns of its points only
+Kernel normalize(const Kernel& k);                                        // k(x, z) / (k(x, x) k(z, z))^(1/2)
+// f(x) k(x, z) f(z). `derivative` of f: (n, columns); without it, central differences where dJ/dx is asked for.
+Kernel warp(const Kernel& k, PointFunction f, PointFunction derivative = {});
+// k(phi(x), phi(z)), phi with that many outputs; `derivative`: (n, outputs * columns), columns running fastest. Or phi(x) = B
+// x, B by rows, its entries learned.
+Kernel transform(const Kernel& k, Index outputs, PointFunction phi, PointFunction derivative = {});
+Kernel transform(const Kernel& k, std::vector<double> B, Index outputs);
 
 }  // namespace kernsel

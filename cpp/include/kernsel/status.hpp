@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 
 #include "kernsel/view.hpp"
 
@@ -14,6 +15,7 @@ enum class Code : std::uint8_t {
   not_positive_definite,  // `pivot` is the first row whose pivot is not positive, `value` that pivot
   out_of_memory,          // `bytes` is what was asked for, `available` what there is (0: not known)
   interrupted,            // the interrupt check (runtime.hpp) asked to stop
+  exception,              // a function that the caller gave threw `exception`
 };
 
 struct [[nodiscard]] Status {
@@ -23,6 +25,7 @@ struct [[nodiscard]] Status {
   double value = 0.0;
   std::size_t bytes = 0;
   std::size_t available = 0;
+  std::exception_ptr exception;
 
   bool ok() const { return code == Code::ok; }
 

@@ -176,3 +176,52 @@ void metric_pullback(Metric which, const PointTile<T>& points, const T* G, doubl
     }
   }
 }
+
+// out_ik = w_k sum_j G_ij d(term_k)/dx_ik: how weights on a tile move the points of X.
+template <class T, Metric M>
+struct MetricPointsRows {
+  const PointTile<T>& points;
+  const T* G;
+  T* out;
+
+  template <int Rows>
+  KERNSEL_INLINE void run(Index row) const {
+    using P = typename Pack<T>::type;
+    constexpr Index size = Pack<T>::size;
+    for (Index k = 0; k < points.dimension; ++k) {
+      const T* z = points.Z + k * points.width;
+      const T weight = points.weights ? points.weights[k] : T(1);
+      const P factor = simd::pset1<P>(M == Metric::squared_distance ? T(2) * weight : weight);
+      P x[Rows], sum[Rows];
+#pragma GCC unroll 4
+      for (int r = 0; r < Rows; ++r) {
+        x[r] = simd::pload<P>(points.X + row + r * size + k * points.height);
+        sum[r] = simd::pset1<P>(T(0));
+      }
+      for (Index c = 0; c < points.width; ++c) {
+        const P b = simd::pset1<P>(z[c]);
+#pragma GCC unroll 4
+        for (int r = 0; r < Rows; ++r) {
+          const P g = simd::pload<P>(G + row + r * size + c * points.height);
+          if (M == Metric::squared_distance) sum[r] = simd::pmadd(g, simd::psub(x[r], b), sum[r]);
+          if (M == Metric::inner_product) sum[r] = simd::pmadd(g, b, sum[r]);
+          if (M == Metric::difference) sum[r] = simd::padd(g, sum[r]);
+        }
+      }
+#pragma GCC unroll 4
+      for (int r = 0; r < Rows; ++r) simd::pstore(out + row + r * size + k * points.height, simd::pmul(factor, sum[r]));
+    }
+  }
+};
+
+template <class T>
+void metric_points(Metric which, const PointTile<T>& points, const T* G, T* out) {
+  switch (which) {
+    case Metric::squared_distance:
+      return for_strips<T>(0, points.height, MetricPointsRows<T, Metric::squared_distance>{points, G, out});
+    case Metric::inner_product:
+      return for_strips<T>(0, points.height, MetricPointsRows<T, Metric::inner_product>{points, G, out});
+    case Metric::difference:
+      return for_strips<T>(0, points.height, MetricPointsRows<T, Metric::difference>{points, G, out});
+  }
+}

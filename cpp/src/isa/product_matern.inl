@@ -2,7 +2,7 @@
 //     m(a) = exp(-a),    (1 + a) exp(-a),    (1 + a + a^2/3) exp(-a)
 // for smoothness 1/2, 3/2 and 5/2. The exponentials are added up and taken once.
 
-// The polynomial beside the exponential, and dlog m / dlog(1/w) = a - a p'(a) / p(a).
+// The polynomial beside the exponential; -m'(a) / (a m(a)) of the smooth ones; and dlog m / dlog(1/w) = -a m'(a) / m(a).
 template <class T, MaternOrder Order>
 KERNSEL_INLINE typename Pack<T>::type matern_polynomial(const typename Pack<T>::type& a) {
   const auto linear = simd::padd(constant_packet<T>(1), a);
@@ -10,11 +10,16 @@ KERNSEL_INLINE typename Pack<T>::type matern_polynomial(const typename Pack<T>::
 }
 
 template <class T, MaternOrder Order>
+KERNSEL_INLINE typename Pack<T>::type matern_ratio(const typename Pack<T>::type& a) {
+  const auto one = constant_packet<T>(1), linear = simd::padd(one, a);
+  if (Order == MaternOrder::three_halves) return simd::pdiv(one, linear);
+  return simd::pdiv(linear, simd::pmadd(constant_packet<T>(3), linear, simd::pmul(a, a)));
+}
+
+template <class T, MaternOrder Order>
 KERNSEL_INLINE typename Pack<T>::type matern_change(const typename Pack<T>::type& a) {
-  const auto square = simd::pmul(a, a), linear = simd::padd(constant_packet<T>(1), a);
   if (Order == MaternOrder::half) return a;
-  if (Order == MaternOrder::three_halves) return simd::pdiv(square, linear);
-  return simd::pdiv(simd::pmul(square, linear), simd::pmadd(constant_packet<T>(3), linear, square));
+  return simd::pmul(simd::pmul(a, a), matern_ratio<T, Order>(a));
 }
 
 template <class T, MaternOrder Order>
@@ -104,5 +109,43 @@ void product_matern_pullback(MaternOrder order, const PointTile<T>& points, cons
       return product_matern_pullback_of<T, MaternOrder::three_halves>(points, W, K, gradient);
     case MaternOrder::five_halves:
       return product_matern_pullback_of<T, MaternOrder::five_halves>(points, W, K, gradient);
+  }
+}
+
+// out_ik = sum_j W_ij dK_ij/dx_ik. Where points share a coordinate the exponential kernel has a kink; its slope there is 0.
+template <class T, MaternOrder Order>
+KERNSEL_INLINE void product_matern_points_of(const PointTile<T>& points, const T* W, const T* K, T* out) {
+  using P = typename Pack<T>::type;
+  for (Index k = 0; k < points.dimension; ++k) {
+    const P weight = simd::pset1<P>(points.weights[k]);
+    for (Index r = 0; r < points.height; r += Pack<T>::size) {
+      const P x = simd::pload<P>(points.X + r + k * points.height);
+      P total = simd::pset1<P>(T(0));
+      for (Index c = 0; c < points.width; ++c) {
+        const Index at = r + c * points.height;
+        const P t = simd::psub(x, simd::pset1<P>(points.Z[c + k * points.width]));
+        const P value = simd::pmul(simd::pload<P>(W + at), simd::pload<P>(K + at));
+        const P a = simd::pmul(weight, simd::pabs(t));
+        P slope;
+        if (Order == MaternOrder::half)
+          slope = zero_where_zero<T>(t, simd::pdiv(t, simd::pabs(t)));
+        else
+          slope = simd::pmul(simd::pmul(weight, t), matern_ratio<T, Order>(a));
+        total = simd::pmadd(value, slope, total);
+      }
+      simd::pstore(out + r + k * points.height, simd::pmul(simd::pnegate(weight), total));
+    }
+  }
+}
+
+template <class T>
+void product_matern_points(MaternOrder order, const PointTile<T>& points, const T* W, const T* K, T* out) {
+  switch (order) {
+    case MaternOrder::half:
+      return product_matern_points_of<T, MaternOrder::half>(points, W, K, out);
+    case MaternOrder::three_halves:
+      return product_matern_points_of<T, MaternOrder::three_halves>(points, W, K, out);
+    case MaternOrder::five_halves:
+      return product_matern_points_of<T, MaternOrder::five_halves>(points, W, K, out);
   }
 }

@@ -235,6 +235,48 @@ struct PolynomialProfile {
   }
 };
 
+// tanh(c + s); p = (c), which is not positive: parameter() is the derivative in c itself
+template <class T>
+struct SigmoidProfile {
+  using P = typename Pack<T>::type;
+  static constexpr int parameters = 1;
+  // With e = exp(-2 |t|): (1 - e) / (1 + e), and the sign of t; 1 - e by a series where it would cancel.
+  static KERNSEL_INLINE P value(const P& s, const T* p) {
+    const P t = simd::padd(simd::pset1<P>(p[0]), s), size = simd::pabs(t), one = constant_packet<T>(1);
+    const P e = exp_of_negative<T>(simd::pmul(constant_packet<T>(-2), size));
+    const P large = simd::pdiv(simd::psub(one, e), simd::padd(one, e));
+    const P square = simd::pmul(t, t);
+    P small = constant_packet<T>(tanh_series[0]);
+#pragma GCC unroll 16
+    for (int i = 1; i < tanh_terms; ++i) small = simd::pmadd(small, square, constant_packet<T>(tanh_series[i]));
+    const P signed_large = simd::pselect(simd::pcmp_lt(t, constant_packet<T>(0)), simd::pnegate(large), large);
+    return simd::pselect(simd::pcmp_lt(size, constant_packet<T>(0.3)), simd::pmul(small, t), signed_large);
+  }
+  static KERNSEL_INLINE P slope(const P&, const P& k, const T*) {
+    const P one = constant_packet<T>(1);
+    return simd::pmul(simd::psub(one, k), simd::padd(one, k));
+  }
+  static KERNSEL_INLINE P parameter(const P& s, const P& k, const T* p) { return slope(s, k, p); }
+  // tanh(t) / t in powers of t^2: Taylor's coefficients, the last first; below 0.3 what they leave out is less than 5e-18.
+  static constexpr int tanh_terms = 12;
+  static constexpr double tanh_series[tanh_terms] = {
+      -0.0000392783238833168341, 0.0000969153795692945033, -0.000239129114243552481, 0.000590027440945585981,
+      -0.00145583438705131827,   0.00359212803657248102,   -0.00886323552990219657,  0.0218694885361552028,
+      -0.0539682539682539683,    0.133333333333333333,     -0.333333333333333333,    1.0};
+};
+
+// s^e for s >= 0 and any e > 0; p = (e)
+template <class T>
+struct PowerProfile : NoParameters<T> {
+  using P = typename Pack<T>::type;
+  static KERNSEL_INLINE P value(const P& s, const T* p) {
+    return zero_where_zero<T>(s, exp_of_any<T>(simd::pmul(simd::pset1<P>(p[0]), simd::plog(s))));
+  }
+  static KERNSEL_INLINE P slope(const P& s, const P& k, const T* p) {
+    return zero_where_zero<T>(s, simd::pdiv(simd::pmul(simd::pset1<P>(p[0]), k), s));
+  }
+};
+
 // exp(s)
 template <class T>
 struct ExpProfile : NoParameters<T> {
@@ -303,6 +345,10 @@ KERNSEL_INLINE void with_profile(Profile which, const Call& call) {
       return call.template run<WendlandProfile<T, 1>>();
     case Profile::wendland2:
       return call.template run<WendlandProfile<T, 2>>();
+    case Profile::sigmoid:
+      return call.template run<SigmoidProfile<T>>();
+    case Profile::power:
+      return call.template run<PowerProfile<T>>();
     case Profile::exp:
       return call.template run<ExpProfile<T>>();
     case Profile::series:

@@ -5,69 +5,60 @@ namespace kernsel {
 
 namespace {
 
-class OperationNode : public KernelNode {
- public:
-  Status check(Index) const override { return {}; }
-  std::vector<double> theta() const override { return {}; }
-};
-
 template <class T>
 class SumStep final : public OperationStep<T> {
  public:
-  void forward(const TilePlace& at, const T* const* children, T* out) const override {
+  Status forward(const Place& at, const T* const* children, T* out) const override {
     tile_kernels<T>().add(at.count(), children[0], children[1], out);
+    return {};
   }
-  const T* pull_child(const TilePlace&, std::size_t, const T* const*, const T*, const T* W, T*) const override { return W; }
-  void diagonal(Index, Index count, const T* const* children, T* out) const override {
-    tile_kernels<T>().add(count, children[0], children[1], out);
-  }
+  const T* pull_child(const Place&, std::size_t, const T* const*, const T*, const T* W, T*) const override { return W; }
 };
 
 template <class T>
 class ProductStep final : public OperationStep<T> {
  public:
-  void forward(const TilePlace& at, const T* const* children, T* out) const override {
+  Status forward(const Place& at, const T* const* children, T* out) const override {
     tile_kernels<T>().multiply(at.count(), children[0], children[1], out);
+    return {};
   }
-  const T* pull_child(const TilePlace& at, std::size_t c, const T* const* children, const T*, const T* W,
-                      T* room) const override {
+  const T* pull_child(const Place& at, std::size_t c, const T* const* children, const T*, const T* W, T* room) const override {
     tile_kernels<T>().multiply(at.count(), W, children[1 - c], room);
     return room;
-  }
-  void diagonal(Index, Index count, const T* const* children, T* out) const override {
-    tile_kernels<T>().multiply(count, children[0], children[1], out);
   }
 };
 
 template <template <class> class StepOf>
 class PairNode final : public OperationNode {
  public:
-  PairNode(const Kernel& a, const Kernel& b) { children = {a.node(), b.node()}; }
+  PairNode(const char* name, const Kernel& a, const Kernel& b) : name_(name) { children = {a.node(), b.node()}; }
+  std::string key() const override { return name_; }
   std::unique_ptr<Step<float>> bind(const Geometry<float>&, Status&) const override {
     return std::make_unique<StepOf<float>>();
   }
   std::unique_ptr<Step<double>> bind(const Geometry<double>&, Status&) const override {
     return std::make_unique<StepOf<double>>();
   }
+
+ private:
+  const char* name_;
 };
 
 template <class T>
-class ScaleStep final : public Step<T> {
+class ScaleStep final : public OperationStep<T> {
  public:
   explicit ScaleStep(double factor) : factor_(static_cast<T>(factor)) {}
-  void forward(const TilePlace& at, const T* const* children, T* out) const override {
+  Status forward(const Place& at, const T* const* children, T* out) const override {
     tile_kernels<T>().scale(at.count(), factor_, children[0], out);
+    return {};
   }
-  bool pull_parameters(const TilePlace& at, const T* const*, const T* value, const T* W, double* gradient) const override {
+  Status pull_parameters(const Place& at, const T* const*, const T* value, const T* W, double* gradient) const override {
     *gradient += tile_kernels<T>().dot(at.count(), W, value);
-    return true;
+    return {};
   }
-  const T* pull_child(const TilePlace& at, std::size_t, const T* const*, const T*, const T* W, T* room) const override {
+  const T* pull_child(const Place& at, std::size_t, const T* const*, const T*, const T* W, T* room) const override {
     tile_kernels<T>().scale(at.count(), factor_, W, room);
     return room;
-  }
-  void diagonal(Index, Index count, const T* const* children, T* out) const override {
-    tile_kernels<T>().scale(count, factor_, children[0], out);
   }
 
  private:
@@ -81,6 +72,7 @@ class ScaleNode final : public NodeBase<ScaleNode> {
     return positive(factor_) ? Status{} : Status::invalid("a kernel can be multiplied by a positive, finite number only");
   }
   std::vector<double> theta() const override { return {std::log(factor_)}; }
+  std::string key() const override { return key_of("scale", {factor_}); }
   template <class T>
   std::unique_ptr<Step<T>> make(const Geometry<T>&, Status&) const {
     return std::make_unique<ScaleStep<T>>(factor_);
@@ -92,8 +84,8 @@ class ScaleNode final : public NodeBase<ScaleNode> {
 
 }  // namespace
 
-Kernel operator+(const Kernel& a, const Kernel& b) { return Kernel(std::make_shared<PairNode<SumStep>>(a, b)); }
-Kernel operator*(const Kernel& a, const Kernel& b) { return Kernel(std::make_shared<PairNode<ProductStep>>(a, b)); }
+Kernel operator+(const Kernel& a, const Kernel& b) { return Kernel(std::make_shared<PairNode<SumStep>>("sum", a, b)); }
+Kernel operator*(const Kernel& a, const Kernel& b) { return Kernel(std::make_shared<PairNode<ProductStep>>("product", a, b)); }
 Kernel operator*(double factor, const Kernel& k) { return Kernel(std::make_shared<ScaleNode>(factor, k)); }
 
 }  // namespace kernsel

@@ -5,7 +5,7 @@ namespace kernsel {
 
 namespace {
 
-class ColumnsNode final : public KernelNode {
+class ColumnsNode final : public OperationNode {
  public:
   ColumnsNode(const Kernel& k, std::vector<Index> columns) : columns_(std::move(columns)) { children = {k.node()}; }
   Status check(Index columns) const override {
@@ -14,8 +14,8 @@ class ColumnsNode final : public KernelNode {
       if (column < 0 || column >= columns) return Status::invalid("on: a column that the points do not have");
     return {};
   }
-  std::vector<double> theta() const override { return {}; }
   const std::vector<Index>* selected_columns() const override { return &columns_; }
+  Index columns_inside(Index) const override { return static_cast<Index>(columns_.size()); }
   std::unique_ptr<Step<float>> bind(const Geometry<float>&, Status&) const override { return nullptr; }
   std::unique_ptr<Step<double>> bind(const Geometry<double>&, Status&) const override { return nullptr; }
 

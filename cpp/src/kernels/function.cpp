@@ -12,17 +12,15 @@ class FunctionStep final : public OperationStep<T> {
   FunctionStep(Profile profile, const std::vector<double>& parameters)
       : profile_(profile), parameters_(parameters.begin(), parameters.end()) {}
 
-  void forward(const TilePlace& at, const T* const* children, T* out) const override {
+  Status forward(const Place& at, const T* const* children, T* out) const override {
     tile_kernels<T>().profile(profile_, at.count(), parameters_.data(), children[0], out);
+    return {};
   }
-  const T* pull_child(const TilePlace& at, std::size_t, const T* const* children, const T* value, const T* W,
+  const T* pull_child(const Place& at, std::size_t, const T* const* children, const T* value, const T* W,
                       T* room) const override {
     double none = 0.0;
     tile_kernels<T>().profile_pullback(profile_, at.count(), parameters_.data(), children[0], value, W, room, &none);
     return room;
-  }
-  void diagonal(Index, Index count, const T* const* children, T* out) const override {
-    tile_kernels<T>().profile(profile_, count, parameters_.data(), children[0], out);
   }
 
  private:
@@ -39,6 +37,11 @@ class FunctionNode final : public NodeBase<FunctionNode> {
   Status check(Index) const override { return problem_ ? Status::invalid(problem_) : Status{}; }
   std::vector<double> theta() const override { return {}; }
   bool may_overflow() const override { return true; }
+  std::string key() const override {
+    std::vector<double> numbers{static_cast<double>(profile_)};
+    numbers.insert(numbers.end(), parameters_.begin(), parameters_.end());
+    return key_of("function", numbers);
+  }
   template <class T>
   std::unique_ptr<Step<T>> make(const Geometry<T>&, Status&) const {
     return std::make_unique<FunctionStep<T>>(profile_, parameters_);
@@ -54,9 +57,13 @@ class FunctionNode final : public NodeBase<FunctionNode> {
 
 Kernel exp(const Kernel& k) { return Kernel(std::make_shared<FunctionNode>(Profile::exp, std::vector<double>{}, k, nullptr)); }
 
-Kernel pow(const Kernel& k, int exponent) {
-  const char* problem = exponent < 1 || exponent > 100 ? "pow: the exponent must be a whole number from 1 to 100" : nullptr;
-  return Kernel(std::make_shared<FunctionNode>(Profile::polynomial, std::vector<double>{0.0, double(exponent)}, k, problem));
+// Whole powers of a kernel are kernels. Other powers are where the kernel is infinitely divisible, which is for the caller to
+// know: its values are then not negative.
+Kernel pow(const Kernel& k, double exponent) {
+  const char* problem = exponent > 0.0 && exponent <= 100.0 ? nullptr : "pow: the exponent must be positive, and at most 100";
+  const bool whole = exponent == std::floor(exponent);
+  const std::vector<double> parameters = whole ? std::vector<double>{0.0, exponent} : std::vector<double>{exponent};
+  return Kernel(std::make_shared<FunctionNode>(whole ? Profile::polynomial : Profile::power, parameters, k, problem));
 }
 
 Kernel series(const std::vector<double>& coefficients, const Kernel& k) {

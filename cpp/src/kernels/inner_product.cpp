@@ -20,4 +20,12 @@ Kernel dot_product(double sigma, std::vector<double> length_scale) {
   return Kernel(std::make_shared<MetricNode>(leaf, problem));
 }
 
+Kernel sigmoid(double offset, std::vector<double> length_scale) {
+  const char* problem = std::isfinite(offset) ? nullptr : "sigmoid: the offset must be finite";
+  MetricLeaf leaf{Metric::inner_product, Profile::sigmoid, std::move(length_scale), {offset}};
+  leaf.learned = true;
+  leaf.plain = true;
+  return Kernel(std::make_shared<MetricNode>(leaf, problem));
+}
+
 }  // namespace kernsel

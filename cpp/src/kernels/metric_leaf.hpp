@@ -2,8 +2,6 @@
 // columns divided by length scales.
 #pragma once
 
-#include <string>
-
 #include "kernels/node.hpp"
 
 namespace kernsel {
@@ -28,12 +26,6 @@ inline Status check_scales(const std::vector<double>& scales, Index columns) {
   return {};
 }
 
-inline std::vector<double> logarithms(const std::vector<double>& values) {
-  std::vector<double> logs;
-  for (const double value : values) logs.push_back(std::log(value));
-  return logs;
-}
-
 struct MetricLeaf {
   Metric metric;
   Profile profile;
@@ -41,74 +33,136 @@ struct MetricLeaf {
   std::vector<double> parameters;  // of the profile
   bool learned = false;            // is the first of them a hyperparameter? It comes before the length scales.
   double exponent = 1.0;           // the hyperparameter is parameters[0]^(1 / exponent)
+  bool plain = false;              // the hyperparameter is parameters[0] itself, which may be negative
+};
+
+// Points, each column divided by the power of two next to its length scale, which is exact; the rest of the scale is a weight
+// in (1/4, 1]. So differences stay correctly rounded, and columns in any unit stay within range.
+template <class T>
+class Metrics {
+ public:
+  Metrics(Metric metric, const std::vector<double>& scale, const Geometry<T>& points, Status& status)
+      : metric_(metric), columns_(points.columns), one_scale_(scale.size() <= 1) {
+    factors_.resize(columns_.size());
+    for (std::size_t k = 0; k < factors_.size(); ++k) {
+      const Scaling scaling = scaling_by(scale.empty() ? 1.0 : scale[one_scale_ ? 0 : k]);
+      factors_[k] = static_cast<T>(scaling.factor);
+      weights_.push_back(static_cast<T>(metric == Metric::difference ? scaling.rest : scaling.rest * scaling.rest));
+    }
+    if (one_scale_ && !columns_.empty()) factor_ = weights_[0];
+    status = points_.assign(points, factors_);
+  }
+
+  void forward(const Place& at, T* S) const {
+    if (at.tile())
+      tile_kernels<T>().metric(metric_, place(at), factor_, S);
+    else
+      tile_kernels<T>().metric_diagonal(metric_, place(at), factor_, S);
+  }
+
+  // For G = dJ/dS: adds dJ/dlog l; S is needed where there is one l. A term of S is l^-2 times something, or l^-1.
+  void pull_scales(const Place& at, const T* S, const T* G, std::size_t scales, double* gradient) const {
+    const double power = metric_ == Metric::difference ? 1.0 : 2.0;
+    if (scales == 1) {
+      *gradient -= power * tile_kernels<T>().dot(at.count(), G, S);
+    } else if (scales > 1 && at.tile()) {
+      std::vector<double> terms(scales, 0.0);
+      tile_kernels<T>().metric_pullback(metric_, place(at), G, terms.data());
+      for (const double term : terms) *gradient++ -= power * term;
+    } else if (scales > 1 && metric_ == Metric::inner_product) {
+      const PointTile<T> block = place(at);
+      for (std::size_t k = 0; k < scales; ++k) {
+        const T* x = block.X + static_cast<Index>(k) * at.height;
+        double term = 0.0;
+        for (Index r = 0; r < at.height; ++r) term += static_cast<double>(G[r]) * static_cast<double>(x[r] * x[r]);
+        gradient[k] -= power * term * static_cast<double>(weights_[k]);
+      }
+    }
+  }
+
+  // Adds dJ/dx and dJ/dz; `room` for a tile.
+  Status pull_points(const Place& at, const T* G, T* room, T* gx, T* gz) const {
+    const Index most = std::max(at.height, at.width), dimension = static_cast<Index>(columns_.size());
+    T* terms = scratch<T>(Scratch::row, most * dimension);
+    if (!terms) return no_memory();
+    const PointTile<T> tile = place(at);
+    if (!at.tile()) {
+      if (metric_ != Metric::inner_product || !gx) return {};
+      for (Index k = 0; k < dimension; ++k)  // d(x'x) = 2 x
+        for (Index r = 0; r < at.height; ++r) terms[r + k * at.height] = T(2) * weight(k) * G[r] * tile.X[r + k * at.height];
+      add(at.height, T(1), terms, gx);
+      return {};
+    }
+    const T one = one_scale_ ? factor_ : T(1);
+    if (gx) {
+      tile_kernels<T>().metric_points(metric_, tile, G, terms);
+      add(at.height, one, terms, gx);
+    }
+    if (gz) {
+      const PointTile<T> turned{tile.width, tile.height, dimension, tile.Z, tile.X, tile.weights};
+      tile_kernels<T>().transpose(at.height, at.width, G, at.height, room, at.width);
+      tile_kernels<T>().metric_points(metric_, turned, room, terms);
+      add(at.width, metric_ == Metric::difference ? -one : one, terms, gz);
+    }
+    return {};
+  }
+
+ private:
+  PointTile<T> place(const Place& at) const { return points_.at(at, one_scale_ ? nullptr : weights_.data()); }
+  T weight(Index k) const { return weights_[static_cast<std::size_t>(k)]; }
+  void add(Index count, T factor, const T* terms, T* to) const {
+    for (std::size_t k = 0; k < columns_.size(); ++k, terms += count)
+      for (Index r = 0; r < count; ++r) to[r + columns_[k] * count] += factor * factors_[k] * terms[r];
+  }
+
+  Metric metric_;
+  std::vector<Index> columns_;
+  bool one_scale_;
+  T factor_ = T(1);
+  std::vector<T> factors_, weights_;
+  LeafPoints<T> points_;
 };
 
 template <class T>
 class MetricStep final : public LeafStep<T> {
  public:
-  // Each column is divided by the power of two next to its length scale, which is exact, and the rest of the scale is a weight
-  // in (1/4, 1]: differences stay correctly rounded, and columns in any unit stay within range.
   MetricStep(const MetricLeaf& leaf, const Geometry<T>& points, Status& status)
-      : leaf_(leaf), dimension_(points.dimension()), one_scale_(leaf.scale.size() <= 1), same_(points.same) {
-    std::vector<T> factor(static_cast<std::size_t>(dimension_));
-    for (std::size_t k = 0; k < factor.size(); ++k) {
-      const double l = leaf.scale.empty() ? 1.0 : leaf.scale[one_scale_ ? 0 : k];
-      const Scaling scaling = scaling_by(l);
-      factor[k] = static_cast<T>(scaling.factor);
-      weights_.push_back(static_cast<T>(leaf.metric == Metric::difference ? scaling.rest : scaling.rest * scaling.rest));
-    }
-    if (one_scale_ && dimension_ > 0) factor_ = weights_[0];
-    for (const double p : leaf.parameters) parameters_.push_back(static_cast<T>(p));
-    status = X_.assign(points.X, points.block, points.columns, factor);
-    if (status.ok() && !same_) status = Z_.assign(points.Z, points.block, points.columns, factor);
-  }
+      : leaf_(leaf),
+        metrics_(leaf.metric, leaf.scale, points, status),
+        parameters_(leaf.parameters.begin(), leaf.parameters.end()) {}
 
-  void forward(const TilePlace& at, const T* const*, T* out) const override {
-    tile_kernels<T>().metric(leaf_.metric, points(at), factor_, out);
+  Status forward(const Place& at, const T* const*, T* out) const override {
+    metrics_.forward(at, out);
     tile_kernels<T>().profile(leaf_.profile, at.count(), parameters_.data(), out, out);
+    return {};
   }
-
-  // d(term)/dlog(length scale) = -2 term, or -term where the scale stands in it once.
-  bool pull_parameters(const TilePlace& at, const T* const*, const T* value, const T* W, double* gradient) const override {
-    const TileKernels<T>& kernels = tile_kernels<T>();
+  Status pull_parameters(const Place& at, const T* const*, const T* value, const T* W, double* gradient) const override {
     T* S = scratch<T>(Scratch::metric, 2 * at.count());
-    if (!S) return false;
-    T* G = S + at.count();
-    const double power = leaf_.metric == Metric::difference ? 1.0 : 2.0;
-    kernels.metric(leaf_.metric, points(at), factor_, S);
-    double own = 0.0;
-    kernels.profile_pullback(leaf_.profile, at.count(), parameters_.data(), S, value, W, G, &own);
+    if (!S) return no_memory();
+    const double own = pull_profile(at, value, W, S, S + at.count());
     if (leaf_.learned) *gradient++ += leaf_.exponent * own;
-    if (leaf_.scale.size() == 1) {
-      *gradient -= power * kernels.dot(at.count(), G, S);
-    } else if (!leaf_.scale.empty()) {
-      std::vector<double> terms(leaf_.scale.size(), 0.0);
-      kernels.metric_pullback(leaf_.metric, points(at), G, terms.data());
-      for (const double term : terms) *gradient++ -= power * term;
-    }
-    return true;
+    metrics_.pull_scales(at, S, S + at.count(), leaf_.scale.size(), gradient);
+    return {};
   }
-
-  void diagonal(Index i, Index count, const T* const*, T* out) const override {
-    const T* x = X_.block_data(i);
-    const PointTile<T> block{count, count, dimension_, x, x, one_scale_ ? nullptr : weights_.data()};
-    tile_kernels<T>().metric_diagonal(leaf_.metric, block, factor_, out);
-    tile_kernels<T>().profile(leaf_.profile, count, parameters_.data(), out, out);
+  Status pull_points(const Place& at, const T* const*, const T* value, const T* W, T* gx, T* gz) const override {
+    T* S = scratch<T>(Scratch::metric, 2 * at.count());
+    if (!S) return no_memory();
+    pull_profile(at, value, W, S, S + at.count());
+    return metrics_.pull_points(at, S + at.count(), S, gx, gz);
   }
 
  private:
-  PointTile<T> points(const TilePlace& at) const {
-    const T* x = X_.block_data(at.i);
-    const T* z = (same_ ? X_ : Z_).block_data(at.j);
-    return {at.height, at.width, dimension_, x, z, one_scale_ ? nullptr : weights_.data()};
+  // S, and G = W df/dS; returns the derivative in the hyperparameter of the profile.
+  double pull_profile(const Place& at, const T* value, const T* W, T* S, T* G) const {
+    double own = 0.0;
+    metrics_.forward(at, S);
+    tile_kernels<T>().profile_pullback(leaf_.profile, at.count(), parameters_.data(), S, value, W, G, &own);
+    return own;
   }
 
   MetricLeaf leaf_;
-  Index dimension_;
-  bool one_scale_, same_;
-  T factor_ = T(1);
-  std::vector<T> weights_, parameters_;
-  Points<T> X_, Z_;
+  Metrics<T> metrics_;
+  std::vector<T> parameters_;
 };
 
 class MetricNode final : public NodeBase<MetricNode> {
@@ -122,9 +176,16 @@ class MetricNode final : public NodeBase<MetricNode> {
   }
   bool may_overflow() const override { return leaf_.profile == Profile::polynomial; }
   std::vector<double> theta() const override {
-    std::vector<double> logs = logarithms(leaf_.scale);
-    if (leaf_.learned) logs.insert(logs.begin(), std::log(leaf_.parameters[0]) / leaf_.exponent);
-    return logs;
+    std::vector<double> all = logarithms(leaf_.scale);
+    const double first = leaf_.parameters.empty() ? 0.0 : leaf_.parameters[0];
+    if (leaf_.learned) all.insert(all.begin(), leaf_.plain ? first : std::log(first) / leaf_.exponent);
+    return all;
+  }
+  std::string key() const override {
+    std::vector<double> numbers{double(leaf_.metric), double(leaf_.profile), double(leaf_.scale.size())};
+    numbers.insert(numbers.end(), leaf_.scale.begin(), leaf_.scale.end());
+    numbers.insert(numbers.end(), leaf_.parameters.begin(), leaf_.parameters.end());
+    return key_of("metric", numbers);
   }
   template <class T>
   std::unique_ptr<Step<T>> make(const Geometry<T>& points, Status& status) const {

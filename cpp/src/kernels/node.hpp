@@ -1,8 +1,11 @@
 // What every file of this folder begins with: the common part of nodes and steps.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "isa/table.hpp"
@@ -12,6 +15,21 @@
 namespace kernsel {
 
 inline bool positive(double value) { return value > 0.0 && std::isfinite(value); }
+
+// Text that is equal for equal names and equal numbers, to the bit.
+inline std::string key_of(const char* name, const std::vector<double>& numbers) {
+  std::string key(name);
+  const std::size_t start = key.size() + 1;
+  key.resize(start + numbers.size() * sizeof(double), ' ');
+  if (!numbers.empty()) std::memcpy(&key[start], numbers.data(), numbers.size() * sizeof(double));
+  return key;
+}
+
+inline std::vector<double> logarithms(const std::vector<double>& values) {
+  std::vector<double> logs;
+  for (const double value : values) logs.push_back(std::log(value));
+  return logs;
+}
 
 // A node whose steps need nothing but the node's own numbers: Node has `template <class T> std::unique_ptr<Step<T>>
 // make(points, status)`.
@@ -29,13 +47,51 @@ class NodeBase : public KernelNode {
 template <class T>
 class LeafStep : public Step<T> {
  public:
-  const T* pull_child(const TilePlace&, std::size_t, const T* const*, const T*, const T* W, T*) const override { return W; }
+  const T* pull_child(const Place&, std::size_t, const T* const*, const T*, const T* W, T*) const override { return W; }
+};
+
+// The points of both sets as a leaf sees them, each column multiplied by a factor.
+template <class T>
+class LeafPoints {
+ public:
+  Status assign(const Geometry<T>& points, const std::vector<T>& factor) {
+    dimension_ = points.dimension();
+    same_ = points.same;
+    const Status status = X_.assign(points.X, points.block, points.columns, factor);
+    return status.ok() && !same_ ? Z_.assign(points.Z, points.block, points.columns, factor) : status;
+  }
+  // Of a tile; on a diagonal, of its block against itself.
+  PointTile<T> at(const Place& at, const T* weights) const {
+    const Points<T>& of_z = same_ ? X_ : Z_;
+    const T* x = (at.part == Part::diagonal_of_z ? of_z : X_).block_data(at.i);
+    if (!at.tile()) return {at.height, at.height, dimension_, x, x, weights};
+    return {at.height, at.width, dimension_, x, of_z.block_data(at.j), weights};
+  }
+
+ private:
+  Points<T> X_, Z_;
+  Index dimension_ = 0;
+  bool same_ = false;
+};
+
+// A kernel that does not depend on where the points are.
+template <class T>
+class PlacelessStep : public LeafStep<T> {
+ public:
+  Status pull_points(const Place&, const T* const*, const T*, const T*, T*, T*) const override { return {}; }
 };
 
 template <class T>
-class OperationStep : public Step<T> {  // no parameters of its own
+class OperationStep : public Step<T> {  // no parameters of its own, and no look at the points
  public:
-  bool pull_parameters(const TilePlace&, const T* const*, const T*, const T*, double*) const override { return true; }
+  Status pull_parameters(const Place&, const T* const*, const T*, const T*, double*) const override { return {}; }
+  Status pull_points(const Place&, const T* const*, const T*, const T*, T*, T*) const override { return {}; }
+};
+
+class OperationNode : public KernelNode {
+ public:
+  Status check(Index) const override { return {}; }
+  std::vector<double> theta() const override { return {}; }
 };
 
 }  // namespace kernsel

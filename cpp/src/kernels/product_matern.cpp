@@ -9,54 +9,78 @@ template <class T>
 class ProductMaternStep final : public LeafStep<T> {
  public:
   ProductMaternStep(MaternOrder order, const std::vector<double>& length_scale, const Geometry<T>& points, Status& status)
-      : order_(order), dimension_(points.dimension()), one_scale_(length_scale.size() == 1), same_(points.same) {
+      : order_(order), columns_(points.columns), one_scale_(length_scale.size() == 1) {
     const double slope = std::sqrt(order == MaternOrder::half ? 1.0 : order == MaternOrder::three_halves ? 3.0 : 5.0);
-    std::vector<T> factor;
-    for (Index k = 0; k < dimension_; ++k) {
-      const Scaling scaling = scaling_by(length_scale[one_scale_ ? 0 : static_cast<std::size_t>(k)]);
-      factor.push_back(static_cast<T>(scaling.factor));
+    for (std::size_t k = 0; k < columns_.size(); ++k) {
+      const Scaling scaling = scaling_by(length_scale[one_scale_ ? 0 : k]);
+      factors_.push_back(static_cast<T>(scaling.factor));
       weights_.push_back(static_cast<T>(slope * scaling.rest));
     }
-    status = X_.assign(points.X, points.block, points.columns, factor);
-    if (status.ok() && !same_) status = Z_.assign(points.Z, points.block, points.columns, factor);
+    status = points_.assign(points, factors_);
   }
 
-  void forward(const TilePlace& at, const T* const*, T* out) const override {
-    tile_kernels<T>().product_matern(order_, points(at), out);
+  Status forward(const Place& at, const T* const*, T* out) const override {
+    if (at.tile())
+      tile_kernels<T>().product_matern(order_, points_.at(at, weights_.data()), out);
+    else
+      tile_kernels<T>().fill(at.count(), T(1), out);
+    return {};
   }
-  bool pull_parameters(const TilePlace& at, const T* const*, const T* value, const T* W, double* gradient) const override {
-    if (!one_scale_) {
-      tile_kernels<T>().product_matern_pullback(order_, points(at), W, value, gradient);
-      return true;
+  Status pull_parameters(const Place& at, const T* const*, const T* value, const T* W, double* gradient) const override {
+    if (!at.tile()) return {};
+    std::vector<double> each(columns_.size(), 0.0);
+    tile_kernels<T>().product_matern_pullback(order_, points_.at(at, weights_.data()), W, value, each.data());
+    for (std::size_t k = 0; k < each.size(); ++k) gradient[one_scale_ ? 0 : k] += each[k];
+    return {};
+  }
+  Status pull_points(const Place& at, const T* const*, const T* value, const T* W, T* gx, T* gz) const override {
+    if (!at.tile()) return {};
+    const auto dimension = static_cast<Index>(columns_.size());
+    T* W_turned = scratch<T>(Scratch::metric, 2 * at.count());
+    T* terms = scratch<T>(Scratch::row, std::max(at.height, at.width) * dimension);
+    if (!W_turned || !terms) return no_memory();
+    T* K_turned = W_turned + at.count();
+    const TileKernels<T>& kernels = tile_kernels<T>();
+    const PointTile<T> tile = points_.at(at, weights_.data());
+    if (gx) {
+      kernels.product_matern_points(order_, tile, W, value, terms);
+      add(at.height, terms, gx);
     }
-    std::vector<double> each(static_cast<std::size_t>(dimension_), 0.0);
-    tile_kernels<T>().product_matern_pullback(order_, points(at), W, value, each.data());
-    for (const double part : each) *gradient += part;
-    return true;
+    if (gz) {
+      kernels.transpose(at.height, at.width, W, at.height, W_turned, at.width);
+      kernels.transpose(at.height, at.width, value, at.height, K_turned, at.width);
+      const PointTile<T> turned{tile.width, tile.height, dimension, tile.Z, tile.X, tile.weights};
+      kernels.product_matern_points(order_, turned, W_turned, K_turned, terms);
+      add(at.width, terms, gz);
+    }
+    return {};
   }
-  void diagonal(Index, Index count, const T* const*, T* out) const override { tile_kernels<T>().fill(count, T(1), out); }
 
  private:
-  PointTile<T> points(const TilePlace& at) const {
-    return {at.height, at.width, dimension_, X_.block_data(at.i), (same_ ? X_ : Z_).block_data(at.j), weights_.data()};
+  void add(Index count, const T* terms, T* to) const {
+    for (std::size_t k = 0; k < columns_.size(); ++k, terms += count)
+      for (Index r = 0; r < count; ++r) to[r + columns_[k] * count] += factors_[k] * terms[r];
   }
 
   MaternOrder order_;
-  Index dimension_;
-  bool one_scale_, same_;
-  std::vector<T> weights_;
-  Points<T> X_, Z_;
+  std::vector<Index> columns_;
+  bool one_scale_;
+  std::vector<T> factors_, weights_;
+  LeafPoints<T> points_;
 };
 
 class ProductMaternNode final : public NodeBase<ProductMaternNode> {
  public:
-  ProductMaternNode(MaternOrder order, std::vector<double> length_scale, const char* problem)
-      : order_(order), length_scale_(std::move(length_scale)), problem_(problem) {}
-  Status check(Index columns) const override {
-    if (problem_) return Status::invalid(problem_);
-    return check_scales(length_scale_, columns);
-  }
+  ProductMaternNode(MaternOrder order, std::vector<double> length_scale)
+      : order_(order), length_scale_(std::move(length_scale)) {}
+  Status check(Index columns) const override { return check_scales(length_scale_, columns); }
   std::vector<double> theta() const override { return logarithms(length_scale_); }
+  std::string key() const override {
+    return key_of(order_ == MaternOrder::half           ? "product 1/2"
+                  : order_ == MaternOrder::three_halves ? "product 3/2"
+                                                        : "product 5/2",
+                  length_scale_);
+  }
   template <class T>
   std::unique_ptr<Step<T>> make(const Geometry<T>& points, Status& status) const {
     return std::make_unique<ProductMaternStep<T>>(order_, length_scale_, points, status);
@@ -65,16 +89,17 @@ class ProductMaternNode final : public NodeBase<ProductMaternNode> {
  private:
   MaternOrder order_;
   std::vector<double> length_scale_;
-  const char* problem_;
 };
 
 }  // namespace
 
+Kernel any_product_matern(double nu, std::vector<double> length_scale);  // any_matern.cpp
+
 Kernel product_matern(double nu, std::vector<double> length_scale) {
+  if (nu == HUGE_VAL) return rbf(std::move(length_scale));
+  if (nu != 0.5 && nu != 1.5 && nu != 2.5) return any_product_matern(nu, std::move(length_scale));
   const MaternOrder order = nu == 0.5 ? MaternOrder::half : nu == 1.5 ? MaternOrder::three_halves : MaternOrder::five_halves;
-  const bool known = nu == 0.5 || nu == 1.5 || nu == 2.5;
-  const char* problem = known ? nullptr : "product_matern: nu must be 1/2, 3/2 or 5/2";
-  return Kernel(std::make_shared<ProductMaternNode>(order, std::move(length_scale), problem));
+  return Kernel(std::make_shared<ProductMaternNode>(order, std::move(length_scale)));
 }
 
 }  // namespace kernsel

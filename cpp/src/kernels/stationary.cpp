@@ -24,6 +24,9 @@ class WendlandNode final : public NodeBase<WendlandNode> {
     return check_scales(length_scale_, columns);
   }
   std::vector<double> theta() const override { return logarithms(length_scale_); }
+  std::string key() const override {
+    return key_of(smoothness_ == 0 ? "wendland 0" : smoothness_ == 1 ? "wendland 1" : "wendland 2", length_scale_);
+  }
   template <class T>
   std::unique_ptr<Step<T>> make(const Geometry<T>& points, Status& status) const {
     const Profile profiles[] = {Profile::wendland0, Profile::wendland1, Profile::wendland2};
@@ -42,6 +45,17 @@ class WendlandNode final : public NodeBase<WendlandNode> {
 Kernel cosine(std::vector<double> period) {
   const char* problem = period.empty() ? "give one period, or one for each column of X" : nullptr;
   return Kernel(std::make_shared<MetricNode>(MetricLeaf{Metric::difference, Profile::cosine, std::move(period), {}}, problem));
+}
+
+Kernel spectral_mixture(const std::vector<double>& weights, const std::vector<std::vector<double>>& length_scales,
+                        const std::vector<std::vector<double>>& periods) {
+  const char* problem =
+      "spectral_mixture: give one weight, length scale and period, or one for each column, for each component";
+  if (weights.empty() || length_scales.size() != weights.size() || periods.size() != weights.size())
+    return Kernel(std::make_shared<MetricNode>(MetricLeaf{Metric::difference, Profile::cosine, {}, {}}, problem));
+  Kernel sum = weights[0] * (rbf(length_scales[0]) * cosine(periods[0]));
+  for (std::size_t q = 1; q < weights.size(); ++q) sum = sum + weights[q] * (rbf(length_scales[q]) * cosine(periods[q]));
+  return sum;
 }
 
 Kernel wendland(int smoothness, std::vector<double> length_scale) {

@@ -3,12 +3,36 @@
 from kernsel.kernels.algebra import Columns, Exp, PolynomialOf, Power, Product, Sum
 from kernsel.kernels.base import Kernel
 from kernsel.kernels.convert import from_sklearn
-from kernsel.kernels.inner_product import DotProduct, Linear, Polynomial
-from kernsel.kernels.simple import ConstantKernel, WhiteKernel
-from kernsel.kernels.stationary import RBF, Cosine, Exponential, ExpSineSquared, Matern, RationalQuadratic, Wendland
+from kernsel.kernels.given import FunctionKernel, Precomputed
+from kernsel.kernels.hyperparameter import Hyperparameter, Parameter
+from kernsel.kernels.inner_product import (
+    ArcCosine,
+    Brownian,
+    DotProduct,
+    Linear,
+    Polynomial,
+    QuadraticForm,
+    RadialPair,
+    Sigmoid,
+)
+from kernsel.kernels.maps import Normalize, Transform, Warp
+from kernsel.kernels.simple import ConstantKernel, HeteroscedasticNoise, WhiteKernel
+from kernsel.kernels.stationary import (
+    RBF,
+    Cosine,
+    Exponential,
+    ExpSineSquared,
+    Matern,
+    RationalQuadratic,
+    SpectralMixture,
+    Wendland,
+)
+from kernsel.kernels.written import kernel
 
 __all__ = [
     "RBF",
+    "ArcCosine",
+    "Brownian",
     "Columns",
     "ConstantKernel",
     "Cosine",
@@ -16,16 +40,29 @@ __all__ = [
     "Exp",
     "ExpSineSquared",
     "Exponential",
+    "FunctionKernel",
+    "HeteroscedasticNoise",
+    "Hyperparameter",
     "Kernel",
     "Linear",
     "Matern",
+    "Normalize",
+    "Parameter",
     "Polynomial",
     "PolynomialOf",
     "Power",
+    "Precomputed",
     "Product",
+    "QuadraticForm",
+    "RadialPair",
     "RationalQuadratic",
+    "Sigmoid",
+    "SpectralMixture",
     "Sum",
+    "Transform",
+    "Warp",
     "Wendland",
     "WhiteKernel",
     "from_sklearn",
+    "kernel",
 ]

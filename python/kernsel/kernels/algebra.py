@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from inspect import signature
 from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.gaussian_process import kernels as sk
-from sklearn.gaussian_process.kernels import Hyperparameter
 
 from kernsel import _core
-from kernsel.kernels.base import Data, Kernel, plain
+from kernsel.kernels.automatic import Data
+from kernsel.kernels.base import Kernel, short
 from kernsel.kernels.convert import from_sklearn
+from kernsel.kernels.hyperparameter import Hyperparameter, plain
 from kernsel.kernels.simple import ConstantKernel
 
-__all__ = ["Columns", "Exp", "PolynomialOf", "Power", "Product", "Sum", "as_kernel"]
+__all__ = ["Columns", "Exp", "Operation", "PolynomialOf", "Power", "Product", "Sum", "as_kernel"]
 
 
 def as_kernel(value: object) -> Kernel | None:
@@ -29,7 +29,7 @@ def as_kernel(value: object) -> Kernel | None:
     return ConstantKernel(float(value)) if isinstance(value, Real) and not isinstance(value, bool) else None
 
 
-class _Operation(Kernel):
+class Operation(Kernel):
     """A kernel whose hyperparameters are those of its parts."""
 
     _parts: ClassVar[tuple[str, ...]]
@@ -42,26 +42,40 @@ class _Operation(Kernel):
     def _own(self) -> Iterator[tuple[Hyperparameter, Any]]:
         for name in self._parts:
             for h, value in getattr(self, name)._own():
-                yield Hyperparameter(f"{name}__{h.name}", h.value_type, h.bounds, h.n_elements, h.fixed), value
+                yield h.renamed(f"{name}__{h.name}"), value
 
-    def _with_parts(self, **parts: Kernel) -> Self:
-        return type(self)(**{**{name: getattr(self, name) for name in signature(type(self)).parameters}, **parts})
+    def _core_order(self) -> list[int]:
+        count = sum(h.n_elements for h, _ in self._own())
+        orders = [getattr(self, name)._core_order() for name in self._parts]
+        order = list(range(count - sum(len(part) for part in orders)))  # hyperparameters of its own come first
+        for part in orders:
+            begun = len(order)
+            order += [begun + place for place in part]
+        return order
 
     def _with_values(self, values: Iterator[Any]) -> Self:
         parts = {}
         for name in self._parts:
             part: Kernel = getattr(self, name)
             parts[name] = part._with_values(iter([next(values) for _ in part._own()]))
-        return self._with_parts(**parts)
+        return self._replaced(**parts)
 
     def _resolve(self, data: Data) -> Kernel:
-        return self._with_parts(**{name: getattr(self, name)._resolve(data) for name in self._parts})
+        return self._replaced(**{name: getattr(self, name)._resolve(data) for name in self._parts})
 
-    def _resolve_names(self, names: Sequence[str]) -> Kernel:
-        return self._with_parts(**{name: getattr(self, name)._resolve_names(names) for name in self._parts})
+    def _curious(self) -> bool:
+        return any(getattr(self, name)._curious() for name in self._parts)
+
+    def _seeing(self, X: Any, names: Sequence[str] | None) -> Kernel:
+        return self._seeing_inside(X, names)
+
+    def _seeing_inside(self, X: Any, names: Sequence[str] | None) -> Self:
+        seen = {name: getattr(self, name)._seeing(X, names) for name in self._parts}
+        changed = any(seen[name] is not getattr(self, name) for name in self._parts)
+        return self._replaced(**seen) if changed else self
 
 
-class _Pair(_Operation):
+class Pair(Operation):
     _parts = ("k1", "k2")
 
     def __init__(self, k1: Kernel, k2: Kernel) -> None:
@@ -70,7 +84,7 @@ class _Pair(_Operation):
         self._check()
 
 
-class Sum(_Pair):
+class Sum(Pair):
     """The sum of two kernels, k1(x, z) + k2(x, z); written ``k1 + k2``.
 
     Parameters
@@ -81,11 +95,14 @@ class Sum(_Pair):
     def _build(self) -> _core.Kernel:
         return self.k1._build() + self.k2._build()
 
+    def _short(self) -> str:
+        return f"{self.k1._short()} + {self.k2._short()}"
+
     def __repr__(self) -> str:
         return f"{self.k1!r} + ({self.k2!r})" if isinstance(self.k2, Sum) else f"{self.k1!r} + {self.k2!r}"
 
 
-class Product(_Pair):
+class Product(Pair):
     """The product of two kernels, k1(x, z) k2(x, z); written ``k1 * k2``, or ``2.0 * k``.
 
     Parameters
@@ -98,45 +115,68 @@ class Product(_Pair):
             return self.k1._number("constant_value") * self.k2._build()
         return self.k1._build() * self.k2._build()
 
+    def _divisible(self) -> bool:
+        return self.k1._divisible() and self.k2._divisible()
+
+    def _short(self) -> str:
+        left = short(self.k1.constant_value) if isinstance(self.k1, ConstantKernel) else self.k1._short()
+        return f"{_enclosed(self.k1, left, Sum)} * {_enclosed(self.k2, self.k2._short(), Sum)}"
+
     def __repr__(self) -> str:
         left = f"({self.k1!r})" if isinstance(self.k1, Sum) else repr(self.k1)
-        return f"{left} * ({self.k2!r})" if isinstance(self.k2, _Pair) else f"{left} * {self.k2!r}"
+        return f"{left} * ({self.k2!r})" if isinstance(self.k2, Pair) else f"{left} * {self.k2!r}"
 
 
-class Power(_Operation):
-    """A whole power of a kernel, k(x, z)^exponent; written ``k ** 2``.
+class Power(Operation):
+    """A power of a kernel, k(x, z)^exponent; written ``k ** 2``.
 
     Parameters
     ----------
     kernel : Kernel
-    exponent : int
-        At least 1: other powers of a positive semidefinite kernel need not be positive semidefinite.
+    exponent : float
+        A whole number, at least 1. Other positive ones are for kernels all of whose powers are kernels: constants, RBF,
+        Exponential, Matern, RationalQuadratic, ExpSineSquared, their products and powers.
+
+    Examples
+    --------
+    >>> from kernsel.kernels import RBF
+    >>> (RBF(1.0) ** 0.25)([[0.0]], [[2.0]]) == RBF(2.0)([[0.0]], [[2.0]])
+    array([[ True]])
     """
 
     _parts = ("kernel",)
 
-    def __init__(self, kernel: Kernel, exponent: int) -> None:
+    def __init__(self, kernel: Kernel, exponent: float) -> None:
         self.kernel = kernel
         self.exponent = exponent
         self._check()
 
     def _check(self) -> None:
         super()._check()
-        whole = isinstance(self.exponent, Real) and not isinstance(self.exponent, bool) and float(self.exponent).is_integer()
-        if not whole or not 1 <= self.exponent <= 100:
+        number = isinstance(self.exponent, Real) and not isinstance(self.exponent, bool) and 0 < self.exponent <= 100
+        if not number or not (float(self.exponent).is_integer() or self.kernel._divisible()):
             raise ValueError(
                 f"exponent: expected a whole number from 1 to 100, got {self.exponent!r}: "
-                "other powers of a kernel need not be positive semidefinite"
+                "other powers of this kernel need not be positive semidefinite"
             )
 
     def _build(self) -> _core.Kernel:
-        return _core.pow(self.kernel._build(), int(self.exponent))
+        return _core.pow(self.kernel._build(), float(self.exponent))
+
+    def _divisible(self) -> bool:
+        return self.kernel._divisible()
+
+    def _exponent(self) -> int | float:
+        return int(self.exponent) if float(self.exponent).is_integer() else float(self.exponent)
 
     def __repr__(self) -> str:
-        return f"{_atom(self.kernel)} ** {int(self.exponent)}"
+        return f"{_atom(self.kernel)} ** {self._exponent()!r}"
+
+    def _short(self) -> str:
+        return f"{_enclosed(self.kernel, self.kernel._short(), Sum, Product, Power)} ** {self._exponent()!r}"
 
 
-class Exp(_Operation):
+class Exp(Operation):
     """The exponential of a kernel, exp(k(x, z)): the sum of all its powers, k^i / i!.
 
     Parameters
@@ -164,7 +204,7 @@ class Exp(_Operation):
         return f"Exp({self.kernel!r})"
 
 
-class PolynomialOf(_Operation):
+class PolynomialOf(Operation):
     """A polynomial of a kernel, c_0 + c_1 k(x, z) + c_2 k(x, z)^2 + ...
 
     Parameters
@@ -207,7 +247,7 @@ class PolynomialOf(_Operation):
         return f"PolynomialOf({self.kernel!r}, {list(plain(self.coefficients))!r})"
 
 
-class Columns(_Operation):
+class Columns(Operation):
     """A kernel of some columns of its points only; written ``k.on([0, 2])``.
 
     Parameters
@@ -245,28 +285,37 @@ class Columns(_Operation):
     def _build(self) -> _core.Kernel:
         return _core.on(self.kernel._build(), self._indices())
 
-    def _resolve_names(self, names: Sequence[str]) -> Kernel:
+    def _seeing(self, X: Any, names: Sequence[str] | None) -> Kernel:
         columns = list(plain(self.columns))
-        if isinstance(columns[0], str):
+        if isinstance(columns[0], str) and names is not None:
             missing = [column for column in columns if column not in names]
             if missing:
                 raise ValueError(f"columns: {', '.join(missing)} not among the columns {', '.join(names)}")
             columns = [list(names).index(column) for column in columns]
-        if max(columns) >= len(names):
-            raise ValueError(f"columns: there is no column {max(columns)}, the points have {len(names)}")
-        return Columns(self.kernel._resolve_names([names[i] for i in columns]), columns)
+            return Columns(self.kernel, columns)._seeing(X, names)
+        if X is None or isinstance(columns[0], str):
+            return self
+        count = np.shape(X)[1] if np.ndim(X) == 2 else max(columns) + 1
+        if max(columns) >= count:
+            raise ValueError(f"columns: there is no column {max(columns)}, the points have {count}")
+        inside = np.asarray(X)[:1, columns] if np.ndim(X) == 2 else X
+        return self._seeing_inside(inside, None if names is None else [names[i] for i in columns])
 
     def _resolve(self, data: Data) -> Kernel:
-        named = self._resolve_names(data.names) if data.names is not None else self
-        assert isinstance(named, Columns)
-        columns = named._indices()
-        if max(columns) >= data.X.shape[1]:
-            raise ValueError(f"columns: there is no column {max(columns)}, the points have {data.X.shape[1]}")
-        return Columns(named.kernel._resolve(data.restricted(columns)), columns)
+        seen = self._seeing(data.X, data.names)
+        assert isinstance(seen, Columns)
+        return seen._replaced(kernel=seen.kernel._resolve(data.restricted(seen._indices())))
 
     def __repr__(self) -> str:
         return f"{_atom(self.kernel)}.on({list(plain(self.columns))!r})"
 
+    def _short(self) -> str:
+        return f"{_enclosed(self.kernel, self.kernel._short(), Sum, Product, Power)}.on({list(plain(self.columns))!r})"
+
 
 def _atom(kernel: Kernel) -> str:
     return f"({kernel!r})" if isinstance(kernel, Sum | Product | Power) else repr(kernel)
+
+
+def _enclosed(kernel: Kernel, written: str, *types: type[Kernel]) -> str:
+    return f"({written})" if isinstance(kernel, types) else written

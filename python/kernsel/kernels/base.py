@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from copy import copy
 from inspect import signature
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
-from sklearn.gaussian_process.kernels import Hyperparameter
+
+from kernsel.kernels.automatic import Data
+from kernsel.kernels.hyperparameter import Hyperparameter, Parameter, numbers, plain
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -17,21 +19,7 @@ if TYPE_CHECKING:
     from kernsel import _core
     from kernsel.kernels.algebra import Columns, Power, Product, Sum
 
-__all__ = ["Data", "Kernel"]
-
-
-@dataclass(frozen=True)
-class Data:
-    """What "auto" parameters and names of columns are resolved from."""
-
-    X: NDArray[Any]
-    weights: NDArray[Any] | None = None
-    names: Sequence[str] | None = None
-
-    def restricted(self, columns: Sequence[int]) -> Data:
-        """Return the same with some columns only."""
-        names = None if self.names is None else [self.names[i] for i in columns]
-        return Data(self.X[:, list(columns)], self.weights, names)
+__all__ = ["Kernel"]
 
 
 class Kernel(ABC):
@@ -41,6 +29,8 @@ class Kernel(ABC):
     are the arguments of its constructor, as in scikit-learn, and so are `theta`, `bounds`, `hyperparameters` and the rest
     of what scikit-learn's kernels offer.
     """
+
+    requires_vector_input = True  # scikit-learn asks
 
     @abstractmethod
     def _build(self) -> _core.Kernel:
@@ -52,28 +42,76 @@ class Kernel(ABC):
 
     @abstractmethod
     def _own(self) -> Iterator[tuple[Hyperparameter, Any]]:
-        """Yield the hyperparameters in the order of the core, fixed ones included, with their values."""
+        """Yield the hyperparameters from left to right in the expression, fixed ones included, with their values."""
 
     @abstractmethod
     def _with_values(self, values: Iterator[Any]) -> Self:
         """Return a copy with values for all hyperparameters, fixed ones included, in the order of `_own`."""
+
+    def _core_order(self) -> list[int]:
+        """Return which number of `_own` each hyperparameter of the core is."""
+        return list(range(sum(hyperparameter.n_elements for hyperparameter, _ in self._own())))
 
     def _resolve(self, data: Data) -> Kernel:
         """Return a kernel whose "auto" parameters and names of columns are set from the data."""
         del data
         return self
 
+    def _divisible(self) -> bool:
+        """Tell whether all positive powers of this kernel are kernels."""
+        return False
+
+    def _replaced(self, **attributes: Any) -> Self:
+        """Return a copy with other attributes, which are known to be right."""
+        other = copy(self)
+        for name, value in attributes.items():
+            setattr(other, name, value)
+        return other
+
     def _on_points(self, X: Any) -> tuple[Kernel, Any]:
-        """Return the kernel with names of columns resolved, if X is a table that has names."""
+        """Return the kernel with all set that follows from the points alone: columns for names, outputs of maps."""
         names = getattr(X, "columns", None)
         if names is None:
-            return self, X
-        array = np.asarray(X)
-        return self._resolve_names([str(name) for name in names]), array
+            return (self._seeing(X, None) if self._curious() else self), X
+        X = np.asarray(X)
+        return self._seeing(X, [str(name) for name in names]), X
 
-    def _resolve_names(self, names: Sequence[str]) -> Kernel:
-        del names
+    def _curious(self) -> bool:
+        """Tell whether the kernel must see the points before it is built, even if they have no names."""
+        return False
+
+    def _seeing(self, X: Any, names: Sequence[str] | None) -> Kernel:
+        del X, names
         return self
+
+    def for_data(self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Kernel:
+        """Return the kernel with all that is "auto" set from data, values and bounds: what estimators do when they are fitted.
+
+        Length scales start at the standard deviation of a column, times the square root of the number of columns, and
+        have bounds between half the spacing of its values and far beyond its range; variances start at the variance of y,
+        noise at a tenth of it, periods at the one that a sinusoid fits y best with. Names of columns become indices.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+        y : array-like of shape (n,) or (n, m), optional
+        sample_weight : array-like of shape (n,), optional
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from kernsel.kernels import RBF, WhiteKernel
+        >>> X = np.linspace(0, 50, 11).reshape(-1, 1)
+        >>> print((RBF("auto") + WhiteKernel("auto")).for_data(X, np.sin(X[:, 0])))
+        RBF([15.8]) + WhiteKernel(0.0454)
+        """
+        names = getattr(X, "columns", None)
+        points = np.asarray(X, dtype=np.float64)
+        if points.ndim != 2:
+            raise ValueError(f"X: expected shape (n, d), got {points.shape}")
+        targets = None if y is None else np.asarray(y, dtype=np.float64)
+        weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        return self._resolve(Data(points, targets, weights, None if names is None else [str(name) for name in names]))
 
     def __call__(self, X: ArrayLike, Z: ArrayLike | None = None, *, out: NDArray[Any] | None = None) -> NDArray[Any]:
         """Return the matrix k(X, X), or k(X, Z); see :func:`kernsel.gram`."""
@@ -102,11 +140,13 @@ class Kernel(ABC):
         kernel, X = self._on_points(X)
         return kernel._build().multiply(X, np.asarray(Z), V)
 
-    def pullback(self, X: ArrayLike, W: ArrayLike, Z: ArrayLike | None = None) -> NDArray[np.float64]:
-        """Return sum_ij W_ij dK_ij/dtheta for K = k(X, X), or k(X, Z).
+    def pullback(
+        self, X: ArrayLike, W: ArrayLike, Z: ArrayLike | None = None, *, wrt: Literal["theta", "X"] = "theta"
+    ) -> NDArray[Any]:
+        """Return the gradient of sum_ij W_ij K_ij for K = k(X, X), or k(X, Z).
 
-        This is the gradient in the hyperparameters of any function of K whose gradient in K is W, in O(n^2 d) and in
-        memory that does not grow with n.
+        This is the gradient of any function of K whose gradient in K is W, in O(n^2 d) and in memory that does not grow
+        with n.
 
         Parameters
         ----------
@@ -114,10 +154,12 @@ class Kernel(ABC):
         W : array-like of shape (n, n) or (n, m)
             Need not be symmetric.
         Z : array-like of shape (m, d), optional
+        wrt : {"theta", "X"}
+            In the hyperparameters, or in the points of X. Without Z, a point moves in rows and in columns.
 
         Returns
         -------
-        gradient : ndarray of shape (p,)
+        gradient : ndarray of shape (p,), or of shape (n, d)
             In the order and on the scale of `theta`.
 
         Examples
@@ -129,34 +171,83 @@ class Kernel(ABC):
         >>> change = np.vdot(W, RBF(2.0 * np.exp(step))(X) - RBF(2.0 * np.exp(-step))(X)) / (2 * step)
         >>> bool(np.isclose(k.pullback(X, W), change, rtol=1e-6))
         True
+        >>> k.pullback(X, W, wrt="X").round(4)
+        array([[ 0.2435],
+               [-0.2435]])
         """
         kernel, X = self._on_points(X)
-        gradient = kernel._build().pullback(X, W, None if Z is None else np.asarray(Z))
-        free = [not hyperparameter.fixed for hyperparameter, _ in self._own() for _ in range(hyperparameter.n_elements)]
-        mask = np.array(free, dtype=bool)
-        return np.asarray(gradient[mask], dtype=np.float64)
+        core, others = kernel._build(), None if Z is None else np.asarray(Z)
+        if wrt == "X":
+            return core.pullback_points(X, W, others)
+        if wrt != "theta":
+            raise ValueError(f'wrt: expected "theta" or "X", got {wrt!r}')
+        gradient = core.pullback(X, W, others)
+        own = np.empty(len(gradient))
+        own[kernel._core_order()] = gradient
+        # Each number of a hyperparameter belongs to one of theta; tied ones to the same; fixed ones to none.
+        places = [at + i for at, h, _ in self._layout() for i in range(h.n_elements) if at >= 0]
+        free = np.repeat([at >= 0 for at, _, _ in self._layout()], [h.n_elements for _, h, _ in self._layout()])
+        return np.bincount(places, weights=own[free.astype(bool)], minlength=self.n_dims).astype(np.float64)
+
+    def _layout(self) -> list[tuple[int, Hyperparameter, Any]]:
+        """Return for each of `_own` where it begins in `theta`, -1 if it is fixed."""
+        begun = 0
+        ties: dict[str, tuple[int, Hyperparameter, Any]] = {}
+        layout = []
+        for h, value in self._own():
+            at = -1 if h.fixed else begun
+            if h.tie is not None and h.tie in ties:
+                at, first, other = ties[h.tie]
+                if not np.array_equal(plain(value), plain(other)) or first.fixed != h.fixed or first.log != h.log:
+                    raise ValueError(
+                        f"Parameter of name {h.tie!r}: hyperparameters of one name must agree, "
+                        f"{first.name} is {other!r}, {h.name} {value!r}"
+                    )
+            elif h.tie is not None:
+                ties[h.tie] = (at, h, value)
+            if at == begun:
+                begun += h.n_elements
+            layout.append((at, h, value))
+        return layout
+
+    def _free(self) -> list[tuple[Hyperparameter, Any]]:
+        """Return the hyperparameters of `theta`, each once."""
+        seen, free = set(), []
+        for at, h, value in self._layout():
+            if at >= 0 and at not in seen:
+                seen.add(at)
+                free.append((h, value))
+        return free
 
     @property
     def hyperparameters(self) -> list[Hyperparameter]:
-        """The hyperparameters in the order of `theta`, fixed ones included."""
-        return [hyperparameter for hyperparameter, _ in self._own()]
+        """The hyperparameters in the order of `theta`, fixed ones included, tied ones once."""
+        seen, result = set(), []
+        for at, h, _ in self._layout():
+            if at < 0 or at not in seen:
+                result.append(h)
+            seen.add(at)
+        return result
 
     @property
     def n_dims(self) -> int:
         """Number of hyperparameters that are not fixed, those of each column counted."""
-        return sum(hyperparameter.n_elements for hyperparameter in self.hyperparameters if not hyperparameter.fixed)
+        return sum(h.n_elements for h, _ in self._free())
 
     @property
     def theta(self) -> NDArray[np.float64]:
-        """Logarithms of the hyperparameters that are not fixed, from left to right in the expression."""
-        values = [np.atleast_1d(numbers(value, h.name)) for h, value in self._own() if not h.fixed]
-        return np.log(np.concatenate(values)) if values else np.zeros(0)
+        """The hyperparameters that are not fixed, from left to right in the expression.
+
+        Logarithms of those that are positive; those that may be negative as they are.
+        """
+        values = [h.on_scale(np.ravel(numbers(value, h.name, positive=h.log))) for h, value in self._free()]
+        return np.concatenate(values) if values else np.zeros(0)
 
     @property
     def bounds(self) -> NDArray[np.float64]:
-        """Logarithms of the bounds of `theta`, shape (n_dims, 2)."""
-        limits = [h.bounds for h in self.hyperparameters if not h.fixed]
-        return np.log(np.vstack(limits)) if limits else np.zeros((0, 2))
+        """Bounds of `theta`, on its scale, shape (n_dims, 2)."""
+        limits = [h.on_scale(h.bounds) for h, _ in self._free()]
+        return np.vstack(limits) if limits else np.zeros((0, 2))
 
     def clone_with_theta(self, theta: ArrayLike) -> Self:
         """Return a copy with other values of the hyperparameters that are not fixed.
@@ -164,7 +255,7 @@ class Kernel(ABC):
         Parameters
         ----------
         theta : array-like of shape (n_dims,)
-            Logarithms, in the order of `theta`.
+            In the order and on the scale of `theta`.
 
         Examples
         --------
@@ -172,21 +263,43 @@ class Kernel(ABC):
         >>> (2.0 * RBF(1.0)).clone_with_theta([0.0, 0.0])
         ConstantKernel(constant_value=1.0) * RBF(length_scale=1.0)
         """
-        values = np.exp(np.asarray(theta, dtype=np.float64))
-        if values.shape != (self.n_dims,):
-            raise ValueError(f"theta: expected {self.n_dims} numbers, got shape {values.shape}")
-        if not np.isfinite(values).all() or (values == 0).any():
-            raise ValueError(f"theta: expected logarithms of positive, finite numbers, got {theta!r}")
-        position = 0
+        theta = np.asarray(theta, dtype=np.float64)
+        if theta.shape != (self.n_dims,):
+            raise ValueError(f"theta: expected {self.n_dims} numbers, got shape {theta.shape}")
         everything: list[Any] = []
-        for hyperparameter, value in self._own():
-            if hyperparameter.fixed:
+        for at, h, value in self._layout():
+            if at < 0:
                 everything.append(value)
                 continue
-            part = values[position : position + hyperparameter.n_elements]
-            position += hyperparameter.n_elements
-            everything.append(part if np.ndim(value) else float(part[0]))
+            part = theta[at : at + h.n_elements]
+            part = np.exp(part) if h.log else part
+            if not np.isfinite(part).all() or (h.log and (part == 0).any()):
+                what = "logarithms of positive, finite numbers" if h.log else "finite numbers"
+                raise ValueError(f"theta: expected {what} for {h.name}, got {theta[at : at + h.n_elements]}")
+            everything.append(part.reshape(np.shape(value)) if np.ndim(value) else float(part[0]))
         return self._with_values(iter(everything))
+
+    def log_prior(self) -> tuple[float, NDArray[np.float64]]:
+        """Return the sum of the log densities of all priors, and its gradient in `theta`.
+
+        Each prior is a density of the hyperparameter itself, which is positive. Hyperparameters without one, and fixed
+        ones, count nothing.
+
+        Examples
+        --------
+        >>> from kernsel.kernels import RBF, Parameter
+        >>> from kernsel.kernels.priors import Gamma
+        >>> value, gradient = RBF(Parameter(1.0, prior=Gamma(2.0, 3.0))).log_prior()
+        >>> round(value, 4), gradient
+        (-0.8028, array([-2.]))
+        """
+        total, parts = 0.0, [np.zeros(0)]
+        for h, value in self._free():
+            x = np.ravel(numbers(value, h.name, positive=h.log))
+            if h.prior is not None:
+                total += float(np.sum(h.prior.log_density(x)))
+            parts.append(np.zeros(len(x)) if h.prior is None else h.prior.slope(x))
+        return total, np.concatenate(parts)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters by name, those of parts as ``part__name``."""
@@ -262,19 +375,50 @@ class Kernel(ABC):
     def __eq__(self, other: object) -> bool:
         if type(self) is not type(other) or not isinstance(other, Kernel):
             return False
-        mine, theirs = self.get_params(deep=False), other.get_params(deep=False)
-        return all(np.array_equal(mine[name], theirs[name]) for name in mine)
+        return all(_equal(getattr(self, name), getattr(other, name)) for name in signature(type(self)).parameters)
 
     __hash__ = None  # type: ignore[assignment]  # parameters can change
 
     def __repr__(self) -> str:
+        return self._text(self._arguments())
+
+    def __str__(self) -> str:
+        return self._short()
+
+    def _text(self, arguments: list[str]) -> str:
+        return f"{type(self).__name__}({', '.join(arguments)})"
+
+    def _arguments(self) -> list[str]:
+        """Return the arguments of the constructor as Python reads them back."""
         shown = []
         for name, parameter in signature(type(self)).parameters.items():
             value, default = getattr(self, name), parameter.default
-            side_matter = name.endswith("_bounds") or isinstance(default, bool)
-            if not side_matter or plain(value) != default:
+            if self._said(name, default) or not _same(value, default):
                 shown.append(f"{name}={text(value)}")
-        return f"{type(self).__name__}({', '.join(shown)})"
+        return shown
+
+    def _said(self, name: str, default: Any) -> bool:
+        """Tell whether an argument is shown even if it has its default."""
+        return not (name.endswith("_bounds") or isinstance(default, bool) or default is None)
+
+    def _short(self) -> str:
+        """Return the expression for people: numbers to three digits, no bounds."""
+        arguments: list[str] = []
+        for name, parameter in signature(type(self)).parameters.items():
+            value, default = getattr(self, name), parameter.default
+            if name.endswith("_bounds") or (_same(value, default) and (arguments or not self._said(name, default))):
+                continue
+            label = "" if not arguments and name == next(iter(signature(type(self)).parameters)) else f"{name}="
+            arguments.append(label + short(value))
+        return self._text(arguments)
+
+
+def _equal(a: Any, b: Any) -> bool:
+    return bool(a == b) if isinstance(a, Kernel | Parameter) else np.array_equal(a, b)
+
+
+def _same(value: Any, default: Any) -> bool:
+    return type(plain(value)) is type(default) and bool(plain(value) == default)
 
 
 def text(value: Any) -> str:
@@ -282,19 +426,12 @@ def text(value: Any) -> str:
     return 'float("inf")' if isinstance(value, float) and value == np.inf else repr(plain(value))
 
 
-def plain(value: Any) -> Any:
-    """Return arrays and NumPy numbers as lists and Python numbers."""
-    return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
-
-
-def numbers(value: Any, name: str) -> NDArray[np.float64]:
-    """Return `value` as numbers, all positive and finite."""
-    if isinstance(value, str) and value == "auto":
-        raise ValueError(f'{name}: "auto" is set when an estimator is fitted; give a number to evaluate the kernel')
-    try:
-        array = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise TypeError(f"{name}: expected positive numbers, got {value!r}") from None
-    if not (np.isfinite(array).all() and (array > 0).all()):
-        raise ValueError(f"{name}: expected positive, finite numbers, got {value!r}")
-    return array
+def short(value: Any) -> str:
+    """Return a value to three digits."""
+    value = plain(value.value if isinstance(value, Parameter) else value)
+    if isinstance(value, float):
+        return f"{value:.3g}"
+    if isinstance(value, list | tuple):
+        many = len(value) > 8
+        return f"[{', '.join(short(item) for item in value[: 6 if many else 8])}{', ...' if many else ''}]"
+    return str(value._short()) if isinstance(value, Kernel) else getattr(value, "__name__", repr(value))

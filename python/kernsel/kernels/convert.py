@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from sklearn.gaussian_process import kernels as sk
+from sklearn.metrics.pairwise import pairwise_kernels
 
 from kernsel.kernels.base import Kernel
 
@@ -17,7 +18,7 @@ def from_sklearn(kernel: sk.Kernel) -> Kernel:
     Parameters
     ----------
     kernel : sklearn.gaussian_process.kernels.Kernel
-        Also accepted wherever kernels are combined.
+        All but CompoundKernel, which is none. Also accepted wherever kernels are combined.
 
     Returns
     -------
@@ -34,6 +35,10 @@ def from_sklearn(kernel: sk.Kernel) -> Kernel:
 
     if isinstance(kernel, sk.Exponentiation):
         return ours.Power(from_sklearn(kernel.kernel), kernel.exponent)
+    if type(kernel) is sk.PairwiseKernel:
+        return _pairwise(kernel)
+    if isinstance(kernel, sk.CompoundKernel):
+        raise TypeError("kernel: CompoundKernel is a list of kernels, not a kernel; take them from its attribute `kernels`")
     if isinstance(kernel, sk.Sum):
         return ours.Sum(from_sklearn(kernel.k1), from_sklearn(kernel.k2))
     if isinstance(kernel, sk.Product):
@@ -48,6 +53,34 @@ def from_sklearn(kernel: sk.Kernel) -> Kernel:
         sk.DotProduct: ours.DotProduct,
     }
     if type(kernel) not in same:
-        raise TypeError(f"kernel: {type(kernel).__name__} has no counterpart in kernsel.kernels")
+        raise TypeError(
+            f"kernel: {type(kernel).__name__} has no counterpart in kernsel.kernels; FunctionKernel makes one of a function"
+        )
     converted: Kernel = same[type(kernel)](**kernel.get_params())
     return converted
+
+
+class _Pairwise:
+    """A function of :func:`sklearn.metrics.pairwise.pairwise_kernels`, for a FunctionKernel."""
+
+    def __init__(self, metric: Any, options: dict[str, Any] | None) -> None:
+        self.metric = metric
+        self.options = options
+
+    def __call__(self, X: Any, Z: Any, gamma: float) -> Any:
+        return pairwise_kernels(X, Z, metric=self.metric, filter_params=True, gamma=gamma, **self.options or {})
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Pairwise) and (self.metric, self.options) == (other.metric, other.options)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"<sklearn.metrics.pairwise {self.metric}>"
+
+
+def _pairwise(kernel: sk.PairwiseKernel) -> Kernel:
+    from kernsel.kernels.given import FunctionKernel
+
+    function = _Pairwise(kernel.metric, kernel.pairwise_kernels_kwargs)
+    return FunctionKernel(function, {"gamma": kernel.gamma}, parameter_bounds={"gamma": kernel.gamma_bounds})

@@ -3,103 +3,137 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from inspect import signature
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.gaussian_process.kernels import Hyperparameter
+from numpy.typing import ArrayLike
 
-from kernsel.kernels.base import Data, Kernel, numbers
+from kernsel.kernels.automatic import RULES, Data
+from kernsel.kernels.base import Kernel
+from kernsel.kernels.hyperparameter import Bounds, Hyperparameter, Parameter, numbers
 
-__all__ = ["Bounds", "Leaf", "ScaledLeaf"]
+__all__ = ["Leaf", "ScaledLeaf", "value_of"]
 
-# Limits for a hyperparameter, "fixed", or "auto": scikit-learn's until the data are known.
-Bounds = tuple[float, float] | ArrayLike | str
-AUTO_BOUNDS = (1e-5, 1e5)
+
+def value_of(value: Any) -> Any:
+    """Return what a :class:`Parameter` holds, and anything else as it is."""
+    return value.value if isinstance(value, Parameter) else value
 
 
 class Leaf(Kernel):
-    """A kernel with hyperparameters of its own: positive numbers, each with bounds in the argument ``<name>_bounds``."""
+    """A kernel with hyperparameters of its own, each with bounds in the argument ``<name>_bounds``."""
 
-    # Names, in the order of the core and of theta; those that may be one number for each column; those that may be zero.
-    _hyper: ClassVar[tuple[str, ...]]
+    # Names, in the order of the core and of theta, each with the rule of automatic.py for what is "auto".
+    _hyper: ClassVar[dict[str, str]]
+    # Those that may be one number for each column; that may be zero; that may be missing; that may have any sign.
     _by_column: ClassVar[tuple[str, ...]] = ()
     _may_be_zero: ClassVar[tuple[str, ...]] = ()
+    _may_be_none: ClassVar[tuple[str, ...]] = ()
+    _signed: ClassVar[tuple[str, ...]] = ()
 
     def _check(self) -> None:
         for name in self._hyper:
-            self._check_value(name, getattr(self, name))
-            self._check_bounds(name, getattr(self, f"{name}_bounds"))
+            self._check_value(name, value_of(getattr(self, name)))
+            self._check_bounds(name, self._bounds_of(name))
+            self._check_prior(name)
+
+    def _bounds_of(self, name: str) -> Any:
+        value = getattr(self, name)
+        said = value.bounds if isinstance(value, Parameter) else None
+        return getattr(self, f"{name}_bounds") if said is None else said
 
     def _check_value(self, name: str, value: Any) -> None:
+        if value is None and name in self._may_be_none:
+            return
         if isinstance(value, str):
-            if value != "auto" or name not in self._by_column:
-                choice = ' or "auto"' if name in self._by_column else ""
-                raise ValueError(f"{name}: expected positive numbers{choice}, got {value!r}")
+            if value != "auto":
+                raise ValueError(f'{name}: expected a number or "auto", got {value!r}')
             return
-        if name in self._may_be_zero and np.ndim(value) == 0 and isinstance(value, int | float) and value == 0:
+        if self._absent(name, value):
             return
-        shape = numbers(value, name).shape
+        shape = numbers(value, name, positive=name not in self._signed).shape
         if len(shape) > 1 or shape == (0,) or (shape and name not in self._by_column):
             many = " or one for each column" if name in self._by_column else ""
             raise ValueError(f"{name}: expected one number{many}, got {value!r}")
 
     def _check_bounds(self, name: str, bounds: Any) -> None:
-        name = f"{name}_bounds"
+        signed, name = name in self._signed, f"{name}_bounds"
         if isinstance(bounds, str):
             if bounds not in ("fixed", "auto"):
                 raise ValueError(f'{name}: expected two numbers, "fixed" or "auto", got {bounds!r}')
             return
-        limits = np.atleast_2d(numbers(bounds, name))
+        limits = np.atleast_2d(numbers(bounds, name, positive=not signed))
         if limits.ndim != 2 or limits.shape[1] != 2:
             raise ValueError(f"{name}: expected a lower and an upper bound, got {bounds!r}")
         if not (limits[:, 0] <= limits[:, 1]).all():
             raise ValueError(f"{name}: the lower bound is above the upper one in {bounds!r}")
 
+    def _check_prior(self, name: str) -> None:
+        value = getattr(self, name)
+        if not isinstance(value, Parameter):
+            return
+        if value.prior is not None and name in self._signed:
+            raise ValueError(f"{name}: a prior is a density of a positive number, and this one may be negative")
+        if value.log is not None and value.log != (name not in self._signed):
+            raise ValueError(f"{name}: log={value.log!r} is for parameters of a FunctionKernel")
+
+    def _absent(self, name: str, value: Any) -> bool:
+        """Is it a constant that has no logarithm, or nothing at all? Then it is no hyperparameter."""
+        if value is None:
+            return name in self._may_be_none
+        return name in self._may_be_zero and np.ndim(value) == 0 and not isinstance(value, str) and value == 0
+
     def _own(self) -> Iterator[tuple[Hyperparameter, Any]]:
         for name in self._hyper:
-            value, bounds = getattr(self, name), getattr(self, f"{name}_bounds")
-            if name in self._may_be_zero and np.ndim(value) == 0 and value == 0:
-                continue  # has no logarithm: a constant of the kernel, no hyperparameter
+            given = getattr(self, name)
+            value = value_of(given)
+            if self._absent(name, value):
+                continue
             count = 1 if isinstance(value, str) else np.size(value)
-            limits = AUTO_BOUNDS if isinstance(bounds, str) and bounds == "auto" else bounds
-            yield Hyperparameter(name, "numeric", limits, count), value
+            prior, tie = (given.prior, given.name) if isinstance(given, Parameter) else (None, None)
+            yield Hyperparameter(name, self._bounds_of(name), count, name not in self._signed, prior, tie), value
 
     def _with_values(self, values: Iterator[Any]) -> Self:
-        changed = dict(zip((hyperparameter.name for hyperparameter, _ in self._own()), values, strict=False))
-        return type(self)(**{**{name: getattr(self, name) for name in signature(type(self)).parameters}, **changed})
+        changed = {}
+        for (h, _), value in zip(self._own(), values, strict=False):
+            given = getattr(self, h.name)
+            changed[h.name] = given.replaced(value) if isinstance(given, Parameter) else value
+        return self._replaced(**changed)
 
     def _resolve(self, data: Data) -> Kernel:
-        automatic = {name: spread(data) for name in self._by_column if isinstance(getattr(self, name), str)}
-        if not automatic:
-            return self
-        return type(self)(**{**{name: getattr(self, name) for name in signature(type(self)).parameters}, **automatic})
+        changed: dict[str, Any] = {}
+        for name, rule in self._hyper.items():
+            given = getattr(self, name)
+            value, bounds = value_of(given), self._bounds_of(name)
+            if self._absent(name, value) or (not isinstance(value, str) and not isinstance(bounds, str)):
+                continue
+            proposal = RULES[rule](data)
+            if isinstance(value, str):
+                value = proposal.start if name in self._by_column else float(np.mean(proposal.start))
+            if isinstance(bounds, str) and bounds == "auto":
+                bounds = proposal.bounds(np.size(value), name in self._by_column)
+            if isinstance(given, Parameter):
+                changed[name] = given.replaced(value, bounds)
+            else:
+                changed |= {name: value, f"{name}_bounds": bounds}
+        return self._replaced(**changed)
 
     def _number(self, name: str) -> float:
-        value = getattr(self, name)
-        return 0.0 if name in self._may_be_zero and value == 0 else float(numbers(value, name))
+        value = value_of(getattr(self, name))
+        return 0.0 if self._absent(name, value) else float(numbers(value, name, positive=name not in self._signed))
 
     def _numbers(self, name: str) -> list[float]:
-        return np.atleast_1d(numbers(getattr(self, name), name)).tolist()  # type: ignore[no-any-return]
+        value = value_of(getattr(self, name))
+        return [] if value is None else np.ravel(numbers(value, name, positive=name not in self._signed)).tolist()
 
 
 class ScaledLeaf(Leaf):
     """A kernel whose only hyperparameters are its length scales."""
 
-    _hyper = ("length_scale",)
+    _hyper: ClassVar = {"length_scale": "length"}
     _by_column = ("length_scale",)
 
-    def __init__(self, length_scale: float | ArrayLike = 1.0, length_scale_bounds: Bounds = "auto") -> None:
+    def __init__(self, length_scale: float | ArrayLike | Parameter = 1.0, length_scale_bounds: Bounds = "auto") -> None:
         self.length_scale = length_scale
         self.length_scale_bounds = length_scale_bounds
         self._check()
-
-
-def spread(data: Data) -> NDArray[np.float64]:
-    """Return the standard deviation of each column times the square root of their number: distances are then about 1."""
-    X = np.asarray(data.X, dtype=np.float64)
-    deviations = (X - np.average(X, axis=0, weights=data.weights)) ** 2
-    scale = np.sqrt(np.average(deviations, axis=0, weights=data.weights) * X.shape[1])
-    scale[~(scale > 0)] = 1.0  # a constant column has no differences, so that any scale does
-    return np.asarray(scale, dtype=np.float64)

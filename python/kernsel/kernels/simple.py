@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from kernsel import _core
-from kernsel.kernels.leaf import Bounds, Leaf
+from collections.abc import Callable
+from typing import Any, ClassVar
 
-__all__ = ["ConstantKernel", "WhiteKernel"]
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kernsel import _core
+from kernsel.kernels.hyperparameter import Bounds, Parameter
+from kernsel.kernels.leaf import Leaf
+
+__all__ = ["ConstantKernel", "HeteroscedasticNoise", "WhiteKernel"]
 
 
 class ConstantKernel(Leaf):
@@ -18,15 +25,18 @@ class ConstantKernel(Leaf):
     constant_value_bounds : pair of floats, "fixed" or "auto"
     """
 
-    _hyper = ("constant_value",)
+    _hyper: ClassVar = {"constant_value": "variance"}
 
-    def __init__(self, constant_value: float = 1.0, constant_value_bounds: Bounds = "auto") -> None:
+    def __init__(self, constant_value: float | Parameter = 1.0, constant_value_bounds: Bounds = "auto") -> None:
         self.constant_value = constant_value
         self.constant_value_bounds = constant_value_bounds
         self._check()
 
     def _build(self) -> _core.Kernel:
         return _core.constant(self._number("constant_value"))
+
+    def _divisible(self) -> bool:
+        return True
 
 
 class WhiteKernel(Leaf):
@@ -41,12 +51,67 @@ class WhiteKernel(Leaf):
     noise_level_bounds : pair of floats, "fixed" or "auto"
     """
 
-    _hyper = ("noise_level",)
+    _hyper: ClassVar = {"noise_level": "noise"}
 
-    def __init__(self, noise_level: float = 1.0, noise_level_bounds: Bounds = "auto") -> None:
+    def __init__(self, noise_level: float | Parameter = 1.0, noise_level_bounds: Bounds = "auto") -> None:
         self.noise_level = noise_level
         self.noise_level_bounds = noise_level_bounds
         self._check()
 
     def _build(self) -> _core.Kernel:
         return _core.white(self._number("noise_level"))
+
+
+class HeteroscedasticNoise(Leaf):
+    """Noise of a variance that differs from point to point: k(x, x) = noise_level v(x) for a point against itself, else zero.
+
+    Parameters
+    ----------
+    variances : callable or array-like of shape (n,)
+        v: either a function of points, (n, d) to (n,), not negative; or its values at the training points, with which the
+        kernel can be evaluated on as many points only.
+    noise_level : float
+        Positive; "fixed" by default, so that the variances are what they are.
+    noise_level_bounds : pair of floats, "fixed" or "auto"
+
+    Examples
+    --------
+    >>> from kernsel.kernels import RBF, HeteroscedasticNoise
+    >>> k = RBF(1.0) + HeteroscedasticNoise(lambda X: 0.1 + X[:, 0])
+    >>> k.diag([[0.0], [1.0], [2.0]])
+    array([1.1, 2.1, 3.1])
+    """
+
+    _hyper: ClassVar = {"noise_level": "ratio"}
+
+    def __init__(
+        self,
+        variances: Callable[..., Any] | ArrayLike,
+        noise_level: float | Parameter = 1.0,
+        noise_level_bounds: Bounds = "fixed",
+    ) -> None:
+        self.variances = variances
+        self.noise_level = noise_level
+        self.noise_level_bounds = noise_level_bounds
+        self._check()
+
+    def _check(self) -> None:
+        super()._check()
+        if callable(self.variances):
+            return
+        try:
+            values = np.asarray(self.variances, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise TypeError(f"variances: expected a function or an array of numbers, got {self.variances!r}") from None
+        if values.ndim != 1 or not np.isfinite(values).all() or (values < 0).any():
+            raise ValueError(f"variances: expected finite numbers that are not negative, one for each point, got {values!r}")
+
+    def _build(self) -> _core.Kernel:
+        given = self.variances
+        return _core.noise(self._number("noise_level"), given if callable(given) else lambda X: self._values(len(X)))
+
+    def _values(self, n: int) -> Any:
+        values = np.asarray(self.variances, dtype=np.float64)
+        if len(values) != n:
+            raise ValueError(f"variances: expected one for each of {n} points, got {len(values)}; a function fits any points")
+        return values

@@ -6,15 +6,20 @@ differences: never negative, exactly zero between equal points, correct for data
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from numbers import Real
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from kernsel import _core
-from kernsel.kernels.leaf import Bounds, Leaf, ScaledLeaf
+from kernsel.kernels.automatic import RULES, Data
+from kernsel.kernels.base import Kernel
+from kernsel.kernels.hyperparameter import Bounds, Hyperparameter, Parameter, numbers
+from kernsel.kernels.leaf import Leaf, ScaledLeaf, value_of
 
-__all__ = ["RBF", "Cosine", "ExpSineSquared", "Exponential", "Matern", "RationalQuadratic", "Wendland"]
+__all__ = ["RBF", "Cosine", "ExpSineSquared", "Exponential", "Matern", "RationalQuadratic", "SpectralMixture", "Wendland"]
 
 
 class RBF(ScaledLeaf):
@@ -40,6 +45,9 @@ class RBF(ScaledLeaf):
     def _build(self) -> _core.Kernel:
         return _core.rbf(self._numbers("length_scale"))
 
+    def _divisible(self) -> bool:
+        return True
+
 
 class Exponential(ScaledLeaf):
     """The exponential kernel, k(x, z) = exp(-r): Matern with nu = 1/2.
@@ -62,19 +70,24 @@ class Exponential(ScaledLeaf):
     def _build(self) -> _core.Kernel:
         return _core.exponential(self._numbers("length_scale"))
 
+    def _divisible(self) -> bool:
+        return True
+
 
 class Matern(Leaf):
     """The Matern kernel of smoothness nu.
 
-    exp(-r) for nu = 1/2; (1 + a) exp(-a), a = 3^(1/2) r, for 3/2; (1 + a + a^2/3) exp(-a), a = 5^(1/2) r, for 5/2;
-    exp(-r^2/2) for infinity. Functions of it are differentiable as often as there are whole numbers below nu.
+    k(x, z) = 2^(1-nu) / Gamma(nu) a^nu K_nu(a), a = (2 nu)^(1/2) r, K_nu the modified Bessel function. Which is exp(-r) for
+    nu = 1/2; (1 + a) exp(-a) for 3/2; (1 + a + a^2/3) exp(-a) for 5/2; exp(-r^2/2) for infinity: these are fastest. Any
+    other is read from a table that is made when it is first used, in some 20 ms. Functions of this kernel are
+    differentiable as often as there are whole numbers below nu.
 
     Parameters
     ----------
     length_scale : float, array-like of shape (d,), or "auto"
     length_scale_bounds : pair of floats, array-like of shape (d, 2), "fixed" or "auto"
-    nu : {0.5, 1.5, 2.5, inf}
-        Not a hyperparameter: it is never selected.
+    nu : float
+        Positive, up to 100, or infinity. Not a hyperparameter: it is never selected.
     product : bool
         False for the kernel of the distance r, as in scikit-learn; True for the product over the columns of kernels of one
         column each, as in kriging. Both are the same for nu = inf.
@@ -87,12 +100,12 @@ class Matern(Leaf):
            [0.524, 1.   ]])
     """
 
-    _hyper = ("length_scale",)
+    _hyper: ClassVar = {"length_scale": "length"}
     _by_column = ("length_scale",)
 
     def __init__(
         self,
-        length_scale: float | ArrayLike = 1.0,
+        length_scale: float | ArrayLike | Parameter = 1.0,
         length_scale_bounds: Bounds = "auto",
         nu: float = 1.5,
         product: bool = False,
@@ -105,17 +118,17 @@ class Matern(Leaf):
 
     def _check(self) -> None:
         super()._check()
-        if not isinstance(self.nu, int | float | np.number) or float(self.nu) not in (0.5, 1.5, 2.5, np.inf):
-            raise ValueError(f"nu: expected 0.5, 1.5, 2.5 or inf, got {self.nu!r}")
+        if not isinstance(self.nu, Real) or isinstance(self.nu, bool) or not (0 < self.nu <= 100 or self.nu == np.inf):
+            raise ValueError(f"nu: expected a positive number up to 100, or inf, got {self.nu!r}")
         if not isinstance(self.product, bool | np.bool_):
             raise TypeError(f"product: expected True or False, got {self.product!r}")
 
     def _build(self) -> _core.Kernel:
-        if self.product and self.nu != np.inf:
-            return _core.product_matern(float(self.nu), self._numbers("length_scale"))
-        makers: dict[float, Any] = {0.5: _core.exponential, 1.5: _core.matern32, 2.5: _core.matern52, np.inf: _core.rbf}
-        kernel: _core.Kernel = makers[float(self.nu)](self._numbers("length_scale"))
-        return kernel
+        make = _core.product_matern if self.product else _core.matern
+        return make(float(self.nu), self._numbers("length_scale"))
+
+    def _divisible(self) -> bool:
+        return True  # the characteristic function of Student's t, which is infinitely divisible
 
 
 class RationalQuadratic(Leaf):
@@ -137,13 +150,13 @@ class RationalQuadratic(Leaf):
            [0.7071, 1.    ]])
     """
 
-    _hyper = ("alpha", "length_scale")
+    _hyper: ClassVar = {"alpha": "ratio", "length_scale": "length"}
     _by_column = ("length_scale",)
 
     def __init__(
         self,
-        length_scale: float | ArrayLike = 1.0,
-        alpha: float = 1.0,
+        length_scale: float | ArrayLike | Parameter = 1.0,
+        alpha: float | Parameter = 1.0,
         length_scale_bounds: Bounds = "auto",
         alpha_bounds: Bounds = "auto",
     ) -> None:
@@ -155,6 +168,9 @@ class RationalQuadratic(Leaf):
 
     def _build(self) -> _core.Kernel:
         return _core.rational_quadratic(self._number("alpha"), self._numbers("length_scale"))
+
+    def _divisible(self) -> bool:
+        return True
 
 
 class ExpSineSquared(Leaf):
@@ -179,13 +195,13 @@ class ExpSineSquared(Leaf):
            [1.    , 0.1353, 1.    ]])
     """
 
-    _hyper = ("length_scale", "periodicity")
+    _hyper: ClassVar = {"length_scale": "ratio", "periodicity": "period"}
     _by_column = ("periodicity",)
 
     def __init__(
         self,
-        length_scale: float = 1.0,
-        periodicity: float | ArrayLike = 1.0,
+        length_scale: float | Parameter = 1.0,
+        periodicity: float | ArrayLike | Parameter = 1.0,
         length_scale_bounds: Bounds = "auto",
         periodicity_bounds: Bounds = "auto",
     ) -> None:
@@ -197,6 +213,9 @@ class ExpSineSquared(Leaf):
 
     def _build(self) -> _core.Kernel:
         return _core.periodic(self._number("length_scale"), self._numbers("periodicity"))
+
+    def _divisible(self) -> bool:
+        return True
 
 
 class Cosine(Leaf):
@@ -219,10 +238,10 @@ class Cosine(Leaf):
            [-1.,  0.,  1.]])
     """
 
-    _hyper = ("periodicity",)
+    _hyper: ClassVar = {"periodicity": "period"}
     _by_column = ("periodicity",)
 
-    def __init__(self, periodicity: float | ArrayLike = 1.0, periodicity_bounds: Bounds = "auto") -> None:
+    def __init__(self, periodicity: float | ArrayLike | Parameter = 1.0, periodicity_bounds: Bounds = "auto") -> None:
         self.periodicity = periodicity
         self.periodicity_bounds = periodicity_bounds
         self._check()
@@ -256,11 +275,11 @@ class Wendland(Leaf):
            [0.    , 0.3125, 1.    ]])
     """
 
-    _hyper = ("length_scale",)
+    _hyper: ClassVar = {"length_scale": "length"}
     _by_column = ("length_scale",)
 
     def __init__(
-        self, length_scale: float | ArrayLike = 1.0, length_scale_bounds: Bounds = "auto", smoothness: int = 1
+        self, length_scale: float | ArrayLike | Parameter = 1.0, length_scale_bounds: Bounds = "auto", smoothness: int = 1
     ) -> None:
         self.length_scale = length_scale
         self.length_scale_bounds = length_scale_bounds
@@ -274,3 +293,115 @@ class Wendland(Leaf):
 
     def _build(self) -> _core.Kernel:
         return _core.wendland(int(self.smoothness), self._numbers("length_scale"))
+
+
+class SpectralMixture(Leaf):
+    """A mixture of Gaussians as spectral density: sum_q w_q exp(-r_q^2 / 2) cos(2 pi sum_k (x_k - z_k) / p_qk).
+
+    Component q has the weight w_q, length scales and periods; its frequencies lie around 1/p_q, the further the smaller its
+    length scales. With enough components, close to any stationary kernel.
+
+    Parameters
+    ----------
+    weights : array-like of shape (q,), or "auto"
+        Variances.
+    length_scale, periodicity : array-like of shape (q,) or (q, d), or "auto"
+    weights_bounds, length_scale_bounds, periodicity_bounds : pair of floats, "fixed" or "auto"
+    n_components : int, optional
+        How many "auto" makes.
+
+    Examples
+    --------
+    >>> from kernsel.kernels import SpectralMixture
+    >>> SpectralMixture([1.0, 0.5], [5.0, 8.0], [2.0, 3.0])([[0.0], [1.0]]).round(4)
+    array([[ 1.5   , -1.2283],
+           [-1.2283,  1.5   ]])
+    """
+
+    _hyper: ClassVar = {"weights": "variance", "length_scale": "length", "periodicity": "period"}
+
+    def __init__(
+        self,
+        weights: ArrayLike | Parameter = "auto",
+        length_scale: ArrayLike | Parameter = "auto",
+        periodicity: ArrayLike | Parameter = "auto",
+        weights_bounds: Bounds = "auto",
+        length_scale_bounds: Bounds = "auto",
+        periodicity_bounds: Bounds = "auto",
+        n_components: int = 4,
+    ) -> None:
+        self.weights = weights
+        self.length_scale = length_scale
+        self.periodicity = periodicity
+        self.weights_bounds = weights_bounds
+        self.length_scale_bounds = length_scale_bounds
+        self.periodicity_bounds = periodicity_bounds
+        self.n_components = n_components
+        self._check()
+
+    def _check(self) -> None:
+        super()._check()
+        if not isinstance(self.n_components, int | np.integer) or isinstance(self.n_components, bool) or self.n_components < 1:
+            raise ValueError(f"n_components: expected a whole number from 1 on, got {self.n_components!r}")
+        shapes = {np.shape(value)[:1] for name in self._hyper if not isinstance(value := value_of(getattr(self, name)), str)}
+        if len(shapes) > 1:
+            raise ValueError(
+                "weights, length_scale and periodicity: expected one for each component, got shapes "
+                + ", ".join(str(np.shape(value_of(getattr(self, name)))) for name in self._hyper)
+            )
+
+    def _check_value(self, name: str, value: Any) -> None:
+        if isinstance(value, str):
+            return super()._check_value(name, value)
+        shape = numbers(value, name).shape
+        if len(shape) not in ((1,) if name == "weights" else (1, 2)) or 0 in shape:
+            raise ValueError(f"{name}: expected one number for each component, got {value!r}")
+        return None
+
+    def _components(self) -> list[tuple[list[float], list[float]]]:
+        scales, periods = (np.asarray(numbers(getattr(self, name), name)) for name in ("length_scale", "periodicity"))
+        return [(np.atleast_1d(a).tolist(), np.atleast_1d(b).tolist()) for a, b in zip(scales, periods, strict=True)]
+
+    def _build(self) -> _core.Kernel:
+        scales, periods = zip(*self._components(), strict=True)
+        return _core.spectral_mixture(self._numbers("weights"), list(scales), list(periods))
+
+    def _core_order(self) -> list[int]:
+        """The core has the components one after the other."""
+        counts = [np.size(value) for _, value in self._own()]
+        q = counts[0]
+        columns = np.split(np.arange(sum(counts)), np.cumsum(counts)[:-1])
+        return np.hstack([part.reshape(q, -1) for part in columns]).ravel().tolist()
+
+    def _own(self) -> Iterator[tuple[Hyperparameter, Any]]:
+        for h, value in super()._own():
+            if isinstance(value, str):  # of unknown size until the data are known
+                yield Hyperparameter(h.name, h.bounds, self.n_components, True, h.prior, h.tie), value
+            else:
+                yield h, value
+
+    def _resolve(self, data: Data) -> Kernel:
+        """Start from periods between twice the spacing and the range, with the one that fits best among them."""
+        q = self.n_components
+        for name in self._hyper:
+            if not isinstance(value := value_of(getattr(self, name)), str):
+                q = len(np.asarray(value))
+        starts: dict[str, NDArray[np.float64]] = {"weights": np.full(q, data.variance / q)}
+        period, length = RULES["period"](data), RULES["length"](data)
+        spread = np.geomspace(1.0, 0.1, q)[:, None] if q > 1 else np.ones((1, 1))
+        periods = np.maximum(np.asarray(period.upper) * 0.5 * spread, period.lower)
+        periods[0] = period.start
+        starts["periodicity"] = periods
+        starts["length_scale"] = np.broadcast_to(np.asarray(length.start), periods.shape).copy()
+        limits = {"weights": RULES["variance"](data), "length_scale": length, "periodicity": period}
+        changed: dict[str, Any] = {}
+        for name in self._hyper:
+            given, bounds = getattr(self, name), self._bounds_of(name)
+            value = starts[name] if isinstance(value_of(given), str) else value_of(given)
+            if isinstance(bounds, str) and bounds == "auto":
+                bounds = limits[name].bounds(1, False)
+            if isinstance(given, Parameter):
+                changed[name] = given.replaced(value, bounds)
+            else:
+                changed |= {name: value, f"{name}_bounds": bounds}
+        return self._replaced(**changed)

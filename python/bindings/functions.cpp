@@ -1,0 +1,83 @@
+#include "functions.hpp"
+
+#include <memory>
+
+#include "arrays.hpp"
+#include "errors.hpp"
+
+namespace py = pybind11;
+using kernsel::Index;
+using kernsel::View;
+
+namespace {
+
+// A Python object that is copied and dropped on any thread, with or without the GIL.
+std::shared_ptr<py::object> shared(const py::object& object) {
+  return {new py::object(object), [](py::object* held) {
+            const py::gil_scoped_acquire gil;
+            delete held;
+          }};
+}
+
+py::array_t<double> as_array(View<const double> from) {
+  auto array = new_array<double>(from.rows, from.cols);
+  const View<double> to = view_of(array);
+  for (Index r = 0; r < from.rows; ++r)
+    for (Index c = 0; c < from.cols; ++c) to(r, c) = from(r, c);
+  return array;
+}
+
+// Copies what the function `name` returned, a number for each entry of `to`.
+void copy_result(const py::object& result, const char* name, View<double> to) {
+  Input values(result, name, 0);
+  values.to(false);
+  const bool same = values.rows() == to.rows && values.cols() == to.cols;
+  if (!same || (values.one_dimensional() && to.cols != 1)) {
+    std::string expected = "(" + std::to_string(to.rows) + ",";
+    if (to.cols != 1) expected += " " + std::to_string(to.cols);
+    raise_value_error(std::string(name) + ": expected the function to return an array of shape " + expected + "), got " +
+                      values.shape());
+  }
+  const View<const double> from = values.view<double>();
+  for (Index c = 0; c < to.cols; ++c)
+    for (Index r = 0; r < to.rows; ++r) to(r, c) = from(r, c);
+}
+
+}  // namespace
+
+kernsel::PointFunction point_function(const py::object& f, const char* name) {
+  if (f.is_none()) return {};
+  return [f = shared(f), name](View<const double> points, View<double> values) {
+    const py::gil_scoped_acquire gil;
+    copy_result((*f)(as_array(points)), name, values);
+  };
+}
+
+kernsel::Kernel kernel_function(const py::object& value, const py::object& pullback, std::vector<double> theta) {
+  kernsel::KernelFunction function;
+  function.value = [f = shared(value)](View<const double> X, View<const double> Z, View<double> values) {
+    const py::gil_scoped_acquire gil;
+    const py::object result = (*f)(as_array(X), as_array(Z));
+    Input K(result, "function", 2);  // here (n, 1) is not (n,)
+    copy_result(result, "function", values);
+  };
+  function.pullback = [f = shared(pullback), count = theta.size()](View<const double> X, View<const double> Z,
+                                                                   View<const double> weights, double* gradient) {
+    const py::gil_scoped_acquire gil;
+    std::vector<double> more(count);
+    copy_result((*f)(as_array(X), as_array(Z), as_array(weights)), "gradient", kernsel::vector(more.data(), Index(count)));
+    for (std::size_t p = 0; p < count; ++p) gradient[p] += more[p];
+  };
+  function.theta = std::move(theta);
+  return kernsel::function(std::move(function));
+}
+
+kernsel::Kernel precomputed(const py::object& K) {
+  auto input = std::shared_ptr<Input>(new Input(K, "K", 2), [](Input* held) {
+    const py::gil_scoped_acquire gil;
+    delete held;
+  });
+  input->to(false);
+  input->require_finite();
+  return kernsel::precomputed(input->view<double>(), input);
+}

@@ -1,0 +1,15 @@
+// Python functions that the core calls.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include "kernsel/kernel.hpp"
+
+// f(points), with one number for each point, or an array of several; nothing for None. `name` is what errors call it.
+kernsel::PointFunction point_function(const pybind11::object& f, const char* name);
+
+// A kernel of value(X, Z) and pullback(X, Z, W), which returns the gradient in theta.
+kernsel::Kernel kernel_function(const pybind11::object& value, const pybind11::object& pullback, std::vector<double> theta);
+
+// The kernel of a matrix, which it keeps alive.
+kernsel::Kernel precomputed(const pybind11::object& K);

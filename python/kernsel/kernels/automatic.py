@@ -1,0 +1,158 @@
+"""Where a search for hyperparameters should start, and how far it may go: read off the data.
+
+Each kind of hyperparameter has a rule that gives a start and bounds. Starts and bounds follow the data when those are moved
+or measured in another unit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["RULES", "Data", "Proposal"]
+
+Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Data:
+    """What "auto" hyperparameters are resolved from: points, targets, weights, the names of the columns."""
+
+    X: NDArray[np.float64]
+    y: NDArray[np.float64] | None = None
+    weights: Vector | None = None
+    names: Sequence[str] | None = None
+
+    def restricted(self, columns: Sequence[int]) -> Data:
+        """Return the same with some columns only."""
+        names = None if self.names is None else [self.names[i] for i in columns]
+        return Data(self.X[:, list(columns)], self.y, self.weights, names)
+
+    def moved(self, X: NDArray[np.float64]) -> Data:
+        """Return the same with other points, which have no names."""
+        return Data(X, self.y, self.weights)
+
+    @cached_property
+    def ranges(self) -> Vector:
+        """The range of each column; 1 for constant columns, which have no differences."""
+        widths = np.ptp(self.X, axis=0) if len(self.X) else np.zeros(self.X.shape[1])
+        return np.where(widths > 0, widths, 1.0)
+
+    @cached_property
+    def spacings(self) -> Vector:
+        """The median distance between neighbouring values of each column."""
+        gaps = [np.diff(np.unique(column)) for column in self.X.T]
+        return np.array([np.median(gap) if len(gap) else 1.0 for gap in gaps])
+
+    @cached_property
+    def spreads(self) -> Vector:
+        """The standard deviation of each column; 1 for constant columns."""
+        if not len(self.X):
+            return np.ones(self.X.shape[1])
+        deviations = (self.X - np.average(self.X, axis=0, weights=self.weights)) ** 2
+        spread = np.sqrt(np.average(deviations, axis=0, weights=self.weights))
+        return np.where(spread > 0, spread, 1.0)
+
+    @cached_property
+    def sizes(self) -> Vector:
+        """The root mean square of each column; 1 for columns of zeros."""
+        if not len(self.X):
+            return np.ones(self.X.shape[1])
+        size = np.sqrt(np.average(self.X**2, axis=0, weights=self.weights))
+        return np.where(size > 0, size, 1.0)
+
+    @cached_property
+    def variance(self) -> float:
+        """The variance of the targets, averaged over outputs; 1 without targets, or if they are constant."""
+        if self.y is None or not len(self.y):
+            return 1.0
+        centred = self.y - np.average(self.y, axis=0, weights=self.weights)
+        variance = float(np.mean(np.average(centred**2, axis=0, weights=self.weights)))
+        return variance if variance > 0 else 1.0
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """A start, one number or one for each column, and a lower and an upper bound for each."""
+
+    start: float | Vector
+    lower: float | Vector
+    upper: float | Vector
+
+    def bounds(self, count: int, by_column: bool) -> tuple[float, float] | Vector:
+        """Return bounds for that many numbers; one number for all columns has the widest bounds."""
+        lower, upper = np.atleast_1d(self.lower), np.atleast_1d(self.upper)
+        if by_column and len(lower) == count > 1:
+            return np.column_stack([lower, np.broadcast_to(upper, lower.shape)])
+        return float(lower.min()), float(upper.max())
+
+
+def length(data: Data) -> Proposal:
+    """Propose a length scale: distances are about 1 at the start; from half the spacing to far beyond the range."""
+    lower = np.clip(0.5 * data.spacings, 1e-3 * data.ranges, 1e-2 * data.ranges)
+    return Proposal(data.spreads * data.X.shape[1] ** 0.5, lower, 1e4 * data.ranges)
+
+
+def size(data: Data) -> Proposal:
+    """Propose a length scale of inner products: they are about 1 at the start."""
+    scale = data.sizes * max(data.X.shape[1], 1) ** 0.5
+    return Proposal(scale, 1e-3 * scale, 1e4 * scale)
+
+
+def norm(data: Data) -> Proposal:
+    """Propose a constant beside inner products: as large as a point at the start."""
+    scale = float(np.sqrt(np.sum(data.sizes**2))) if data.X.shape[1] else 1.0
+    return Proposal(scale, 1e-3 * scale, 1e3 * scale)
+
+
+def ratio(data: Data) -> Proposal:
+    """Propose a number without a unit."""
+    del data
+    return Proposal(1.0, 1e-2, 1e3)
+
+
+def variance(data: Data) -> Proposal:
+    """Propose a variance of what is modelled: that of the targets at the start."""
+    return Proposal(data.variance, 1e-5 * data.variance, 1e5 * data.variance)
+
+
+def noise(data: Data) -> Proposal:
+    """Propose a variance of noise: a tenth of the targets' at the start, and hardly any at the least."""
+    return Proposal(0.1 * data.variance, 1e-10 * data.variance, 10 * data.variance)
+
+
+def period(data: Data) -> Proposal:
+    """Propose a period: the one that a sinusoid fits the targets best with; from twice the spacing to twice the range."""
+    lower, upper = np.minimum(2 * data.spacings, 0.5 * data.ranges), 2 * data.ranges
+    starts = [_best_period(column, data, a, b) for column, a, b in zip(data.X.T, lower, 0.5 * upper, strict=True)]
+    return Proposal(np.array(starts), lower, upper)
+
+
+def signed(data: Data) -> Proposal:
+    """Propose a number without a unit that may be negative."""
+    del data
+    return Proposal(0.0, -100.0, 100.0)
+
+
+RULES: dict[str, Callable[[Data], Proposal]] = {
+    rule.__name__: rule for rule in (length, size, norm, ratio, variance, noise, period, signed)
+}
+
+
+def _best_period(x: Vector, data: Data, shortest: float, longest: float) -> float:
+    """Return the period of the sinusoid of one column that leaves the least of the targets, by least squares."""
+    if data.y is None or len(x) < 8:
+        return float(np.sqrt(shortest * longest))
+    y = data.y.reshape(len(x), -1)[:, 0].astype(np.float64)
+    keep = np.linspace(0, len(x) - 1, min(len(x), 1000)).astype(int)  # a thousand points show a period
+    y, x = y[keep] - y[keep].mean(), x[keep] - x[keep].min()
+    # Four frequencies for each that the range can tell apart, up to the highest that the spacing shows.
+    count = int(np.clip(4 * longest * (1 / shortest - 1 / longest), 8, 2000))
+    frequencies = np.linspace(1 / longest, 1 / shortest, count)
+    phases = 2 * np.pi * np.outer(frequencies, x)
+    power = np.abs(np.exp(-1j * phases) @ y) ** 2
+    return float(1 / frequencies[np.argmax(power)])

@@ -1,0 +1,171 @@
+"""Kernels that the user gives: as a matrix, or as a function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kernsel import _core
+from kernsel.kernels.base import Kernel
+from kernsel.kernels.hyperparameter import Bounds, Hyperparameter, Parameter, numbers
+from kernsel.kernels.leaf import Leaf, value_of
+
+__all__ = ["FunctionKernel", "Precomputed"]
+
+
+class Precomputed(Leaf):
+    """The kernel of a matrix: points are numbers of rows, k(i, j) = K_ij.
+
+    To select among, weigh or combine kernel matrices that come from elsewhere. Points have one column, of whole numbers;
+    :meth:`~kernsel.kernels.Kernel.on` takes it out of others.
+
+    Parameters
+    ----------
+    K : array-like of shape (n, n)
+        Symmetric and, for this is not checked, positive semidefinite. Kept, not copied, if it is float64.
+
+    Examples
+    --------
+    >>> from kernsel.kernels import Precomputed
+    >>> (2.0 * Precomputed([[1.0, 0.5], [0.5, 1.0]]))([[1], [0]])
+    array([[2., 1.],
+           [1., 2.]])
+    """
+
+    _hyper: ClassVar = {}
+
+    def __init__(self, K: ArrayLike) -> None:
+        self.K = K
+        self._check()
+
+    def _check(self) -> None:
+        try:
+            K = np.asarray(self.K, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise TypeError(f"K: expected a matrix of numbers, got {self.K!r}") from None
+        if K.ndim != 2 or K.shape[0] != K.shape[1] or not len(K):
+            raise ValueError(f"K: expected a square matrix, got shape {K.shape}")
+        if not np.isfinite(K).all():
+            raise ValueError("K: expected finite numbers")
+        if not np.array_equal(K, K.T):
+            i, j = np.unravel_index(np.argmax(np.abs(K - K.T)), K.shape)
+            raise ValueError(
+                f"K: expected a symmetric matrix, got {K[i, j]} at ({i}, {j}) and {K[j, i]} at ({j}, {i}); "
+                "(K + K.T) / 2 is symmetric to the last bit"
+            )
+
+    def _build(self) -> _core.Kernel:
+        return _core.precomputed(self.K)
+
+
+class FunctionKernel(Kernel):
+    """A kernel written in Python.
+
+    The function is called with blocks of points, of about a hundred each, and the matrix is made of what it returns.
+
+    Parameters
+    ----------
+    function : callable
+        ``function(X, Z, **parameters)`` returns k(X, Z), shape (n, m), for X of shape (n, d) and Z of shape (m, d). It must be
+        symmetric in X and Z, and positive semidefinite.
+    parameters : dict of str to float or Parameter, optional
+        Its hyperparameters; positive, unless they are ``Parameter(..., log=False)``.
+    gradient : callable, optional
+        ``gradient(X, Z, **parameters)`` returns the derivatives of k(X, Z) in each parameter, as a dict of arrays of
+        shape (n, m). Without it they are made by central differences, of four evaluations for each parameter.
+    parameter_bounds : dict of str to pair of floats or "fixed", optional
+        Of the hyperparameters.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernsel.kernels import FunctionKernel
+    >>> def overlap(X, Z, width):
+    ...     return np.maximum(1 - np.abs(X - Z.T) / width, 0)
+    >>> k = 2.0 * FunctionKernel(overlap, {"width": 2.0})
+    >>> k([[0.0], [1.0]])
+    array([[2., 1.],
+           [1., 2.]])
+    >>> k.pullback([[0.0], [1.0]], np.ones((2, 2))).round(6)  # in the logarithms of 2.0 and of the width
+    array([6., 2.])
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        parameters: Mapping[str, float | Parameter] | None = None,
+        gradient: Callable[..., Mapping[str, Any]] | None = None,
+        parameter_bounds: Mapping[str, Bounds] | None = None,
+    ) -> None:
+        self.function = function
+        self.parameters = parameters
+        self.gradient = gradient
+        self.parameter_bounds = parameter_bounds
+        self._check()
+
+    def _check(self) -> None:
+        if not callable(self.function):
+            raise TypeError(f"function: expected a function, got {self.function!r}")
+        if self.gradient is not None and not callable(self.gradient):
+            raise TypeError(f"gradient: expected a function, got {self.gradient!r}")
+        for name, value in (self.parameters or {}).items():
+            if numbers(value, f"parameters[{name!r}]", positive=_log(value)).ndim:
+                raise ValueError(f"parameters[{name!r}]: expected one number, got {value!r}")
+        for name in self.parameter_bounds or {}:
+            if name not in (self.parameters or {}):
+                raise ValueError(f"parameter_bounds: {name!r} is not one of the parameters {', '.join(self.parameters or {})}")
+
+    def _own(self) -> Iterator[tuple[Hyperparameter, Any]]:
+        for name, given in (self.parameters or {}).items():
+            said = (given.bounds, given.prior, given.name) if isinstance(given, Parameter) else (None, None, None)
+            bounds = (self.parameter_bounds or {}).get(name, "auto") if said[0] is None else said[0]
+            yield Hyperparameter(name, bounds, 1, _log(given), *said[1:]), value_of(given)
+
+    def _with_values(self, values: Iterator[Any]) -> Self:
+        changed = {}
+        for (name, given), value in zip((self.parameters or {}).items(), values, strict=False):
+            changed[name] = given.replaced(value) if isinstance(given, Parameter) else value
+        return self._replaced(parameters=changed)
+
+    def _plain(self) -> dict[str, float]:
+        return {name: float(value_of(value)) for name, value in (self.parameters or {}).items()}
+
+    def _build(self) -> _core.Kernel:
+        parameters = self._plain()
+        scales = [h.log for h, _ in self._own()]
+        theta = [float(np.log(v)) if log else v for v, log in zip(parameters.values(), scales, strict=True)]
+        return _core.function(lambda X, Z: self.function(X, Z, **parameters), self._pull, theta)
+
+    def _pull(self, X: NDArray[Any], Z: NDArray[Any], W: NDArray[Any]) -> list[float]:
+        parameters = self._plain()
+        if self.gradient is None:
+            return [self._difference(X, Z, W, name) for name in parameters]
+        derivatives = self.gradient(X, Z, **parameters)
+        if not isinstance(derivatives, Mapping) or set(derivatives) != set(parameters):
+            raise ValueError(f"gradient: expected a dict with the keys {', '.join(parameters)}, got {derivatives!r}")
+        result = []
+        for h, value in self._own():
+            derivative = np.asarray(derivatives[h.name], dtype=np.float64)
+            if derivative.shape != W.shape:
+                raise ValueError(f"gradient[{h.name!r}]: expected an array of shape {W.shape}, got {derivative.shape}")
+            result.append(float(np.vdot(W, derivative)) * (value if h.log else 1.0))
+        return result
+
+    def _difference(self, X: NDArray[Any], Z: NDArray[Any], W: NDArray[Any], name: str) -> float:
+        parameters = self._plain()
+        value, log = parameters[name], _log((self.parameters or {})[name])
+        step = 2.0**-10 if log else 2.0**-10 * max(abs(value), 1.0)
+
+        def along(h: float) -> float:
+            moved = value * float(np.exp(h)) if log else value + h
+            return float(np.vdot(W, np.asarray(self.function(X, Z, **parameters | {name: moved}), dtype=np.float64)))
+
+        narrow, wide = (along(step) - along(-step)) / (2 * step), (along(2 * step) - along(-2 * step)) / (4 * step)
+        return (4 * narrow - wide) / 3
+
+
+def _log(value: Any) -> bool:
+    return not (isinstance(value, Parameter) and value.log is False)
