@@ -4,6 +4,7 @@ The tests compare the core with these functions; where they disagree, the core i
 """
 
 import numpy as np
+from scipy import special
 
 
 def cholesky(A):
@@ -191,3 +192,64 @@ def wendland(smoothness, length_scale):
         return max(1 - r, 0.0) ** (j + smoothness) * polynomial
 
     return k
+
+
+def matern(nu, length_scale):
+    def k(x, z, same):  # noqa: ARG001
+        a = np.sqrt(2 * nu) * distance(x, z, length_scale)
+        return 2 ** (1 - nu) / special.gamma(nu) * a**nu * special.kv(nu, a) if a > 0 else 1.0
+
+    return k
+
+
+def spectral_mixture(weights, length_scale, periodicity):
+    parts = [multiply(rbf(scale), cosine(period)) for scale, period in zip(length_scale, periodicity, strict=True)]
+    return lambda x, z, same: sum(w * part(x, z, same) for w, part in zip(weights, parts, strict=True))
+
+
+def sigmoid(offset, length_scale):
+    return lambda x, z, same: np.tanh(offset + np.sum(x * z / np.square(length_scale)))
+
+
+def radial_pair(length_scale):
+    def k(x, z, same):  # noqa: ARG001
+        x, z = x / length_scale, z / length_scale
+        return x @ z + (x @ x) * (z @ z)
+
+    return k
+
+
+def arc_cosine(order, offset, length_scale):
+    def k(x, z, same):  # noqa: ARG001
+        x, z = (np.append(p / length_scale, np.sqrt(offset)) for p in (x, z))
+        u, v = np.linalg.norm(x), np.linalg.norm(z)
+        t = 2 * np.arctan2(np.linalg.norm(x / u - z / v), np.linalg.norm(x / u + z / v))
+        rest = np.pi - t
+        J = [rest, np.sin(t) + rest * np.cos(t), 3 * np.sin(t) * np.cos(t) + rest * (1 + 2 * np.cos(t) ** 2)][order]
+        return (u * v) ** order * J / np.pi
+
+    return k
+
+
+def brownian():
+    return lambda x, z, same: np.prod(np.where(x * z > 0, np.minimum(np.abs(x), np.abs(z)), 0.0))
+
+
+def quadratic_form(B):
+    return lambda x, z, same: (B @ x) @ (B @ z)
+
+
+def noise(level, variance):
+    return lambda x, z, same: level * variance(x) if same else 0.0
+
+
+def normalize(k):
+    return lambda x, z, same: k(x, z, same) / np.sqrt(k(x, x, True) * k(z, z, True))
+
+
+def warp(k, f):
+    return lambda x, z, same: f(x) * k(x, z, same) * f(z)
+
+
+def transform(k, phi):
+    return lambda x, z, same: k(phi(x), phi(z), same)

@@ -40,8 +40,8 @@ class Memory {
 };
 
 // Memory of the calling thread that is kept between calls: `slot` tells uses apart that overlap in time.
-enum class Scratch { panel, values, tape, adjoint, points, row, metric };
-constexpr std::size_t scratch_slots = 7;
+enum class Scratch { panel, row, values, tape, adjoint, points, metric, step };
+constexpr std::size_t scratch_slots = 8;
 template <class T>
 T* scratch(Scratch slot, Index count);  // nullptr if there is no memory
 

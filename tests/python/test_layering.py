@@ -16,7 +16,7 @@ LAYERS = {
     "cpp/src/triangle": r"isa/table\.hpp|kernsel/view\.hpp",
     "cpp/src/tiles": r"memory\.hpp|kernsel/(tiles|status|view)\.hpp",
     "cpp/src/program": r"program\.hpp|memory\.hpp|isa/table\.hpp|kernsel/(kernel|runtime)\.hpp",
-    "cpp/src/kernels": r"kernels/(node|functions|metric_leaf|matern_table)\.hpp|program\.hpp|isa/table\.hpp|kernsel/kernel\.hpp",
+    "cpp/src/kernels": r"kernels/[a-z_]+\.hpp|program\.hpp|isa/table\.hpp|kernsel/kernel\.hpp",
     "cpp/src/kernel.cpp": r"program\.hpp|kernsel/kernel\.hpp",
     "cpp/src/gram": r"(memory|parallel|program|triangle)\.hpp|isa/table\.hpp|kernsel/(gram|runtime)\.hpp",
     # The factorization knows no kernels.

@@ -83,7 +83,7 @@ class Metrics {
   // Adds dJ/dx and dJ/dz; `room` for a tile.
   Status pull_points(const Place& at, const T* G, T* room, T* gx, T* gz) const {
     const Index most = std::max(at.height, at.width), dimension = static_cast<Index>(columns_.size());
-    T* terms = scratch<T>(Scratch::row, most * dimension);
+    T* terms = scratch<T>(Scratch::step, most * dimension);
     if (!terms) return no_memory();
     const PointTile<T> tile = place(at);
     if (!at.tile()) {

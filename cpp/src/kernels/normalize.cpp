@@ -16,7 +16,7 @@ class NormalizeStep final : public OperationStep<T> {
       tile_kernels<T>().fill(at.count(), T(1), out);
       return {};
     }
-    T* f = scratch<T>(Scratch::row, at.height + at.width);
+    T* f = scratch<T>(Scratch::step, at.height + at.width);
     if (!f) return no_memory();
     if (!factors(children[1], at.height, rows_ - at.row, f) || !factors(children[2], at.width, cols_ - at.col, f + at.height))
       return Status::invalid("normalize: k(x, x) is not positive for a point, which leaves nothing to divide by");

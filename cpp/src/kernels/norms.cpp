@@ -139,7 +139,7 @@ class NormsStep final : public LeafStep<T> {
   // f(row, column, place in the tile, value and derivatives)
   template <class F>
   Status visit(const Place& at, const F& f) const {
-    T* p = scratch<T>(Scratch::row, 2 * at.count() + at.height + at.width);
+    T* p = scratch<T>(Scratch::step, 2 * at.count() + at.height + at.width);
     if (!p) return no_memory();
     T *s = p + at.count(), *u = s + at.count(), *v = u + at.height;
     const bool arc = kernel_ != NormsKernel::radial_pair, tile = at.tile();

@@ -37,7 +37,7 @@ class ProductMaternStep final : public LeafStep<T> {
     if (!at.tile()) return {};
     const auto dimension = static_cast<Index>(columns_.size());
     T* W_turned = scratch<T>(Scratch::metric, 2 * at.count());
-    T* terms = scratch<T>(Scratch::row, std::max(at.height, at.width) * dimension);
+    T* terms = scratch<T>(Scratch::step, std::max(at.height, at.width) * dimension);
     if (!W_turned || !terms) return no_memory();
     T* K_turned = W_turned + at.count();
     const TileKernels<T>& kernels = tile_kernels<T>();

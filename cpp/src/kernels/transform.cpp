@@ -70,7 +70,7 @@ class MatrixMap final : public PointMap<T> {
     std::copy(B_.begin(), B_.end(), turned.begin());
     for (Index first = 0, b = 0; first < X.rows; first += block, ++b) {
       const Index real = std::min(block, X.rows - first), height = round_up(real, padding);
-      T* out = scratch<T>(Scratch::row, height * outputs_);
+      T* out = scratch<T>(Scratch::step, height * outputs_);
       if (!out) return no_memory();
       std::fill_n(out, height * outputs_, T(0));
       tile_kernels<T>().multiply_nn(height, outputs_, dimension, T(1), to.points.block_data(b), height, turned.data(),

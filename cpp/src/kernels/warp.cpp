@@ -22,7 +22,7 @@ class WarpStep final : public Step<T> {
   }
   Status pull_points(const Place& at, const T* const* children, const T*, const T* W, T* gx, T* gz) const override {
     const T *fx = f_.of_x(at), *fz = at.tile() ? f_.of_z(at) : fx;
-    T* of_x = scratch<T>(Scratch::row, at.height + at.width);  // dJ/df
+    T* of_x = scratch<T>(Scratch::step, at.height + at.width);  // dJ/df
     if (!of_x) return no_memory();
     T* of_z = of_x + at.height;
     std::fill_n(of_x, at.height + at.width, T(0));
