@@ -172,13 +172,13 @@ void bind_kernels(py::module_& module) {
   module.def(
       "warp",
       [](const Kernel& k, const py::object& f, const py::object& derivative) {
-        return kernsel::warp(k, point_function(f, "function"), point_function(derivative, "derivative"));
+        return kernsel::warp(k, point_function(f, "function", derivative));
       },
       py::arg("kernel"), py::arg("function"), py::arg("derivative"));
   module.def(
       "transform",
       [](const Kernel& k, Index outputs, const py::object& phi, const py::object& derivative) {
-        return kernsel::transform(k, outputs, point_function(phi, "phi"), point_function(derivative, "derivative"));
+        return kernsel::transform(k, outputs, point_function(phi, "phi", derivative));
       },
       py::arg("kernel"), py::arg("outputs"), py::arg("phi"), py::arg("derivative"));
   module.def(
@@ -191,7 +191,7 @@ void bind_kernels(py::module_& module) {
       [](double level, const py::object& variance) { return kernsel::noise(level, point_function(variance, "variances")); },
       py::arg("level"), py::arg("variances"));
   module.def("precomputed", &precomputed, py::arg("K"));
-  module.def("function", &kernel_function, py::arg("value"), py::arg("pullback"), py::arg("theta"));
+  module.def("function", &kernel_function, py::arg("value"), py::arg("pullback"), py::arg("theta"), py::arg("name"));
   module.def("constant", &kernsel::constant, py::arg("value"));
   module.def("white", &kernsel::white, py::arg("noise"));
 }

@@ -45,15 +45,22 @@ void copy_result(const py::object& result, const char* name, View<double> to) {
 
 }  // namespace
 
-kernsel::PointFunction point_function(const py::object& f, const char* name) {
-  if (f.is_none()) return {};
-  return [f = shared(f), name](View<const double> points, View<double> values) {
-    const py::gil_scoped_acquire gil;
-    copy_result((*f)(as_array(points)), name, values);
+kernsel::PointFunction point_function(const py::object& f, const char* name, const py::object& derivative) {
+  const auto call = [](const py::object& what, const char* called) {
+    return [what = shared(what), called](View<const double> points, View<double> values) {
+      const py::gil_scoped_acquire gil;
+      copy_result((*what)(as_array(points)), called, values);
+    };
   };
+  kernsel::PointFunction function{call(f, name)};
+  if (!derivative.is_none()) function.derivative = call(derivative, "derivative");
+  // The same object is the same function, as long as it lives: as long as the kernel does.
+  function.name = std::to_string(reinterpret_cast<std::uintptr_t>(f.ptr()));
+  return function;
 }
 
-kernsel::Kernel kernel_function(const py::object& value, const py::object& pullback, std::vector<double> theta) {
+kernsel::Kernel kernel_function(const py::object& value, const py::object& pullback, std::vector<double> theta,
+                                std::string name) {
   kernsel::KernelFunction function;
   function.value = [f = shared(value)](View<const double> X, View<const double> Z, View<double> values) {
     const py::gil_scoped_acquire gil;
@@ -69,6 +76,7 @@ kernsel::Kernel kernel_function(const py::object& value, const py::object& pullb
     for (std::size_t p = 0; p < count; ++p) gradient[p] += more[p];
   };
   function.theta = std::move(theta);
+  function.name = std::move(name);
   return kernsel::function(std::move(function));
 }
 

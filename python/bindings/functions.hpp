@@ -5,11 +5,13 @@
 
 #include "kernsel/kernel.hpp"
 
-// f(points), with one number for each point, or an array of several; nothing for None. `name` is what errors call it.
-kernsel::PointFunction point_function(const pybind11::object& f, const char* name);
+// f(points), with one number for each point, or an array of several. `name` is what errors call it; a derivative may be None.
+kernsel::PointFunction point_function(const pybind11::object& f, const char* name,
+                                      const pybind11::object& derivative = pybind11::none());
 
-// A kernel of value(X, Z) and pullback(X, Z, W), which returns the gradient in theta.
-kernsel::Kernel kernel_function(const pybind11::object& value, const pybind11::object& pullback, std::vector<double> theta);
+// A kernel of value(X, Z) and pullback(X, Z, W), which returns the gradient in theta; equal to others of the same name.
+kernsel::Kernel kernel_function(const pybind11::object& value, const pybind11::object& pullback, std::vector<double> theta,
+                                std::string name);
 
 // The kernel of a matrix, which it keeps alive.
 kernsel::Kernel precomputed(const pybind11::object& K);

@@ -14,12 +14,12 @@ from kernsel.kernels import Kernel
 __all__ = ["check_kernel"]
 
 
-def check_kernel(kernel: Kernel, X: ArrayLike, *, psd: bool = True) -> None:
+def check_kernel(kernel: Kernel, X: ArrayLike, *, psd: bool = True, points: bool = True) -> None:
     """Check that a kernel is symmetric, positive semidefinite, consistent and differentiated right.
 
     Raises AssertionError with what is wrong. Compares the diagonal, blocks across two sets of points, products without the
-    matrix and single precision with the whole matrix; gradients with central differences, in every hyperparameter; and copies,
-    by `clone`, `pickle` and `clone_with_theta`, with the original.
+    matrix and single precision with the whole matrix; gradients with central differences, in every hyperparameter and in the
+    points; and copies, by `clone`, `pickle` and `clone_with_theta`, with the original.
 
     Parameters
     ----------
@@ -28,6 +28,8 @@ def check_kernel(kernel: Kernel, X: ArrayLike, *, psd: bool = True) -> None:
         At least two points, at which the kernel is evaluated; tens of them are enough.
     psd : bool
         False for a kernel that need not be positive semidefinite.
+    points : bool
+        False for a kernel that is not a differentiable function of the points; a few kinks do no harm.
 
     Examples
     --------
@@ -36,23 +38,25 @@ def check_kernel(kernel: Kernel, X: ArrayLike, *, psd: bool = True) -> None:
     >>> from kernsel.testing import check_kernel
     >>> check_kernel(2.0 * RBF([1.0, 0.3]) + WhiteKernel(0.1), np.random.default_rng(0).normal(size=(20, 2)))
     """
-    points = np.asarray(X, dtype=np.float64)
-    assert points.ndim == 2, f"X: expected shape (n, d), got {points.shape}"
-    assert len(points) >= 2, "X: expected at least two points"
-    K = kernel(points)
-    size, n = float(np.abs(K).max()), len(points)
+    at = np.asarray(X, dtype=np.float64)
+    assert at.ndim == 2, f"X: expected shape (n, d), got {at.shape}"
+    assert len(at) >= 2, "X: expected at least two points"
+    K = kernel(at)
+    size, n = float(np.abs(K).max()), len(at)
     rounding = 100 * n * float(np.finfo(np.float64).eps) * size
 
     assert K.shape == (n, n), f"k(X) has the shape {K.shape} for {n} points"
     assert np.isfinite(K).all(), "k(X) has entries that are not finite"
     assert np.array_equal(K, K.T), "k(X) is not symmetric to the last bit"
-    assert np.array_equal(kernel.diag(points), np.diag(K)), "k.diag(X) is not the diagonal of k(X)"
+    assert np.array_equal(kernel.diag(at), np.diag(K)), "k.diag(X) is not the diagonal of k(X)"
     if psd:
         least = float(np.linalg.eigvalsh(K)[0])
         assert least >= -rounding, f"k(X) is not positive semidefinite: it has the eigenvalue {least:.3g}"
-    _check_consistency(kernel, points, K, rounding)
-    _check_copies(kernel, points, K)
-    _check_gradient(kernel, points, rounding)
+    _check_consistency(kernel, at, K, rounding)
+    _check_copies(kernel, at, K)
+    _check_gradient(kernel, at, rounding)
+    if points:
+        _check_gradient_in_the_points(kernel, at, rounding)
 
 
 def _check_consistency(kernel: Kernel, X: NDArray[Any], K: NDArray[Any], rounding: float) -> None:
@@ -97,3 +101,24 @@ def _check_gradient(kernel: Kernel, X: NDArray[Any], rounding: float) -> None:
         name = [h.name for h in kernel.hyperparameters if not h.fixed for _ in range(h.n_elements)][p]
         error = abs(derivative - (4 * narrow - wide) / 3)
         assert error <= limit, f"the derivative in {name} is {derivative:.6g}, by central differences {narrow:.6g}"
+
+
+def _check_gradient_in_the_points(kernel: Kernel, X: NDArray[Any], rounding: float) -> None:
+    rng = np.random.default_rng(0)
+    W, direction = rng.standard_normal((len(X), len(X))), rng.standard_normal(X.shape)
+    size = np.ptp(X, axis=0)
+    direction *= np.where(size > 0, size, np.maximum(np.abs(X).max(axis=0), 1.0))
+    half = len(X) // 2
+    for Z, weights in ((None, W), (X[half:], W[:, half:])):
+        gradient = kernel.pullback(X, weights, Z, wrt="X")
+        assert gradient.shape == X.shape, f'k.pullback(X, W, wrt="X") has the shape {gradient.shape}, X {X.shape}'
+        step = 2.0**-15
+
+        def along(h: float, weights: NDArray[Any] = weights, Z: NDArray[Any] | None = Z) -> float:
+            return float(np.vdot(weights, kernel(X + h * direction, Z)))
+
+        narrow, wide = (along(step) - along(-step)) / (2 * step), (along(2 * step) - along(-2 * step)) / (4 * step)
+        derivative = float(np.vdot(gradient, direction))
+        limit = 4 * abs(narrow - wide) + rounding * float(np.linalg.norm(W)) / step
+        error = abs(derivative - (4 * narrow - wide) / 3)
+        assert error <= limit, f"the derivative along the points is {derivative:.6g}, by central differences {narrow:.6g}"

@@ -144,7 +144,7 @@ LEAVES = {
     "arc-cosine 1": (4, lambda h: ArcCosine(1, h[0], h[1:]), lambda h: ref.arc_cosine(1, h[0], h[1:])),
     "arc-cosine 2": (4, lambda h: ArcCosine(2, h[0], h[1:]), lambda h: ref.arc_cosine(2, h[0], h[1:])),
     "arc-cosine 1 without offset": (3, lambda h: ArcCosine(1, 0.0, h), lambda h: ref.arc_cosine(1, 0.0, h)),
-    "brownian": (0, lambda h: Brownian(), lambda h: ref.brownian()),  # noqa: ARG005
+    "brownian": (0, lambda h: Brownian(), lambda h: ref.brownian()),
     "quadratic form": (6, lambda h: QuadraticForm(h.reshape(2, 3)), lambda h: ref.quadratic_form(h.reshape(2, 3))),
     "normalize": (
         2,

@@ -8,6 +8,7 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "kernsel/status.hpp"
@@ -65,8 +66,13 @@ Kernel constant(double value);  // k(x, z) = value
 Kernel white(double noise);     // noise on the diagonal of k(X, X), zero between different sets of points
 
 // Functions of points, one in each row, that may throw: the exception ends the computation and is kept in Status::exception.
-// values are (n, outputs). Called on any thread, but not by two at a time for one set of points.
-using PointFunction = std::function<void(View<const double> points, View<double> values)>;
+// values are (n, outputs), derivatives (n, outputs * columns) with the columns of the points running fastest; without a
+// function for them they are central differences. Kernels with functions of one name are taken to be equal, and evaluated once.
+struct PointFunction {
+  std::function<void(View<const double> points, View<double> values)> value;
+  std::function<void(View<const double> points, View<double> derivatives)> derivative = {};
+  std::string name = {};
+};
 
 Kernel noise(double level, PointFunction variance);  // level * variance(x) on the diagonal of k(X, X), like white()
 
@@ -79,6 +85,7 @@ struct KernelFunction {
   std::function<void(View<const double> X, View<const double> Z, View<double> values)> value;
   std::function<void(View<const double> X, View<const double> Z, View<const double> weights, double* gradient)> pullback;
   std::vector<double> theta;
+  std::string name = {};  // as above
 };
 Kernel function(KernelFunction f);
 
@@ -90,11 +97,9 @@ Kernel exp(const Kernel& k);
 Kernel series(const std::vector<double>& coefficients, const Kernel& k);  // c_0 + c_1 k + c_2 k^2 + ..., c_i >= 0
 Kernel on(const Kernel& k, std::vector<Index> columns);                   // k of these columns of its points only
 Kernel normalize(const Kernel& k);                                        // k(x, z) / (k(x, x) k(z, z))^(1/2)
-// f(x) k(x, z) f(z). `derivative` of f: (n, columns); without it, central differences where dJ/dx is asked for.
-Kernel warp(const Kernel& k, PointFunction f, PointFunction derivative = {});
-// k(phi(x), phi(z)), phi with that many outputs; `derivative`: (n, outputs * columns), columns running fastest. Or phi(x) = B
-// x, B by rows, its entries learned.
-Kernel transform(const Kernel& k, Index outputs, PointFunction phi, PointFunction derivative = {});
+Kernel warp(const Kernel& k, PointFunction f);                            // f(x) k(x, z) f(z)
+// k(phi(x), phi(z)), phi with that many outputs; or phi(x) = B x, B by rows, its entries learned.
+Kernel transform(const Kernel& k, Index outputs, PointFunction phi);
 Kernel transform(const Kernel& k, std::vector<double> B, Index outputs);
 
 }  // namespace kernsel

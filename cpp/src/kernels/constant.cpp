@@ -68,7 +68,7 @@ class NoiseStep final : public LeafStep<T> {
   NoiseStep(double level, const PointFunction& variance, const Geometry<T>& points, Status& status)
       : level_(static_cast<T>(level)), columns_(points.columns) {
     if (points.part == Part::tile && !points.same) return;
-    values_ = std::make_unique<PointValues<T>>(variance, PointFunction{}, 1, points, status);
+    values_ = std::make_unique<PointValues<T>>(variance, 1, points, status);
     const View<const T> all = values_->all_of_x();
     for (Index r = 0; status.ok() && r < all.rows; ++r)
       if (all(r, 0) < T(0)) status = Status::invalid("noise: the variances must not be negative");
@@ -113,10 +113,11 @@ class NoiseNode final : public NodeBase<NoiseNode> {
  public:
   NoiseNode(double level, PointFunction variance) : level_(level), variance_(std::move(variance)) {}
   Status check(Index) const override {
-    if (!variance_) return Status::invalid("noise: give the variance of each point");
+    if (!variance_.value) return Status::invalid("noise: give the variance of each point");
     return positive(level_) ? Status{} : Status::invalid("noise: the level must be positive and finite");
   }
   std::vector<double> theta() const override { return {std::log(level_)}; }
+  std::string key() const override { return key_of("noise", {level_}) + function_key("", variance_.name, *this); }
   template <class T>
   std::unique_ptr<Step<T>> make(const Geometry<T>& points, Status& status) const {
     return std::make_unique<NoiseStep<T>>(level_, variance_, points, status);

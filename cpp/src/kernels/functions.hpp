@@ -21,6 +21,11 @@ Status call_out(const F& f) {
   return status;
 }
 
+// The key of a node with a function: see PointFunction::name.
+inline std::string function_key(const char* what, const std::string& name, const KernelNode& node) {
+  return name.empty() ? node.KernelNode::key() : what + (" " + name);
+}
+
 // The columns that a kernel sees, in double precision.
 template <class T>
 class PlainPoints {
@@ -74,10 +79,9 @@ Status central_differences(const F& f, double step, std::vector<double>& out) {
 template <class T>
 class PointValues {
  public:
-  PointValues(const PointFunction& f, const PointFunction& derivative, Index outputs, const Geometry<T>& points, Status& status)
-      : same_(points.same) {
-    status = X_.assign(f, derivative, outputs, points.X, points);
-    if (status.ok() && !same_) status = Z_.assign(f, derivative, outputs, points.Z, points);
+  PointValues(const PointFunction& f, Index outputs, const Geometry<T>& points, Status& status) : same_(points.same) {
+    status = X_.assign(f, outputs, points.X, points);
+    if (status.ok() && !same_) status = Z_.assign(f, outputs, points.Z, points);
   }
   const T* of_x(const Place& at) const { return first(at).values.block_data(at.i); }
   const T* of_z(const Place& at) const { return second().values.block_data(at.j); }
@@ -97,25 +101,25 @@ class PointValues {
       return columns(plain.data(), static_cast<Index>(plain.size()) / std::max<Index>(outputs, 1), outputs);
     }
 
-    Status assign(const PointFunction& f, const PointFunction& derivative, Index count, View<const T> X,
-                  const Geometry<T>& points) {
+    Status assign(const PointFunction& f, Index count, View<const T> X, const Geometry<T>& points) {
       PlainPoints<T> x(X, points.columns);
       outputs = count;
       std::vector<double> out(static_cast<std::size_t>(X.rows * count));
-      Status status = call_out([&] { f(x.view(), columns(out.data(), X.rows, count)); });
+      Status status = call_out([&] { f.value(x.view(), columns(out.data(), X.rows, count)); });
       if (status.ok()) status = store(out, X.rows, count, points.block, plain, values);
       if (!status.ok() || !points.differentiable) return status;
       const Index dimension = points.dimension();
       std::vector<double> slopes(out.size() * static_cast<std::size_t>(dimension));
-      if (derivative) {
-        status = call_out([&] { derivative(x.view(), columns(slopes.data(), X.rows, count * dimension)); });
+      if (f.derivative) {
+        status = call_out([&] { f.derivative(x.view(), columns(slopes.data(), X.rows, count * dimension)); });
       } else {
         const std::vector<double> steps = x.steps();
         for (Index k = 0; k < dimension && status.ok(); ++k) {
           const auto moved = [&](double h, std::vector<double>& to) {
             PlainPoints<T> other = x;
             for (Index r = 0; r < X.rows; ++r) other.view()(r, k) += h;
-            return call_out([&] { f(const_cast<const PlainPoints<T>&>(other).view(), columns(to.data(), X.rows, count)); });
+            return call_out(
+                [&] { f.value(const_cast<const PlainPoints<T>&>(other).view(), columns(to.data(), X.rows, count)); });
           };
           status = central_differences(moved, steps[static_cast<std::size_t>(k)], out);
           for (Index o = 0; o < count; ++o)

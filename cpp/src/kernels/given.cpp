@@ -53,6 +53,7 @@ class PrecomputedNode final : public NodeBase<PrecomputedNode> {
     return columns == 1 ? Status{} : Status::invalid("precomputed: points must have one column, the number of a row; see on()");
   }
   std::vector<double> theta() const override { return {}; }
+  std::string key() const override { return "precomputed " + std::to_string(reinterpret_cast<std::uintptr_t>(K_.data)); }
   template <class T>
   std::unique_ptr<Step<T>> make(const Geometry<T>& points, Status& status) const {
     return std::make_unique<PrecomputedStep<T>>(K_, points, status);
@@ -184,6 +185,7 @@ class FunctionNode final : public NodeBase<FunctionNode> {
     return complete ? Status{} : Status::invalid("function: give the value, and the gradient if there are parameters");
   }
   std::vector<double> theta() const override { return function_.theta; }
+  std::string key() const override { return key_of("function", function_.theta) + function_key("", function_.name, *this); }
   template <class T>
   std::unique_ptr<Step<T>> make(const Geometry<T>& points, Status&) const {
     return std::make_unique<FunctionStep<T>>(function_, points);

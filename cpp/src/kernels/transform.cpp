@@ -8,9 +8,8 @@ namespace {
 template <class T>
 class FunctionMap final : public PointMap<T> {
  public:
-  FunctionMap(const PointFunction& phi, const PointFunction& derivative, Index outputs, const Geometry<T>& points,
-              Status& status)
-      : columns_(points.columns), outputs_(outputs), phi_(phi, derivative, outputs, points, status) {}
+  FunctionMap(const PointFunction& phi, Index outputs, const Geometry<T>& points, Status& status)
+      : columns_(points.columns), outputs_(outputs), phi_(phi, outputs, points, status) {}
   View<const T> X() const override { return phi_.all_of_x(); }
   View<const T> Z() const override { return phi_.all_of_z(); }
   Status pull(const Place& at, const T* mapped_x, const T* mapped_z, double*, T* gx, T* gz) const override {
@@ -114,20 +113,20 @@ class TransformNode : public OperationNode {
 
 class FunctionTransformNode final : public TransformNode {
  public:
-  FunctionTransformNode(const Kernel& k, Index outputs, PointFunction phi, PointFunction derivative)
-      : TransformNode(k, outputs), phi_(std::move(phi)), derivative_(std::move(derivative)) {}
+  FunctionTransformNode(const Kernel& k, Index outputs, PointFunction phi) : TransformNode(k, outputs), phi_(std::move(phi)) {}
   Status check(Index) const override {
-    return phi_ && outputs_ > 0 ? Status{} : Status::invalid("transform: give a function and the number of its outputs");
+    return phi_.value && outputs_ > 0 ? Status{} : Status::invalid("transform: give a function and the number of its outputs");
   }
+  std::string key() const override { return function_key("transform", phi_.name, *this) + std::to_string(outputs_); }
   std::unique_ptr<PointMap<float>> map(const Geometry<float>& points, Status& status) const override {
-    return std::make_unique<FunctionMap<float>>(phi_, derivative_, outputs_, points, status);
+    return std::make_unique<FunctionMap<float>>(phi_, outputs_, points, status);
   }
   std::unique_ptr<PointMap<double>> map(const Geometry<double>& points, Status& status) const override {
-    return std::make_unique<FunctionMap<double>>(phi_, derivative_, outputs_, points, status);
+    return std::make_unique<FunctionMap<double>>(phi_, outputs_, points, status);
   }
 
  private:
-  PointFunction phi_, derivative_;
+  PointFunction phi_;
 };
 
 class MatrixTransformNode final : public TransformNode {
@@ -155,8 +154,8 @@ class MatrixTransformNode final : public TransformNode {
 
 }  // namespace
 
-Kernel transform(const Kernel& k, Index outputs, PointFunction phi, PointFunction derivative) {
-  return Kernel(std::make_shared<FunctionTransformNode>(k, outputs, std::move(phi), std::move(derivative)));
+Kernel transform(const Kernel& k, Index outputs, PointFunction phi) {
+  return Kernel(std::make_shared<FunctionTransformNode>(k, outputs, std::move(phi)));
 }
 
 Kernel transform(const Kernel& k, std::vector<double> B, Index outputs) {

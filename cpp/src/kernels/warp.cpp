@@ -8,8 +8,8 @@ namespace {
 template <class T>
 class WarpStep final : public Step<T> {
  public:
-  WarpStep(const PointFunction& f, const PointFunction& derivative, const Geometry<T>& points, Status& status)
-      : columns_(points.columns), f_(f, derivative, 1, points, status) {}
+  WarpStep(const PointFunction& f, const Geometry<T>& points, Status& status)
+      : columns_(points.columns), f_(f, 1, points, status) {}
 
   Status forward(const Place& at, const T* const* children, T* out) const override {
     each(at, [&](Index, Index, Index i, T factor) { out[i] = children[0][i] * factor; });
@@ -55,25 +55,22 @@ class WarpStep final : public Step<T> {
 
 class WarpNode final : public NodeBase<WarpNode> {
  public:
-  WarpNode(const Kernel& k, PointFunction f, PointFunction derivative) : f_(std::move(f)), derivative_(std::move(derivative)) {
-    children = {k.node()};
-  }
-  Status check(Index) const override { return f_ ? Status{} : Status::invalid("warp: give a function"); }
+  WarpNode(const Kernel& k, PointFunction f) : f_(std::move(f)) { children = {k.node()}; }
+  Status check(Index) const override { return f_.value ? Status{} : Status::invalid("warp: give a function"); }
   std::vector<double> theta() const override { return {}; }
   bool may_overflow() const override { return true; }
+  std::string key() const override { return function_key("warp", f_.name, *this); }
   template <class T>
   std::unique_ptr<Step<T>> make(const Geometry<T>& points, Status& status) const {
-    return std::make_unique<WarpStep<T>>(f_, derivative_, points, status);
+    return std::make_unique<WarpStep<T>>(f_, points, status);
   }
 
  private:
-  PointFunction f_, derivative_;
+  PointFunction f_;
 };
 
 }  // namespace
 
-Kernel warp(const Kernel& k, PointFunction f, PointFunction derivative) {
-  return Kernel(std::make_shared<WarpNode>(k, std::move(f), std::move(derivative)));
-}
+Kernel warp(const Kernel& k, PointFunction f) { return Kernel(std::make_shared<WarpNode>(k, std::move(f))); }
 
 }  // namespace kernsel

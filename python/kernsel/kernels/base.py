@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from copy import copy
 from inspect import signature
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 
@@ -31,6 +31,7 @@ class Kernel(ABC):
     """
 
     requires_vector_input = True  # scikit-learn asks
+    _always_shown: ClassVar[tuple[str, ...]] = ()  # when printed for people, even where it has its default
 
     @abstractmethod
     def _build(self) -> _core.Kernel:
@@ -406,7 +407,8 @@ class Kernel(ABC):
         arguments: list[str] = []
         for name, parameter in signature(type(self)).parameters.items():
             value, default = getattr(self, name), parameter.default
-            if name.endswith("_bounds") or (_same(value, default) and (arguments or not self._said(name, default))):
+            by_default = _same(value, default) and name not in self._always_shown
+            if name.endswith("_bounds") or (by_default and (arguments or not self._said(name, default))):
                 continue
             label = "" if not arguments and name == next(iter(signature(type(self)).parameters)) else f"{name}="
             arguments.append(label + short(value))

@@ -137,7 +137,8 @@ class FunctionKernel(Kernel):
         parameters = self._plain()
         scales = [h.log for h, _ in self._own()]
         theta = [float(np.log(v)) if log else v for v, log in zip(parameters.values(), scales, strict=True)]
-        return _core.function(lambda X, Z: self.function(X, Z, **parameters), self._pull, theta)
+        name = f"{id(self.function)} {parameters}"
+        return _core.function(lambda X, Z: self.function(X, Z, **parameters), self._pull, theta, name)
 
     def _pull(self, X: NDArray[Any], Z: NDArray[Any], W: NDArray[Any]) -> list[float]:
         parameters = self._plain()

@@ -71,6 +71,10 @@ class DotProduct(Leaf):
     def _build(self) -> _core.Kernel:
         return _core.dot_product(self._number("sigma_0"), self._numbers("length_scale"))
 
+    def _rule(self, name: str) -> str:
+        """Choose a constant beside inner products of the points, or of points that are scaled."""
+        return "ratio" if name == "sigma_0" and self.length_scale is not None else super()._rule(name)
+
 
 class Polynomial(Leaf):
     """The polynomial kernel, k(x, z) = (offset + sum_k x_k z_k / l_k^2)^degree.

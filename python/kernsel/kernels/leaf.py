@@ -100,14 +100,17 @@ class Leaf(Kernel):
             changed[h.name] = given.replaced(value) if isinstance(given, Parameter) else value
         return self._replaced(**changed)
 
+    def _rule(self, name: str) -> str:
+        return self._hyper[name]
+
     def _resolve(self, data: Data) -> Kernel:
         changed: dict[str, Any] = {}
-        for name, rule in self._hyper.items():
+        for name in self._hyper:
             given = getattr(self, name)
             value, bounds = value_of(given), self._bounds_of(name)
             if self._absent(name, value) or (not isinstance(value, str) and not isinstance(bounds, str)):
                 continue
-            proposal = RULES[rule](data)
+            proposal = RULES[self._rule(name)](data)
             if isinstance(value, str):
                 value = proposal.start if name in self._by_column else float(np.mean(proposal.start))
             if isinstance(bounds, str) and bounds == "auto":

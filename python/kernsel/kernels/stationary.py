@@ -102,6 +102,7 @@ class Matern(Leaf):
 
     _hyper: ClassVar = {"length_scale": "length"}
     _by_column = ("length_scale",)
+    _always_shown = ("nu",)
 
     def __init__(
         self,
@@ -367,7 +368,6 @@ class SpectralMixture(Leaf):
         return _core.spectral_mixture(self._numbers("weights"), list(scales), list(periods))
 
     def _core_order(self) -> list[int]:
-        """The core has the components one after the other."""
         counts = [np.size(value) for _, value in self._own()]
         q = counts[0]
         columns = np.split(np.arange(sum(counts)), np.cumsum(counts)[:-1])
@@ -399,7 +399,9 @@ class SpectralMixture(Leaf):
             given, bounds = getattr(self, name), self._bounds_of(name)
             value = starts[name] if isinstance(value_of(given), str) else value_of(given)
             if isinstance(bounds, str) and bounds == "auto":
-                bounds = limits[name].bounds(1, False)
+                columns = np.shape(value)[1] if np.ndim(value) == 2 else 1
+                bounds = limits[name].bounds(columns, columns > 1)
+                bounds = np.tile(bounds, (q, 1)) if columns > 1 else bounds
             if isinstance(given, Parameter):
                 changed[name] = given.replaced(value, bounds)
             else:

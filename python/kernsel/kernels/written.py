@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from difflib import get_close_matches
 from inspect import signature
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
@@ -49,15 +49,15 @@ def kernel(text: str) -> Kernel:
     try:
         tree = ast.parse(text.strip(), mode="eval")
     except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
-        raise ValueError(f"text: {text!r} cannot be read: {getattr(error, 'msg', error)}") from None
+        raise ValueError(f"text: {text[:60]!r} cannot be read: {getattr(error, 'msg', error)}") from None
     try:
         value = _Reader(text.strip()).read(tree.body)
     except RecursionError:
-        raise ValueError(f"text: too deeply nested, beginning with {text[:40]!r}") from None
+        raise ValueError(f"text: {text[:60]!r} is too deeply nested") from None
     if isinstance(value, float | int) and not isinstance(value, bool):
         return ConstantKernel(float(value))
     if not isinstance(value, Kernel):
-        raise ValueError(f"text: {text!r} is not a kernel")
+        raise ValueError(f"text: {text[:60]!r} is not a kernel")
     return value
 
 
@@ -77,8 +77,8 @@ class _Reader:
         self.names = _classes()
         self.others: dict[str, Any] = {"Parameter": Parameter} | {name: getattr(priors, name) for name in priors.__all__[:-1]}
 
-    def fail(self, node: ast.expr, what: str, hint: str = "") -> NoReturn:
-        raise ValueError(f"text: {what} (character {node.col_offset + 1}){hint}")
+    def problem(self, node: ast.expr, what: str, hint: str = "") -> ValueError:
+        return ValueError(f"text: {what} (character {node.col_offset + 1}){hint}")
 
     def read(self, node: ast.expr) -> Any:
         """Return a kernel, a number, a text, a list of them, or a parameter."""
@@ -96,44 +96,45 @@ class _Reader:
                 return self.signed(node, self.read(operand))
             case ast.BinOp(left=left, op=ast.Add() | ast.Mult() | ast.Pow() as operator, right=right):
                 return self.combine(node, operator, self.read(left), self.read(right))
-            case ast.Call(func=ast.Name(id="float"), args=[ast.Constant(value=str(value))], keywords=[]) if value in (
-                "inf",
-                "Infinity",
-            ):
+            case ast.Call(func=ast.Name(id="float"), args=[ast.Constant(value="inf")], keywords=[]):
                 return np.inf
             case ast.Call(func=ast.Name(id=name), args=args, keywords=keywords):
                 return self.call(node, self.known(node, name), [self.read(a) for a in args], self.named(node, keywords))
             case ast.Call(func=ast.Attribute(value=inner, attr="on"), args=[columns], keywords=[]):
                 base = self.read(inner)
                 if not isinstance(base, Kernel):
-                    self.fail(node, ".on() is for kernels")
+                    raise self.problem(node, ".on() is for kernels")
                 return self.call(node, base.on, [self.read(columns)], {})
-        part = ast.get_source_segment(self.text, node) or ""
-        self.fail(node, f"{part[:40]!r} is not part of the language of kernels")
+            case _:
+                part = ast.get_source_segment(self.text, node) or ""
+                raise self.problem(node, f"{part[:40]!r} is not part of the language of kernels")
 
     def named(self, node: ast.expr, keywords: list[ast.keyword]) -> dict[str, Any]:
         if any(keyword.arg is None for keyword in keywords):
-            self.fail(node, "** is not part of the language of kernels")
+            raise self.problem(node, "** is not part of the language of kernels")
         return {str(keyword.arg): self.read(keyword.value) for keyword in keywords}
 
     def known(self, node: ast.expr, name: str) -> Any:
         known = self.names | self.others
         if name in known:
             return known[name]
-        close = get_close_matches(name, known, 1, 0.5)
-        hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(sorted(self.names))}"
-        self.fail(node, f"there is no kernel {name!r}", f"; {hint}")
+        by_lower = {each.lower(): each for each in known}
+        close = get_close_matches(name.lower(), by_lower, 1, 0.6)
+        hint = f"did you mean {by_lower[close[0]]}?" if close else f"there are {', '.join(sorted(self.names))}"
+        raise self.problem(node, f"there is no kernel {name!r}", f"; {hint}")
 
     def call(self, node: ast.expr, what: Any, args: list[Any], named: dict[str, Any]) -> Any:
         try:
             signature(what).bind(*args, **named)
         except TypeError as error:
-            self.fail(node, f"{what.__name__}: {error}; its arguments are {', '.join(signature(what).parameters) or 'none'}")
+            raise self.problem(
+                node, f"{what.__name__}: {error}; its arguments are {', '.join(signature(what).parameters) or 'none'}"
+            ) from None
         return what(*args, **named)
 
     def signed(self, node: ast.UnaryOp, value: Any) -> Any:
         if isinstance(value, bool) or not isinstance(value, int | float):
-            self.fail(node, "a sign is for numbers")
+            raise self.problem(node, "a sign is for numbers")
         return -value if isinstance(node.op, ast.USub) else value
 
     def combine(self, node: ast.BinOp, operator: ast.operator, left: Any, right: Any) -> Any:
@@ -141,11 +142,11 @@ class _Reader:
         if not a_kernel or any(
             isinstance(value, bool) or not isinstance(value, Kernel | int | float) for value in (left, right)
         ):
-            self.fail(node, "an operation is for kernels, and for kernels and numbers")
+            raise self.problem(node, "an operation is for kernels, and for kernels and numbers")
         if isinstance(operator, ast.Add):
             return left + right
         if isinstance(operator, ast.Mult):
             return left * right
         if not isinstance(left, Kernel) or isinstance(right, Kernel):
-            self.fail(node, "** is for a kernel and a number")
+            raise self.problem(node, "** is for a kernel and a number")
         return left**right
