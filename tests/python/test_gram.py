@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kernsel as ks
-from kernsel.kernels import RBF, ConstantKernel, WhiteKernel
+from kernsel.kernels import RBF, ArcCosine, ConstantKernel, Matern, Normalize, Transform, WhiteKernel
 
 import reference
 from accuracy import assert_ulps, eps
@@ -127,10 +127,12 @@ def test_same_bits_for_any_number_of_threads(dtype, threads, rng):
     X = rng.standard_normal((700, 5)).astype(dtype)
     V, W = rng.standard_normal((700, 9)).astype(dtype), rng.standard_normal((700, 700)).astype(dtype)
     k = 1.5 * RBF([1.0, 2.0, 3.0, 4.0, 5.0]) + RBF(0.7) * WhiteKernel(0.1)
+    k = k + Normalize(ArcCosine(1)) * Transform(Matern([1.0, 2.0], nu=0.9), np.ones((2, 5)))
 
     def results(count):
         threads(count)
-        return [k(X), k(X, X[:300]), k.diag(X), k.matmul(X, X, V), k.pullback(X, W), k.pullback(X, W, X)]
+        forward = [k(X), k(X, X[:300]), k.diag(X), k.matmul(X, X, V)]
+        return [*forward, k.pullback(X, W), k.pullback(X, W, X), k.pullback(X, W, wrt="X"), k.pullback(X, W, X, wrt="X")]
 
     for one, many in zip(results(1), results(2), strict=True):
         assert np.array_equal(one, many)

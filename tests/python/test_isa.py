@@ -52,8 +52,14 @@ def test_levels_agree():
         import sys, numpy as np, kernsel as ks
         X = np.random.default_rng(0).standard_normal((200, 3))
         k = ks.kernels.RBF([1.0, 2.0, 3.0])
+        tree = ks.kernels.kernel(
+            "Matern(1.5, nu=2.5, product=True) * ExpSineSquared(1.0, 3.0) + Normalize(ArcCosine(2)) * Wendland(5.0)"
+            " + Exp(RationalQuadratic(1.0, 0.5)) + Cosine(3.0) * Matern(2.0, nu=0.7) ** 0.5"
+            " + Transform(RBF(1.0), [[1, -1, 0.5]])"
+        )
         F = ks.cholesky(ks.gram(k, X) + 0.1 * np.eye(200))
-        print(repr([*F.solve(X[:, 0]).tolist(), F.logdet(), *k.pullback(X, F.inverse())]))
+        W = F.inverse()
+        print(repr([*F.solve(X[:, 0]).tolist(), F.logdet(), *k.pullback(X, W), *tree.pullback(X, W), *tree(X)[0]]))
     """
     results = [np.array(eval(children.run(code, KERNSEL_ISA=isa))) for isa in CONFIG["isa_available"]]
     for result in results:
