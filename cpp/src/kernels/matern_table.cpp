@@ -21,11 +21,11 @@ Logarithms integrate(double nu, double a) {
   const double shift = a * a / (2.0 * (curvature + nu));  // u_0 - nu
   const double u = nu + shift, w = a * a / (4.0 * u);
   const double step = std::min(0.15, 0.5 / std::sqrt(curvature));
-  double sum = 1.0, over_u = 1.0;
+  long double sum = 1.0L, over_u = 1.0L;  // of many terms
   for (const double direction : {step, -step}) {
     for (int j = 1;; ++j) {
       const double v = direction * j, term = nu * v - u * std::expm1(v) - w * std::expm1(-v);
-      if (term < negligible && term - v < std::log(over_u) + negligible) break;
+      if (term < negligible && term - v < std::log(static_cast<double>(over_u)) + negligible) break;
       sum += std::exp(term);
       over_u += std::exp(term - v);
     }
@@ -34,7 +34,7 @@ Logarithms integrate(double nu, double a) {
   double log_gamma = std::lgamma(nu) - nu * std::log(nu) + nu;
   if (nu > 2.0) {
     const double width = std::min(0.15, 0.5 / std::sqrt(nu));
-    double all = 1.0;
+    long double all = 1.0L;
     for (const double direction : {width, -width}) {
       for (int j = 1;; ++j) {
         const double v = direction * j, term = nu * (v - std::expm1(v));
@@ -42,16 +42,16 @@ Logarithms integrate(double nu, double a) {
         all += std::exp(term);
       }
     }
-    log_gamma = std::log(width * all);
+    log_gamma = std::log(static_cast<double>(width * all));
   }
-  const double log_value = nu * std::log1p(shift / nu) - shift - w + std::log(step * sum) - log_gamma;
-  return {log_value, std::log(nu / 2.0 / u * (over_u / sum))};
+  const double log_value = nu * std::log1p(shift / nu) - shift - w + std::log(static_cast<double>(step * sum)) - log_gamma;
+  return {log_value, std::log(nu / 2.0 / u * static_cast<double>(over_u / sum))};
 }
 
 // E (1 - exp(-a^2 / (4u))) over u ~ Gamma(nu), u = nu e^v: for small a, where 1 - f would cancel.
 double one_minus_value(double nu, double a) {
   const double step = std::min(0.15, 0.5 / std::sqrt(nu)), w = a * a / (4.0 * nu);
-  double sum = -std::expm1(-w), all = 1.0;
+  long double sum = -std::expm1(-w), all = 1.0L;
   for (const double direction : {step, -step}) {
     for (int j = 1;; ++j) {
       const double v = direction * j, term = nu * (v - std::expm1(v));
@@ -61,7 +61,7 @@ double one_minus_value(double nu, double a) {
       all += weight;
     }
   }
-  return sum / all;
+  return static_cast<double>(sum / all);
 }
 
 Logarithms log_matern(double nu, double a) {
@@ -76,8 +76,11 @@ double node(std::size_t i, std::size_t count) {
 
 // The polynomial of these values at Chebyshev's points of [-1, 1], node(i), in powers of t, the highest first.
 template <std::size_t terms>
-std::array<double, terms> fit(const std::array<double, terms>& values) {
+std::array<double, terms> fit(std::array<double, terms> values) {
   std::array<double, terms> result{};
+  // Rounding is of the size of what is fitted: of differences to the value in the middle, which is added at the end.
+  const double middle = values[terms / 2];
+  for (double& value : values) value -= middle;
   std::array<double, terms> before{}, now{};  // Chebyshev's polynomials, in powers of t, the lowest first
   before[0] = 1.0;
   now[1] = 1.0;
@@ -93,6 +96,7 @@ std::array<double, terms> fit(const std::array<double, terms>& values) {
     before = now;
     now = next;
   }
+  result[terms - 1] += middle;
   return result;
 }
 

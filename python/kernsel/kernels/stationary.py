@@ -79,8 +79,7 @@ class Matern(Leaf):
 
     k(x, z) = 2^(1-nu) / Gamma(nu) a^nu K_nu(a), a = (2 nu)^(1/2) r, K_nu the modified Bessel function. Which is exp(-r) for
     nu = 1/2; (1 + a) exp(-a) for 3/2; (1 + a + a^2/3) exp(-a) for 5/2; exp(-r^2/2) for infinity: these are fastest. Any
-    other is read from a table that is made when it is first used, in some 20 ms, and is accurate to 20 units in the last
-    place, times 1 + |r k'(r) / k(r)| as for every function of a rounded distance. Functions of this kernel are
+    other is read from a table that is made when it is first used, in some 20 ms, and as accurate. Functions of this kernel are
     differentiable as often as there are whole numbers below nu.
 
     Parameters
