@@ -22,6 +22,7 @@ import kernsel as ks
 from kernsel import _core
 from kernsel.kernels import RBF
 
+from bench.report import extra_memory, row
 from bench.timing import interleaved
 
 EPS = np.finfo(float).eps
@@ -31,18 +32,6 @@ def positive(n, dtype=np.float64):
     """Return a matrix whose factor is not trivial, in O(n^2)."""
     B = np.random.default_rng(n).standard_normal((n, 8))
     return (B @ B.T + n * np.eye(n)).astype(dtype)
-
-
-def row(what, milliseconds=None, **figures):
-    """Print a line: what, how long, and figures as name=value or name=(value, ">=" or "<=", target)."""
-    line = f"{what:34s} {'' if milliseconds is None else f'{milliseconds:10.4g} ms'}"
-    for name, figure in figures.items():
-        value, relation, target = figure if isinstance(figure, tuple) else (figure, "", None)
-        line += f"   {name.replace('_', ' ')} {value:.4g}"
-        if relation:
-            met = value >= target if relation == ">=" else value <= target
-            line += f" ({relation} {target} {'met' if met else 'MISSED'})"
-    print(line)
 
 
 def factorizations(sizes):
@@ -144,21 +133,15 @@ def ridge():
     ours, theirs = ks.KernelRidge(RBF(3.0), alpha=0.1), kernel_ridge.KernelRidge(kernel="rbf", gamma=1 / 18, alpha=0.1)
     assert np.abs(ours.fit(X, y).predict(X[:50]) - theirs.fit(X, y).predict(X[:50])).max() <= n * EPS * 1e4
     mine, sklearns = interleaved(lambda: ours.fit(X, y), lambda: theirs.fit(X, y), seconds=4.0)
-    code = f"""
-import pathlib, numpy as np, kernsel as ks
-def memory(field):
-    lines = pathlib.Path("/proc/self/status").read_text().splitlines()
-    return next(int(line.split()[1]) for line in lines if line.startswith(field)) * 1024
+    extra = extra_memory(
+        f"""
 rng = np.random.default_rng(0)
 X, y = rng.standard_normal(({n}, {d})), rng.standard_normal({n})
 model = ks.KernelRidge(ks.kernels.RBF(3.0), alpha=0.1)
 model.fit(X[:500], y[:500])
-pathlib.Path("/proc/self/clear_refs").write_text("5")  # forgets the peak so far
-before = memory("VmRSS")
-model.fit(X, y)
-print(memory("VmHWM") - before)
-"""
-    extra = float(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout)
+""",
+        "model.fit(X, y)",
+    )
     matrices = (extra - 64 * 2**20) / (8 * n * n)
     row(f"\nKernelRidge.fit, n = {n}, d = {d}", mine * 1e3, times_sklearn=(sklearns / mine, ">=", 2.5))
     row("its peak extra memory", MB=extra / 2**20, n_x_n_matrices_beyond_64_MB=(matrices, "<=", 0.7))

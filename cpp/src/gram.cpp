@@ -127,16 +127,29 @@ Status multiply(const Kernel& k, View<const T> X, View<const T> Z, View<const T>
 
 namespace {
 
-// The weights of a tile, by columns, zero where it is padded; of (i, j) and (j, i) together where only one of the two is
-// visited.
+// to <- part of W, by columns `stride` apart.
 template <class T>
-void load_weights(View<const T> W, const Place& at, bool fold, T* to) {
+void read_tile(View<const T> W, Index stride, T* to) {
+  if (W.col_stride == 1) return tile_kernels<T>().transpose(W.cols, W.rows, W.data, W.row_stride, to, stride);
+  for (Index c = 0; c < W.cols; ++c)
+    for (Index r = 0; r < W.rows; ++r) to[r + c * stride] = W(r, c);
+}
+
+// The weights of a tile, by columns, zero where it is padded; of (i, j) and (j, i) together where only one of the two is
+// visited. `room` is for another tile.
+template <class T>
+void load_weights(View<const T> W, const Place& at, bool fold, T* room, T* to) {
   const Index rows = std::min(at.height, W.rows - at.row), cols = std::min(at.width, W.cols - at.col);
-  std::fill_n(to, at.count(), T(0));
-  for (Index c = 0; c < cols; ++c)
-    for (Index r = 0; r < rows; ++r) to[r + c * at.height] = W(at.row + r, at.col + c);
-  for (Index r = 0; fold && r < rows; ++r)
-    for (Index c = 0; c < cols; ++c) to[r + c * at.height] += W(at.col + c, at.row + r);
+  if (rows < at.height || cols < at.width) std::fill_n(to, at.count(), T(0));
+  read_tile(W.block(at.row, at.col, rows, cols), at.height, to);
+  if (!fold) return;
+  const View<const T> mirrored = W.block(at.col, at.row, cols, rows).transposed();
+  const bool contiguous = mirrored.row_stride == 1;
+  if (!contiguous) read_tile(mirrored, at.height, room);
+  for (Index c = 0; c < cols; ++c) {
+    const T* from = contiguous ? &mirrored(0, c) : room + c * at.height;
+    for (Index r = 0; r < rows; ++r) to[r + c * at.height] += from[r];
+  }
 }
 
 template <class T>
@@ -154,13 +167,14 @@ Status pull(const Kernel& k, View<const T> X, View<const T> Z, bool same, View<c
   std::vector<double> partial(static_cast<std::size_t>(parts * parameters), 0.0);
   const double cost = elements(X, Z) * program.cost() * (same ? 1.0 : 2.0);
   const Status status = run_jobs(parts, cost, [&](Jobs& jobs, Index part) {
-    T* weights = scratch<T>(Scratch::panel, program.block() * program.block());
+    const Index size = program.block() * program.block();
+    T* weights = scratch<T>(Scratch::panel, 2 * size);
     if (!weights) return jobs.stop(no_memory());
     for (Index t = part * tiles / parts; t < (part + 1) * tiles / parts; ++t) {
       if (!jobs.poll()) return;
       const TileIndex tile = same ? lower_by_rows(t) : TileIndex{t / across, t % across};
       const Place at = program.tile(tile.i, tile.j);
-      load_weights(W, at, same && tile.i != tile.j, weights);
+      load_weights(W, at, same && tile.i != tile.j, weights + size, weights);
       const Status done = program.pullback(at, weights, partial.data() + part * parameters);
       if (!done.ok()) return jobs.stop(done);
     }
@@ -182,14 +196,15 @@ Status pull_points(const Kernel& k, View<const T> X, View<const T> Z, bool same,
   const Status status = run_jobs(program.row_blocks(), cost, [&](Jobs& jobs, Index i) {
     const Index height = program.tile(i, 0).height, first = i * program.block();
     std::vector<double> unused(static_cast<std::size_t>(program.parameters()));
-    T* weights = scratch<T>(Scratch::panel, program.block() * (program.block() + X.cols));
+    const Index size = program.block() * program.block();
+    T* weights = scratch<T>(Scratch::panel, 2 * size + height * X.cols);
     if (!weights) return jobs.stop(no_memory());
-    T* sums = weights + program.block() * program.block();
+    T* sums = weights + 2 * size;
     std::fill_n(sums, height * X.cols, T(0));
     for (Index j = 0; j < program.col_blocks(); ++j) {
       if (!jobs.poll()) return;
       const Place at = program.tile(i, j);
-      load_weights(W, at, same, weights);
+      load_weights(W, at, same, weights + size, weights);
       const Status done = program.pullback(at, weights, unused.data(), sums);
       if (!done.ok()) return jobs.stop(done);
     }

@@ -79,13 +79,14 @@ struct Matern52Profile : NoParameters<T> {
   }
 };
 
-// (1 + q)^-alpha, q = s / (2 alpha)
+// (1 + q)^-alpha, q = s / (2 alpha); alpha = 1, where many searches begin, needs no logarithm
 template <class T>
 struct RationalQuadraticProfile {
   using P = typename Pack<T>::type;
   static constexpr int parameters = 1;
   static KERNSEL_INLINE P q(const P& s, const T* p) { return simd::pmul(simd::pset1<P>(T(0.5) / p[0]), s); }
   static KERNSEL_INLINE P value(const P& s, const T* p) {
+    if (p[0] == T(1)) return simd::pdiv(constant_packet<T>(1), simd::padd(constant_packet<T>(1), q(s, p)));
     return exp_of_negative<T>(simd::pmul(simd::pset1<P>(-p[0]), log_of_one_plus<T>(q(s, p))));
   }
   static KERNSEL_INLINE P slope(const P& s, const P& k, const T* p) {

@@ -155,7 +155,8 @@ class MetricStep final : public LeafStep<T> {
   // S, and G = W df/dS; returns the derivative in the hyperparameter of the profile.
   double pull_profile(const Place& at, const T* value, const T* W, T* S, T* G) const {
     double own = 0.0;
-    metrics_.forward(at, S);
+    // The squared exponential's slope is made of its value, and several scales are pulled from the points.
+    if (leaf_.profile != Profile::rbf || leaf_.scale.size() == 1) metrics_.forward(at, S);
     tile_kernels<T>().profile_pullback(leaf_.profile, at.count(), parameters_.data(), S, value, W, G, &own);
     return own;
   }

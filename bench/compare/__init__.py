@@ -1,0 +1,1 @@
+"""Against other packages as pip installs them, answers asserted."""

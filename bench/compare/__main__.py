@@ -1,0 +1,112 @@
+"""Print how kernels compare with scikit-learn's: ``python -m bench.compare``.
+
+Everything is measured side by side in this run, as the best of several; the answers are asserted. Nothing else should run
+meanwhile.
+"""
+
+import argparse
+
+import numpy as np
+import sklearn
+from sklearn.gaussian_process import kernels as sk
+
+import kernsel as ks
+from kernsel.kernels import RBF, Matern, from_sklearn
+
+from bench.report import extra_memory, row
+from bench.timing import best, interleaved
+
+EPS = np.finfo(float).eps
+
+
+def data(n, d):
+    rng = np.random.default_rng(0)
+    return rng.standard_normal((n, d)), rng.standard_normal((n, n)), rng.standard_normal((n, 8))
+
+
+def matrices(n, d):
+    X, _, V = data(n, d)
+    scales = np.linspace(2.0, 4.0, d)
+    cases = {
+        "RBF, a scale a column": (sk.RBF(scales), 4),
+        "Matern 5/2, a scale a column": (sk.Matern(scales, nu=2.5), 5),
+        "RBF * ExpSineSquared + RationalQ.": (sk.RBF(2.0) * sk.ExpSineSquared(1.0, 3.0) + sk.RationalQuadratic(2.0, 1.0), 8),
+        "Matern 0.8": (sk.Matern(3.0, nu=0.8), None),
+    }
+    for name, (theirs, target) in cases.items():
+        ours = from_sklearn(theirs)
+        small = X[:300]
+        assert np.abs(ours(small) - theirs(small)).max() <= 1000 * EPS * theirs.diag(small).max()
+        calls = (lambda k=ours: k(X), lambda k=theirs: k(X), lambda k=ours: k.matmul(X, X, V))
+        mine, sklearns, product = interleaved(*calls, seconds=1.5)
+        times = sklearns / mine
+        figures = {"times_sklearn": (times, ">=", target) if target else times}
+        row(f"k(X), {name}", mine * 1e3, **figures)
+        row("   K V, 8 columns, never formed", product * 1e3, of_k_X=(product / mine, "<=", 1.5) if target else product / mine)
+
+
+def gradients(n, d):
+    X, W, _ = data(n, d)
+    scales = np.linspace(2.0, 4.0, d)
+    for name, theirs in {"RBF": sk.RBF(scales), "Matern 5/2": sk.Matern(scales, nu=2.5)}.items():
+        ours = from_sklearn(theirs)
+        forward, pullback, points = interleaved(
+            lambda k=ours: k(X), lambda k=ours: k.pullback(X, W), lambda k=ours: k.pullback(X, W, wrt="X"), seconds=1.5
+        )
+
+        def contracted(k=theirs):
+            return np.einsum("ij,ijp->p", W, k(X, eval_gradient=True)[1])
+
+        expected = contracted()
+        assert np.abs(ours.pullback(X, W) - expected).max() <= 1e-9 * np.abs(W).sum()
+        sklearns = best(contracted, seconds=0.0, repeats=2)
+        row(
+            f"\npullback, {name}, {d} length scales",
+            pullback * 1e3,
+            of_k_X=(pullback / forward, "<=", 1.6),
+            times_sklearn=(sklearns / pullback, ">=", 50),
+        )
+        row("   in the points", points * 1e3, of_k_X=points / forward)
+    prepare = f"""
+from kernsel.kernels import *
+rng = np.random.default_rng(0)
+X, W = rng.standard_normal(({n}, {d})), rng.standard_normal(({n}, {n}))
+k = RBF(np.ones({d})) * Matern(np.ones({d})) + RationalQuadratic(np.ones({d})) * ExpSineSquared()
+k.pullback(X[:100], W[:100, :100])
+"""
+    extra = extra_memory(prepare, "k.pullback(X, W)")
+    row("   extra memory, a tree of 33", MB=(extra / 2**20, "<=", 32))
+
+
+def trees(n, d):
+    X, _, _ = data(n, d)
+    scales = np.linspace(2.0, 4.0, d)
+    one, other = RBF(scales), Matern(scales, nu=2.5)
+    both, first, second = interleaved(lambda: (one + other)(X), lambda: one(X), lambda: other(X), seconds=1.5)
+    row("\nsum of two leaves", both * 1e3, of_one_leaf=(both / max(first, second), "<=", 2.3))
+    same = one * one + one
+    shared, alone = interleaved(lambda: same(X), lambda: one(X), seconds=1.0)
+    row("k * k + k, k evaluated once", shared * 1e3, of_k=shared / alone)
+
+
+def small():
+    X = np.random.default_rng(0).standard_normal((100, 3))
+    ours, theirs = 2.0 * RBF([1.0, 2.0, 3.0]), 2.0 * sk.RBF([1.0, 2.0, 3.0])
+    mine, sklearns = interleaved(lambda: ours(X), lambda: theirs(X), seconds=0.5)
+    row("\nk(X), n = 100, d = 3", microseconds=mine * 1e6, times_sklearn=sklearns / mine)
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="python -m bench.compare", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="smaller sizes: does it run, are the answers right?")
+    n = 400 if parser.parse_args().quick else 4000
+    ks.show_config()
+    print(f"NumPy {np.__version__}, scikit-learn {sklearn.__version__}; n = {n}, d = 10\n")
+    matrices(n, 10)
+    gradients(n, 10)
+    trees(n, 10)
+    small()
+
+
+if __name__ == "__main__":
+    main()
