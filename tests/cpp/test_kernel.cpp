@@ -1,4 +1,8 @@
-// Kernels as values: parameters in order, shared subtrees, errors that wait until the kernel is used.
+// Kernels as values: parameters in order, shared subtrees, gradients in the points, functions of the caller, errors that wait
+// until the kernel is used.
+#include <atomic>
+#include <stdexcept>
+
 #include "check.hpp"
 #include "kernsel/gram.hpp"
 #include "program.hpp"
@@ -41,9 +45,29 @@ void errors_wait_until_the_kernel_is_used() {
   std::vector<double> K(16);
   const auto X = kernsel::columns(x.data(), 4, 3);
   const auto out = kernsel::columns(K.data(), 4, 4);
-  for (const Kernel& k :
-       {kernsel::rbf({-1.0}), kernsel::rbf({1.0, 2.0}), kernsel::rbf({}), kernsel::constant(0.0), kernsel::white(-1.0),
-        -1.0 * kernsel::rbf({1.0}), kernsel::rbf({1.0}) + kernsel::rbf({std::nan("")})}) {
+  for (const Kernel& k : {kernsel::rbf({-1.0}),
+                          kernsel::rbf({1.0, 2.0}),
+                          kernsel::rbf({}),
+                          kernsel::constant(0.0),
+                          kernsel::white(-1.0),
+                          -1.0 * kernsel::rbf({1.0}),
+                          kernsel::rbf({1.0}) + kernsel::rbf({std::nan("")}),
+                          kernsel::matern(-1.0, {1.0}),
+                          kernsel::matern(1e3, {1.0}),
+                          kernsel::pow(kernsel::rbf({1.0}), -1.0),
+                          kernsel::sigmoid(std::nan(""), {1.0}),
+                          kernsel::arc_cosine(3, 1.0, {1.0}),
+                          kernsel::arc_cosine(0, -1.0, {1.0}),
+                          kernsel::radial_pair({}),
+                          kernsel::transform(kernsel::rbf({1.0}), {1.0, 2.0}, 1),
+                          kernsel::quadratic_form({}, 0),
+                          kernsel::function({}),
+                          kernsel::warp(kernsel::rbf({1.0}), {}),
+                          kernsel::noise(1.0, {}),
+                          kernsel::precomputed({}),
+                          kernsel::spectral_mixture({1.0}, {}, {}),
+                          kernsel::normalize(kernsel::on(kernsel::rbf({1.0}), {7})),
+                          kernsel::transform(kernsel::rbf({1.0, 2.0}), {1.0, 2.0, 3.0}, 1)}) {
     CHECK(kernsel::gram<double>(k, X, out).code == kernsel::Code::invalid_argument);
     kernsel::LowerTiles<double> L;
     CHECK(kernsel::factorize<double>(k, X, {}, L).code == kernsel::Code::invalid_argument);
@@ -52,11 +76,77 @@ void errors_wait_until_the_kernel_is_used() {
         kernsel::Code::invalid_argument);
 }
 
+double weighted_sum(const Kernel& k, const std::vector<double>& x, const std::vector<double>& w, Index n, Index d) {
+  std::vector<double> K(static_cast<std::size_t>(n * n));
+  CHECK(kernsel::gram<double>(k, kernsel::columns(x.data(), n, d), kernsel::columns(K.data(), n, n)).ok());
+  double sum = 0.0;
+  for (std::size_t i = 0; i < K.size(); ++i) sum += w[i] * K[i];
+  return sum;
+}
+
+void gradients_in_the_points() {
+  constexpr Index n = 30, d = 2;
+  std::vector<double> x = random_numbers<double>(n * d, 1);
+  const std::vector<double> w = random_numbers<double>(n * n, 2);
+  const auto sine = [](kernsel::View<const double> points, kernsel::View<double> values) {
+    for (Index i = 0; i < points.rows; ++i) values(i, 0) = std::sin(points(i, 0)) + 2.0;
+  };
+  const Kernel k =
+      kernsel::normalize(kernsel::dot_product(0.7) + kernsel::arc_cosine(1, 1.0, {0.8})) * kernsel::matern(1.7, {1.2}) +
+      kernsel::warp(kernsel::transform(kernsel::rbf({0.9}), {1.0, -0.5}, 1), {sine}) +
+      kernsel::spectral_mixture({1.0, 0.5}, {{1.0}, {2.0}}, {{1.5}, {0.7}});
+  std::vector<double> gradient(n * d);
+  const auto X = kernsel::columns(static_cast<const double*>(x.data()), n, d);
+  const auto W = kernsel::columns(w.data(), n, n);
+  CHECK(kernsel::pullback_points<double>(k, X, W, kernsel::columns(gradient.data(), n, d)).ok());
+  for (const std::size_t i : {std::size_t{0}, std::size_t{7}, std::size_t{59}}) {
+    const double h = 1e-5, before = x[i];
+    x[i] = before + h;
+    const double above = weighted_sum(k, x, w, n, d);
+    x[i] = before - h;
+    const double below = weighted_sum(k, x, w, n, d);
+    x[i] = before;
+    CHECK_BELOW(std::abs(gradient[i] - (above - below) / (2 * h)), 1e-6);
+  }
+}
+
+void functions_are_called_once_and_may_throw() {
+  std::atomic<int> calls{0};
+  kernsel::KernelFunction f;
+  f.value = [&calls](kernsel::View<const double> X, kernsel::View<const double> Z, kernsel::View<double> values) {
+    ++calls;
+    for (Index i = 0; i < X.rows; ++i)
+      for (Index j = 0; j < Z.rows; ++j) values(i, j) = 1.0 + X(i, 0) * Z(j, 0);
+  };
+  f.name = "one plus product";
+  const std::vector<double> x = random_numbers<double>(20, 1);
+  std::vector<double> K(400);
+  const auto X = kernsel::columns(x.data(), 20, 1);
+  const auto out = kernsel::columns(K.data(), 20, 20);
+  CHECK(kernsel::gram<double>(kernsel::function(f) * kernsel::function(f) + kernsel::function(f), X, out).ok());
+  CHECK(calls == 1);
+  f.value = [](kernsel::View<const double>, kernsel::View<const double>, kernsel::View<double>) {
+    throw std::runtime_error("not today");
+  };
+  f.name = "";
+  const kernsel::Status status = kernsel::gram<double>(kernsel::rbf({1.0}) + kernsel::function(f), X, out);
+  CHECK(status.code == kernsel::Code::exception);
+  bool caught = false;
+  try {
+    std::rethrow_exception(status.exception);
+  } catch (const std::runtime_error& error) {
+    caught = std::string(error.what()) == "not today";
+  }
+  CHECK(caught);
+}
+
 }  // namespace
 
 int main() {
   parameters_from_left_to_right();
   shared_subtrees();
+  gradients_in_the_points();
+  functions_are_called_once_and_may_throw();
   errors_wait_until_the_kernel_is_used();
   return report("kernel");
 }
