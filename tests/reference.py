@@ -4,7 +4,7 @@ The tests compare the core with these functions; where they disagree, the core i
 """
 
 import numpy as np
-from scipy import special
+from scipy import integrate, special, stats
 
 
 def cholesky(A):
@@ -253,3 +253,76 @@ def warp(k, f):
 
 def transform(k, phi):
     return lambda x, z, same: k(phi(x), phi(z), same)
+
+
+def predict_without(K, noise, H, y, left_out):
+    """Return mean and covariance of y at the points left out, by a fit of all others: kriging with trend H, from scratch."""
+    n = len(K)
+    kept = np.setdiff1d(np.arange(n), left_out)
+    A = K[np.ix_(kept, kept)] + np.diag(noise[kept])
+    P = np.linalg.inv(A)
+    k = K[np.ix_(kept, left_out)]
+    covariance = K[np.ix_(left_out, left_out)] + np.diag(noise[left_out]) - k.T @ P @ k
+    if not H.shape[1]:
+        return k.T @ P @ y[kept], covariance
+    G = np.linalg.inv(H[kept].T @ P @ H[kept])
+    beta = G @ H[kept].T @ P @ y[kept]
+    R = H[left_out].T - H[kept].T @ P @ k
+    return H[left_out] @ beta + k.T @ P @ (y[kept] - H[kept] @ beta), covariance + R.T @ G @ R
+
+
+def smoother(K, noise, H):
+    """Return A with fitted values A y: each column is the fit of a unit vector."""
+    P = np.linalg.inv(K + np.diag(noise))
+    if H.shape[1]:
+        P = P - P @ H @ np.linalg.inv(H.T @ P @ H) @ H.T @ P
+    return np.eye(len(K)) - noise[:, None] * P
+
+
+def criterion(name, K, noise, H, y, folds=None, sigma=None, smoothing=None, scale="shared"):
+    """Return the value of a criterion by refitting, or by its definition as a density; K has no noise, y is (n, m)."""
+    n, m = y.shape
+    C = K + np.diag(noise)
+    if "lml" in name or "reml" in name:
+        q = H.shape[1] if "reml" in name else 0
+        _, log_det = np.linalg.slogdet(C)
+        beta = np.linalg.lstsq(*(np.linalg.solve(np.linalg.cholesky(C), B) for B in (H, y)), rcond=None)[0]
+        rest = y - H @ beta
+        squares = np.sum(rest * np.linalg.solve(C, rest), axis=0)
+        value = -0.5 * m * (log_det + (n - q) * np.log(2 * np.pi))
+        if q:
+            value -= 0.5 * m * (np.linalg.slogdet(H.T @ np.linalg.solve(C, H))[1] - np.linalg.slogdet(H.T @ H)[1])
+        if "profiled" not in name:
+            return value - 0.5 * squares.sum()
+        variances = squares / (n - q) if scale == "each" else np.full(m, squares.mean() / (n - q))
+        return value - 0.5 * (n - q) * np.sum(np.log(variances) + 1)
+    if name == "gcv":
+        A = smoother(K, noise, H)
+        rest = y - A @ y
+        trace = np.trace(np.eye(n) - A)
+        units = noise if np.ptp(noise) > 1e-9 else np.ones(n)
+        return np.mean([n * np.sum(r**2 / units) / trace**2 for r in rest.T])
+    if name == "risk":
+        A, S = smoother(K, noise, H), np.broadcast_to(np.square(sigma), (n,))
+        return np.sum((y - A @ y) ** 2) + m * np.sum(2 * S * np.diag(A) - S)
+    groups = [np.array([i]) for i in range(n)] if folds is None else [np.flatnonzero(folds == f) for f in np.unique(folds)]
+    total = 0.0
+    for left_out in groups:
+        mean, covariance = predict_without(K, noise, H, y, left_out)
+        r = y[left_out] - mean
+        if name in ("loo", "kfold"):
+            total += np.sum(r**2) / (n * m)
+        elif name in ("loo_log_density", "kfold_log_density"):
+            total += sum(stats.multivariate_normal.logpdf(column, cov=covariance) for column in r.T)
+        elif name == "loo_crps":
+            s = np.sqrt(covariance[0, 0])
+            total += sum(crps(z, s) for z in r[0]) / (n * m)
+        else:
+            total += np.sum(np.sqrt(r**2 + smoothing**2)) / (n * m)
+    return total
+
+
+def crps(r, s):
+    """Return the integral of (Phi(t / s) - [t > r])^2 over t."""
+    square = lambda t, above: (stats.norm.cdf(t / s) - above) ** 2  # noqa: E731
+    return integrate.quad(square, -np.inf, r, args=(0,))[0] + integrate.quad(square, r, np.inf, args=(1,))[0]

@@ -88,6 +88,50 @@ Status gram_diagonal(const Kernel& k, View<const T> X, View<T> out) {
   return program.finish(status);
 }
 
+namespace {
+
+// f(program, diagonal tile, 1 or -1) for points against themselves, and for points against equal ones.
+template <class F>
+Status for_noise(const Kernel& k, View<const double> X, const F& f) {
+  for (const bool same : {true, false}) {
+    const Program<double> program(k, X, X, same, Program<double>::preferred_block);
+    Status status = program.status();
+    for (Index i = 0; i < program.row_blocks() && status.ok(); ++i) status = f(program, program.tile(i, i), same ? 1.0 : -1.0);
+    status = program.finish(status);
+    if (!status.ok()) return status;
+  }
+  return {};
+}
+
+}  // namespace
+
+Status gram_noise(const Kernel& k, View<const double> X, View<double> out) {
+  if (!has_shape(out, X.rows, 1)) return Status::invalid("gram_noise: the output must have one entry for each point");
+  for (Index r = 0; r < X.rows; ++r) out(r, 0) = 0.0;
+  if (!k.has_noise()) return {};
+  return for_noise(k, X, [&](const Program<double>& program, const Place& at, double sign) {
+    const double* values = nullptr;
+    const Status status = program.forward(at, values);
+    for (Index r = at.row; status.ok() && r < std::min(at.row + at.height, X.rows); ++r)
+      out(r, 0) += sign * values[(r - at.row) * (at.height + 1)];
+    return status;
+  });
+}
+
+Status pullback_noise(const Kernel& k, View<const double> X, View<const double> weights, double* gradient) {
+  if (!has_shape(weights, X.rows, 1)) return Status::invalid("pullback_noise: give one weight for each point");
+  if (!k.has_noise()) return {};
+  return for_noise(k, X, [&](const Program<double>& program, const Place& at, double sign) {
+    std::vector<double> W(static_cast<std::size_t>(at.count()), 0.0);
+    for (Index r = at.row; r < std::min(at.row + at.height, X.rows); ++r)
+      W[static_cast<std::size_t>((r - at.row) * (at.height + 1))] = sign * weights(r, 0);
+    double* aligned = scratch<double>(Scratch::panel, at.count());
+    if (!aligned) return no_memory();
+    std::copy(W.begin(), W.end(), aligned);
+    return program.pullback(at, aligned, gradient);
+  });
+}
+
 template <class T>
 Status multiply(const Kernel& k, View<const T> X, View<const T> Z, View<const T> V, View<T> out) {
   if (V.rows != Z.rows || !has_shape(out, X.rows, V.cols))

@@ -38,6 +38,13 @@ std::vector<double> Kernel::theta() const {
   return all;
 }
 
+bool Kernel::has_noise() const {
+  bool found = false;
+  std::unordered_set<const KernelNode*> seen;
+  walk(*node_, seen, [&](const KernelNode& node) { found = found || node.is_noise(); });
+  return found;
+}
+
 Status Kernel::check(Index columns) const { return check_tree(*node_, columns); }
 
 }  // namespace kernsel

@@ -126,8 +126,7 @@ std::size_t Program<T>::value_of(const KernelNode& node, const Geometry<T>& poin
   Value value;
   value.part = part;
   std::string key = std::to_string(static_cast<int>(part)) + ":" + std::to_string(frames_[points.frame].same_points) + ":";
-  if (children.empty())
-    for (const Index k : points.columns) key += std::to_string(k) + ",";
+  for (const Index k : points.columns) key += std::to_string(k) + ",";
   for (const std::size_t child : children) {
     value.children.push_back(entries_[child].value);
     key += std::to_string(entries_[child].value) + ";";

@@ -97,6 +97,7 @@ class KernelNode {
   // Equal for two nodes whose children are equal: they have the same values.
   virtual std::string key() const;
   virtual bool may_overflow() const { return false; }
+  virtual bool is_noise() const { return false; }        // does it tell a point itself from an equal one?
   virtual bool sees_diagonals() const { return false; }  // its child is followed by the diagonals of the child
   // A node that only restricts its child to some columns (kernels/columns.cpp) names them; it has no step.
   virtual const std::vector<Index>* selected_columns() const { return nullptr; }

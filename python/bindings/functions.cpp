@@ -11,14 +11,6 @@ using kernsel::View;
 
 namespace {
 
-// A Python object that is copied and dropped on any thread, with or without the GIL.
-std::shared_ptr<py::object> shared(const py::object& object) {
-  return {new py::object(object), [](py::object* held) {
-            const py::gil_scoped_acquire gil;
-            delete held;
-          }};
-}
-
 py::array_t<double> as_array(View<const double> from) {
   auto array = new_array<double>(from.rows, from.cols);
   const View<double> to = view_of(array);
@@ -27,7 +19,15 @@ py::array_t<double> as_array(View<const double> from) {
   return array;
 }
 
-// Copies what the function `name` returned, a number for each entry of `to`.
+}  // namespace
+
+std::shared_ptr<py::object> shared_object(const py::object& object) {
+  return {new py::object(object), [](py::object* held) {
+            const py::gil_scoped_acquire gil;
+            delete held;
+          }};
+}
+
 void copy_result(const py::object& result, const char* name, View<double> to) {
   Input values(result, name, 0);
   values.to(false);
@@ -43,11 +43,9 @@ void copy_result(const py::object& result, const char* name, View<double> to) {
     for (Index r = 0; r < to.rows; ++r) to(r, c) = from(r, c);
 }
 
-}  // namespace
-
 kernsel::PointFunction point_function(const py::object& f, const char* name, const py::object& derivative) {
   const auto call = [](const py::object& what, const char* called) {
-    return [what = shared(what), called](View<const double> points, View<double> values) {
+    return [what = shared_object(what), called](View<const double> points, View<double> values) {
       const py::gil_scoped_acquire gil;
       copy_result((*what)(as_array(points)), called, values);
     };
@@ -62,14 +60,14 @@ kernsel::PointFunction point_function(const py::object& f, const char* name, con
 kernsel::Kernel kernel_function(const py::object& value, const py::object& pullback, std::vector<double> theta,
                                 std::string name) {
   kernsel::KernelFunction function;
-  function.value = [f = shared(value)](View<const double> X, View<const double> Z, View<double> values) {
+  function.value = [f = shared_object(value)](View<const double> X, View<const double> Z, View<double> values) {
     const py::gil_scoped_acquire gil;
     const py::object result = (*f)(as_array(X), as_array(Z));
     Input K(result, "function", 2);  // here (n, 1) is not (n,)
     copy_result(result, "function", values);
   };
-  function.pullback = [f = shared(pullback), count = theta.size()](View<const double> X, View<const double> Z,
-                                                                   View<const double> weights, double* gradient) {
+  function.pullback = [f = shared_object(pullback), count = theta.size()](View<const double> X, View<const double> Z,
+                                                                          View<const double> weights, double* gradient) {
     const py::gil_scoped_acquire gil;
     std::vector<double> more(count);
     copy_result((*f)(as_array(X), as_array(Z), as_array(weights)), "gradient", kernsel::vector(more.data(), Index(count)));

@@ -3,7 +3,15 @@
 
 #include <pybind11/pybind11.h>
 
+#include <memory>
+
 #include "kernsel/kernel.hpp"
+
+// A Python object that is copied and dropped on any thread, with or without the GIL.
+std::shared_ptr<pybind11::object> shared_object(const pybind11::object& object);
+
+// Copies what the function `name` returned, a number for each entry of `to`.
+void copy_result(const pybind11::object& result, const char* name, kernsel::View<double> to);
 
 // f(points), with one number for each point, or an array of several. `name` is what errors call it; a derivative may be None.
 kernsel::PointFunction point_function(const pybind11::object& f, const char* name,

@@ -2,6 +2,7 @@
 
 from kernsel import kernels, testing
 from kernsel.config import get_cmake_dir, get_include, get_num_threads, set_num_threads, show_config
+from kernsel.criteria import Evaluation, LeaveOneOut, evaluate, loo
 from kernsel.errors import NotPositiveDefiniteError
 from kernsel.factor import Cholesky, cholesky
 from kernsel.gram_matrix import gram
@@ -13,15 +14,19 @@ __version__: str = _version()
 
 __all__ = [
     "Cholesky",
+    "Evaluation",
     "KernelRidge",
+    "LeaveOneOut",
     "NotPositiveDefiniteError",
     "__version__",
     "cholesky",
+    "evaluate",
     "get_cmake_dir",
     "get_include",
     "get_num_threads",
     "gram",
     "kernels",
+    "loo",
     "set_num_threads",
     "show_config",
     "testing",

@@ -16,15 +16,32 @@ LAYERS = {
     "cpp/src/triangle": r"isa/table\.hpp|kernsel/view\.hpp",
     "cpp/src/tiles": r"memory\.hpp|kernsel/(tiles|status|view)\.hpp",
     "cpp/src/program": r"program\.hpp|memory\.hpp|isa/table\.hpp|kernsel/(kernel|runtime)\.hpp",
-    "cpp/src/kernels": r"kernels/[a-z_]+\.hpp|program\.hpp|isa/table\.hpp|kernsel/kernel\.hpp",
+    "cpp/src/kernels": r"kernels/[a-z_]+\.hpp|(call_out|program)\.hpp|isa/table\.hpp|kernsel/kernel\.hpp",
     "cpp/src/kernel.cpp": r"program\.hpp|kernsel/kernel\.hpp",
+    "cpp/src/call_out": r"memory\.hpp",
+    # Criteria know no kernel, and no factor.
+    "cpp/src/criteria": r"kernsel/criteria\.hpp",
+    "cpp/src/evaluate": r"(call_out|memory|parallel|program|triangle)\.hpp|isa/table\.hpp|kernsel/(criteria|factor|gram)\.hpp",
     "cpp/src/gram": r"(memory|parallel|program|triangle)\.hpp|isa/table\.hpp|kernsel/(gram|runtime)\.hpp",
     # The factorization knows no kernels.
     "cpp/src/(factor|solve|square|update)": r"(memory|parallel|triangle)\.hpp|isa/table\.hpp|kernsel/(factor|runtime)\.hpp",
     "python/bindings": r"kernsel/|[a-z_]+\.hpp",
 }
 # Python modules, lowest first; each may import those before it.
-MODULES = ["_core", "errors", "config", "factor", "kernels", "gram_matrix", "testing", "regression", "cli", "__main__"]
+MODULES = [
+    "_core",
+    "errors",
+    "config",
+    "factor",
+    "kernels",
+    "gram_matrix",
+    "trend",
+    "criteria",
+    "testing",
+    "regression",
+    "cli",
+    "__main__",
+]
 
 
 def sources(root):

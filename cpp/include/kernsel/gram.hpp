@@ -22,6 +22,11 @@ Status cross_gram(const Kernel& k, View<const T> X, View<const T> Z, View<T> out
 template <class T>
 Status gram_diagonal(const Kernel& k, View<const T> X, View<T> out);
 
+// out <- what the diagonal of k(X, X) has more than k has for points that are merely equal: the kernel's noise; and
+// gradient_p += sum_i weights_i times its derivative in theta_p.
+Status gram_noise(const Kernel& k, View<const double> X, View<double> out);
+Status pullback_noise(const Kernel& k, View<const double> X, View<const double> weights, double* gradient);
+
 // out <- k(X, Z) V for V (m x r), in O(tile) memory.
 template <class T>
 Status multiply(const Kernel& k, View<const T> X, View<const T> Z, View<const T> V, View<T> out);

@@ -25,6 +25,7 @@ class Kernel {
   Index parameters() const;
   std::vector<double> theta() const;
 
+  bool has_noise() const;             // white noise, or noise of each point: is k(x, x) more for a point itself?
   Status check(Index columns) const;  // can it be evaluated on points with that many columns?
   const std::shared_ptr<const KernelNode>& node() const { return node_; }
 

@@ -21,6 +21,13 @@ KERNSEL_INLINE typename Pack<T>::type add_term(const typename Pack<T>::type& x, 
   return simd::pmadd(x, z, sum);
 }
 
+// Squared distances stay so far below infinity that no kernel makes 0 times infinity of them.
+template <class T, Metric M>
+KERNSEL_INLINE typename Pack<T>::type bounded(const typename Pack<T>::type& s) {
+  if (M != Metric::squared_distance) return s;
+  return simd::pmin(s, simd::pset1<typename Pack<T>::type>(static_cast<T>(sizeof(T) == 8 ? 1e300 : 1e36)));
+}
+
 template <class T, Metric M, bool Weighted>
 struct MetricRows {
   const PointTile<T>& points;
@@ -58,7 +65,7 @@ struct MetricRows {
       for (int c = 0; c < tile_columns; ++c)
 #pragma GCC unroll 4
         for (int r = 0; r < Rows; ++r)
-          simd::pstore(out + row + r * size + (col + c) * points.height, simd::pmul(factor, acc.v[c][r]));
+          simd::pstore(out + row + r * size + (col + c) * points.height, bounded<T, M>(simd::pmul(factor, acc.v[c][r])));
     }
   }
 };

@@ -22,6 +22,12 @@ KERNSEL_INLINE typename Pack<T>::type matern_change(const typename Pack<T>::type
   return simd::pmul(simd::pmul(a, a), matern_ratio<T, Order>(a));
 }
 
+// Its square is finite: no 0 times infinity between points that are far apart.
+template <class T>
+KERNSEL_INLINE typename Pack<T>::type bounded_change(const typename Pack<T>::type& a) {
+  return simd::pmin(a, constant_packet<T>(sizeof(T) == 8 ? 1e150 : 1e18));
+}
+
 template <class T, MaternOrder Order>
 struct ProductMaternRows {
   const PointTile<T>& points;
@@ -49,7 +55,7 @@ struct ProductMaternRows {
 #pragma GCC unroll 4
           for (int r = 0; r < Rows; ++r) {
             const P x = simd::pload<P>(points.X + row + r * size + k * points.height);
-            const P a = simd::pmul(weight, simd::pabs(simd::psub(x, z)));
+            const P a = bounded_change<T>(simd::pmul(weight, simd::pabs(simd::psub(x, z))));
             sum.v[c][r] = simd::padd(sum.v[c][r], a);
             if (Order != MaternOrder::half) product.v[c][r] = simd::pmul(product.v[c][r], matern_polynomial<T, Order>(a));
           }
@@ -79,7 +85,7 @@ KERNSEL_INLINE void product_matern_pullback_of(const PointTile<T>& points, const
       const P z = simd::pset1<P>(points.Z[c + k * points.width]);
       for (Index r = 0; r < points.height; r += Pack<T>::size) {
         const Index at = r + c * points.height;
-        const P a = simd::pmul(weight, simd::pabs(simd::psub(simd::pload<P>(x + r), z)));
+        const P a = bounded_change<T>(simd::pmul(weight, simd::pabs(simd::psub(simd::pload<P>(x + r), z))));
         const P value = simd::pmul(simd::pload<P>(W + at), simd::pload<P>(K + at));
         total = simd::pmadd(value, matern_change<T, Order>(a), total);
       }
@@ -125,7 +131,7 @@ KERNSEL_INLINE void product_matern_points_of(const PointTile<T>& points, const T
         const Index at = r + c * points.height;
         const P t = simd::psub(x, simd::pset1<P>(points.Z[c + k * points.width]));
         const P value = simd::pmul(simd::pload<P>(W + at), simd::pload<P>(K + at));
-        const P a = simd::pmul(weight, simd::pabs(t));
+        const P a = bounded_change<T>(simd::pmul(weight, simd::pabs(t)));
         P slope;
         if (Order == MaternOrder::half)
           slope = zero_where_zero<T>(t, simd::pdiv(t, simd::pabs(t)));

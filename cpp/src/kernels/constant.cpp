@@ -43,13 +43,14 @@ class WhiteStep final : public PlacelessStep<T> {
 };
 
 // A node with one parameter, positive, and steps made of it.
-template <template <class> class StepOf>
-class NumberNode final : public NodeBase<NumberNode<StepOf>> {
+template <template <class> class StepOf, bool noise>
+class NumberNode final : public NodeBase<NumberNode<StepOf, noise>> {
  public:
   NumberNode(const char* name, double value, const char* problem) : name_(name), value_(value), problem_(problem) {}
   Status check(Index) const override { return positive(value_) ? Status{} : Status::invalid(problem_); }
   std::vector<double> theta() const override { return {std::log(value_)}; }
   std::string key() const override { return key_of(name_, {value_}); }
+  bool is_noise() const override { return noise; }
   template <class T>
   std::unique_ptr<Step<T>> make(const Geometry<T>&, Status&) const {
     return std::make_unique<StepOf<T>>(value_);
@@ -117,6 +118,7 @@ class NoiseNode final : public NodeBase<NoiseNode> {
     return positive(level_) ? Status{} : Status::invalid("noise: the level must be positive and finite");
   }
   std::vector<double> theta() const override { return {std::log(level_)}; }
+  bool is_noise() const override { return true; }
   std::string key() const override { return key_of("noise", {level_}) + function_key("", variance_.name, *this); }
   template <class T>
   std::unique_ptr<Step<T>> make(const Geometry<T>& points, Status& status) const {
@@ -132,11 +134,11 @@ class NoiseNode final : public NodeBase<NoiseNode> {
 
 Kernel constant(double value) {
   return Kernel(
-      std::make_shared<NumberNode<ConstantStep>>("constant", value, "constant: the value must be positive and finite"));
+      std::make_shared<NumberNode<ConstantStep, false>>("constant", value, "constant: the value must be positive and finite"));
 }
 
 Kernel white(double noise) {
-  return Kernel(std::make_shared<NumberNode<WhiteStep>>("white", noise, "white: the noise must be positive and finite"));
+  return Kernel(std::make_shared<NumberNode<WhiteStep, true>>("white", noise, "white: the noise must be positive and finite"));
 }
 
 Kernel noise(double level, PointFunction variance) { return Kernel(std::make_shared<NoiseNode>(level, std::move(variance))); }

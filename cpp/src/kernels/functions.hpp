@@ -1,25 +1,10 @@
 // Functions of points that the caller gives: what they return for all points, and its derivatives.
 #pragma once
 
+#include "call_out.hpp"
 #include "kernels/node.hpp"
 
 namespace kernsel {
-
-// Calls f, which may throw, and may compute itself.
-template <class F>
-Status call_out(const F& f) {
-  const ScratchAside aside;
-  Status status;
-  try {
-    f();
-  } catch (const std::bad_alloc&) {
-    status = no_memory();
-  } catch (...) {
-    status.code = Code::exception;
-    status.exception = std::current_exception();
-  }
-  return status;
-}
 
 // The key of a node with a function: see PointFunction::name.
 inline std::string function_key(const char* what, const std::string& name, const KernelNode& node) {
@@ -122,6 +107,10 @@ class PointValues {
                 [&] { f.value(const_cast<const PlainPoints<T>&>(other).view(), columns(to.data(), X.rows, count)); });
           };
           status = central_differences(moved, steps[static_cast<std::size_t>(k)], out);
+          for (const double slope : out)
+            if (status.ok() && !std::isfinite(slope))
+              status = Status::invalid(
+                  "a derivative by differences is not finite: the function is not, near the points; give its derivative");
           for (Index o = 0; o < count; ++o)
             std::copy_n(out.data() + o * X.rows, X.rows, slopes.data() + (o * dimension + k) * X.rows);
         }

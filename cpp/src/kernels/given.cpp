@@ -53,7 +53,11 @@ class PrecomputedNode final : public NodeBase<PrecomputedNode> {
     return columns == 1 ? Status{} : Status::invalid("precomputed: points must have one column, the number of a row; see on()");
   }
   std::vector<double> theta() const override { return {}; }
-  std::string key() const override { return "precomputed " + std::to_string(reinterpret_cast<std::uintptr_t>(K_.data)); }
+  std::string key() const override {
+    std::string key = "precomputed " + std::to_string(reinterpret_cast<std::uintptr_t>(K_.data));
+    for (const Index number : {K_.rows, K_.row_stride, K_.col_stride}) key += " " + std::to_string(number);
+    return key;
+  }
   template <class T>
   std::unique_ptr<Step<T>> make(const Geometry<T>& points, Status& status) const {
     return std::make_unique<PrecomputedStep<T>>(K_, points, status);

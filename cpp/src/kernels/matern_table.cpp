@@ -1,5 +1,9 @@
 #include "kernels/matern_table.hpp"
 
+#if defined(__unix__) || defined(__APPLE__)
+#include <pthread.h>
+#endif
+
 #include <map>
 #include <mutex>
 
@@ -123,28 +127,42 @@ MaternTable::MaternTable(double nu) : nu_(nu) {
   }
 }
 
-// 1 - Gamma(1-nu) / Gamma(1+nu) (a/2)^(2 nu) is all of f in double precision, if nu < 1; otherwise 1 is.
+// 1 - Gamma(1-nu) / Gamma(1+nu) (a/2)^(2 nu) is all of f in double precision, if nu is below 0.9; otherwise 1 is.
 double MaternTable::small_log_value(double a) const {
-  if (a == 0.0 || nu_ >= 1.0) return 0.0;
+  if (a == 0.0 || nu_ >= 0.9) return 0.0;
   return std::log1p(-std::exp(std::lgamma(1.0 - nu_) - std::lgamma(1.0 + nu_) + 2.0 * nu_ * std::log(a / 2.0)));
 }
 
-// The derivative of that: a^(2 nu - 2) grows towards 0. From nu = 1 on what it is multiplied by, s, is below 1e-19: the
+// The derivative of that: a^(2 nu - 2) grows towards 0. From nu = 0.9 on what it is multiplied by, s, is below 1e-19: the
 // rate at the smallest distance of the table will do.
 double MaternTable::small_log_rate(double a) const {
-  if (nu_ >= 1.0) return log_rate(smallest);
+  if (nu_ >= 0.9) return log_rate(smallest);
   const double change = std::lgamma(1.0 - nu_) - std::lgamma(1.0 + nu_) + 2.0 * nu_ * std::log(a / 2.0) + std::log(nu_);
   return change + std::log(2.0 * nu_) - 2.0 * std::log(a) - small_log_value(a);
 }
 
+namespace {
+
+std::mutex mutex;
+std::map<double, std::shared_ptr<const MaternTable>> known;
+
+#if defined(__unix__) || defined(__APPLE__)
+// No child of fork() may find the mutex locked by a thread that it does not have.
+[[maybe_unused]] const int fork_handler = pthread_atfork([] { mutex.lock(); }, [] { mutex.unlock(); }, [] { mutex.unlock(); });
+#endif
+
+}  // namespace
+
 std::shared_ptr<const MaternTable> MaternTable::of(double nu) {
-  static std::mutex mutex;
-  static std::map<double, std::shared_ptr<const MaternTable>> known;
+  {
+    const std::lock_guard<std::mutex> lock(mutex);
+    const auto found = known.find(nu);
+    if (found != known.end()) return found->second;
+  }
+  auto table = std::make_shared<const MaternTable>(nu);
   const std::lock_guard<std::mutex> lock(mutex);
   if (known.size() > 64) known.clear();  // kernels keep the tables that they use
-  auto& table = known[nu];
-  if (!table) table = std::make_shared<MaternTable>(nu);
-  return table;
+  return known.emplace(nu, std::move(table)).first->second;
 }
 
 }  // namespace kernsel

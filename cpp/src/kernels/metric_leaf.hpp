@@ -183,7 +183,9 @@ class MetricNode final : public NodeBase<MetricNode> {
     return all;
   }
   std::string key() const override {
-    std::vector<double> numbers{double(leaf_.metric), double(leaf_.profile), double(leaf_.scale.size())};
+    // Also how hyperparameters enter: equal values need not have equal gradients.
+    std::vector<double> numbers{double(leaf_.metric),  double(leaf_.profile), double(leaf_.scale.size()),
+                                double(leaf_.learned), leaf_.exponent,        double(leaf_.plain)};
     numbers.insert(numbers.end(), leaf_.scale.begin(), leaf_.scale.end());
     numbers.insert(numbers.end(), leaf_.parameters.begin(), leaf_.parameters.end());
     return key_of("metric", numbers);

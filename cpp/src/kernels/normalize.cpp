@@ -32,11 +32,11 @@ class NormalizeStep final : public OperationStep<T> {
     if (!at.tile()) {
       tile_kernels<T>().fill(at.count(), T(0), room);
     } else if (c == 0) {
-      for (Index j = 0; j < at.width; ++j)
-        for (Index i = 0; i < at.height; ++i) {
-          const T product = children[1][i] * children[2][j];
-          room[i + j * at.height] = product > T(0) ? W[i + j * at.height] / std::sqrt(product) : T(0);
-        }
+      const auto root = [](T diagonal) { return diagonal > T(0) ? T(1) / std::sqrt(diagonal) : T(0); };
+      for (Index j = 0; j < at.width; ++j) {
+        const T of_z = root(children[2][j]);
+        for (Index i = 0; i < at.height; ++i) room[i + j * at.height] = W[i + j * at.height] * (root(children[1][i]) * of_z);
+      }
     } else {  // d/dk(x, x) = -k / (2 k(x, x))
       const T* diagonal = children[c];
       const Index count = c == 1 ? at.height : at.width;

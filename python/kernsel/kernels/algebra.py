@@ -45,20 +45,18 @@ class Operation(Kernel):
                 yield h.renamed(f"{name}__{h.name}"), value
 
     def _core_order(self) -> list[int]:
-        count = sum(h.n_elements for h, _ in self._own())
-        orders = [getattr(self, name)._core_order() for name in self._parts]
-        order = list(range(count - sum(len(part) for part in orders)))  # hyperparameters of its own come first
-        for part in orders:
+        order = list(range(self._count_of_itself()))
+        for name in self._parts:
             begun = len(order)
-            order += [begun + place for place in part]
+            order += [begun + place for place in getattr(self, name)._core_order()]
         return order
 
+    def _count_of_itself(self) -> int:
+        """Return how many numbers are hyperparameters of the operation itself; they come first."""
+        return 0
+
     def _with_values(self, values: Iterator[Any]) -> Self:
-        parts = {}
-        for name in self._parts:
-            part: Kernel = getattr(self, name)
-            parts[name] = part._with_values(iter([next(values) for _ in part._own()]))
-        return self._replaced(**parts)
+        return self._replaced(**{name: getattr(self, name)._with_values(values) for name in self._parts})
 
     def _resolve(self, data: Data) -> Kernel:
         return self._replaced(**{name: getattr(self, name)._resolve(data) for name in self._parts})
@@ -291,6 +289,9 @@ class Columns(Operation):
             missing = [column for column in columns if column not in names]
             if missing:
                 raise ValueError(f"columns: {', '.join(missing)} not among the columns {', '.join(names)}")
+            for column in columns:
+                if list(names).count(column) > 1:
+                    raise ValueError(f"columns: the points have more than one column {column}; name it by its index")
             columns = [list(names).index(column) for column in columns]
             return Columns(self.kernel, columns)._seeing(X, names)
         if X is None or isinstance(columns[0], str):

@@ -7,8 +7,9 @@ or measured in another unit.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,15 +27,16 @@ class Data:
     y: NDArray[np.float64] | None = None
     weights: Vector | None = None
     names: Sequence[str] | None = None
+    ties: dict[str, Any] = field(default_factory=dict)  # what hyperparameters with a name have become: the first one decides
 
     def restricted(self, columns: Sequence[int]) -> Data:
         """Return the same with some columns only."""
         names = None if self.names is None else [self.names[i] for i in columns]
-        return Data(self.X[:, list(columns)], self.y, self.weights, names)
+        return Data(self.X[:, list(columns)], self.y, self.weights, names, self.ties)
 
     def moved(self, X: NDArray[np.float64]) -> Data:
         """Return the same with other points, which have no names."""
-        return Data(X, self.y, self.weights)
+        return Data(X, self.y, self.weights, None, self.ties)
 
     @cached_property
     def ranges(self) -> Vector:

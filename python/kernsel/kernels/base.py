@@ -116,9 +116,10 @@ class Kernel(ABC):
 
     def __call__(self, X: ArrayLike, Z: ArrayLike | None = None, *, out: NDArray[Any] | None = None) -> NDArray[Any]:
         """Return the matrix k(X, X), or k(X, Z); see :func:`kernsel.gram`."""
+        Z = _others(X, Z)
         kernel, X = self._on_points(X)
         core = kernel._build()
-        return core.gram(X, out) if Z is None else core.cross_gram(X, np.asarray(Z), out)
+        return core.gram(X, out) if Z is None else core.cross_gram(X, Z, out)
 
     def diag(self, X: ArrayLike) -> NDArray[Any]:
         """Return the diagonal of k(X, X), shape (n,), in O(n)."""
@@ -138,8 +139,9 @@ class Kernel(ABC):
         -------
         product : ndarray of shape (n,) or (n, r)
         """
+        Z = _others(X, Z)
         kernel, X = self._on_points(X)
-        return kernel._build().multiply(X, np.asarray(Z), V)
+        return kernel._build().multiply(X, Z, V)
 
     def pullback(
         self, X: ArrayLike, W: ArrayLike, Z: ArrayLike | None = None, *, wrt: Literal["theta", "X"] = "theta"
@@ -176,15 +178,19 @@ class Kernel(ABC):
         array([[ 0.2435],
                [-0.2435]])
         """
+        others = _others(X, Z)
         kernel, X = self._on_points(X)
-        core, others = kernel._build(), None if Z is None else np.asarray(Z)
+        core = kernel._build()
         if wrt == "X":
             return core.pullback_points(X, W, others)
         if wrt != "theta":
             raise ValueError(f'wrt: expected "theta" or "X", got {wrt!r}')
-        gradient = core.pullback(X, W, others)
+        return kernel._of_theta(core.pullback(X, W, others))
+
+    def _of_theta(self, gradient: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the gradient in `theta` for one in the hyperparameters of the core."""
         own = np.empty(len(gradient))
-        own[kernel._core_order()] = gradient
+        own[self._core_order()] = gradient
         # Each number of a hyperparameter belongs to one of theta; tied ones to the same; fixed ones to none.
         places = [at + i for at, h, _ in self._layout() for i in range(h.n_elements) if at >= 0]
         free = np.repeat([at >= 0 for at, _, _ in self._layout()], [h.n_elements for _, h, _ in self._layout()])
@@ -199,10 +205,11 @@ class Kernel(ABC):
             at = -1 if h.fixed else begun
             if h.tie is not None and h.tie in ties:
                 at, first, other = ties[h.tie]
-                if not np.array_equal(plain(value), plain(other)) or first.fixed != h.fixed or first.log != h.log:
+                same = np.array_equal(h.bounds, first.bounds) and (h.log, h.prior) == (first.log, first.prior)
+                if not same or not np.array_equal(plain(value), plain(other)):
                     raise ValueError(
                         f"Parameter of name {h.tie!r}: hyperparameters of one name must agree, "
-                        f"{first.name} is {other!r}, {h.name} {value!r}"
+                        f"{first.name} is {other!r}, {h.name} {value!r}, or their bounds or priors differ"
                     )
             elif h.tie is not None:
                 ties[h.tie] = (at, h, value)
@@ -413,6 +420,16 @@ class Kernel(ABC):
             label = "" if not arguments and name == next(iter(signature(type(self)).parameters)) else f"{name}="
             arguments.append(label + short(value))
         return self._text(arguments)
+
+
+def _others(X: Any, Z: Any) -> Any:
+    """Return the other points as an array, if their columns are those of X."""
+    if Z is None:
+        return None
+    names, others = getattr(X, "columns", None), getattr(Z, "columns", None)
+    if names is not None and others is not None and list(names) != list(others):
+        raise ValueError(f"Z: expected the columns {', '.join(map(str, names))}, as X has, got {', '.join(map(str, others))}")
+    return np.asarray(Z)
 
 
 def _equal(a: Any, b: Any) -> bool:

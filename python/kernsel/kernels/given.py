@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from kernsel import _core
 from kernsel.kernels.base import Kernel
 from kernsel.kernels.hyperparameter import Bounds, Hyperparameter, Parameter, numbers
-from kernsel.kernels.leaf import Leaf, value_of
+from kernsel.kernels.leaf import Leaf, check_bounds, value_of
 
 __all__ = ["FunctionKernel", "Precomputed"]
 
@@ -114,6 +114,13 @@ class FunctionKernel(Kernel):
         for name, value in (self.parameters or {}).items():
             if numbers(value, f"parameters[{name!r}]", positive=_log(value)).ndim:
                 raise ValueError(f"parameters[{name!r}]: expected one number, got {value!r}")
+            bounds = value.bounds if isinstance(value, Parameter) else None
+            given = (self.parameter_bounds or {}).get(name, "auto") if bounds is None else bounds
+            check_bounds(f"parameter_bounds[{name!r}]", given, positive=_log(value))
+            if isinstance(value, Parameter) and value.prior is not None and not _log(value):
+                raise ValueError(
+                    f"parameters[{name!r}]: a prior is a density of a positive number, and this one may be negative"
+                )
         for name in self.parameter_bounds or {}:
             if name not in (self.parameters or {}):
                 raise ValueError(f"parameter_bounds: {name!r} is not one of the parameters {', '.join(self.parameters or {})}")

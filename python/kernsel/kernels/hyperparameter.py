@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -31,7 +32,8 @@ class Parameter:
     prior : Prior, optional
         Of each number: see :mod:`kernsel.kernels.priors`.
     name : str, optional
-        Hyperparameters of one name are one: they have the same value and one entry in `theta`.
+        Hyperparameters of one name are one: they have the same value, bounds and prior, and one entry in `theta`. What is
+        "auto" is set for the first of them, and so for all.
     log : bool, optional
         For parameters of a :class:`~kernsel.kernels.FunctionKernel`: False for one that may be negative.
 
@@ -140,7 +142,9 @@ class Hyperparameter:
 
     def renamed(self, name: str) -> Hyperparameter:
         """Return the same under another name."""
-        return Hyperparameter(name, self.bounds, self.n_elements, self.log, self.prior, self.tie)
+        other = copy(self)  # its bounds have been checked
+        object.__setattr__(other, "name", name)
+        return other
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Hyperparameter):

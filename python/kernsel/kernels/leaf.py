@@ -20,6 +20,19 @@ def value_of(value: Any) -> Any:
     return value.value if isinstance(value, Parameter) else value
 
 
+def check_bounds(name: str, bounds: Any, *, positive: bool) -> None:
+    """Raise unless these are bounds of a hyperparameter."""
+    if isinstance(bounds, str):
+        if bounds not in ("fixed", "auto"):
+            raise ValueError(f'{name}: expected two numbers, "fixed" or "auto", got {bounds!r}')
+        return
+    limits = np.atleast_2d(numbers(bounds, name, positive=positive))
+    if limits.ndim != 2 or limits.shape[1] != 2:
+        raise ValueError(f"{name}: expected a lower and an upper bound, got {bounds!r}")
+    if not (limits[:, 0] <= limits[:, 1]).all():
+        raise ValueError(f"{name}: the lower bound is above the upper one in {bounds!r}")
+
+
 class Leaf(Kernel):
     """A kernel with hyperparameters of its own, each with bounds in the argument ``<name>_bounds``."""
 
@@ -34,7 +47,7 @@ class Leaf(Kernel):
     def _check(self) -> None:
         for name in self._hyper:
             self._check_value(name, value_of(getattr(self, name)))
-            self._check_bounds(name, self._bounds_of(name))
+            check_bounds(f"{name}_bounds", self._bounds_of(name), positive=name not in self._signed)
             self._check_prior(name)
 
     def _bounds_of(self, name: str) -> Any:
@@ -55,18 +68,6 @@ class Leaf(Kernel):
         if len(shape) > 1 or shape == (0,) or (shape and name not in self._by_column):
             many = " or one for each column" if name in self._by_column else ""
             raise ValueError(f"{name}: expected one number{many}, got {value!r}")
-
-    def _check_bounds(self, name: str, bounds: Any) -> None:
-        signed, name = name in self._signed, f"{name}_bounds"
-        if isinstance(bounds, str):
-            if bounds not in ("fixed", "auto"):
-                raise ValueError(f'{name}: expected two numbers, "fixed" or "auto", got {bounds!r}')
-            return
-        limits = np.atleast_2d(numbers(bounds, name, positive=not signed))
-        if limits.ndim != 2 or limits.shape[1] != 2:
-            raise ValueError(f"{name}: expected a lower and an upper bound, got {bounds!r}")
-        if not (limits[:, 0] <= limits[:, 1]).all():
-            raise ValueError(f"{name}: the lower bound is above the upper one in {bounds!r}")
 
     def _check_prior(self, name: str) -> None:
         value = getattr(self, name)
@@ -110,6 +111,9 @@ class Leaf(Kernel):
             value, bounds = value_of(given), self._bounds_of(name)
             if self._absent(name, value) or (not isinstance(value, str) and not isinstance(bounds, str)):
                 continue
+            if isinstance(given, Parameter) and given.name in data.ties:
+                changed[name] = data.ties[given.name]
+                continue
             proposal = RULES[self._rule(name)](data)
             if isinstance(value, str):
                 value = proposal.start if name in self._by_column else float(np.mean(proposal.start))
@@ -117,6 +121,8 @@ class Leaf(Kernel):
                 bounds = proposal.bounds(np.size(value), name in self._by_column)
             if isinstance(given, Parameter):
                 changed[name] = given.replaced(value, bounds)
+                if given.name is not None:
+                    data.ties[given.name] = changed[name]
             else:
                 changed |= {name: value, f"{name}_bounds": bounds}
         return self._replaced(**changed)

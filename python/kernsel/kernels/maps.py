@@ -138,6 +138,9 @@ class Transform(Operation):
                 yield h.renamed("phi"), value
         yield from super()._own()
 
+    def _count_of_itself(self) -> int:
+        return 0 if callable(self.phi) else sum(h.n_elements for h, _ in self._matrix()._own())
+
     def _matrix(self) -> QuadraticForm:
         return QuadraticForm(self.phi, self.phi_bounds)  # type: ignore[arg-type]
 

@@ -1,0 +1,145 @@
+#include <pybind11/stl.h>
+
+#include "arrays.hpp"
+#include "bind_factor.hpp"
+#include "compute.hpp"
+#include "errors.hpp"
+#include "functions.hpp"
+#include "kernsel/criteria.hpp"
+#include "module.hpp"
+
+namespace py = pybind11;
+namespace criteria = kernsel::criteria;
+using kernsel::Evaluation;
+using kernsel::Index;
+using kernsel::Kernel;
+
+namespace {
+
+// A criterion of either form.
+struct AnyCriterion {
+  kernsel::Criterion criterion;
+  kernsel::Folds folds;
+};
+
+// Memory that evaluations share, one after the other.
+struct Workspace {
+  kernsel::LowerTiles<double> tiles;
+  FactorLock lock;
+};
+
+py::array_t<double> array(const std::vector<double>& values, Index rows, Index cols) {
+  auto out = cols < 0 ? new_array<double>(rows) : new_array<double>(rows, cols);
+  const kernsel::View<double> to = view_of(out);
+  for (Index c = 0; c < to.cols; ++c)
+    for (Index r = 0; r < to.rows; ++r) to(r, c) = values[static_cast<std::size_t>(r + c * to.rows)];
+  return out;
+}
+
+py::dict evaluate(const AnyCriterion& criterion, const Kernel& k, const py::object& X, const py::object& y,
+                  const py::object& noise, const py::object& trend, const py::object& weights, bool gradient,
+                  Workspace& workspace) {
+  Input x(X, "X", 2), targets(y, "y", 0), basis(trend, "trend", 2);
+  Input extra = noise_input(noise, x.rows());
+  for (Input* input : {&x, &targets, &basis, &extra}) {
+    input->to(false);
+    input->require_finite();
+  }
+  kernsel::Problem problem{x.view<double>(), targets.view<double>(), extra.view<double>(), basis.view<double>()};
+  std::vector<double> w;
+  if (!weights.is_none()) {
+    w = weights.cast<std::vector<double>>();
+    problem.weights = w.data();
+  }
+  Evaluation out;
+  std::shared_mutex& mutex = workspace.lock.get();
+  compute([&] {
+    const std::unique_lock<std::shared_mutex> lock(mutex);
+    const FactorLock::Use use(&workspace.lock);
+    if (criterion.folds.count > 0) return kernsel::evaluate(k, problem, criterion.folds, gradient, workspace.tiles, out);
+    return kernsel::evaluate(k, problem, criterion.criterion, gradient, workspace.tiles, out);
+  });
+  const Index n = x.rows(), m = targets.one_dimensional() ? -1 : targets.cols();
+  py::dict result;
+  result["value"] = out.value;
+  result["scale"] = out.scale;
+  result["effective_dof"] = out.dof;
+  result["log_det"] = out.log_det;
+  result["beta"] = array(out.beta, basis.cols(), m);
+  result["dual_coef"] = array(out.c, n, m);
+  result["noise"] = array(out.noise, n, -1);
+  result["precision"] = out.precision.empty() ? py::object(py::none()) : py::object(array(out.precision, n, -1));
+  result["gradient"] = gradient ? py::object(array(out.gradient, Index(out.gradient.size()), -1)) : py::object(py::none());
+  result["noise_gradient"] = gradient ? py::object(array(out.noise_gradient, n, -1)) : py::object(py::none());
+  return result;
+}
+
+// loss(residuals, variances) returns three arrays: values, derivatives in the residual, derivatives in the variance.
+criteria::PointLoss point_loss(const py::object& loss) {
+  return [loss = shared_object(loss)](Index count, const double* r, const double* v, criteria::Loss* out) {
+    const py::gil_scoped_acquire gil;
+    const auto given = [count](const double* values) {
+      auto copy = new_array<double>(count);
+      std::copy_n(values, count, copy.mutable_data());
+      return copy;
+    };
+    const py::object result = (*loss)(given(r), given(v));
+    if (!py::isinstance<py::tuple>(result) || py::len(result) != 3)
+      raise_value_error(
+          "loss: expected the function to return three arrays: values, derivatives in the residual, in the variance");
+    const char* names[] = {"loss", "derivative in the residual", "derivative in the variance"};
+    std::vector<double> parts[3];
+    for (int p = 0; p < 3; ++p) {
+      parts[p].resize(static_cast<std::size_t>(count));
+      copy_result(result.cast<py::tuple>()[static_cast<std::size_t>(p)], names[p], kernsel::vector(parts[p].data(), count));
+    }
+    for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) out[i] = {parts[0][i], parts[1][i], parts[2][i]};
+  };
+}
+
+AnyCriterion leave_one_out(const std::string& loss, double width, const py::object& function, bool sum, bool profiled) {
+  const criteria::PointLoss f = !function.is_none()     ? point_loss(function)
+                                : loss == "squared"     ? criteria::squared()
+                                : loss == "log_density" ? criteria::log_density()
+                                : loss == "crps"        ? criteria::crps()
+                                                        : criteria::smooth_absolute(width);
+  return {criteria::leave_one_out(f, sum, profiled), {}};
+}
+
+}  // namespace
+
+void bind_criteria(py::module_& module) {
+  py::class_<AnyCriterion>(module, "Criterion");
+  py::class_<Workspace>(module, "Workspace").def(py::init<>());
+  module.def(
+      "likelihood",
+      [](bool restricted, const std::string& scale) {
+        const criteria::Scale which = scale == "known"  ? criteria::Scale::known
+                                      : scale == "each" ? criteria::Scale::each
+                                                        : criteria::Scale::shared;
+        return AnyCriterion{criteria::likelihood(restricted, which), {}};
+      },
+      py::arg("restricted"), py::arg("scale"));
+  module.def("leave_one_out", &leave_one_out, py::arg("loss"), py::arg("width"), py::arg("function"), py::arg("sum"),
+             py::arg("profiled"));
+  module.def(
+      "generalized_cross_validation",
+      [](bool weighted) {
+        return AnyCriterion{criteria::generalized_cross_validation(weighted), {}};
+      },
+      py::arg("weighted"));
+  module.def(
+      "unbiased_risk",
+      [](std::vector<double> variance) {
+        return AnyCriterion{criteria::unbiased_risk(std::move(variance)), {}};
+      },
+      py::arg("variance"));
+  module.def(
+      "leave_groups_out",
+      [](std::vector<Index> fold, Index count, bool log_density) {
+        return AnyCriterion{{}, {std::move(fold), count, log_density}};
+      },
+      py::arg("fold"), py::arg("count"), py::arg("log_density"));
+  module.def("evaluate", &evaluate, py::arg("criterion"), py::arg("kernel"), py::arg("X"), py::arg("y"), py::arg("noise"),
+             py::arg("trend"), py::arg("weights"), py::arg("gradient"), py::arg("workspace"));
+}

@@ -1,0 +1,88 @@
+"""Trends: the mean of a model, a few functions of the points with coefficients by generalized least squares."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import linalg
+
+__all__ = ["Trend", "trend_matrix"]
+
+# None, "constant", "linear", "quadratic", a matrix with one row for each point, or a function of the points.
+Trend = str | ArrayLike | Callable[..., Any] | None
+
+
+def trend_matrix(trend: Trend, X: NDArray[np.float64], used: NDArray[np.intp] | None = None) -> NDArray[np.float64]:
+    """Return the basis of a trend at points, one column for each function; refuse one that is not independent.
+
+    Parameters
+    ----------
+    trend : None, "constant", "linear", "quadratic", array-like of shape (n, q), or callable
+        A constant; also all columns of X; also all their products. A function of X, (n, d), returns (n, q).
+    X : ndarray of shape (n, d)
+    used : ndarray of int, optional
+        The points that count, all by default.
+
+    Returns
+    -------
+    H : ndarray of shape (n_used, q)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> trend_matrix("quadratic", np.array([[1.0, 2.0], [3.0, 4.0], [0.0, 1.0], [1.0, 1.0], [2.0, 5.0], [4.0, 1.0]]))[1]
+    array([ 1.,  3.,  4.,  9., 12., 16.])
+    """
+    n, d = X.shape
+    names = ["the constant"]
+    columns = [np.ones((n, 1))]
+    if trend is None:
+        return np.zeros((n if used is None else len(used), 0))
+    if isinstance(trend, str):
+        if trend not in ("constant", "linear", "quadratic"):
+            raise ValueError(f'trend: expected None, "constant", "linear", "quadratic", a matrix or a function, got {trend!r}')
+        if trend != "constant":
+            columns.append(X)
+            names += [f"column {k}" for k in range(d)]
+        if trend == "quadratic":
+            pairs = [(j, k) for j in range(d) for k in range(j, d)]
+            columns.append(np.column_stack([X[:, j] * X[:, k] for j, k in pairs]))
+            names += [f"column {j} times column {k}" for j, k in pairs]
+        H = np.hstack(columns)
+    else:
+        H = np.asarray(trend(X) if callable(trend) else trend, dtype=np.float64)
+        if H.ndim != 2 or len(H) != n:
+            raise ValueError(f"trend: expected one row for each of {n} points, got shape {H.shape}")
+        if not np.isfinite(H).all():
+            raise ValueError("trend: expected finite numbers")
+        names = [f"column {k} of the trend" for k in range(H.shape[1])]
+    H = np.ascontiguousarray(H if used is None else H[used])
+    _require_independent(H, names)
+    return H
+
+
+def _require_independent(H: NDArray[np.float64], names: list[str]) -> None:
+    n, q = H.shape
+    if q == 0:
+        return
+    scale = np.linalg.norm(H, axis=0)
+    R, order = linalg.qr(H / np.where(scale > 0, scale, 1.0), mode="r", pivoting=True)
+    diagonal = np.zeros(q)
+    diagonal[: min(n, q)] = np.abs(np.diag(R))
+    dependent = [names[k] for k in sorted(order[diagonal <= 1e-12 * max(n, q) ** 0.5])]
+    if dependent:
+        raise ValueError(f"trend: {', '.join(dependent)} can be made of the others at these {n} points; leave them out")
+
+
+def require_leverage_below_one(H: NDArray[np.float64]) -> None:
+    """Raise if leaving out some point would leave the trend undetermined, naming the points."""
+    if not H.shape[1]:
+        return
+    Q = linalg.qr(H / np.linalg.norm(H, axis=0), mode="economic")[0]
+    points = np.flatnonzero(np.sum(Q**2, axis=1) > 1 - 1e-10)
+    if len(points):
+        named = ", ".join(str(i) for i in points[:10]) + (", ..." if len(points) > 10 else "")
+        raise ValueError(f"trend: without point {named} it is not determined (leverage one); use a simpler trend")
