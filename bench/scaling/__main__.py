@@ -23,7 +23,7 @@ from kernsel import _core
 from kernsel.kernels import RBF
 
 from bench.report import extra_memory, row
-from bench.timing import interleaved
+from bench.timing import best, interleaved
 
 EPS = np.finfo(float).eps
 
@@ -147,6 +147,75 @@ model.fit(X[:500], y[:500])
     row("its peak extra memory", MB=extra / 2**20, n_x_n_matrices_beyond_64_MB=(matrices, "<=", 0.7))
 
 
+def criteria(sizes):
+    """Print what a value with all gradients costs, against n^3 flops at the rate of tile products, and against each other."""
+    rate, d = _core.tile_product_rate(), 10
+    print()
+    for n in sizes:
+        rng = np.random.default_rng(0)
+        X, y = rng.standard_normal((n, d)), rng.standard_normal(n)
+        kernel, room = 1.5 * RBF(np.linspace(2.0, 4.0, d)), ks.criteria.workspace()
+
+        def call(name, X=X, y=y, kernel=kernel, room=room, **options):
+            return lambda: ks.evaluate(name, kernel, X, y, noise=0.1, gradient=True, workspace=room, **options)
+
+        names = {"loo": {}, "gcv": {}, "kfold": {"folds": 10}, "kfold_log_density": {"folds": 10}}
+        calls = [call("lml"), *(call(name, **options) for name, options in names.items())]
+        lml, *others = interleaved(*calls, seconds=2.0)
+        limit = n**3 / rate
+        figures = {"of_tile_product": (limit / lml, ">=", 0.65) if n == 4000 else limit / lml}
+        if n == 50:
+            figures = {"microseconds": (lml * 1e6, "<=", 150)}
+        row(f"likelihood and 12 derivatives, n = {n}", lml * 1e3, **figures)
+        targets = {"loo": 2.3, "gcv": 2.4, "kfold": 1.5, "kfold_log_density": 2.4}
+        for name, seconds in zip(names, others, strict=True):
+            ratio = seconds / lml
+            row(f"   {name}", seconds * 1e3, of_the_likelihood=(ratio, "<=", targets[name]) if n >= 1000 else ratio)
+    if max(sizes) < 2000:
+        return
+    prepare = f"""
+from kernsel.kernels import *
+rng = np.random.default_rng(0)
+X, y = rng.standard_normal((4000, {d})), rng.standard_normal(4000)
+k = 1.5 * RBF(np.ones({d}))
+"""
+    for name in ("lml", "loo"):
+        call_of = f"ks.evaluate({name!r}, k, X{{0}}, y{{0}}, noise=0.1, gradient=True)"
+        extra = extra_memory(prepare + call_of.format("[:500]"), call_of.format(""))
+        matrices = (extra - 64 * 2**20) / (8 * 4000 * 4000)
+        row(f"peak extra memory, {name}, n = 4000", MB=extra / 2**20, n_x_n_matrices_beyond_64_MB=(matrices, "<=", 0.7))
+
+
+def path():
+    n = 2000
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((n, 5)), rng.standard_normal(n)
+    K = RBF(2.0)(X)
+
+    def everything():
+        path = ks.RegularizationPath(K, y, noise_std=1.0)
+        for rule in ("loo", "gcv", "lml", "reml", "sure", "discrepancy"):
+            path.best(rule)
+
+    ours, eigh = interleaved(everything, lambda: scipy.linalg.eigh(K), seconds=6.0, rounds=2)
+    row(f"\npath, 200 lambda, six rules, n = {n}", ours * 1e3, of_one_eigh=(ours / eigh, "<=", 1.5))
+    n = 500
+    X, y = X[:n], y[:n]
+    left_out = ks.loo(RBF(2.0), X, y, noise=0.1).residuals
+
+    def refits():
+        rest = np.empty(n)
+        for i in range(n):
+            kept = np.arange(n) != i
+            model = ks.KernelRidge(RBF(2.0), alpha=0.1).fit(X[kept], y[kept])
+            rest[i] = y[i] - model.predict(X[[i]])[0]
+        return rest
+
+    assert np.abs(refits() - left_out).max() <= 1e-9
+    fast, slow = best(lambda: ks.loo(RBF(2.0), X, y, noise=0.1)), best(refits, seconds=0.0, repeats=1)
+    row(f"leave-one-out, n = {n}", fast * 1e3, times_refits=(slow / fast, ">=", 200))
+
+
 def main():
     parser = argparse.ArgumentParser(prog="python -m bench.scaling", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="smaller sizes: does it run, are the answers right?")
@@ -154,8 +223,10 @@ def main():
     ks.show_config()
     print(f"NumPy {np.__version__}, SciPy {scipy.__version__}, scikit-learn {sklearn.__version__}")
     factorizations([64, 200, 500] if quick else [64, 200, 300, 500, 700, 1000, 2000, 4000, 8000])
+    criteria([50, 300] if quick else [50, 500, 1000, 2000, 4000])
     if quick:
         return
+    path()
     inverse_and_single()
     instruction_sets()
     gram()

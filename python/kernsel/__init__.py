@@ -1,11 +1,14 @@
 """Kernel methods with the choice of the kernel at their heart."""
 
-from kernsel import kernels, testing
+from kernsel import criteria, kernels, testing
 from kernsel.config import get_cmake_dir, get_include, get_num_threads, set_num_threads, show_config
 from kernsel.criteria import Evaluation, LeaveOneOut, evaluate, loo
 from kernsel.errors import NotPositiveDefiniteError
 from kernsel.factor import Cholesky, cholesky
 from kernsel.gram_matrix import gram
+from kernsel.interpolation import Interpolant, minimum_norm_interpolant, power_function
+from kernsel.least_squares import LeastSquaresLOO, leverage, loo_least_squares
+from kernsel.path import PathValues, RegularizationPath
 from kernsel.regression import KernelRidge
 
 from ._core import version as _version
@@ -15,18 +18,27 @@ __version__: str = _version()
 __all__ = [
     "Cholesky",
     "Evaluation",
+    "Interpolant",
     "KernelRidge",
+    "LeastSquaresLOO",
     "LeaveOneOut",
     "NotPositiveDefiniteError",
+    "PathValues",
+    "RegularizationPath",
     "__version__",
     "cholesky",
+    "criteria",
     "evaluate",
     "get_cmake_dir",
     "get_include",
     "get_num_threads",
     "gram",
     "kernels",
+    "leverage",
     "loo",
+    "loo_least_squares",
+    "minimum_norm_interpolant",
+    "power_function",
     "set_num_threads",
     "show_config",
     "testing",

@@ -1,9 +1,11 @@
 // Kernel ridge regression without Python: reads n, d and m, then X (n x d), y (n) and Z (m x d) from standard input, prints the
-// instruction set, the log determinant of K + alpha, the coefficients, the predictions at Z, and the gradient of c'Kc.
+// instruction set, the log determinant of K + alpha, the coefficients, the predictions at Z, the gradient of c'Kc, and the
+// leave-one-out error with a constant trend, and its gradient.
 #include <cstdio>
 #include <iostream>
 #include <vector>
 
+#include <kernsel/criteria.hpp>
 #include <kernsel/factor.hpp>
 #include <kernsel/gram.hpp>
 #include <kernsel/kernel.hpp>
@@ -67,4 +69,13 @@ int main() {
   print("coefficients", c);
   print("predictions", predictions);
   print("gradient", gradient);
+
+  const std::vector<double> ones(static_cast<std::size_t>(n), 1.0);
+  const kernsel::Problem problem{X, kernsel::vector(y.data(), n), kernsel::vector(&alpha, 1), kernsel::vector(ones.data(), n)};
+  const auto loo = kernsel::criteria::leave_one_out(kernsel::criteria::squared());
+  kernsel::Evaluation found;
+  status = kernsel::evaluate(k, problem, loo, true, L, found);
+  if (!status.ok()) return fail(status);
+  print("loo", {found.value});
+  print("loo_gradient", found.gradient);
 }

@@ -69,11 +69,14 @@ def test_somebody_elses_program(consumer, rng):
     kernel = 2.0 * RBF([0.7, 1.5]) + ConstantKernel(0.5) * RBF(1.0)
     model = ks.KernelRidge(kernel, alpha=0.01).fit(X, y)
     c = model.dual_coef_
+    ev = ks.evaluate("loo", kernel, X, y, noise=0.01, trend="constant", gradient=True)
     expected = {
         "logdet": [ks.cholesky(kernel(X) + 0.01 * np.eye(130)).logdet()],
         "coefficients": c,
         "predictions": model.predict(Z),
         "gradient": kernel.pullback(X, np.outer(c, c)),
+        "loo": [ev.value],
+        "loo_gradient": ev.gradient,
     }
     assert lines["isa"] == ks.show_config("dict")["isa"]
     assert lines["version"] == ks.__version__

@@ -7,9 +7,11 @@ import time
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.gaussian_process import kernels as sk
 
 from kernsel.kernels import (
     RBF,
+    ArcCosine,
     Cosine,
     DotProduct,
     Exponential,
@@ -20,13 +22,17 @@ from kernsel.kernels import (
     Normalize,
     Parameter,
     Polynomial,
+    PolynomialOf,
     Precomputed,
     RationalQuadratic,
     Transform,
     Warp,
     Wendland,
+    from_sklearn,
+    kernel,
 )
 from kernsel.kernels.priors import Gamma, LogNormal
+from kernsel.testing import check_kernel
 
 
 def last(X):
@@ -228,3 +234,87 @@ def test_derivatives_by_differences_near_a_limit():
 def test_the_period_of_a_difference(rng):
     X = rng.standard_normal((9, 2))
     assert (Cosine(2.0) + Cosine([2.0, 2.0]))(X) == pytest.approx(2 * Cosine(2.0)(X))
+
+
+def test_numbers_out_of_range():
+    X = np.array([[3.0], [6.0]])
+    for k in (1e308 * RBF() + 1e308 * RBF(), (1e200 * RBF()) * (1e200 * RBF())):
+        with pytest.raises(ValueError, match="the kernel overflows"):
+            k(X)
+    for factor in (1e50, 1e-50):
+        with pytest.raises(ValueError, match="out of the range of single precision"):
+            (factor * RBF())(X.astype(np.float32))
+        assert np.isfinite((factor * RBF())(X)).all()
+
+
+def test_set_params_is_all_or_nothing():
+    k = RBF(1.0)
+    with pytest.raises(ValueError, match="length_scale: expected positive"):
+        k.set_params(length_scale=-1)
+    assert k == RBF(1.0)
+    k = RBF() + RBF()
+    k.set_params(k1__length_scale=3.0, k1=Linear())
+    assert k == Linear(3.0) + RBF()
+    with pytest.raises(ValueError, match="length_scale: has no parameters of its own"):
+        RBF().set_params(length_scale__x=1)
+    power = (RBF() * RBF()) ** 0.5
+    with pytest.raises(ValueError, match="need not be positive semidefinite"):
+        power.set_params(kernel__k1=Linear())
+    power.kernel.set_params(k1=Linear())
+    with pytest.raises(ValueError, match="need not be positive semidefinite"):
+        power([[1.0], [-1.0]])
+
+
+def test_small_points_have_a_direction():
+    assert ArcCosine(0, offset=0.0)([[1e-200]])[0, 0] == 1
+    assert ArcCosine(0, offset=0.0)(np.array([[1e-25]], np.float32))[0, 0] == 1
+    assert ArcCosine(0, offset=0.0)([[0.0]])[0, 0] == 0
+
+
+def test_normalize_refuses_the_same_points():
+    for call in (Normalize(Linear()), Normalize(Linear()).diag):
+        with pytest.raises(ValueError, match="is not positive for a point"):
+            call([[0.0], [1.0]])
+
+
+def test_scikit_learn_on_the_left(rng):
+    X = rng.standard_normal((9, 2))
+    theirs = sk.RBF(2.0) + 3.0 * (sk.DotProduct() * RBF(1.0))
+    assert from_sklearn(theirs)(X) == pytest.approx(RBF(2.0)(X) + 3 * DotProduct()(X) * RBF(1.0)(X))
+
+
+def test_sum_of_a_list(rng):
+    X = rng.standard_normal((9, 2))
+    assert sum([RBF(1.0), RBF(2.0), Linear()]) == RBF(1.0) + RBF(2.0) + Linear()
+    assert sum([RBF(1.0), Linear()])(X) == pytest.approx(RBF(1.0)(X) + Linear()(X))
+
+
+@pytest.mark.parametrize(
+    "k",
+    [
+        RBF([np.float64(1.5), np.float64(2)]),
+        RBF(1.0, (np.float64(0.1), np.float64(2))),
+        PolynomialOf(Linear(), [np.float64(1)]),
+        RBF(Parameter(np.float64(1.0), prior=LogNormal(np.float64(0), np.float64(1)))),
+    ],
+    ids=str,
+)
+def test_numbers_of_numpy_read_back(k):
+    assert kernel(repr(k)) == k
+
+
+@pytest.mark.parametrize("unit", [1e-200, 1e200])
+def test_auto_in_any_unit(unit, rng):
+    X = rng.standard_normal((30, 2))
+    for k in (RBF("auto"), Linear("auto"), Cosine("auto")):
+        one, other = k.for_data(X), k.for_data(X * unit)
+        assert other.theta == pytest.approx(one.theta + np.log(unit))
+        assert other.bounds == pytest.approx(one.bounds + np.log(unit))
+    for nothing in (np.zeros((3, 0)), np.zeros((0, 2))):
+        assert np.isfinite(RBF("auto").for_data(nothing).bounds).all()
+
+
+def test_a_kernel_that_cannot_be_pickled(rng):
+    with pytest.raises(AssertionError, match="the kernel cannot be pickled"):
+        check_kernel(FunctionKernel(lambda X, Z: X @ Z.T), rng.uniform(0.1, 1, (9, 2)))
+    check_kernel(1e200 * RBF(), rng.uniform(0.1, 1, (9, 2)))

@@ -73,8 +73,10 @@ class ScaleNode final : public NodeBase<ScaleNode> {
   }
   std::vector<double> theta() const override { return {std::log(factor_)}; }
   std::string key() const override { return key_of("scale", {factor_}); }
+  bool may_overflow() const override { return factor_ > 1e15; }
   template <class T>
-  std::unique_ptr<Step<T>> make(const Geometry<T>&, Status&) const {
+  std::unique_ptr<Step<T>> make(const Geometry<T>&, Status& status) const {
+    status = check_range<T>(factor_);
     return std::make_unique<ScaleStep<T>>(factor_);
   }
 

@@ -51,8 +51,10 @@ class NumberNode final : public NodeBase<NumberNode<StepOf, noise>> {
   std::vector<double> theta() const override { return {std::log(value_)}; }
   std::string key() const override { return key_of(name_, {value_}); }
   bool is_noise() const override { return noise; }
+  bool may_overflow() const override { return value_ > 1e15; }
   template <class T>
-  std::unique_ptr<Step<T>> make(const Geometry<T>&, Status&) const {
+  std::unique_ptr<Step<T>> make(const Geometry<T>&, Status& status) const {
+    status = check_range<T>(value_);
     return std::make_unique<StepOf<T>>(value_);
   }
 

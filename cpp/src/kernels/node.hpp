@@ -16,6 +16,14 @@ namespace kernsel {
 
 inline bool positive(double value) { return value > 0.0 && std::isfinite(value); }
 
+// A positive number as the steps have it.
+template <class T>
+Status check_range(double value) {
+  const bool fits = static_cast<T>(value) > T(0) && std::isfinite(static_cast<T>(value));
+  return fits ? Status{}
+              : Status::invalid("a number of the kernel is out of the range of single precision; use float64 points");
+}
+
 // Text that is equal for equal names and equal numbers, to the bit.
 inline std::string key_of(const char* name, const std::vector<double>& numbers) {
   std::string key(name);

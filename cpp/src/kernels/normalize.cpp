@@ -12,14 +12,15 @@ class NormalizeStep final : public OperationStep<T> {
 
   // children: the kernel, its diagonals for the points of X and of Z.
   Status forward(const Place& at, const T* const* children, T* out) const override {
+    T* f = scratch<T>(Scratch::step, at.height + at.width);
+    if (!f) return no_memory();
     if (!at.tile()) {
+      if (!factors(children[0], at.height, (at.part == Part::diagonal_of_z ? cols_ : rows_) - at.row, f)) return no_length();
       tile_kernels<T>().fill(at.count(), T(1), out);
       return {};
     }
-    T* f = scratch<T>(Scratch::step, at.height + at.width);
-    if (!f) return no_memory();
     if (!factors(children[1], at.height, rows_ - at.row, f) || !factors(children[2], at.width, cols_ - at.col, f + at.height))
-      return Status::invalid("normalize: k(x, x) is not positive for a point, which leaves nothing to divide by");
+      return no_length();
     const T* g = f + at.height;
     for (Index c = 0; c < at.width; ++c)  // the two factors first: the same for (z, x)
       for (Index r = 0; r < at.height; ++r) out[r + c * at.height] = children[0][r + c * at.height] * (f[r] * g[c]);
@@ -49,6 +50,9 @@ class NormalizeStep final : public OperationStep<T> {
   }
 
  private:
+  static Status no_length() {
+    return Status::invalid("normalize: k(x, x) is not positive for a point, which leaves nothing to divide by");
+  }
   // Rows beyond `real` are padding.
   static bool factors(const T* diagonal, Index count, Index real, T* out) {
     for (Index r = 0; r < count; ++r) {

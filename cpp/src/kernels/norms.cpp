@@ -18,7 +18,6 @@ struct Derivatives {
 // (u v)^(n/2) J_n(t) / pi, t the angle between the points. t comes from s = |x/|x| - z/|z||^2 = 4 sin(t/2)^2, and from the
 // same with a plus near t = pi: an angle taken from its cosine would lose half of its digits there.
 Derivatives arc_cosine(int n, double s, double s_plus, double u, double v) {
-  if (u == 0.0 || v == 0.0) return {0.0, 0.0, 0.0, 0.0};
   const bool small = s <= 2.0;
   const double half = std::asin(std::min(std::sqrt(small ? s : s_plus) / 2.0, 1.0));
   const double rest = small ? pi - 2.0 * half : 2.0 * half;  // pi - t
@@ -27,7 +26,7 @@ Derivatives arc_cosine(int n, double s, double s_plus, double u, double v) {
   Derivatives d{};
   if (n == 0) {
     d.k = rest / pi;
-    d.p = sine > 0.0 ? 1.0 / (pi * sine * size) : 0.0;
+    d.p = sine * size > 0.0 ? 1.0 / (pi * sine * size) : 0.0;
   } else if (n == 1) {
     d.k = size * (sine + rest * cosine) / pi;
     d.p = rest / pi;
@@ -35,6 +34,7 @@ Derivatives arc_cosine(int n, double s, double s_plus, double u, double v) {
     d.k = size * size * (3.0 * sine * cosine + rest * (1.0 + 2.0 * cosine * cosine)) / pi;
     d.p = 4.0 * size * (sine + rest * cosine) / pi;
   }
+  if (!(size > 0.0)) return {d.k, 0.0, 0.0, 0.0};
   const double same = n * d.k - d.p * size * cosine;
   d.u = same / (2.0 * u);
   d.v = same / (2.0 * v);
@@ -162,10 +162,17 @@ class NormsStep final : public LeafStep<T> {
           f(r, c, i, Derivatives{double(p[i]) + un * vn, 1.0, vn, un});
           continue;
         }
-        double plus = 0.0;
-        for (Index k = 0; s[i] > T(2) && k < directions_; ++k) {
-          const double sum = double(x[r + k * at.height]) + double(z[c + k * at.width]);
-          plus += sum * sum;
+        double plus = 0.0, of_x = 0.0, of_z = 0.0;
+        for (Index k = 0; (s[i] > T(2) || un == 0.0 || vn == 0.0) && k < directions_; ++k) {
+          const double a = double(x[r + k * at.height]), b = double(z[(tile ? c : r) + k * (tile ? at.width : at.height)]);
+          plus += (a + b) * (a + b);
+          of_x += a * a;
+          of_z += b * b;
+        }
+        // The origin has no direction, and no angle to others; a norm may also be zero because it is too small for its square.
+        if ((un == 0.0 && of_x == 0.0) || (vn == 0.0 && of_z == 0.0)) {
+          f(r, c, i, Derivatives{0.0, 0.0, 0.0, 0.0});
+          continue;
         }
         f(r, c, i, arc_cosine(static_cast<int>(kernel_) - 1, double(s[i]), plus, un, vn));
       }

@@ -159,6 +159,7 @@ class Power(Operation):
             )
 
     def _build(self) -> _core.Kernel:
+        self._check()  # parts may have been changed
         return _core.pow(self.kernel._build(), float(self.exponent))
 
     def _divisible(self) -> bool:

@@ -53,18 +53,20 @@ class Data:
     @cached_property
     def spreads(self) -> Vector:
         """The standard deviation of each column; 1 for constant columns."""
-        if not len(self.X):
+        if not self.X.size:
             return np.ones(self.X.shape[1])
-        deviations = (self.X - np.average(self.X, axis=0, weights=self.weights)) ** 2
-        spread = np.sqrt(np.average(deviations, axis=0, weights=self.weights))
+        deviations = (self.X - np.average(self.X, axis=0, weights=self.weights)) / self.ranges  # any unit
+        spread = np.sqrt(np.average(deviations**2, axis=0, weights=self.weights)) * self.ranges
         return np.where(spread > 0, spread, 1.0)
 
     @cached_property
     def sizes(self) -> Vector:
         """The root mean square of each column; 1 for columns of zeros."""
-        if not len(self.X):
+        if not self.X.size:
             return np.ones(self.X.shape[1])
-        size = np.sqrt(np.average(self.X**2, axis=0, weights=self.weights))
+        largest = np.abs(self.X).max(axis=0)
+        unit = np.where(largest > 0, largest, 1.0)
+        size = np.sqrt(np.average((self.X / unit) ** 2, axis=0, weights=self.weights)) * unit
         return np.where(size > 0, size, 1.0)
 
     @cached_property
@@ -90,7 +92,7 @@ class Proposal:
         lower, upper = np.atleast_1d(self.lower), np.atleast_1d(self.upper)
         if by_column and len(lower) == count > 1:
             return np.column_stack([lower, np.broadcast_to(upper, lower.shape)])
-        return float(lower.min()), float(upper.max())
+        return (float(lower.min()), float(upper.max())) if lower.size and upper.size else (1e-5, 1e5)
 
 
 def length(data: Data) -> Proposal:
@@ -107,7 +109,7 @@ def size(data: Data) -> Proposal:
 
 def norm(data: Data) -> Proposal:
     """Propose a constant beside inner products: as large as a point at the start."""
-    scale = float(np.sqrt(np.sum(data.sizes**2))) if data.X.shape[1] else 1.0
+    scale = float(np.linalg.norm(data.sizes)) if data.X.shape[1] else 1.0
     return Proposal(scale, 1e-3 * scale, 1e3 * scale)
 
 
@@ -148,7 +150,7 @@ RULES: dict[str, Callable[[Data], Proposal]] = {
 def _best_period(x: Vector, data: Data, shortest: float, longest: float) -> float:
     """Return the period of the sinusoid of one column that leaves the least of the targets, by least squares."""
     if data.y is None or len(x) < 8:
-        return float(np.sqrt(shortest * longest))
+        return float(np.sqrt(shortest) * np.sqrt(longest))
     y = data.y.reshape(len(x), -1)[:, 0].astype(np.float64)
     keep = np.linspace(0, len(x) - 1, min(len(x), 1000)).astype(int)  # a thousand points show a period
     y, x = y[keep] - y[keep].mean(), x[keep] - x[keep].min()

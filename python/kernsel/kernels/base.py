@@ -322,15 +322,23 @@ class Kernel(ABC):
     def set_params(self, **params: Any) -> Self:
         """Set parameters by name, those of parts as ``part__name``."""
         valid = list(signature(type(self)).parameters)
-        for name, value in params.items():
-            head, _, rest = name.partition("__")
-            if head not in valid:
-                raise ValueError(f"{type(self).__name__} has no parameter {head!r}; it has {', '.join(valid)}")
-            if rest:
-                getattr(self, head).set_params(**{rest: value})
-            else:
-                setattr(self, head, value)
-        self._check()
+        before = {name: getattr(self, name) for name in valid}
+        try:
+            for name, value in sorted(params.items(), key=lambda item: item[0].count("__")):  # wholes before their parts
+                head, _, rest = name.partition("__")
+                if head not in valid:
+                    raise ValueError(f"{type(self).__name__} has no parameter {head!r}; it has {', '.join(valid)}")
+                if not rest:
+                    setattr(self, head, value)
+                elif isinstance(part := getattr(self, head), Kernel):
+                    setattr(self, head, copy(part).set_params(**{rest: value}))
+                else:
+                    raise ValueError(f"{head}: has no parameters of its own, so no {name!r}")
+            self._check()
+        except BaseException:
+            for name, value in before.items():
+                setattr(self, name, value)
+            raise
         return self
 
     def on(self, columns: Sequence[int] | Sequence[str]) -> Columns:
@@ -357,9 +365,11 @@ class Kernel(ABC):
 
         return NotImplemented if (right := as_kernel(other)) is None else Sum(self, right)
 
-    def __radd__(self, other: float) -> Sum:
+    def __radd__(self, other: float) -> Kernel:
         from kernsel.kernels.algebra import Sum, as_kernel
 
+        if isinstance(other, int) and other == 0:
+            return self  # where sum() of several begins
         return NotImplemented if (left := as_kernel(other)) is None else Sum(left, self)
 
     def __mul__(self, other: Kernel | float) -> Product:

@@ -18,7 +18,8 @@ def from_sklearn(kernel: sk.Kernel) -> Kernel:
     Parameters
     ----------
     kernel : sklearn.gaussian_process.kernels.Kernel
-        All but CompoundKernel, which is none. Also accepted wherever kernels are combined.
+        All but CompoundKernel, which is none. Also accepted where one of ours is on the left: scikit-learn's own ``+``
+        and ``*`` take what stands on their right for a number.
 
     Returns
     -------
@@ -33,6 +34,8 @@ def from_sklearn(kernel: sk.Kernel) -> Kernel:
     """
     from kernsel import kernels as ours
 
+    if isinstance(kernel, sk.ConstantKernel) and isinstance(kernel.constant_value, Kernel):
+        return kernel.constant_value  # ours, on the right of theirs
     if isinstance(kernel, sk.Exponentiation):
         return ours.Power(from_sklearn(kernel.kernel), kernel.exponent)
     if type(kernel) is sk.PairwiseKernel:

@@ -25,7 +25,8 @@ class Precomputed(Leaf):
     Parameters
     ----------
     K : array-like of shape (n, n)
-        Symmetric and, for this is not checked, positive semidefinite. Kept, not copied, if it is float64.
+        Symmetric and, for this is not checked, positive semidefinite. Kept, not copied, if it is float64: do not change it,
+        nor let it be the `out` of a computation with this kernel.
 
     Examples
     --------

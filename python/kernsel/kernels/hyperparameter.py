@@ -156,7 +156,9 @@ class Hyperparameter:
 
 
 def plain(value: Any) -> Any:
-    """Return arrays and NumPy numbers as lists and Python numbers."""
+    """Return arrays and NumPy numbers as lists and Python numbers, inside of lists and tuples too."""
+    if isinstance(value, list | tuple):
+        return type(value)(plain(item) for item in value)
     return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
 
 
@@ -172,7 +174,7 @@ def numbers(value: Any, name: str, *, positive: bool = True) -> NDArray[np.float
     what = "positive" if positive else "finite"
     try:
         array = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise TypeError(f"{name}: expected {what} numbers, got {value!r}") from None
     if not np.isfinite(array).all() or (positive and not (array > 0).all()):
         raise ValueError(f"{name}: expected {'positive, ' if positive else ''}finite numbers, got {value!r}")

@@ -162,6 +162,8 @@ class Transform(Operation):
     def _seeing(self, X: Any, names: Sequence[str] | None) -> Kernel:
         """Learn from the first point how many numbers the function returns."""
         del names  # those of the points inside are unknown
+        if np.ndim(X) != 2 or not np.isfinite(np.asarray(X[:1], dtype=np.float64)).all():
+            return self  # the core says what is wrong with X
         first = np.asarray(X, dtype=np.float64)[:1]
         if not len(first):
             first = np.ones((1, np.shape(X)[1]))

@@ -36,7 +36,7 @@ class Prior(ABC):
                 raise ValueError(f"{entry.name}: expected {what}, got {value!r}")
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(repr(getattr(self, entry.name)) for entry in fields(self))})"  # type: ignore[arg-type]
+        return f"{type(self).__name__}({', '.join(repr(float(getattr(self, entry.name))) for entry in fields(self))})"  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, repr=False)

@@ -1,0 +1,118 @@
+"""Interpolation: the function of least norm through given values, and how far off it can be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import linalg
+
+from kernsel.factor import cholesky
+from kernsel.kernels import Kernel
+from kernsel.kernels.algebra import as_kernel
+
+__all__ = ["Interpolant", "minimum_norm_interpolant", "power_function"]
+
+
+@dataclass(frozen=True)
+class Interpolant:
+    """What :func:`minimum_norm_interpolant` returns.
+
+    Attributes
+    ----------
+    dual_coef : ndarray of shape (n,) or (n, m)
+        c, with f = sum_i c_i k(., x_i).
+    norm : float or ndarray of shape (m,)
+        |f| = (c'Kc)^(1/2).
+    feasible : bool
+        Is y in the range of K, to rounding? Otherwise f is the closest there is.
+    distance : float or ndarray of shape (m,)
+        |y - Kc|: how far off.
+    rank : int
+        Of K.
+    """
+
+    dual_coef: NDArray[np.float64]
+    norm: float | NDArray[np.float64]
+    feasible: bool
+    distance: float | NDArray[np.float64]
+    rank: int
+
+
+def minimum_norm_interpolant(K: ArrayLike, y: ArrayLike, *, rtol: float | None = None) -> Interpolant:
+    """Return the function of least norm with f(x_i) = y_i, or the one that comes closest, for any positive semidefinite K.
+
+    c = K^+ y from an eigendecomposition; eigenvalues below `rtol` times the largest count as zero.
+
+    Parameters
+    ----------
+    K : array-like of shape (n, n)
+    y : array-like of shape (n,) or (n, m)
+    rtol : float, optional
+        n times the rounding unit by default.
+
+    Examples
+    --------
+    >>> import kernsel as ks
+    >>> f = ks.minimum_norm_interpolant([[1.0, 1.0], [1.0, 1.0]], [2.0, 2.0])
+    >>> f.feasible, f.rank, f.dual_coef.round(6), round(f.norm, 6)
+    (True, 1, array([1., 1.]), 2.0)
+    >>> ks.minimum_norm_interpolant([[1.0, 1.0], [1.0, 1.0]], [1.0, 3.0]).feasible
+    False
+    """
+    matrix, targets = np.asarray(K, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not np.isfinite(matrix).all():
+        raise ValueError(f"K: expected a square matrix of finite numbers, got shape {matrix.shape}")
+    n = len(matrix)
+    if targets.ndim not in (1, 2) or len(targets) != n or not np.isfinite(targets).all():
+        raise ValueError(f"y: expected finite numbers, one row for each of {n} points, got shape {targets.shape}")
+    e, Q = linalg.eigh(matrix, driver="evd")
+    largest = max(float(e[-1]), 0.0) if n else 0.0
+    limit = (n * np.finfo(float).eps if rtol is None else rtol) * largest
+    if n and e[0] < -10 * max(limit, n * np.finfo(float).eps * largest):
+        raise ValueError(f"K: expected a positive semidefinite matrix, got the eigenvalue {e[0]:.3g}")
+    kept = e > limit
+    Y = targets.reshape(n, -1)
+    z = Q[:, kept].T @ Y
+    c = Q[:, kept] @ (z / e[kept, None])
+    distance = np.linalg.norm(Y - Q[:, kept] @ z, axis=0)
+    norm = np.sqrt(np.sum(z**2 / e[kept, None], axis=0))
+    feasible = bool((distance <= 1e-8 * np.linalg.norm(Y, axis=0)).all())
+    if targets.ndim == 1:
+        return Interpolant(c[:, 0], float(norm[0]), feasible, float(distance[0]), int(kept.sum()))
+    return Interpolant(c, norm, feasible, distance, int(kept.sum()))
+
+
+def power_function(kernel: Kernel, X: ArrayLike, Z: ArrayLike, *, noise: float = 0.0) -> NDArray[np.float64]:
+    """Return the power function of points X at points Z: how badly a function of norm one can be interpolated.
+
+    P(z)^2 = k(z, z) - k(z, X) (k(X, X) + noise I)^-1 k(X, z). For f in the kernel's space, |f(z) - s(z)| <= P(z) |f - s|, s the
+    interpolant; and |f - s| <= |f|. It is the standard deviation of a Gaussian process, too.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    X : array-like of shape (n, d)
+    Z : array-like of shape (m, d)
+    noise : float
+
+    Returns
+    -------
+    power : ndarray of shape (m,)
+
+    Examples
+    --------
+    >>> import kernsel as ks
+    >>> from kernsel.kernels import RBF
+    >>> ks.power_function(RBF(1.0), [[0.0], [2.0]], [[0.0], [1.0], [5.0]]).round(3)
+    array([0.   , 0.593, 1.   ])
+    """
+    ours = as_kernel(kernel)
+    if ours is None:
+        raise TypeError(f"kernel: expected a kernel of kernsel.kernels, got {kernel!r}")
+    points, others = (np.asarray(A, dtype=np.float64) for A in (X, Z))
+    K = ours(points)
+    K.flat[:: len(K) + 1] += noise
+    reduced = cholesky(K).solve_lower(ours(points, others))
+    return np.asarray(np.sqrt(np.maximum(ours.diag(others) - np.sum(reduced**2, axis=0), 0.0)))

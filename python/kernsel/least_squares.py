@@ -1,0 +1,126 @@
+"""Linear least squares: leverage, leave-one-out, and ridge regression in both of its forms."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import isfinite
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import linalg
+
+__all__ = ["LeastSquaresLOO", "leverage", "loo_least_squares"]
+
+Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class LeastSquaresLOO:
+    """What :func:`loo_least_squares` returns.
+
+    Attributes
+    ----------
+    residuals : ndarray of shape (n,) or (n, m)
+        Of each row, predicted by the solution of all others.
+    press : float or ndarray of shape (m,)
+        The sum of their squares.
+    leverage : ndarray of shape (n,)
+    coef : ndarray of shape (d,) or (d, m)
+        The solution with all rows, of minimum norm.
+    rank : int
+    """
+
+    residuals: Vector
+    press: Any
+    leverage: Vector
+    coef: Vector
+    rank: int
+
+
+def leverage(A: ArrayLike, *, ridge: float = 0.0) -> Vector:
+    """Return the leverage of each row: how much of b_i goes into its own fitted value.
+
+    l_i = a_i' (A'A + ridge I)^+ a_i, from a QR factorization with column pivoting (from singular values with `ridge`), for any
+    shape and rank; between 0 and 1, summing to the rank.
+
+    Parameters
+    ----------
+    A : array-like of shape (n, d)
+        With a column of ones if the model has an intercept.
+    ridge : float
+
+    Examples
+    --------
+    >>> import numpy as np, kernsel as ks
+    >>> ks.leverage(np.column_stack([np.ones(4), [0.0, 1.0, 2.0, 9.0]])).round(3)
+    array([0.43, 0.33, 0.27, 0.97])
+    """
+    matrix, ridge = _checked(A, ridge)
+    if ridge:
+        U, s, _ = linalg.svd(matrix, full_matrices=False)
+        return np.asarray(U**2 @ (s**2 / (s**2 + ridge)))
+    Q, rank = _range(matrix)
+    return np.asarray(np.minimum(np.sum(Q[:, :rank] ** 2, axis=1), 1.0))
+
+
+def loo_least_squares(A: ArrayLike, b: ArrayLike, *, ridge: float = 0.0) -> LeastSquaresLOO:
+    """Return the leave-one-out residuals of linear least squares, from one factorization.
+
+    Row i is left out, |A x - b|^2 + ridge |x|^2 is minimized over the others, by the x of minimum norm where there are
+    many, and row i is predicted. The residual is r_i / (1 - l_i). Rows of leverage one, which no others explain (all of
+    them, if A is wide), are predicted from the minimum-norm solution instead: ((AA')^+ b)_i / ((AA')^+)_ii.
+
+    Parameters
+    ----------
+    A : array-like of shape (n, d)
+    b : array-like of shape (n,) or (n, m)
+    ridge : float
+        Not negative.
+
+    Examples
+    --------
+    >>> import numpy as np, kernsel as ks
+    >>> A = np.column_stack([np.ones(4), [0.0, 1.0, 2.0, 3.0]])
+    >>> ks.loo_least_squares(A, [0.0, 1.0, 2.0, 6.0]).residuals.round(3)
+    array([ 2.   , -0.429, -1.714,  3.   ])
+    """
+    matrix, ridge = _checked(A, ridge)
+    targets = np.asarray(b, dtype=np.float64)
+    if targets.ndim not in (1, 2) or len(targets) != len(matrix) or not np.isfinite(targets).all():
+        raise ValueError(f"b: expected finite numbers, one row for each of {len(matrix)}, got shape {targets.shape}")
+    y = targets.reshape(len(matrix), -1)
+    U, s, Vt = linalg.svd(matrix, full_matrices=False)
+    keep = s > max(matrix.shape) * np.finfo(float).eps * (s[0] if len(s) else 0.0)
+    U, s, Vt = U[:, keep], s[keep], Vt[keep]
+    shrink = s**2 / (s**2 + ridge)
+    levers = np.minimum(U**2 @ shrink, 1.0)
+    coef = Vt.T @ ((shrink / s)[:, None] * (U.T @ y))
+    residuals = y - U @ (shrink[:, None] * (U.T @ y))
+    alone = levers > 1 - 1e-10
+    with np.errstate(divide="ignore", invalid="ignore"):
+        left_out = residuals / (1 - levers)[:, None]
+    if alone.any():
+        P = (U / (s**2 + ridge)) @ U.T
+        left_out[alone] = (P[alone] @ y) / np.diag(P)[alone, None]
+    shape = targets.shape
+    press = np.sum(left_out**2, axis=0)
+    if targets.ndim == 1:
+        return LeastSquaresLOO(left_out.reshape(shape), float(press[0]), levers, coef[:, 0], len(s))
+    return LeastSquaresLOO(left_out, press, levers, coef, len(s))
+
+
+def _range(A: Vector) -> tuple[Vector, int]:
+    Q, R, _ = linalg.qr(A, mode="economic", pivoting=True)
+    diagonal = np.abs(np.diag(R))
+    return Q, int(np.sum(diagonal > max(A.shape) * np.finfo(float).eps * (diagonal[0] if len(diagonal) else 0.0)))
+
+
+def _checked(A: Any, ridge: Any) -> tuple[Vector, float]:
+    matrix = np.asarray(A, dtype=np.float64)
+    if matrix.ndim != 2 or not matrix.size or not np.isfinite(matrix).all():
+        raise ValueError(f"A: expected a matrix of finite numbers, got shape {matrix.shape}")
+    if not isinstance(ridge, Real) or not (float(ridge) >= 0 and isfinite(ridge)):
+        raise ValueError(f"ridge: expected a finite number that is not negative, got {ridge!r}")
+    return matrix, float(ridge)

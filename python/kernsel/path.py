@@ -1,0 +1,368 @@
+"""The regularization path: all criteria for all values of lambda, from one eigendecomposition."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from math import isfinite
+from numbers import Real
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import linalg, optimize
+
+from kernsel.kernels import Kernel
+from kernsel.kernels.algebra import as_kernel
+from kernsel.trend import Trend, trend_matrix
+
+__all__ = ["RULES", "PathValues", "RegularizationPath"]
+
+RULES = ("loo", "gcv", "lml", "reml", "profiled_lml", "profiled_reml", "sure", "discrepancy", "lcurve", "quasi-optimality")
+
+Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class PathValues:
+    """What a path is at some values of lambda; every attribute has one entry for each.
+
+    Attributes
+    ----------
+    alphas : ndarray of shape (l,)
+    loo : ndarray of shape (l,)
+        Mean squared leave-one-out residual.
+    gcv : ndarray of shape (l,)
+    log_likelihood, restricted_log_likelihood : ndarray of shape (l,)
+        Of kernel K and noise lambda.
+    profiled_log_likelihood, profiled_restricted_log_likelihood : ndarray of shape (l,)
+        At the best common factor of the two.
+    residual_norm : ndarray of shape (l,)
+        |y - f|, with weights |w^(1/2) (y - f)|.
+    seminorm : ndarray of shape (l,)
+        |f| = (c'Kc)^(1/2), without the trend.
+    effective_dof : ndarray of shape (l,)
+    risk : ndarray of shape (l,)
+        Unbiased estimate of the mean squared error of the fitted values; nan if `noise_std` is not given.
+    curvature : ndarray of shape (l,)
+        Of the L-curve, log seminorm against log residual norm; positive at a corner.
+    quasi_optimality : ndarray of shape (l,)
+        |lambda df/dlambda|.
+    """
+
+    alphas: Vector
+    loo: Vector
+    gcv: Vector
+    log_likelihood: Vector
+    restricted_log_likelihood: Vector
+    profiled_log_likelihood: Vector
+    profiled_restricted_log_likelihood: Vector
+    residual_norm: Vector
+    seminorm: Vector
+    effective_dof: Vector
+    risk: Vector
+    curvature: Vector
+    quasi_optimality: Vector
+
+
+class RegularizationPath:
+    """Kernel ridge regression for all values of lambda at once, and the rules that choose one.
+
+    The fit for lambda minimizes sum_i w_i (y_i - f(x_i))^2 + lambda |f|^2. One eigendecomposition, K = Q diag(e) Q', makes each
+    value of lambda cost two products with a matrix for leave-one-out, and O(n) for everything else.
+
+    Parameters
+    ----------
+    K : array-like of shape (n, n), or Kernel
+        A kernel matrix, or a kernel; then X is needed.
+    y : array-like of shape (n,) or (n, m)
+    X : array-like of shape (n, d), optional
+        The points, for a kernel or for a trend.
+    alphas : array-like of shape (l,), optional
+        Positive values of lambda; by default 200 from 1e-12 to 100 times the largest eigenvalue.
+    noise_std : float, optional
+        The standard deviation of the noise (of a point of weight one), for `risk`, "sure" and "discrepancy".
+    trend : None, "constant", "linear", "quadratic", array-like of shape (n, q), or callable
+        Not penalized.
+    sample_weight : array-like of shape (n,), optional
+        Positive.
+    alpha_scale : {"none", "n"}
+        "n" multiplies all lambda by n: the objective with the mean of squared errors.
+
+    Attributes
+    ----------
+    alphas, loo, gcv, log_likelihood, residual_norm, seminorm, effective_dof, risk, curvature, ... : ndarray of shape (l,)
+        Those of :class:`PathValues` at `alphas`.
+    eigenvalues : ndarray
+        Of K where the trend has been taken out, the largest first, none negative.
+
+    Examples
+    --------
+    >>> import numpy as np, kernsel as ks
+    >>> from kernsel.kernels import RBF
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.linspace(0, 6, 80).reshape(-1, 1)
+    >>> y = np.sin(X[:, 0]) + 0.1 * rng.standard_normal(80)
+    >>> path = ks.RegularizationPath(RBF(1.0), y, X=X, noise_std=0.1)
+    >>> path.loo.shape
+    (200,)
+    >>> [round(path.best(rule), 4) for rule in ("loo", "gcv", "reml", "discrepancy")]
+    [0.0012, 0.0022, 0.0085, 0.8921]
+    """
+
+    def __init__(
+        self,
+        K: ArrayLike | Kernel,
+        y: ArrayLike,
+        *,
+        X: ArrayLike | None = None,
+        alphas: ArrayLike | None = None,
+        noise_std: float | None = None,
+        trend: Trend = None,
+        sample_weight: ArrayLike | None = None,
+        alpha_scale: Literal["none", "n"] = "none",
+    ) -> None:
+        targets = np.asarray(y, dtype=np.float64)
+        if targets.ndim not in (1, 2) or not len(targets) or not np.isfinite(targets).all():
+            raise ValueError(f"y: expected finite numbers, one row for each point, got shape {targets.shape}")
+        n = len(targets)
+        matrix, points = _matrix(K, X, n)
+        root = _root_weights(sample_weight, n)
+        if noise_std is not None and not (isinstance(noise_std, Real) and noise_std > 0 and isfinite(noise_std)):
+            raise ValueError(f"noise_std: expected a positive number, got {noise_std!r}")
+        if alpha_scale not in ("none", "n"):
+            raise ValueError(f'alpha_scale: expected "none" or "n", got {alpha_scale!r}')
+        H = trend_matrix(trend, np.zeros((n, 0)) if points is None and not isinstance(trend, str) else _points(points))
+        self._decompose(matrix * np.outer(root, root), H * root[:, None], targets.reshape(n, -1) * root[:, None])
+        self._root = root
+        self._noise = None if noise_std is None else float(noise_std)
+        self._unit = float(n) if alpha_scale == "n" else 1.0
+        largest = float(self.eigenvalues[0]) if len(self.eigenvalues) and self.eigenvalues[0] > 0 else 1.0
+        self._largest = largest
+        self.alphas = np.geomspace(1e-12, 100, 200) * largest / self._unit if alphas is None else self._checked(alphas)
+        values = self.at(self.alphas)
+        for entry in fields(values):
+            setattr(self, entry.name, getattr(values, entry.name))
+
+    loo: Vector
+    gcv: Vector
+    log_likelihood: Vector
+    restricted_log_likelihood: Vector
+    profiled_log_likelihood: Vector
+    profiled_restricted_log_likelihood: Vector
+    residual_norm: Vector
+    seminorm: Vector
+    effective_dof: Vector
+    risk: Vector
+    curvature: Vector
+    quasi_optimality: Vector
+
+    def _decompose(self, K: Vector, H: Vector, y: Vector) -> None:
+        n, q = H.shape
+        if q:
+            basis = linalg.qr(H)[0]
+            U, Z = basis[:, :q], basis[:, q:]
+            e, Q = linalg.eigh(Z.T @ K @ Z, driver="evd")
+            V = Z @ Q
+            self._of_trend = (U.T @ K @ U, U.T @ K @ V[:, ::-1])
+        else:
+            e, V = linalg.eigh(K, driver="evd")
+        self.eigenvalues = np.maximum(e[::-1], 0.0)
+        self._V = np.ascontiguousarray(V[:, ::-1])
+        self._squares = self._V**2
+        self._n, self._q, self._m = n, q, y.shape[1]
+        self._z = self._V.T @ y
+        self._energy = np.sum(self._z**2, axis=1)
+
+    def at(self, alphas: ArrayLike) -> PathValues:
+        """Return everything at other values of lambda."""
+        given = self._checked(alphas)
+        lam = given * self._unit
+        e, energy, n, m, q = self.eigenvalues[:, None], self._energy[:, None], self._n, self._m, self._q
+        D = 1 / (e + lam)  # (n - q, l)
+        residual = lam**2 * np.sum(energy * D**2, axis=0)
+        semi = np.sum(e * energy * D**2, axis=0)
+        quadratic = np.sum(energy * D, axis=0)
+        trace, log_det = np.sum(D, axis=0), np.sum(np.log(e + lam), axis=0)
+        weights = self._root**2
+        precision = self._squares @ D
+        loo = np.zeros(len(lam))
+        for k in range(m):
+            left_out = (self._V @ (self._z[:, [k]] * D)) / precision / self._root[:, None]
+            loo += weights @ left_out**2 / (weights.sum() * m)
+        whole = m * (log_det + self._log_det_of_trend(lam, D) - np.log(weights).sum())
+        kept = m * (log_det - np.log(weights).sum())
+        rest = n - q
+        log_2pi = np.log(2 * np.pi)
+        slope = -2 * np.sum(e * energy * D**3, axis=0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            curvature = 2 * residual * semi / np.abs(slope) * (residual * semi + lam * slope * residual + lam**2 * slope * semi)
+            curvature = curvature / (residual**2 + lam**2 * semi**2) ** 1.5
+            profiled, profiled_rest = (
+                -0.5 * (freedom * m * (np.log(2 * np.pi * quadratic / (freedom * m)) + 1) + det)
+                for freedom, det in ((n, whole), (rest, kept))
+            )
+        variance = np.nan if self._noise is None else self._noise**2
+        return PathValues(
+            alphas=given,
+            loo=loo,
+            gcv=n * residual / lam**2 / trace**2 / m,
+            log_likelihood=-0.5 * (quadratic + whole + n * m * log_2pi),
+            restricted_log_likelihood=-0.5 * (quadratic + kept + rest * m * log_2pi),
+            profiled_log_likelihood=profiled,
+            profiled_restricted_log_likelihood=profiled_rest,
+            residual_norm=np.sqrt(residual),
+            seminorm=np.sqrt(semi),
+            effective_dof=q + np.sum(e * D, axis=0),
+            risk=(residual + m * variance * (2 * (n - lam * trace) - n)) / (n * m),
+            curvature=np.where(np.isfinite(curvature), curvature, 0.0),
+            quasi_optimality=lam * np.sqrt(np.sum(e * energy * D**4, axis=0)),
+        )
+
+    def dual_coef(self, alpha: float) -> Vector:
+        """Return c for one lambda: f = sum_i c_i k(., x_i), and the trend's part of y is what it leaves."""
+        lam = float(self._checked(alpha)[0]) * self._unit
+        c = (self._V @ (self._z / (self.eigenvalues[:, None] + lam))) * self._root[:, None]
+        return np.asarray(c[:, 0] if self._m == 1 else c)
+
+    def best(self, rule: str = "loo", *, tau: float = 1.0) -> float:
+        """Return the lambda that a rule chooses, between and beyond the grid.
+
+        Parameters
+        ----------
+        rule : str
+            The minimum of "loo", of "gcv" or of `risk` ("sure"; needs `noise_std`); the maximum of a likelihood: "lml", "reml",
+            "profiled_lml", "profiled_reml"; the lambda whose residual has the norm tau n^(1/2) noise_std ("discrepancy"); the
+            corner of the L-curve ("lcurve"); the interior minimum of `quasi_optimality` ("quasi-optimality"). The last two know
+            nothing of the noise, and can fail: they raise ValueError where there is no corner, or no minimum.
+        tau : float
+            For "discrepancy".
+
+        Returns
+        -------
+        alpha : float
+        """
+        if rule not in RULES:
+            raise ValueError(f"rule: expected one of {', '.join(RULES)}, got {rule!r}")
+        if rule in ("sure", "discrepancy") and self._noise is None:
+            raise ValueError(f'noise_std: the rule "{rule}" needs the standard deviation of the noise')
+        if rule == "discrepancy":
+            return self._discrepancy(tau)
+        if rule in ("lcurve", "quasi-optimality"):
+            return self._interior(rule)
+        name, sign = {
+            "loo": ("loo", 1),
+            "gcv": ("gcv", 1),
+            "sure": ("risk", 1),
+            "lml": ("log_likelihood", -1),
+            "reml": ("restricted_log_likelihood", -1),
+            "profiled_lml": ("profiled_log_likelihood", -1),
+            "profiled_reml": ("profiled_restricted_log_likelihood", -1),
+        }[rule]
+        low, high = 1e-16 * self._largest / self._unit, 1e12 * self._largest / self._unit
+        grid = np.geomspace(max(low, self.alphas.min() * 1e-6), min(high, self.alphas.max() * 1e6), 200)
+        return self._refined(np.union1d(grid, self.alphas), name, sign)
+
+    def _refined(self, grid: Vector, name: str, sign: int) -> float:
+        """Return the minimum of `sign` times a curve: the best of a grid, and then between its neighbours."""
+        values = sign * getattr(self.at(grid), name)
+        best = int(np.nanargmin(values))
+        left, right = np.log(grid[max(best - 1, 0)]), np.log(grid[min(best + 1, len(grid) - 1)])
+        if right <= left:
+            return float(grid[best])
+
+        def at(t: float) -> float:
+            return float(sign * getattr(self.at([np.exp(t)]), name)[0])
+
+        found = optimize.minimize_scalar(at, bounds=(left, right), method="bounded", options={"xatol": 1e-8})
+        return float(np.exp(found.x)) if found.fun <= values[best] else float(grid[best])
+
+    def _interior(self, rule: str) -> float:
+        name, sign = ("curvature", -1) if rule == "lcurve" else ("quasi_optimality", 1)
+        grid = np.geomspace(1e-14 * self._largest, 1e3 * self._largest, 600) / self._unit
+        values = sign * getattr(self.at(grid), name)
+        inside = 1 + np.flatnonzero((values[1:-1] < values[:-2]) & (values[1:-1] <= values[2:]))
+        if rule == "lcurve":
+            inside = inside[values[inside] < 0]
+        if not len(inside):
+            what = "the L-curve has no corner" if rule == "lcurve" else "the quasi-optimality function has no interior minimum"
+            raise ValueError(f'{rule}: {what} for these data; choose another rule, such as "gcv" or "reml"')
+        best = int(inside[np.argmin(values[inside])])
+        return self._refined(grid[best - 1 : best + 2], name, sign)
+
+    def _discrepancy(self, tau: float) -> float:
+        """Solve |lambda c|^2 = tau^2 n sigma^2 by Newton's method in 1 / lambda, monotone from 0."""
+        if not isinstance(tau, Real) or not tau > 0:
+            raise ValueError(f"tau: expected a positive number, got {tau!r}")
+        assert self._noise is not None
+        target = float(tau) ** 2 * self._n * self._m * self._noise**2
+        total, stays = float(self._energy.sum()), float(self._energy[self.eigenvalues <= 1e-14 * self._largest].sum())
+        if target >= total:
+            raise ValueError(
+                f"discrepancy: the noise explains all of y, whose norm is {total**0.5:.4g} and below tau n^(1/2) noise_std = "
+                f"{target**0.5:.4g}; every lambda fits well enough"
+            )
+        if target <= stays:
+            raise ValueError(
+                f"discrepancy: no lambda leaves a residual as small as {target**0.5:.4g}: {stays**0.5:.4g} of y is out of the "
+                "kernel's reach"
+            )
+        beta, e, energy = 0.0, self.eigenvalues, self._energy
+        for _ in range(200):
+            scaled = 1 / (1 + beta * e)
+            square = float(np.sum(energy * scaled**2))
+            if abs(square / target - 1) < 1e-13:
+                break
+            slope = float(np.sum(energy * e * scaled**3)) * square**-1.5  # of square^(-1/2)
+            beta += (target**-0.5 - square**-0.5) / slope
+        return 1 / beta / self._unit
+
+    def _log_det_of_trend(self, lam: Vector, D: Vector) -> Vector:
+        """Return what the trend's directions add to log det K~."""
+        if not self._q:
+            return np.zeros(len(lam))
+        inner, cross = self._of_trend
+        result = np.empty(len(lam))
+        for i, value in enumerate(lam):
+            S = inner + value * np.eye(self._q) - (cross * D[:, i]) @ cross.T
+            result[i] = np.linalg.slogdet(S)[1]
+        return result
+
+    def _checked(self, alphas: Any) -> Vector:
+        values = np.atleast_1d(np.asarray(alphas, dtype=np.float64))
+        if values.ndim != 1 or not len(values) or not np.isfinite(values).all() or (values <= 0).any():
+            raise ValueError(f"alphas: expected positive, finite numbers, got {alphas!r}")
+        return values
+
+
+def _matrix(K: Any, X: Any, n: int) -> tuple[Vector, Any]:
+    kernel = None if isinstance(K, Real) else as_kernel(K)
+    if kernel is not None:
+        if X is None:
+            raise ValueError("X: a kernel needs the points")
+        matrix = kernel(X)
+    else:
+        matrix = np.asarray(K, dtype=np.float64)
+        if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+            raise ValueError(f"K: expected a kernel or a square matrix, got shape {matrix.shape}")
+        if not np.isfinite(matrix).all():
+            raise ValueError("K: expected finite numbers")
+        if np.abs(matrix - matrix.T).max(initial=0) > 1e-10 * np.abs(matrix).max(initial=0):
+            raise ValueError("K: expected a symmetric matrix")
+    if len(matrix) != n:
+        raise ValueError(f"y: expected one row for each of {len(matrix)} points, got {n}")
+    return np.asarray(matrix, dtype=np.float64), None if X is None else np.asarray(X, dtype=np.float64)
+
+
+def _points(X: Any) -> Vector:
+    if X is None:
+        raise ValueError("X: this trend needs the points")
+    return np.asarray(X, dtype=np.float64)
+
+
+def _root_weights(sample_weight: Any, n: int) -> Vector:
+    if sample_weight is None:
+        return np.ones(n)
+    weights = np.asarray(sample_weight, dtype=np.float64)
+    if weights.shape != (n,) or not np.isfinite(weights).all() or (weights <= 0).any():
+        raise ValueError("sample_weight: expected a positive, finite number for each point; leave out points of weight zero")
+    return np.sqrt(weights)

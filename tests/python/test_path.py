@@ -1,0 +1,253 @@
+"""The regularization path against direct solves; least squares against refits; interpolation."""
+
+import numpy as np
+import pytest
+from scipy import linalg, optimize
+from sklearn.linear_model import Ridge
+
+import kernsel as ks
+from kernsel.kernels import RBF, Linear, Matern, WhiteKernel
+from kernsel.path import RULES
+
+import reference as ref
+
+N = 25
+TRENDS = {None: 0, "constant": 1, "quadratic": 3}
+
+
+def data(outputs=1, n=N, seed=0):
+    rng = np.random.default_rng(seed)
+    X = np.sort(rng.uniform(0, 6, n))[:, None]
+    return X, np.sin(X) + 0.2 * rng.standard_normal((n, outputs)), rng.uniform(0.5, 2.0, n)
+
+
+@pytest.mark.parametrize("trend", TRENDS)
+@pytest.mark.parametrize("outputs", [1, 3])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_everything_by_direct_solves(trend, outputs, weighted):
+    X, y, weights = data(outputs)
+    w = weights if weighted else np.ones(N)
+    k, sigma = Matern(1.0), 0.2
+    alphas = np.array([1e-3, 0.1, 2.0])
+    path = ks.RegularizationPath(k, y, X=X, alphas=alphas, noise_std=sigma, trend=trend, sample_weight=w if weighted else None)
+    H = ks.trend.trend_matrix(trend, X)
+    K = k(X)
+    for i, lam in enumerate(alphas):
+        noise = lam / w
+        A = ref.smoother(K, noise, H)
+        rest = y - A @ y
+        c = rest / noise[:, None]
+        assert path.effective_dof[i] == pytest.approx(np.trace(A))
+        assert path.residual_norm[i] == pytest.approx(np.sqrt(np.sum(w[:, None] * rest**2)))
+        assert path.seminorm[i] == pytest.approx(np.sqrt(np.sum(c * (K @ c))))
+        left_out = rest / (1 - np.diag(A))[:, None]
+        assert path.loo[i] == pytest.approx(np.sum(w[:, None] * left_out**2) / w.sum() / outputs)
+        whitened = np.sum(w[:, None] * rest**2) / np.trace(np.eye(N) - A) ** 2 * N / outputs
+        assert path.gcv[i] == pytest.approx(whitened)
+        for mine, name in (
+            (path.log_likelihood, "lml"),
+            (path.restricted_log_likelihood, "reml"),
+            (path.profiled_log_likelihood, "profiled_lml"),
+            (path.profiled_restricted_log_likelihood, "profiled_reml"),
+        ):
+            if weighted and "reml" in name and trend:
+                continue  # there the basis is that of the weighted problem
+            assert mine[i] == pytest.approx(ref.criterion(name, K, noise, H, y))
+        S = sigma**2 / w
+        risk = np.sum(w[:, None] * rest**2) + outputs * np.sum(w * S * (2 * np.diag(A) - 1))
+        assert path.risk[i] == pytest.approx(risk / N / outputs)
+        assert path.dual_coef(lam).reshape(N, -1) == pytest.approx(c, rel=1e-6, abs=1e-9)
+
+
+def test_the_two_conventions_of_lambda():
+    X, y, _ = data()
+    one, mean = (ks.RegularizationPath(RBF(), y, X=X, noise_std=0.2, alpha_scale=scale) for scale in ("none", "n"))
+    assert one.alphas == pytest.approx(N * mean.alphas)
+    assert one.loo == pytest.approx(mean.loo)
+    for rule in ("gcv", "discrepancy", "reml"):
+        assert one.best(rule) == pytest.approx(N * mean.best(rule), rel=1e-5)
+    alpha = one.best("loo")
+    fits = [
+        ks.KernelRidge(RBF(), alpha=a, alpha_scale=s).fit(X, y[:, 0]).dual_coef_ for a, s in ((alpha, "none"), (alpha / N, "n"))
+    ]
+    assert fits[0] == pytest.approx(one.dual_coef(alpha))
+    assert fits[1] == pytest.approx(fits[0])
+
+
+@pytest.mark.parametrize("trend", TRENDS)
+def test_curvature_is_that_of_the_curve(trend):
+    X, y, _ = data()
+    path = ks.RegularizationPath(RBF(), y, X=X, trend=trend)
+    for lam in (1e-4, 1e-2, 1.0, 10.0):
+        h = 1e-3
+        at = path.at(lam * np.exp(np.array([-h, 0, h])))
+        u, v = np.log(at.residual_norm), np.log(at.seminorm)
+        du, dv = (u[2] - u[0]) / (2 * h), (v[2] - v[0]) / (2 * h)
+        ddu, ddv = (u[2] - 2 * u[1] + u[0]) / h**2, (v[2] - 2 * v[1] + v[0]) / h**2
+        expected = (du * ddv - ddu * dv) / (du**2 + dv**2) ** 1.5
+        assert at.curvature[1] == pytest.approx(expected, rel=1e-4, abs=1e-5)
+
+
+@pytest.mark.parametrize("rule", [rule for rule in RULES if rule not in ("lcurve", "quasi-optimality", "discrepancy")])
+def test_best_is_a_minimum(rule):
+    X, y, _ = data(n=60)
+    path = ks.RegularizationPath(RBF(), y, X=X, noise_std=0.2, alphas=[1.0, 1.1])  # a poor grid
+    best = path.best(rule)
+    name = {
+        "loo": "loo",
+        "gcv": "gcv",
+        "sure": "risk",
+        "lml": "log_likelihood",
+        "reml": "restricted_log_likelihood",
+        "profiled_lml": "profiled_log_likelihood",
+        "profiled_reml": "profiled_restricted_log_likelihood",
+    }[rule]
+    sign = -1 if "l" in rule and "m" in rule else 1
+    values = sign * getattr(path.at(best * np.array([0.9, 1.0, 1.1])), name)
+    assert values[1] <= values[0]
+    assert values[1] <= values[2]
+    wide = sign * getattr(path.at(np.geomspace(1e-8, 1e3, 500)), name)
+    assert values[1] <= wide.min() + 1e-12 * abs(wide.min())
+
+
+def test_discrepancy():
+    X, y, _ = data(outputs=2, n=60)
+    path = ks.RegularizationPath(RBF(), y, X=X, noise_std=0.2, trend="constant")
+    for tau in (0.9, 1.0, 1.3):
+        alpha = path.best("discrepancy", tau=tau)
+        assert path.at(alpha).residual_norm[0] == pytest.approx(tau * np.sqrt(60 * 2) * 0.2, rel=1e-9)
+    with pytest.raises(ValueError, match="the noise explains all of y"):
+        path.best("discrepancy", tau=100.0)
+    low_rank = ks.RegularizationPath(Linear(), y, X=X, noise_std=1e-6)
+    with pytest.raises(ValueError, match="no lambda leaves a residual as small as"):
+        low_rank.best("discrepancy")
+
+
+def test_corners():
+    rng = np.random.default_rng(0)
+    # An ill-posed problem with a corner: eigenvalues that decay, data that decay faster, and noise.
+    n = 40
+    Q = linalg.qr(rng.standard_normal((n, n)))[0]
+    e = 10.0 ** -np.linspace(0, 10, n)
+    y = Q @ (e**0.7 + 1e-4 * rng.standard_normal(n))
+    path = ks.RegularizationPath((Q * e) @ Q.T, y)
+    corner = path.best("lcurve")
+    assert path.at(corner).curvature[0] > 1
+    assert path.at(corner).curvature[0] >= path.at(corner * np.array([0.8, 1.2])).curvature.max()
+    quasi = path.best("quasi-optimality")
+    near = path.at(quasi * np.array([0.8, 1.0, 1.25])).quasi_optimality
+    assert near[1] <= min(near[0], near[2])
+    with pytest.raises(ValueError, match="the L-curve has no corner"):
+        ks.RegularizationPath(np.eye(4), np.ones(4)).best("lcurve")
+    with pytest.raises(ValueError, match="no interior minimum"):
+        ks.RegularizationPath(np.eye(4), np.ones(4)).best("quasi-optimality")
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda X, y: ks.RegularizationPath(RBF(), y), "X: a kernel needs the points"),
+        (lambda X, y: ks.RegularizationPath(np.ones((3, 2)), y), "K: expected a kernel or a square matrix"),
+        (lambda X, y: ks.RegularizationPath(np.triu(np.ones((N, N))), y), "K: expected a symmetric matrix"),
+        (lambda X, y: ks.RegularizationPath(np.eye(3), y), "y: expected one row for each of 3 points, got 25"),
+        (lambda X, y: ks.RegularizationPath(np.eye(N), y * np.nan), "y: expected finite numbers"),
+        (lambda X, y: ks.RegularizationPath(np.eye(N), y, alphas=[1.0, 0.0]), "alphas: expected positive"),
+        (lambda X, y: ks.RegularizationPath(np.eye(N), y, noise_std=-1), "noise_std: expected a positive number"),
+        (lambda X, y: ks.RegularizationPath(np.eye(N), y, alpha_scale="mean"), "alpha_scale: expected"),
+        (lambda X, y: ks.RegularizationPath(np.eye(N), y, trend="linear"), "X: this trend needs the points"),
+        (lambda X, y: ks.RegularizationPath(np.eye(N), y, sample_weight=np.zeros(N)), "sample_weight: expected a positive"),
+        (lambda X, y: ks.RegularizationPath(np.eye(N), y).best("aic"), "rule: expected one of loo, gcv"),
+        (lambda X, y: ks.RegularizationPath(np.eye(N), y).best("sure"), 'the rule "sure" needs the standard deviation'),
+        (
+            lambda X, y: ks.RegularizationPath(np.eye(N), y, noise_std=0.1).best("discrepancy", tau=0),
+            "tau: expected a positive",
+        ),
+        (lambda X, y: ks.leverage([1.0]), "A: expected a matrix"),
+        (lambda X, y: ks.loo_least_squares(X, y[:3]), "b: expected finite numbers, one row for each of 25"),
+        (lambda X, y: ks.loo_least_squares(X, y, ridge=-1.0), "ridge: expected a finite number that is not negative"),
+        (
+            lambda X, y: ks.minimum_norm_interpolant(np.diag([1.0, -1.0]), [1.0, 1.0]),
+            "positive semidefinite matrix, got the eigenvalue -1",
+        ),
+        (lambda X, y: ks.minimum_norm_interpolant(np.eye(2), [1.0]), "y: expected finite numbers, one row for each of 2"),
+    ],
+)
+def test_bad_input(make, message):
+    X, y, _ = data()
+    with pytest.raises(ValueError, match=message):
+        make(X, y)
+
+
+@pytest.mark.parametrize("shape", [(12, 4), (12, 12), (5, 12), (1, 3)])
+@pytest.mark.parametrize("rank", ["full", "deficient"])
+@pytest.mark.parametrize("ridge", [0.0, 0.3])
+def test_least_squares_by_refitting(shape, rank, ridge, rng):
+    A = rng.standard_normal(shape)
+    if rank == "deficient" and shape[1] > 2:
+        A[:, 2] = A[:, 0] - A[:, 1]
+    b = rng.standard_normal((shape[0], 2))
+
+    def fit(rows):
+        if ridge:
+            return np.linalg.solve(A[rows].T @ A[rows] + ridge * np.eye(shape[1]), A[rows].T @ b[rows])
+        return linalg.lstsq(A[rows], b[rows], cond=1e-12)[0] if len(rows) else np.zeros((shape[1], 2))
+
+    found = ks.loo_least_squares(A, b, ridge=ridge)
+    everyone = np.arange(shape[0])
+    for i in everyone:
+        assert found.residuals[i] == pytest.approx(b[i] - A[i] @ fit(np.delete(everyone, i)), rel=1e-7, abs=1e-9)
+    assert found.coef == pytest.approx(fit(everyone), rel=1e-7, abs=1e-9)
+    assert found.press == pytest.approx(np.sum(found.residuals**2, axis=0))
+    assert found.leverage == pytest.approx(ks.leverage(A, ridge=ridge), abs=1e-12)
+    if not ridge:
+        assert found.leverage.sum() == pytest.approx(found.rank)
+    one = ks.loo_least_squares(A, b[:, 0], ridge=ridge)
+    assert one.residuals == pytest.approx(found.residuals[:, 0])
+
+
+def test_an_isolated_row(rng):
+    A = np.zeros((6, 3))
+    A[:5, :2] = rng.standard_normal((5, 2))
+    A[5, 2] = 1.0
+    b = rng.standard_normal(6)
+    found = ks.loo_least_squares(A, b)
+    assert found.leverage[5] == 1
+    assert found.residuals[5] == pytest.approx(b[5])
+
+
+def test_primal_and_dual_are_one(rng):
+    A, b = rng.standard_normal((30, 6)), rng.standard_normal(30)
+    path = ks.RegularizationPath(Linear(), b, X=A, alphas=[0.3])
+    primal = Ridge(alpha=0.3, fit_intercept=False).fit(A, b)
+    assert A.T @ path.dual_coef(0.3) == pytest.approx(primal.coef_)
+    found = ks.loo_least_squares(A, b, ridge=0.3)
+    assert found.coef == pytest.approx(primal.coef_)
+    assert np.mean(found.residuals**2) == pytest.approx(path.loo[0])
+    assert path.effective_dof[0] == pytest.approx(ks.leverage(A, ridge=0.3).sum())
+
+
+def test_interpolation(rng):
+    X = np.linspace(0, 5, 8)[:, None]
+    k, y = RBF(1.0), np.cos(X[:, 0])
+    f = ks.minimum_norm_interpolant(k(X), y)
+    assert f.feasible
+    assert k(X) @ f.dual_coef == pytest.approx(y)
+    assert f.norm == pytest.approx(np.sqrt(f.dual_coef @ k(X) @ f.dual_coef))
+    B = rng.standard_normal((8, 3))
+    low = ks.minimum_norm_interpolant(B @ B.T, np.column_stack([B[:, 0], y]))
+    assert low.rank == 3
+    assert not low.feasible
+    assert low.distance[0] == pytest.approx(0, abs=1e-12)
+    assert low.distance[1] == pytest.approx(np.linalg.norm(y - B @ np.linalg.lstsq(B, y, rcond=None)[0]))
+    # The bound holds for functions of the space, and is reached.
+    Z = np.linspace(0.3, 4.7, 20)[:, None]
+    power = ks.power_function(k, X, Z)
+    centres = rng.uniform(0, 5, (4, 1))
+    weights = rng.standard_normal(4)
+    norm = np.sqrt(weights @ k(centres) @ weights)
+    true, data_at = k(Z, centres) @ weights, k(X, centres) @ weights
+    s = ks.minimum_norm_interpolant(k(X), data_at)
+    assert (np.abs(true - k(Z, X) @ s.dual_coef) <= power * np.sqrt(norm**2 - s.norm**2) + 1e-9).all()
+    assert ks.power_function(k, X, X) == pytest.approx(np.zeros(8), abs=1e-6)
+    assert (ks.power_function(k + WhiteKernel(0.1), X, Z) > power).all()
+    assert optimize is not None
