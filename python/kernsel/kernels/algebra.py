@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from numbers import Real
 from typing import Any, ClassVar, Self
 
@@ -74,12 +74,132 @@ class Operation(Kernel):
 
 
 class Pair(Operation):
+    """A sum or a product. Long ones lean to the left, and are walked without recursion: there may be thousands of operands."""
+
     _parts = ("k1", "k2")
 
     def __init__(self, k1: Kernel, k2: Kernel) -> None:
         self.k1 = k1
         self.k2 = k2
         self._check()
+
+    @staticmethod
+    def _combine(left: _core.Kernel, right: _core.Kernel) -> _core.Kernel:
+        raise NotImplementedError
+
+    def _chain(self) -> tuple[Kernel, list[Pair]]:
+        """Return the leftmost operand, and the operations from there to this one."""
+        pairs: list[Pair] = []
+        at: Kernel = self
+        while isinstance(at, Pair):
+            pairs.append(at)
+            at = at.k1
+        return at, pairs[::-1]
+
+    def _operands(self) -> list[Kernel]:
+        first, pairs = self._chain()
+        return [first, *(pair.k2 for pair in pairs)]
+
+    def _each(self, f: Callable[[Kernel], Kernel]) -> Self:
+        """Return the same of operands that f changes, from left to right."""
+        first, pairs = self._chain()
+        result = f(first)
+        for pair in pairs:
+            right = f(pair.k2)
+            result = pair if result is pair.k1 and right is pair.k2 else pair._replaced(k1=result, k2=right)
+        return result  # type: ignore[return-value]
+
+    def _with_values(self, values: Iterator[Any]) -> Self:
+        return self._each(lambda operand: operand._with_values(values))
+
+    def _resolve(self, data: Data) -> Kernel:
+        return self._each(lambda operand: operand._resolve(data))
+
+    def _seeing(self, X: Any, names: Sequence[str] | None) -> Kernel:
+        return self._each(lambda operand: operand._seeing(X, names))
+
+    def _curious(self) -> bool:
+        return any(operand._curious() for operand in self._operands())
+
+    def _own(self) -> Iterator[tuple[Hyperparameter, Any]]:
+        operands = self._operands()
+        for i, operand in enumerate(operands):
+            prefix = "k1__" * (len(operands) - 1 - i) + ("k2__" if i else "")
+            for h, value in operand._own():
+                yield h.renamed(prefix + h.name), value
+
+    def _core_order(self) -> list[int]:
+        order: list[int] = []
+        for operand in self._operands():
+            begun = len(order)
+            order += [begun + place for place in operand._core_order()]
+        return order
+
+    def _build(self) -> _core.Kernel:
+        first, pairs = self._chain()
+        core = None
+        for pair in pairs:
+            right = pair.k2._build()
+            if core is None and isinstance(first, ConstantKernel) and isinstance(pair, Product):
+                core = first._number("constant_value") * right
+            else:
+                core = pair._combine(first._build() if core is None else core, right)
+        assert core is not None
+        return core
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters by name, those of parts as ``part__name``."""
+        if not deep:
+            return {"k1": self.k1, "k2": self.k2}
+        params: dict[str, Any] = {}
+        at: Kernel = self
+        prefix = ""
+        while isinstance(at, Pair):
+            params |= {f"{prefix}k1": at.k1, f"{prefix}k2": at.k2}
+            params |= {f"{prefix}k2__{key}": item for key, item in at.k2.get_params().items()}
+            at, prefix = at.k1, f"{prefix}k1__"
+        return params | {f"{prefix}{key}": item for key, item in at.get_params().items()}
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Pair):
+            return False
+        (first, pairs), (its_first, its_pairs) = self._chain(), other._chain()
+        if [type(pair) for pair in pairs] != [type(pair) for pair in its_pairs] or first != its_first:
+            return False
+        return all(pair.k2 == its.k2 for pair, its in zip(pairs, its_pairs, strict=True))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __reduce__(self) -> Any:
+        first, pairs = self._chain()
+        return _combined, (first, [type(pair) for pair in pairs], [pair.k2 for pair in pairs])
+
+    def __repr__(self) -> str:
+        return self._written(repr, repr)
+
+    def _short(self) -> str:
+        constant = lambda kernel: short(kernel.constant_value) if isinstance(kernel, ConstantKernel) else kernel._short()  # noqa: E731
+        return self._written(constant if isinstance(self._chain()[1][0], Product) else Kernel._short_of, Kernel._short_of)
+
+    def _written(self, of_first: Callable[[Any], str], of_others: Callable[[Any], str]) -> str:
+        first, pairs = self._chain()
+        written, left = of_first(first), first
+        for pair in pairs:
+            right = of_others(pair.k2)
+            if isinstance(pair, Sum):
+                written = f"{written} + ({right})" if isinstance(pair.k2, Sum) else f"{written} + {right}"
+            else:
+                written = f"({written})" if isinstance(left, Sum) else written
+                written = f"{written} * ({right})" if isinstance(pair.k2, Pair) else f"{written} * {right}"
+            left = pair
+        return written
+
+
+def _combined(first: Kernel, types: list[type[Pair]], others: list[Kernel]) -> Kernel:
+    """Return the kernel of a chain of operations."""
+    for operation, other in zip(types, others, strict=True):
+        first = operation(first, other)
+    return first
 
 
 class Sum(Pair):
@@ -90,14 +210,9 @@ class Sum(Pair):
     k1, k2 : Kernel
     """
 
-    def _build(self) -> _core.Kernel:
-        return self.k1._build() + self.k2._build()
-
-    def _short(self) -> str:
-        return f"{self.k1._short()} + {self.k2._short()}"
-
-    def __repr__(self) -> str:
-        return f"{self.k1!r} + ({self.k2!r})" if isinstance(self.k2, Sum) else f"{self.k1!r} + {self.k2!r}"
+    @staticmethod
+    def _combine(left: _core.Kernel, right: _core.Kernel) -> _core.Kernel:
+        return left + right
 
 
 class Product(Pair):
@@ -108,21 +223,13 @@ class Product(Pair):
     k1, k2 : Kernel
     """
 
-    def _build(self) -> _core.Kernel:
-        if isinstance(self.k1, ConstantKernel):
-            return self.k1._number("constant_value") * self.k2._build()
-        return self.k1._build() * self.k2._build()
+    @staticmethod
+    def _combine(left: _core.Kernel, right: _core.Kernel) -> _core.Kernel:
+        return left * right
 
     def _divisible(self) -> bool:
-        return self.k1._divisible() and self.k2._divisible()
-
-    def _short(self) -> str:
-        left = short(self.k1.constant_value) if isinstance(self.k1, ConstantKernel) else self.k1._short()
-        return f"{_enclosed(self.k1, left, Sum)} * {_enclosed(self.k2, self.k2._short(), Sum)}"
-
-    def __repr__(self) -> str:
-        left = f"({self.k1!r})" if isinstance(self.k1, Sum) else repr(self.k1)
-        return f"{left} * ({self.k2!r})" if isinstance(self.k2, Pair) else f"{left} * {self.k2!r}"
+        _, pairs = self._chain()
+        return all(isinstance(pair, Product) for pair in pairs) and all(operand._divisible() for operand in self._operands())
 
 
 class Power(Operation):

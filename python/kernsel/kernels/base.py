@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from copy import copy
+from copy import deepcopy
 from inspect import signature
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
@@ -64,9 +64,8 @@ class Kernel(ABC):
 
     def _replaced(self, **attributes: Any) -> Self:
         """Return a copy with other attributes, which are known to be right."""
-        other = copy(self)
-        for name, value in attributes.items():
-            setattr(other, name, value)
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__dict__, **attributes)
         return other
 
     def _on_points(self, X: Any) -> tuple[Kernel, Any]:
@@ -331,7 +330,7 @@ class Kernel(ABC):
                 if not rest:
                     setattr(self, head, value)
                 elif isinstance(part := getattr(self, head), Kernel):
-                    setattr(self, head, copy(part).set_params(**{rest: value}))
+                    setattr(self, head, part._replaced().set_params(**{rest: value}))
                 else:
                     raise ValueError(f"{head}: has no parameters of its own, so no {name!r}")
             self._check()
@@ -418,6 +417,13 @@ class Kernel(ABC):
     def _said(self, name: str, default: Any) -> bool:
         """Tell whether an argument is shown even if it has its default."""
         return not (name.endswith("_bounds") or isinstance(default, bool) or default is None)
+
+    def __sklearn_clone__(self) -> Self:
+        return deepcopy(self)
+
+    @staticmethod
+    def _short_of(kernel: Kernel) -> str:
+        return kernel._short()
 
     def _short(self) -> str:
         """Return the expression for people: numbers to three digits, no bounds."""
