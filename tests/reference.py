@@ -305,6 +305,11 @@ def criterion(name, K, noise, H, y, folds=None, sigma=None, smoothing=None, scal
     if name == "risk":
         A, S = smoother(K, noise, H), np.broadcast_to(np.square(sigma), (n,))
         return np.sum((y - A @ y) ** 2) + m * np.sum(2 * S * np.diag(A) - S)
+    if name == "profiled_loo_log_density":
+        parts = [predict_without(K, noise, H, y, np.array([i])) for i in range(n)]
+        r = y - np.array([mean[0] for mean, _ in parts])
+        v = np.array([covariance[0, 0] for _, covariance in parts])[:, None]
+        return np.sum(stats.norm.logpdf(r, scale=np.sqrt(v * np.mean(r**2 / v))))
     groups = [np.array([i]) for i in range(n)] if folds is None else [np.flatnonzero(folds == f) for f in np.unique(folds)]
     total = 0.0
     for left_out in groups:

@@ -25,6 +25,7 @@ CRITERIA = (
     "map",
     "loo",
     "loo_log_density",
+    "profiled_loo_log_density",
     "loo_crps",
     "loo_absolute",
     "gcv",
@@ -32,7 +33,16 @@ CRITERIA = (
     "kfold",
     "kfold_log_density",
 )
-LARGER_IS_BETTER = {"lml", "profiled_lml", "reml", "profiled_reml", "map", "loo_log_density", "kfold_log_density"}
+LARGER_IS_BETTER = {
+    "lml",
+    "profiled_lml",
+    "reml",
+    "profiled_reml",
+    "map",
+    "loo_log_density",
+    "profiled_loo_log_density",
+    "kfold_log_density",
+}
 
 Loss = Callable[[NDArray[np.float64], NDArray[np.float64]], tuple[Any, Any, Any]]
 
@@ -90,24 +100,25 @@ def evaluate(
     With K~ = k(X, X) + diag(noise), P = K~^-1 (or, with a trend H, P - P H (H'PH)^-1 H'P), c = P y; r_i = c_i / P_ii is the
     residual of point i in a fit without it, and v_i = 1 / P_ii its variance:
 
-    ====================  ================================================================================
-    "lml"                 log likelihood, -1/2 y'c - 1/2 log det K~ - n/2 log 2 pi
-    "profiled_lml"        the same at the best common factor of kernel and noise, y'c / n
-    "reml"                restricted likelihood: of contrasts that the trend does not touch; -1/2 y'c
-                          - 1/2 log det K~ - 1/2 log det H'PH + 1/2 log det H'H - (n-q)/2 log 2 pi
-    "profiled_reml"       the same at the best common factor, y'c / (n - q)
-    "map"                 "lml" plus the log densities of the kernel's priors
-    "loo"                 mean of r_i^2
-    "loo_log_density"     sum of log N(r_i; 0, v_i)
-    "loo_crps"            mean continuous ranked probability score of N(0, v_i) at r_i
-    "loo_absolute"        mean of (r_i^2 + d^2)^(1/2), d = `smoothing` times the standard deviation of y
-    "gcv"                 generalized cross-validation, n c'c / tr(P)^2; where the noise is not one number,
-                          n c'Nc / tr(N P)^2, N = diag(noise), of residuals in units of their noise
-    "risk"                unbiased estimate of sum_i (f(x_i) - fit_i)^2, with `sigma` known
-    "kfold"               mean of squared residuals of groups that are left out together
-    "kfold_log_density"   sum of the joint log densities of those groups
-    a function            mean of a loss of (r, v): it returns values and derivatives in r and in v
-    ====================  ================================================================================
+    ==========================  ==========================================================================
+    "lml"                       log likelihood, -1/2 y'c - 1/2 log det K~ - n/2 log 2 pi
+    "profiled_lml"              the same at the best common factor of kernel and noise, y'c / n
+    "reml"                      restricted likelihood: of contrasts that the trend does not touch; -1/2 y'c
+                                - 1/2 log det K~ - 1/2 log det H'PH + 1/2 log det H'H - (n-q)/2 log 2 pi
+    "profiled_reml"             the same at the best common factor, y'c / (n - q)
+    "map"                       "lml" plus the log densities of the kernel's priors
+    "loo"                       mean of r_i^2
+    "loo_log_density"           sum of log N(r_i; 0, v_i)
+    "profiled_loo_log_density"  the same at the best common factor, the mean of r_i^2 / v_i
+    "loo_crps"                  mean continuous ranked probability score of N(0, v_i) at r_i
+    "loo_absolute"              mean of (r_i^2 + d^2)^(1/2), d = `smoothing` times the standard deviation of y
+    "gcv"                       generalized cross-validation, n c'c / tr(P)^2; where the noise is not one number,
+                                n c'Nc / tr(N P)^2, N = diag(noise), of residuals in units of their noise
+    "risk"                      unbiased estimate of sum_i (f(x_i) - fit_i)^2, with `sigma` known
+    "kfold"                     mean of squared residuals of groups that are left out together
+    "kfold_log_density"         sum of the joint log densities of those groups
+    a function                  mean of a loss of (r, v): it returns values and derivatives in r and in v
+    ==========================  ==========================================================================
 
     Likelihoods are sharpest if the model is right; leave-one-out criteria ask for predictions only, and forgive a wrong model
     more; "loo" and "gcv" do not see the scale of the kernel and the noise together, so fix it by another rule.
@@ -260,8 +271,8 @@ def _criterion(
         case "kfold" | "kfold_log_density":
             labels, count = groups(folds, used, X, y)
             return _core.leave_groups_out(labels.tolist(), count, criterion == "kfold_log_density"), False
-        case "loo_log_density":
-            return _core.leave_one_out("log_density", 0.0, None, True, False), True
+        case "loo_log_density" | "profiled_loo_log_density":
+            return _core.leave_one_out("log_density", 0.0, None, True, criterion.startswith("profiled")), True
     if not isinstance(smoothing, Real) or not smoothing > 0:
         raise ValueError(f"smoothing: expected a positive number, got {smoothing!r}")
     width = float(smoothing) * (float(np.std(y)) or 1.0)

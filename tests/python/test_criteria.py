@@ -143,6 +143,28 @@ def test_five_points():
     assert reml.value - 0.5 * np.log(5) == pytest.approx(-2.7304, abs=5e-5)  # there without log det H'H
 
 
+def test_mauna_loa():
+    """The classical fit of atmospheric CO2, with parameters as they are printed: rounding explains what is left."""
+    from statsmodels.datasets import co2
+
+    monthly = co2.load_pandas().data.co2.resample("MS").mean().dropna()
+    X = (monthly.index.year + monthly.index.month / 12).to_numpy()[:, None]
+    y = monthly.to_numpy() - 339.82266
+    assert len(y) == 521
+    k = (
+        44.8**2 * RBF(51.6)
+        + 2.64**2 * RBF(91.5) * ExpSineSquared(1.48, 1.0)
+        + 0.536**2 * RationalQuadratic(0.968, 2.89)
+        + 0.188**2 * RBF(0.122)
+        + WhiteKernel(0.0367)
+    )
+    for name, expected, rounding in (("lml", -115.05127, 5e-3), ("loo", 0.0567188, 5e-6), ("loo_log_density", 9.1644, 3e-2)):
+        assert ks.evaluate(name, k, X, y).value == pytest.approx(expected, abs=rounding)
+    # It is an optimum: all derivatives vanish, but for the period, of which "1" is printed.
+    gradient = ks.evaluate("lml", k, X, y, gradient=True).gradient
+    assert np.abs(np.delete(gradient, 5)).max() < 0.5
+
+
 def test_scikit_learns_likelihood(rng):
     X, y = rng.standard_normal((60, 3)), rng.standard_normal((60, 2))
     theirs = 2.0 * sk.RBF([1.0, 2.0, 3.0]) + sk.WhiteKernel(0.3)
