@@ -2,8 +2,8 @@
 
 from kernsel import criteria, kernels, testing
 from kernsel.config import get_cmake_dir, get_include, get_num_threads, set_num_threads, show_config
-from kernsel.criteria import Evaluation, LeaveOneOut, evaluate, loo
 from kernsel.errors import NotPositiveDefiniteError
+from kernsel.evaluation import Evaluation, LeaveOneOutFit, evaluate, loo
 from kernsel.factor import Cholesky, cholesky
 from kernsel.gram_matrix import gram
 from kernsel.interpolation import Interpolant, minimum_norm_interpolant, power_function
@@ -21,7 +21,7 @@ __all__ = [
     "Interpolant",
     "KernelRidge",
     "LeastSquaresLOO",
-    "LeaveOneOut",
+    "LeaveOneOutFit",
     "NotPositiveDefiniteError",
     "PathValues",
     "RegularizationPath",

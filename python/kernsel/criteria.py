@@ -1,372 +1,349 @@
-"""Criteria: how well a kernel, a noise and a trend fit data, with all derivatives, from one factorization."""
+"""Criteria: how well a kernel, a noise and a trend fit data.
+
+Throughout, K~ = k(X, X) + N, N = diag(noise), P = K~^-1, or with a trend H of q columns, P = K~^-1 - K~^-1 H (H'K~^-1 H)^-1
+H'K~^-1; c = P y. In a fit without point i its residual is r_i = c_i / P_ii, and the variance of that v_i = 1 / P_ii: no fit
+is ever repeated.
+
+Which one? Likelihoods are sharpest if the model is right. Leave-one-out criteria ask for predictions only, forgive a wrong
+model more, and vary more between samples. GCV is the cheapest of these for a path of lambda. Criteria of squared or
+absolute errors do not see a common factor of kernel and noise: fix it, or choose it by another.
+
+A criterion is given by name (``CRITERIA``), or as an object of one of these classes.
+"""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from inspect import signature
 from numbers import Real
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kernsel import _core
 from kernsel.kernels import Kernel
-from kernsel.kernels.algebra import as_kernel
-from kernsel.trend import Trend, require_leverage_below_one, trend_matrix
 
-__all__ = ["CRITERIA", "Evaluation", "LeaveOneOut", "evaluate", "loo"]
-
-CRITERIA = (
-    "lml",
-    "profiled_lml",
-    "reml",
-    "profiled_reml",
-    "map",
-    "loo",
-    "loo_log_density",
-    "profiled_loo_log_density",
-    "loo_crps",
-    "loo_absolute",
-    "gcv",
-    "risk",
-    "kfold",
-    "kfold_log_density",
-)
-LARGER_IS_BETTER = {
-    "lml",
-    "profiled_lml",
-    "reml",
-    "profiled_reml",
-    "map",
-    "loo_log_density",
-    "profiled_loo_log_density",
-    "kfold_log_density",
-}
+__all__ = [
+    "CRITERIA",
+    "Criterion",
+    "GeneralizedCrossValidation",
+    "GroupsOut",
+    "LeaveOneOut",
+    "Likelihood",
+    "Posterior",
+    "UnbiasedRisk",
+]
 
 Loss = Callable[[NDArray[np.float64], NDArray[np.float64]], tuple[Any, Any, Any]]
+Slopes = NDArray[np.float64] | None
 
 
 @dataclass(frozen=True)
-class Evaluation:
-    """What :func:`evaluate` returns.
+class Given:
+    """What a criterion may ask of the data: all points, and which of them count."""
 
-    Attributes
-    ----------
-    value : float
-    gradient : ndarray of shape (p,) or None
-        In the order and on the scale of the kernel's `theta`.
-    noise_gradient : float, ndarray of shape (n,) or None
-        In the noise variance itself: one number if the noise was one, or one for each point.
-    beta : ndarray of shape (q,) or (q, m)
-        The coefficients of the trend, by generalized least squares.
-    scale : float
-        The factor of the kernel and the noise that was profiled out; 1 otherwise.
-    effective_dof : float
-        Effective degrees of freedom, sum_i (1 - N_i P_ii): nan where the diagonal of P was not needed.
-    dual_coef : ndarray of shape (n,) or (n, m)
-        c = P (y - H beta).
-    larger_is_better : bool
-    """
-
-    value: float
-    gradient: NDArray[np.float64] | None
-    noise_gradient: Any
-    beta: NDArray[np.float64]
-    scale: float
-    effective_dof: float
-    dual_coef: NDArray[np.float64]
-    larger_is_better: bool
+    X: NDArray[np.float64]
+    y: NDArray[np.float64]
+    used: NDArray[np.intp]
+    uneven: bool  # is the noise more than one number?
 
 
-def evaluate(
-    criterion: str | Loss,
-    kernel: Kernel,
-    X: ArrayLike,
-    y: ArrayLike,
-    *,
-    noise: float | ArrayLike = 0.0,
-    trend: Trend = None,
-    sample_weight: ArrayLike | None = None,
-    gradient: bool = False,
-    folds: Any = 5,
-    sigma: float | ArrayLike | None = None,
-    smoothing: float = 0.1,
-    scale: Literal["shared", "each"] = "shared",
-    workspace: _core.Workspace | None = None,
-) -> Evaluation:
-    """Evaluate a criterion for a kernel, a noise and a trend, with its gradient in all of them.
+class Criterion(ABC):
+    """A criterion, for :func:`kernsel.evaluate`."""
 
-    With K~ = k(X, X) + diag(noise), P = K~^-1 (or, with a trend H, P - P H (H'PH)^-1 H'P), c = P y; r_i = c_i / P_ii is the
-    residual of point i in a fit without it, and v_i = 1 / P_ii its variance:
+    larger_is_better: ClassVar[bool] = False
+    divides: ClassVar[bool] = False  # by the diagonal of P, which must not be zero
 
-    ==========================  ==========================================================================
-    "lml"                       log likelihood, -1/2 y'c - 1/2 log det K~ - n/2 log 2 pi
-    "profiled_lml"              the same at the best common factor of kernel and noise, y'c / n
-    "reml"                      restricted likelihood: of contrasts that the trend does not touch; -1/2 y'c
-                                - 1/2 log det K~ - 1/2 log det H'PH + 1/2 log det H'H - (n-q)/2 log 2 pi
-    "profiled_reml"             the same at the best common factor, y'c / (n - q)
-    "map"                       "lml" plus the log densities of the kernel's priors
-    "loo"                       mean of r_i^2
-    "loo_log_density"           sum of log N(r_i; 0, v_i)
-    "profiled_loo_log_density"  the same at the best common factor, the mean of r_i^2 / v_i
-    "loo_crps"                  mean continuous ranked probability score of N(0, v_i) at r_i
-    "loo_absolute"              mean of (r_i^2 + d^2)^(1/2), d = `smoothing` times the standard deviation of y
-    "gcv"                       generalized cross-validation, n c'c / tr(P)^2; where the noise is not one number,
-                                n c'Nc / tr(N P)^2, N = diag(noise), of residuals in units of their noise
-    "risk"                      unbiased estimate of sum_i (f(x_i) - fit_i)^2, with `sigma` known
-    "kfold"                     mean of squared residuals of groups that are left out together
-    "kfold_log_density"         sum of the joint log densities of those groups
-    a function                  mean of a loss of (r, v): it returns values and derivatives in r and in v
-    ==========================  ==========================================================================
+    @abstractmethod
+    def core(self, given: Given) -> _core.Criterion:
+        """Return the same for the C++ core."""
 
-    Likelihoods are sharpest if the model is right; leave-one-out criteria ask for predictions only, and forgive a wrong model
-    more; "loo" and "gcv" do not see the scale of the kernel and the noise together, so fix it by another rule.
+    def with_prior(self, kernel: Kernel, value: float, gradient: Slopes) -> tuple[float, Slopes]:
+        """Add what depends on the hyperparameters alone."""
+        del kernel
+        return value, gradient
+
+
+@dataclass(frozen=True)
+class Likelihood(Criterion):
+    """The log likelihood of a Gaussian process, -1/2 y'c - 1/2 log det K~ - n/2 log 2 pi, the sum over outputs.
+
+    Gradient: W = (c c' - K~^-1) / 2. n^3 operations. The right one if the kernel is; too sure of itself if it is not.
 
     Parameters
     ----------
-    criterion : str or callable
-    kernel : Kernel
-    X : array-like of shape (n, d)
-    y : array-like of shape (n,) or (n, m)
-        Outputs share everything; values are sums (of log densities) or means over them.
-    noise : float or array-like of shape (n,)
-        Variances, not negative. White parts of the kernel count as noise, too.
-    trend : None, "constant", "linear", "quadratic", array-like of shape (n, q), or callable
-    sample_weight : array-like of shape (n,), optional
-        Not negative: the noise of a point is divided by its weight, and losses are weighted. Points of weight 0 are left out.
-    gradient : bool
-    folds : int, array-like of shape (n,), or splitter
-        For "kfold": a number of consecutive groups, the label of each point's group, or scikit-learn's splitter.
-    sigma : float or array-like of shape (n,)
-        For "risk": the standard deviation of the noise.
-    smoothing : float
-        For "loo_absolute".
-    scale : {"shared", "each"}
-        For profiled likelihoods of several outputs: one factor, or one for each.
-    workspace : optional
-        Memory that evaluations of the same size share, from ``kernsel.criteria.workspace()``.
-
-    Returns
-    -------
-    evaluation : Evaluation
-        n^3 / 3 operations for a likelihood, n^3 with gradient; twice that for criteria of the diagonal of P. Memory: half of
-        one n x n matrix, whatever the number of hyperparameters.
+    restricted : bool
+        Of the n - q contrasts that the trend does not touch: -1/2 y'c - 1/2 log det K~ - 1/2 log det H'K~^-1 H + 1/2 log
+        det H'H - (n-q)/2 log 2 pi, the same for any basis of the trend. Better with noise and with trends: the plain one
+        takes the coefficients of the trend for known.
+    scale : {"known", "shared", "each"}
+        "shared" takes the best common factor of kernel and noise, y'c / n (n - q if restricted), out: then they matter up to a
+        factor only. "each" takes one out for each output. Meaningless where the noise is known in absolute terms.
 
     Examples
     --------
     >>> import numpy as np, kernsel as ks
     >>> from kernsel.kernels import RBF
-    >>> X = np.linspace(0, 6, 25).reshape(-1, 1)
-    >>> ev = ks.evaluate("lml", RBF(1.0), X, np.sin(X[:, 0]), noise=0.01, gradient=True)
-    >>> round(ev.value, 3), ev.gradient.round(3), round(ev.noise_gradient, 1)
-    (13.645, array([12.449]), -813.9)
+    >>> X, y = np.array([[0.0], [1.0], [2.0]]), np.array([0.0, 1.0, 0.5])
+    >>> ev = ks.evaluate(ks.criteria.Likelihood(scale="shared"), RBF(1.0), X, y, noise=0.1)
+    >>> round(ev.value, 4), round(ev.scale, 4)
+    (-2.8149, 0.4531)
     """
-    ours = as_kernel(kernel)
-    if ours is None:
-        raise TypeError(f"kernel: expected a kernel of kernsel.kernels, got {kernel!r}")
-    ours, points = ours._on_points(X)
-    points = np.asarray(points, dtype=np.float64)
-    if points.ndim != 2:
-        raise ValueError(f"X: expected shape (n, d), got {points.shape}")
-    n = len(points)
-    targets = np.asarray(y, dtype=np.float64)
-    if targets.ndim not in (1, 2) or len(targets) != n:
-        raise ValueError(f"y: expected one row for each of {n} points, got shape {targets.shape}")
-    weights = _weights(sample_weight, n)
-    used = np.arange(n) if weights is None else np.flatnonzero(weights)
-    variances = np.broadcast_to(_variances(noise, n), (n,))[used] / (1.0 if weights is None else weights[used])
-    H = trend_matrix(trend, points, used)
-    uneven = np.ndim(noise) > 0 or weights is not None
-    spec, divides = _criterion(criterion, targets, used, folds, sigma, smoothing, scale, points, uneven)
-    if divides:
-        require_leverage_below_one(H)
-    result = _core.evaluate(
-        spec,
-        ours._build(),
-        points[used],
-        targets[used],
-        variances,
-        H,
-        None if weights is None else weights[used],
-        gradient,
-        workspace or _core.Workspace(),
-    )
-    value, slopes, noise_slopes = result["value"], result["gradient"], result["noise_gradient"]
-    if gradient:
-        slopes = ours._of_theta(slopes)
-        in_noise = np.zeros(n)
-        in_noise[used] = noise_slopes / (1.0 if weights is None else weights[used])
-        noise_slopes = float(in_noise.sum()) if np.ndim(noise) == 0 else in_noise
-    if criterion == "map":
-        prior, prior_slopes = ours.log_prior()
-        value += prior
-        slopes = slopes + prior_slopes if gradient else None
-    dual_coef = np.zeros_like(targets)
-    dual_coef[used] = result["dual_coef"]
-    return Evaluation(
-        float(value),
-        slopes,
-        noise_slopes,
-        result["beta"],
-        result["scale"],
-        result["effective_dof"],
-        dual_coef,
-        isinstance(criterion, str) and criterion in LARGER_IS_BETTER,
-    )
+
+    restricted: bool = False
+    scale: Literal["known", "shared", "each"] = "known"
+    larger_is_better: ClassVar[bool] = True
+
+    def core(self, given: Given) -> _core.Criterion:
+        """Return the same for the C++ core."""
+        del given
+        if self.scale not in ("known", "shared", "each"):
+            raise ValueError(f'scale: expected "known", "shared" or "each", got {self.scale!r}')
+        return _core.likelihood(bool(self.restricted), self.scale)
 
 
-def workspace() -> _core.Workspace:
-    """Return memory for evaluations of one size, one after the other: nothing is allocated twice."""
-    return _core.Workspace()
+@dataclass(frozen=True)
+class Posterior(Likelihood):
+    """The likelihood times the priors of the kernel's hyperparameters: its maximum is the maximum a posteriori ("map").
+
+    The priors are densities of the hyperparameters themselves, see :mod:`kernsel.kernels.priors`. Steadier than the
+    likelihood with few points; but the place of a maximum depends on what the density is of.
+
+    Examples
+    --------
+    >>> import numpy as np, kernsel as ks
+    >>> from kernsel.kernels import RBF, Parameter
+    >>> from kernsel.kernels.priors import LogNormal
+    >>> X, y = np.array([[0.0], [1.0], [2.0]]), np.array([0.0, 1.0, 0.5])
+    >>> k = RBF(Parameter(1.0, prior=LogNormal(0.0, 1.0)))
+    >>> lml, best = (ks.evaluate(name, k, X, y, noise=0.1).value for name in ("lml", "map"))
+    >>> round(best - lml, 4)
+    -0.9189
+    """
+
+    def with_prior(self, kernel: Kernel, value: float, gradient: Slopes) -> tuple[float, Slopes]:
+        """Add the log densities of the priors."""
+        prior, slopes = kernel.log_prior()
+        return value + prior, None if gradient is None else gradient + slopes
 
 
-def _variances(noise: float | ArrayLike, n: int) -> NDArray[np.float64]:
-    variances = np.asarray(noise, dtype=np.float64)
-    if variances.shape not in ((), (n,)):
-        raise ValueError(f"noise: expected one variance, or one for each of {n} points, got shape {variances.shape}")
-    if not np.isfinite(variances).all() or (variances < 0).any():
-        raise ValueError(f"noise: expected finite numbers that are not negative, got {noise!r}")
-    return np.atleast_1d(variances)
+@dataclass(frozen=True)
+class LeaveOneOut(Criterion):
+    """The mean of a loss of the leave-one-out residuals r_i and variances v_i; for log densities, the sum.
+
+    Gradient: with l_r and l_v the derivatives of the loss, W = -sym(P g c') - P diag(h) P, g = l_r / P_ii,
+    h = -(l_r r + l_v v) / P_ii. 2 n^3 operations. Robust against a wrong model, since it only asks for predictions; blind to
+    how sure they are, if the loss is.
+
+    Parameters
+    ----------
+    loss : {"squared", "log_density", "crps", "absolute"} or callable
+        r^2; log N(r; 0, v), the sum, larger is better; the continuous ranked probability score of N(0, v) at r, s (z (2
+        Phi(z) - 1) + 2 phi(z) - pi^(-1/2)), s^2 = v, z = r / s, less moved by outliers than the log density; (r^2 +
+        d^2)^(1/2), less moved by them than the square. A function of arrays r and v returns three arrays: the loss, and its
+        derivatives in r and in v.
+    smoothing : float
+        d is this times the standard deviation of y.
+    profiled : bool
+        Multiply v by the mean of r^2 / v: the best common factor of kernel and noise.
+
+    Examples
+    --------
+    >>> import numpy as np, kernsel as ks
+    >>> from kernsel.kernels import RBF
+    >>> X, y = np.array([[0.0], [1.0], [2.0]]), np.array([0.0, 1.0, 0.5])
+    >>> round(ks.evaluate("loo", RBF(1.0), X, y, noise=0.1).value, 4)
+    0.3087
+    >>> fourth = ks.criteria.LeaveOneOut(lambda r, v: (r**4, 4 * r**3, 0 * v))
+    >>> round(ks.evaluate(fourth, RBF(1.0), X, y, noise=0.1).value, 4)
+    0.1424
+    """
+
+    loss: Literal["squared", "log_density", "crps", "absolute"] | Loss = "squared"
+    smoothing: float = 0.1
+    profiled: bool = False
+    divides: ClassVar[bool] = True
+
+    @property
+    def larger_is_better(self) -> bool:  # type: ignore[override]
+        """True for log densities."""
+        return self.loss == "log_density"
+
+    def core(self, given: Given) -> _core.Criterion:
+        """Return the same for the C++ core."""
+        if callable(self.loss):
+            return _core.leave_one_out("", 0.0, self.loss, False, bool(self.profiled))
+        if self.loss not in ("squared", "log_density", "crps", "absolute"):
+            raise ValueError(f'loss: expected "squared", "log_density", "crps", "absolute" or a function, got {self.loss!r}')
+        if not isinstance(self.smoothing, Real) or not self.smoothing > 0:
+            raise ValueError(f"smoothing: expected a positive number, got {self.smoothing!r}")
+        width = float(self.smoothing) * (float(np.std(given.y)) or 1.0)
+        return _core.leave_one_out(self.loss, width, None, self.loss == "log_density", bool(self.profiled))
 
 
-def _weights(sample_weight: ArrayLike | None, n: int) -> NDArray[np.float64] | None:
-    if sample_weight is None:
-        return None
-    weights = np.asarray(sample_weight, dtype=np.float64)
-    if weights.shape != (n,) or not np.isfinite(weights).all() or (weights < 0).any() or not weights.any():
-        raise ValueError("sample_weight: expected a finite number for each point, not negative, and not all zero")
-    return weights
+@dataclass(frozen=True)
+class GeneralizedCrossValidation(Criterion):
+    """Generalized cross-validation, n c'c / tr(P)^2; with a noise of each point's own, n c'Nc / tr(N P)^2.
+
+    Leave-one-out with the leverage of all points put at its mean: the same under rotations of y, and defined by dof alone.
+    The second form has residuals in units of their noise. Gradient: W = -sym(P g c') - P G P, with g = 2 n c / t^2, G = -2
+    n |c|^2 / t^3 I, t = tr P. 2 n^3 operations. Chooses lambda well from about n = 50 on; with correlated noise it takes
+    noise for signal. Needs noise: without it there is nothing to cross-validate.
+
+    Examples
+    --------
+    >>> import numpy as np, kernsel as ks
+    >>> from kernsel.kernels import RBF
+    >>> X, y = np.array([[0.0], [1.0], [2.0]]), np.array([0.0, 1.0, 0.5])
+    >>> round(ks.evaluate("gcv", RBF(1.0), X, y, noise=0.1).value, 4)
+    0.385
+    """
+
+    def core(self, given: Given) -> _core.Criterion:
+        """Return the same for the C++ core."""
+        return _core.generalized_cross_validation(given.uneven)
 
 
-def _criterion(
-    criterion: Any,
-    y: NDArray[np.float64],
-    used: NDArray[np.intp],
-    folds: Any,
-    sigma: Any,
-    smoothing: float,
-    scale: str,
-    X: NDArray[np.float64],
-    uneven: bool,
-) -> tuple[_core.Criterion, bool]:
-    """Return the criterion of the core, and whether it divides by the diagonal of P."""
+@dataclass(frozen=True)
+class UnbiasedRisk(Criterion):
+    """An unbiased estimate of sum_i (f(x_i) - fit_i)^2, |N c|^2 + 2 tr(S A) - tr S, A = I - N P, S = diag(sigma^2).
+
+    Also known as Mallows' C_p, UPRE or SURE. Gradient: g = 2 N^2 c, G = -2 S N. 2 n^3 operations. Better than
+    cross-validation where the noise is known, and misled where it is not what `sigma` says.
+
+    Parameters
+    ----------
+    sigma : float or array-like of shape (n,)
+        The standard deviation of the noise, which need not be that of the model.
+
+    Examples
+    --------
+    >>> import numpy as np, kernsel as ks
+    >>> from kernsel.kernels import RBF
+    >>> X, y = np.array([[0.0], [1.0], [2.0]]), np.array([0.0, 1.0, 0.5])
+    >>> round(ks.evaluate("risk", RBF(1.0), X, y, noise=0.1, sigma=0.3).value, 4)
+    0.2133
+    """
+
+    sigma: float | ArrayLike | None = None
+
+    def core(self, given: Given) -> _core.Criterion:
+        """Return the same for the C++ core."""
+        if self.sigma is None:
+            raise ValueError("sigma: the unbiased risk needs the standard deviation of the noise")
+        n = len(given.y)
+        values = np.asarray(self.sigma, dtype=np.float64)
+        if values.shape not in ((), (n,)) or not np.isfinite(values).all() or (values < 0).any():
+            raise ValueError(
+                f"sigma: expected a number that is not negative, or one for each of {n} points, got {self.sigma!r}"
+            )
+        return _core.unbiased_risk((np.broadcast_to(values, (n,))[given.used] ** 2).tolist())
+
+
+@dataclass(frozen=True)
+class GroupsOut(Criterion):
+    """Leave groups out: the mean of squared residuals ("kfold"), or the sum of joint log densities ("kfold_log_density").
+
+    For a group I, r_I = P_II^-1 c_I with covariance P_II^-1: k-fold cross-validation without a single refit. n^3 operations for
+    squares, whose W has rank 2k; 2 n^3 for densities. Right where points come in groups that resemble each other: leaving out
+    one point of a group then proves little.
+
+    Parameters
+    ----------
+    folds : int, array-like of shape (n,), or splitter
+        A number of groups of consecutive points, the label of each point's group, or scikit-learn's splitter, whose test sets
+        must not overlap and cover all points.
+    log_density : bool
+
+    Examples
+    --------
+    >>> import numpy as np, kernsel as ks
+    >>> from kernsel.kernels import RBF
+    >>> X, y = np.arange(6.0)[:, None], np.array([0.0, 1.0, 0.5, 0.0, 1.0, 0.5])
+    >>> round(ks.evaluate("kfold", RBF(1.0), X, y, noise=0.1, folds=[0, 0, 1, 1, 2, 2]).value, 4)
+    0.3754
+    """
+
+    folds: Any = 5
+    log_density: bool = False
+
+    @property
+    def larger_is_better(self) -> bool:  # type: ignore[override]
+        """True for log densities."""
+        return bool(self.log_density)
+
+    def core(self, given: Given) -> _core.Criterion:
+        """Return the same for the C++ core."""
+        labels, count = groups(self.folds, given)
+        return _core.leave_groups_out(labels.tolist(), count, bool(self.log_density))
+
+
+# Each name with its class, and the arguments that make it what it is.
+_NAMED: dict[str, tuple[type[Criterion], dict[str, Any]]] = {
+    "lml": (Likelihood, {"restricted": False, "scale": "known"}),
+    "profiled_lml": (Likelihood, {"restricted": False}),
+    "reml": (Likelihood, {"restricted": True, "scale": "known"}),
+    "profiled_reml": (Likelihood, {"restricted": True}),
+    "map": (Posterior, {"restricted": False, "scale": "known"}),
+    "loo": (LeaveOneOut, {"loss": "squared", "profiled": False}),
+    "loo_log_density": (LeaveOneOut, {"loss": "log_density", "profiled": False}),
+    "profiled_loo_log_density": (LeaveOneOut, {"loss": "log_density", "profiled": True}),
+    "loo_crps": (LeaveOneOut, {"loss": "crps", "profiled": False}),
+    "loo_absolute": (LeaveOneOut, {"loss": "absolute", "profiled": False}),
+    "gcv": (GeneralizedCrossValidation, {}),
+    "risk": (UnbiasedRisk, {}),
+    "kfold": (GroupsOut, {"log_density": False}),
+    "kfold_log_density": (GroupsOut, {"log_density": True}),
+}
+CRITERIA = tuple(_NAMED)
+
+
+def criterion_named(criterion: str | Criterion | Loss, options: dict[str, Any]) -> Criterion:
+    """Return the criterion of that name and with these options, or of that loss."""
+    if isinstance(criterion, str) and criterion in _NAMED:
+        kind, fixed = _NAMED[criterion]
+        open_to = [name for name in signature(kind).parameters if name not in fixed]
+        for name in options:
+            if name not in open_to:
+                raise TypeError(f"{criterion}: has no option {name!r}; it has {', '.join(open_to) or 'none'}")
+        if criterion.startswith("profiled") and kind is Likelihood:
+            options = {"scale": "shared"} | options
+        return kind(**fixed, **options)
+    if options:
+        raise TypeError(f"{', '.join(options)}: options are for criteria given by name")
+    if isinstance(criterion, Criterion):
+        return criterion
     if callable(criterion):
-        return _core.leave_one_out("", 0.0, criterion, False, False), True
-    if not isinstance(criterion, str) or criterion not in CRITERIA:
-        raise ValueError(f"criterion: expected one of {', '.join(CRITERIA)}, or a function, got {criterion!r}")
-    if scale not in ("shared", "each"):
-        raise ValueError(f'scale: expected "shared" or "each", got {scale!r}')
-    match criterion:
-        case "lml" | "map":
-            return _core.likelihood(False, "known"), False
-        case "reml":
-            return _core.likelihood(True, "known"), False
-        case "profiled_lml" | "profiled_reml":
-            return _core.likelihood(criterion == "profiled_reml", scale), False
-        case "gcv":
-            return _core.generalized_cross_validation(uneven), False
-        case "risk":
-            return _core.unbiased_risk(_known_noise(sigma, len(y), used)), False
-        case "kfold" | "kfold_log_density":
-            labels, count = groups(folds, used, X, y)
-            return _core.leave_groups_out(labels.tolist(), count, criterion == "kfold_log_density"), False
-        case "loo_log_density" | "profiled_loo_log_density":
-            return _core.leave_one_out("log_density", 0.0, None, True, criterion.startswith("profiled")), True
-    if not isinstance(smoothing, Real) or not smoothing > 0:
-        raise ValueError(f"smoothing: expected a positive number, got {smoothing!r}")
-    width = float(smoothing) * (float(np.std(y)) or 1.0)
-    loss = {"loo": "squared", "loo_crps": "crps", "loo_absolute": "absolute"}[criterion]
-    return _core.leave_one_out(loss, width, None, False, False), True
+        return LeaveOneOut(criterion)
+    raise ValueError(f"criterion: expected one of {', '.join(CRITERIA)}, a Criterion or a function, got {criterion!r}")
 
 
-def _known_noise(sigma: Any, n: int, used: NDArray[np.intp]) -> list[float]:
-    if sigma is None:
-        raise ValueError("sigma: the unbiased risk needs the standard deviation of the noise")
-    values = np.asarray(sigma, dtype=np.float64)
-    if values.shape not in ((), (n,)) or not np.isfinite(values).all() or (values < 0).any():
-        raise ValueError(f"sigma: expected a number that is not negative, or one for each of {n} points, got {sigma!r}")
-    return (np.broadcast_to(values, (n,))[used] ** 2).tolist()  # type: ignore[no-any-return]
-
-
-def groups(folds: Any, used: NDArray[np.intp], X: NDArray[np.float64], y: NDArray[np.float64]) -> tuple[NDArray[np.intp], int]:
+def groups(folds: Any, given: Given) -> tuple[NDArray[np.intp], int]:
     """Return the number of the group of each point that is used, and how many there are."""
-    n = len(used)
+    n, used = len(given.used), given.used
     if isinstance(folds, int | np.integer) and not isinstance(folds, bool):
         if not 2 <= folds <= n:
             raise ValueError(f"folds: expected a number from 2 to {n}, the number of points, got {folds!r}")
         return np.arange(n) * int(folds) // n, int(folds)
     if hasattr(folds, "get_n_splits"):
-        given = np.full(n, -1)
-        for group, (_, left_out) in enumerate(folds.split(X[used], y[used])):
-            if (given[left_out] >= 0).any():
+        labels = np.full(n, -1)
+        for group, (_, left_out) in enumerate(folds.split(given.X[used], given.y[used])):
+            if (labels[left_out] >= 0).any():
                 raise ValueError("folds: a point is left out twice; expected a splitter whose test sets do not overlap")
-            given[left_out] = group
-        if (given < 0).any():
+            labels[left_out] = group
+        if (labels < 0).any():
             raise ValueError("folds: a point is never left out; expected a splitter whose test sets cover all points")
     else:
-        given = np.asarray(folds)
-        if given.shape != (len(y),):
-            raise ValueError(f"folds: expected a number, a splitter, or one label for each of {len(y)} points, got {folds!r}")
-        given = given[used]
-    values, labels = np.unique(given, return_inverse=True)
+        labels = np.asarray(folds)
+        if labels.shape != (len(given.y),):
+            raise ValueError(
+                f"folds: expected a number, a splitter, or one label for each of {len(given.y)} points, got {folds!r}"
+            )
+        labels = labels[used]
+    values, numbers = np.unique(labels, return_inverse=True)
     if len(values) < 2:
         raise ValueError("folds: expected two groups at least: one of them must be left to learn from")
-    return labels.astype(np.intp), len(values)
-
-
-@dataclass(frozen=True)
-class LeaveOneOut:
-    """What :func:`loo` returns: of every point, in a fit without it.
-
-    Attributes
-    ----------
-    residuals : ndarray of shape (n,) or (n, m)
-        y_i - mean_i
-    means : ndarray of shape (n,) or (n, m)
-    variances : ndarray of shape (n,)
-        Of the noisy y_i.
-    leverage : ndarray of shape (n,)
-        1 - N_i P_ii, in the fit with all points: how much of y_i goes into its own fitted value.
-    """
-
-    residuals: NDArray[np.float64]
-    means: NDArray[np.float64]
-    variances: NDArray[np.float64]
-    leverage: NDArray[np.float64]
-
-
-def loo(kernel: Kernel, X: ArrayLike, y: ArrayLike, *, noise: float | ArrayLike = 0.0, trend: Trend = None) -> LeaveOneOut:
-    """Return residuals, means, variances and leverage of all points, each left out in turn, from one factorization.
-
-    Parameters
-    ----------
-    kernel : Kernel
-    X : array-like of shape (n, d)
-    y : array-like of shape (n,) or (n, m)
-    noise : float or array-like of shape (n,)
-    trend : None, "constant", "linear", "quadratic", array-like of shape (n, q), or callable
-        Estimated again without each point.
-
-    Examples
-    --------
-    >>> import numpy as np, kernsel as ks
-    >>> from kernsel.kernels import RBF
-    >>> X, y = np.array([[0.0], [1.0], [2.0]]), np.array([0.0, 1.0, 0.0])
-    >>> ks.loo(RBF(1.0), X, y, noise=0.1).means.round(3)
-    array([0.695, 0.   , 0.695])
-    """
-    ours = as_kernel(kernel)
-    if ours is None:
-        raise TypeError(f"kernel: expected a kernel of kernsel.kernels, got {kernel!r}")
-    ours, points = ours._on_points(X)
-    points, targets = np.asarray(points, dtype=np.float64), np.asarray(y, dtype=np.float64)
-    H = trend_matrix(trend, points)
-    require_leverage_below_one(H)
-    spec = _core.leave_one_out("squared", 0.0, None, False, False)
-    fit = _core.evaluate(
-        spec, ours._build(), points, targets, _variances(noise, len(points)), H, None, False, _core.Workspace()
-    )
-    precision = fit["precision"]
-    residuals = fit["dual_coef"] / (precision if targets.ndim == 1 else precision[:, None])
-    return LeaveOneOut(residuals, targets - residuals, 1 / precision, 1 - fit["noise"] * precision)
+    return numbers.astype(np.intp), len(values)

@@ -7,7 +7,8 @@ from sklearn.gaussian_process import kernels as sk
 from sklearn.model_selection import GroupKFold, KFold
 
 import kernsel as ks
-from kernsel.criteria import CRITERIA, workspace
+from kernsel.criteria import CRITERIA, GroupsOut, LeaveOneOut, Likelihood, UnbiasedRisk
+from kernsel.evaluation import workspace
 from kernsel.kernels import (
     RBF,
     ConstantKernel,
@@ -313,6 +314,26 @@ def test_a_workspace_is_used_again(rng):
         fresh = ks.evaluate("loo", RBF(), X, y, noise=0.1, gradient=True)
         assert again.value == fresh.value
         assert np.array_equal(again.gradient, fresh.gradient)
+
+
+def test_criteria_as_objects():
+    X, y, noise = data(2)
+    k = KERNELS["rbf"]
+    for named, criterion in (
+        (ks.evaluate("profiled_reml", k, X, y, noise=noise, scale="each"), Likelihood(restricted=True, scale="each")),
+        (ks.evaluate("loo_absolute", k, X, y, noise=noise, smoothing=0.3), LeaveOneOut("absolute", smoothing=0.3)),
+        (ks.evaluate("risk", k, X, y, noise=noise, sigma=0.4), UnbiasedRisk(0.4)),
+        (ks.evaluate("kfold_log_density", k, X, y, noise=noise, folds=3), GroupsOut(3, log_density=True)),
+    ):
+        other = ks.evaluate(criterion, k, X, y, noise=noise)
+        assert (other.value, other.larger_is_better) == (named.value, named.larger_is_better)
+    for name, options, message in (
+        ("lml", {"folds": 3}, "lml: has no option 'folds'; it has none"),
+        ("kfold", {"log_density": True}, "kfold: has no option 'log_density'; it has folds"),
+        (Likelihood(), {"folds": 3}, "options are for criteria given by name"),
+    ):
+        with pytest.raises(TypeError, match=message):
+            ks.evaluate(name, k, X, y, noise=noise, **options)
 
 
 @pytest.mark.parametrize(

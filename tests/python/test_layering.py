@@ -37,6 +37,7 @@ MODULES = [
     "gram_matrix",
     "trend",
     "criteria",
+    "evaluation",
     "path",
     "least_squares",
     "interpolation",

@@ -20,6 +20,7 @@ FILES = [
     "config.py",
     "criteria.py",
     "errors.py",
+    "evaluation.py",
     "factor.py",
     "gram_matrix.py",
     "interpolation.py",
