@@ -13,21 +13,15 @@ from kernsel.errors import NotPositiveSemidefiniteWarning
 from kernsel.kernels.automatic import Data
 from kernsel.kernels.base import Kernel
 from kernsel.kernels.hyperparameter import Bounds, Parameter, numbers
-from kernsel.kernels.leaf import Leaf, value_of
+from kernsel.kernels.leaf import Leaf, ScaledLeaf, value_of
 
 __all__ = ["ArcCosine", "Brownian", "DotProduct", "Linear", "Polynomial", "QuadraticForm", "RadialPair", "Sigmoid"]
 
 
-class ProductLeaf(Leaf):
+class ProductLeaf(ScaledLeaf):
     """A kernel whose only hyperparameters are length scales of inner products."""
 
     _hyper: ClassVar = {"length_scale": "size"}
-    _by_column = ("length_scale",)
-
-    def __init__(self, length_scale: float | ArrayLike | Parameter = 1.0, length_scale_bounds: Bounds = "auto") -> None:
-        self.length_scale = length_scale
-        self.length_scale_bounds = length_scale_bounds
-        self._check()
 
 
 class DotProduct(Leaf):
