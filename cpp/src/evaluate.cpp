@@ -45,6 +45,30 @@ class Tall {
   Index padded_ = 0, columns_ = 0;
 };
 
+// A matrix of n rows in panels of one block row each, by columns: what a product of tiles reads lies together.
+class Panels {
+ public:
+  Status resize(const LowerTiles<double>& P, Index columns) {
+    columns_ = columns;
+    begins_.assign(1, 0);
+    for (Index i = 0; i < P.blocks(); ++i) begins_.push_back(begins_.back() + P.padded_rows(i) * columns);
+    const Status status = memory_.reserve(static_cast<std::size_t>(std::max<Index>(begins_.back(), 1)) * sizeof(double));
+    if (status.ok()) std::fill_n(data(), begins_.back(), 0.0);
+    return status;
+  }
+  double* panel(Index i) { return data() + begins_[static_cast<std::size_t>(i)]; }
+  const double* panel(Index i) const {
+    return static_cast<const double*>(memory_.data()) + begins_[static_cast<std::size_t>(i)];
+  }
+  Index columns() const { return columns_; }
+
+ private:
+  double* data() { return static_cast<double*>(memory_.data()); }
+  Memory memory_;
+  std::vector<Index> begins_;
+  Index columns_ = 0;
+};
+
 Index padded_size(const LowerTiles<double>& P) {
   return P.blocks() == 0 ? 0 : (P.blocks() - 1) * P.tile() + P.padded_rows(P.blocks() - 1);
 }
@@ -238,7 +262,7 @@ struct Adjoint {
   double of_inverse = 0.0;      // a
   std::vector<double> squared;  // G; empty for zero
   Tall x, y;                    // sum of sym(x y')
-  Tall S;
+  Panels S;
   std::vector<double> noise;  // of the criterion itself
 };
 
@@ -302,7 +326,9 @@ class Pull final : public TileSink<double> {
     };
     add(0.5, adjoint_.x, adjoint_.y);
     add(0.5, adjoint_.y, adjoint_.x);
-    add(-1.0, adjoint_.S, adjoint_.S);
+    if (const Index rank = adjoint_.S.columns(); rank > 0)
+      kernels.multiply_nt(at.height, at.width, rank, -1.0, adjoint_.S.panel(i), at.height, adjoint_.S.panel(j), at.width, W,
+                          at.height);
     const Index height = P.rows(i), width = P.rows(j);
     for (Index c = 0; c < at.width; ++c)
       for (Index r = c < width ? height : 0; r < at.height; ++r) W[r + c * at.height] = 0.0;
@@ -445,21 +471,34 @@ Status factor_group(const State& state, Group& group) {
   return status;
 }
 
-// out (padded, s) <- P. B for B (s, columns) that lives on the rows of the group.
-Status multiply_group(const State& state, const Group& group, const std::vector<double>& B, Index count, double* out,
-                      Index stride) {
+// f(i, out (padded rows of block i, count)) for each block row of P. B, B (s, count) being on the rows of the group.
+template <class F>
+Status multiply_group(const State& state, const Group& group, const std::vector<double>& B, Index count, const F& f) {
   const auto s = static_cast<Index>(group.points.size());
-  Tall rows_of_P;
-  const Status status = rows_of_P.resize(state.padded, s);
-  if (!status.ok()) return status;
-  for (Index c = 0; c < s; ++c) {
-    const Index j = group.points[static_cast<std::size_t>(c)];
-    for (Index i = 0; i < state.n; ++i) rows_of_P(i, c) = i >= j ? state.P.at(i, j) : state.P.at(j, i);
-    for (Index l = 0; l < state.trend.q; ++l)
-      for (Index i = 0; i < state.n; ++i) rows_of_P(i, c) -= state.trend.V(i, l) * state.trend.V(j, l);
-  }
-  tile_kernels<double>().multiply_nn(state.padded, count, s, 1.0, rows_of_P.data(), state.padded, B.data(), s, out, stride);
-  return {};
+  const LowerTiles<double>& P = state.P;
+  const double cost = static_cast<double>(state.n) * static_cast<double>(s) * (2.0 + 0.02 * static_cast<double>(count));
+  return run_jobs(P.blocks(), cost, [&](Jobs& jobs, Index i) {
+    if (!jobs.poll()) return;
+    const Index height = P.padded_rows(i), rows = P.rows(i), tile = P.tile(), first = i * tile;
+    double* columns_of_P = scratch<double>(Scratch::panel, height * (s + count));
+    if (!columns_of_P) return jobs.stop(no_memory());
+    double* out = columns_of_P + height * s;
+    std::fill_n(columns_of_P, height * (s + count), 0.0);
+    for (Index c = 0; c < s; ++c) {
+      const Index j = group.points[static_cast<std::size_t>(c)], block = j / tile;
+      double* to = columns_of_P + c * height;
+      if (block <= i) {
+        std::copy_n(P.block(i, block) + (j - block * tile) * P.stride(i), rows, to);
+      } else {
+        const double* from = P.block(block, i) + (j - block * tile);
+        for (Index r = 0; r < rows; ++r) to[r] = from[r * P.stride(block)];
+      }
+      for (Index l = 0; l < state.trend.q; ++l)
+        for (Index r = 0; r < rows; ++r) to[r] -= state.trend.V(first + r, l) * state.trend.V(j, l);
+    }
+    tile_kernels<double>().multiply_nn(height, count, s, 1.0, columns_of_P, height, B.data(), s, out, height);
+    f(i, out);
+  });
 }
 
 }  // namespace
@@ -490,7 +529,7 @@ Status evaluate(const Kernel& k, const Problem& problem, const Folds& folds, boo
   const double factor = 1.0 / (static_cast<double>(n) * static_cast<double>(m));
   if (gradient) {
     status = with_trend(state, 0.0, folds.log_density ? m : count * m, adjoint);
-    if (status.ok() && folds.log_density) status = adjoint.S.resize(state.padded, n);
+    if (status.ok() && folds.log_density) status = adjoint.S.resize(state.P, n);
     if (!status.ok()) return status;
   }
   Tall G;  // dJ/dc of a joint density
@@ -515,14 +554,16 @@ Status evaluate(const Kernel& k, const Problem& problem, const Folds& folds, boo
       std::vector<double> both = r;  // z = P_II^-1 r, and r
       status = solve<double>(group.factor, columns(both.data(), s, m));
       both.insert(both.end(), r.begin(), r.end());
-      Tall products;
-      if (status.ok()) status = products.resize(state.padded, 2 * m);
-      if (status.ok()) status = multiply_group(state, group, both, 2 * m, products.data(), state.padded);
-      for (Index j = 0; j < m && status.ok(); ++j)  // -(2/n) sym((P. z) (c - P. r)')
-        for (Index i = 0; i < n; ++i) {
-          adjoint.x(i, g * m + j) = -2.0 * factor * products(i, j);
-          adjoint.y(i, g * m + j) = state.c(i, j) - products(i, m + j);
-        }
+      if (!status.ok()) return status;
+      // -(2/n) sym((P. z) (c - P. r)')
+      status = multiply_group(state, group, both, 2 * m, [&](Index block, const double* products) {
+        const Index height = state.P.padded_rows(block), begin = block * state.P.tile();
+        for (Index j = 0; j < m; ++j)
+          for (Index i = 0; i < state.P.rows(block); ++i) {
+            adjoint.x(begin + i, g * m + j) = -2.0 * factor * products[i + j * height];
+            adjoint.y(begin + i, g * m + j) = state.c(begin + i, j) - products[i + (m + j) * height];
+          }
+      });
       continue;
     }
     const double log_det = log_determinant(group.factor);
@@ -544,7 +585,11 @@ Status evaluate(const Kernel& k, const Problem& problem, const Folds& folds, boo
     if (status.ok())
       status = factorize<double>(ArraySource<double>(columns(static_cast<const double*>(square.data()), s, s)), F);
     if (status.ok()) status = unpack_lower<double>(F, columns(square.data(), s, s));
-    if (status.ok()) status = multiply_group(state, group, square, s, adjoint.S.column(first), state.padded);
+    if (!status.ok()) return status;
+    status = multiply_group(state, group, square, s, [&](Index block, const double* product) {
+      const Index height = state.P.padded_rows(block);
+      std::copy_n(product, height * s, adjoint.S.panel(block) + first * height);
+    });
     for (Index j = 0; j < m && status.ok(); ++j)
       for (Index i = 0; i < s; ++i) G(group.points[static_cast<std::size_t>(i)], j) = -r[static_cast<std::size_t>(i + j * s)];
     first += s;

@@ -175,7 +175,10 @@ class RegularizationPath:
 
     def at(self, alphas: ArrayLike) -> PathValues:
         """Return everything at other values of lambda."""
-        given = self._checked(alphas)
+        return self._values(self._checked(alphas), leave_out=True)
+
+    def _values(self, given: Vector, *, leave_out: bool) -> PathValues:
+        """Return everything, leave-one-out errors only if they are wanted: all else is O(n) for each lambda."""
         lam = given * self._unit
         e, energy, n, m, q = self.eigenvalues[:, None], self._energy[:, None], self._n, self._m, self._q
         D = 1 / (e + lam)  # (n - q, l)
@@ -184,9 +187,9 @@ class RegularizationPath:
         quadratic = np.sum(energy * D, axis=0)
         trace, log_det = np.sum(D, axis=0), np.sum(np.log(e + lam), axis=0)
         weights = self._root**2
-        precision = self._squares @ D
-        loo = np.zeros(len(lam))
-        for k in range(m):
+        precision = self._squares @ D if leave_out else np.nan
+        loo = np.zeros(len(lam)) if leave_out else np.full(len(lam), np.nan)
+        for k in range(m if leave_out else 0):
             left_out = (self._V @ (self._z[:, [k]] * D)) / precision / self._root[:, None]
             loo += weights @ left_out**2 / (weights.sum() * m)
         whole = m * (log_det + self._log_det_of_trend(lam, D) - np.log(weights).sum())
@@ -259,27 +262,37 @@ class RegularizationPath:
             "profiled_reml": ("profiled_restricted_log_likelihood", -1),
         }[rule]
         low, high = 1e-16 * self._largest / self._unit, 1e12 * self._largest / self._unit
-        grid = np.geomspace(max(low, self.alphas.min() * 1e-6), min(high, self.alphas.max() * 1e6), 200)
-        return self._refined(np.union1d(grid, self.alphas), name, sign)
+        order = np.argsort(self.alphas)
+        grid, values = self.alphas[order], sign * getattr(self, name)[order]
+        while True:  # beyond the grid, as long as it gets better there
+            best = int(np.nanargmin(values))
+            if best == 0 and grid[0] > low:
+                more = np.geomspace(max(low, 1e-3 * grid[0]), grid[0], 16)[:-1]
+                grid, values = np.append(more, grid), np.append(self._curve(name, sign, more), values)
+            elif best == len(grid) - 1 and grid[-1] < high:
+                more = np.geomspace(grid[-1], min(high, 1e3 * grid[-1]), 16)[1:]
+                grid, values = np.append(grid, more), np.append(values, self._curve(name, sign, more))
+            else:
+                return self._refined(grid[max(best - 1, 0)], grid[best], grid[min(best + 1, len(grid) - 1)], name, sign)
 
-    def _refined(self, grid: Vector, name: str, sign: int) -> float:
-        """Return the minimum of `sign` times a curve: the best of a grid, and then between its neighbours."""
-        values = sign * getattr(self.at(grid), name)
-        best = int(np.nanargmin(values))
-        left, right = np.log(grid[max(best - 1, 0)]), np.log(grid[min(best + 1, len(grid) - 1)])
+    def _curve(self, name: str, sign: int, alphas: Vector) -> Vector:
+        return np.asarray(sign * getattr(self._values(alphas, leave_out=name == "loo"), name))
+
+    def _refined(self, left: float, middle: float, right: float, name: str, sign: int) -> float:
+        """Return the minimum of `sign` times a curve between two values of lambda, near a third."""
         if right <= left:
-            return float(grid[best])
+            return float(middle)
 
         def at(t: float) -> float:
-            return float(sign * getattr(self.at([np.exp(t)]), name)[0])
+            return float(self._curve(name, sign, np.array([np.exp(t)]))[0])
 
-        found = optimize.minimize_scalar(at, bounds=(left, right), method="bounded", options={"xatol": 1e-8})
-        return float(np.exp(found.x)) if found.fun <= values[best] else float(grid[best])
+        found = optimize.minimize_scalar(at, bounds=(np.log(left), np.log(right)), method="bounded", options={"xatol": 1e-6})
+        return float(np.exp(found.x)) if found.fun <= at(np.log(middle)) else float(middle)
 
     def _interior(self, rule: str) -> float:
         name, sign = ("curvature", -1) if rule == "lcurve" else ("quasi_optimality", 1)
         grid = np.geomspace(1e-14 * self._largest, 1e3 * self._largest, 600) / self._unit
-        values = sign * getattr(self.at(grid), name)
+        values = self._curve(name, sign, grid)
         inside = 1 + np.flatnonzero((values[1:-1] < values[:-2]) & (values[1:-1] <= values[2:]))
         if rule == "lcurve":
             inside = inside[values[inside] < 0]
@@ -287,7 +300,7 @@ class RegularizationPath:
             what = "the L-curve has no corner" if rule == "lcurve" else "the quasi-optimality function has no interior minimum"
             raise ValueError(f'{rule}: {what} for these data; choose another rule, such as "gcv" or "reml"')
         best = int(inside[np.argmin(values[inside])])
-        return self._refined(grid[best - 1 : best + 2], name, sign)
+        return self._refined(grid[best - 1], grid[best], grid[best + 1], name, sign)
 
     def _discrepancy(self, tau: float) -> float:
         """Solve |lambda c|^2 = tau^2 n sigma^2 by Newton's method in 1 / lambda, monotone from 0."""
