@@ -1,4 +1,6 @@
-"""Print how kernels compare with scikit-learn's: ``python -m bench.compare``.
+"""Print how kernels and criteria compare with other packages: ``python -m bench.compare``.
+
+GPy, GPyTorch and pylibkriging count if they are installed: ``pip install GPy gpytorch pylibkriging``.
 
 Everything is measured side by side in this run, as the best of several; the answers are asserted. Nothing else should run
 meanwhile.
@@ -13,6 +15,7 @@ from sklearn.gaussian_process import kernels as sk
 import kernsel as ks
 from kernsel.kernels import RBF, Matern, from_sklearn
 
+from bench.compare import likelihoods
 from bench.report import extra_memory, row
 from bench.timing import best, interleaved
 
@@ -99,13 +102,15 @@ def small():
 def main():
     parser = argparse.ArgumentParser(prog="python -m bench.compare", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="smaller sizes: does it run, are the answers right?")
-    n = 400 if parser.parse_args().quick else 4000
+    quick = parser.parse_args().quick
+    n = 400 if quick else 4000
     ks.show_config()
     print(f"NumPy {np.__version__}, scikit-learn {sklearn.__version__}; n = {n}, d = 10\n")
     matrices(n, 10)
     gradients(n, 10)
     trees(n, 10)
     small()
+    likelihoods.compare([300] if quick else [500, 1000, 2000, 4000])
 
 
 if __name__ == "__main__":

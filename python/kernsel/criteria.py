@@ -25,6 +25,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kernsel import _core
 from kernsel.kernels import Kernel
+from kernsel.trend import require_groups_can_be_left_out, require_leverage_below_one
 
 __all__ = [
     "CRITERIA",
@@ -56,6 +57,12 @@ class Criterion(ABC):
 
     larger_is_better: ClassVar[bool] = False
     divides: ClassVar[bool] = False  # by the diagonal of P, which must not be zero
+
+    def require_trend(self, H: NDArray[np.float64], given: Given) -> None:
+        """Raise if the trend cannot be estimated without what is left out."""
+        del given
+        if self.divides:
+            require_leverage_below_one(H)
 
     @abstractmethod
     def core(self, given: Given) -> _core.Criterion:
@@ -274,6 +281,10 @@ class GroupsOut(Criterion):
     def larger_is_better(self) -> bool:  # type: ignore[override]
         """True for log densities."""
         return bool(self.log_density)
+
+    def require_trend(self, H: NDArray[np.float64], given: Given) -> None:
+        """Raise if the trend cannot be estimated without one of the groups."""
+        require_groups_can_be_left_out(H, *groups(self.folds, given))
 
     def core(self, given: Given) -> _core.Criterion:
         """Return the same for the C++ core."""

@@ -108,11 +108,10 @@ def evaluate(
     variances = np.broadcast_to(_variances(noise, n), (n,))[used] / (1.0 if weights is None else weights[used])
     H = trend_matrix(trend, points, used)
     chosen = criterion_named(criterion, options)
-    if chosen.divides:
-        require_leverage_below_one(H)
-    uneven = np.ndim(noise) > 0 or weights is not None
+    given = Given(points, targets, used, np.ndim(noise) > 0 or weights is not None)
+    chosen.require_trend(H, given)
     result = _core.evaluate(
-        chosen.core(Given(points, targets, used, uneven)),
+        chosen.core(given),
         ours._build(),
         points[used],
         targets[used],

@@ -86,3 +86,15 @@ def require_leverage_below_one(H: NDArray[np.float64]) -> None:
     if len(points):
         named = ", ".join(str(i) for i in points[:10]) + (", ..." if len(points) > 10 else "")
         raise ValueError(f"trend: without point {named} it is not determined (leverage one); use a simpler trend")
+
+
+def require_groups_can_be_left_out(H: NDArray[np.float64], groups: NDArray[np.intp], count: int) -> None:
+    """Raise if leaving out some group would leave the trend undetermined, naming a group by its points."""
+    if not H.shape[1]:
+        return
+    Q = linalg.qr(H / np.linalg.norm(H, axis=0), mode="economic")[0]
+    for group in range(count):
+        points = np.flatnonzero(groups == group)
+        if linalg.norm(Q[points], 2) ** 2 > 1 - 1e-10:
+            named = ", ".join(str(i) for i in points[:10]) + (", ..." if len(points) > 10 else "")
+            raise ValueError(f"trend: without the group of points {named} it is not determined; use a simpler trend")

@@ -364,7 +364,7 @@ def test_criteria_as_objects():
             lambda X, y: ks.evaluate(
                 "kfold", RBF(), X, y, noise=1.0, folds=np.arange(N) // 7, trend=(np.arange(N) < 7.0)[:, None]
             ),
-            "without it the trend is not determined",
+            r"trend: without the group of points 0, 1, 2, 3, 4, 5, 6 it is not determined",
         ),
         (lambda X, y: ks.evaluate("lml", RBF(), X, y, sample_weight=-np.ones(N)), "sample_weight: expected"),
         (lambda X, y: ks.evaluate("loo_absolute", RBF(), X, y, noise=1.0, smoothing=0.0), "smoothing: expected a positive"),

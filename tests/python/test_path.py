@@ -226,6 +226,34 @@ def test_primal_and_dual_are_one(rng):
     assert path.effective_dof[0] == pytest.approx(ks.leverage(A, ridge=0.3).sum())
 
 
+@pytest.mark.parametrize("trend", TRENDS)
+@pytest.mark.parametrize("d", [4, 40])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_path_of_features_is_that_of_their_kernel(trend, d, weighted, rng):
+    A = rng.standard_normal((N, d))
+    A[:, 1] = A[:, 0]
+    X, _, w = data(2)
+    y = A[:, 2:4] + 0.2 * rng.standard_normal((N, 2))
+    options = {"X": X, "trend": trend, "noise_std": 0.2, "alphas": [1e-2, 0.5, 7.0], "sample_weight": w if weighted else None}
+    primal, dual = ks.RegularizationPath.from_features(A, y, **options), ks.RegularizationPath(A @ A.T, y, **options)
+    names = (
+        "loo",
+        "gcv",
+        "log_likelihood",
+        "restricted_log_likelihood",
+        "profiled_log_likelihood",
+        "residual_norm",
+        "seminorm",
+    )
+    for name in (*names, "effective_dof", "risk", "curvature", "quasi_optimality"):
+        assert getattr(primal, name) == pytest.approx(getattr(dual, name), rel=1e-7, abs=1e-10), name
+    assert primal.dual_coef(0.5) == pytest.approx(dual.dual_coef(0.5))
+    for rule in ("profiled_reml", "discrepancy"):
+        assert primal.best(rule) == pytest.approx(dual.best(rule), rel=1e-3)
+    with pytest.raises(ValueError, match="A: expected finite numbers, one row for each of 25"):
+        ks.RegularizationPath.from_features(A[:3], y)
+
+
 def test_interpolation(rng):
     X = np.linspace(0, 5, 8)[:, None]
     k, y = RBF(1.0), np.cos(X[:, 0])
