@@ -234,7 +234,7 @@ def test_the_path_of_features_is_that_of_their_kernel(trend, d, weighted, rng):
     A[:, 1] = A[:, 0]
     X, _, w = data(2)
     y = A[:, 2:4] + 0.2 * rng.standard_normal((N, 2))
-    options = {"X": X, "trend": trend, "noise_std": 0.2, "alphas": [1e-2, 0.5, 7.0], "sample_weight": w if weighted else None}
+    options = {"X": X, "trend": trend, "noise_std": 0.3, "alphas": [1e-2, 0.5, 7.0], "sample_weight": w if weighted else None}
     primal, dual = ks.RegularizationPath.from_features(A, y, **options), ks.RegularizationPath(A @ A.T, y, **options)
     names = (
         "loo",
