@@ -401,6 +401,20 @@ Status with_trend(const State& state, double of_trend, Index more, Adjoint& adjo
   return {};
 }
 
+// W += -sym((P. G) c') for G = dJ/dc, in the first columns of x and y.
+Status add_weights(const State& state, Tall& G, Adjoint& adjoint) {
+  Tall PG;
+  const Status status = multiply_symmetric(state.P, G, PG);
+  if (!status.ok()) return status;
+  project(state.trend, G.view(state.n), state.n, PG);
+  for (Index j = 0; j < state.m; ++j)
+    for (Index r = 0; r < state.n; ++r) {
+      adjoint.x(r, j) = -PG(r, j);
+      adjoint.y(r, j) = state.c(r, j);
+    }
+  return {};
+}
+
 }  // namespace
 
 Status evaluate(const Kernel& k, const Problem& problem, const Criterion& criterion, bool gradient, LowerTiles<double>& buffer,
@@ -429,18 +443,11 @@ Status evaluate(const Kernel& k, const Problem& problem, const Criterion& criter
   adjoint.squared = partials.precision;
   adjoint.noise = partials.noise;
   status = with_trend(state, partials.log_det_trend, partials.c.empty() ? 0 : m, adjoint);
-  if (status.ok() && !partials.c.empty()) {  // -sym((P. G_c) c')
-    Tall G, PG;
+  if (status.ok() && !partials.c.empty()) {
+    Tall G;
     status = G.resize(state.padded, m);
     for (Index j = 0; j < m && status.ok(); ++j) std::copy_n(partials.c.data() + j * n, n, G.column(j));
-    if (status.ok()) status = multiply_symmetric(state.P, G, PG);
-    if (!status.ok()) return status;
-    project(state.trend, G.view(n), n, PG);
-    for (Index j = 0; j < m; ++j)
-      for (Index r = 0; r < n; ++r) {
-        adjoint.x(r, j) = -PG(r, j);
-        adjoint.y(r, j) = state.c(r, j);
-      }
+    if (status.ok()) status = add_weights(state, G, adjoint);
   }
   return status.ok() ? pull(state, adjoint, out) : status;
 }
@@ -450,10 +457,10 @@ namespace {
 // One group that is left out: r_I = P_II^-1 c_I, and what the gradient needs.
 struct Group {
   std::vector<Index> points;
-  LowerTiles<double> factor;  // of P.II
 };
 
-Status factor_group(const State& state, Group& group) {
+// L L' = P.II
+Status factor_group(const State& state, const Group& group, LowerTiles<double>& factor) {
   const auto s = static_cast<Index>(group.points.size());
   std::vector<double> block(static_cast<std::size_t>(s * s));
   for (Index c = 0; c < s; ++c)
@@ -463,9 +470,9 @@ Status factor_group(const State& state, Group& group) {
       for (Index l = 0; l < state.trend.q; ++l) value -= state.trend.V(i, l) * state.trend.V(j, l);
       block[static_cast<std::size_t>(r + c * s)] = value;
     }
-  Status status = group.factor.resize(s);
+  Status status = factor.resize(s);
   if (status.ok())
-    status = factorize<double>(ArraySource<double>(columns(static_cast<const double*>(block.data()), s, s)), group.factor);
+    status = factorize<double>(ArraySource<double>(columns(static_cast<const double*>(block.data()), s, s)), factor);
   if (status.code == Code::not_positive_definite)
     return Status::invalid("folds: a group cannot be left out: without it the trend is not determined");
   return status;
@@ -526,7 +533,7 @@ Status evaluate(const Kernel& k, const Problem& problem, const Folds& folds, boo
 
   Adjoint adjoint;
   const auto count = static_cast<Index>(groups.size());
-  const double factor = 1.0 / (static_cast<double>(n) * static_cast<double>(m));
+  const double share = 1.0 / (static_cast<double>(n) * static_cast<double>(m));
   if (gradient) {
     status = with_trend(state, 0.0, folds.log_density ? m : count * m, adjoint);
     if (status.ok() && folds.log_density) status = adjoint.S.resize(state.P, n);
@@ -535,24 +542,25 @@ Status evaluate(const Kernel& k, const Problem& problem, const Folds& folds, boo
   Tall G;  // dJ/dc of a joint density
   if (gradient && folds.log_density) status = G.resize(state.padded, m);
   out.value = 0.0;
-  Index first = 0;  // column of S
+  LowerTiles<double> factor;  // of one group after the other
+  Index first = 0;            // column of S
   for (Index g = 0; g < count && status.ok(); ++g) {
-    Group& group = groups[static_cast<std::size_t>(g)];
+    const Group& group = groups[static_cast<std::size_t>(g)];
     const auto s = static_cast<Index>(group.points.size());
-    status = factor_group(state, group);
+    status = factor_group(state, group, factor);
     if (!status.ok()) return status;
     std::vector<double> r(static_cast<std::size_t>(s * m));
     for (Index j = 0; j < m; ++j)
       for (Index i = 0; i < s; ++i)
         r[static_cast<std::size_t>(i + j * s)] = state.c(group.points[static_cast<std::size_t>(i)], j);
     const std::vector<double> c = r;
-    status = solve<double>(group.factor, columns(r.data(), s, m));
+    status = solve<double>(factor, columns(r.data(), s, m));
     if (!status.ok()) return status;
     if (!folds.log_density) {
-      for (const double residual : r) out.value += factor * residual * residual;
+      for (const double residual : r) out.value += share * residual * residual;
       if (!gradient) continue;
       std::vector<double> both = r;  // z = P_II^-1 r, and r
-      status = solve<double>(group.factor, columns(both.data(), s, m));
+      status = solve<double>(factor, columns(both.data(), s, m));
       both.insert(both.end(), r.begin(), r.end());
       if (!status.ok()) return status;
       // -(2/n) sym((P. z) (c - P. r)')
@@ -560,19 +568,19 @@ Status evaluate(const Kernel& k, const Problem& problem, const Folds& folds, boo
         const Index height = state.P.padded_rows(block), begin = block * state.P.tile();
         for (Index j = 0; j < m; ++j)
           for (Index i = 0; i < state.P.rows(block); ++i) {
-            adjoint.x(begin + i, g * m + j) = -2.0 * factor * products[i + j * height];
+            adjoint.x(begin + i, g * m + j) = -2.0 * share * products[i + j * height];
             adjoint.y(begin + i, g * m + j) = state.c(begin + i, j) - products[i + (m + j) * height];
           }
       });
       continue;
     }
-    const double log_det = log_determinant(group.factor);
+    const double log_det = log_determinant(factor);
     out.value += 0.5 * static_cast<double>(m) * (log_det - static_cast<double>(s) * std::log(2.0 * 3.14159265358979323846));
     for (std::size_t i = 0; i < c.size(); ++i) out.value -= 0.5 * c[i] * r[i];
     if (!gradient) continue;
     // G_I = r r' / 2 + m P_II^-1 / 2, and its factor F: P. G P. = (P. F)(P. F)'
     std::vector<double> square(static_cast<std::size_t>(s * s));
-    status = inverse<double>(group.factor, columns(square.data(), s, s));
+    status = inverse<double>(factor, columns(square.data(), s, s));
     for (Index b = 0; b < s; ++b)
       for (Index a = 0; a < s; ++a) {
         double& entry = square[static_cast<std::size_t>(a + b * s)];
@@ -595,18 +603,8 @@ Status evaluate(const Kernel& k, const Problem& problem, const Folds& folds, boo
     first += s;
   }
   if (!status.ok() || !gradient) return status;
-  if (folds.log_density) {
-    Tall PG;
-    status = multiply_symmetric(state.P, G, PG);
-    if (!status.ok()) return status;
-    project(state.trend, G.view(n), n, PG);
-    for (Index j = 0; j < m; ++j)
-      for (Index i = 0; i < n; ++i) {
-        adjoint.x(i, j) = -PG(i, j);
-        adjoint.y(i, j) = state.c(i, j);
-      }
-  }
-  return pull(state, adjoint, out);
+  if (folds.log_density) status = add_weights(state, G, adjoint);
+  return status.ok() ? pull(state, adjoint, out) : status;
 }
 
 }  // namespace kernsel

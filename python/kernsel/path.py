@@ -64,6 +64,13 @@ class PathValues:
     quasi_optimality: Vector
 
 
+@dataclass(frozen=True)
+class _Features:
+    """What stands for a kernel matrix A A'."""
+
+    A: ArrayLike
+
+
 class RegularizationPath:
     """Kernel ridge regression for all values of lambda at once, and the rules that choose one.
 
@@ -125,14 +132,14 @@ class RegularizationPath:
         if targets.ndim not in (1, 2) or not len(targets) or not np.isfinite(targets).all():
             raise ValueError(f"y: expected finite numbers, one row for each point, got shape {targets.shape}")
         n = len(targets)
-        matrix, points = (_feature_matrix(K, n), X) if self._features else _matrix(K, X, n)
+        matrix, points = (_feature_matrix(K.A, n), X) if isinstance(K, _Features) else _matrix(K, X, n)
         root = _root_weights(sample_weight, n)
         if noise_std is not None and not (isinstance(noise_std, Real) and noise_std > 0 and isfinite(noise_std)):
             raise ValueError(f"noise_std: expected a positive number, got {noise_std!r}")
         if alpha_scale not in ("none", "n"):
             raise ValueError(f'alpha_scale: expected "none" or "n", got {alpha_scale!r}')
         H = trend_matrix(trend, np.zeros((n, 0)) if points is None and not isinstance(trend, str) else _points(points))
-        if self._features:
+        if isinstance(K, _Features):
             self._decompose_features(matrix * root[:, None], H * root[:, None], targets.reshape(n, -1) * root[:, None])
         else:
             self._decompose(matrix * np.outer(root, root), H * root[:, None], targets.reshape(n, -1) * root[:, None])
@@ -159,8 +166,6 @@ class RegularizationPath:
     curvature: Vector
     quasi_optimality: Vector
 
-    _features = False
-
     @classmethod
     def from_features(cls, A: ArrayLike, y: ArrayLike, **options: Any) -> RegularizationPath:
         """Return the path of ridge regression on features, |A x - y|^2 + lambda |x|^2, by singular values of A.
@@ -182,10 +187,7 @@ class RegularizationPath:
         >>> bool(np.allclose(path.loo, ks.RegularizationPath(A @ A.T, np.abs(A[:, -2]), alphas=[0.1, 1.0]).loo))
         True
         """
-        path = cls.__new__(cls)
-        path._features = True
-        path.__init__(A, y, **options)  # type: ignore[misc]
-        return path
+        return cls(_Features(A), y, **options)  # type: ignore[arg-type]
 
     def _decompose_features(self, A: Vector, H: Vector, y: Vector) -> None:
         n, q = H.shape

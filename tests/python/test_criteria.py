@@ -25,6 +25,7 @@ from kernsel.kernels import (
 from kernsel.kernels.priors import LogNormal
 
 import reference as ref
+from accuracy import eps
 
 N, D = 14, 2
 KERNELS = {
@@ -74,15 +75,17 @@ def test_values_by_refitting(name, trend, kernel):
         smoothing = 0.1 * y.std()
         expected = ref.criterion(name, K, total, H, y.reshape(N, -1), extra.get("folds"), extra.get("sigma"), smoothing)
         ev = ks.evaluate(name, k, X, y, noise=noise, trend=trend, **extra)
-        condition = np.linalg.cond(K + np.diag(total))
-        assert ev.value == pytest.approx(expected, rel=1e-13 * condition + 1e-9)
+        # The condition of the matrix amplifies rounding, and so does that of the trend.
+        limit = 64 * N * eps(float) * np.linalg.cond(K + np.diag(total)) * (np.linalg.cond(H) if H.size else 1.0)
+        size = max(abs(expected), 1.0)
+        assert ev.value == pytest.approx(expected, abs=limit * size)
         again = ks.evaluate(name, k, X, y, noise=noise, trend=trend, gradient=True, **extra)
-        assert again.value == pytest.approx(ev.value, rel=1e-13 * condition + 1e-11)
+        assert again.value == pytest.approx(ev.value, abs=limit * size)
         if TRENDS[trend]:
             C = K + np.diag(total)
             beta = np.linalg.solve(H.T @ np.linalg.solve(C, H), H.T @ np.linalg.solve(C, y))
-            assert ev.beta == pytest.approx(beta, rel=1e-6, abs=1e-9)
-        assert again.effective_dof == pytest.approx(np.trace(ref.smoother(K, total, H)), rel=1e-8)
+            assert ev.beta == pytest.approx(beta, abs=limit * np.abs(beta).max())
+        assert again.effective_dof == pytest.approx(np.trace(ref.smoother(K, total, H)), abs=limit * N)
 
 
 @pytest.mark.parametrize("outputs", [0, 2])
@@ -130,18 +133,23 @@ def test_more_points_than_a_tile(name, trend, n, threads, rng):
     assert abs(one.gradient @ direction - expected[0]) <= error[0] + 1e-8 * max(abs(one.value), 1.0)
 
 
+def printed(text):
+    """Return what equals a number to the digits that are printed."""
+    return pytest.approx(float(text), abs=10.0 ** -len(text.partition(".")[2]), rel=0)
+
+
 def test_five_points():
     """Values published for DiceKriging's formulas: leave-one-out error and likelihood with their derivatives in the length."""
     X = np.array([0.287577520124614, 0.788305135443807, 0.4089769218117, 0.883017404004931, 0.940467284293845])[:, None]
     y = np.array([0.769059005126879, 0.440159195534907, 1.00911898663289, 0.360587969873383, 0.194057078467227])
     loo = ks.evaluate("loo", RBF(0.3), X, y, trend="constant", gradient=True)
-    assert loo.value == pytest.approx(0.171363682228, abs=1e-11)
-    assert loo.gradient[0] / 0.3 == pytest.approx(1.16068004, abs=1e-7)
+    assert loo.value == printed("0.171363682228")
+    assert loo.gradient[0] / 0.3 == printed("1.16068004")
     lml = ks.evaluate("profiled_lml", RBF(0.3), X, y, trend="constant", gradient=True)
-    assert lml.value == pytest.approx(-3.825129648, abs=1e-8)
-    assert lml.gradient[0] / 0.3 == pytest.approx(-27.82194821, abs=1e-6)
+    assert lml.value == printed("-3.825129648")
+    assert lml.gradient[0] / 0.3 == printed("-27.82194821")
     reml = ks.evaluate("profiled_reml", RBF(0.3), X, y, trend="constant")
-    assert reml.value - 0.5 * np.log(5) == pytest.approx(-2.7304, abs=5e-5)  # there without log det H'H
+    assert reml.value - 0.5 * np.log(5) == printed("-2.7304")  # there without log det H'H
 
 
 def test_mauna_loa():
@@ -176,7 +184,7 @@ def test_scikit_learns_likelihood(rng):
     assert ev.gradient == pytest.approx(gradient, rel=1e-8)
 
 
-def test_profiled_scale_is_the_best_one(rng):
+def test_profiled_scale_is_the_best_one():
     X, y, _ = data(2)
     k = RBF(0.8)
     ev = ks.evaluate("profiled_lml", k, X, y, noise=0.1)
@@ -187,7 +195,6 @@ def test_profiled_scale_is_the_best_one(rng):
     separate = [ks.evaluate("profiled_lml", k, X, column, noise=0.1, gradient=True) for column in y.T]
     assert each.value == pytest.approx(sum(one.value for one in separate))
     assert each.gradient == pytest.approx(sum(one.gradient for one in separate))
-    assert rng is not None
 
 
 def test_map():
@@ -386,3 +393,12 @@ def test_one_point():
     ev = ks.evaluate("lml", RBF(), [[1.0]], [2.0], noise=0.5, gradient=True)
     assert ev.value == pytest.approx(-0.5 * (4 / 1.5 + np.log(1.5) + np.log(2 * np.pi)))
     assert ks.evaluate("loo", RBF(), [[1.0]], [2.0], noise=0.5).value == pytest.approx(4.0)
+
+
+def test_constant_y():
+    X, y = np.linspace(0, 3, 8)[:, None], np.full(8, 2.5)
+    for name in ("lml", "reml", "loo", "gcv", "kfold"):
+        ev = ks.evaluate(name, RBF(), X, y, noise=0.1, trend="constant", gradient=True)
+        assert ev.beta == pytest.approx([2.5])
+        assert np.isfinite(ev.gradient).all()
+    assert ks.evaluate("loo", RBF(), X, y, noise=0.1, trend="constant").value == pytest.approx(0, abs=(8 * eps(float)) ** 2)

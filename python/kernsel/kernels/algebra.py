@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from numbers import Real
 from typing import Any, ClassVar, Self
@@ -84,8 +85,9 @@ class Pair(Operation):
         self._check()
 
     @staticmethod
+    @abstractmethod
     def _combine(left: _core.Kernel, right: _core.Kernel) -> _core.Kernel:
-        raise NotImplementedError
+        """Return the same operation on kernels of the core."""
 
     def _chain(self) -> tuple[Kernel, list[Pair]]:
         """Return the leftmost operand, and the operations from there to this one."""
