@@ -41,11 +41,14 @@ Criterion likelihood(bool restricted, Scale scale) {
     if (scale != Scale::known && !(all > 0.0))
       return Status::invalid("likelihood: y is fitted exactly, and the scale that does it best is zero");
     out.scale = scale == Scale::known ? 1.0 : all / (freedom * m);
+    out.freedom = freedom;
+    out.profiled = scale == Scale::known ? Profiled::no : scale == Scale::each ? Profiled::each : Profiled::shared;
     for (Index k = 0; k < fit.outputs(); ++k) {
       const double square = squares[static_cast<std::size_t>(k)];
       const double variance = scale == Scale::each ? square / freedom : out.scale;
       if (scale == Scale::each && !(variance > 0.0))
         return Status::invalid("likelihood: an output is fitted exactly, and the scale that does it best is zero");
+      out.variance.push_back(variance);
       out.value -= 0.5 * (scale == Scale::known ? square + freedom * log_2pi : freedom * (log_2pi + std::log(variance) + 1.0));
       for (Index i = 0; i < fit.n(); ++i) out.c[static_cast<std::size_t>(i + k * fit.n())] = -0.5 * fit.y(i, k) / variance;
     }

@@ -1,6 +1,7 @@
 #include "kernsel/gram.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 
 #include "isa/table.hpp"
@@ -8,6 +9,7 @@
 #include "memory.hpp"
 #include "parallel.hpp"
 #include "program.hpp"
+#include "programs.hpp"
 #include "triangle.hpp"
 
 namespace kernsel {
@@ -21,8 +23,8 @@ bool has_shape(const View<T>& view, Index rows, Index cols) {
   return view.rows == rows && view.cols == cols;
 }
 
-template <class T>
-double elements(const View<T>& X, const View<T>& Z) {
+template <class A, class B>
+double elements(const View<A>& X, const View<B>& Z) {
   return static_cast<double>(X.rows) * static_cast<double>(Z.rows);
 }
 
@@ -132,14 +134,12 @@ Status pullback_noise(const Kernel& k, View<const double> X, View<const double> 
   });
 }
 
+namespace {
+
 template <class T>
-Status multiply(const Kernel& k, View<const T> X, View<const T> Z, View<const T> V, View<T> out) {
-  if (V.rows != Z.rows || !has_shape(out, X.rows, V.cols))
-    return Status::invalid("multiply: V must be m x r, the output n x r");
-  const Program<T> program(k, X, Z, false, Program<T>::preferred_block);
-  if (!program.status().ok() || X.rows == 0 || V.cols == 0) return program.status();
+Status multiply(const Program<T>& program, View<const T> V, View<T> out) {
   constexpr Index padding = LowerTiles<T>::padding;
-  const Index block = program.block(), padded = round_up(Z.rows, padding);
+  const Index block = program.block(), padded = round_up(V.rows, padding);
   Memory memory;  // V by columns, zero where tiles are padded
   const Status status = memory.reserve(static_cast<std::size_t>(std::max<Index>(padded * V.cols, 1)) * sizeof(T));
   if (!status.ok()) return status;
@@ -148,7 +148,7 @@ Status multiply(const Kernel& k, View<const T> X, View<const T> Z, View<const T>
     for (Index r = 0; r < V.rows; ++r) values[r + c * padded] = V(r, c);
     std::fill(values + V.rows + c * padded, values + padded + c * padded, T(0));
   }
-  const double cost = elements(X, Z) * (program.cost() + 0.1 * static_cast<double>(V.cols));
+  const double cost = elements(out, V) * (program.cost() + 0.1 * static_cast<double>(V.cols));
   const Status done = run_jobs(program.row_blocks(), cost, [&](Jobs& jobs, Index i) {
     const Index height = program.tile(i, 0).height;
     T* sums = scratch<T>(Scratch::row, height * V.cols);
@@ -162,11 +162,22 @@ Status multiply(const Kernel& k, View<const T> X, View<const T> Z, View<const T>
       if (!filled.ok()) return jobs.stop(filled);
       tile_kernels<T>().multiply_nn(height, V.cols, at.width, T(1), tile, height, values + at.col, padded, sums, height);
     }
-    const Index rows = std::min(block, X.rows - i * block);
+    const Index rows = std::min(block, out.rows - i * block);
     for (Index c = 0; c < V.cols; ++c)
       for (Index r = 0; r < rows; ++r) out(i * block + r, c) = sums[r + c * height];
   });
   return program.finish(done);
+}
+
+}  // namespace
+
+template <class T>
+Status multiply(const Kernel& k, View<const T> X, View<const T> Z, View<const T> V, View<T> out) {
+  if (V.rows != Z.rows || !has_shape(out, X.rows, V.cols))
+    return Status::invalid("multiply: V must be m x r, the output n x r");
+  const Program<T> program(k, X, Z, false, Program<T>::preferred_block);
+  if (!program.status().ok() || X.rows == 0 || V.cols == 0) return program.status();
+  return multiply(program, V, out);
 }
 
 namespace {
@@ -311,7 +322,70 @@ Status factorize(const Kernel& k, View<const T> X, View<const T> noise, LowerTil
   if (!status.ok()) return status;
   const Program<T> program(k, X, X, true, L.tile());
   if (!program.status().ok()) return program.status();
+  return factorize(program, noise, L);
+}
+
+template <class T>
+Status factorize(const Program<T>& program, View<const T> noise, LowerTiles<T>& L) {
   return program.finish(factorize(GramSource<T>(program, noise), L));
+}
+
+namespace {
+
+// By central differences in one parameter after the other.
+Status tangents_by_differences(const Kernel& k, View<const double> X, View<const double> v, View<double> out) {
+  std::vector<double> theta = k.theta();
+  std::vector<double> ahead(static_cast<std::size_t>(X.rows)), behind(ahead);
+  for (std::size_t p = 0; p < theta.size(); ++p) {
+    const double at = theta[p], step = 6e-6 * std::max(1.0, std::abs(at));
+    for (const double sign : {1.0, -1.0}) {
+      bool changed = false;
+      theta[p] = at + sign * step;
+      const Kernel moved = k.with_theta(theta, &changed);
+      if (!changed) return Status::invalid("tangents: the kernel is a function that is given with its parameters");
+      std::vector<double>& values = sign > 0.0 ? ahead : behind;
+      const Program<double> program(moved, X, X, true, Program<double>::preferred_block);
+      const Status status = program.status().ok() ? multiply(program, v, vector(values.data(), X.rows)) : program.status();
+      if (!status.ok()) return status;
+    }
+    theta[p] = at;
+    for (Index i = 0; i < X.rows; ++i)
+      out(i, static_cast<Index>(p)) = (ahead[static_cast<std::size_t>(i)] - behind[static_cast<std::size_t>(i)]) / (2.0 * step);
+  }
+  return {};
+}
+
+}  // namespace
+
+Status tangents(const Kernel& k, View<const double> X, View<const double> v, View<double> out) {
+  if (!has_shape(v, X.rows, 1) || !has_shape(out, X.rows, k.parameters()))
+    return Status::invalid("tangents: give one number for each point, and room for each parameter at each point");
+  const Program<double> program(k, X, X, true, Program<double>::preferred_block);
+  if (!program.status().ok() || out.cols == 0) return program.status();
+  return program.has_rows() ? tangents(program, v, out) : tangents_by_differences(k, X, v, out);
+}
+
+// A job has a block of rows, and weights v_j in column j of all of its tiles.
+Status tangents(const Program<double>& program, View<const double> v, View<double> out) {
+  const double cost = elements(v, v) * program.cost() * 2.0;
+  const Status status = run_jobs(program.row_blocks(), cost, [&](Jobs& jobs, Index i) {
+    const Index height = program.tile(i, 0).height, first = i * program.block();
+    double* weights = scratch<double>(Scratch::panel, program.block() * program.block() + height * out.cols);
+    if (!weights) return jobs.stop(no_memory());
+    double* sums = weights + program.block() * program.block();
+    std::fill_n(sums, height * out.cols, 0.0);
+    for (Index j = 0; j < program.col_blocks(); ++j) {
+      if (!jobs.poll()) return;
+      const Place at = program.tile(i, j);
+      for (Index c = 0; c < at.width; ++c)
+        std::fill_n(weights + c * at.height, at.height, at.col + c < v.rows ? v(at.col + c, 0) : 0.0);
+      const Status done = program.pull_rows(at, weights, sums);
+      if (!done.ok()) return jobs.stop(done);
+    }
+    const Index rows = std::min(program.block(), v.rows - first);
+    for (Index p = 0; p < out.cols; ++p) std::copy_n(sums + p * height, rows, &out(first, p));
+  });
+  return program.finish(status);
 }
 
 #define KERNSEL_INSTANTIATE(T)                                                                             \
@@ -323,7 +397,8 @@ Status factorize(const Kernel& k, View<const T> X, View<const T> noise, LowerTil
   template Status pullback<T>(const Kernel&, View<const T>, View<const T>, View<const T>, double*);        \
   template Status pullback_points<T>(const Kernel&, View<const T>, View<const T>, View<T>);                \
   template Status pullback_points<T>(const Kernel&, View<const T>, View<const T>, View<const T>, View<T>); \
-  template Status factorize<T>(const Kernel&, View<const T>, View<const T>, LowerTiles<T>&);
+  template Status factorize<T>(const Kernel&, View<const T>, View<const T>, LowerTiles<T>&);               \
+  template Status factorize<T>(const Program<T>&, View<const T>, LowerTiles<T>&);
 KERNSEL_INSTANTIATE(float)
 KERNSEL_INSTANTIATE(double)
 #undef KERNSEL_INSTANTIATE

@@ -130,6 +130,13 @@ bool Jobs::poll() {
   return false;
 }
 
+bool asked_to_stop() {
+  const InterruptCheck check = interrupt_check.load(std::memory_order_relaxed);
+  if (!check) return false;
+  const ScratchAside aside;
+  return check();
+}
+
 void Jobs::work(Index count, void (*f)(const void*, Jobs&, Index), const void* context) {
   for (;;) {
     const Index job = next_.fetch_add(1, std::memory_order_relaxed);

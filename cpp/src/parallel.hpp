@@ -42,6 +42,9 @@ class Jobs {
 
 Status run_jobs_erased(Index count, double cost, void (*f)(const void*, Jobs&, Index), const void* context);
 
+// Asks the interrupt check, between computations: true if it wants them to end.
+bool asked_to_stop();
+
 // For tests: a team for every run_jobs of several jobs, however small the work.
 void use_a_team_for_any_work(bool wish);
 

@@ -53,6 +53,7 @@ Program<T>::Program(const Kernel& kernel, View<const T> X, View<const T> Z, bool
   frames_[0].pulled = differentiable;
   compile(kernel.node(), points, Part::tile);
   for (const Frame& frame : frames_) pulls_points_ = pulls_points_ || frame.pulled;
+  has_rows_ = has_rows_ && !pulls_points_;
   if (status_.ok()) assign_slots();
 }
 
@@ -71,6 +72,8 @@ std::size_t Program<T>::compile(const std::shared_ptr<const KernelNode>& node, c
     entry.children.push_back(compile(node->children[0], points, Part::diagonal_of_z));
   }
   entry.value = value_of(*node, points, part, entry.children);
+  const Step<T>* step = values_[entry.value].step.get();
+  has_rows_ = has_rows_ && part == Part::tile && step && (step->has_rows() || node->theta().empty());
   may_overflow_ = may_overflow_ || node->may_overflow();
   entries_.push_back(std::move(entry));
   known_.emplace(key, entries_.size() - 1);
@@ -229,12 +232,10 @@ Status Program<T>::forward(const Place& at, const T*& values, T* out) const {
   return {};
 }
 
+// All values of a place, one after the other.
 template <class T>
-Status Program<T>::pullback(const Place& at, const T* W, double* gradient, T* gx) const {
+Status Program<T>::record(const Place& at, T* values) const {
   const Index size = block_ * block_, count = static_cast<Index>(values_.size());
-  T* values = scratch<T>(Scratch::tape, count * size);
-  T* adjoints = scratch<T>(Scratch::adjoint, (static_cast<Index>(entries_.size()) + 1) * size);
-  if (!values || !adjoints) return no_memory();
   for (Index v = 0; v < count; ++v) {
     const Value& value = values_[static_cast<std::size_t>(v)];
     Children<T> children{};
@@ -243,6 +244,28 @@ Status Program<T>::pullback(const Place& at, const T* W, double* gradient, T* gx
     if (!status.ok()) return status;
   }
   if (may_overflow_) look_for_overflow(values + (count - 1) * size, at.count());
+  return {};
+}
+
+template <class T>
+Status Program<T>::pull_rows(const Place& at, const T* W, double* rows) const {
+  const Index size = block_ * block_, count = static_cast<Index>(values_.size());
+  T* values = scratch<T>(Scratch::tape, count * size);
+  T* adjoints = scratch<T>(Scratch::adjoint, (static_cast<Index>(entries_.size()) + 1) * size);
+  if (!values || !adjoints) return no_memory();
+  const Status status = record(at, values);
+  return status.ok() ? pull_steps(at, values, adjoints, W, {nullptr, rows}, std::vector<T*>(2 * frames_.size(), nullptr))
+                     : status;
+}
+
+template <class T>
+Status Program<T>::pullback(const Place& at, const T* W, double* gradient, T* gx) const {
+  const Index size = block_ * block_, count = static_cast<Index>(values_.size());
+  T* values = scratch<T>(Scratch::tape, count * size);
+  T* adjoints = scratch<T>(Scratch::adjoint, (static_cast<Index>(entries_.size()) + 1) * size);
+  if (!values || !adjoints) return no_memory();
+  Status status = record(at, values);
+  if (!status.ok()) return status;
 
   // dJ/dx and dJ/dz of each frame, side by side.
   std::vector<T*> points(2 * frames_.size(), nullptr);
@@ -259,7 +282,7 @@ Status Program<T>::pullback(const Place& at, const T* W, double* gradient, T* gx
     points[2 * f + 1] = room + frames_[f].columns * at.height;
     room += frames_[f].columns * (at.height + at.width);
   }
-  Status status = pull_steps(at, values, adjoints, W, gradient, points);
+  status = pull_steps(at, values, adjoints, W, {gradient, nullptr}, points);
   // Frames come after those that they are made of.
   for (std::size_t f = frames_.size() - 1; f > 0 && status.ok(); --f) {
     const Frame& frame = frames_[f];
@@ -271,7 +294,7 @@ Status Program<T>::pullback(const Place& at, const T* W, double* gradient, T* gx
 }
 
 template <class T>
-Status Program<T>::pull_steps(const Place& at, const T* values, T* adjoints, const T* W, double* gradient,
+Status Program<T>::pull_steps(const Place& at, const T* values, T* adjoints, const T* W, const Sums& sums,
                               const std::vector<T*>& points) const {
   const Index size = block_ * block_;
   // The weights of an entry come from all its parents: the first one gives them, later ones add.
@@ -286,7 +309,9 @@ Status Program<T>::pull_steps(const Place& at, const T* values, T* adjoints, con
     const Place place = part_of(at, value.part);
     Children<T> children{};
     for (std::size_t c = 0; c < value.children.size(); ++c) children[c] = values + static_cast<Index>(value.children[c]) * size;
-    Status status = value.step->pull_parameters(place, children.data(), own_value, own, gradient + entry.first_parameter);
+    Status status =
+        sums.rows ? value.step->pull_rows(place, children.data(), own_value, own, sums.rows + entry.first_parameter * at.height)
+                  : value.step->pull_parameters(place, children.data(), own_value, own, sums.gradient + entry.first_parameter);
     if (!status.ok()) return status;
     T* gx = points[2 * entry.frame];
     T* gz = points[2 * entry.frame + 1];

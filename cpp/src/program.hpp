@@ -63,6 +63,11 @@ class Step {
   // and returns dJ/d(child c), written to `room` or W itself.
   virtual const T* pull_child(const Place& at, std::size_t c, const T* const* children, const T* value, const T* W,
                               T* room) const = 0;
+  // pull_parameters for each row of a tile alone: rows, (height, own parameters), by columns. Not every step can.
+  virtual bool has_rows() const { return false; }
+  virtual Status pull_rows(const Place&, const T* const*, const T*, const T*, double*) const {
+    return Status::invalid("this kernel has no derivatives by rows");
+  }
 };
 
 template <class T>
@@ -94,6 +99,12 @@ class KernelNode {
   virtual Status check(Index columns) const = 0;
   // Of this node alone: logarithms of parameters that are positive, others as they are.
   virtual std::vector<double> theta() const = 0;
+  // A copy with the same children, which may then be given other parameters: false if they cannot be changed.
+  virtual std::shared_ptr<KernelNode> copy() const = 0;
+  virtual bool set_theta(const double* values) {
+    (void)values;
+    return theta().empty();
+  }
   // Equal for two nodes whose children are equal: they have the same values.
   virtual std::string key() const;
   virtual bool may_overflow() const { return false; }
@@ -136,6 +147,9 @@ class Program {
   Status forward(const Place& at, const T*& values, T* out = nullptr) const;
   // gradient += sum over the tile of W dk/dtheta; and gx += dJ/dx, (height, columns of X), if the program is differentiable.
   Status pullback(const Place& at, const T* W, double* gradient, T* gx = nullptr) const;
+  // rows += sum over each row of the tile, (height, parameters), if all steps can.
+  bool has_rows() const { return has_rows_; }
+  Status pull_rows(const Place& at, const T* W, double* rows) const;
 
  private:
   // A step that is taken, on the children's values.
@@ -167,7 +181,13 @@ class Program {
   void assign_slots();
   void look_for_overflow(const T* values, Index count) const;
   Place part_of(const Place& at, Part part) const;
-  Status pull_steps(const Place& at, const T* values, T* adjoints, const T* W, double* gradient,
+  // Where derivatives in the parameters go: sums over the tile, or over each row.
+  struct Sums {
+    double* gradient;
+    double* rows;
+  };
+  Status record(const Place& at, T* values) const;
+  Status pull_steps(const Place& at, const T* values, T* adjoints, const T* W, const Sums& sums,
                     const std::vector<T*>& points) const;
 
   Status status_;
@@ -179,7 +199,7 @@ class Program {
   std::map<std::tuple<const KernelNode*, std::size_t, std::vector<Index>>, std::size_t> known_frames_;
   std::unordered_map<const KernelNode*, Index> first_parameter_;
   std::unordered_map<std::string, std::size_t> known_values_, known_points_;
-  bool may_overflow_ = false;
+  bool may_overflow_ = false, has_rows_ = true;
   mutable std::atomic<bool> overflowed_{false};
   Index rows_, cols_, block_;
   bool same_, pulls_points_ = false;

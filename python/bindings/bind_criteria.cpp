@@ -1,7 +1,7 @@
 #include <pybind11/stl.h>
 
 #include "arrays.hpp"
-#include "bind_factor.hpp"
+#include "bind_criteria.hpp"
 #include "compute.hpp"
 #include "errors.hpp"
 #include "functions.hpp"
@@ -15,18 +15,6 @@ using kernsel::Index;
 using kernsel::Kernel;
 
 namespace {
-
-// A criterion of either form.
-struct AnyCriterion {
-  kernsel::Criterion criterion;
-  kernsel::Folds folds;
-};
-
-// Memory that evaluations share, one after the other.
-struct Workspace {
-  kernsel::LowerTiles<double> tiles;
-  FactorLock lock;
-};
 
 py::array_t<double> array(const std::vector<double>& values, Index rows, Index cols) {
   auto out = cols < 0 ? new_array<double>(rows) : new_array<double>(rows, cols);
@@ -52,12 +40,13 @@ py::dict evaluate(const AnyCriterion& criterion, const Kernel& k, const py::obje
     problem.weights = w.data();
   }
   Evaluation out;
+  const kernsel::Order order = gradient ? kernsel::Order::gradient : kernsel::Order::value;
   std::shared_mutex& mutex = workspace.lock.get();
   compute([&] {
     const std::unique_lock<std::shared_mutex> lock(mutex);
     const FactorLock::Use use(&workspace.lock);
-    if (criterion.folds.count > 0) return kernsel::evaluate(k, problem, criterion.folds, gradient, workspace.tiles, out);
-    return kernsel::evaluate(k, problem, criterion.criterion, gradient, workspace.tiles, out);
+    if (criterion.folds.count > 0) return kernsel::evaluate(k, problem, criterion.folds, order, workspace.tiles, out);
+    return kernsel::evaluate(k, problem, criterion.criterion, order, workspace.tiles, out);
   });
   const Index n = x.rows(), m = targets.one_dimensional() ? -1 : targets.cols();
   py::dict result;

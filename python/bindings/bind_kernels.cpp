@@ -64,6 +64,14 @@ py::array diagonal(const Kernel& k, const py::object& X) {
       x);
 }
 
+py::array_t<double> noise_of(const Kernel& k, const py::object& X) {
+  Input x = points(X, "X");
+  x.to(false);
+  auto out = new_array<double>(x.rows());
+  compute([&, to = view_of(out)] { return kernsel::gram_noise(k, x.view<double>(), to); });
+  return out;
+}
+
 py::array multiply(const Kernel& k, const py::object& X, const py::object& Z, const py::object& V) {
   Input x = points(X, "X"), z = points(Z, "Z"), v(V, "V", 0);
   require_same_columns(x, z);
@@ -145,6 +153,7 @@ void bind_kernels(py::module_& module) {
       .def("gram", &gram, py::arg("X"), py::arg("out") = py::none())
       .def("cross_gram", &cross_gram, py::arg("X"), py::arg("Z"), py::arg("out") = py::none())
       .def("diagonal", &diagonal, py::arg("X"))
+      .def("noise", &noise_of, py::arg("X"))
       .def("multiply", &multiply, py::arg("X"), py::arg("Z"), py::arg("V"))
       .def("pullback", &pullback, py::arg("X"), py::arg("W"), py::arg("Z") = std::nullopt)
       .def("pullback_points", &pullback_points, py::arg("X"), py::arg("W"), py::arg("Z") = std::nullopt)

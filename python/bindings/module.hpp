@@ -6,3 +6,4 @@ void bind_runtime(pybind11::module_& module);
 void bind_factor(pybind11::module_& module);
 void bind_kernels(pybind11::module_& module);
 void bind_criteria(pybind11::module_& module);
+void bind_selection(pybind11::module_& module);

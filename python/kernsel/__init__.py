@@ -5,6 +5,7 @@ from kernsel.config import get_cmake_dir, get_include, get_num_threads, set_num_
 from kernsel.errors import NotPositiveDefiniteError
 from kernsel.evaluation import Evaluation, LeaveOneOutFit, evaluate, loo
 from kernsel.factor import Cholesky, cholesky
+from kernsel.gaussian_process import GaussianProcessRegressor
 from kernsel.gram_matrix import gram
 from kernsel.interpolation import Interpolant, minimum_norm_interpolant, power_function
 from kernsel.least_squares import LeastSquaresLOO, leverage, loo_least_squares
@@ -18,6 +19,7 @@ __version__: str = _version()
 __all__ = [
     "Cholesky",
     "Evaluation",
+    "GaussianProcessRegressor",
     "Interpolant",
     "KernelRidge",
     "LeastSquaresLOO",

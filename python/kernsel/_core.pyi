@@ -48,6 +48,7 @@ class Kernel:
     def gram(self, X: ArrayLike, out: NDArray[Any] | None = None) -> NDArray[Any]: ...
     def cross_gram(self, X: ArrayLike, Z: ArrayLike, out: NDArray[Any] | None = None) -> NDArray[Any]: ...
     def diagonal(self, X: ArrayLike) -> NDArray[Any]: ...
+    def noise(self, X: ArrayLike) -> NDArray[Any]: ...
     def multiply(self, X: ArrayLike, Z: ArrayLike, V: ArrayLike) -> NDArray[Any]: ...
     def pullback(self, X: ArrayLike, W: ArrayLike, Z: ArrayLike | None = None) -> NDArray[np.float64]: ...
     def pullback_points(self, X: ArrayLike, W: ArrayLike, Z: ArrayLike | None = None) -> NDArray[Any]: ...
@@ -102,3 +103,37 @@ def evaluate(
     gradient: bool,
     workspace: Workspace,
 ) -> dict[str, Any]: ...
+
+class Search:
+    def __init__(
+        self,
+        criterion: Criterion,
+        larger_is_better: bool,
+        kernel: Kernel,
+        X: ArrayLike,
+        y: ArrayLike,
+        noise: list[float],
+        jitter: float,
+        trend: ArrayLike,
+        weights: list[float],
+        bounds: list[Any],
+        place: list[int],
+        noise_place: int,
+        reach: list[float],
+        make: Callable[..., Any] | None,
+        prior: Callable[..., Any] | None,
+    ) -> None: ...
+    def evaluate(self, x: list[float], order: int, workspace: Workspace) -> dict[str, Any]: ...
+    def run(
+        self,
+        some: Search | None,
+        starts: list[list[float]],
+        evaluations: int,
+        seconds: float,
+        coarse: float,
+        fine: float,
+        progress: Callable[..., Any] | None,
+        workspace: Workspace,
+    ) -> dict[str, Any]: ...
+
+def tangents(kernel: Kernel, X: ArrayLike, v: ArrayLike) -> NDArray[Any]: ...

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from inspect import signature
 from numbers import Real
 from typing import Any, ClassVar, Literal
@@ -57,6 +57,20 @@ class Criterion(ABC):
 
     larger_is_better: ClassVar[bool] = False
     divides: ClassVar[bool] = False  # by the diagonal of P, which must not be zero
+    adds_prior: ClassVar[bool] = False  # of the hyperparameters
+    of_any_points: ClassVar[bool] = True  # does it mean the same for some of the points?
+
+    @property
+    def positive(self) -> bool:
+        """Tell whether it is a positive number, so that its logarithm can be taken."""
+        return False
+
+    def without_scale(self) -> Criterion | None:
+        """Return the criterion that does not change if kernel and noise are multiplied by a number, this one at its best.
+
+        None if there is no such criterion.
+        """
+        return None
 
     def require_trend(self, H: NDArray[np.float64], given: Given) -> None:
         """Raise if the trend cannot be estimated without what is left out."""
@@ -111,6 +125,10 @@ class Likelihood(Criterion):
             raise ValueError(f'scale: expected "known", "shared" or "each", got {self.scale!r}')
         return _core.likelihood(bool(self.restricted), self.scale)
 
+    def without_scale(self) -> Criterion | None:
+        """Return the likelihood with the best common factor of kernel and noise."""
+        return replace(self, scale="shared") if self.scale == "known" else self
+
 
 @dataclass(frozen=True)
 class Posterior(Likelihood):
@@ -130,6 +148,8 @@ class Posterior(Likelihood):
     >>> round(best - lml, 4)
     -0.9189
     """
+
+    adds_prior: ClassVar[bool] = True
 
     def with_prior(self, kernel: Kernel, value: float, gradient: Slopes) -> tuple[float, Slopes]:
         """Add the log densities of the priors."""
@@ -190,6 +210,15 @@ class LeaveOneOut(Criterion):
         width = float(self.smoothing) * (float(np.std(given.y)) or 1.0)
         return _core.leave_one_out(self.loss, width, None, self.loss == "log_density", bool(self.profiled))
 
+    @property
+    def positive(self) -> bool:
+        """True for the losses that are."""
+        return self.loss in ("squared", "absolute", "crps")
+
+    def without_scale(self) -> Criterion | None:
+        """Return the same with the best factor of the variances: losses of the residuals alone do not see any."""
+        return replace(self, profiled=True) if self.loss in ("squared", "absolute", "log_density") else None
+
 
 @dataclass(frozen=True)
 class GeneralizedCrossValidation(Criterion):
@@ -212,6 +241,15 @@ class GeneralizedCrossValidation(Criterion):
     def core(self, given: Given) -> _core.Criterion:
         """Return the same for the C++ core."""
         return _core.generalized_cross_validation(given.uneven)
+
+    @property
+    def positive(self) -> bool:
+        """True."""
+        return True
+
+    def without_scale(self) -> Criterion | None:
+        """Return itself: it does not see a common factor of kernel and noise."""
+        return self
 
 
 @dataclass(frozen=True)
@@ -249,6 +287,10 @@ class UnbiasedRisk(Criterion):
             )
         return _core.unbiased_risk((np.broadcast_to(values, (n,))[given.used] ** 2).tolist())
 
+    def without_scale(self) -> Criterion | None:
+        """Return itself: it does not see a common factor of kernel and noise."""
+        return self
+
 
 @dataclass(frozen=True)
 class GroupsOut(Criterion):
@@ -276,6 +318,7 @@ class GroupsOut(Criterion):
 
     folds: Any = 5
     log_density: bool = False
+    of_any_points: ClassVar[bool] = False
 
     @property
     def larger_is_better(self) -> bool:  # type: ignore[override]
@@ -290,6 +333,15 @@ class GroupsOut(Criterion):
         """Return the same for the C++ core."""
         labels, count = groups(self.folds, given)
         return _core.leave_groups_out(labels.tolist(), count, bool(self.log_density))
+
+    @property
+    def positive(self) -> bool:
+        """True for squares."""
+        return not self.log_density
+
+    def without_scale(self) -> Criterion | None:
+        """Return itself for squares, which do not see a common factor of kernel and noise."""
+        return None if self.log_density else self
 
 
 # Each name with its class, and the arguments that make it what it is.

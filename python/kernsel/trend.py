@@ -9,13 +9,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import linalg
 
-__all__ = ["Trend", "trend_matrix"]
+__all__ = ["Trend", "trend_gradient", "trend_matrix"]
 
 # None, "constant", "linear", "quadratic", a matrix with one row for each point, or a function of the points.
 Trend = str | ArrayLike | Callable[..., Any] | None
 
 
-def trend_matrix(trend: Trend, X: NDArray[np.float64], used: NDArray[np.intp] | None = None) -> NDArray[np.float64]:
+def trend_matrix(
+    trend: Trend, X: NDArray[np.float64], used: NDArray[np.intp] | None = None, *, check: bool = True
+) -> NDArray[np.float64]:
     """Return the basis of a trend at points, one column for each function; refuse one that is not independent.
 
     Parameters
@@ -25,6 +27,8 @@ def trend_matrix(trend: Trend, X: NDArray[np.float64], used: NDArray[np.intp] | 
     X : ndarray of shape (n, d)
     used : ndarray of int, optional
         The points that count, all by default.
+    check : bool
+        Not for points that a model is only to be evaluated at: there the functions may depend on each other.
 
     Returns
     -------
@@ -60,8 +64,35 @@ def trend_matrix(trend: Trend, X: NDArray[np.float64], used: NDArray[np.intp] | 
             raise ValueError("trend: expected finite numbers")
         names = [f"column {k} of the trend" for k in range(H.shape[1])]
     H = np.ascontiguousarray(H if used is None else H[used])
-    _require_independent(H, names)
+    if check:
+        _require_independent(H, names)
     return H
+
+
+def trend_gradient(trend: Trend, X: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the derivatives of a trend's functions in the points, shape (n, d, q); of a callable, by central differences."""
+    n, d = X.shape
+    if callable(trend):
+        step = np.cbrt(np.finfo(float).eps) * np.maximum(np.abs(X).max(axis=0, initial=0.0), 1e-300)
+        slopes = []
+        for k in range(d):
+            ahead, behind = X.copy(), X.copy()
+            ahead[:, k] += step[k]
+            behind[:, k] -= step[k]
+            width = (ahead[:, k] - behind[:, k])[:, None]
+            slopes.append((np.asarray(trend(ahead), dtype=np.float64) - np.asarray(trend(behind), dtype=np.float64)) / width)
+        return np.stack(slopes, axis=1)
+    parts = [np.zeros((n, d, 1))]
+    if trend != "constant":
+        parts.append(np.broadcast_to(np.eye(d), (n, d, d)))
+    if trend == "quadratic":
+        products = [(j, k) for j in range(d) for k in range(j, d)]
+        part = np.zeros((n, d, len(products)))
+        for at, (j, k) in enumerate(products):
+            part[:, j, at] += X[:, k]
+            part[:, k, at] += X[:, j]
+        parts.append(part)
+    return np.concatenate(parts, axis=2)
 
 
 def _require_independent(H: NDArray[np.float64], names: list[str]) -> None:

@@ -74,7 +74,7 @@ int main() {
   const kernsel::Problem problem{X, kernsel::vector(y.data(), n), kernsel::vector(&alpha, 1), kernsel::vector(ones.data(), n)};
   const auto loo = kernsel::criteria::leave_one_out(kernsel::criteria::squared());
   kernsel::Evaluation found;
-  status = kernsel::evaluate(k, problem, loo, true, L, found);
+  status = kernsel::evaluate(k, problem, loo, kernsel::Order::gradient, L, found);
   if (!status.ok()) return fail(status);
   print("loo", {found.value});
   print("loo_gradient", found.gradient);

@@ -27,6 +27,8 @@ struct Fit {
   Index outputs() const { return c.cols; }
 };
 
+enum class Profiled { no, each, shared };  // was the scale at its best, of each output or of all?
+
 struct Partials {
   double value = 0.0;
   std::vector<double> c;          // (n, outputs), by columns; empty for zero
@@ -34,6 +36,10 @@ struct Partials {
   std::vector<double> noise;      // (n), where the noise stands in the criterion itself; empty for zero
   double log_det = 0.0, log_det_trend = 0.0;
   double scale = 1.0;  // profiled variance of the kernel, where there is one
+  // Of likelihoods, for their information: the variance of each output, with how many degrees of freedom each has.
+  std::vector<double> variance;
+  double freedom = 0.0;
+  Profiled profiled = Profiled::no;
 };
 
 struct Criterion {
@@ -97,13 +103,19 @@ struct Evaluation {
   double scale = 1.0;
   double dof = 0.0;  // effective degrees of freedom, sum of leverages 1 - N_i P.ii
   double log_det = 0.0;
+  // Of a likelihood, (p + 1, p + 1): average information, in the order of the gradient, then in the logarithm of a factor of
+  // the problem's noise.
+  std::vector<double> information;
 };
 
-// The value, and with `gradient` all derivatives: n^3 flops for likelihoods, 2 n^3 for criteria that see the diagonal of P.
-// Memory: the lower half of one n x n matrix, which is `buffer`, kept for the next call.
-Status evaluate(const Kernel& k, const Problem& problem, const Criterion& criterion, bool gradient, LowerTiles<double>& buffer,
+// What is wanted: the value; also all derivatives; also the information of a likelihood.
+enum class Order { value, gradient, information };
+
+// With derivatives, n^3 flops for likelihoods, 2 n^3 for criteria that see the diagonal of P. Memory: the lower half of one
+// n x n matrix, which is `buffer`, kept for the next call.
+Status evaluate(const Kernel& k, const Problem& problem, const Criterion& criterion, Order order, LowerTiles<double>& buffer,
                 Evaluation& out);
-Status evaluate(const Kernel& k, const Problem& problem, const Folds& folds, bool gradient, LowerTiles<double>& buffer,
+Status evaluate(const Kernel& k, const Problem& problem, const Folds& folds, Order order, LowerTiles<double>& buffer,
                 Evaluation& out);
 
 }  // namespace kernsel

@@ -38,6 +38,10 @@ Status pullback(const Kernel& k, View<const T> X, View<const T> W, double* gradi
 template <class T>
 Status pullback(const Kernel& k, View<const T> X, View<const T> Z, View<const T> W, double* gradient);
 
+// out, (n, k.parameters()), <- dK/dtheta_p v for each parameter: O(n^2 d). By central differences for kernels that are given by
+// functions, transformed or normalized.
+Status tangents(const Kernel& k, View<const double> X, View<const double> v, View<double> out);
+
 // gradient, n x d, <- d/dX sum_ij W_ij k(x_i, x_j), or k(x_i, z_j) with Z held.
 template <class T>
 Status pullback_points(const Kernel& k, View<const T> X, View<const T> W, View<T> gradient);

@@ -24,6 +24,9 @@ class Kernel {
   // Hyperparameters from left to right in the expression: logarithms of those that are positive, others as they are.
   Index parameters() const;
   std::vector<double> theta() const;
+  // The same kernel with other hyperparameters; not of kernels that are functions of the caller's with parameters of their
+  // own: those are returned as they are, and `changed` is false.
+  Kernel with_theta(const std::vector<double>& theta, bool* changed = nullptr) const;
 
   bool has_noise() const;             // white noise, or noise of each point: is k(x, x) more for a point itself?
   Status check(Index columns) const;  // can it be evaluated on points with that many columns?

@@ -232,3 +232,47 @@ void metric_points(Metric which, const PointTile<T>& points, const T* G, T* out)
       return for_strips<T>(0, points.height, MetricPointsRows<T, Metric::difference>{points, G, out});
   }
 }
+
+// out_ik = w_k sum_j G_ij term_k(i, j).
+template <class T, Metric M>
+struct MetricRowSums {
+  const PointTile<T>& points;
+  const T* G;
+  T* out;
+
+  template <int Rows>
+  KERNSEL_INLINE void run(Index row) const {
+    using P = typename Pack<T>::type;
+    constexpr Index size = Pack<T>::size;
+    for (Index k = 0; k < points.dimension; ++k) {
+      const T* z = points.Z + k * points.width;
+      P x[Rows], sum[Rows];
+#pragma GCC unroll 4
+      for (int r = 0; r < Rows; ++r) {
+        x[r] = simd::pload<P>(points.X + row + r * size + k * points.height);
+        sum[r] = simd::pset1<P>(T(0));
+      }
+      for (Index c = 0; c < points.width; ++c) {
+        const P b = simd::pset1<P>(z[c]);
+#pragma GCC unroll 4
+        for (int r = 0; r < Rows; ++r)
+          sum[r] = add_term<T, M, true>(x[r], b, simd::pload<P>(G + row + r * size + c * points.height), sum[r]);
+      }
+      const P weight = simd::pset1<P>(points.weights ? points.weights[k] : T(1));
+#pragma GCC unroll 4
+      for (int r = 0; r < Rows; ++r) simd::pstore(out + row + r * size + k * points.height, simd::pmul(weight, sum[r]));
+    }
+  }
+};
+
+template <class T>
+void metric_rows(Metric which, const PointTile<T>& points, const T* G, T* out) {
+  switch (which) {
+    case Metric::squared_distance:
+      return for_strips<T>(0, points.height, MetricRowSums<T, Metric::squared_distance>{points, G, out});
+    case Metric::inner_product:
+      return for_strips<T>(0, points.height, MetricRowSums<T, Metric::inner_product>{points, G, out});
+    case Metric::difference:
+      return for_strips<T>(0, points.height, MetricRowSums<T, Metric::difference>{points, G, out});
+  }
+}

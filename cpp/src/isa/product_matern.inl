@@ -155,3 +155,51 @@ void product_matern_points(MaternOrder order, const PointTile<T>& points, const 
       return product_matern_points_of<T, MaternOrder::five_halves>(points, W, K, out);
   }
 }
+
+// out_ik = sum_j W_ij dK_ij/dlog l_k.
+template <class T, MaternOrder Order>
+struct ProductMaternRowSums {
+  const PointTile<T>& points;
+  const T* W;
+  const T* K;
+  T* out;
+
+  template <int Rows>
+  KERNSEL_INLINE void run(Index row) const {
+    using P = typename Pack<T>::type;
+    constexpr Index size = Pack<T>::size;
+    for (Index k = 0; k < points.dimension; ++k) {
+      const P weight = simd::pset1<P>(points.weights[k]);
+      P x[Rows], sum[Rows];
+#pragma GCC unroll 4
+      for (int r = 0; r < Rows; ++r) {
+        x[r] = simd::pload<P>(points.X + row + r * size + k * points.height);
+        sum[r] = simd::pset1<P>(T(0));
+      }
+      for (Index c = 0; c < points.width; ++c) {
+        const P z = simd::pset1<P>(points.Z[c + k * points.width]);
+#pragma GCC unroll 4
+        for (int r = 0; r < Rows; ++r) {
+          const Index at = row + r * size + c * points.height;
+          const P a = bounded_change<T>(simd::pmul(weight, simd::pabs(simd::psub(x[r], z))));
+          const P value = simd::pmul(simd::pload<P>(W + at), simd::pload<P>(K + at));
+          sum[r] = simd::pmadd(value, matern_change<T, Order>(a), sum[r]);
+        }
+      }
+#pragma GCC unroll 4
+      for (int r = 0; r < Rows; ++r) simd::pstore(out + row + r * size + k * points.height, sum[r]);
+    }
+  }
+};
+
+template <class T>
+void product_matern_rows(MaternOrder order, const PointTile<T>& points, const T* W, const T* K, T* out) {
+  switch (order) {
+    case MaternOrder::half:
+      return for_strips<T>(0, points.height, ProductMaternRowSums<T, MaternOrder::half>{points, W, K, out});
+    case MaternOrder::three_halves:
+      return for_strips<T>(0, points.height, ProductMaternRowSums<T, MaternOrder::three_halves>{points, W, K, out});
+    case MaternOrder::five_halves:
+      return for_strips<T>(0, points.height, ProductMaternRowSums<T, MaternOrder::five_halves>{points, W, K, out});
+  }
+}

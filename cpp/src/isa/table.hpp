@@ -69,12 +69,15 @@ struct TileKernels {
   void (*metric)(Metric which, const PointTile<T>& points, T scale, T* S);
   void (*metric_diagonal)(Metric which, const PointTile<T>& points, T scale, T* S);  // of X against itself, (height)
   void (*metric_pullback)(Metric which, const PointTile<T>& points, const T* G, double* gradient);
+  // out_ik = sum_j G_ij times the k-th term, (height, d).
+  void (*metric_rows)(Metric which, const PointTile<T>& points, const T* G, T* out);
   // out, (height, d), = dJ/dX for G = dJ/dS (without scale).
   void (*metric_points)(Metric which, const PointTile<T>& points, const T* G, T* out);
 
   // K = prod_k m(w_k |x_k - z_k|), and gradient_k += sum_ij W_ij dK_ij/dlog l_k, w_k being proportional to 1 / l_k.
   void (*product_matern)(MaternOrder order, const PointTile<T>& points, T* K);
   void (*product_matern_pullback)(MaternOrder order, const PointTile<T>& points, const T* W, const T* K, double* gradient);
+  void (*product_matern_rows)(MaternOrder order, const PointTile<T>& points, const T* W, const T* K, T* out);  // (height, d)
   void (*product_matern_points)(MaternOrder order, const PointTile<T>& points, const T* W, const T* K, T* out);  // (height, d)
 
   // k = f(s) on `count`* numbers, in place if wanted; and for weights W, G = W df/ds, and *gradient += sum W dk/dlog p_0.

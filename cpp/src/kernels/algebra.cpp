@@ -29,9 +29,9 @@ class ProductStep final : public OperationStep<T> {
 };
 
 template <template <class> class StepOf>
-class PairNode final : public OperationNode {
+class PairNode final : public OperationNode<PairNode<StepOf>> {
  public:
-  PairNode(const char* name, const Kernel& a, const Kernel& b) : name_(name) { children = {a.node(), b.node()}; }
+  PairNode(const char* name, const Kernel& a, const Kernel& b) : name_(name) { this->children = {a.node(), b.node()}; }
   std::string key() const override { return name_; }
   std::unique_ptr<Step<float>> bind(const Geometry<float>&, Status&) const override {
     return std::make_unique<StepOf<float>>();
@@ -56,6 +56,11 @@ class ScaleStep final : public OperationStep<T> {
     *gradient += tile_kernels<T>().dot(at.count(), W, value);
     return {};
   }
+  bool has_rows() const override { return true; }
+  Status pull_rows(const Place& at, const T* const*, const T* value, const T* W, double* rows) const override {
+    add_row_products(at, W, value, rows);
+    return {};
+  }
   const T* pull_child(const Place& at, std::size_t, const T* const*, const T*, const T* W, T* room) const override {
     tile_kernels<T>().scale(at.count(), factor_, W, room);
     return room;
@@ -72,6 +77,10 @@ class ScaleNode final : public NodeBase<ScaleNode> {
     return positive(factor_) ? Status{} : Status::invalid("a kernel can be multiplied by a positive, finite number only");
   }
   std::vector<double> theta() const override { return {std::log(factor_)}; }
+  bool set_theta(const double* values) override {
+    factor_ = std::exp(*values);
+    return true;
+  }
   std::string key() const override { return key_of("scale", {factor_}); }
   bool may_overflow() const override { return factor_ > 1e15; }
   template <class T>

@@ -128,6 +128,10 @@ class AnyMaternNode final : public NodeBase<AnyMaternNode<StepOf>> {
     return check_scales(scale_, columns);
   }
   std::vector<double> theta() const override { return logarithms(scale_); }
+  bool set_theta(const double* values) override {
+    exponentials(values, scale_);
+    return true;
+  }
   std::string key() const override {
     std::vector<double> numbers = scale_;
     numbers.push_back(nu_);

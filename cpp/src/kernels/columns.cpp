@@ -5,7 +5,7 @@ namespace kernsel {
 
 namespace {
 
-class ColumnsNode final : public OperationNode {
+class ColumnsNode final : public OperationNode<ColumnsNode> {
  public:
   ColumnsNode(const Kernel& k, std::vector<Index> columns) : columns_(std::move(columns)) { children = {k.node()}; }
   Status check(Index columns) const override {

@@ -17,6 +17,11 @@ class ConstantStep final : public PlacelessStep<T> {
     *gradient += static_cast<double>(value_) * tile_kernels<T>().sum(at.count(), W);
     return {};
   }
+  bool has_rows() const override { return true; }
+  Status pull_rows(const Place& at, const T* const*, const T* value, const T* W, double* rows) const override {
+    add_row_products(at, W, value, rows);
+    return {};
+  }
 
  private:
   T value_;
@@ -37,6 +42,11 @@ class WhiteStep final : public PlacelessStep<T> {
     *gradient += static_cast<double>(noise_) * trace;
     return {};
   }
+  bool has_rows() const override { return true; }
+  Status pull_rows(const Place& at, const T* const*, const T* value, const T* W, double* rows) const override {
+    add_row_products(at, W, value, rows);
+    return {};
+  }
 
  private:
   T noise_;
@@ -49,6 +59,10 @@ class NumberNode final : public NodeBase<NumberNode<StepOf, noise>> {
   NumberNode(const char* name, double value, const char* problem) : name_(name), value_(value), problem_(problem) {}
   Status check(Index) const override { return positive(value_) ? Status{} : Status::invalid(problem_); }
   std::vector<double> theta() const override { return {std::log(value_)}; }
+  bool set_theta(const double* values) override {
+    value_ = std::exp(*values);
+    return true;
+  }
   std::string key() const override { return key_of(name_, {value_}); }
   bool is_noise() const override { return noise; }
   bool may_overflow() const override { return value_ > 1e15; }
@@ -90,6 +104,11 @@ class NoiseStep final : public LeafStep<T> {
     if (itself(at)) *gradient += tile_kernels<T>().dot(at.count(), W, value);
     return {};
   }
+  bool has_rows() const override { return true; }
+  Status pull_rows(const Place& at, const T* const*, const T* value, const T* W, double* rows) const override {
+    add_row_products(at, W, value, rows);
+    return {};
+  }
   // In a tile, half of the way that a point has as X, half as Z.
   Status pull_points(const Place& at, const T* const*, const T*, const T* W, T* gx, T* gz) const override {
     if (!itself(at)) return {};
@@ -120,6 +139,10 @@ class NoiseNode final : public NodeBase<NoiseNode> {
     return positive(level_) ? Status{} : Status::invalid("noise: the level must be positive and finite");
   }
   std::vector<double> theta() const override { return {std::log(level_)}; }
+  bool set_theta(const double* values) override {
+    level_ = std::exp(*values);
+    return true;
+  }
   bool is_noise() const override { return true; }
   std::string key() const override { return key_of("noise", {level_}) + function_key("", variance_.name, *this); }
   template <class T>

@@ -80,6 +80,19 @@ class Metrics {
     }
   }
 
+  // The same for each row.
+  void pull_scale_rows(const Place& at, const T* S, const T* G, std::size_t scales, T* room, double* rows) const {
+    const double power = metric_ == Metric::difference ? 1.0 : 2.0;
+    std::fill_n(room, at.height * static_cast<Index>(std::max<std::size_t>(scales, 1)), T(0));
+    if (scales == 1) {
+      for (Index c = 0; c < at.width; ++c)
+        for (Index r = 0; r < at.height; ++r) room[r] += G[r + c * at.height] * S[r + c * at.height];
+    } else if (scales > 1) {
+      tile_kernels<T>().metric_rows(metric_, place(at), G, room);
+    }
+    for (Index i = 0; i < at.height * static_cast<Index>(scales); ++i) rows[i] -= power * static_cast<double>(room[i]);
+  }
+
   // Adds dJ/dx and dJ/dz; `room` for a tile.
   Status pull_points(const Place& at, const T* G, T* room, T* gx, T* gz) const {
     const Index most = std::max(at.height, at.width), dimension = static_cast<Index>(columns_.size());
@@ -144,6 +157,20 @@ class MetricStep final : public LeafStep<T> {
     metrics_.pull_scales(at, S, S + at.count(), leaf_.scale.size(), gradient);
     return {};
   }
+  bool has_rows() const override { return true; }
+  Status pull_rows(const Place& at, const T* const*, const T* value, const T* W, double* rows) const override {
+    T* S = scratch<T>(Scratch::metric, 2 * at.count());
+    T* room = scratch<T>(Scratch::step, std::max(2 * at.count(), at.height * static_cast<Index>(leaf_.scale.size() + 1)));
+    if (!S || !room) return no_memory();
+    T* G = S + at.count();
+    if (leaf_.learned) {
+      pull_own_rows(at, W, S, room, rows);
+      rows += at.height;
+    }
+    pull_profile(at, value, W, S, G);
+    metrics_.pull_scale_rows(at, S, G, leaf_.scale.size(), room, rows);
+    return {};
+  }
   Status pull_points(const Place& at, const T* const*, const T* value, const T* W, T* gx, T* gz) const override {
     T* S = scratch<T>(Scratch::metric, 2 * at.count());
     if (!S) return no_memory();
@@ -159,6 +186,25 @@ class MetricStep final : public LeafStep<T> {
     if (leaf_.profile != Profile::rbf || leaf_.scale.size() == 1) metrics_.forward(at, S);
     tile_kernels<T>().profile_pullback(leaf_.profile, at.count(), parameters_.data(), S, value, W, G, &own);
     return own;
+  }
+
+  // The hyperparameter of the profile, by central differences: profiles have its derivative for whole tiles only.
+  void pull_own_rows(const Place& at, const T* W, T* S, T* room, double* rows) const {
+    const T step = std::cbrt(std::numeric_limits<T>::epsilon());
+    std::vector<T> moved = parameters_;
+    metrics_.forward(at, S);
+    const T size = leaf_.plain ? std::max(std::abs(moved[0]), T(1)) : moved[0];
+    for (const T sign : {T(1), T(-1)}) {
+      moved[0] = parameters_[0] + sign * step * size;
+      T* value = room + (sign > T(0) ? 0 : at.count());
+      tile_kernels<T>().profile(leaf_.profile, at.count(), moved.data(), S, value);
+    }
+    const double factor = leaf_.exponent / static_cast<double>(2 * step * (leaf_.plain ? size : T(1)));
+    for (Index c = 0; c < at.width; ++c)
+      for (Index r = 0; r < at.height; ++r) {
+        const Index i = r + c * at.height;
+        rows[r] += factor * static_cast<double>(W[i] * (room[i] - room[at.count() + i]));
+      }
   }
 
   MetricLeaf leaf_;
@@ -181,6 +227,14 @@ class MetricNode final : public NodeBase<MetricNode> {
     const double first = leaf_.parameters.empty() ? 0.0 : leaf_.parameters[0];
     if (leaf_.learned) all.insert(all.begin(), leaf_.plain ? first : std::log(first) / leaf_.exponent);
     return all;
+  }
+  bool set_theta(const double* values) override {
+    if (leaf_.learned) {
+      leaf_.parameters[0] = leaf_.plain ? *values : std::exp(*values * leaf_.exponent);
+      ++values;
+    }
+    exponentials(values, leaf_.scale);
+    return true;
   }
   std::string key() const override {
     // Also how hyperparameters enter: equal values need not have equal gradients.

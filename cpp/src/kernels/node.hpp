@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -33,6 +34,12 @@ inline std::string key_of(const char* name, const std::vector<double>& numbers) 
   return key;
 }
 
+// The inverse; returns where the next parameters are.
+inline const double* exponentials(const double* logs, std::vector<double>& values) {
+  for (double& value : values) value = std::exp(*logs++);
+  return logs;
+}
+
 inline std::vector<double> logarithms(const std::vector<double>& values) {
   std::vector<double> logs;
   for (const double value : values) logs.push_back(std::log(value));
@@ -44,6 +51,7 @@ inline std::vector<double> logarithms(const std::vector<double>& values) {
 template <class Node>
 class NodeBase : public KernelNode {
  public:
+  std::shared_ptr<KernelNode> copy() const override { return std::make_shared<Node>(static_cast<const Node&>(*this)); }
   std::unique_ptr<Step<float>> bind(const Geometry<float>& points, Status& status) const override {
     return static_cast<const Node*>(this)->make(points, status);
   }
@@ -57,6 +65,13 @@ class LeafStep : public Step<T> {
  public:
   const T* pull_child(const Place&, std::size_t, const T* const*, const T*, const T* W, T*) const override { return W; }
 };
+
+// rows += the sum of each row of A o B: what a parameter does that multiplies the value.
+template <class T>
+void add_row_products(const Place& at, const T* A, const T* B, double* rows) {
+  for (Index c = 0; c < at.width; ++c, A += at.height, B += at.height)
+    for (Index r = 0; r < at.height; ++r) rows[r] += static_cast<double>(A[r] * B[r]);
+}
 
 // The points of both sets as a leaf sees them, each column multiplied by a factor.
 template <class T>
@@ -92,12 +107,15 @@ class PlacelessStep : public LeafStep<T> {
 template <class T>
 class OperationStep : public Step<T> {  // no parameters of its own, and no look at the points
  public:
+  Status pull_rows(const Place&, const T* const*, const T*, const T*, double*) const override { return {}; }
   Status pull_parameters(const Place&, const T* const*, const T*, const T*, double*) const override { return {}; }
   Status pull_points(const Place&, const T* const*, const T*, const T*, T*, T*) const override { return {}; }
 };
 
+template <class Node>
 class OperationNode : public KernelNode {
  public:
+  std::shared_ptr<KernelNode> copy() const override { return std::make_shared<Node>(static_cast<const Node&>(*this)); }
   Status check(Index) const override { return {}; }
   std::vector<double> theta() const override { return {}; }
 };

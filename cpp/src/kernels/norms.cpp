@@ -216,6 +216,11 @@ class NormsNode final : public NodeBase<NormsNode> {
     if (offset_ > 0.0) all.insert(all.begin(), std::log(offset_));
     return all;
   }
+  bool set_theta(const double* values) override {
+    if (offset_ > 0.0) offset_ = std::exp(*values++);
+    exponentials(values, scale_);
+    return true;
+  }
   std::string key() const override {
     std::vector<double> numbers = scale_;
     numbers.push_back(offset_);

@@ -33,6 +33,15 @@ class ProductMaternStep final : public LeafStep<T> {
     for (std::size_t k = 0; k < each.size(); ++k) gradient[one_scale_ ? 0 : k] += each[k];
     return {};
   }
+  bool has_rows() const override { return true; }
+  Status pull_rows(const Place& at, const T* const*, const T* value, const T* W, double* rows) const override {
+    const Index count = at.height * static_cast<Index>(columns_.size());
+    T* each = scratch<T>(Scratch::step, count);
+    if (!each) return no_memory();
+    tile_kernels<T>().product_matern_rows(order_, points_.at(at, weights_.data()), W, value, each);
+    for (Index i = 0; i < count; ++i) rows[one_scale_ ? i % at.height : i] += static_cast<double>(each[i]);
+    return {};
+  }
   Status pull_points(const Place& at, const T* const*, const T* value, const T* W, T* gx, T* gz) const override {
     if (!at.tile()) return {};
     const auto dimension = static_cast<Index>(columns_.size());
@@ -75,6 +84,10 @@ class ProductMaternNode final : public NodeBase<ProductMaternNode> {
       : order_(order), length_scale_(std::move(length_scale)) {}
   Status check(Index columns) const override { return check_scales(length_scale_, columns); }
   std::vector<double> theta() const override { return logarithms(length_scale_); }
+  bool set_theta(const double* values) override {
+    exponentials(values, length_scale_);
+    return true;
+  }
   std::string key() const override {
     return key_of(order_ == MaternOrder::half           ? "product 1/2"
                   : order_ == MaternOrder::three_halves ? "product 3/2"

@@ -24,6 +24,10 @@ class WendlandNode final : public NodeBase<WendlandNode> {
     return check_scales(length_scale_, columns);
   }
   std::vector<double> theta() const override { return logarithms(length_scale_); }
+  bool set_theta(const double* values) override {
+    exponentials(values, length_scale_);
+    return true;
+  }
   std::string key() const override {
     return key_of(smoothness_ == 0 ? "wendland 0" : smoothness_ == 1 ? "wendland 1" : "wendland 2", length_scale_);
   }

@@ -99,9 +99,10 @@ class MatrixMap final : public PointMap<T> {
   Set X_, Z_;
 };
 
-class TransformNode : public OperationNode {
+template <class Node>
+class TransformNode : public OperationNode<Node> {
  public:
-  TransformNode(const Kernel& k, Index outputs) : outputs_(outputs) { children = {k.node()}; }
+  TransformNode(const Kernel& k, Index outputs) : outputs_(outputs) { this->children = {k.node()}; }
   bool maps_points() const override { return true; }
   Index columns_inside(Index) const override { return outputs_; }
   std::unique_ptr<Step<float>> bind(const Geometry<float>&, Status&) const override { return nullptr; }
@@ -111,7 +112,7 @@ class TransformNode : public OperationNode {
   Index outputs_;
 };
 
-class FunctionTransformNode final : public TransformNode {
+class FunctionTransformNode final : public TransformNode<FunctionTransformNode> {
  public:
   FunctionTransformNode(const Kernel& k, Index outputs, PointFunction phi) : TransformNode(k, outputs), phi_(std::move(phi)) {}
   Status check(Index) const override {
@@ -129,7 +130,7 @@ class FunctionTransformNode final : public TransformNode {
   PointFunction phi_;
 };
 
-class MatrixTransformNode final : public TransformNode {
+class MatrixTransformNode final : public TransformNode<MatrixTransformNode> {
  public:
   MatrixTransformNode(const Kernel& k, std::vector<double> B, Index outputs) : TransformNode(k, outputs), B_(std::move(B)) {}
   Status check(Index columns) const override {
@@ -140,6 +141,10 @@ class MatrixTransformNode final : public TransformNode {
     return {};
   }
   std::vector<double> theta() const override { return B_; }
+  bool set_theta(const double* values) override {
+    std::copy_n(values, B_.size(), B_.begin());
+    return true;
+  }
   std::string key() const override { return key_of("matrix", B_) + std::to_string(outputs_); }
   std::unique_ptr<PointMap<float>> map(const Geometry<float>& points, Status& status) const override {
     return std::make_unique<MatrixMap<float>>(B_, outputs_, points, status);

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["RULES", "Data", "Proposal"]
+__all__ = ["RULES", "Anchor", "Data", "Proposal"]
 
 Vector = NDArray[np.float64]
 
@@ -28,15 +28,21 @@ class Data:
     weights: Vector | None = None
     names: Sequence[str] | None = None
     ties: dict[str, Any] = field(default_factory=dict)  # what hyperparameters with a name have become: the first one decides
+    anchors: list[Anchor] | None = None  # of all hyperparameters, from left to right, if they are asked for
 
     def restricted(self, columns: Sequence[int]) -> Data:
         """Return the same with some columns only."""
         names = None if self.names is None else [self.names[i] for i in columns]
-        return Data(self.X[:, list(columns)], self.y, self.weights, names, self.ties)
+        return Data(self.X[:, list(columns)], self.y, self.weights, names, self.ties, self.anchors)
 
     def moved(self, X: NDArray[np.float64]) -> Data:
         """Return the same with other points, which have no names."""
-        return Data(X, self.y, self.weights, None, self.ties)
+        return Data(X, self.y, self.weights, None, self.ties, self.anchors)
+
+    def note(self, rule: str, count: int) -> None:
+        """Put down what that many numbers of one hyperparameter can be measured by."""
+        if self.anchors is not None:
+            self.anchors.append(Anchor(rule, count, self))
 
     @cached_property
     def ranges(self) -> Vector:
@@ -47,8 +53,10 @@ class Data:
     @cached_property
     def spacings(self) -> Vector:
         """The median distance between neighbouring values of each column."""
-        gaps = [np.diff(np.unique(column)) for column in self.X.T]
-        return np.array([np.median(gap) if len(gap) else 1.0 for gap in gaps])
+        gaps = np.diff(np.sort(self.X, axis=0), axis=0)
+        if len(gaps) and (gaps > 0).all():
+            return np.asarray(np.median(gaps, axis=0))
+        return np.array([np.median(gap[gap > 0]) if (gap > 0).any() else 1.0 for gap in gaps.T])
 
     @cached_property
     def spreads(self) -> Vector:
@@ -70,6 +78,22 @@ class Data:
         return np.where(size > 0, size, 1.0)
 
     @cached_property
+    def relevance(self) -> Vector:
+        """The share of the targets' variance that a cubic polynomial of each column alone explains."""
+        n, d = self.X.shape
+        if self.y is None or n < 8:
+            return np.ones(d)
+        y = self.y.reshape(n, -1)
+        y = y - y.mean(axis=0)
+        size = np.sqrt(np.mean(y**2, axis=0))
+        y = y[:, size > 0] / size[size > 0]
+        if not y.size:
+            return np.ones(d)
+        x = ((self.X - self.X.mean(axis=0)) / self.ranges).T[:, :, None]
+        basis = np.linalg.qr(np.concatenate([np.ones_like(x), x, x**2, x**3], axis=2))[0]
+        return np.asarray(np.mean(np.sum((basis.transpose(0, 2, 1) @ y) ** 2, axis=1), axis=1) / n)
+
+    @cached_property
     def variance(self) -> float:
         """The variance of the targets, averaged over outputs; 1 without targets, or if they are constant."""
         if self.y is None or not len(self.y):
@@ -77,6 +101,15 @@ class Data:
         centred = self.y - np.average(self.y, axis=0, weights=self.weights)
         variance = float(np.mean(np.average(centred**2, axis=0, weights=self.weights)))
         return variance if variance > 0 else 1.0
+
+
+@dataclass(frozen=True)
+class Anchor:
+    """The rule of a hyperparameter of so many numbers, and the data that it sees."""
+
+    rule: str
+    count: int
+    data: Data
 
 
 @dataclass(frozen=True)

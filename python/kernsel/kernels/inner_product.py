@@ -321,7 +321,9 @@ class QuadraticForm(Leaf):
         check_matrix(name, value)
 
     def _resolve(self, data: Data) -> Kernel:
-        return self._replaced(**resolved_matrix(self, "B", 1 / data.sizes))
+        resolved = self._replaced(**resolved_matrix(self, "B", 1 / data.sizes))
+        data.note("signed", int(np.size(value_of(resolved.B))))
+        return resolved
 
     def _build(self) -> _core.Kernel:
         B = numbers(self.B, "B", positive=False)

@@ -109,13 +109,19 @@ class Leaf(Kernel):
         for name in self._hyper:
             given = getattr(self, name)
             value, bounds = value_of(given), self._bounds_of(name)
-            if self._absent(name, value) or (not isinstance(value, str) and not isinstance(bounds, str)):
+            if self._absent(name, value):
+                continue
+            auto = isinstance(value, str)
+            if data.anchors is not None:
+                by_column = auto and name in self._by_column
+                data.note(self._rule(name), data.X.shape[1] if by_column else 1 if auto else np.size(value))
+            if not auto and not isinstance(bounds, str):
                 continue
             if isinstance(given, Parameter) and given.name in data.ties:
                 changed[name] = data.ties[given.name]
                 continue
             proposal = RULES[self._rule(name)](data)
-            if isinstance(value, str):
+            if auto:
                 value = proposal.start if name in self._by_column else float(np.mean(proposal.start))
             if isinstance(bounds, str) and bounds == "auto":
                 bounds = proposal.bounds(np.size(value), name in self._by_column)

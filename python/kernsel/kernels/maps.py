@@ -156,6 +156,7 @@ class Transform(Operation):
             return seen._replaced(kernel=self.kernel._resolve(data.moved(_values(self.phi, data.X))))  # type: ignore[no-any-return]
         # QuadraticForm takes the root mean square of columns for their size: of the spreads alone, that is the spreads.
         start: Any = self._matrix()._resolve(Data(data.spreads[None, :]))
+        data.note("signed", int(np.size(value_of(start.B))))
         mapped = data.X @ numbers(start.B, "phi", positive=False).T
         return seen._replaced(phi=start.B, phi_bounds=start.B_bounds, kernel=self.kernel._resolve(data.moved(mapped)))  # type: ignore[no-any-return]
 

@@ -27,7 +27,7 @@ class ConstantKernel(Leaf):
 
     _hyper: ClassVar = {"constant_value": "variance"}
 
-    def __init__(self, constant_value: float | Parameter = 1.0, constant_value_bounds: Bounds = "auto") -> None:
+    def __init__(self, constant_value: float | str | Parameter = 1.0, constant_value_bounds: Bounds = "auto") -> None:
         self.constant_value = constant_value
         self.constant_value_bounds = constant_value_bounds
         self._check()
@@ -53,7 +53,7 @@ class WhiteKernel(Leaf):
 
     _hyper: ClassVar = {"noise_level": "noise"}
 
-    def __init__(self, noise_level: float | Parameter = 1.0, noise_level_bounds: Bounds = "auto") -> None:
+    def __init__(self, noise_level: float | str | Parameter = 1.0, noise_level_bounds: Bounds = "auto") -> None:
         self.noise_level = noise_level
         self.noise_level_bounds = noise_level_bounds
         self._check()
@@ -87,7 +87,7 @@ class HeteroscedasticNoise(Leaf):
     def __init__(
         self,
         variances: Callable[..., Any] | ArrayLike,
-        noise_level: float | Parameter = 1.0,
+        noise_level: float | str | Parameter = 1.0,
         noise_level_bounds: Bounds = "fixed",
     ) -> None:
         self.variances = variances

@@ -386,6 +386,8 @@ class SpectralMixture(Leaf):
         for name in self._hyper:
             if not isinstance(value := value_of(getattr(self, name)), str):
                 q = len(np.asarray(value))
+        for rule, columns in (("variance", 1), ("length", data.X.shape[1]), ("period", data.X.shape[1])):
+            data.note(rule, q * columns)
         starts: dict[str, NDArray[np.float64]] = {"weights": np.full(q, data.variance / q)}
         period, length = RULES["period"](data), RULES["length"](data)
         spread = np.geomspace(1.0, 0.1, q)[:, None] if q > 1 else np.ones((1, 1))

@@ -1,0 +1,215 @@
+// The search of selection.hpp. Numbers without a name were tuned on standard functions, with and without noise, of 2 to 20
+// columns (CONTRIBUTING tells how to repeat that).
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "box.hpp"
+#include "call_out.hpp"
+#include "kernsel/selection.hpp"
+#include "parallel.hpp"
+
+namespace kernsel {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr double largest_radius = 3.0, smallest_radius = 1e-3;
+constexpr Index longest_climb = 100;
+constexpr double ridge = 0.1;  // added to the curvature
+
+// s'A s
+double form(const std::vector<double>& A, const std::vector<double>& s) {
+  double sum = 0.0;
+  for (std::size_t i = 0; i < s.size(); ++i)
+    for (std::size_t j = 0; j < s.size(); ++j) sum += s[i] * A[i + j * s.size()] * s[j];
+  return sum;
+}
+
+double largest(const std::vector<double>& step, const std::vector<double>& reach) {
+  double most = 0.0;
+  for (std::size_t i = 0; i < step.size(); ++i) most = std::max(most, std::abs(step[i]) / reach[i]);
+  return most;
+}
+
+// What the climbs of one search have in common: the budget, the best so far.
+class Search {
+ public:
+  Search(const SearchOptions& options, LowerTiles<double>& buffer, Optimum& out)
+      : options_(options), buffer_(buffer), out_(out), began_(Clock::now()) {}
+
+  // An evaluation, if the budget has one left. Failures that another place may not have leave the value at infinity.
+  Status evaluate(const Objective& objective, const std::vector<double>& x, Order order, bool of_all, Trial& trial) {
+    trial = Trial{};
+    trial.x = x;
+    if (ended()) return {};
+    const Status status = objective.evaluate(x, order, buffer_, trial);
+    ++(of_all ? out_.evaluations : out_.evaluations_of_some);
+    if (status.code == Code::interrupted) {
+      end(Ended::interrupted);
+      return {};
+    }
+    const bool elsewhere = status.code == Code::not_positive_definite || status.code == Code::invalid_argument;
+    if (!status.ok() || !std::isfinite(trial.value)) trial.value = std::numeric_limits<double>::infinity();
+    if (!status.ok() && !elsewhere) return status;
+    if (!status.ok() && failure_.ok()) failure_ = status;
+    if (of_all) note(trial);
+    if (options_.progress) {
+      bool go_on = true;
+      const Index done = out_.evaluations + out_.evaluations_of_some;
+      const double best = std::min(trial.value, out_.best.value);
+      const Status called = call_out([&] { go_on = options_.progress(done, objective.problem.X.rows, best); });
+      if (!called.ok()) return called;
+      if (!go_on) end(Ended::stopped);
+    }
+    const Clock::time_point now = Clock::now();
+    if (now >= next_poll_) {
+      if (asked_to_stop()) end(Ended::interrupted);
+      next_poll_ = now + std::chrono::milliseconds(50);
+    }
+    const std::chrono::duration<double> passed = now - began_;
+    if (out_.evaluations + out_.evaluations_of_some >= options_.evaluations) end(Ended::evaluations);
+    if (passed.count() > options_.seconds) end(Ended::seconds);
+    return {};
+  }
+
+  void note(const Trial& trial) {
+    if (trial.value < out_.best.value) out_.best = trial;
+  }
+  bool ended() const { return ended_; }
+  double fine() const { return options_.fine; }
+  const Status& failure() const { return failure_; }
+
+ private:
+  void end(Ended how) {
+    if (ended_) return;
+    ended_ = true;
+    out_.ended = how;
+  }
+
+  const SearchOptions& options_;
+  LowerTiles<double>& buffer_;
+  Optimum& out_;
+  Clock::time_point began_, next_poll_ = began_ + std::chrono::milliseconds(50);
+  bool ended_ = false;
+  Status failure_;
+};
+
+// Is a place within the basin of an optimum that is already known? Then the climb would end there.
+bool in_basin(const Trial& here, const Trial& optimum) {
+  if (optimum.information.empty()) return false;
+  std::vector<double> way(here.x.size());
+  for (std::size_t i = 0; i < way.size(); ++i) way[i] = here.x[i] - optimum.x[i];
+  const double half = 0.5 * form(optimum.information, way), above = here.value - optimum.value;
+  return half < 4.0 && above > -0.05 && above < 2.0 * half + 0.2;
+}
+
+// Makes a curvature agree with what the last step has shown (the update of Broyden, Fletcher, Goldfarb and Shanno): the
+// average information is not the curvature itself, and near the optimum that would cost steps.
+void learn(const std::vector<double>& moved, const std::vector<double>& bent, std::vector<double>& H) {
+  const std::size_t count = moved.size();
+  if (count == 0) return;
+  std::vector<double> Hs(count, 0.0);
+  double sy = 0.0, sHs = 0.0;
+  for (std::size_t i = 0; i < count; ++i) {
+    for (std::size_t j = 0; j < count; ++j) Hs[i] += H[i + j * count] * moved[j];
+    sHs += moved[i] * Hs[i];
+    sy += moved[i] * bent[i];
+  }
+  if (!(sy > 0.1 * sHs) || !(sHs > 0.0)) return;
+  for (std::size_t i = 0; i < count; ++i)
+    for (std::size_t j = 0; j < count; ++j) H[i + j * count] += bent[i] * bent[j] / sy - Hs[i] * Hs[j] / sHs;
+}
+
+// Downhill from `at`, whose value, gradient and information are known, until the gains are below the tolerance.
+Status climb(Search& search, const Objective& objective, bool of_all, double tolerance, double radius,
+             const std::vector<Trial>& known, Trial& at) {
+  const Unknowns& unknowns = objective.unknowns;
+  const std::size_t count = unknowns.count();
+  int small_gains = 0;
+  const bool last = tolerance == search.fine();
+  std::vector<double> moved, bent;  // the last step, and by how much the slope changed on it
+  for (Index step_number = 0; step_number < longest_climb && !search.ended(); ++step_number) {
+    for (const Trial& optimum : known)
+      if (in_basin(at, optimum)) return {};
+    std::vector<double> H = at.information, below(count), above(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      H[i + i * count] += last ? 1e-2 * ridge : ridge;
+      below[i] = std::max(unknowns.lower[i] - at.x[i], -radius * unknowns.reach[i]);
+      above[i] = std::min(unknowns.upper[i] - at.x[i], radius * unknowns.reach[i]);
+    }
+    if (last) learn(moved, bent, H);
+    const std::vector<double> step = minimize_in_box(H, at.gradient, below, above);
+    double expected = -0.5 * form(H, step);
+    for (std::size_t i = 0; i < count; ++i) expected -= at.gradient[i] * step[i];
+    if (!(expected > tolerance)) return {};
+    std::vector<double> x(count);
+    for (std::size_t i = 0; i < count; ++i) x[i] = std::clamp(at.x[i] + step[i], unknowns.lower[i], unknowns.upper[i]);
+    Trial next;
+    const Status status = search.evaluate(objective, x, Order::information, of_all, next);
+    if (!status.ok()) return status;
+    const double gain = at.value - next.value, length = largest(step, unknowns.reach);
+    if (!(gain > 1e-3 * expected)) {
+      radius = 0.35 * std::min(length, radius);
+      if (radius < smallest_radius) return {};
+      continue;
+    }
+    if (gain > 0.75 * expected && length > 0.99 * radius) radius = std::min(2.0 * radius, largest_radius);
+    if (gain < 0.25 * expected) radius = 0.5 * length;
+    moved.resize(count);
+    bent.resize(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      moved[i] = next.x[i] - at.x[i];
+      bent[i] = next.gradient[i] - at.gradient[i];
+    }
+    at = std::move(next);
+    small_gains = gain < tolerance ? small_gains + 1 : 0;
+    if (small_gains == 2 || radius < smallest_radius) return {};
+  }
+  return {};
+}
+
+}  // namespace
+
+Status search(const Objective& all, const Objective* some, const std::vector<std::vector<double>>& starts,
+              const SearchOptions& options, LowerTiles<double>& buffer, Optimum& out) {
+  out = Optimum{};
+  Search search(options, buffer, out);
+  const Objective& first = some ? *some : all;
+  std::vector<Trial> found;
+  for (const std::vector<double>& start : starts) {
+    Trial at;
+    Status status = search.evaluate(first, start, Order::information, !some, at);
+    if (status.ok() && std::isfinite(at.value))
+      status = climb(search, first, !some, options.coarse, options.first_radius, found, at);
+    if (!status.ok()) return status;
+    out.of_starts.push_back(at.value);
+    if (std::isfinite(at.value)) found.push_back(std::move(at));
+  }
+  std::sort(found.begin(), found.end(), [](const Trial& a, const Trial& b) { return a.value < b.value; });
+  if (found.empty()) return search.failure().ok() ? Status::invalid("search: no start could be evaluated") : search.failure();
+  Trial at = found[0];
+  if (some) {
+    // On all points: the best two, and a start that the others cannot have spoilt.
+    std::vector<std::vector<double>> candidates;
+    for (std::size_t i = 0; i < std::min<std::size_t>(found.size(), 2); ++i) candidates.push_back(found[i].x);
+    candidates.push_back(starts[0]);
+    if (out.best.x.empty()) out.best.x = candidates[0];  // should the search end before any is evaluated
+    Trial best;
+    for (const std::vector<double>& x : candidates) {
+      Trial trial;
+      const Status status = search.evaluate(all, x, Order::value, true, trial);
+      if (!status.ok()) return status;
+      if (trial.value < best.value) best = trial;
+    }
+    if (!std::isfinite(best.value)) return search.ended() ? Status{} : search.failure();
+    const Status status = search.evaluate(all, best.x, Order::information, true, at);
+    if (!status.ok() || search.ended()) return status;
+  }
+  const Status status = climb(search, all, true, options.fine, 1.0, {}, at);
+  if (at.value <= out.best.value) out.best = at;
+  return status;
+}
+
+}  // namespace kernsel

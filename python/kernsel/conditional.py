@@ -1,0 +1,161 @@
+"""A Gaussian process conditioned on data: what every prediction comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+
+from kernsel.errors import NotPositiveDefiniteError
+from kernsel.factor import Cholesky
+from kernsel.kernels import Kernel
+from kernsel.trend import Trend, trend_gradient, trend_matrix
+
+__all__ = ["Conditional"]
+
+Vector = NDArray[np.float64]
+
+_BLOCK = 2_000_000  # numbers of a block of k(X, Z), so that predictions at any number of points take little memory
+
+
+class Conditional:
+    """The factor of K~ = k(X, X) + diag(noise), the trend's coefficients beta and the weights c = K~^-1 (y - H beta).
+
+    mean(z) = k(z, X) c + h(z) beta; var(z) = k(z, z) - k(z, X) K~^-1 k(X, z) + r'(H'K~^-1 H)^-1 r, r = h(z) - H'K~^-1 k(X, z).
+    n^3 / 3 operations once; O(n) for a mean and O(n^2) for a variance at a point.
+    """
+
+    def __init__(self, kernel: Kernel, X: Vector, y: Vector, noise: Vector, trend: Trend) -> None:
+        self.kernel = kernel
+        self.trend = trend if isinstance(trend, str) or callable(trend) else None  # at other points
+        self.X = X
+        self.y = y
+        self.noise = noise
+        self.H = trend_matrix(trend, X)
+        self.factor = Cholesky(kernel._build().cholesky(X, noise))
+        self._solve()
+
+    def _solve(self) -> None:
+        q = self.H.shape[1]
+        if q:
+            Q, self.R = linalg.qr(self.factor.solve_lower(self.H), mode="economic", check_finite=False)
+            self.V = linalg.solve_triangular(self.R, self.factor.solve(self.H).T, trans="T", check_finite=False).T
+            self.beta = linalg.solve_triangular(self.R, Q.T @ self.factor.solve_lower(self.y), check_finite=False)
+            self.c = self.factor.solve(self.y - self.H @ self.beta)
+        else:
+            self.R, self.V, self.beta = np.zeros((0, 0)), np.zeros((len(self.y), 0)), np.zeros((0, self.y.shape[1]))
+            self.c = self.factor.solve(self.y)
+
+    def _basis(self, Z: Vector) -> Vector:
+        if not self.H.shape[1]:
+            return np.zeros((len(Z), 0))
+        if self.trend is None:
+            raise ValueError("trend: a matrix says nothing of other points; give a name or a function to predict")
+        return trend_matrix(self.trend, Z, check=False)
+
+    def _blocks(self, Z: Vector) -> Iterator[slice]:
+        size = max(_BLOCK // max(len(self.X), 1), 16)
+        for begin in range(0, len(Z), size):
+            yield slice(begin, min(begin + size, len(Z)))
+
+    def mean(self, Z: Vector) -> Vector:
+        """Return the mean at other points, shape (m, outputs): the kernel matrix is never stored."""
+        mean = np.asarray(self.kernel.matmul(Z, self.X, self.c))
+        return mean + self._basis(Z) @ self.beta if self.H.shape[1] else mean
+
+    def _reduced(self, Z: Vector) -> tuple[Vector, Vector]:
+        """Return A = L^-1 k(X, Z) and B = R^-T r(Z): the covariance is k(Z, Z) - A'A + B'B."""
+        cross = self.kernel(self.X, Z)
+        A = self.factor.solve_lower(cross)
+        if not self.H.shape[1]:
+            return A, np.zeros((0, len(Z)))
+        r = self._basis(Z).T - self.R.T @ (self.V.T @ cross)
+        return A, linalg.solve_triangular(self.R, r, trans="T", check_finite=False)
+
+    def variance(self, Z: Vector) -> Vector:
+        """Return the variance at other points, shape (m,), block after block of them."""
+        variance = np.array(self.kernel.diag(Z), dtype=np.float64)
+        for block in self._blocks(Z):
+            A, B = self._reduced(Z[block])
+            variance[block] += np.einsum("ij,ij->j", B, B) - np.einsum("ij,ij->j", A, A)
+        return variance
+
+    def covariance(self, Z: Vector) -> Vector:
+        """Return the joint covariance of other points, shape (m, m)."""
+        A, B = self._reduced(Z)
+        return np.asarray(self.kernel(Z) - A.T @ A + B.T @ B)
+
+    def mean_gradient(self, Z: Vector) -> Vector:
+        """Return the derivatives of the mean in the points, shape (m, d, outputs)."""
+        outputs = self.c.shape[1]
+        slopes = np.empty((*Z.shape, outputs))
+        for k in range(outputs):
+            for block in self._blocks(Z):
+                W = np.broadcast_to(self.c[:, k], (len(Z[block]), len(self.X)))
+                slopes[block, :, k] = self.kernel.pullback(Z[block], W, self.X, wrt="X")
+        if self.H.shape[1]:
+            slopes += np.asarray(np.einsum("mdq,qk->mdk", trend_gradient(self.trend, Z), self.beta))
+        return slopes
+
+    def variance_gradient(self, Z: Vector) -> Vector:
+        """Return the derivatives of the variance in the points, shape (m, d)."""
+        slopes = np.empty(Z.shape)
+        size = min(256, max(_BLOCK // max(len(self.X), 1), 16))
+        for begin in range(0, len(Z), size):
+            points = Z[begin : begin + size]
+            cross = self.kernel(self.X, points)
+            weights = self.factor.solve(cross)
+            if self.H.shape[1]:
+                r = self._basis(points).T - self.R.T @ (self.V.T @ cross)
+                s = linalg.cho_solve((self.R, False), r, check_finite=False)
+                weights = weights + self.V @ (self.R @ s)
+            own = self.kernel.pullback(points, np.eye(len(points)), wrt="X")
+            slopes[begin : begin + size] = own - 2 * self.kernel.pullback(points, weights.T, self.X, wrt="X")
+            if self.H.shape[1]:
+                slopes[begin : begin + size] += 2 * np.einsum("mdq,qm->md", trend_gradient(self.trend, points), s)
+        return slopes
+
+    def precision(self) -> Vector:
+        """Return the diagonal of P, from which all leave-one-out errors follow: r_i = c_i / P_ii, of variance 1 / P_ii."""
+        return np.asarray(np.maximum(self.factor.inverse_diagonal() - np.einsum("ij,ij->i", self.V, self.V), 0.0))
+
+    def total_noise(self) -> Vector:
+        """Return the noise of each point, that of the kernel included."""
+        return np.asarray(self.kernel._build().noise(self.X) + self.noise)
+
+    def log_likelihood(self, *, restricted: bool = False) -> float:
+        """Return the log likelihood, the sum over outputs."""
+        n, m = self.y.shape
+        q = self.H.shape[1] if restricted else 0
+        value = -0.5 * float(np.sum(self.y * self.c)) - 0.5 * m * (self.factor.logdet() + (n - q) * float(np.log(2 * np.pi)))
+        if q:
+            of_basis = linalg.qr(self.H, mode="r", check_finite=False)[0]
+            value -= float(m) * float(np.sum(np.log(np.abs(np.diag(self.R)))) - np.sum(np.log(np.abs(np.diag(of_basis)))))
+        return value
+
+    def append(self, X: Vector, y: Vector, noise: Vector) -> None:
+        """Take more points in, O(n^2) for each; none of them if one cannot be."""
+        before = len(self.X)
+        points = np.vstack([self.X, X])
+        cross = self.kernel(points, X)
+        own = self.kernel.diag(X)
+        for i in range(len(X)):
+            try:
+                self.factor.append(cross[: before + i, i], own[i] + noise[i])
+            except NotPositiveDefiniteError:
+                for _ in range(i):
+                    self.factor.remove(-1)
+                raise
+        self.X, self.y, self.noise = points, np.vstack([self.y, y]), np.append(self.noise, noise)
+        self.H = np.vstack([self.H, self._basis(X)])
+        self._solve()
+
+    def remove(self, i: int) -> None:
+        """Leave a point out from now on, O(n^2)."""
+        self.factor.remove(i)
+        kept: Any = np.delete(np.arange(len(self.X)), i)
+        self.X, self.y, self.noise, self.H = self.X[kept], self.y[kept], self.noise[kept], self.H[kept]
+        self._solve()

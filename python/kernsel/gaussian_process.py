@@ -1,0 +1,582 @@
+"""Gaussian process regression, chosen by any criterion."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from numbers import Integral, Real
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+from sklearn.gaussian_process import kernels as sk
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from kernsel.conditional import Conditional
+from kernsel.criteria import Criterion, Likelihood, Loss, criterion_named
+from kernsel.evaluation import evaluate
+from kernsel.kernels import ConstantKernel, Kernel, Matern
+from kernsel.kernels import kernel as kernel_from_text
+from kernsel.kernels.algebra import as_kernel
+from kernsel.selection import Budget, Selection, choose
+from kernsel.selection.progress import CallbackSupport, watched, with_callbacks
+from kernsel.trend import Trend
+
+__all__ = ["GaussianProcessRegressor"]
+
+Vector = NDArray[np.float64]
+
+
+class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
+    """Gaussian process regression, also known as kriging.
+
+    y = h(x) beta + f(x) + noise, f a Gaussian process of covariance k, beta unknown. Its mean and variance at a point z are ::
+
+        mean(z) = h(z) beta + k(z, X) c,    c = K~^-1 (y - H beta),    K~ = k(X, X) + diag(alpha + noise)
+        var(z) = k(z, z) - k(z, X) K~^-1 k(X, z) + r'(H'K~^-1 H)^-1 r,    r = h(z) - H'K~^-1 k(X, z)
+
+    All hyperparameters that are not fixed, and the noise if it is "auto", are chosen by a criterion: n^3 operations and n^2 / 2
+    numbers of memory for each of its evaluations, some 30 to 50 of them.
+
+    Parameters
+    ----------
+    kernel : Kernel, "auto", str or None
+        "auto" is ``ConstantKernel("auto") * Matern("auto", nu=2.5, product=True)``, one length scale for each column, as in
+        kriging; then the trend is a constant and the noise unknown unless they are given. None is scikit-learn's default,
+        ``ConstantKernel(1.0) * RBF(1.0)``. scikit-learn's kernels are taken, and text such as ``"RBF + Linear"``.
+    alpha : float, array-like of shape (n,), or "auto"
+        Added to the diagonal of the kernel matrix, as in scikit-learn: variances of a noise that is known, or what makes the
+        matrix safe to factorize. "auto" adds as much as rounding needs, `jitter_`, if no noise is given.
+    optimizer : {"auto", "newton", "l-bfgs-b", "fmin_l_bfgs_b"}, callable or None
+        "auto": a trust-region Newton method for likelihoods, L-BFGS-B for other criteria. None leaves the kernel as it is. A
+        function f(objective, theta, bounds) returns the best theta and its value, as in scikit-learn.
+    n_restarts_optimizer : int
+        Random starts, beyond those that are read off the data.
+    normalize_y : bool
+        Fit to y with its mean taken off and divided by its standard deviation. A trend does better.
+    copy_X_train : bool
+        False keeps X itself, if it is an array of float64.
+    n_targets : int or None
+        The number of outputs of the process before it is fitted.
+    random_state : int, RandomState instance or None
+        Of the search: moves its quasi-random starts, and picks the points that it begins with if there are many. None is one
+        fixed choice. The result does not depend on the number of threads.
+    criterion : str, Criterion or callable
+        What is best: see :mod:`kernsel.criteria`.
+    trend : {"auto", "constant", "linear", "quadratic"}, callable or None
+        The functions h. "auto" is "constant" with ``kernel="auto"``, and otherwise none.
+    noise : float, array-like of shape (n,), "auto" or None
+        Variances; "auto" is one that is found with the rest. None is "auto" with ``kernel="auto"``, and otherwise zero: kernels
+        may have a WhiteKernel.
+    scale : {"shared", "each"}
+        Of several outputs: one process for all, or each with a variance of its own, which is then estimated (`scale_`).
+    max_evaluations : int
+        How often the criterion may be evaluated.
+    max_seconds : float or None
+        How long the search may take. What it has found by then is used.
+    verbose : int
+        1 shows progress.
+
+    Attributes
+    ----------
+    kernel_ : Kernel
+    X_train_, y_train_ : ndarray
+        y as it was fitted, normalized if so.
+    alpha_ : ndarray of shape (n,) or (n, n_targets)
+        The coefficients c.
+    beta_ : ndarray of shape (q,) or (q, n_targets)
+        Of the trend.
+    noise_ : float or ndarray of shape (n,)
+        The noise, found or given; without `alpha` and `jitter_`.
+    jitter_ : float
+        What ``alpha="auto"`` came to.
+    scale_ : ndarray of shape (n_targets,)
+        By which the kernel and the noise of each output are multiplied; ones unless ``scale="each"``.
+    criterion_value_ : float
+        Of the criterion at the end.
+    log_marginal_likelihood_value_ : float
+    n_evaluations_ : int
+        Of the criterion, on all points.
+    selection_ : kernsel.selection.Selection or None
+        The report of the search: evaluations, where each start led, which hyperparameters ended at a bound, and which the data
+        say nothing about.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+
+    Examples
+    --------
+    >>> import numpy as np, kernsel as ks
+    >>> X = np.linspace(0, 6, 12).reshape(-1, 1)
+    >>> gp = ks.GaussianProcessRegressor("auto", noise=0.0).fit(X, np.sin(X[:, 0]))
+    >>> mean, std = gp.predict([[1.5]], return_std=True)
+    >>> bool(abs(mean[0] - np.sin(1.5)) < 0.01 and std[0] < 0.02)
+    True
+    """
+
+    def __init__(
+        self,
+        kernel: Any = "auto",
+        *,
+        alpha: float | ArrayLike | Literal["auto"] = "auto",
+        optimizer: str | Callable[..., Any] | None = "auto",
+        n_restarts_optimizer: int = 0,
+        normalize_y: bool = False,
+        copy_X_train: bool = True,
+        n_targets: int | None = None,
+        random_state: Any = None,
+        criterion: str | Criterion | Loss = "lml",
+        trend: Trend = "auto",
+        noise: float | ArrayLike | Literal["auto"] | None = None,
+        scale: Literal["shared", "each"] = "shared",
+        max_evaluations: int = 1000,
+        max_seconds: float | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.kernel = kernel
+        self.alpha = alpha
+        self.optimizer = optimizer
+        self.n_restarts_optimizer = n_restarts_optimizer
+        self.normalize_y = normalize_y
+        self.copy_X_train = copy_X_train
+        self.n_targets = n_targets
+        self.random_state = random_state
+        self.criterion = criterion
+        self.trend = trend
+        self.noise = noise
+        self.scale = scale
+        self.max_evaluations = max_evaluations
+        self.max_seconds = max_seconds
+        self.verbose = verbose
+
+    @with_callbacks  # type: ignore[untyped-decorator]
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Choose the hyperparameters and condition the process on the data.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+        y : array-like of shape (n,) or (n, n_targets)
+
+        Returns
+        -------
+        self : GaussianProcessRegressor
+        """
+        X, y = validate_data(self, X, y, dtype=np.float64, multi_output=True, y_numeric=True, ensure_2d=True)
+        X = np.array(X, dtype=np.float64) if self.copy_X_train else np.asarray(X)
+        y = np.asarray(y, dtype=np.float64)
+        kernel = self._prior_kernel()
+        self._check(y)
+        criterion = self._criterion()
+        targets = y.reshape(len(y), -1)
+        self._y_train_mean = targets.mean(axis=0) if self.normalize_y else np.zeros(targets.shape[1])
+        spread = targets.std(axis=0) if self.normalize_y else np.ones(targets.shape[1])
+        self._y_train_std = np.where(spread > 10 * np.finfo(float).eps * np.abs(self._y_train_mean), spread, 1.0)
+        targets = (targets - self._y_train_mean) / self._y_train_std
+        self._flat = y.ndim == 1 or y.shape[1] == 1
+        known, unknown = self._variances(len(y))
+        trend = self._trend()
+
+        if self.optimizer is None:
+            selection = _as_it_is(criterion, kernel, X, targets, known, unknown, self.alpha, self.feature_names())
+        else:
+            with watched(self, self.verbose, self.max_evaluations) as tell:
+                selection = choose(
+                    criterion,
+                    kernel,
+                    X,
+                    targets,
+                    noise="auto" if unknown else known,
+                    jitter="auto" if isinstance(self.alpha, str) else 0.0,
+                    trend=trend,
+                    names=self.feature_names(),
+                    optimizer={"fmin_l_bfgs_b": "l-bfgs-b"}.get(str(self.optimizer), self.optimizer),
+                    n_restarts=self.n_restarts_optimizer,
+                    random_state=self.random_state,
+                    budget=Budget(self.max_evaluations, np.inf if self.max_seconds is None else self.max_seconds, tell),
+                )
+        self.selection_: Selection | None = selection
+        self.kernel_ = selection.kernel if selection.scale == 1 else ConstantKernel(selection.scale) * selection.kernel
+        found = selection.noise * selection.scale if unknown else 0.0
+        given = 0.0 if unknown or self.noise is None else np.asarray(self.noise, dtype=np.float64)
+        self.noise_ = found if unknown else given if np.ndim(given) else float(given)
+        self.jitter_ = selection.jitter * selection.scale
+        self.n_evaluations_ = selection.n_evaluations
+        diagonal = np.broadcast_to(known + found + self.jitter_, (len(y),)).astype(np.float64)
+        try:
+            self._conditional = Conditional(self.kernel_, X, targets, diagonal, trend)
+        except np.linalg.LinAlgError as error:
+            raise np.linalg.LinAlgError(
+                f"The kernel, {self._shown_kernel()}, is not returning a positive definite matrix. Try gradually increasing "
+                f"the 'alpha' parameter of your GaussianProcessRegressor estimator. ({error})"
+            ) from error
+        self._restricted = isinstance(criterion, Likelihood) and criterion.restricted
+        self._set_fitted()
+        self.criterion_value_ = selection.value
+        if selection.interrupt is not None:
+            raise selection.interrupt
+        return self
+
+    def _set_fitted(self) -> None:
+        """Set the attributes that follow from the factorization."""
+        posterior = self._conditional
+        n, m = posterior.y.shape
+        freedom = n - posterior.H.shape[1] if self._restricted else n
+        each = np.einsum("ik,ik->k", posterior.y, posterior.c) / max(freedom, 1)
+        self.scale_ = np.where(each > 0, each, 1.0) if self.scale == "each" else np.ones(m)
+        self.X_train_ = posterior.X
+        self.y_train_ = self._shaped(posterior.y)
+        self.alpha_ = self._shaped(posterior.c)
+        self.beta_ = self._shaped(posterior.beta)
+        self.log_marginal_likelihood_value_ = posterior.log_likelihood(restricted=self._restricted)
+        self.__dict__.pop("_precision", None)
+
+    def feature_names(self) -> list[str] | None:
+        """Return the names of the columns, if X had any."""
+        names = getattr(self, "feature_names_in_", None)
+        return None if names is None else [str(name) for name in names]
+
+    def predict(
+        self, X: ArrayLike, return_std: bool = False, return_cov: bool = False, *, noisy: bool = False
+    ) -> NDArray[Any] | tuple[NDArray[Any], NDArray[Any]]:
+        """Return the mean at other points, and how sure it is; before `fit`, those of the prior.
+
+        Points are taken block after block: memory does not grow with their number, but for `return_cov`.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+        return_std : bool
+            Also the standard deviation: O(n^2) for each point.
+        return_cov : bool
+            Also the joint covariance.
+        noisy : bool
+            Of observations: with `noise_` counted in, if it is one number. A WhiteKernel always is.
+
+        Returns
+        -------
+        mean : ndarray of shape (m,) or (m, n_targets)
+        std : ndarray of the same shape
+        cov : ndarray of shape (m, m) or (m, m, n_targets)
+        """
+        if return_std and return_cov:
+            raise RuntimeError("At most one of return_std or return_cov can be requested.")
+        fitted = hasattr(self, "_conditional")
+        Z = np.asarray(validate_data(self, X, dtype=np.float64, ensure_2d=True, reset=False)) if fitted else self._points(X)
+        if not fitted:
+            kernel = self._prior_kernel()
+            m = 1 if self.n_targets is None else self.n_targets
+            mean = np.zeros((len(Z), m))
+            factor, extra, flat = np.ones(m), 0.0, m == 1
+        else:
+            mean = self._conditional.mean(Z) * self._y_train_std + self._y_train_mean
+            factor, flat = self.scale_ * self._y_train_std**2, self._flat
+            extra = self._noise_of_observations() if noisy else 0.0
+        if flat:
+            mean = mean[:, 0]
+        if not (return_std or return_cov):
+            return mean
+        if return_std:
+            variance = self._conditional.variance(Z) if fitted else np.asarray(kernel.for_data(Z).diag(Z))
+            least = self.jitter_ if fitted else 0.0
+            std = np.sqrt(np.multiply.outer(np.maximum(variance, least) + extra, factor))
+            return mean, std[:, 0] if flat else std
+        cov = self._conditional.covariance(Z) if fitted else np.asarray(kernel.for_data(Z)(Z))
+        cov = cov + extra * np.eye(len(Z)) if extra else cov
+        covariance = np.multiply.outer(cov, factor)
+        return mean, covariance[:, :, 0] if flat else covariance
+
+    def predict_gradient(
+        self, X: ArrayLike, return_std: bool = False
+    ) -> NDArray[np.float64] | tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the derivatives of the mean in the points, and those of the standard deviation.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+        return_std : bool
+            Also d std / dx = (d var / dx) / (2 std), zero where the standard deviation is.
+
+        Returns
+        -------
+        mean_gradient : ndarray of shape (m, d) or (m, d, n_targets)
+        std_gradient : ndarray of the same shape
+
+        Examples
+        --------
+        >>> import numpy as np, kernsel as ks
+        >>> X = np.linspace(0, 6, 12).reshape(-1, 1)
+        >>> gp = ks.GaussianProcessRegressor(noise=0.0).fit(X, np.sin(X[:, 0]))
+        >>> bool(abs(gp.predict_gradient([[1.0]])[0, 0] - np.cos(1.0)) < 0.05)
+        True
+        """
+        check_is_fitted(self)
+        Z = np.asarray(validate_data(self, X, dtype=np.float64, reset=False))
+        slopes = self._conditional.mean_gradient(Z) * self._y_train_std
+        if not return_std:
+            return slopes[..., 0] if self._flat else slopes
+        factor = np.sqrt(self.scale_) * self._y_train_std
+        std = np.sqrt(np.maximum(self._conditional.variance(Z), self.jitter_))
+        half = self._conditional.variance_gradient(Z) / (2 * np.where(std > 0, std, np.inf)[:, None])
+        of_std = np.multiply.outer(half, factor)
+        return (slopes[..., 0], of_std[..., 0]) if self._flat else (slopes, of_std)
+
+    def sample_y(self, X: ArrayLike, n_samples: int = 1, random_state: Any = 0) -> NDArray[np.float64]:
+        """Draw joint samples of the process at points; before `fit`, of the prior.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+        n_samples : int
+        random_state : int, RandomState instance or None
+
+        Returns
+        -------
+        samples : ndarray of shape (m, n_samples) or (m, n_targets, n_samples)
+            In O(m^3).
+        """
+        rng = check_random_state(random_state)
+        mean, cov = self.predict(X, return_cov=True)
+        if mean.ndim == 1:
+            return np.asarray(rng.multivariate_normal(mean, cov, n_samples).T)
+        outputs = [rng.multivariate_normal(mean[:, k], cov[..., k], n_samples).T[:, None] for k in range(mean.shape[1])]
+        return np.hstack(outputs)
+
+    def log_marginal_likelihood(
+        self, theta: ArrayLike | None = None, eval_gradient: bool = False, clone_kernel: bool = True
+    ) -> Any:
+        """Return the log likelihood of the data, the sum over outputs.
+
+        Parameters
+        ----------
+        theta : array-like of shape (n_dims,), optional
+            Hyperparameters as `kernel_.theta` has them; those that were chosen by default. The noise stays as it is.
+        eval_gradient : bool
+            Also its derivatives in theta.
+        clone_kernel : bool
+            False gives `kernel_` these hyperparameters.
+
+        Returns
+        -------
+        value : float
+            Minus infinity if the kernel matrix is not positive definite there.
+        gradient : ndarray of shape (n_dims,)
+        """
+        if theta is None:
+            if eval_gradient:
+                raise ValueError("Gradient can only be evaluated for theta!=None")
+            return np.float64(self.log_marginal_likelihood_value_)
+        check_is_fitted(self)
+        kernel = self.kernel_.clone_with_theta(np.asarray(theta, dtype=np.float64))
+        if not clone_kernel:
+            self.kernel_ = kernel
+        posterior = self._conditional
+        try:
+            found = evaluate(
+                Likelihood(restricted=self._restricted),
+                kernel,
+                posterior.X,
+                posterior.y,
+                noise=posterior.noise,
+                trend=posterior.H if posterior.H.shape[1] else None,
+                gradient=eval_gradient,
+            )
+        except np.linalg.LinAlgError:
+            return (np.float64(-np.inf), np.zeros(kernel.n_dims)) if eval_gradient else np.float64(-np.inf)
+        return (np.float64(found.value), found.gradient) if eval_gradient else np.float64(found.value)
+
+    def update(self, X: ArrayLike, y: ArrayLike, *, noise: float | ArrayLike | None = None) -> Self:
+        """Take more points in, without choosing hyperparameters again: O(n^2) for each.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+        y : array-like of shape (m,) or (m, n_targets)
+        noise : float or array-like of shape (m,), optional
+            On the diagonal, for these points; needed if that of the others is not one number.
+
+        Returns
+        -------
+        self : GaussianProcessRegressor
+        """
+        check_is_fitted(self)
+        Z = np.asarray(validate_data(self, X, dtype=np.float64, reset=False))
+        posterior = self._conditional
+        values = np.asarray(y, dtype=np.float64).reshape(len(Z), -1)
+        if values.shape[1] != posterior.y.shape[1] or not np.isfinite(values).all():
+            raise ValueError(f"y: expected finite numbers for {posterior.y.shape[1]} targets, got shape {np.shape(y)}")
+        if noise is None:
+            if np.ptp(posterior.noise) > 0:
+                raise ValueError("noise: give the variances for the new points, since those of the others differ")
+            noise = posterior.noise[0]
+        posterior.append(Z, (values - self._y_train_mean) / self._y_train_std, np.broadcast_to(noise, (len(Z),)))
+        self._set_fitted()
+        return self
+
+    def downdate(self, i: int) -> Self:
+        """Leave training point i out from now on, without choosing hyperparameters again: O(n^2).
+
+        Parameters
+        ----------
+        i : int
+            Negative numbers count from the end.
+
+        Returns
+        -------
+        self : GaussianProcessRegressor
+        """
+        check_is_fitted(self)
+        n = len(self._conditional.X)
+        if not isinstance(i, Integral) or isinstance(i, bool) or not -n <= i < n:
+            raise IndexError(f"i: expected a number from {-n} to {n - 1}, got {i!r}")
+        if n <= max(self._conditional.H.shape[1], 1):
+            raise ValueError("i: without this point too few would be left")
+        self._conditional.remove(int(i))
+        self._set_fitted()
+        return self
+
+    @property
+    def L_(self) -> NDArray[np.float64]:  # noqa: N802
+        """The lower Cholesky factor of the kernel matrix with all that is on its diagonal, shape (n, n)."""
+        check_is_fitted(self)
+        return self._conditional.factor.lower()
+
+    @property
+    def loo_residuals_(self) -> NDArray[np.float64]:
+        """Of each point the error of its prediction from the others, c_i / P_ii, shape (n,) or (n, n_targets)."""
+        check_is_fitted(self)
+        return self._shaped(self._conditional.c / self._diagonal_of_P()[:, None] * self._y_train_std)
+
+    @property
+    def loo_std_(self) -> NDArray[np.float64]:
+        """Of each point the standard deviation of that error, P_ii^(-1/2), shape (n,) or (n, n_targets)."""
+        check_is_fitted(self)
+        std = np.multiply.outer(self._diagonal_of_P() ** -0.5, np.sqrt(self.scale_) * self._y_train_std)
+        return self._shaped(std)
+
+    @property
+    def leverage_(self) -> NDArray[np.float64]:
+        """Of each point how much of its own value goes into the fit there, 1 - N_i P_ii, shape (n,)."""
+        check_is_fitted(self)
+        return np.asarray(1 - self._conditional.total_noise() * self._diagonal_of_P())
+
+    def _diagonal_of_P(self) -> Vector:  # noqa: N802
+        if not hasattr(self, "_precision"):
+            self._precision = self._conditional.precision()
+        return self._precision
+
+    def _shaped(self, values: Vector) -> Vector:
+        return values[:, 0] if self._flat else values
+
+    def _noise_of_observations(self) -> float:
+        if np.ndim(self.noise_):
+            raise ValueError("noisy: the noise differs from point to point, so that of other points is not known")
+        return float(self.noise_) + (float(self.alpha) if isinstance(self.alpha, Real) else 0.0)
+
+    def _points(self, X: ArrayLike) -> Vector:
+        """Return points for the prior, of any number of columns."""
+        from sklearn.utils import check_array
+
+        return np.asarray(check_array(X, dtype=np.float64))
+
+    def _prior_kernel(self) -> Kernel:
+        """Return what `kernel` stands for."""
+        if self.kernel is None:
+            return ConstantKernel(1.0, (1e-5, 1e5)) * as_kernel(sk.RBF(1.0))  # type: ignore[operator]
+        if isinstance(self.kernel, str):
+            if self.kernel == "auto":
+                return ConstantKernel("auto") * Matern("auto", nu=2.5, product=True)
+            return kernel_from_text(self.kernel)
+        if not isinstance(self.kernel, Real):
+            if self.n_restarts_optimizer and isinstance(self.kernel, sk.Kernel):
+                with np.errstate(invalid="ignore", divide="ignore"):
+                    finite = np.isfinite(self.kernel.bounds).all()
+                if not finite:
+                    raise ValueError(
+                        "Multiple optimizer restarts (n_restarts_optimizer>0) requires that all bounds are finite."
+                    )
+            kernel = as_kernel(self.kernel)
+            if kernel is not None:
+                return kernel
+        raise ValueError(f'kernel: expected a kernel of kernsel.kernels, "auto", text or None, got {self.kernel!r}')
+
+    def _criterion(self) -> Criterion:
+        criterion = criterion_named(self.criterion, {})
+        if self.scale not in ("shared", "each"):
+            raise ValueError(f'scale: expected "shared" or "each", got {self.scale!r}')
+        if self.scale == "each":
+            if not isinstance(criterion, Likelihood):
+                raise ValueError('scale: "each" is for likelihoods, which tell the variance of each output')
+            criterion = replace(criterion, scale="each")
+        return criterion
+
+    def _trend(self) -> Trend:
+        if isinstance(self.trend, str) and self.trend == "auto":
+            return "constant" if isinstance(self.kernel, str) and self.kernel == "auto" else None
+        return self.trend
+
+    def _variances(self, n: int) -> tuple[Any, bool]:
+        """Return what is known of the diagonal, and whether noise is to be found besides."""
+        automatic = isinstance(self.kernel, str) and self.kernel == "auto"
+        unknown = automatic if self.noise is None else isinstance(self.noise, str)
+        known: Any = 0.0
+        for name in ("alpha", "noise"):
+            value = getattr(self, name)
+            if value is None or isinstance(value, str):
+                if value not in ("auto", None):
+                    raise ValueError(f'{name}: expected numbers or "auto", got {value!r}')
+                continue
+            numbers = np.asarray(value, dtype=np.float64)
+            if numbers.shape == (1,):
+                numbers = numbers[0]
+            if numbers.ndim and numbers.shape != (n,):
+                raise ValueError(
+                    f"{name} must be a scalar or an array with same number of entries as y. ({np.size(value)} != {n})"
+                )
+            if not np.isfinite(numbers).all() or (numbers < 0).any():
+                raise ValueError(f"{name}: expected finite numbers that are not negative, got {value!r}")
+            known = known + numbers
+        return known, unknown
+
+    def _check(self, y: Vector) -> None:
+        targets = 1 if y.ndim == 1 else y.shape[1]
+        if self.n_targets is not None and targets != self.n_targets:
+            raise ValueError(
+                "The number of targets seen in `y` is different from the parameter `n_targets`. "
+                f"Got {targets} != {self.n_targets}."
+            )
+        if np.abs(y).max(initial=0.0) > 1e150:
+            raise ValueError("y: its squares overflow; divide it by a number, such as its largest")
+        if isinstance(self.optimizer, str) and self.optimizer not in ("auto", "newton", "l-bfgs-b", "fmin_l_bfgs_b"):
+            raise ValueError(f'optimizer: expected "auto", "newton", "l-bfgs-b", a function or None, got {self.optimizer!r}')
+        for name, least in (("n_restarts_optimizer", 0), ("max_evaluations", 1)):
+            value = getattr(self, name)
+            if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
+                raise ValueError(f"{name}: expected a whole number from {least} on, got {value!r}")
+
+    def _shown_kernel(self) -> Any:
+        """Return the kernel as the user would write it."""
+        if isinstance(self.kernel, sk.Kernel):
+            return self.kernel.clone_with_theta(self.kernel_.theta)
+        return self.kernel_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.requires_fit = False
+        return tags
+
+
+def _as_it_is(
+    criterion: Criterion, kernel: Kernel, X: Vector, y: Vector, known: Any, unknown: bool, alpha: Any, names: Any
+) -> Selection:
+    """Return the kernel with nothing chosen, but what is "auto" set from the data."""
+    from kernsel.kernels.automatic import RULES, Data
+
+    data = Data(X, y, None, names)
+    resolved = kernel._resolve(data)._on_points(X)[0]
+    noise = float(RULES["noise"](data).start) if unknown else np.nan
+    size = float(np.mean(resolved.diag(X[:1000])))
+    quiet = isinstance(alpha, str) and not unknown and not np.any(known)
+    jitter = max(len(X) * np.finfo(float).eps, 1e-14) * size if quiet else 0.0
+    return Selection(resolved, noise, jitter, criterion, float("nan"))

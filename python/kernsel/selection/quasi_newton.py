@@ -1,0 +1,158 @@
+"""Searches for criteria without a curvature of their own: L-BFGS-B, or an optimizer of the caller's."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+
+from kernsel import _core
+
+__all__ = ["LBFGSB", "own_optimizer"]
+
+Vector = NDArray[np.float64]
+
+
+class _StoppedError(Exception):
+    """Ends a search from within."""
+
+
+class LBFGSB:
+    """SciPy's L-BFGS-B from several starts, the best one to the end; on some of the points first, if `some` is given.
+
+    Criteria that are positive are minimized by their logarithm, which has no unit. Where a criterion cannot be evaluated, the
+    objective is far above all that was seen: the line search then takes a shorter step.
+    """
+
+    def __init__(
+        self,
+        every: _core.Search,
+        some: _core.Search | None,
+        bounds: Vector,
+        positive: bool,
+        budget: Any,
+        workspace: _core.Workspace,
+    ) -> None:
+        self.every = every
+        self.some = some
+        self.bounds = bounds
+        self.positive = positive
+        self.budget = budget
+        self.workspace = workspace
+        self.counts = {True: 0, False: 0}  # of all points, of some
+        self.best: dict[str, Any] = {"value": np.inf}
+        self.failure: Exception | None = None
+        self.ended = "converged"
+        self.interrupt: BaseException | None = None
+        self.until = time.perf_counter() + budget.seconds
+
+    def run(self, starts: list[Vector]) -> dict[str, Any]:
+        """Return the best place, as the core's own search does."""
+        reached: list[tuple[float, Vector]] = []
+        first = self.every if self.some is None else self.some
+        try:
+            for start in starts:
+                reached.append(self._descend(first, start, 1e-5, 60))
+            reached.sort(key=lambda pair: pair[0])
+            if np.isfinite(reached[0][0]):
+                candidates = [reached[0][1]]
+                if self.some is not None:
+                    tried = [reached[0][1], reached[min(1, len(reached) - 1)][1], starts[0]]
+                    values = [self._evaluate(self.every, x)["value"] for x in tried]
+                    candidates = [tried[int(np.argmin(values))]]
+                self._descend(self.every, candidates[0], 1e-10, 200)
+        except _StoppedError:
+            pass
+        except KeyboardInterrupt as interrupt:
+            self.ended, self.interrupt = "interrupted", interrupt
+        if not np.isfinite(self.best["value"]):
+            if self.interrupt is not None:
+                raise self.interrupt
+            raise self.failure or ValueError("criterion: it cannot be evaluated at any start")
+        return self.best | {
+            "evaluations": self.counts[True],
+            "evaluations_of_some": self.counts[False],
+            "of_starts": np.array([value for value, _ in reached]),
+            "ended": self.ended,
+            "interrupt": self.interrupt,
+        }
+
+    def _descend(self, search: _core.Search, start: Vector, tolerance: float, most: int) -> tuple[float, Vector]:
+        lowest, place = np.inf, start
+
+        def objective(x: Vector) -> tuple[float, Vector]:
+            nonlocal lowest, place
+            trial = self._evaluate(search, x)
+            value, slope = trial["value"], trial["gradient"]
+            if value < lowest:
+                lowest, place = value, x.copy()
+            if not np.isfinite(value):
+                seen = self._measure(lowest) if np.isfinite(lowest) else 0.0
+                return seen + 10 * (abs(seen) + 1), np.zeros(len(x))
+            return self._measure(value), slope / value if self.positive and value > 0 else slope
+
+        objective(start)
+        if np.isfinite(lowest):
+            minimize(
+                objective,
+                start,
+                jac=True,
+                method="L-BFGS-B",
+                bounds=self.bounds,
+                options={"maxiter": most, "ftol": tolerance, "gtol": 1e-8},
+            )
+        return lowest, place
+
+    def _measure(self, value: float) -> float:
+        return float(np.log(value)) if self.positive and value > 0 else value
+
+    def _evaluate(self, search: _core.Search, x: Vector) -> dict[str, Any]:
+        of_all = search is self.every
+        try:
+            trial = search.evaluate(x.tolist(), 1, self.workspace)
+        except (np.linalg.LinAlgError, ValueError) as error:  # not positive definite here, or overflowing
+            self.failure = self.failure or error
+            trial = {"x": x, "value": np.inf, "gradient": np.zeros(len(x))}
+        self.counts[of_all] += 1
+        if of_all and trial["value"] < self.best["value"]:
+            self.best = trial
+        evaluations = self.counts[True] + self.counts[False]
+        if self.budget.progress is not None and not self.budget.progress(evaluations, 0, self.best["value"]):
+            self.ended = "stopped"
+        elif evaluations >= self.budget.evaluations:
+            self.ended = "evaluations"
+        elif time.perf_counter() > self.until:
+            self.ended = "seconds"
+        if self.ended != "converged":
+            raise _StoppedError
+        return trial
+
+
+def own_optimizer(
+    optimizer: Callable[..., Any], search: _core.Search, starts: list[Vector], bounds: Vector, workspace: _core.Workspace
+) -> dict[str, Any]:
+    """Return the best of what an optimizer of the caller's finds from each start."""
+    count = 0
+
+    def objective(x: Any, eval_gradient: bool = True) -> Any:
+        nonlocal count
+        count += 1
+        x = np.asarray(x, dtype=np.float64)
+        try:
+            trial = search.evaluate(x.tolist(), 1 if eval_gradient else 0, workspace)
+        except (np.linalg.LinAlgError, ValueError):
+            trial = {"value": np.inf, "gradient": np.zeros(len(x))}
+        return (trial["value"], trial["gradient"]) if eval_gradient else trial["value"]
+
+    found = []
+    for start in starts:
+        x, value = optimizer(objective, start, bounds=bounds)
+        found.append((float(value), np.asarray(x, dtype=np.float64)))
+    best = min(found, key=lambda pair: pair[0])[1]
+    best = np.clip(best, bounds[:, 0], bounds[:, 1])
+    result = search.evaluate(best.tolist(), 1, workspace)
+    return result | {"evaluations": count + 1, "of_starts": np.array([value for value, _ in found])}
