@@ -1,4 +1,7 @@
-"""Print how kernels and criteria compare with other packages: ``python -m bench.compare``.
+"""Print how kernels, criteria and fits compare with other packages: ``python -m bench.compare [part ...]``.
+
+Parts: kernels, likelihoods, fits, noisy (fits with noise), limits (of the time of fits), ridge; all of them if none is named,
+which takes the better part of an hour, most of it in peers. ``fits --cases otl,piston --sizes 50,100`` selects some fits.
 
 GPy, GPyTorch and pylibkriging count if they are installed: ``pip install GPy gpytorch pylibkriging``.
 
@@ -15,7 +18,7 @@ from sklearn.gaussian_process import kernels as sk
 import kernsel as ks
 from kernsel.kernels import RBF, Matern, from_sklearn
 
-from bench.compare import likelihoods
+from bench.compare import fits, likelihoods
 from bench.report import extra_memory, row
 from bench.timing import best, interleaved
 
@@ -99,18 +102,55 @@ def small():
     row("\nk(X), n = 100, d = 3", microseconds=mine * 1e6, times_sklearn=sklearns / mine)
 
 
-def main():
-    parser = argparse.ArgumentParser(prog="python -m bench.compare", description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="smaller sizes: does it run, are the answers right?")
-    quick = parser.parse_args().quick
-    n = 400 if quick else 4000
-    ks.show_config()
+def listed(allowed):
+    """Return how a list of some of these, separated by commas, is read."""
+    texts = {str(value): value for value in allowed}
+
+    def read(text):
+        unknown = [part for part in text.split(",") if part not in texts]
+        if unknown:
+            raise argparse.ArgumentTypeError(f"expected some of {','.join(texts)}, got {','.join(unknown)}")
+        return [texts[part] for part in text.split(",")]
+
+    return read
+
+
+def kernels(n):
     print(f"NumPy {np.__version__}, scikit-learn {sklearn.__version__}; n = {n}, d = 10\n")
     matrices(n, 10)
     gradients(n, 10)
     trees(n, 10)
     small()
-    likelihoods.compare([300] if quick else [500, 1000, 2000, 4000])
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="python -m bench.compare", description=__doc__.partition("\n\n")[0])
+    parser.add_argument("parts", nargs="*", metavar="part", help=f"some of: {', '.join(PARTS)}; all, if none is given")
+    parser.add_argument("--quick", action="store_true", help="smaller sizes: does it run, are the answers right?")
+    parser.add_argument("--cases", type=listed(fits.CASES), default=fits.CASES, help=f"of fits: some of {','.join(fits.CASES)}")
+    parser.add_argument("--sizes", type=lambda text: [int(n) for n in text.split(",")], help="of fits: 50,100,...")
+    parser.add_argument("--seeds", type=int, help="of fits: how many designs")
+    chosen = parser.parse_args()
+    if unknown := set(chosen.parts) - set(PARTS):
+        parser.error(f"part: expected some of {', '.join(PARTS)}, got {', '.join(sorted(unknown))}")
+    ks.show_config()
+    for part in chosen.parts or PARTS:
+        PARTS[part](chosen)
+
+
+def accuracy(chosen, noisy):
+    sizes = chosen.sizes or ([50, 200] if chosen.quick else fits.SIZES)
+    fits.accuracy(chosen.cases, sizes, chosen.seeds or (2 if chosen.quick else 5), noisy)
+
+
+PARTS = {
+    "kernels": lambda chosen: kernels(400 if chosen.quick else 4000),
+    "likelihoods": lambda chosen: likelihoods.compare([300] if chosen.quick else [500, 1000, 2000, 4000]),
+    "fits": lambda chosen: accuracy(chosen, noisy=False),
+    "noisy": lambda chosen: accuracy(chosen, noisy=True),
+    "limits": lambda chosen: fits.limits(chosen.quick),
+    "ridge": lambda chosen: fits.ridge(chosen.quick),
+}
 
 
 if __name__ == "__main__":

@@ -1,0 +1,31 @@
+"""Fits of kernsel, as its peers are called."""
+
+import numpy as np
+
+import kernsel as ks
+from kernsel.kernels import RBF, ConstantKernel, Matern
+
+from bench.compare.peers import Fit, Peer
+
+__all__ = ["OURS", "choose_alpha", "fit"]
+
+
+def fit(X, y, noisy, product=True):
+    kernel = ConstantKernel("auto") * Matern("auto", nu=2.5, product=product)
+    noise = "auto" if noisy else 0.0
+    model = ks.GaussianProcessRegressor(kernel, trend="constant", noise=noise, criterion="lml", random_state=0).fit(X, y)
+    found = model.kernel_
+    ratio = model.noise_ / found.k1.constant_value if noisy else 0.0
+    return Fit(model.predict, np.broadcast_to(found.k2.length_scale, X.shape[1]), float(ratio))
+
+
+def choose_alpha(X, y, length_scale, alphas):
+    return ks.KernelRidgeCV(RBF(length_scale), alphas=alphas, criterion="loo").fit(X, y)
+
+
+OURS = {
+    "kernsel": Peer(fit, True, seconds=0.2),
+    "kernsel, of the distance": Peer(lambda X, y, noisy: fit(X, y, noisy, product=False), False, seconds=0.2),
+}
+if not hasattr(ks, "GaussianProcessRegressor"):
+    OURS = {}
