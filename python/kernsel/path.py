@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass, fields
 from math import isfinite
 from numbers import Real
@@ -149,9 +150,7 @@ class RegularizationPath:
         largest = float(self.eigenvalues[0]) if len(self.eigenvalues) and self.eigenvalues[0] > 0 else 1.0
         self._largest = largest
         self.alphas = np.geomspace(1e-12, 100, 200) * largest / self._unit if alphas is None else self._checked(alphas)
-        values = self.at(self.alphas)
-        for entry in fields(values):
-            setattr(self, entry.name, getattr(values, entry.name))
+        self._tabulate()
 
     loo: Vector
     gcv: Vector
@@ -188,6 +187,33 @@ class RegularizationPath:
         True
         """
         return cls(_Features(A), y, **options)  # type: ignore[arg-type]
+
+    def of_each_target(self) -> list[RegularizationPath]:
+        """Return a path for each column of y, so that each can have a lambda of its own; nothing is decomposed again.
+
+        Examples
+        --------
+        >>> import numpy as np, kernsel as ks
+        >>> X = np.linspace(0, 6, 50).reshape(-1, 1)
+        >>> Y = np.column_stack([np.sin(X[:, 0]), np.sin(3 * X[:, 0])]) + 0.1 * np.cos(1e3 * X)
+        >>> path = ks.RegularizationPath(ks.kernels.RBF(1.0), Y, X=X)
+        >>> [round(one.best("gcv"), 4) for one in path.of_each_target()]
+        [0.09, 0.0012]
+        """
+        paths = []
+        for k in range(self._m):
+            path = copy(self)
+            path._m, path._z, path._rest = 1, self._z[:, [k]], self._rest[:, [k]]
+            path._energy = path._z[:, 0] ** 2
+            path._energy_of_rest = float(np.sum(path._rest**2))
+            path._tabulate()
+            paths.append(path)
+        return paths
+
+    def _tabulate(self) -> None:
+        values = self.at(self.alphas)
+        for entry in fields(values):
+            setattr(self, entry.name, getattr(values, entry.name))
 
     def _decompose_features(self, A: Vector, H: Vector, y: Vector) -> None:
         n, q = H.shape

@@ -1,5 +1,7 @@
 """The regularization path against direct solves; least squares against refits; interpolation."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 from scipy import linalg
@@ -252,6 +254,25 @@ def test_the_path_of_features_is_that_of_their_kernel(trend, d, weighted, rng):
         assert primal.best(rule) == pytest.approx(dual.best(rule), rel=1e-3)
     with pytest.raises(ValueError, match="A: expected finite numbers, one row for each of 25"):
         ks.RegularizationPath.from_features(A[:3], y)
+
+
+@pytest.mark.parametrize("features", [False, True])
+@pytest.mark.parametrize("trend", [None, "constant"])
+def test_paths_of_each_target(features, trend, rng):
+    A, w = rng.standard_normal((N, 4)), rng.uniform(0.5, 2.0, N)
+    y = A[:, :3] + rng.standard_normal((N, 3))
+    options = {"X": A, "trend": trend, "noise_std": 0.3, "sample_weight": w}
+    make = ks.RegularizationPath.from_features if features else ks.RegularizationPath
+    given = A if features else A @ A.T
+    shared = make(given, y, **options)
+    before = shared.loo.copy()
+    for k, one in enumerate(shared.of_each_target()):
+        alone = make(given, y[:, k], **options)
+        for field in dataclasses.fields(ks.PathValues):
+            assert getattr(one, field.name) == pytest.approx(getattr(alone, field.name), rel=1e-10, abs=1e-13), field.name
+        assert one.dual_coef(0.5) == pytest.approx(alone.dual_coef(0.5))
+        assert one.best("gcv") == pytest.approx(alone.best("gcv"), rel=1e-4)
+    assert np.array_equal(shared.loo, before)
 
 
 def test_interpolation(rng):
