@@ -14,6 +14,8 @@ from kernsel.kernels.algebra import as_kernel
 
 __all__ = ["Interpolant", "minimum_norm_interpolant", "power_function"]
 
+FEASIBLE = 1e-8  # of |y| may be out of the range of K
+
 
 @dataclass(frozen=True)
 class Interpolant:
@@ -67,21 +69,28 @@ def minimum_norm_interpolant(K: ArrayLike, y: ArrayLike, *, rtol: float | None =
     n = len(matrix)
     if targets.ndim not in (1, 2) or len(targets) != n or not np.isfinite(targets).all():
         raise ValueError(f"y: expected finite numbers, one row for each of {n} points, got shape {targets.shape}")
-    e, Q = linalg.eigh(matrix, driver="evd")
+    e, Q = positive_part(matrix, rtol)
+    Y = targets.reshape(n, -1)
+    z = Q.T @ Y
+    c = Q @ (z / e[:, None])
+    distance = np.linalg.norm(Y - Q @ z, axis=0)
+    norm = np.sqrt(np.sum(z**2 / e[:, None], axis=0))
+    feasible = bool((distance <= FEASIBLE * np.linalg.norm(Y, axis=0)).all())
+    if targets.ndim == 1:
+        return Interpolant(c[:, 0], float(norm[0]), feasible, float(distance[0]), len(e))
+    return Interpolant(c, norm, feasible, distance, len(e))
+
+
+def positive_part(K: NDArray[np.float64], rtol: float | None = None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the eigenvalues of K that are not zero to rounding, and their eigenvectors; refuse negative ones."""
+    n = len(K)
+    e, Q = linalg.eigh(K, driver="evd")
     largest = max(float(e[-1]), 0.0) if n else 0.0
     limit = (n * np.finfo(float).eps if rtol is None else rtol) * largest
     if n and e[0] < -10 * max(limit, n * np.finfo(float).eps * largest):
         raise ValueError(f"K: expected a positive semidefinite matrix, got the eigenvalue {e[0]:.3g}")
     kept = e > limit
-    Y = targets.reshape(n, -1)
-    z = Q[:, kept].T @ Y
-    c = Q[:, kept] @ (z / e[kept, None])
-    distance = np.linalg.norm(Y - Q[:, kept] @ z, axis=0)
-    norm = np.sqrt(np.sum(z**2 / e[kept, None], axis=0))
-    feasible = bool((distance <= 1e-8 * np.linalg.norm(Y, axis=0)).all())
-    if targets.ndim == 1:
-        return Interpolant(c[:, 0], float(norm[0]), feasible, float(distance[0]), int(kept.sum()))
-    return Interpolant(c, norm, feasible, distance, int(kept.sum()))
+    return e[kept], Q[:, kept]
 
 
 def power_function(kernel: Kernel, X: ArrayLike, Z: ArrayLike, *, noise: float = 0.0) -> NDArray[np.float64]:

@@ -90,25 +90,32 @@ def loo_least_squares(A: ArrayLike, b: ArrayLike, *, ridge: float = 0.0) -> Leas
     targets = np.asarray(b, dtype=np.float64)
     if targets.ndim not in (1, 2) or len(targets) != len(matrix) or not np.isfinite(targets).all():
         raise ValueError(f"b: expected finite numbers, one row for each of {len(matrix)}, got shape {targets.shape}")
-    y = targets.reshape(len(matrix), -1)
-    U, s, Vt = linalg.svd(matrix, full_matrices=False)
-    keep = s > max(matrix.shape) * np.finfo(float).eps * (s[0] if len(s) else 0.0)
+    found = solved(matrix, targets.reshape(len(matrix), -1), ridge, np.zeros((len(matrix), 0)))
+    if targets.ndim == 1:
+        return LeastSquaresLOO(found.residuals[:, 0], float(found.press[0]), found.leverage, found.coef[:, 0], found.rank)
+    return found
+
+
+def solved(A: Vector, y: Vector, ridge: float, free: Vector) -> LeastSquaresLOO:
+    """Return what :func:`loo_least_squares` does, for targets (n, m), with some directions fitted exactly and never penalized.
+
+    These are the orthonormal columns of `free`, (n, q); A and y must be orthogonal to them. Centred A and y, and the column
+    1 / n^(1/2), make an intercept. Without row i it is estimated anew.
+    """
+    U, s, Vt = linalg.svd(A, full_matrices=False)
+    keep = s > max(A.shape) * np.finfo(float).eps * (s[0] if len(s) else 0.0)
     U, s, Vt = U[:, keep], s[keep], Vt[keep]
     shrink = s**2 / (s**2 + ridge)
-    levers = np.minimum(U**2 @ shrink, 1.0)
+    levers = np.minimum(U**2 @ shrink + np.sum(free**2, axis=1), 1.0)
     coef = Vt.T @ ((shrink / s)[:, None] * (U.T @ y))
     residuals = y - U @ (shrink[:, None] * (U.T @ y))
     alone = levers > 1 - 1e-10
     with np.errstate(divide="ignore", invalid="ignore"):
         left_out = residuals / (1 - levers)[:, None]
-    if alone.any():
-        P = (U / (s**2 + ridge)) @ U.T
-        left_out[alone] = (P[alone] @ y) / np.diag(P)[alone, None]
-    shape = targets.shape
-    press = np.sum(left_out**2, axis=0)
-    if targets.ndim == 1:
-        return LeastSquaresLOO(left_out.reshape(shape), float(press[0]), levers, coef[:, 0], len(s))
-    return LeastSquaresLOO(left_out, press, levers, coef, len(s))
+        if alone.any():
+            P = (U / (s**2 + ridge)) @ U.T
+            left_out[alone] = (P[alone] @ y) / np.diag(P)[alone, None]
+    return LeastSquaresLOO(left_out, np.sum(left_out**2, axis=0), levers, coef, len(s))
 
 
 def _range(A: Vector) -> tuple[Vector, int]:
