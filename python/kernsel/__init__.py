@@ -1,6 +1,6 @@
 """Kernel methods with the choice of the kernel at their heart."""
 
-from kernsel import criteria, kernels, testing
+from kernsel import criteria, features, kernels, testing
 from kernsel.config import get_cmake_dir, get_include, get_num_threads, set_num_threads, show_config
 from kernsel.errors import NotPositiveDefiniteError
 from kernsel.evaluation import Evaluation, LeaveOneOutFit, evaluate, loo
@@ -31,6 +31,7 @@ __all__ = [
     "cholesky",
     "criteria",
     "evaluate",
+    "features",
     "get_cmake_dir",
     "get_include",
     "get_num_threads",

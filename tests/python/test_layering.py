@@ -43,6 +43,7 @@ MODULES = [
     "interpolation",
     "testing",
     "regression",
+    "features",
     "cli",
     "__main__",
 ]

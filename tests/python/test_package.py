@@ -22,6 +22,7 @@ FILES = [
     "errors.py",
     "evaluation.py",
     "factor.py",
+    "features.py",
     "gram_matrix.py",
     "interpolation.py",
     "least_squares.py",
@@ -118,7 +119,7 @@ def test_no_eigen_in_the_checkout(root):
 
 
 def public_objects():
-    for module in (ks, ks.kernels):
+    for module in (ks, ks.features, ks.kernels):
         for name in module.__all__:
             value = getattr(module, name)
             if inspect.isclass(value) or inspect.isfunction(value):

@@ -1,0 +1,482 @@
+"""Features: columns of functions of the points, for linear models; scikit-learn transformers.
+
+With :class:`~kernsel.RidgeRegression`, n points and p features cost O(n p^2), where a kernel costs O(n^3).
+"""
+
+from __future__ import annotations
+
+from itertools import combinations, combinations_with_replacement
+from numbers import Integral, Real
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import _check_feature_names_in, _check_sample_weight, check_is_fitted, validate_data
+
+from kernsel.kernels import (
+    RBF,
+    Columns,
+    ConstantKernel,
+    Cosine,
+    Exponential,
+    ExpSineSquared,
+    Kernel,
+    Matern,
+    Power,
+    Product,
+    RationalQuadratic,
+    SpectralMixture,
+    Sum,
+    Transform,
+)
+from kernsel.kernels.algebra import Pair, as_kernel
+from kernsel.kernels.automatic import Data
+from kernsel.kernels.hyperparameter import numbers
+
+__all__ = ["Fourier", "Polynomial", "RadialBasis"]
+
+Vector = NDArray[np.float64]
+
+
+class _Transformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """What the transformers have in common: points in double or single precision, weights, kernels resolved from the points."""
+
+    def _points(self, X: Any, sample_weight: Any) -> tuple[Vector, Vector | None]:
+        """Return the points that count, in double precision, and their weights."""
+        X = np.asarray(validate_data(self, X, dtype=(np.float64, np.float32)))
+        points = X.astype(np.float64, copy=False)
+        if sample_weight is None:
+            return points, None
+        weights = np.asarray(_check_sample_weight(sample_weight, X, dtype=np.float64))
+        if (weights < 0).any() or not weights.any():
+            raise ValueError(
+                "sample_weight: expected weights that are not negative, and not all zero, got "
+                f"{weights.min():g} to {weights.max():g}"
+            )
+        return points[weights > 0], weights[weights > 0]
+
+    def _new_points(self, X: Any) -> NDArray[Any]:
+        check_is_fitted(self)
+        return np.asarray(validate_data(self, X, dtype=(np.float64, np.float32), reset=False))
+
+    def _resolved(self, kernel: Any, points: Vector, weights: Vector | None) -> Kernel:
+        ours = RBF("auto") if kernel is None else None if isinstance(kernel, Real) else as_kernel(kernel)
+        if ours is None:
+            raise ValueError(f"kernel: expected a kernel of kernsel.kernels, or None, got {kernel!r}")
+        return ours._resolve(Data(points, None, weights, getattr(self, "feature_names_in_", None)))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+class Polynomial(_Transformer):
+    """All products of powers of the columns up to a degree.
+
+    The columns are first centred and divided by their standard deviations, those of the points of `fit`: so the features are of
+    the same size in any unit of the columns, and a penalty on their coefficients means the same for all. d columns and degree p
+    make (d + p)! / (d! p!) features, the constant included.
+
+    Parameters
+    ----------
+    degree : int
+        From 1 on.
+    include_bias : bool
+        Also the constant, 1, as the first feature.
+    interaction_only : bool
+        Only products of different columns, no powers.
+    scale : bool
+        False takes the columns as they are.
+
+    Attributes
+    ----------
+    powers_ : ndarray of shape (n_features_out, d)
+        The exponent of each column in each feature. Features are sorted by degree.
+    mean_, scale_ : ndarray of shape (d,)
+        What is subtracted from each column, and what it is then divided by: 1 if it is constant.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (d,)
+        If X has column names.
+
+    Examples
+    --------
+    >>> from kernsel.features import Polynomial
+    >>> poly = Polynomial(2).fit([[1.0, 100.0], [3.0, 300.0]])
+    >>> poly.get_feature_names_out()
+    array(['x0', 'x1', 'x0^2', 'x0 x1', 'x1^2'], dtype=object)
+    >>> poly.transform([[5.0, 100.0]])
+    array([[ 3., -1.,  9., -3.,  1.]])
+    """
+
+    def __init__(
+        self, degree: int = 2, *, include_bias: bool = False, interaction_only: bool = False, scale: bool = True
+    ) -> None:
+        self.degree = degree
+        self.include_bias = include_bias
+        self.interaction_only = interaction_only
+        self.scale = scale
+
+    def fit(self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | float | None = None) -> Self:
+        """Learn the mean and the standard deviation of each column.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+        y : ignored
+        sample_weight : float or array-like of shape (n,), optional
+            Of means and standard deviations.
+
+        Returns
+        -------
+        self : Polynomial
+        """
+        del y
+        degree = _count("degree", self.degree)
+        for name in ("include_bias", "interaction_only", "scale"):
+            if not isinstance(getattr(self, name), bool | np.bool_):
+                raise TypeError(f"{name}: expected True or False, got {getattr(self, name)!r}")
+        points, weights = self._points(X, sample_weight)
+        d = points.shape[1]
+        choose = combinations if self.interaction_only else combinations_with_replacement
+        factors = [columns for p in range(0 if self.include_bias else 1, degree + 1) for columns in choose(range(d), p)]
+        self.powers_ = np.array([np.bincount(columns, minlength=d) for columns in factors], dtype=np.intp).reshape(-1, d)
+        self.mean_ = np.average(points, axis=0, weights=weights) if self.scale else np.zeros(d)
+        self.scale_ = Data(points, None, weights).spreads if self.scale else np.ones(d)
+        return self
+
+    def transform(self, X: ArrayLike) -> NDArray[Any]:
+        """Return the features, by one product each.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+
+        Returns
+        -------
+        features : ndarray of shape (n, n_features_out)
+        """
+        X = self._new_points(X)
+        columns = (X - self.mean_.astype(X.dtype)) / self.scale_.astype(X.dtype)
+        features = np.ones((len(X), len(self.powers_)), dtype=X.dtype)
+        done: dict[tuple[int, ...], int] = {}
+        for j, powers in enumerate(self.powers_.tolist()):
+            done[tuple(powers)] = j
+            last = max((k for k, power in enumerate(powers) if power), default=None)
+            if last is not None:  # a column times a feature that is there already
+                powers[last] -= 1
+                before = done.get(tuple(powers))
+                features[:, j] = columns[:, last] if before is None else features[:, before] * columns[:, last]
+        return features
+
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[Any]:
+        """Return names such as ``x0^2 x1``.
+
+        Parameters
+        ----------
+        input_features : array-like of str of shape (d,), optional
+            Names of the columns; by default those seen in `fit`, or x0, x1, ...
+
+        Returns
+        -------
+        names : ndarray of str of shape (n_features_out,)
+        """
+        check_is_fitted(self)
+        names = _check_feature_names_in(self, input_features)
+        written = [
+            " ".join(name if power == 1 else f"{name}^{power}" for name, power in zip(names, powers, strict=True) if power)
+            for powers in self.powers_
+        ]
+        return np.asarray([name or "1" for name in written], dtype=object)
+
+
+class RadialBasis(ClassNamePrefixFeaturesOutMixin, _Transformer):  # type: ignore[misc]
+    """A kernel at some of the points: phi_j(x) = k(x, c_j).
+
+    The centres c_j are points of `fit` that fill the space these take: each is the one farthest from all before, so that no
+    point is far from a centre (at most twice as far as with the best choice of as many centres). Distances are those of columns
+    divided by their standard deviations, the same in any unit. O(n n_centers d) operations.
+
+    Parameters
+    ----------
+    n_centers : int
+        All distinct points if there are fewer.
+    kernel : Kernel, optional
+        None is ``RBF("auto")``. What is "auto" is set in `fit`, from the points.
+    random_state : int, RandomState instance or None
+        None begins with the point nearest to the mean, and finds the same centres every time. Otherwise the first is the
+        outermost in a random direction.
+
+    Attributes
+    ----------
+    centers_ : ndarray of shape (n_centers, d)
+        In the order in which they were found: the first of them fill the space, too.
+    kernel_ : Kernel
+        The kernel in use, "auto" parameters set.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (d,)
+        If X has column names.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernsel.features import RadialBasis
+    >>> basis = RadialBasis(4).fit(np.arange(9.0).reshape(-1, 1))
+    >>> basis.centers_.ravel()
+    array([4., 0., 8., 2.])
+    >>> basis.transform([[0.0], [4.0]]).shape
+    (2, 4)
+    """
+
+    def __init__(self, n_centers: int = 100, *, kernel: Kernel | None = None, random_state: Any = None) -> None:
+        self.n_centers = n_centers
+        self.kernel = kernel
+        self.random_state = random_state
+
+    def fit(self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | float | None = None) -> Self:
+        """Choose the centres, and set what is "auto" in the kernel.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+        y : ignored
+        sample_weight : float or array-like of shape (n,), optional
+            Of means and standard deviations. Points of weight zero are no centres.
+
+        Returns
+        -------
+        self : RadialBasis
+        """
+        del y
+        count = _count("n_centers", self.n_centers)
+        points, weights = self._points(X, sample_weight)
+        self.kernel_ = self._resolved(self.kernel, points, weights)
+        scaled = (points - np.average(points, axis=0, weights=weights)) / Data(points, None, weights).spreads
+        if self.random_state is None:
+            first = int(np.argmin(np.sum(scaled**2, axis=1)))
+        else:
+            first = int(np.argmax(scaled @ check_random_state(self.random_state).standard_normal(scaled.shape[1])))
+        self.centers_ = points[_farthest_points(scaled, count, first)]
+        return self
+
+    def transform(self, X: ArrayLike) -> NDArray[Any]:
+        """Return k(X, centers_).
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+
+        Returns
+        -------
+        features : ndarray of shape (n, n_centers)
+        """
+        X = self._new_points(X)
+        return self.kernel_(X, self.centers_.astype(X.dtype, copy=False))
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.centers_)
+
+
+class Fourier(ClassNamePrefixFeaturesOutMixin, _Transformer):  # type: ignore[misc]
+    """Random Fourier features: their inner products approximate a stationary kernel, phi(x)'phi(z) ~ k(x, z).
+
+    A stationary kernel is the mean of v cos(w'(x - z)) over random frequencies w, v = k(x, x), whose distribution is its
+    spectrum. With q frequencies drawn from it, phi(x) = (v/q)^(1/2) [cos w_1'x, ..., cos w_q'x, sin w_1'x, ..., sin w_q'x].
+    The error falls as q^(-1/2), for any number of columns; phi(x)'phi(x) = v exactly. O(n q d) operations.
+
+    Parameters
+    ----------
+    n_components : int
+        The number of frequencies q; there are twice as many features.
+    kernel : Kernel, optional
+        None is ``RBF("auto")``. What is "auto" is set in `fit`, from the points. Frequencies are normal for `RBF`;
+        Student's t with 2 nu degrees of freedom for `Matern` (nu = 1/2 for `Exponential`), of each column on its own with
+        `product=True`; normal times the root of a gamma variable for `RationalQuadratic`; mixtures of normal ones for
+        `SpectralMixture`; whole multiples of one for `ExpSineSquared` (of one column); one and its negative for `Cosine`. Also
+        multiples, sums, products and whole powers of these, ``k.on(columns)``, and `Transform` with a matrix. Others are
+        refused.
+    random_state : int, RandomState instance or None
+
+    Attributes
+    ----------
+    frequencies_ : ndarray of shape (d, n_components)
+        In radians for each unit of a column.
+    variance_ : float
+        k(x, x).
+    mean_ : ndarray of shape (d,)
+        Where the phases begin: the mean of the points, so that they are small and accurate. The kernel does not change.
+    kernel_ : Kernel
+        The kernel in use, "auto" parameters set.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (d,)
+        If X has column names.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernsel.features import Fourier
+    >>> from kernsel.kernels import Matern
+    >>> X = np.random.default_rng(0).standard_normal((50, 3))
+    >>> features = Fourier(2000, kernel=Matern(2.0, nu=1.5), random_state=0).fit_transform(X)
+    >>> features.shape
+    (50, 4000)
+    >>> bool(np.abs(features @ features.T - Matern(2.0, nu=1.5)(X)).max() < 0.1)
+    True
+    """
+
+    def __init__(self, n_components: int = 100, *, kernel: Kernel | None = None, random_state: Any = None) -> None:
+        self.n_components = n_components
+        self.kernel = kernel
+        self.random_state = random_state
+
+    def fit(self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | float | None = None) -> Self:
+        """Draw the frequencies.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Only for the number of columns, their mean, and what is "auto" in the kernel.
+        y : ignored
+        sample_weight : float or array-like of shape (n,), optional
+            Of means and standard deviations.
+
+        Returns
+        -------
+        self : Fourier
+        """
+        del y
+        count = _count("n_components", self.n_components)
+        points, weights = self._points(X, sample_weight)
+        self.kernel_ = self._resolved(self.kernel, points, weights)
+        self.kernel_.diag(points[:1])  # refuses a kernel that is not one of points of so many columns
+        self.variance_, frequencies = _spectrum(self.kernel_, points.shape[1], count, check_random_state(self.random_state))
+        self.frequencies_ = np.ascontiguousarray(frequencies.T)
+        self.mean_ = np.average(points, axis=0, weights=weights)
+        return self
+
+    def transform(self, X: ArrayLike) -> NDArray[Any]:
+        """Return the features: all cosines, then all sines.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+
+        Returns
+        -------
+        features : ndarray of shape (n, 2 * n_components)
+        """
+        X = self._new_points(X)
+        phases = (X - self.mean_) @ self.frequencies_
+        count = phases.shape[1]
+        features = np.empty((len(X), 2 * count), dtype=X.dtype)
+        features[:, :count], features[:, count:] = np.cos(phases), np.sin(phases)
+        features *= (self.variance_ / count) ** 0.5
+        return features
+
+    @property
+    def _n_features_out(self) -> int:
+        return 2 * int(self.frequencies_.shape[1])
+
+
+def _count(name: str, value: Any) -> int:
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
+        raise ValueError(f"{name}: expected a whole number from 1 on, got {value!r}")
+    return int(value)
+
+
+def _farthest_points(points: Vector, count: int, first: int) -> list[int]:
+    """Return that many points, each the farthest from all before; fewer if no others are left."""
+    chosen = [first]
+    nearest = np.sum((points - points[first]) ** 2, axis=1)  # to the chosen ones
+    while len(chosen) < count:
+        farthest = int(np.argmax(nearest))
+        if nearest[farthest] == 0:
+            break
+        chosen.append(farthest)
+        np.minimum(nearest, np.sum((points - points[farthest]) ** 2, axis=1), out=nearest)
+    return chosen
+
+
+def _spectrum(kernel: Kernel, d: int, count: int, rng: Any) -> tuple[float, Vector]:
+    """Return the variance of a stationary kernel of d columns, and frequencies drawn from its spectrum, shape (count, d)."""
+    normal = rng.standard_normal
+    match kernel:
+        case RBF():
+            return 1.0, normal((count, d)) / kernel._numbers("length_scale")
+        case Exponential():
+            return 1.0, _student(0.5, (count, d), False, rng) / kernel._numbers("length_scale")
+        case Matern():
+            return 1.0, _student(float(kernel.nu), (count, d), kernel.product, rng) / kernel._numbers("length_scale")
+        case RationalQuadratic():
+            alpha = kernel._number("alpha")
+            return 1.0, normal((count, d)) * np.sqrt(rng.gamma(alpha, 1 / alpha, (count, 1))) / kernel._numbers("length_scale")
+        case Cosine():
+            wave = np.broadcast_to(2 * np.pi / np.asarray(kernel._numbers("periodicity")), (count, d))
+            return 1.0, _signs(count, rng) * wave
+        case ExpSineSquared() if d == 1:
+            # exp((cos t - 1) / l^2) is the characteristic function of the difference of two Poisson variables.
+            rate = 0.5 / kernel._number("length_scale") ** 2
+            multiples = rng.poisson(rate, (count, 1)) - rng.poisson(rate, (count, 1))
+            return 1.0, 2 * np.pi * multiples / kernel._numbers("periodicity")
+        case SpectralMixture():
+            scales, periods = zip(*kernel._components(), strict=True)
+            weights = np.asarray(kernel._numbers("weights"))
+            of = rng.choice(len(weights), count, p=weights / weights.sum())
+            scale, period = np.asarray(scales)[of], np.asarray(periods)[of]
+            return float(weights.sum()), _signs(count, rng) * (2 * np.pi / period + normal((count, d)) / scale)
+        case ConstantKernel():
+            return kernel._number("constant_value"), np.zeros((count, d))
+        case Columns():
+            inside = kernel._indices()
+            variance, part = _spectrum(kernel.kernel, len(inside), count, rng)
+            frequencies = np.zeros((count, d))
+            frequencies[:, inside] = part
+            return variance, frequencies
+        case Transform() if not callable(kernel.phi):
+            B = numbers(kernel.phi, "phi", positive=False)
+            variance, part = _spectrum(kernel.kernel, len(B), count, rng)
+            return variance, part @ B
+        case Power() if float(kernel.exponent).is_integer():
+            variance, frequencies = _spectrum(kernel.kernel, d, count, rng)
+            for _ in range(1, int(kernel.exponent)):
+                frequencies = frequencies + _spectrum(kernel.kernel, d, count, rng)[1]
+            return variance ** int(kernel.exponent), frequencies
+        case Sum() | Product():
+            return _spectrum_of_pairs(kernel, d, count, rng)
+    raise ValueError(
+        f"kernel: the spectrum of {kernel} is not known here. There are Fourier features of RBF, Exponential, Matern, "
+        "RationalQuadratic, Cosine, SpectralMixture, ExpSineSquared of one column, constants, their sums, products and whole "
+        "powers, .on(columns), and Transform with a matrix; for others, use RadialBasis"
+    )
+
+
+def _spectrum_of_pairs(kernel: Pair, d: int, count: int, rng: Any) -> tuple[float, Vector]:
+    """Mix the spectra of sums; add the frequencies of products."""
+    first, pairs = kernel._chain()
+    variance, frequencies = _spectrum(first, d, count, rng)
+    for pair in pairs:
+        other, others = _spectrum(pair.k2, d, count, rng)
+        if isinstance(pair, Sum):
+            frequencies = np.where(rng.uniform(size=(count, 1)) * (variance + other) < other, others, frequencies)
+            variance += other
+        else:
+            variance, frequencies = variance * other, frequencies + others
+    return variance, frequencies
+
+
+def _student(nu: float, shape: tuple[int, int], by_column: bool, rng: Any) -> Vector:
+    """Return draws of Student's t with 2 nu degrees of freedom, of each column on its own or not."""
+    normal: Vector = rng.standard_normal(shape)
+    if nu == np.inf:
+        return normal
+    # Of few degrees of freedom, chi squared can be zero in floating point; as it is, frequencies are beyond all scales then.
+    squares = np.maximum(rng.chisquare(2 * nu, shape if by_column else (shape[0], 1)), 1e-200)
+    return np.asarray(normal / np.sqrt(squares / (2 * nu)))
+
+
+def _signs(count: int, rng: Any) -> Vector:
+    """Return random signs: spectra are symmetric, which products rely on."""
+    return np.asarray(rng.choice([-1.0, 1.0], (count, 1)))
