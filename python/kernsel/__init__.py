@@ -11,6 +11,7 @@ from kernsel.interpolation import Interpolant, minimum_norm_interpolant, power_f
 from kernsel.least_squares import LeastSquaresLOO, leverage, loo_least_squares
 from kernsel.path import PathValues, RegularizationPath
 from kernsel.regression import KernelRidge
+from kernsel.ridge_regression import RidgeRegression
 
 from ._core import version as _version
 
@@ -27,6 +28,7 @@ __all__ = [
     "NotPositiveDefiniteError",
     "PathValues",
     "RegularizationPath",
+    "RidgeRegression",
     "__version__",
     "cholesky",
     "criteria",

@@ -44,6 +44,7 @@ MODULES = [
     "testing",
     "regression",
     "features",
+    "ridge_regression",
     "cli",
     "__main__",
 ]

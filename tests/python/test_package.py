@@ -29,6 +29,7 @@ FILES = [
     "path.py",
     "py.typed",
     "regression.py",
+    "ridge_regression.py",
     "testing.py",
     "trend.py",
     "include/kernsel/criteria.hpp",
