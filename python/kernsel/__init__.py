@@ -8,6 +8,7 @@ from kernsel.factor import Cholesky, cholesky
 from kernsel.gaussian_process import GaussianProcessRegressor
 from kernsel.gram_matrix import gram
 from kernsel.interpolation import Interpolant, minimum_norm_interpolant, power_function
+from kernsel.interpolator import KernelInterpolator
 from kernsel.least_squares import LeastSquaresLOO, leverage, loo_least_squares
 from kernsel.path import PathValues, RegularizationPath
 from kernsel.regression import KernelRidge
@@ -22,6 +23,7 @@ __all__ = [
     "Evaluation",
     "GaussianProcessRegressor",
     "Interpolant",
+    "KernelInterpolator",
     "KernelRidge",
     "LeastSquaresLOO",
     "LeaveOneOutFit",

@@ -45,6 +45,7 @@ MODULES = [
     "regression",
     "features",
     "ridge_regression",
+    "interpolator",
     "cli",
     "__main__",
 ]

@@ -25,6 +25,7 @@ FILES = [
     "features.py",
     "gram_matrix.py",
     "interpolation.py",
+    "interpolator.py",
     "least_squares.py",
     "path.py",
     "py.typed",

@@ -1,0 +1,266 @@
+"""An estimator for data without noise: the function of least norm through all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from numbers import Real
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+from sklearn.utils import gen_batches
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from kernsel.errors import NotPositiveDefiniteError
+from kernsel.factor import Cholesky
+from kernsel.interpolation import FEASIBLE, positive_part
+from kernsel.kernels import Kernel, Matern
+from kernsel.kernels.algebra import as_kernel
+from kernsel.kernels.automatic import Data
+
+__all__ = ["KernelInterpolator"]
+
+Vector = NDArray[np.float64]
+
+# What an interpolant may be off at the data. Cutting off eigenvalues of n eps costs functions of the kernel some 1e-7 of their
+# size, and other data 1e-3 or more.
+OF_SPREAD, OF_SIZE = 1e-5, 1e-7
+
+
+class KernelInterpolator(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
+    """Interpolation by a kernel: the function s of least norm |s| in the kernel's space with s(x_i) = y_i.
+
+    s = sum_i c_i k(., x_i), K c = y, by one Cholesky factorization: n^3/3 flops, n^2/2 numbers of memory. If K is singular to
+    rounding (a kernel of finite rank, or one too smooth for points that close), c = K^+ y from an eigendecomposition: some 20
+    times slower. Equal points with equal values count once. Where no function of the kernel takes the values, `fit` says so:
+    data with noise are for :class:`~kernsel.KernelRidge`.
+
+    Parameters
+    ----------
+    kernel : Kernel, optional
+        Without noise. None is ``Matern("auto", nu=1.5)``: matrices of smoother kernels, `RBF` above all, are soon singular to
+        rounding (from 20 points of one column on), and then interpolate nothing but smooth data.
+
+    Attributes
+    ----------
+    dual_coef_ : ndarray of shape (n,) or (n, n_targets)
+        The coefficients c; zero for all but the first of equal points.
+    norm_ : float or ndarray of shape (n_targets,)
+        |s| = (y'c)^(1/2): no function in the kernel's space through the data has a smaller one.
+    rank_ : int
+        Of K, to rounding.
+    X_fit_ : ndarray of shape (n, d)
+        The training points.
+    kernel_ : Kernel
+        The kernel in use, "auto" parameters set.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        If X has column names.
+
+    Examples
+    --------
+    >>> import numpy as np, kernsel as ks
+    >>> from kernsel.kernels import RBF
+    >>> X, Z = np.linspace(0, 4, 9).reshape(-1, 1), np.array([[0.25], [2.1]])
+    >>> f = lambda Z: RBF(1.0)(Z, [[1.0], [2.3]]) @ [1.0, -2.0]
+    >>> norm = (1 + 4 - 4 * np.exp(-(1.3**2) / 2)) ** 0.5  # of f in the space of the kernel
+    >>> model = ks.KernelInterpolator(RBF(1.0)).fit(X, f(X))
+    >>> bool(model.norm_ <= norm), bool((abs(f(Z) - model.predict(Z)) <= model.error_bound(Z, norm)).all())
+    (True, True)
+    """
+
+    def __init__(self, kernel: Kernel | None = None) -> None:
+        self.kernel = kernel
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Interpolate.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+        y : array-like of shape (n,) or (n, n_targets)
+
+        Returns
+        -------
+        self : KernelInterpolator
+
+        Raises
+        ------
+        ValueError
+            If no function in the kernel's space takes the values, with the points where they contradict. What is allowed for
+            rounding: |s(X) - y| may be 1e-5 of |y - mean(y)|, plus 1e-7 of |y|.
+        """
+        X, y = validate_data(self, X, y, dtype=np.float64, multi_output=True, y_numeric=True)
+        X, y = np.asarray(X), np.asarray(y, dtype=np.float64)
+        kernel = self._valid_kernel()._resolve(Data(X, y, None, getattr(self, "feature_names_in_", None)))
+        _refuse_noise(kernel, X)
+        targets = y.reshape(len(y), -1)
+        used, values = _distinct(X, targets)
+        self._used = used
+        self._factor = _factorize(kernel, X[used])
+        if isinstance(self._factor, Cholesky):
+            rank, part = len(used), self._factor.solve(values)
+        else:
+            rank, part = self._factor.shape[1], self._factor @ self._reduced(values)
+        coefficients = np.zeros(targets.shape)
+        coefficients[used] = part
+        _require_interpolation(kernel, X, used, values, part, rank)
+        norm = np.linalg.norm(self._reduced(values), axis=0)
+
+        self.kernel_ = kernel
+        self.X_fit_ = X
+        self.dual_coef_ = coefficients.reshape(y.shape)
+        self.norm_ = norm if y.ndim == 2 else float(norm[0])
+        self.rank_ = rank
+        return self
+
+    def predict(self, X: ArrayLike) -> Vector:
+        """Return s(X).
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+
+        Returns
+        -------
+        y : ndarray of shape (m,) or (m, n_targets)
+        """
+        X = self._points(X)
+        return np.asarray(self.kernel_.matmul(X, self.X_fit_, self.dual_coef_))
+
+    def power_function(self, X: ArrayLike) -> Vector:
+        """Return how badly a function of norm one can be interpolated at points: P(x)^2 = k(x, x) - k(x, X) K^+ k(X, x).
+
+        Zero at the training points; the standard deviation of a Gaussian process without noise. The values of y play no part.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+
+        Returns
+        -------
+        power : ndarray of shape (m,)
+            In O(n^2) for each point; 512 of them at a time.
+        """
+        X = self._points(X)
+        training = self.X_fit_[self._used]
+        squares = np.asarray(self.kernel_.diag(X))
+        for rows in gen_batches(len(X), 512):
+            squares[rows] -= np.sum(self._reduced(self.kernel_(training, X[rows])) ** 2, axis=0)
+        return np.asarray(np.sqrt(np.maximum(squares, 0.0)))
+
+    def error_bound(self, X: ArrayLike, norm: ArrayLike) -> Vector:
+        """Return a bound of |f - s| at points, for any f in the kernel's space through the data, of norm at most `norm`.
+
+        |f(x) - s(x)| <= P(x) (norm^2 - |s|^2)^(1/2), P the power function; the bound is reached by some f. It needs the norm of
+        the unknown function: data alone bound nothing. If it is not known, ``2**0.5 * model.norm_``, which gives P(x) |s|,
+        supposes that the data show half of the function's squared norm: an estimate, and no bound.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+        norm : float or array-like of shape (n_targets,)
+            At least `norm_`, the smallest that a function through the data can have.
+
+        Returns
+        -------
+        bound : ndarray of shape (m,) or (m, n_targets)
+        """
+        check_is_fitted(self)
+        norms, least = np.asarray(norm, dtype=np.float64), np.asarray(self.norm_)
+        if norms.shape not in ((), least.shape) or not np.isfinite(norms).all():
+            raise ValueError(f"norm: expected a finite number, or one for each target, got {norm!r}")
+        if (norms < least * (1 - 1e-8)).any():
+            raise ValueError(f"norm: every function through the data has a norm of {self.norm_} or more, got {norm!r}")
+        rest = np.sqrt(np.maximum((norms - least) * (norms + least), 0.0))
+        power = self.power_function(X)
+        return np.asarray(power * rest if least.ndim == 0 else np.outer(power, rest))
+
+    def _points(self, X: Any) -> Vector:
+        check_is_fitted(self)
+        return np.asarray(validate_data(self, X, dtype=np.float64, reset=False))
+
+    def _reduced(self, B: Vector) -> Vector:
+        """Return R'B with R R' = K^+, which is L^-1 B with the factor."""
+        return np.asarray(self._factor.solve_lower(B) if isinstance(self._factor, Cholesky) else self._factor.T @ B)
+
+    def _valid_kernel(self) -> Kernel:
+        if self.kernel is None:
+            return Matern("auto", nu=1.5)
+        ours = None if isinstance(self.kernel, Real) else as_kernel(self.kernel)
+        if ours is None:
+            raise ValueError(f"kernel: expected a kernel of kernsel.kernels, or None, got {self.kernel!r}")
+        return ours
+
+
+def _factorize(kernel: Kernel, X: Vector) -> Cholesky | Vector:
+    """Return the Cholesky factor of k(X, X); R with R R' = K^+ if it is singular to rounding."""
+    try:
+        factor = Cholesky(kernel._build().cholesky(X, np.zeros(1)))
+    except NotPositiveDefiniteError:
+        pass
+    else:
+        if not _is_singular(factor, kernel, X):
+            return factor
+        del factor
+    e, Q = positive_part(kernel(X))
+    return np.asarray(Q / np.sqrt(e))
+
+
+def _is_singular(factor: Cholesky, kernel: Kernel, X: Vector) -> bool:
+    """Is the smallest eigenvalue n eps of the largest, or less? Both by a few steps of the power method, O(n^2)."""
+    start = np.random.default_rng(0).standard_normal(factor.n)
+    largest = _norm(lambda v: kernel.matmul(X, X, v), start)
+    condition = largest * _norm(factor.solve, start)
+    return condition * factor.n * float(np.finfo(float).eps) >= 1
+
+
+def _norm(multiply: Callable[[Vector], Vector], v: Vector) -> float:
+    """Return the largest eigenvalue of a positive definite matrix, from below."""
+    norm = 0.0
+    for _ in range(6):
+        v = multiply(v / np.linalg.norm(v))
+        norm = float(np.linalg.norm(v))
+    return norm
+
+
+def _refuse_noise(kernel: Kernel, X: Vector) -> None:
+    """Raise if k(x, x) is more for a point against itself than for two equal points."""
+    some = X[:: max(1, len(X) // 32)][:64]
+    noise = kernel.diag(some) - np.diag(kernel(some, some))
+    if (noise > 1e-12 * np.abs(kernel.diag(some))).any():
+        raise ValueError(f"kernel: {kernel} has noise, and no function of it goes through the data; use KernelRidge")
+
+
+def _distinct(X: Vector, y: Vector) -> tuple[NDArray[np.intp], Vector]:
+    """Return the first of all equal points, and their values; raise if values of equal points differ."""
+    _, first, group = np.unique(X, axis=0, return_index=True, return_inverse=True)
+    if len(first) == len(X):
+        return np.arange(len(X)), y
+    original = first[group.ravel()]
+    off = np.abs(y - y[original]).max(axis=1)
+    if (np.abs(y - y[original]) > FEASIBLE * np.abs(y).max(axis=0)).any():
+        i = int(np.argmax(off))
+        contradicting = [f"{original[j]} and {j}" for j in np.argsort(-off, kind="stable")[:5] if off[j] > 0]
+        raise ValueError(
+            f"y: no function goes through different values at equal points, such as {', '.join(contradicting)}: "
+            f"{y[original[i]].tolist()} and {y[i].tolist()} at {X[i].tolist()}; use KernelRidge"
+        )
+    used = np.sort(first)
+    return used, y[used]
+
+
+def _require_interpolation(kernel: Kernel, X: Vector, used: NDArray[np.intp], y: Vector, c: Vector, rank: int) -> None:
+    """Raise if the function is no interpolant, naming the points where it is farthest off."""
+    off = y - kernel.matmul(X[used], X[used], c)
+    spread, size = np.linalg.norm(y - y.mean(axis=0), axis=0), np.linalg.norm(y, axis=0)
+    if (np.linalg.norm(off, axis=0) <= OF_SPREAD * spread + OF_SIZE * size).all():
+        return
+    worst = np.argsort(-np.abs(off).max(axis=1), kind="stable")[:5]
+    named = ", ".join(f"{used[i]} (by {np.abs(off[i]).max():.3g})" for i in worst)
+    raise ValueError(
+        f"y: no function of the kernel {kernel} takes these values, to rounding: its matrix has rank {rank} at {len(used)} "
+        f"points; the closest function is off at the points {named}. A rougher kernel, or a shorter length scale, has a higher "
+        "rank; KernelRidge need not go through the data"
+    )
