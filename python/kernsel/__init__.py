@@ -10,6 +10,7 @@ from kernsel.gram_matrix import gram
 from kernsel.interpolation import Interpolant, minimum_norm_interpolant, power_function
 from kernsel.interpolator import KernelInterpolator
 from kernsel.least_squares import LeastSquaresLOO, leverage, loo_least_squares
+from kernsel.nested import NestedFold, NestedResult, nested_cv
 from kernsel.path import PathValues, RegularizationPath
 from kernsel.regression import KernelRidge
 from kernsel.ridge_regression import RidgeRegression
@@ -27,6 +28,8 @@ __all__ = [
     "KernelRidge",
     "LeastSquaresLOO",
     "LeaveOneOutFit",
+    "NestedFold",
+    "NestedResult",
     "NotPositiveDefiniteError",
     "PathValues",
     "RegularizationPath",
@@ -45,6 +48,7 @@ __all__ = [
     "loo",
     "loo_least_squares",
     "minimum_norm_interpolant",
+    "nested_cv",
     "power_function",
     "set_num_threads",
     "show_config",

@@ -46,6 +46,8 @@ MODULES = [
     "features",
     "ridge_regression",
     "interpolator",
+    "splitting",
+    "nested",
     "cli",
     "__main__",
 ]
