@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.datasets import load_iris
 from sklearn.feature_selection import SelectKBest
-from sklearn.linear_model import LassoCV, LinearRegression, LogisticRegression, Ridge, RidgeCV
+from sklearn.linear_model import LassoCV, LinearRegression, Ridge, RidgeCV
 from sklearn.metrics import make_scorer, mean_absolute_error, r2_score
 from sklearn.model_selection import (
     GridSearchCV,
@@ -24,6 +24,7 @@ from sklearn.model_selection import (
 from sklearn.neighbors import KernelDensity
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeRegressor
 
 import kernsel as ks
@@ -203,8 +204,8 @@ def test_against_cross_validate(data):
 
 def test_classifiers_and_random_search():
     X, y = load_iris(return_X_y=True)
-    model = make_pipeline(StandardScaler(), LogisticRegression())
-    search = RandomizedSearchCV(model, {"logisticregression__C": np.geomspace(1e-3, 1e3, 40)}, n_iter=5, random_state=0)
+    model = make_pipeline(StandardScaler(), SVC())
+    search = RandomizedSearchCV(model, {"svc__C": np.geomspace(1e-3, 1e3, 40)}, n_iter=5, random_state=0)
     theirs = cross_validate(search, X, y, cv=4, return_estimator=True)
     same(ks.nested_cv(search, X, y, outer=4), {"test_score": theirs["test_score"]} | theirs, ["score"])
     seeded = {"shuffle": True, "random_state": 5}

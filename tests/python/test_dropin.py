@@ -1,0 +1,86 @@
+"""The plugin that runs scikit-learn's tests with our classes runs them with ours, or not at all."""
+
+import subprocess
+import sys
+
+import pytest
+
+import children
+
+TESTS = "sklearn.tests.test_kernel_ridge"
+ONE = "test_kernel_ridge_precomputed_kernel_unchanged"
+
+
+def run(root, tmp_path, *arguments, before="", after=""):
+    """Run pytest with the plugin, and with other plugins before and after it."""
+    (tmp_path / "before.py").write_text(before)
+    (tmp_path / "after.py").write_text(after)
+    program = f"import sys; sys.path[:0] = [{str(tmp_path)!r}, '.']; import pytest; sys.exit(pytest.main())"
+    plugins = ["-p", "no:cacheprovider", "-p", "before", "-p", "tests.dropin.plugin", "-p", "after"]
+    done = subprocess.run(
+        [sys.executable, "-c", program, "-q", "--disable-warnings", *plugins, "--pyargs", *arguments],
+        cwd=root,
+        capture_output=True,
+        text=True,
+        check=False,
+        env=children.environment(),
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+def test_it_runs_with_ours_and_counts(root, tmp_path):
+    code, text = run(root, tmp_path, TESTS, "-k", ONE)
+    assert code == 0, text
+    assert "KernelRidge: 1 tests: 1 passed\n" in text
+
+
+EXCEPTED = f"import tests.dropin.plugin as plugin\nplugin.EXCEPTIONS = {{'{TESTS}::{ONE}': 'a reason'}}"
+FAILING = "import kernsel\nkernsel.KernelRidge.fit = None"
+
+
+@pytest.mark.parametrize(
+    ("before", "status", "message"),
+    [("", 1, "1 failed, not as EXCEPTIONS say"), (FAILING, 0, "1 failed, as EXCEPTIONS say")],
+)
+def test_exceptions_are_strict(root, tmp_path, before, status, message):
+    code, text = run(root, tmp_path, TESTS, "-k", ONE, before=before, after=EXCEPTED)
+    assert code == status, text
+    assert f"KernelRidge: 1 tests: {message}\n" in text
+    assert f"{TESTS}::{ONE}: a reason\n" in text
+
+
+def test_an_exception_that_names_no_test_is_noticed(root, tmp_path):
+    code, text = run(root, tmp_path, TESTS, after=EXCEPTED.replace(ONE, "test_gone") + "\nplugin.LATEST = (1, 0)")
+    assert code != 0, text
+    assert f"has no tests {TESTS}::test_gone\n" in text
+
+
+THEIRS = "import sklearn.kernel_ridge as k\ntheirs = k.KernelRidge\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "message"),
+    [
+        (f"import {TESTS}", "KernelRidge: too late to replace it"),
+        (f"{THEIRS}import kernsel\nkernsel.KernelRidge = theirs", "nothing that would replace it"),
+        # Theirs comes back when the tests are about to be imported,
+        (f"{THEIRS}def pytest_collection():\n    k.KernelRidge = theirs", "would test scikit-learn's own KernelRidge"),
+        # or while they run.
+        (
+            f"{THEIRS}def pytest_runtest_call(item):\n    item.module.KernelRidge = theirs",
+            "scikit-learn's own KernelRidge was about to be tested",
+        ),
+        ("import kernsel\ndel kernsel.KernelRidge", "KernelRidge: 10 tests: 10 not run, since kernsel has no such class"),
+    ],
+)
+def test_theirs_is_never_tested(root, tmp_path, before, message):
+    code, text = run(root, tmp_path, TESTS, before=before)
+    assert code != 0, text
+    assert message in text
+    assert " passed" not in text
+
+
+def test_other_tests_are_refused(root, tmp_path):
+    code, text = run(root, tmp_path, "sklearn.tests.test_init")
+    assert code != 0, text
+    assert f"this plugin is for {TESTS}" in text
