@@ -134,7 +134,7 @@ class Conditional:
         if q:
             of_basis = linalg.qr(self.H, mode="r", check_finite=False)[0]
             value -= float(m) * float(np.sum(np.log(np.abs(np.diag(self.R)))) - np.sum(np.log(np.abs(np.diag(of_basis)))))
-        return value
+        return float(value)
 
     def append(self, X: Vector, y: Vector, noise: Vector) -> None:
         """Take more points in, O(n^2) for each; none of them if one cannot be."""

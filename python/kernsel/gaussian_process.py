@@ -178,24 +178,10 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
         known, unknown = self._variances(len(y))
         trend = self._trend()
 
-        if self.optimizer is None:
-            selection = _as_it_is(criterion, kernel, X, targets, known, unknown, self.alpha, self.feature_names())
-        else:
-            with watched(self, self.verbose, self.max_evaluations) as tell:
-                selection = choose(
-                    criterion,
-                    kernel,
-                    X,
-                    targets,
-                    noise="auto" if unknown else known,
-                    jitter="auto" if isinstance(self.alpha, str) else 0.0,
-                    trend=trend,
-                    names=self.feature_names(),
-                    optimizer={"fmin_l_bfgs_b": "l-bfgs-b"}.get(str(self.optimizer), self.optimizer),
-                    n_restarts=self.n_restarts_optimizer,
-                    random_state=self.random_state,
-                    budget=Budget(self.max_evaluations, np.inf if self.max_seconds is None else self.max_seconds, tell),
-                )
+        try:
+            selection = self._select(criterion, kernel, X, targets, known, unknown, trend)
+        except np.linalg.LinAlgError as error:
+            raise self._singular(kernel, error) from error
         self.selection_: Selection | None = selection
         self.kernel_ = selection.kernel if selection.scale == 1 else ConstantKernel(selection.scale) * selection.kernel
         found = selection.noise * selection.scale if unknown else 0.0
@@ -207,10 +193,7 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
         try:
             self._conditional = Conditional(self.kernel_, X, targets, diagonal, trend)
         except np.linalg.LinAlgError as error:
-            raise np.linalg.LinAlgError(
-                f"The kernel, {self._shown_kernel()}, is not returning a positive definite matrix. Try gradually increasing "
-                f"the 'alpha' parameter of your GaussianProcessRegressor estimator. ({error})"
-            ) from error
+            raise self._singular(self.kernel_, error) from error
         self._restricted = isinstance(criterion, Likelihood) and criterion.restricted
         self._set_fitted()
         self.criterion_value_ = selection.value
@@ -555,11 +538,34 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
             if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
                 raise ValueError(f"{name}: expected a whole number from {least} on, got {value!r}")
 
-    def _shown_kernel(self) -> Any:
-        """Return the kernel as the user would write it."""
-        if isinstance(self.kernel, sk.Kernel):
-            return self.kernel.clone_with_theta(self.kernel_.theta)
-        return self.kernel_
+    def _select(
+        self, criterion: Criterion, kernel: Kernel, X: Vector, targets: Vector, known: Any, unknown: bool, trend: Trend
+    ) -> Selection:
+        """Return the hyperparameters to use."""
+        if self.optimizer is None:
+            return _as_it_is(criterion, kernel, X, targets, known, unknown, self.alpha, self.feature_names())
+        with watched(self, self.verbose, self.max_evaluations) as tell:
+            return choose(
+                criterion,
+                kernel,
+                X,
+                targets,
+                noise="auto" if unknown else known,
+                jitter="auto" if isinstance(self.alpha, str) else 0.0,
+                trend=trend,
+                names=self.feature_names(),
+                optimizer={"fmin_l_bfgs_b": "l-bfgs-b"}.get(str(self.optimizer), self.optimizer),
+                n_restarts=self.n_restarts_optimizer,
+                random_state=self.random_state,
+                budget=Budget(self.max_evaluations, np.inf if self.max_seconds is None else self.max_seconds, tell),
+            )
+
+    def _singular(self, kernel: Kernel, error: Exception) -> np.linalg.LinAlgError:
+        shown = self.kernel if isinstance(self.kernel, sk.Kernel) else kernel
+        return np.linalg.LinAlgError(
+            f"The kernel, {shown}, is not returning a positive definite matrix. Try gradually increasing the 'alpha' parameter "
+            f"of your GaussianProcessRegressor estimator. Also: {error}"
+        )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

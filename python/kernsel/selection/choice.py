@@ -61,8 +61,8 @@ class Selection:
         The value that each start led to.
     at_bounds, flat : list of str
         The hyperparameters that ended at one of their bounds, and those that the criterion hardly depends on.
-    ended : {"converged", "evaluations", "seconds", "stopped", "interrupted"}
-        Why the search ended.
+    ended : {"converged", "evaluations", "seconds", "stopped", "interrupted", "undecided"}
+        Why the search ended. "undecided": the trend alone explains y, and there was nothing to search.
     seconds : float
     interrupt : BaseException or None
         What interrupted it.
@@ -180,6 +180,9 @@ def choose(
     fixed = np.zeros(0) if unknown_noise else np.atleast_1d(np.asarray(noise, dtype=np.float64))
     quiet = not fixed.any()
 
+    if _explained(y[used], H[used]):
+        return _undecided(criterion, resolved, X[used], unknown_noise, began)
+
     # One amplitude stays as it is, if the best factor of kernel and noise together is known at each place.
     factors = layout.amplitudes() if quiet and not callable(optimizer) else None
     profiled = None if factors is None else criterion.without_scale()
@@ -244,9 +247,30 @@ def choose(
     return _finish(result, unknowns, factors if held else None, working, problem.jitter, began)
 
 
+def _explained(y: Vector, H: Vector) -> bool:
+    """Tell whether the trend alone gives y, to rounding, so that there is nothing to choose a kernel by."""
+    rest = y - H @ np.linalg.lstsq(H, y, rcond=None)[0] if H.shape[1] else y
+    return bool(np.abs(rest).max(initial=0.0) <= 16 * np.finfo(float).eps * np.abs(y).max(initial=0.0))
+
+
+def _undecided(criterion: Criterion, kernel: Kernel, X: Vector, unknown_noise: bool, began: float) -> Selection:
+    """Return the kernel as the data's scale has it: no criterion can tell more."""
+    size = float(np.mean(kernel.diag(X[:1000])))
+    return Selection(
+        kernel=kernel,
+        noise=1e-10 * size if unknown_noise else np.nan,
+        jitter=max(len(X) * np.finfo(float).eps, 1e-14) * size,
+        criterion=criterion,
+        value=np.nan,
+        flat=Unknowns(Layout(kernel), unknown_noise, (1.0, 1.0), ()).names(),
+        ended="undecided",
+        seconds=time.perf_counter() - began,
+    )
+
+
 def _fine(n: int) -> float:
     """Return how much of a criterion may be missing at the end: a few more evaluations are cheap where there are few points."""
-    return 1e-7 if n <= 300 else 1e-4
+    return 1e-10 if n <= 300 else 1e-5
 
 
 def _finish(
