@@ -17,6 +17,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr double largest_radius = 3.0, smallest_radius = 1e-3;
 constexpr Index longest_climb = 100;
+constexpr double rounding = 1e-6;  // gains below it may be no gains at all
 constexpr double ridge = 0.1;  // added to the curvature
 
 // s'A s
@@ -122,6 +123,17 @@ void learn(const std::vector<double>& moved, const std::vector<double>& bent, st
     for (std::size_t j = 0; j < count; ++j) H[i + j * count] += bent[i] * bent[j] / sy - Hs[i] * Hs[j] / sHs;
 }
 
+// Is every slope that a step could follow so small that nobody would see the difference? Where a criterion does not depend on
+// a number, it may be so for ever.
+bool flat(const Trial& at, const Unknowns& unknowns) {
+  for (std::size_t i = 0; i < at.x.size(); ++i) {
+    const bool blocked = (at.gradient[i] > 0.0 && at.x[i] <= unknowns.lower[i]) ||
+                         (at.gradient[i] < 0.0 && at.x[i] >= unknowns.upper[i]);
+    if (!blocked && std::abs(at.gradient[i]) > 2e-5) return false;
+  }
+  return true;
+}
+
 // Downhill from `at`, whose value, gradient and information are known, until the gains are below the tolerance.
 Status climb(Search& search, const Objective& objective, bool of_all, double tolerance, double radius,
              const std::vector<Trial>& known, Trial& at) {
@@ -143,7 +155,7 @@ Status climb(Search& search, const Objective& objective, bool of_all, double tol
     const std::vector<double> step = minimize_in_box(H, at.gradient, below, above);
     double expected = -0.5 * form(H, step);
     for (std::size_t i = 0; i < count; ++i) expected -= at.gradient[i] * step[i];
-    if (!(expected > tolerance)) return {};
+    if (!(expected > tolerance) || (last && flat(at, unknowns))) return {};
     std::vector<double> x(count);
     for (std::size_t i = 0; i < count; ++i) x[i] = std::clamp(at.x[i] + step[i], unknowns.lower[i], unknowns.upper[i]);
     Trial next;
@@ -151,6 +163,7 @@ Status climb(Search& search, const Objective& objective, bool of_all, double tol
     if (!status.ok()) return status;
     const double gain = at.value - next.value, length = largest(step, unknowns.reach);
     if (!(gain > 1e-3 * expected)) {
+      if (last && expected < rounding) return {};
       radius = 0.35 * std::min(length, radius);
       if (radius < smallest_radius) return {};
       continue;
@@ -164,7 +177,7 @@ Status climb(Search& search, const Objective& objective, bool of_all, double tol
       bent[i] = next.gradient[i] - at.gradient[i];
     }
     at = std::move(next);
-    small_gains = gain < tolerance ? small_gains + 1 : 0;
+    small_gains = gain < std::max(tolerance, 0.1 * rounding) ? small_gains + 1 : 0;
     if (small_gains == 2 || radius < smallest_radius) return {};
   }
   return {};

@@ -368,10 +368,11 @@ def criterion_named(criterion: str | Criterion | Loss, options: dict[str, Any]) 
     """Return the criterion of that name and with these options, or of that loss."""
     if isinstance(criterion, str) and criterion in _NAMED:
         kind, fixed = _NAMED[criterion]
-        open_to = [name for name in signature(kind).parameters if name not in fixed]
-        for name in options:
-            if name not in open_to:
-                raise TypeError(f"{criterion}: has no option {name!r}; it has {', '.join(open_to) or 'none'}")
+        if options:
+            open_to = [name for name in signature(kind).parameters if name not in fixed]
+            for name in options:
+                if name not in open_to:
+                    raise TypeError(f"{criterion}: has no option {name!r}; it has {', '.join(open_to) or 'none'}")
         if criterion.startswith("profiled") and kind is Likelihood:
             options = {"scale": "shared"} | options
         return kind(**fixed, **options)

@@ -97,7 +97,7 @@ def trend_gradient(trend: Trend, X: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def _require_independent(H: NDArray[np.float64], names: list[str]) -> None:
     n, q = H.shape
-    if q == 0:
+    if q == 0 or (q == 1 and H.any()):
         return
     scale = np.linalg.norm(H, axis=0)
     R, order = linalg.qr(H / np.where(scale > 0, scale, 1.0), mode="r", pivoting=True)

@@ -16,7 +16,7 @@ from kernsel.kernels import Kernel
 from kernsel.kernels.automatic import Data
 from kernsel.selection.quasi_newton import LBFGSB, own_optimizer
 from kernsel.selection.starts import landscape, starting_points
-from kernsel.selection.unknowns import Layout, Unknowns
+from kernsel.selection.unknowns import Layout, Unknowns, has_values
 from kernsel.trend import Trend, trend_matrix
 
 __all__ = ["Budget", "Selection", "choose"]
@@ -175,7 +175,8 @@ def choose(
     H = np.zeros((len(y), 0)) if trend is None else _spread(trend_matrix(trend, X, used), used, len(y))
     criterion.require_trend(H[used], Given(X, y, used, False))
     layout = Layout(resolved)
-    land = landscape(layout, anchors)
+    layout.has_values = has_values(kernel)
+    land = landscape(layout, anchors, isinstance(noise, str))
     unknown_noise = isinstance(noise, str)
     fixed = np.zeros(0) if unknown_noise else np.atleast_1d(np.asarray(noise, dtype=np.float64))
     quiet = not fixed.any()
@@ -204,7 +205,7 @@ def choose(
     noisy = land.rule == "noise"
     reach = unknowns.reach(noisy)
     generator = None if random_state is None else _generator(random_state)
-    starts = _starts(unknowns, land, variance, kernel, n_restarts, generator, bool(callable(optimizer)))
+    starts = _starts(unknowns, land, variance, n_restarts, generator, plain=callable(optimizer))
     subset = None
     if len(used) > _MANY and criterion.of_any_points and not callable(optimizer):
         picked = (generator or np.random.default_rng(0)).permutation(len(used))[:_SOME]
@@ -249,7 +250,8 @@ def choose(
 
 def _explained(y: Vector, H: Vector) -> bool:
     """Tell whether the trend alone gives y, to rounding, so that there is nothing to choose a kernel by."""
-    rest = y - H @ np.linalg.lstsq(H, y, rcond=None)[0] if H.shape[1] else y
+    q = H.shape[1]
+    rest = y - (H @ ((H.T @ y) / np.sum(H**2)) if q == 1 else H @ np.linalg.lstsq(H, y, rcond=None)[0]) if q else y
     return bool(np.abs(rest).max(initial=0.0) <= 16 * np.finfo(float).eps * np.abs(y).max(initial=0.0))
 
 
@@ -308,7 +310,7 @@ def _finish(
     limits = unknowns.layout.bounds
     theta = np.clip(theta, limits[:, 0], limits[:, 1])
     return Selection(
-        kernel=unknowns.kernel.clone_with_theta(theta),
+        kernel=unknowns.layout.kernel_at(theta),
         noise=noise,
         jitter=jitter,
         criterion=criterion,
@@ -326,7 +328,7 @@ def _finish(
 
 
 def _starts(
-    unknowns: Unknowns, land: Any, variance: float, kernel: Kernel, restarts: int, generator: Any, plain: bool
+    unknowns: Unknowns, land: Any, variance: float, restarts: int, generator: Any, *, plain: bool
 ) -> list[Vector]:
     """Return starts within the bounds: those of the data, and before them the kernel's own values if it has any."""
     bounds = unknowns.bounds
@@ -334,7 +336,7 @@ def _starts(
     noisy = unknowns.noise or bool((land.rule == "noise").any())
     made = starting_points(land, variance, noisy, _RANDOM_STARTS, shift)
     points = [unknowns.x_of(theta, log_noise) for theta, log_noise in made]
-    if _has_values(kernel):
+    if unknowns.layout.has_values:
         points.insert(0, unknowns.x_of(unknowns.layout.theta, points[0][-1] if unknowns.noise else 0.0))
     if plain:
         points = points[:1]
@@ -342,15 +344,6 @@ def _starts(
         rng = generator or np.random.default_rng(0)
         points += list(rng.uniform(bounds[:, 0], bounds[:, 1], (restarts, len(bounds))))
     return [np.clip(point, bounds[:, 0], bounds[:, 1]) for point in points]
-
-
-def _has_values(kernel: Kernel) -> bool:
-    """Tell whether some hyperparameter that is to be found was given a number to start from."""
-    return any(not isinstance(value, str) for _, value in kernel._free() if not _is_auto(value))
-
-
-def _is_auto(value: Any) -> bool:
-    return isinstance(getattr(value, "value", value), str)
 
 
 def _spread(H: Vector, used: NDArray[np.intp], n: int) -> Vector:

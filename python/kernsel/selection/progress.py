@@ -48,11 +48,9 @@ class watched:  # noqa: N801
         self.last_line = 0.0
 
     def __enter__(self) -> Callable[[int, int, float], bool] | None:
-        if getattr(self.estimator, "_skl_callbacks", None):
+        if getattr(self.estimator, "_skl_callbacks", None) or hasattr(self.estimator, "_parent_callback_ctx"):
             self.context = self.estimator._init_callback_context(max_subtasks=None)
             self.context.call_on_fit_task_begin(estimator=self.estimator)
-        elif hasattr(self.estimator, "_init_callback_context"):
-            self.estimator._init_callback_context()
         if self.verbose:
             try:
                 self.bar = importlib.import_module("tqdm").tqdm(desc=type(self.estimator).__name__, unit=" evaluations")

@@ -32,7 +32,7 @@ class Landscape:
     leaf: NDArray[np.intp]  # of length scales: which of the kernels of the expression, counted from 0
 
 
-def landscape(layout: Layout, anchors: list[Anchor]) -> Landscape:
+def landscape(layout: Layout, anchors: list[Anchor], noise: bool) -> Landscape:
     """Return what the data say about `theta` of a kernel, which was resolved with these anchors."""
     theta = layout.theta
     count = len(theta)
@@ -64,7 +64,8 @@ def landscape(layout: Layout, anchors: list[Anchor]) -> Landscape:
             every = h.n_elements // d if d and h.n_elements % d == 0 and h.n_elements > 1 else 0
             ranges = anchor.data.ranges
             result.unit[here] = np.log(np.tile(ranges, every) if every else np.mean(ranges))
-            result.relevance[here] = np.tile(anchor.data.relevance, every) if every else 1.0
+            if not noise and every:
+                result.relevance[here] = np.tile(anchor.data.relevance, every)
             result.columns[here] = d
             result.leaf[here] = leaves
     return result

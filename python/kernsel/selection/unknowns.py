@@ -35,6 +35,20 @@ class Layout:
         limits = [h.on_scale(h.bounds) for h, _ in self.free]
         self.bounds = np.vstack(limits) if limits else np.zeros((0, 2))
 
+    has_values = False  # did the kernel come with a number to start from, where it was not fixed?
+
+    def kernel_at(self, theta: Vector) -> Kernel:
+        """Return the kernel with other hyperparameters: `clone_with_theta` on a layout that is known."""
+        everything: list[Any] = []
+        for at, h, value in self.entries:
+            if at < 0:
+                everything.append(value)
+                continue
+            part = theta[at : at + h.n_elements]
+            part = np.exp(part) if h.log else part
+            everything.append(part.reshape(np.shape(value)) if np.ndim(value) else float(part[0]))
+        return self.kernel._with_values(iter(everything))
+
     @property
     def has_priors(self) -> bool:
         """Tell whether any hyperparameter has a prior."""
@@ -69,6 +83,11 @@ def _factors(kernel: Kernel, begin: int) -> list[int] | None:
     if isinstance(kernel, Sum):
         return None if any(part is None for part in parts) else [i for part in parts for i in part or []]
     return next((part for part in parts if part is not None), None)
+
+
+def has_values(kernel: Kernel) -> bool:
+    """Tell whether a kernel has numbers of its own for hyperparameters that are to be found."""
+    return any(not h.fixed and not isinstance(getattr(value, "value", value), str) for h, value in kernel._own())
 
 
 class Unknowns:
