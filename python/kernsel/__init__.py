@@ -9,11 +9,12 @@ from kernsel.gaussian_process import GaussianProcessRegressor
 from kernsel.gram_matrix import gram
 from kernsel.interpolation import Interpolant, minimum_norm_interpolant, power_function
 from kernsel.interpolator import KernelInterpolator
+from kernsel.kernel_ridge import KernelRidge, KernelRidgeCV
 from kernsel.least_squares import LeastSquaresLOO, leverage, loo_least_squares
 from kernsel.nested import NestedFold, NestedResult, nested_cv
 from kernsel.path import PathValues, RegularizationPath
-from kernsel.regression import KernelRidge
 from kernsel.ridge_regression import RidgeRegression
+from kernsel.selector import Selected, select
 
 from ._core import version as _version
 
@@ -26,6 +27,7 @@ __all__ = [
     "Interpolant",
     "KernelInterpolator",
     "KernelRidge",
+    "KernelRidgeCV",
     "LeastSquaresLOO",
     "LeaveOneOutFit",
     "NestedFold",
@@ -34,6 +36,7 @@ __all__ = [
     "PathValues",
     "RegularizationPath",
     "RidgeRegression",
+    "Selected",
     "__version__",
     "cholesky",
     "criteria",
@@ -50,6 +53,7 @@ __all__ = [
     "minimum_norm_interpolant",
     "nested_cv",
     "power_function",
+    "select",
     "set_num_threads",
     "show_config",
     "testing",

@@ -18,8 +18,8 @@ from kernsel.conditional import Conditional
 from kernsel.criteria import Criterion, Likelihood, Loss, criterion_named
 from kernsel.evaluation import evaluate
 from kernsel.kernels import ConstantKernel, Kernel, Matern
-from kernsel.kernels import kernel as kernel_from_text
 from kernsel.kernels.algebra import as_kernel
+from kernsel.kernels.written import kernel_argument
 from kernsel.selection import Budget, Selection, choose
 from kernsel.selection.progress import CallbackSupport, watched, with_callbacks
 from kernsel.trend import Trend
@@ -470,7 +470,7 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
         if isinstance(self.kernel, str):
             if self.kernel == "auto":
                 return ConstantKernel("auto") * Matern("auto", nu=2.5, product=True)
-            return kernel_from_text(self.kernel)
+            return kernel_argument(self.kernel)
         if not isinstance(self.kernel, Real):
             if self.n_restarts_optimizer and isinstance(self.kernel, sk.Kernel):
                 with np.errstate(invalid="ignore", divide="ignore"):

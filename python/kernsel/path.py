@@ -16,9 +16,22 @@ from kernsel.kernels import Kernel
 from kernsel.kernels.algebra import as_kernel
 from kernsel.trend import Trend, trend_matrix
 
-__all__ = ["RULES", "PathValues", "RegularizationPath"]
+__all__ = ["CURVES", "RULES", "PathValues", "RegularizationPath"]
 
-RULES = ("loo", "gcv", "lml", "reml", "profiled_lml", "profiled_reml", "sure", "discrepancy", "lcurve", "quasi-optimality")
+# What each rule looks at, and whether it is small or large there.
+CURVES = {
+    "loo": ("loo", 1),
+    "gcv": ("gcv", 1),
+    "lml": ("log_likelihood", -1),
+    "reml": ("restricted_log_likelihood", -1),
+    "profiled_lml": ("profiled_log_likelihood", -1),
+    "profiled_reml": ("profiled_restricted_log_likelihood", -1),
+    "sure": ("risk", 1),
+    "discrepancy": ("residual_norm", 1),
+    "lcurve": ("curvature", -1),
+    "quasi-optimality": ("quasi_optimality", 1),
+}
+RULES = tuple(CURVES)
 
 Vector = NDArray[np.float64]
 
@@ -94,7 +107,7 @@ class RegularizationPath:
     sample_weight : array-like of shape (n,), optional
         Positive.
     alpha_scale : {"none", "n"}
-        "n" multiplies all lambda by n: the objective with the mean of squared errors.
+        "n" multiplies all lambda by n, the sum of the weights: the objective with the mean of squared errors.
 
     Attributes
     ----------
@@ -146,7 +159,7 @@ class RegularizationPath:
             self._decompose(matrix * np.outer(root, root), H * root[:, None], targets.reshape(n, -1) * root[:, None])
         self._root = root
         self._noise = None if noise_std is None else float(noise_std)
-        self._unit = float(n) if alpha_scale == "n" else 1.0
+        self._unit = float(np.sum(root**2)) if alpha_scale == "n" else 1.0
         largest = float(self.eigenvalues[0]) if len(self.eigenvalues) and self.eigenvalues[0] > 0 else 1.0
         self._largest = largest
         self.alphas = np.geomspace(1e-12, 100, 200) * largest / self._unit if alphas is None else self._checked(alphas)
@@ -334,15 +347,7 @@ class RegularizationPath:
             return self._discrepancy(tau)
         if rule in ("lcurve", "quasi-optimality"):
             return self._interior(rule)
-        name, sign = {
-            "loo": ("loo", 1),
-            "gcv": ("gcv", 1),
-            "sure": ("risk", 1),
-            "lml": ("log_likelihood", -1),
-            "reml": ("restricted_log_likelihood", -1),
-            "profiled_lml": ("profiled_log_likelihood", -1),
-            "profiled_reml": ("profiled_restricted_log_likelihood", -1),
-        }[rule]
+        name, sign = CURVES[rule]
         low, high = 1e-16 * self._largest / self._unit, 1e12 * self._largest / self._unit
         order = np.argsort(self.alphas)
         grid, values = self.alphas[order], sign * getattr(self, name)[order]
@@ -372,7 +377,7 @@ class RegularizationPath:
         return float(np.exp(found.x)) if found.fun <= at(np.log(middle)) else float(middle)
 
     def _interior(self, rule: str) -> float:
-        name, sign = ("curvature", -1) if rule == "lcurve" else ("quasi_optimality", 1)
+        name, sign = CURVES[rule]
         grid = np.geomspace(1e-14 * self._largest, 1e3 * self._largest, 600) / self._unit
         values = self._curve(name, sign, grid)
         inside = 1 + np.flatnonzero((values[1:-1] < values[:-2]) & (values[1:-1] <= values[2:]))

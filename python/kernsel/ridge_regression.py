@@ -23,26 +23,13 @@ from sklearn.utils.validation import (
 from kernsel.errors import NotPositiveDefiniteError
 from kernsel.factor import cholesky
 from kernsel.least_squares import solved
-from kernsel.path import RULES, RegularizationPath
-from kernsel.regression import _weights
+from kernsel.path import CURVES, RULES, RegularizationPath
+from kernsel.weights import point_weights
 
 __all__ = ["RidgeRegression"]
 
 Vector = NDArray[np.float64]
 
-# What of a path each rule looks at.
-CURVES = {
-    "loo": "loo",
-    "gcv": "gcv",
-    "lml": "log_likelihood",
-    "reml": "restricted_log_likelihood",
-    "profiled_lml": "profiled_log_likelihood",
-    "profiled_reml": "profiled_restricted_log_likelihood",
-    "sure": "risk",
-    "discrepancy": "residual_norm",
-    "lcurve": "curvature",
-    "quasi-optimality": "quasi_optimality",
-}
 # Below this part of |Phi|^2, Cholesky factors of Phi'Phi and Phi Phi' have lost more than half of the digits.
 LEAST_ALPHA = 1e-8
 
@@ -167,7 +154,7 @@ class RidgeRegression(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type:
         """
         self._check_parameters()
         X, y = self._checked(X, y)
-        weights = _weights(sample_weight, y)
+        weights = point_weights(sample_weight, y)
         used = np.ones(len(y), dtype=bool) if weights is None else weights > 0
         Phi = self._fitted_features(X, y, weights, used)
         targets = y.reshape(len(y), -1)
@@ -297,7 +284,7 @@ class RidgeRegression(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type:
         )
         paths = path.of_each_target() if self.alpha_per_target else [path]
         alphas = np.array([one.best(self.criterion) for one in paths])
-        scores = np.array([getattr(one.at(a), CURVES[self.criterion])[0] for one, a in zip(paths, alphas, strict=True)])
+        scores = np.array([getattr(one.at(a), CURVES[self.criterion][0])[0] for one, a in zip(paths, alphas, strict=True)])
         self.path_ = paths if self.alpha_per_target else path
         self.alpha_ = alphas if self.alpha_per_target else float(alphas[0])
         self.best_score_ = scores if self.alpha_per_target else float(scores[0])

@@ -102,6 +102,15 @@ class Pair(Operation):
         first, pairs = self._chain()
         return [first, *(pair.k2 for pair in pairs)]
 
+    def _alike(self) -> list[Kernel]:
+        """Return the terms of a sum, or the factors of a product: operands of this operation, and of those like it on its left."""
+        operands: list[Kernel] = []
+        at: Kernel = self
+        while isinstance(at, Pair) and type(at) is type(self):
+            operands.append(at.k2)
+            at = at.k1
+        return [at, *operands[::-1]]
+
     def _each(self, f: Callable[[Kernel], Kernel]) -> Self:
         """Return the same of operands that f changes, from left to right."""
         first, pairs = self._chain()

@@ -181,12 +181,17 @@ RULES: dict[str, Callable[[Data], Proposal]] = {
 
 
 def _best_period(x: Vector, data: Data, shortest: float, longest: float) -> float:
-    """Return the period of the sinusoid of one column that leaves the least of the targets, by least squares."""
+    """Return the period of the sinusoid of one column that leaves the least of the targets, by least squares.
+
+    What a straight line explains is taken out first: it would pass for the longest of all periods.
+    """
     if data.y is None or len(x) < 8:
         return float(np.sqrt(shortest) * np.sqrt(longest))
     y = data.y.reshape(len(x), -1)[:, 0].astype(np.float64)
     keep = np.linspace(0, len(x) - 1, min(len(x), 1000)).astype(int)  # a thousand points show a period
-    y, x = y[keep] - y[keep].mean(), x[keep] - x[keep].min()
+    x, y = x[keep] - x[keep].mean(), y[keep] - y[keep].mean()
+    size = max(float(np.abs(x).max()), np.finfo(float).tiny)
+    y = y - x / size * (np.sum(x / size * y) / max(float(np.sum((x / size) ** 2)), np.finfo(float).tiny))
     # Four frequencies for each that the range can tell apart, up to the highest that the spacing shows.
     count = int(np.clip(4 * longest * (1 / shortest - 1 / longest), 8, 2000))
     frequencies = np.linspace(1 / longest, 1 / shortest, count)

@@ -51,7 +51,7 @@ class DotProduct(Leaf):
 
     def __init__(
         self,
-        sigma_0: float | Parameter = 1.0,
+        sigma_0: float | str | Parameter = 1.0,
         sigma_0_bounds: Bounds = "auto",
         length_scale: float | ArrayLike | Parameter | None = None,
         length_scale_bounds: Bounds = "auto",
@@ -97,7 +97,7 @@ class Polynomial(Leaf):
     def __init__(
         self,
         degree: int = 2,
-        offset: float | Parameter = 1.0,
+        offset: float | str | Parameter = 1.0,
         length_scale: float | ArrayLike | Parameter = 1.0,
         offset_bounds: Bounds = "auto",
         length_scale_bounds: Bounds = "auto",
@@ -174,7 +174,7 @@ class Sigmoid(Leaf):
 
     def __init__(
         self,
-        offset: float | Parameter = 0.0,
+        offset: float | str | Parameter = 0.0,
         length_scale: float | ArrayLike | Parameter = 1.0,
         offset_bounds: Bounds = "auto",
         length_scale_bounds: Bounds = "auto",
@@ -246,7 +246,7 @@ class ArcCosine(Leaf):
     def __init__(
         self,
         order: int = 1,
-        offset: float | Parameter = 1.0,
+        offset: float | str | Parameter = 1.0,
         length_scale: float | ArrayLike | Parameter = 1.0,
         offset_bounds: Bounds = "auto",
         length_scale_bounds: Bounds = "auto",

@@ -157,7 +157,7 @@ class RationalQuadratic(Leaf):
     def __init__(
         self,
         length_scale: float | ArrayLike | Parameter = 1.0,
-        alpha: float | Parameter = 1.0,
+        alpha: float | str | Parameter = 1.0,
         length_scale_bounds: Bounds = "auto",
         alpha_bounds: Bounds = "auto",
     ) -> None:
@@ -201,7 +201,7 @@ class ExpSineSquared(Leaf):
 
     def __init__(
         self,
-        length_scale: float | Parameter = 1.0,
+        length_scale: float | str | Parameter = 1.0,
         periodicity: float | ArrayLike | Parameter = 1.0,
         length_scale_bounds: Bounds = "auto",
         periodicity_bounds: Bounds = "auto",

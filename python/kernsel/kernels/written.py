@@ -71,6 +71,14 @@ def _classes() -> dict[str, Any]:
     }
 
 
+def kernel_argument(text: str) -> Kernel:
+    """Return the kernel of a text that was given as the argument `kernel` of something."""
+    try:
+        return kernel(text)
+    except ValueError as error:
+        raise ValueError(str(error).replace("text:", "kernel:", 1)) from None
+
+
 class _Reader:
     def __init__(self, text: str) -> None:
         self.text = text

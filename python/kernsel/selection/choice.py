@@ -327,9 +327,7 @@ def _finish(
     )
 
 
-def _starts(
-    unknowns: Unknowns, land: Any, variance: float, restarts: int, generator: Any, *, plain: bool
-) -> list[Vector]:
+def _starts(unknowns: Unknowns, land: Any, variance: float, restarts: int, generator: Any, *, plain: bool) -> list[Vector]:
     """Return starts within the bounds: those of the data, and before them the kernel's own values if it has any."""
     bounds = unknowns.bounds
     shift = 0.0 if generator is None else float(generator.random())

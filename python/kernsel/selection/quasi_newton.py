@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
+from threadpoolctl import ThreadpoolController
 
 from kernsel import _core
 
 __all__ = ["LBFGSB", "own_optimizer"]
 
 Vector = NDArray[np.float64]
+
+
+@cache
+def _pools() -> ThreadpoolController:
+    return ThreadpoolController()
 
 
 class _StoppedError(Exception):
@@ -54,6 +61,22 @@ class LBFGSB:
         """Return the best place, as the core's own search does."""
         reached: list[tuple[float, Vector]] = []
         first = self.every if self.some is None else self.some
+        # SciPy's BLAS leaves threads that wait busily for a while, in the way of ours: its matrices here are tiny.
+        with _pools().limit(limits=1, user_api="blas"):
+            self._run(first, starts, reached)
+        if not np.isfinite(self.best["value"]):
+            if self.interrupt is not None:
+                raise self.interrupt
+            raise self.failure or ValueError("criterion: it cannot be evaluated at any start")
+        return self.best | {
+            "evaluations": self.counts[True],
+            "evaluations_of_some": self.counts[False],
+            "of_starts": np.array([value for value, _ in reached]),
+            "ended": self.ended,
+            "interrupt": self.interrupt,
+        }
+
+    def _run(self, first: _core.Search, starts: list[Vector], reached: list[tuple[float, Vector]]) -> None:
         try:
             for start in starts:
                 reached.append(self._descend(first, start, 1e-5, 60))
@@ -69,17 +92,6 @@ class LBFGSB:
             pass
         except KeyboardInterrupt as interrupt:
             self.ended, self.interrupt = "interrupted", interrupt
-        if not np.isfinite(self.best["value"]):
-            if self.interrupt is not None:
-                raise self.interrupt
-            raise self.failure or ValueError("criterion: it cannot be evaluated at any start")
-        return self.best | {
-            "evaluations": self.counts[True],
-            "evaluations_of_some": self.counts[False],
-            "of_starts": np.array([value for value, _ in reached]),
-            "ended": self.ended,
-            "interrupt": self.interrupt,
-        }
 
     def _descend(self, search: _core.Search, start: Vector, tolerance: float, most: int) -> tuple[float, Vector]:
         lowest, place = np.inf, start

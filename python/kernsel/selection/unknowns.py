@@ -77,7 +77,7 @@ def _factors(kernel: Kernel, begin: int) -> list[int] | None:
     if not isinstance(kernel, Sum | Product):
         return None
     parts: list[list[int] | None] = []
-    for operand in kernel._operands():
+    for operand in kernel._alike():
         parts.append(_factors(operand, begin))
         begin += sum(h.n_elements for h, _ in operand._own())
     if isinstance(kernel, Sum):

@@ -181,7 +181,8 @@ def test_singular_without_regularization():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"kernel": "linear!"}, 'kernel: expected a kernel of kernsel.kernels, "precomputed" or None'),
+        ({"kernel": "linear!"}, "kernel: 'linear!' cannot be read"),
+        ({"kernel": {}}, 'kernel: expected a kernel of kernsel.kernels, its name or text, "precomputed"'),
         ({"kernel": RBF}, "kernel: expected a kernel"),
         ({"alpha": -1.0}, "alpha: expected finite numbers that are not negative"),
         ({"alpha": np.nan}, "alpha: expected finite numbers"),

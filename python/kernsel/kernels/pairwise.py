@@ -1,0 +1,76 @@
+"""Kernels by the names that scikit-learn's kernel machines have for them, with gamma, degree and coef0."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
+
+from kernsel.kernels.base import Kernel
+from kernsel.kernels.given import FunctionKernel
+from kernsel.kernels.inner_product import Linear, Polynomial
+from kernsel.kernels.maps import Normalize
+from kernsel.kernels.stationary import RBF, Matern
+
+__all__ = ["NAMES", "pairwise_kernel", "row_kernel"]
+
+NAMES = tuple(sorted(PAIRWISE_KERNEL_FUNCTIONS))
+
+
+def pairwise_kernel(name: str, columns: int, gamma: float | None, degree: float, coef0: float) -> Kernel:
+    """Return the kernel of that name: x'z, exp(-gamma |x - z|^2), (gamma x'z + coef0)^degree, exp(-gamma |x - z|_1), ...
+
+    Nothing in it is to be found: its parameters are fixed. gamma = None is one divided by the number of columns.
+    """
+    if gamma is None:
+        gamma = 1.0 / max(columns, 1) if name != "chi2" else 1.0
+    if not np.isfinite(gamma) or gamma <= 0:
+        raise ValueError(f"gamma: expected a positive number or None, got {gamma!r}")
+    length = gamma**-0.5
+    if name == "linear":
+        return Linear(1.0, "fixed")
+    if name == "rbf":
+        return RBF(length * 0.5**0.5, "fixed")
+    if name == "laplacian":
+        return Matern(1 / gamma, "fixed", nu=0.5, product=True)
+    if name == "cosine":
+        return Normalize(Linear(1.0, "fixed"))
+    if name in ("poly", "polynomial") and float(degree).is_integer() and 1 <= degree <= 100 and coef0 >= 0:
+        return Polynomial(int(degree), coef0, length, offset_bounds="fixed", length_scale_bounds="fixed")
+    return FunctionKernel(_ByName(name, {"gamma": gamma, "degree": degree, "coef0": coef0}))
+
+
+def row_kernel(function: Callable[..., Any], options: Mapping[str, Any] | None) -> Kernel:
+    """Return the kernel of a function of two points, called for each pair of them."""
+    return FunctionKernel(_OfRows(function, dict(options or {})))
+
+
+class _ByName:
+    """A function of :func:`sklearn.metrics.pairwise.pairwise_kernels`."""
+
+    def __init__(self, name: str, options: dict[str, Any]) -> None:
+        self.name = name
+        self.options = options
+
+    def __call__(self, X: NDArray[Any], Z: NDArray[Any]) -> NDArray[Any]:
+        return np.asarray(pairwise_kernels(X, Z, metric=self.name, filter_params=True, **self.options))
+
+    def __repr__(self) -> str:
+        return f"<sklearn.metrics.pairwise {self.name}>"
+
+
+class _OfRows:
+    """A function of two points, as one of two sets of them."""
+
+    def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
+        self.function = function
+        self.options = options
+
+    def __call__(self, X: NDArray[Any], Z: NDArray[Any]) -> NDArray[np.float64]:
+        return np.array([[self.function(x, z, **self.options) for z in Z] for x in X], dtype=np.float64).reshape(len(X), len(Z))
+
+    def __repr__(self) -> str:
+        return f"<{getattr(self.function, '__name__', self.function)} of rows>"
