@@ -15,7 +15,7 @@ from kernsel.gaussian_process import GaussianProcessRegressor
 from kernsel.kernels import RBF, ConstantKernel, Kernel, Linear, Matern, Product, RationalQuadratic, Sum, WhiteKernel
 from kernsel.kernels.algebra import as_kernel
 from kernsel.kernels.written import kernel_argument
-from kernsel.structure import describe, larger_structures, simplest_structures
+from kernsel.structure import describe, larger_structures, simplest_structures, terms_of
 from kernsel.trend import Trend
 
 __all__ = ["Selected", "Tried", "select"]
@@ -90,9 +90,11 @@ class Selected:
         return self.best_estimator_.predict(X, **options)
 
     def describe(self) -> str:
-        """Return in words what the best model is made of."""
+        """Return in words what the best model is made of, and by how much each part moves the data."""
         model = self.best_estimator_
-        return describe(model.kernel_, float(model.noise_) if np.ndim(model.noise_) == 0 else None)
+        X, c = model.X_train_, model.alpha_
+        sizes = [float(np.std(term.matmul(X, X, c))) for term in terms_of(model.kernel_)]
+        return describe(model.kernel_, float(model.noise_) if np.ndim(model.noise_) == 0 else None, sizes)
 
     def __str__(self) -> str:
         lines = [f"{'kernel':60s} {'value':>12s} {'found':>5s} {'noise':>9s} {'evals':>5s} {'seconds':>7s}"]

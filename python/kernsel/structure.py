@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import product
 from math import sqrt
 from typing import Any
@@ -22,7 +23,7 @@ from kernsel.kernels import (
 )
 from kernsel.kernels.hyperparameter import numbers
 
-__all__ = ["describe", "larger_structures", "simplest_structures"]
+__all__ = ["describe", "larger_structures", "simplest_structures", "terms_of"]
 
 _MOST_COLUMNS = 8  # beyond which parts of single columns are too many to try
 _LARGEST = 5  # kernels in a structure
@@ -88,8 +89,13 @@ def _terms(kernel: Kernel) -> list[list[Kernel]]:
     ]
 
 
-def describe(kernel: Kernel, noise: float | None = None) -> str:
-    """Return in words what a kernel is made of: a line for each term, the one that varies most first.
+def terms_of(kernel: Kernel) -> list[Kernel]:
+    """Return the terms of a sum; of any other kernel, itself."""
+    return kernel._alike() if isinstance(kernel, Sum) else [kernel]
+
+
+def describe(kernel: Kernel, noise: float | None = None, sizes: Sequence[float] | None = None) -> str:
+    """Return in words what a kernel is made of: a line for each term, the largest first.
 
     Parameters
     ----------
@@ -97,6 +103,9 @@ def describe(kernel: Kernel, noise: float | None = None) -> str:
         With its hyperparameters.
     noise : float, optional
         The variance of the noise beside it.
+    sizes : sequence of float, optional
+        How much each term moves the data, as standard deviations; by default the square root of its factor, which says how
+        much it could.
 
     Examples
     --------
@@ -108,7 +117,7 @@ def describe(kernel: Kernel, noise: float | None = None) -> str:
     noise of standard deviation 0.1
     """
     terms = []
-    for term in kernel._alike() if isinstance(kernel, Sum) else [kernel]:
+    for number, term in enumerate(terms_of(kernel)):
         factors = term._alike() if isinstance(term, Product) else [term]
         amplitude = float(np.prod([_number(f.constant_value) for f in factors if isinstance(f, ConstantKernel)]))
         rest = [factor for factor in factors if not isinstance(factor, ConstantKernel)]
@@ -116,7 +125,8 @@ def describe(kernel: Kernel, noise: float | None = None) -> str:
             terms.append((-1.0, f"noise of standard deviation {_short(sqrt(amplitude * _number(rest[0].noise_level)))}"))
             continue
         words = _words(rest) if rest else "a constant"
-        terms.append((amplitude, f"{words}, of amplitude {_short(sqrt(amplitude))}"))
+        size = sqrt(amplitude) if sizes is None else sizes[number]
+        terms.append((size, f"{words}, {'of amplitude' if sizes is None else 'of size'} {_short(size)}"))
     lines = [line for _, line in sorted(terms, key=lambda pair: -pair[0])]
     if noise:
         lines.append(f"noise of standard deviation {_short(sqrt(noise))}")

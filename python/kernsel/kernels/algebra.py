@@ -103,7 +103,7 @@ class Pair(Operation):
         return [first, *(pair.k2 for pair in pairs)]
 
     def _alike(self) -> list[Kernel]:
-        """Return the terms of a sum, or the factors of a product: operands of this operation, and of those like it on its left."""
+        """Return the terms of a sum, or the factors of a product, nested ones on the left included."""
         operands: list[Kernel] = []
         at: Kernel = self
         while isinstance(at, Pair) and type(at) is type(self):
