@@ -309,9 +309,11 @@ Status Program<T>::pull_steps(const Place& at, const T* values, T* adjoints, con
     const Place place = part_of(at, value.part);
     Children<T> children{};
     for (std::size_t c = 0; c < value.children.size(); ++c) children[c] = values + static_cast<Index>(value.children[c]) * size;
-    Status status =
-        sums.rows ? value.step->pull_rows(place, children.data(), own_value, own, sums.rows + entry.first_parameter * at.height)
-                  : value.step->pull_parameters(place, children.data(), own_value, own, sums.gradient + entry.first_parameter);
+    Status status;
+    if (!sums.rows)
+      status = value.step->pull_parameters(place, children.data(), own_value, own, sums.gradient + entry.first_parameter);
+    else if (value.step->has_rows())
+      status = value.step->pull_rows(place, children.data(), own_value, own, sums.rows + entry.first_parameter * at.height);
     if (!status.ok()) return status;
     T* gx = points[2 * entry.frame];
     T* gz = points[2 * entry.frame + 1];

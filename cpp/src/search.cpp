@@ -18,7 +18,7 @@ using Clock = std::chrono::steady_clock;
 constexpr double largest_radius = 3.0, smallest_radius = 1e-3;
 constexpr Index longest_climb = 100;
 constexpr double rounding = 1e-6;  // gains below it may be no gains at all
-constexpr double ridge = 0.1;  // added to the curvature
+constexpr double ridge = 0.1;      // added to the curvature
 
 // s'A s
 double form(const std::vector<double>& A, const std::vector<double>& s) {
@@ -127,8 +127,8 @@ void learn(const std::vector<double>& moved, const std::vector<double>& bent, st
 // a number, it may be so for ever.
 bool flat(const Trial& at, const Unknowns& unknowns) {
   for (std::size_t i = 0; i < at.x.size(); ++i) {
-    const bool blocked = (at.gradient[i] > 0.0 && at.x[i] <= unknowns.lower[i]) ||
-                         (at.gradient[i] < 0.0 && at.x[i] >= unknowns.upper[i]);
+    const bool blocked =
+        (at.gradient[i] > 0.0 && at.x[i] <= unknowns.lower[i]) || (at.gradient[i] < 0.0 && at.x[i] >= unknowns.upper[i]);
     if (!blocked && std::abs(at.gradient[i]) > 2e-5) return false;
   }
   return true;

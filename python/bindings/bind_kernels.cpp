@@ -154,6 +154,12 @@ void bind_kernels(py::module_& module) {
       .def("cross_gram", &cross_gram, py::arg("X"), py::arg("Z"), py::arg("out") = py::none())
       .def("diagonal", &diagonal, py::arg("X"))
       .def("noise", &noise_of, py::arg("X"))
+      .def_property_readonly("adjustable",
+                             [](const Kernel& k) {
+                               bool changed = false;
+                               (void)k.with_theta(k.theta(), &changed);
+                               return changed;
+                             })
       .def("multiply", &multiply, py::arg("X"), py::arg("Z"), py::arg("V"))
       .def("pullback", &pullback, py::arg("X"), py::arg("W"), py::arg("Z") = std::nullopt)
       .def("pullback_points", &pullback_points, py::arg("X"), py::arg("W"), py::arg("Z") = std::nullopt)

@@ -78,15 +78,8 @@ def _total(terms: list[list[Kernel]]) -> Kernel:
 
 def _terms(kernel: Kernel) -> list[list[Kernel]]:
     """Return the products that a structure is the sum of, without their amplitudes."""
-    sums = kernel._alike() if isinstance(kernel, Sum) else [kernel]
-    return [
-        [
-            factor
-            for factor in (term._alike() if isinstance(term, Product) else [term])
-            if not isinstance(factor, ConstantKernel)
-        ]
-        for term in sums
-    ]
+    products = [term._alike() if isinstance(term, Product) else [term] for term in terms_of(kernel)]
+    return [[factor for factor in factors if not isinstance(factor, ConstantKernel)] for factors in products]
 
 
 def terms_of(kernel: Kernel) -> list[Kernel]:

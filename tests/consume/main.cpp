@@ -10,6 +10,7 @@
 #include <kernsel/gram.hpp>
 #include <kernsel/kernel.hpp>
 #include <kernsel/runtime.hpp>
+#include <kernsel/selection.hpp>
 
 using kernsel::Index;
 using kernsel::Status;
@@ -78,4 +79,20 @@ int main() {
   if (!status.ok()) return fail(status);
   print("loo", {found.value});
   print("loo_gradient", found.gradient);
+
+  // The same kernel, with the hyperparameters that are likeliest.
+  const std::vector<double> tenth(static_cast<std::size_t>(n), 0.1);
+  kernsel::Objective objective{k, problem, tenth, 0.0, kernsel::criteria::likelihood(), {}, true, {}};
+  for (Index p = 0; p < k.parameters(); ++p) {
+    objective.unknowns.place.push_back(p);
+    objective.unknowns.lower.push_back(-12.0);
+    objective.unknowns.upper.push_back(12.0);
+    objective.unknowns.reach.push_back(1.0);
+  }
+  kernsel::SearchOptions options;
+  options.fine = 1e-9;
+  kernsel::Optimum optimum;
+  status = kernsel::search(objective, nullptr, {k.theta()}, options, L, optimum);
+  if (!status.ok()) return fail(status);
+  print("likeliest", {-optimum.best.value});
 }

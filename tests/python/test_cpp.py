@@ -70,6 +70,8 @@ def test_somebody_elses_program(consumer, rng):
     model = ks.KernelRidge(kernel, alpha=0.01).fit(X, y)
     c = model.dual_coef_
     ev = ks.evaluate("loo", kernel, X, y, noise=0.01, trend="constant", gradient=True)
+    searched = ks.GaussianProcessRegressor(kernel, alpha=0.1, trend="constant", optimizer="l-bfgs-b").fit(X, y)
+    likeliest = searched.log_marginal_likelihood_value_
     expected = {
         "logdet": [ks.cholesky(kernel(X) + 0.01 * np.eye(130)).logdet()],
         "coefficients": c,
@@ -77,6 +79,7 @@ def test_somebody_elses_program(consumer, rng):
         "gradient": kernel.pullback(X, np.outer(c, c)),
         "loo": [ev.value],
         "loo_gradient": ev.gradient,
+        "likeliest": [likeliest],
     }
     assert lines["isa"] == ks.show_config("dict")["isa"]
     assert lines["version"] == ks.__version__

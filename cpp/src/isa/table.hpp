@@ -77,7 +77,7 @@ struct TileKernels {
   // K = prod_k m(w_k |x_k - z_k|), and gradient_k += sum_ij W_ij dK_ij/dlog l_k, w_k being proportional to 1 / l_k.
   void (*product_matern)(MaternOrder order, const PointTile<T>& points, T* K);
   void (*product_matern_pullback)(MaternOrder order, const PointTile<T>& points, const T* W, const T* K, double* gradient);
-  void (*product_matern_rows)(MaternOrder order, const PointTile<T>& points, const T* W, const T* K, T* out);  // (height, d)
+  void (*product_matern_rows)(MaternOrder order, const PointTile<T>& points, const T* W, const T* K, T* out);    // (height, d)
   void (*product_matern_points)(MaternOrder order, const PointTile<T>& points, const T* W, const T* K, T* out);  // (height, d)
 
   // k = f(s) on `count`* numbers, in place if wanted; and for weights W, G = W df/ds, and *gradient += sum W dk/dlog p_0.

@@ -107,7 +107,6 @@ class PlacelessStep : public LeafStep<T> {
 template <class T>
 class OperationStep : public Step<T> {  // no parameters of its own, and no look at the points
  public:
-  Status pull_rows(const Place&, const T* const*, const T*, const T*, double*) const override { return {}; }
   Status pull_parameters(const Place&, const T* const*, const T*, const T*, double*) const override { return {}; }
   Status pull_points(const Place&, const T* const*, const T*, const T*, T*, T*) const override { return {}; }
 };

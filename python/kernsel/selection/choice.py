@@ -134,6 +134,7 @@ def choose(
     n_restarts: int = 0,
     random_state: Any = None,
     budget: Budget | None = None,
+    profile: bool = True,
 ) -> Selection:
     """Find the hyperparameters of a kernel, and the noise, for which a criterion is best.
 
@@ -161,6 +162,8 @@ def choose(
     random_state : int, RandomState or None
         Moves the quasi-random starts, and picks the points of the subset.
     budget : Budget, optional
+    profile : bool
+        Take the best factor of kernel and noise together at each place, where there is one, instead of searching for it.
 
     Returns
     -------
@@ -185,7 +188,7 @@ def choose(
         return _undecided(criterion, resolved, X[used], unknown_noise, began)
 
     # One amplitude stays as it is, if the best factor of kernel and noise together is known at each place.
-    factors = layout.amplitudes() if quiet and not callable(optimizer) else None
+    factors = layout.amplitudes() if profile and quiet and not callable(optimizer) else None
     profiled = None if factors is None else criterion.without_scale()
     held = (factors[0],) if factors is not None and profiled is not None else ()
     working = criterion if profiled is None or not held else profiled
@@ -212,7 +215,7 @@ def choose(
         subset = used[np.sort(picked)]
         if H.shape[1] and np.linalg.matrix_rank(H[subset]) < H.shape[1]:
             subset = None
-    newton = isinstance(working, Likelihood) and optimizer in ("auto", "newton")
+    newton = isinstance(working, Likelihood) and optimizer in ("auto", "newton") and resolved._build().adjustable
 
     result: dict[str, Any] = {}
     for attempt in range(6):
@@ -242,10 +245,41 @@ def choose(
             if attempt == 5 or not isinstance(jitter, str) or not (quiet or unknown_noise):
                 raise
             problem = replace(problem, jitter=10 * max(problem.jitter, least * size))
-    if held and not isinstance(working, Likelihood | LeaveOneOut):
+    if factors is None or not held:
+        return _finish(result, unknowns, None, 0.0, working, problem.jitter, began)
+    if not isinstance(working, Likelihood | LeaveOneOut):
         calibration = problem.search(LeaveOneOut(profiled=True), unknowns, reach, used)
         result["scale"] = calibration.evaluate(list(result["x"]), 0, _core.Workspace())["scale"]
-    return _finish(result, unknowns, factors if held else None, working, problem.jitter, began)
+    # All amplitudes move by the logarithm of the scale, as far as their bounds let them.
+    theta = unknowns.theta_of(np.asarray(result["x"]))[factors]
+    limits = layout.bounds[factors]
+    wanted = float(np.log(result["scale"]))
+    shift = float(np.clip(wanted, (limits[:, 0] - theta).max(), (limits[:, 1] - theta).min()))
+    found = _finish(result, unknowns, factors, shift, working, problem.jitter, began)
+    if abs(shift - wanted) < 1e-9 or working is criterion or not isinstance(working, Likelihood) or result.get("interrupt"):
+        return found
+    # A bound is in the way of the best scale: then the other hyperparameters are not at their best, either.
+    spent = found.n_evaluations + found.n_evaluations_subset
+    again = choose(
+        criterion,
+        found.kernel,
+        X,
+        y,
+        noise=noise,
+        jitter=found.jitter,
+        trend=trend,
+        sample_weight=sample_weight,
+        optimizer=optimizer,
+        random_state=random_state,
+        budget=replace(budget, evaluations=max(budget.evaluations - spent, 1), seconds=budget.seconds - found.seconds),
+        profile=False,
+    )
+    return replace(
+        again,
+        n_evaluations=again.n_evaluations + found.n_evaluations,
+        n_evaluations_subset=again.n_evaluations_subset + found.n_evaluations_subset,
+        seconds=time.perf_counter() - began,
+    )
 
 
 def _explained(y: Vector, H: Vector) -> bool:
@@ -279,6 +313,7 @@ def _finish(
     result: dict[str, Any],
     unknowns: Unknowns,
     factors: list[int] | None,
+    shift: float,
     criterion: Criterion,
     jitter: float,
     began: float,
@@ -289,12 +324,11 @@ def _finish(
     noise = float(np.exp(x[-1])) if unknowns.noise else np.nan
     scale = float(result["scale"])
     if factors is not None:
-        theta[factors] += np.log(scale)
-        noise *= scale
-        jitter *= scale
+        theta[factors] += shift
+        noise *= float(np.exp(shift))
+        jitter *= float(np.exp(shift))
         scale = 1.0
     names = unknowns.names()
-    near = np.abs(x[:, None] - bounds) <= 1e-6 * np.maximum(1.0, np.abs(bounds))
     information = result.get("information")
     slopes = np.abs(np.asarray(result.get("gradient", np.zeros(len(x)))))
     flat = (
@@ -309,6 +343,10 @@ def _finish(
     sign = -1.0 if criterion.larger_is_better else 1.0
     limits = unknowns.layout.bounds
     theta = np.clip(theta, limits[:, 0], limits[:, 1])
+    near = (np.abs(theta[:, None] - limits) <= 1e-6 * np.maximum(1.0, np.abs(limits))).any(axis=1)
+    at_bounds = [name for name, here in zip(unknowns.layout.names(), near, strict=True) if here]
+    if unknowns.noise and np.abs(x[-1] - bounds[-1]).min() <= 1e-6 * max(1.0, abs(x[-1])):
+        at_bounds.append("noise")
     return Selection(
         kernel=unknowns.layout.kernel_at(theta),
         noise=noise,
@@ -319,7 +357,7 @@ def _finish(
         n_evaluations=int(result.get("evaluations", 0)),
         n_evaluations_subset=int(result.get("evaluations_of_some", 0)),
         of_starts=sign * np.asarray(result.get("of_starts", np.zeros(0))),
-        at_bounds=[name for name, here in zip(names, near.any(axis=1), strict=True) if here],
+        at_bounds=at_bounds,
         flat=flat,
         ended=result.get("ended", "converged"),
         seconds=time.perf_counter() - began,

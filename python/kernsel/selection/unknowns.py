@@ -37,6 +37,13 @@ class Layout:
 
     has_values = False  # did the kernel come with a number to start from, where it was not fixed?
 
+    def names(self) -> list[str]:
+        """Return a name for each number of theta."""
+        every: list[str] = []
+        for h, _ in self.free:
+            every += [h.name if h.n_elements == 1 else f"{h.name}[{i}]" for i in range(h.n_elements)]
+        return every
+
     def kernel_at(self, theta: Vector) -> Kernel:
         """Return the kernel with other hyperparameters: `clone_with_theta` on a layout that is known."""
         everything: list[Any] = []
@@ -71,7 +78,7 @@ class Layout:
 def _factors(kernel: Kernel, begin: int) -> list[int] | None:
     """Return which of the kernel's own numbers, counted from `begin`, are such factors."""
     if isinstance(kernel, ConstantKernel | WhiteKernel):
-        return [begin]
+        return None if next(kernel._own())[0].fixed else [begin]
     if isinstance(kernel, Columns | Warp) or (isinstance(kernel, Transform) and callable(kernel.phi)):
         return _factors(kernel.kernel, begin)
     if not isinstance(kernel, Sum | Product):
@@ -151,7 +158,5 @@ class Unknowns:
 
     def names(self) -> list[str]:
         """Return a name for each number of x."""
-        every: list[Any] = []
-        for h, _ in self.layout.free:
-            every += [h.name if h.n_elements == 1 else f"{h.name}[{i}]" for i in range(h.n_elements)]
+        every = self.layout.names()
         return [every[i] for i in self.free] + (["noise"] if self.noise else [])
