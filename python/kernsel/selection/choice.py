@@ -343,7 +343,7 @@ def _finish(
     sign = -1.0 if criterion.larger_is_better else 1.0
     limits = unknowns.layout.bounds
     theta = np.clip(theta, limits[:, 0], limits[:, 1])
-    near = (np.abs(theta[:, None] - limits) <= 1e-6 * np.maximum(1.0, np.abs(limits))).any(axis=1)
+    near = np.abs(theta[:, None] - limits).min(axis=1, initial=np.inf) <= 1e-6 * np.maximum(1.0, np.abs(theta))
     at_bounds = [name for name, here in zip(unknowns.layout.names(), near, strict=True) if here]
     if unknowns.noise and np.abs(x[-1] - bounds[-1]).min() <= 1e-6 * max(1.0, abs(x[-1])):
         at_bounds.append("noise")
