@@ -95,4 +95,5 @@ int main() {
   status = kernsel::search(objective, nullptr, {k.theta()}, options, L, optimum);
   if (!status.ok()) return fail(status);
   print("likeliest", {-optimum.best.value});
+  print("theta", optimum.best.x);
 }

@@ -70,8 +70,10 @@ def test_somebody_elses_program(consumer, rng):
     model = ks.KernelRidge(kernel, alpha=0.01).fit(X, y)
     c = model.dual_coef_
     ev = ks.evaluate("loo", kernel, X, y, noise=0.01, trend="constant", gradient=True)
-    searched = ks.GaussianProcessRegressor(kernel, alpha=0.1, trend="constant", optimizer="l-bfgs-b").fit(X, y)
-    likeliest = searched.log_marginal_likelihood_value_
+    theta = np.array(lines["theta"].split(), dtype=float)  # where the C++ search ended: a maximum
+    there = ks.evaluate("lml", kernel.clone_with_theta(theta), X, y, noise=0.1, trend="constant", gradient=True)
+    assert np.abs(there.gradient[np.abs(theta) < 11]).max() < 0.1
+    assert there.value > ks.evaluate("lml", kernel, X, y, noise=0.1, trend="constant").value
     expected = {
         "logdet": [ks.cholesky(kernel(X) + 0.01 * np.eye(130)).logdet()],
         "coefficients": c,
@@ -79,7 +81,7 @@ def test_somebody_elses_program(consumer, rng):
         "gradient": kernel.pullback(X, np.outer(c, c)),
         "loo": [ev.value],
         "loo_gradient": ev.gradient,
-        "likeliest": [likeliest],
+        "likeliest": [there.value],
     }
     assert lines["isa"] == ks.show_config("dict")["isa"]
     assert lines["version"] == ks.__version__

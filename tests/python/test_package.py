@@ -123,7 +123,7 @@ def test_stubs_tell_the_truth():
             compiled = [getattr(_core, name)] if hasattr(_core, name) else [_core.CholeskyFloat32, _core.CholeskyFloat64]
             for one in compiled:
                 theirs = {m for m in vars(one) if not m.startswith("_") or m in {"__add__", "__mul__", "__rmul__"}}
-                assert methods == theirs, name
+                assert methods - {"__init__"} == theirs, name
 
 
 def test_no_eigen_in_the_checkout(root):
