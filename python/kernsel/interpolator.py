@@ -150,25 +150,26 @@ class KernelInterpolator(MultiOutputMixin, RegressorMixin, BaseEstimator):  # ty
             squares[rows] -= np.sum(self._reduced(self.kernel_(training, X[rows])) ** 2, axis=0)
         return np.asarray(np.sqrt(np.maximum(squares, 0.0)))
 
-    def error_bound(self, X: ArrayLike, norm: ArrayLike) -> Vector:
+    def error_bound(self, X: ArrayLike, norm: ArrayLike | None = None) -> Vector:
         """Return a bound of |f - s| at points, for any f in the kernel's space through the data, of norm at most `norm`.
 
         |f(x) - s(x)| <= P(x) (norm^2 - |s|^2)^(1/2), P the power function; the bound is reached by some f. It needs the norm of
-        the unknown function: data alone bound nothing. If it is not known, ``2**0.5 * model.norm_``, which gives P(x) |s|,
-        supposes that the data show half of the function's squared norm: an estimate, and no bound.
+        the unknown function: data alone bound nothing. Without it, the function is supposed to have twice the squared norm that
+        the data show, which gives P(x) |s|: a bound for such functions, an estimate for others.
 
         Parameters
         ----------
         X : array-like of shape (m, d)
-        norm : float or array-like of shape (n_targets,)
-            At least `norm_`, the smallest that a function through the data can have.
+        norm : float or array-like of shape (n_targets,), optional
+            At least `norm_`, the smallest that a function through the data can have; 2^(1/2) times it by default.
 
         Returns
         -------
         bound : ndarray of shape (m,) or (m, n_targets)
         """
         check_is_fitted(self)
-        norms, least = np.asarray(norm, dtype=np.float64), np.asarray(self.norm_)
+        least = np.asarray(self.norm_)
+        norms = 2**0.5 * least if norm is None else np.asarray(norm, dtype=np.float64)
         if norms.shape not in ((), least.shape) or not np.isfinite(norms).all():
             raise ValueError(f"norm: expected a finite number, or one for each target, got {norm!r}")
         if (norms < least * (1 - 1e-8)).any():

@@ -95,6 +95,7 @@ def test_the_bound_holds_and_is_reached(kernel, rng):
         away = abs(t * (kernel(z[None], points) @ u)[0])
         assert model.error_bound(z[None], norm)[0] == pytest.approx([away, away], rel=1e-5)
     assert model.error_bound(Z, 2**0.5 * model.norm_) == pytest.approx(np.outer(model.power_function(Z), model.norm_), rel=1e-6)
+    assert np.array_equal(model.error_bound(Z), model.error_bound(Z, 2**0.5 * model.norm_))
     assert model.error_bound(Z, model.norm_) == pytest.approx(np.zeros((20, 2)), abs=0)
 
 
