@@ -123,7 +123,7 @@ class _KernelMachine(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: 
         return Data(X, given.y, given.weights, getattr(self, "feature_names_in_", None))
 
     def _valid_kernel(self, columns: int) -> Kernel | Literal["precomputed"]:
-        if self.kernel is None:
+        if self.kernel is None or (isinstance(self.kernel, str) and self.kernel == "auto"):
             return RBF("auto")
         if isinstance(self.kernel, str):
             if self.kernel == "precomputed":
@@ -176,7 +176,7 @@ class KernelRidge(CallbackSupport, _KernelMachine):  # type: ignore[misc]
     Parameters
     ----------
     kernel : Kernel, str, callable or None
-        None is ``RBF("auto")``, with length scales from the spread of each column. With "precomputed", X is the kernel
+        None and "auto" are ``RBF("auto")``, with length scales from the spread of each column. With "precomputed", X is the kernel
         matrix: (n, n) in `fit`, (n_test, n) in `predict`. scikit-learn's names ("linear", "rbf", "poly", "laplacian", "cosine",
         "sigmoid", "chi2", ...) stand for its kernels with `gamma`, `degree` and `coef0`, which are fixed; other text is read
         as by :func:`kernsel.kernels.kernel`. A function is called with two points.

@@ -58,7 +58,7 @@ class Selection:
     n_evaluations, n_evaluations_subset : int
         Of the criterion on all points, and on the subset that the search began with.
     of_starts : ndarray
-        The value that each start led to.
+        The value that each start led to, on the subset if there was one.
     at_bounds, flat : list of str
         The hyperparameters that ended at one of their bounds, and those that the criterion hardly depends on.
     ended : {"converged", "evaluations", "seconds", "stopped", "interrupted", "undecided"}
