@@ -54,7 +54,8 @@ class Selection:
     value : float
         Of that criterion, at the end.
     scale : float
-        Of kernel and noise that is not in the kernel, since it has no amplitude to take it up; otherwise 1.
+        Of kernel and noise that is not in the kernel, since it has no amplitude to take it up, or one whose bounds do not let
+        it; otherwise 1.
     n_evaluations, n_evaluations_subset : int
         Of the criterion on all points, and on the subset that the search began with.
     of_starts : ndarray
@@ -198,7 +199,8 @@ def choose(
     variance = float(np.exp(layout.theta[held[0]])) if held else Data(X, y, sample_weight).variance
     least = max(len(used) * np.finfo(float).eps, 1e-14)
     added = (least * size if quiet else 0.0) if isinstance(jitter, str) else float(jitter)
-    unknowns = Unknowns(layout, unknown_noise, (max(least * size, 1e-14 * variance), 1e2 * max(variance, size)), held)
+    noise_bounds = (max(least * size, 1e-14 * variance), 1e2 * max(variance, size))
+    unknowns = Unknowns(layout, unknown_noise, noise_bounds, held)
     base = np.ones(len(y)) if unknown_noise else np.broadcast_to(fixed, (len(y),)).astype(np.float64)
     if sample_weight is not None:
         base = np.divide(base, sample_weight, where=sample_weight > 0, out=np.zeros(len(y)))
@@ -206,7 +208,6 @@ def choose(
     problem = _Problem(X, y, base, sample_weight, H, uneven, added)
 
     noisy = land.rule == "noise"
-    reach = unknowns.reach(noisy)
     generator = None if random_state is None else _generator(random_state)
     starts = _starts(unknowns, land, variance, n_restarts, generator, plain=callable(optimizer))
     subset = None
@@ -215,71 +216,80 @@ def choose(
         subset = used[np.sort(picked)]
         if H.shape[1] and np.linalg.matrix_rank(H[subset]) < H.shape[1]:
             subset = None
-    newton = isinstance(working, Likelihood) and optimizer in ("auto", "newton") and resolved._build().adjustable
+    def find(
+        working: Criterion, unknowns: Unknowns, starts: list[Vector], some: NDArray[np.intp] | None, problem: _Problem, budget: Budget
+    ) -> tuple[dict[str, Any], float]:
+        """Return what a search finds, and the jitter that it took."""
+        reach = unknowns.reach(noisy)
+        newton = isinstance(working, Likelihood) and optimizer in ("auto", "newton")
+        for attempt in range(6):
+            every = problem.search(working, unknowns, reach, used)
+            part = None if some is None else problem.search(working, unknowns, reach, some)
+            workspace = _core.Workspace()
+            try:
+                if not len(reach):
+                    result = every.evaluate([], 0, workspace) | {"evaluations": 1}
+                elif callable(optimizer):
+                    result = own_optimizer(optimizer, every, starts, unknowns.bounds, workspace)
+                elif newton:
+                    points = [start.tolist() for start in starts]
+                    fine = _fine(len(used))
+                    limits = (budget.evaluations, budget.seconds, 0.1, fine, budget.progress)
+                    result = every.run(part, points, *limits, workspace)
+                else:
+                    result = LBFGSB(every, part, unknowns.bounds, working.positive, budget, workspace).run(starts)
+                if not np.isfinite(result["value"]):  # the search ended before it came to all points
+                    count = result["evaluations"] + 1
+                    result = result | every.evaluate(list(result["x"]), 1, workspace) | {"evaluations": count}
+                break
+            except np.linalg.LinAlgError:
+                if attempt == 5 or not isinstance(jitter, str) or not (quiet or unknown_noise):
+                    raise
+                problem = replace(problem, jitter=10 * max(problem.jitter, least * size))
+        return result, problem.jitter
 
-    result: dict[str, Any] = {}
-    for attempt in range(6):
-        every = problem.search(working, unknowns, reach, used)
-        some = None if subset is None else problem.search(working, unknowns, reach, subset)
-        workspace = _core.Workspace()
-        try:
-            if not len(reach):
-                result = every.evaluate([], 0, workspace) | {"evaluations": 1}
-            elif callable(optimizer):
-                result = own_optimizer(optimizer, every, starts, unknowns.bounds, workspace)
-            elif newton:
-                result = every.run(
-                    some,
-                    [start.tolist() for start in starts],
-                    budget.evaluations,
-                    budget.seconds,
-                    0.1,
-                    _fine(len(used)),
-                    budget.progress,
-                    workspace,
-                )
-            else:
-                result = LBFGSB(every, some, unknowns.bounds, working.positive, budget, workspace).run(starts)
-            break
-        except np.linalg.LinAlgError:
-            if attempt == 5 or not isinstance(jitter, str) or not (quiet or unknown_noise):
-                raise
-            problem = replace(problem, jitter=10 * max(problem.jitter, least * size))
-    if factors is None or not held:
-        return _finish(result, unknowns, None, 0.0, working, problem.jitter, began)
-    if not isinstance(working, Likelihood | LeaveOneOut):
-        calibration = problem.search(LeaveOneOut(profiled=True), unknowns, reach, used)
+    result, added = find(working, unknowns, starts, subset, problem, budget)
+    if held and not isinstance(working, Likelihood | LeaveOneOut):
+        calibration = replace(problem, jitter=added).search(LeaveOneOut(profiled=True), unknowns, unknowns.reach(noisy), used)
         result["scale"] = calibration.evaluate(list(result["x"]), 0, _core.Workspace())["scale"]
-    # All amplitudes move by the logarithm of the scale, as far as their bounds let them.
+    factors = factors if held else None
+    within = _within(result, unknowns, factors) if factors is not None else 0.0
+    if factors is not None and within != np.log(result["scale"]) and not _blind(criterion):
+        # The best amplitude is out of its bounds: on from there with one that stays within.
+        theta = unknowns.theta_of(np.asarray(result["x"]))
+        theta[factors] += within
+        inside = float(np.exp(within))
+        free = Unknowns(layout, unknown_noise, (inside * noise_bounds[0], inside * noise_bounds[1]), ())
+        start = free.x_of(theta, float(result["x"][-1]) + within if unknown_noise else 0.0)
+        spent = result["evaluations"] + result.get("evaluations_of_some", 0)
+        left = replace(
+            budget,
+            evaluations=max(budget.evaluations - spent, 1) if result.get("ended", "converged") == "converged" else 1,
+            seconds=max(budget.seconds - (time.perf_counter() - began), 0.0),
+        )
+        start = np.clip(start, free.bounds[:, 0], free.bounds[:, 1])
+        on, added = find(criterion, free, [start], None, replace(problem, jitter=inside * added), left)
+        on["evaluations"] += result["evaluations"]
+        kept = {"evaluations_of_some": result.get("evaluations_of_some", 0), "of_starts": result.get("of_starts", np.zeros(0))}
+        if result.get("ended", "converged") != "converged":
+            kept |= {"ended": result["ended"], "interrupt": result.get("interrupt")}
+        result, unknowns, factors, working = on | kept, free, None, criterion
+    return _finish(result, unknowns, factors, working, added, began)
+
+
+def _blind(criterion: Criterion) -> bool:
+    """Tell whether a criterion does not see a common factor of kernel and noise."""
+    if isinstance(criterion, LeaveOneOut):
+        return criterion.profiled or criterion.loss in ("squared", "absolute")
+    return criterion.without_scale() is criterion
+
+
+def _within(result: dict[str, Any], unknowns: Unknowns, factors: list[int]) -> float:
+    """Return the logarithm of the factor that was profiled out, or of what the bounds of the amplitudes leave of it."""
     theta = unknowns.theta_of(np.asarray(result["x"]))[factors]
-    limits = layout.bounds[factors]
-    wanted = float(np.log(result["scale"]))
-    shift = float(np.clip(wanted, (limits[:, 0] - theta).max(), (limits[:, 1] - theta).min()))
-    found = _finish(result, unknowns, factors, shift, working, problem.jitter, began)
-    if abs(shift - wanted) < 1e-9 or working is criterion or not isinstance(working, Likelihood) or result.get("interrupt"):
-        return found
-    # A bound is in the way of the best scale: then the other hyperparameters are not at their best, either.
-    spent = found.n_evaluations + found.n_evaluations_subset
-    again = choose(
-        criterion,
-        found.kernel,
-        X,
-        y,
-        noise=noise,
-        jitter=found.jitter,
-        trend=trend,
-        sample_weight=sample_weight,
-        optimizer=optimizer,
-        random_state=random_state,
-        budget=replace(budget, evaluations=max(budget.evaluations - spent, 1), seconds=budget.seconds - found.seconds),
-        profile=False,
-    )
-    return replace(
-        again,
-        n_evaluations=again.n_evaluations + found.n_evaluations,
-        n_evaluations_subset=again.n_evaluations_subset + found.n_evaluations_subset,
-        seconds=time.perf_counter() - began,
-    )
+    limits = unknowns.layout.bounds[factors]
+    lowest, highest = np.max(limits[:, 0] - theta), np.min(limits[:, 1] - theta)
+    return float(np.clip(np.log(result["scale"]), min(lowest, 0.0), max(highest, 0.0)))
 
 
 def _explained(y: Vector, H: Vector) -> bool:
@@ -324,10 +334,12 @@ def _finish(
     noise = float(np.exp(x[-1])) if unknowns.noise else np.nan
     scale = float(result["scale"])
     if factors is not None:
-        theta[factors] += shift
-        noise *= float(np.exp(shift))
-        jitter *= float(np.exp(shift))
-        scale = 1.0
+        within = _within(result, unknowns, factors)
+        inside = float(np.exp(within))
+        theta[factors] += within
+        noise *= inside
+        jitter *= inside
+        scale = 1.0 if within == np.log(scale) else scale / inside
     names = unknowns.names()
     information = result.get("information")
     slopes = np.abs(np.asarray(result.get("gradient", np.zeros(len(x)))))

@@ -52,6 +52,7 @@ class LBFGSB:
         self.workspace = workspace
         self.counts = {True: 0, False: 0}  # of all points, of some
         self.best: dict[str, Any] = {"value": np.inf}
+        self.best_of_some: dict[str, Any] = {"value": np.inf}
         self.failure: Exception | None = None
         self.ended = "converged"
         self.interrupt: BaseException | None = None
@@ -64,11 +65,14 @@ class LBFGSB:
         # SciPy's BLAS leaves threads that wait busily for a while, in the way of ours: its matrices here are tiny.
         with _pools().limit(limits=1, user_api="blas"):
             self._run(first, starts, reached)
-        if not np.isfinite(self.best["value"]):
+        best = self.best
+        if not np.isfinite(best["value"]) and np.isfinite(self.best_of_some["value"]) and self.ended != "converged":
+            best = {"x": self.best_of_some["x"], "value": np.inf}  # it ended before it came to all points
+        elif not np.isfinite(best["value"]):
             if self.interrupt is not None:
                 raise self.interrupt
             raise self.failure or ValueError("criterion: it cannot be evaluated at any start")
-        return self.best | {
+        return best | {
             "evaluations": self.counts[True],
             "evaluations_of_some": self.counts[False],
             "of_starts": np.array([value for value, _ in reached]),
@@ -132,6 +136,8 @@ class LBFGSB:
         self.counts[of_all] += 1
         if of_all and trial["value"] < self.best["value"]:
             self.best = trial
+        elif not of_all and trial["value"] < self.best_of_some["value"]:
+            self.best_of_some = trial
         evaluations = self.counts[True] + self.counts[False]
         if self.budget.progress is not None and not self.budget.progress(evaluations, 0, self.best["value"]):
             self.ended = "stopped"
