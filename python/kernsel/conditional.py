@@ -9,16 +9,29 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from kernsel.errors import NotPositiveDefiniteError
+from kernsel import _core
 from kernsel.factor import Cholesky
 from kernsel.kernels import Kernel
 from kernsel.trend import Trend, trend_gradient, trend_matrix
 
-__all__ = ["Conditional"]
+__all__ = ["Conditional", "require_memory"]
 
 Vector = NDArray[np.float64]
 
 _BLOCK = 2_000_000  # numbers of a block of k(X, Z), so that predictions at any number of points take little memory
+
+
+def require_memory(n: int) -> None:
+    """Raise before anything is done for n points if half of an n x n matrix cannot be had."""
+    needed = 4 * n * (n + 1)
+    if needed < 2**28:
+        return
+    available = _core.available_memory()  # 0 if it is not known
+    if 0 < available < needed:
+        raise MemoryError(
+            f"not enough memory: {n} points need {needed / 2**30:.4g} GiB ({needed} bytes), and {available / 2**30:.4g} GiB "
+            f"({available} bytes) are available"
+        )
 
 
 class Conditional:
@@ -55,6 +68,9 @@ class Conditional:
         if self.trend is None:
             raise ValueError("trend: a matrix says nothing of other points; give a name or a function to predict")
         return trend_matrix(self.trend, Z, check=False)
+
+    def _widths(self) -> Vector:
+        return np.asarray(np.ptp(self.X, axis=0))
 
     def _blocks(self, Z: Vector) -> Iterator[slice]:
         size = max(_BLOCK // max(len(self.X), 1), 16)
@@ -97,7 +113,7 @@ class Conditional:
                 W = np.broadcast_to(self.c[:, k], (len(Z[block]), len(self.X)))
                 slopes[block, :, k] = self.kernel.pullback(Z[block], W, self.X, wrt="X")
         if self.H.shape[1]:
-            slopes += np.asarray(np.einsum("mdq,qk->mdk", trend_gradient(self.trend, Z), self.beta))
+            slopes += np.asarray(np.einsum("mdq,qk->mdk", trend_gradient(self.trend, Z, self._widths()), self.beta))
         return slopes
 
     def variance_gradient(self, Z: Vector) -> Vector:
@@ -115,7 +131,9 @@ class Conditional:
             own = self.kernel.pullback(points, np.eye(len(points)), wrt="X")
             slopes[begin : begin + size] = own - 2 * self.kernel.pullback(points, weights.T, self.X, wrt="X")
             if self.H.shape[1]:
-                slopes[begin : begin + size] += 2 * np.einsum("mdq,qm->md", trend_gradient(self.trend, points), s)
+                slopes[begin : begin + size] += 2 * np.einsum(
+                    "mdq,qm->md", trend_gradient(self.trend, points, self._widths()), s
+                )
         return slopes
 
     def precision(self) -> Vector:
@@ -126,11 +144,12 @@ class Conditional:
         """Return the noise of each point, that of the kernel included."""
         return np.asarray(self.kernel._build().noise(self.X) + self.noise)
 
-    def log_likelihood(self, *, restricted: bool = False) -> float:
-        """Return the log likelihood, the sum over outputs."""
+    def log_likelihood(self, scale: Vector, *, restricted: bool = False) -> float:
+        """Return the log likelihood, the sum over outputs, of kernel and noise times `scale` for each."""
         n, m = self.y.shape
         q = self.H.shape[1] if restricted else 0
-        value = -0.5 * float(np.sum(self.y * self.c)) - 0.5 * m * (self.factor.logdet() + (n - q) * float(np.log(2 * np.pi)))
+        squares = float(np.sum(np.einsum("ik,ik->k", self.y, self.c) / scale))
+        value = -0.5 * (squares + m * self.factor.logdet() + (n - q) * float(np.sum(np.log(2 * np.pi * scale))))
         if q:
             of_basis = linalg.qr(self.H, mode="r", check_finite=False)[0]
             value -= float(m) * float(np.sum(np.log(np.abs(np.diag(self.R)))) - np.sum(np.log(np.abs(np.diag(of_basis)))))
@@ -142,16 +161,18 @@ class Conditional:
         points = np.vstack([self.X, X])
         cross = self.kernel(points, X)
         own = self.kernel.diag(X)
-        for i in range(len(X)):
-            try:
+        H = np.vstack([self.H, self._basis(X)])
+        kept = self.__dict__.copy()
+        try:
+            for i in range(len(X)):
                 self.factor.append(cross[: before + i, i], own[i] + noise[i])
-            except NotPositiveDefiniteError:
-                for _ in range(i):
-                    self.factor.remove(-1)
-                raise
-        self.X, self.y, self.noise = points, np.vstack([self.y, y]), np.append(self.noise, noise)
-        self.H = np.vstack([self.H, self._basis(X)])
-        self._solve()
+            self.X, self.y, self.noise, self.H = points, np.vstack([self.y, y]), np.append(self.noise, noise), H
+            self._solve()
+        except BaseException:
+            while self.factor.n > before:
+                self.factor.remove(-1)
+            self.__dict__.update(kept)
+            raise
 
     def remove(self, i: int) -> None:
         """Leave a point out from now on, O(n^2)."""

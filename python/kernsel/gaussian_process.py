@@ -11,18 +11,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.gaussian_process import kernels as sk
-from sklearn.utils import check_random_state
+from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from kernsel.conditional import Conditional
+from kernsel.conditional import Conditional, require_memory
 from kernsel.criteria import Criterion, Likelihood, Loss, criterion_named
 from kernsel.evaluation import evaluate
-from kernsel.kernels import ConstantKernel, Kernel, Matern
+from kernsel.kernels import ConstantKernel, Kernel, Matern, WhiteKernel
 from kernsel.kernels.algebra import as_kernel
+from kernsel.kernels.automatic import RULES, Data
 from kernsel.kernels.written import kernel_argument
-from kernsel.selection import Budget, Selection, choose
+from kernsel.selection import Budget, Selection, choose, explained
 from kernsel.selection.progress import CallbackSupport, watched, with_callbacks
-from kernsel.trend import Trend
+from kernsel.trend import Trend, require_leverage_below_one, trend_matrix
 
 __all__ = ["GaussianProcessRegressor"]
 
@@ -89,13 +90,14 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
     beta_ : ndarray of shape (q,) or (q, n_targets)
         Of the trend.
     noise_ : float or ndarray of shape (n,)
-        The noise, found or given; without `alpha` and `jitter_`.
+        The noise, found or given; without `alpha` and `jitter_`. With a criterion that knows kernel and noise up to a common
+        factor only, "profiled_lml" and the like, what was given is multiplied by that factor, and `alpha` too.
     jitter_ : float
         What ``alpha="auto"`` came to.
     scale_ : ndarray of shape (n_targets,)
         By which the kernel and the noise of each output are multiplied; ones unless ``scale="each"``.
     criterion_value_ : float
-        Of the criterion at the end.
+        Of the criterion, at the end of the search; nan if the trend alone explains y.
     log_marginal_likelihood_value_ : float
     n_evaluations_ : int
         Of the criterion, on all points.
@@ -170,33 +172,48 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
         self._check(y)
         criterion = self._criterion()
         targets = y.reshape(len(y), -1)
-        self._y_train_mean = targets.mean(axis=0) if self.normalize_y else np.zeros(targets.shape[1])
+        mean = targets.mean(axis=0) if self.normalize_y else np.zeros(targets.shape[1])
         spread = targets.std(axis=0) if self.normalize_y else np.ones(targets.shape[1])
-        self._y_train_std = np.where(spread > 10 * np.finfo(float).eps * np.abs(self._y_train_mean), spread, 1.0)
-        targets = (targets - self._y_train_mean) / self._y_train_std
-        self._flat = y.ndim == 1 or y.shape[1] == 1
+        spread = np.where(spread > 10 * np.finfo(float).eps * np.abs(mean), spread, 1.0)
+        targets = (targets - mean) / spread
         known, unknown = self._variances(len(y))
         trend = self._trend()
+        require_memory(len(y))
+        if self.scale == "each":
+            _require_variances(targets, trend_matrix(trend, X))
 
         try:
+            if not unknown and not np.any(known):
+                _require_function(kernel._resolve(Data(X, targets, None, self.feature_names())), X, targets)
             selection = self._select(criterion, kernel, X, targets, known, unknown, trend)
         except np.linalg.LinAlgError as error:
             raise self._singular(kernel, error) from error
-        self.selection_: Selection | None = selection
-        self.kernel_ = selection.kernel if selection.scale == 1 else ConstantKernel(selection.scale) * selection.kernel
-        found = selection.noise * selection.scale if unknown else 0.0
-        given = 0.0 if unknown or self.noise is None else np.asarray(self.noise, dtype=np.float64)
-        self.noise_ = found if unknown else given if np.ndim(given) else float(given)
-        self.jitter_ = selection.jitter * selection.scale
-        self.n_evaluations_ = selection.n_evaluations
-        diagonal = np.broadcast_to(known + found + self.jitter_, (len(y),)).astype(np.float64)
+        factor = selection.scale  # of kernel and noise together, the known one included: only their ratio was known
+        fitted_kernel = selection.kernel if factor == 1 else ConstantKernel(factor) * selection.kernel
+        found = selection.noise * factor if unknown else 0.0
+        diagonal = np.broadcast_to(known * factor + found + selection.jitter * factor, (len(y),)).astype(np.float64)
         try:
-            self._conditional = Conditional(self.kernel_, X, targets, diagonal, trend)
+            posterior = Conditional(fitted_kernel, X, targets, diagonal, trend)
         except np.linalg.LinAlgError as error:
-            raise self._singular(self.kernel_, error) from error
+            raise self._singular(fitted_kernel, error) from error
+        value = selection.value
+        if self.optimizer is None and not explained(targets, posterior.H).all():
+            level = diagonal if np.ptp(diagonal) else float(diagonal[0])
+            value = evaluate(criterion, fitted_kernel, X, targets, noise=level, trend=trend).value
+
+        self.selection_: Selection | None = selection
+        self.kernel_ = fitted_kernel
+        self.criterion_value_ = value
+        given = np.zeros(()) if unknown or self.noise is None else self._numbers("noise", len(y)) * factor
+        self.noise_ = found if unknown else given if np.ndim(given) else float(given)
+        self._alpha_known = np.zeros(()) if isinstance(self.alpha, str) else self._numbers("alpha", len(y)) * factor
+        self.jitter_ = selection.jitter * factor
+        self.n_evaluations_ = selection.n_evaluations
+        self._y_train_mean, self._y_train_std = mean, spread
+        self._flat = y.ndim == 1 or y.shape[1] == 1
         self._restricted = isinstance(criterion, Likelihood) and criterion.restricted
+        self._conditional = posterior
         self._set_fitted()
-        self.criterion_value_ = selection.value
         if selection.interrupt is not None:
             raise selection.interrupt
         return self
@@ -206,13 +223,15 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
         posterior = self._conditional
         n, m = posterior.y.shape
         freedom = n - posterior.H.shape[1] if self._restricted else n
-        each = np.einsum("ik,ik->k", posterior.y, posterior.c) / max(freedom, 1)
-        self.scale_ = np.where(each > 0, each, 1.0) if self.scale == "each" else np.ones(m)
+        self.scale_ = np.ones(m)
+        if self.scale == "each":
+            each = np.einsum("ik,ik->k", posterior.y, posterior.c) / max(freedom, 1)
+            self.scale_ = np.where((each > 0) & ~explained(posterior.y, posterior.H), each, 1.0)
         self.X_train_ = posterior.X
         self.y_train_ = self._shaped(posterior.y)
         self.alpha_ = self._shaped(posterior.c)
         self.beta_ = self._shaped(posterior.beta)
-        self.log_marginal_likelihood_value_ = posterior.log_likelihood(restricted=self._restricted)
+        self.log_marginal_likelihood_value_ = posterior.log_likelihood(self.scale_, restricted=self._restricted)
         self.__dict__.pop("_precision", None)
 
     def feature_names(self) -> list[str] | None:
@@ -235,7 +254,7 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
         return_cov : bool
             Also the joint covariance.
         noisy : bool
-            Of observations: with `noise_` counted in, if it is one number. A WhiteKernel always is.
+            Of observations: with `noise_` and `alpha` counted in, if they are one number each. A WhiteKernel always is.
 
         Returns
         -------
@@ -249,24 +268,28 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
         Z = np.asarray(validate_data(self, X, dtype=np.float64, ensure_2d=True, reset=False)) if fitted else self._points(X)
         if not fitted:
             kernel = self._prior_kernel()
+            self._check_targets()
             m = 1 if self.n_targets is None else self.n_targets
             mean = np.zeros((len(Z), m))
-            factor, extra, flat = np.ones(m), 0.0, m == 1
+            factor, flat = np.ones(m), m == 1
+            noise = 0.0 if self.noise is None or isinstance(self.noise, str) else self._numbers("noise", None)
+            alpha = 0.0 if isinstance(self.alpha, str) else self._numbers("alpha", None)
+            extra = _of_observations(noise, alpha) if noisy else 0.0
         else:
             mean = self._conditional.mean(Z) * self._y_train_std + self._y_train_mean
             factor, flat = self.scale_ * self._y_train_std**2, self._flat
-            extra = self._noise_of_observations() if noisy else 0.0
+            extra = _of_observations(self.noise_, self._alpha_known) if noisy else 0.0
+        least = self.jitter_ if fitted else 0.0
         if flat:
             mean = mean[:, 0]
         if not (return_std or return_cov):
             return mean
         if return_std:
             variance = self._conditional.variance(Z) if fitted else np.asarray(kernel.for_data(Z).diag(Z))
-            least = self.jitter_ if fitted else 0.0
             std = np.sqrt(np.multiply.outer(np.maximum(variance, least) + extra, factor))
             return mean, std[:, 0] if flat else std
         cov = self._conditional.covariance(Z) if fitted else np.asarray(kernel.for_data(Z)(Z))
-        cov = cov + extra * np.eye(len(Z)) if extra else cov
+        np.fill_diagonal(cov, np.maximum(np.diag(cov), least) + extra)
         covariance = np.multiply.outer(cov, factor)
         return mean, covariance[:, :, 0] if flat else covariance
 
@@ -294,7 +317,7 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
         >>> bool(abs(gp.predict_gradient([[1.0]])[0, 0] - np.cos(1.0)) < 0.05)
         True
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "kernel_")
         Z = np.asarray(validate_data(self, X, dtype=np.float64, reset=False))
         slopes = self._conditional.mean_gradient(Z) * self._y_train_std
         if not return_std:
@@ -319,11 +342,13 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
         samples : ndarray of shape (m, n_samples) or (m, n_targets, n_samples)
             In O(m^3).
         """
+        if not isinstance(n_samples, Integral) or isinstance(n_samples, bool) or n_samples < 0:
+            raise ValueError(f"n_samples: expected a whole number from 0 on, got {n_samples!r}")
         rng = check_random_state(random_state)
         mean, cov = self.predict(X, return_cov=True)
         if mean.ndim == 1:
-            return np.asarray(rng.multivariate_normal(mean, cov, n_samples).T)
-        outputs = [rng.multivariate_normal(mean[:, k], cov[..., k], n_samples).T[:, None] for k in range(mean.shape[1])]
+            return _draw(rng, mean, cov, int(n_samples))
+        outputs = [_draw(rng, mean[:, k], cov[..., k], int(n_samples))[:, None] for k in range(mean.shape[1])]
         return np.hstack(outputs)
 
     def log_marginal_likelihood(
@@ -346,18 +371,18 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
             Minus infinity if the kernel matrix is not positive definite there.
         gradient : ndarray of shape (n_dims,)
         """
+        check_is_fitted(self, "kernel_")
         if theta is None:
             if eval_gradient:
                 raise ValueError("Gradient can only be evaluated for theta!=None")
             return np.float64(self.log_marginal_likelihood_value_)
-        check_is_fitted(self)
         kernel = self.kernel_.clone_with_theta(np.asarray(theta, dtype=np.float64))
         if not clone_kernel:
             self.kernel_ = kernel
         posterior = self._conditional
         try:
             found = evaluate(
-                Likelihood(restricted=self._restricted),
+                Likelihood(restricted=self._restricted, scale="each" if self.scale == "each" else "known"),
                 kernel,
                 posterior.X,
                 posterior.y,
@@ -377,23 +402,43 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
         X : array-like of shape (m, d)
         y : array-like of shape (m,) or (m, n_targets)
         noise : float or array-like of shape (m,), optional
-            On the diagonal, for these points; needed if that of the others is not one number.
+            Their variances, to which `jitter_` and an `alpha` of one number are added; needed if not all the others have the
+            same.
 
         Returns
         -------
         self : GaussianProcessRegressor
+
+        Raises
+        ------
+        ValueError, NotPositiveDefiniteError
+            The model is as it was.
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "kernel_")
         Z = np.asarray(validate_data(self, X, dtype=np.float64, reset=False))
         posterior = self._conditional
-        values = np.asarray(y, dtype=np.float64).reshape(len(Z), -1)
-        if values.shape[1] != posterior.y.shape[1] or not np.isfinite(values).all():
-            raise ValueError(f"y: expected finite numbers for {posterior.y.shape[1]} targets, got shape {np.shape(y)}")
+        outputs = posterior.y.shape[1]
+        values = np.asarray(check_array(y, dtype=np.float64, ensure_2d=False, input_name="y"))
+        if values.shape != (len(Z), outputs) and not (outputs == 1 and values.shape == (len(Z),)):
+            raise ValueError(f"y: expected shape {(len(Z), outputs) if outputs > 1 else (len(Z),)}, got {values.shape}")
+        values = (values.reshape(len(Z), outputs) - self._y_train_mean) / self._y_train_std
         if noise is None:
             if np.ptp(posterior.noise) > 0:
                 raise ValueError("noise: give the variances for the new points, since those of the others differ")
-            noise = posterior.noise[0]
-        posterior.append(Z, (values - self._y_train_mean) / self._y_train_std, np.broadcast_to(noise, (len(Z),)))
+            given = np.full(len(Z), np.ravel(self.noise_)[0])
+        else:
+            given = np.broadcast_to(_numbers("noise", noise, len(Z)), (len(Z),))
+        alpha = self._alpha_known if np.ndim(self._alpha_known) == 0 else np.zeros(len(Z))
+        if noise is None and np.ndim(self._alpha_known):
+            alpha = np.full(len(Z), self._alpha_known[0])
+        if not (given + alpha).any():
+            y_all = np.vstack([posterior.y, values])
+            _require_function(self.kernel_, np.vstack([posterior.X, Z]), y_all, posterior.noise - self.jitter_)
+        posterior.append(Z, values, given + alpha + self.jitter_)
+        if np.ndim(self.noise_) or (given != self.noise_).any():
+            self.noise_ = np.append(np.broadcast_to(self.noise_, (len(posterior.X) - len(Z),)), given)
+        if np.ndim(self._alpha_known):
+            self._alpha_known = np.append(self._alpha_known, alpha)
         self._set_fitted()
         return self
 
@@ -409,39 +454,45 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
         -------
         self : GaussianProcessRegressor
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "kernel_")
         n = len(self._conditional.X)
         if not isinstance(i, Integral) or isinstance(i, bool) or not -n <= i < n:
             raise IndexError(f"i: expected a number from {-n} to {n - 1}, got {i!r}")
         if n <= max(self._conditional.H.shape[1], 1):
             raise ValueError("i: without this point too few would be left")
         self._conditional.remove(int(i))
+        if np.ndim(self.noise_):
+            self.noise_ = np.delete(self.noise_, int(i))
+        if np.ndim(self._alpha_known):
+            self._alpha_known = np.delete(self._alpha_known, int(i))
         self._set_fitted()
         return self
 
     @property
     def L_(self) -> NDArray[np.float64]:  # noqa: N802
         """The lower Cholesky factor of the kernel matrix with all that is on its diagonal, shape (n, n)."""
-        check_is_fitted(self)
+        check_is_fitted(self, "kernel_")
         return self._conditional.factor.lower()
 
     @property
     def loo_residuals_(self) -> NDArray[np.float64]:
         """Of each point the error of its prediction from the others, c_i / P_ii, shape (n,) or (n, n_targets)."""
-        check_is_fitted(self)
+        check_is_fitted(self, "kernel_")
+        require_leverage_below_one(self._conditional.H)
         return self._shaped(self._conditional.c / self._diagonal_of_P()[:, None] * self._y_train_std)
 
     @property
     def loo_std_(self) -> NDArray[np.float64]:
         """Of each point the standard deviation of that error, P_ii^(-1/2), shape (n,) or (n, n_targets)."""
-        check_is_fitted(self)
+        check_is_fitted(self, "kernel_")
+        require_leverage_below_one(self._conditional.H)
         std = np.multiply.outer(self._diagonal_of_P() ** -0.5, np.sqrt(self.scale_) * self._y_train_std)
         return self._shaped(std)
 
     @property
     def leverage_(self) -> NDArray[np.float64]:
         """Of each point how much of its own value goes into the fit there, 1 - N_i P_ii, shape (n,)."""
-        check_is_fitted(self)
+        check_is_fitted(self, "kernel_")
         return np.asarray(1 - self._conditional.total_noise() * self._diagonal_of_P())
 
     def _diagonal_of_P(self) -> Vector:  # noqa: N802
@@ -452,15 +503,8 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
     def _shaped(self, values: Vector) -> Vector:
         return values[:, 0] if self._flat else values
 
-    def _noise_of_observations(self) -> float:
-        if np.ndim(self.noise_):
-            raise ValueError("noisy: the noise differs from point to point, so that of other points is not known")
-        return float(self.noise_) + (float(self.alpha) if isinstance(self.alpha, Real) else 0.0)
-
     def _points(self, X: ArrayLike) -> Vector:
         """Return points for the prior, of any number of columns."""
-        from sklearn.utils import check_array
-
         return np.asarray(check_array(X, dtype=np.float64))
 
     def _prior_kernel(self) -> Kernel:
@@ -497,6 +541,11 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
     def _trend(self) -> Trend:
         if isinstance(self.trend, str) and self.trend == "auto":
             return "constant" if isinstance(self.kernel, str) and self.kernel == "auto" else None
+        if self.trend is not None and not callable(self.trend) and not isinstance(self.trend, str):
+            raise ValueError(
+                'trend: expected "auto", "constant", "linear", "quadratic", a function of points or None, '
+                f"got {self.trend!r:.200}; numbers at the training points would say nothing of others"
+            )
         return self.trend
 
     def _variances(self, n: int) -> tuple[Any, bool]:
@@ -506,37 +555,43 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
         known: Any = 0.0
         for name in ("alpha", "noise"):
             value = getattr(self, name)
-            if value is None or isinstance(value, str):
-                if value not in ("auto", None):
-                    raise ValueError(f'{name}: expected numbers or "auto", got {value!r}')
+            if (isinstance(value, str) and value == "auto") or (name == "noise" and value is None):
                 continue
-            numbers = np.asarray(value, dtype=np.float64)
-            if numbers.shape == (1,):
-                numbers = numbers[0]
-            if numbers.ndim and numbers.shape != (n,):
-                raise ValueError(
-                    f"{name} must be a scalar or an array with same number of entries as y. ({np.size(value)} != {n})"
-                )
-            if not np.isfinite(numbers).all() or (numbers < 0).any():
-                raise ValueError(f"{name}: expected finite numbers that are not negative, got {value!r}")
-            known = known + numbers
+            known = known + self._numbers(name, n)
         return known, unknown
 
+    def _numbers(self, name: str, n: int | None) -> Vector:
+        return _numbers(name, getattr(self, name), n)
+
     def _check(self, y: Vector) -> None:
+        self._check_targets()
         targets = 1 if y.ndim == 1 else y.shape[1]
         if self.n_targets is not None and targets != self.n_targets:
             raise ValueError(
                 "The number of targets seen in `y` is different from the parameter `n_targets`. "
                 f"Got {targets} != {self.n_targets}."
             )
-        if np.abs(y).max(initial=0.0) > 1e150:
-            raise ValueError("y: its squares overflow; divide it by a number, such as its largest")
-        if isinstance(self.optimizer, str) and self.optimizer not in ("auto", "newton", "l-bfgs-b", "fmin_l_bfgs_b"):
+        largest = np.abs(y).max(initial=0.0)
+        if largest > 1e150 or 0 < largest < 1e-140:
+            what = "overflow; divide" if largest > 1 else "underflow; multiply"
+            raise ValueError(f"y: its squares {what} it by a number, such as {1 / largest if largest < 1 else largest:.0e}")
+        optimizers = ("auto", "newton", "l-bfgs-b", "fmin_l_bfgs_b")
+        if self.optimizer is not None and not callable(self.optimizer) and self.optimizer not in optimizers:
             raise ValueError(f'optimizer: expected "auto", "newton", "l-bfgs-b", a function or None, got {self.optimizer!r}')
         for name, least in (("n_restarts_optimizer", 0), ("max_evaluations", 1)):
             value = getattr(self, name)
             if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
                 raise ValueError(f"{name}: expected a whole number from {least} on, got {value!r}")
+        if not isinstance(self.verbose, Integral) or self.verbose < 0:
+            raise ValueError(f"verbose: expected a whole number from 0 on, got {self.verbose!r}")
+        seconds = self.max_seconds
+        if seconds is not None and (not isinstance(seconds, Real) or isinstance(seconds, bool) or not seconds > 0):
+            raise ValueError(f"max_seconds: expected a positive number or None, got {seconds!r}")
+
+    def _check_targets(self) -> None:
+        m = self.n_targets
+        if m is not None and (not isinstance(m, Integral) or isinstance(m, bool) or m < 1):
+            raise ValueError(f"n_targets: expected a whole number from 1 on, or None, got {m!r}")
 
     def _select(
         self, criterion: Criterion, kernel: Kernel, X: Vector, targets: Vector, known: Any, unknown: bool, trend: Trend
@@ -544,13 +599,15 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
         """Return the hyperparameters to use."""
         if self.optimizer is None:
             return _as_it_is(criterion, kernel, X, targets, known, unknown, self.alpha, self.feature_names())
+        # The search has one factor for all noise. With alpha beside it, what is to be found is a kernel of its own.
+        beside = unknown and bool(np.any(known))
         with watched(self, self.verbose, self.max_evaluations) as tell:
-            return choose(
+            selection = choose(
                 criterion,
-                kernel,
+                kernel + WhiteKernel("auto") if beside else kernel,
                 X,
                 targets,
-                noise="auto" if unknown else known,
+                noise="auto" if unknown and not beside else known,
                 jitter="auto" if isinstance(self.alpha, str) else 0.0,
                 trend=trend,
                 names=self.feature_names(),
@@ -559,6 +616,7 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
                 random_state=self.random_state,
                 budget=Budget(self.max_evaluations, np.inf if self.max_seconds is None else self.max_seconds, tell),
             )
+        return _without_white(selection) if beside else selection
 
     def _singular(self, kernel: Kernel, error: Exception) -> np.linalg.LinAlgError:
         shown = self.kernel if isinstance(self.kernel, sk.Kernel) else kernel
@@ -577,12 +635,92 @@ def _as_it_is(
     criterion: Criterion, kernel: Kernel, X: Vector, y: Vector, known: Any, unknown: bool, alpha: Any, names: Any
 ) -> Selection:
     """Return the kernel with nothing chosen, but what is "auto" set from the data."""
-    from kernsel.kernels.automatic import RULES, Data
-
     data = Data(X, y, None, names)
     resolved = kernel._resolve(data)._on_points(X)[0]
-    noise = float(RULES["noise"](data).start) if unknown else np.nan
+    noise = float(np.mean(RULES["noise"](data).start)) if unknown else np.nan
     size = float(np.mean(resolved.diag(X[:1000])))
     quiet = isinstance(alpha, str) and not unknown and not np.any(known)
     jitter = max(len(X) * np.finfo(float).eps, 1e-14) * size if quiet else 0.0
     return Selection(resolved, noise, jitter, criterion, float("nan"))
+
+
+def _numbers(name: str, value: Any, n: int | None) -> Vector:
+    """Return variances: one number, or one for each of n points, of any number of them if None."""
+    try:
+        numbers = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f'{name}: expected numbers or "auto", got {value!r}') from None
+    if value is None or np.isnan(numbers).any() or not np.isfinite(numbers).all() or (numbers < 0).any():
+        raise ValueError(f"{name}: expected finite numbers that are not negative, got {value!r}")
+    if numbers.shape == (1,):
+        numbers = numbers[0]
+    if numbers.ndim and (numbers.ndim > 1 or (n is not None and len(numbers) != n)):
+        raise ValueError(
+            f"{name} must be a scalar or an array with same number of entries as y. (shape {numbers.shape} for {n} points)"
+        )
+    return np.asarray(numbers)
+
+
+def _of_observations(noise: Any, alpha: Any) -> float:
+    """Return the variance of the noise of an observation, if that is the same everywhere."""
+    for name, values in (("noise", noise), ("alpha", alpha)):
+        if np.ptp(values) > 0:
+            raise ValueError(f"noisy: {name} differs from point to point, so that the noise of other points is not known")
+    return float(np.ravel(noise)[0] + np.ravel(alpha)[0])
+
+
+def _without_white(selection: Selection) -> Selection:
+    """Return a selection of kernel + WhiteKernel as one of the kernel, with the noise beside it."""
+    both: Any = selection.kernel
+    names = {"k2__noise_level": "noise"}
+    return replace(
+        selection,
+        kernel=both.k1,
+        noise=float(both.k2.noise_level),
+        at_bounds=[names.get(name, name.removeprefix("k1__")) for name in selection.at_bounds],
+        flat=[names.get(name, name.removeprefix("k1__")) for name in selection.flat],
+    )
+
+
+def _require_variances(y: Vector, H: Vector) -> None:
+    """Raise if some of the outputs have no variance to be estimated; if none has, there is nothing to choose."""
+    without = explained(y, H)
+    if without.any() and not without.all():
+        named = ", ".join(str(k) for k in np.flatnonzero(without)[:10])
+        raise ValueError(f'scale: "each" finds no variance for target {named}, which is constant, or all trend')
+
+
+def _require_function(kernel: Kernel, X: Vector, y: Vector, noise: Vector | None = None) -> None:
+    """Raise if, without noise, equal points have different values: the likelihood of that is zero.
+
+    Parameters
+    ----------
+    noise : ndarray, optional
+        Of the first points; none by default.
+    """
+    _, first, group = np.unique(X, axis=0, return_index=True, return_inverse=True)
+    if len(first) == len(X):
+        return
+    twin = first[np.ravel(group)]
+    spread = np.abs(y - y.mean(axis=0)).max(axis=0)
+    off = (np.abs(y - y[twin]) > 1e-7 * spread).any(axis=1)
+    if not off.any():
+        return
+    total = np.asarray(kernel._on_points(X)[0]._build().noise(X)).copy()
+    if noise is not None:
+        total[: len(noise)] += noise
+    pairs = [(int(twin[i]), int(i)) for i in np.flatnonzero(off & (total <= 0))]
+    if pairs:
+        i, j = pairs[0]
+        named = ", ".join(f"{a} and {b}" for a, b in pairs[:5]) + (", ..." if len(pairs) > 5 else "")
+        raise ValueError(
+            f"y: points {named} are equal, but their values differ (by {np.abs(y[i] - y[j]).max():.3g} for the first), "
+            'which a process without noise does not allow; give a noise, such as noise="auto", or a WhiteKernel'
+        )
+
+
+def _draw(rng: Any, mean: Vector, cov: Vector, count: int) -> Vector:
+    """Return samples of a normal distribution, shape (m, count), its covariance given to rounding."""
+    size = float(np.diag(cov).max(initial=0.0)) or 1.0  # NumPy's check has an absolute tolerance
+    drawn = rng.multivariate_normal(np.zeros(len(mean)), cov / size, count, check_valid="ignore")
+    return np.asarray(mean[:, None] + np.sqrt(size) * drawn.T)

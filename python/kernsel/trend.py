@@ -69,11 +69,15 @@ def trend_matrix(
     return H
 
 
-def trend_gradient(trend: Trend, X: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the derivatives of a trend's functions in the points, shape (n, d, q); of a callable, by central differences."""
+def trend_gradient(trend: Trend, X: NDArray[np.float64], widths: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the derivatives of a trend's functions in the points, shape (n, d, q).
+
+    Of a callable, by central differences: `widths` are the ranges of the columns on which it was used.
+    """
     n, d = X.shape
     if callable(trend):
-        step = np.cbrt(np.finfo(float).eps) * np.maximum(np.abs(X).max(axis=0, initial=0.0), 1e-300)
+        step = np.cbrt(np.finfo(float).eps) * np.maximum(np.abs(X).max(axis=0, initial=0.0), widths)
+        step = np.where(step > 0, step, 1.0)
         slopes = []
         for k in range(d):
             ahead, behind = X.copy(), X.copy()

@@ -279,7 +279,8 @@ class Kernel(ABC):
                 everything.append(value)
                 continue
             part = theta[at : at + h.n_elements]
-            part = np.exp(part) if h.log else part
+            with np.errstate(over="ignore"):  # what that gives is an error of its own
+                part = np.exp(part) if h.log else part
             if not np.isfinite(part).all() or (h.log and (part == 0).any()):
                 what = "logarithms of positive, finite numbers" if h.log else "finite numbers"
                 raise ValueError(f"theta: expected {what} for {h.name}, got {theta[at : at + h.n_elements]}")

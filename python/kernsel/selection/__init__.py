@@ -1,5 +1,5 @@
 """Choosing hyperparameters: any criterion, over all that a kernel and a noise leave open."""
 
-from kernsel.selection.choice import Budget, Selection, choose
+from kernsel.selection.choice import Budget, Selection, choose, explained
 
-__all__ = ["Budget", "Selection", "choose"]
+__all__ = ["Budget", "Selection", "choose", "explained"]

@@ -19,7 +19,7 @@ from kernsel.selection.starts import landscape, starting_points
 from kernsel.selection.unknowns import Layout, Unknowns, has_values
 from kernsel.trend import Trend, trend_matrix
 
-__all__ = ["Budget", "Selection", "choose"]
+__all__ = ["Budget", "Selection", "choose", "explained"]
 
 Vector = NDArray[np.float64]
 
@@ -185,7 +185,7 @@ def choose(
     fixed = np.zeros(0) if unknown_noise else np.atleast_1d(np.asarray(noise, dtype=np.float64))
     quiet = not fixed.any()
 
-    if _explained(y[used], H[used]):
+    if explained(y[used], H[used]).all():
         return _undecided(criterion, resolved, X[used], unknown_noise, began)
 
     # One amplitude stays as it is, if the best factor of kernel and noise together is known at each place.
@@ -216,8 +216,14 @@ def choose(
         subset = used[np.sort(picked)]
         if H.shape[1] and np.linalg.matrix_rank(H[subset]) < H.shape[1]:
             subset = None
+
     def find(
-        working: Criterion, unknowns: Unknowns, starts: list[Vector], some: NDArray[np.intp] | None, problem: _Problem, budget: Budget
+        working: Criterion,
+        unknowns: Unknowns,
+        starts: list[Vector],
+        some: NDArray[np.intp] | None,
+        problem: _Problem,
+        budget: Budget,
     ) -> tuple[dict[str, Any], float]:
         """Return what a search finds, and the jitter that it took."""
         reach = unknowns.reach(noisy)
@@ -292,11 +298,13 @@ def _within(result: dict[str, Any], unknowns: Unknowns, factors: list[int]) -> f
     return float(np.clip(np.log(result["scale"]), min(lowest, 0.0), max(highest, 0.0)))
 
 
-def _explained(y: Vector, H: Vector) -> bool:
-    """Tell whether the trend alone gives y, to rounding, so that there is nothing to choose a kernel by."""
+def explained(y: Vector, H: Vector) -> NDArray[np.bool_]:
+    """Tell for each output whether the trend alone gives it, to rounding, so that there is nothing to choose a kernel by."""
+    y = y.reshape(len(y), -1)
     q = H.shape[1]
     rest = y - (H @ ((H.T @ y) / np.sum(H**2)) if q == 1 else H @ np.linalg.lstsq(H, y, rcond=None)[0]) if q else y
-    return bool(np.abs(rest).max(initial=0.0) <= 16 * np.finfo(float).eps * np.abs(y).max(initial=0.0))
+    largest = np.abs(y).max(axis=0, initial=0.0)
+    return np.asarray(np.abs(rest).max(axis=0, initial=0.0) <= 16 * np.finfo(float).eps * largest)
 
 
 def _undecided(criterion: Criterion, kernel: Kernel, X: Vector, unknown_noise: bool, began: float) -> Selection:
@@ -406,4 +414,9 @@ def _generator(random_state: Any) -> np.random.Generator:
         return random_state
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(2**31))
-    return np.random.default_rng(random_state)
+    try:
+        return np.random.default_rng(random_state)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"random_state: expected a whole number that is not negative, a RandomState or None, got {random_state!r}"
+        ) from None
