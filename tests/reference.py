@@ -332,3 +332,16 @@ def crps(r, s):
     square = lambda t, above: (stats.norm.cdf(t / s) - above) ** 2  # noqa: E731
     below, above = ((-np.inf, r), 0), ((r, np.inf), 1)
     return sum(integrate.quad(square, *ends, args=(side,), epsabs=1e-13, epsrel=1e-13)[0] for ends, side in (below, above))
+
+
+def kriging(K, cross, own, H, h, y):
+    """Return mean and covariance of a process at other points by the kriging system: weights w with H'w = h, of least variance.
+
+    K (n, n) with all noise, cross (n, m), own (m, m), the trend's functions H (n, q) and h (m, q), y (n, outputs).
+    """
+    n, q = H.shape
+    system = np.block([[K, H], [H.T, np.zeros((q, q))]])
+    weights = np.linalg.solve(system, np.vstack([cross, h.T]))
+    w, multipliers = weights[:n], weights[n:]
+    covariance = own - w.T @ cross - cross.T @ w + w.T @ K @ w
+    return w.T @ y, (covariance + covariance.T) / 2, multipliers

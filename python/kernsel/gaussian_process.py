@@ -544,7 +544,7 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
         if self.trend is not None and not callable(self.trend) and not isinstance(self.trend, str):
             raise ValueError(
                 'trend: expected "auto", "constant", "linear", "quadratic", a function of points or None, '
-                f"got {self.trend!r:.200}; numbers at the training points would say nothing of others"
+                f"got {type(self.trend).__name__}; numbers at the training points would say nothing of others"
             )
         return self.trend
 

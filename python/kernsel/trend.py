@@ -103,10 +103,11 @@ def _require_independent(H: NDArray[np.float64], names: list[str]) -> None:
     n, q = H.shape
     if q == 0 or (q == 1 and H.any()):
         return
+    if n < q:
+        raise ValueError(f"trend: its {q} functions need {q} points at least, got n_samples = {n}")
     scale = np.linalg.norm(H, axis=0)
     R, order = linalg.qr(H / np.where(scale > 0, scale, 1.0), mode="r", pivoting=True)
-    diagonal = np.zeros(q)
-    diagonal[: min(n, q)] = np.abs(np.diag(R))
+    diagonal = np.abs(np.diag(R))
     dependent = [names[k] for k in sorted(order[diagonal <= 1e-12 * max(n, q) ** 0.5])]
     if dependent:
         raise ValueError(f"trend: {', '.join(dependent)} can be made of the others at these {n} points; leave them out")

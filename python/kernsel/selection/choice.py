@@ -171,19 +171,22 @@ def choose(
     selection : Selection
     """
     began = time.perf_counter()
-    budget = budget or Budget()
-    anchors: list[Any] = []
-    resolved = kernel._resolve(Data(X, y, sample_weight, names, anchors=anchors))
-    resolved = resolved._on_points(X)[0]
+    budget = _signed(budget or Budget(), criterion)
+    unknown_noise = isinstance(noise, str)
+    fixed = np.zeros(0) if unknown_noise else np.atleast_1d(np.asarray(noise, dtype=np.float64))
+    quiet = not fixed.any()
+    data = Data(X, y, sample_weight, names, anchors=[])
+    resolved = kernel._resolve(data)._on_points(X)[0]
+    if _blind(criterion) and quiet and Layout(resolved).amplitudes() is None:
+        # Kernel and noise are in a unit of their own, which y has no part in.
+        data = Data(X, _without_unit(y), sample_weight, names, anchors=[])
+        resolved = kernel._resolve(data)._on_points(X)[0]
     used = np.arange(len(y)) if sample_weight is None else np.flatnonzero(sample_weight)
     H = np.zeros((len(y), 0)) if trend is None else _spread(trend_matrix(trend, X, used), used, len(y))
     criterion.require_trend(H[used], Given(X, y, used, False))
     layout = Layout(resolved)
     layout.has_values = has_values(kernel)
-    land = landscape(layout, anchors, isinstance(noise, str))
-    unknown_noise = isinstance(noise, str)
-    fixed = np.zeros(0) if unknown_noise else np.atleast_1d(np.asarray(noise, dtype=np.float64))
-    quiet = not fixed.any()
+    land = landscape(layout, data.anchors or [], unknown_noise)
 
     if explained(y[used], H[used]).all():
         return _undecided(criterion, resolved, X[used], unknown_noise, began)
@@ -196,7 +199,7 @@ def choose(
 
     size = float(np.mean(resolved.diag(X[used[:1000]]))) - float(np.exp(layout.theta[land.rule == "noise"]).sum())
     size = max(size, np.finfo(float).tiny)
-    variance = float(np.exp(layout.theta[held[0]])) if held else Data(X, y, sample_weight).variance
+    variance = float(np.exp(layout.theta[held[0]])) if held else data.variance
     least = max(len(used) * np.finfo(float).eps, 1e-14)
     added = (least * size if quiet else 0.0) if isinstance(jitter, str) else float(jitter)
     noise_bounds = (max(least * size, 1e-14 * variance), 1e2 * max(variance, size))
@@ -281,6 +284,19 @@ def choose(
             kept |= {"ended": result["ended"], "interrupt": result.get("interrupt")}
         result, unknowns, factors, working = on | kept, free, None, criterion
     return _finish(result, unknowns, factors, working, added, began)
+
+
+def _signed(budget: Budget, criterion: Criterion) -> Budget:
+    """Return a budget that is told of the criterion, where a search tells of what it minimizes."""
+    tell = budget.progress
+    if tell is None or not criterion.larger_is_better:
+        return budget
+    return replace(budget, progress=lambda evaluations, points, best: tell(evaluations, points, -best))
+
+
+def _without_unit(y: Vector) -> Vector:
+    spread = np.std(y, axis=0)
+    return np.asarray((y - np.mean(y, axis=0)) / np.where(spread > 0, spread, 1.0))
 
 
 def _blind(criterion: Criterion) -> bool:

@@ -139,7 +139,8 @@ class LBFGSB:
         elif not of_all and trial["value"] < self.best_of_some["value"]:
             self.best_of_some = trial
         evaluations = self.counts[True] + self.counts[False]
-        if self.budget.progress is not None and not self.budget.progress(evaluations, 0, self.best["value"]):
+        best = self.best["value"] if of_all else self.best_of_some["value"]
+        if self.budget.progress is not None and not self.budget.progress(evaluations, 0, best):
             self.ended = "stopped"
         elif evaluations >= self.budget.evaluations:
             self.ended = "evaluations"
