@@ -176,8 +176,8 @@ class KernelRidge(CallbackSupport, _KernelMachine):  # type: ignore[misc]
     Parameters
     ----------
     kernel : Kernel, str, callable or None
-        None and "auto" are ``RBF("auto")``, with length scales from the spread of each column. With "precomputed", X is the kernel
-        matrix: (n, n) in `fit`, (n_test, n) in `predict`. scikit-learn's names ("linear", "rbf", "poly", "laplacian", "cosine",
+        None and "auto" are ``RBF("auto")``, with length scales from the spread of each column. With "precomputed", X is the
+        kernel matrix: (n, n) in `fit`, (n_test, n) in `predict`. scikit-learn's names ("linear", "rbf", "poly", "laplacian", "cosine",
         "sigmoid", "chi2", ...) stand for its kernels with `gamma`, `degree` and `coef0`, which are fixed; other text is read
         as by :func:`kernsel.kernels.kernel`. A function is called with two points.
     alpha : float, array-like of shape (n_targets,), or "auto"

@@ -230,7 +230,7 @@ def choose(
     ) -> tuple[dict[str, Any], float]:
         """Return what a search finds, and the jitter that it took."""
         reach = unknowns.reach(noisy)
-        newton = isinstance(working, Likelihood) and optimizer in ("auto", "newton")
+        newton = isinstance(working, Likelihood) and optimizer in ("auto", "newton") and resolved._build().adjustable
         for attempt in range(6):
             every = problem.search(working, unknowns, reach, used)
             part = None if some is None else problem.search(working, unknowns, reach, some)
@@ -311,7 +311,7 @@ def _within(result: dict[str, Any], unknowns: Unknowns, factors: list[int]) -> f
     theta = unknowns.theta_of(np.asarray(result["x"]))[factors]
     limits = unknowns.layout.bounds[factors]
     lowest, highest = np.max(limits[:, 0] - theta), np.min(limits[:, 1] - theta)
-    return float(np.clip(np.log(result["scale"]), min(lowest, 0.0), max(highest, 0.0)))
+    return float(np.clip(np.log(result["scale"]), lowest, highest)) if lowest <= highest else 0.0
 
 
 def explained(y: Vector, H: Vector) -> NDArray[np.bool_]:
@@ -347,7 +347,6 @@ def _finish(
     result: dict[str, Any],
     unknowns: Unknowns,
     factors: list[int] | None,
-    shift: float,
     criterion: Criterion,
     jitter: float,
     began: float,
