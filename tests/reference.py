@@ -300,7 +300,7 @@ def criterion(name, K, noise, H, y, folds=None, sigma=None, smoothing=None, scal
         A = smoother(K, noise, H)
         rest = y - A @ y
         trace = np.trace(np.eye(n) - A)
-        units = noise if np.ptp(noise) > 1e-9 else np.ones(n)
+        units = noise / noise.mean()
         return np.mean([n * np.sum(r**2 / units) / trace**2 for r in rest.T])
     if name == "risk":
         A, S = smoother(K, noise, H), np.broadcast_to(np.square(sigma), (n,))

@@ -135,18 +135,20 @@ Criterion leave_one_out(PointLoss loss, bool sum, bool profiled) {
   }};
 }
 
-Criterion generalized_cross_validation(bool weighted) {
-  return {[weighted](const Fit& fit, Partials& out) -> Status {
+Criterion generalized_cross_validation() {
+  return {[](const Fit& fit, Partials& out) -> Status {
     const Index n = fit.n(), m = fit.outputs();
     const auto count = static_cast<std::size_t>(n);
-    bool uneven = weighted;
-    for (Index i = 1; i < n; ++i) uneven = uneven || std::abs(fit.noise[i] - fit.noise[0]) > 1e-12 * fit.noise[0];
-    double trace = 0.0, square = 0.0;
-    std::vector<double> squares(count, 0.0);  // sum_k c_ik^2
+    double mean = 0.0;  // of the noise
     for (Index i = 0; i < n; ++i) {
       if (!(fit.noise[i] > 0.0))
         return Status::invalid("gcv: the noise must be positive: without it there is nothing to cross-validate");
-      const double unit = uneven ? fit.noise[i] : 1.0;
+      mean += fit.noise[i] / static_cast<double>(n);
+    }
+    double trace = 0.0, square = 0.0;
+    std::vector<double> squares(count, 0.0);  // sum_k c_ik^2
+    for (Index i = 0; i < n; ++i) {
+      const double unit = fit.noise[i] / mean;
       trace += unit * fit.precision[i];
       for (Index k = 0; k < m; ++k) squares[static_cast<std::size_t>(i)] += fit.c(i, k) * fit.c(i, k);
       square += unit * squares[static_cast<std::size_t>(i)];
@@ -155,13 +157,14 @@ Criterion generalized_cross_validation(bool weighted) {
     out.value = factor * square;
     out.c.resize(count * static_cast<std::size_t>(m));
     out.precision.resize(count);
-    out.noise.assign(uneven ? count : 0, 0.0);
+    out.noise.resize(count);
     for (Index i = 0; i < n; ++i) {
       const auto at = static_cast<std::size_t>(i);
-      const double unit = uneven ? fit.noise[i] : 1.0;
+      const double unit = fit.noise[i] / mean, less = 2.0 * out.value / trace;
       for (Index k = 0; k < m; ++k) out.c[at + static_cast<std::size_t>(k) * count] = 2.0 * factor * unit * fit.c(i, k);
-      out.precision[at] = -2.0 * out.value / trace * unit;
-      if (uneven) out.noise[at] = factor * squares[at] - 2.0 * out.value / trace * fit.precision[i];
+      out.precision[at] = -less * unit;
+      // A noise also changes the mean, and so the unit of all.
+      out.noise[at] = (factor * squares[at] - less * fit.precision[i] + out.value / static_cast<double>(n)) / mean;
     }
     return {};
   }};

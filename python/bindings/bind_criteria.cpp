@@ -111,12 +111,7 @@ void bind_criteria(py::module_& module) {
       py::arg("restricted"), py::arg("scale"));
   module.def("leave_one_out", &leave_one_out, py::arg("loss"), py::arg("width"), py::arg("function"), py::arg("sum"),
              py::arg("profiled"));
-  module.def(
-      "generalized_cross_validation",
-      [](bool weighted) {
-        return AnyCriterion{criteria::generalized_cross_validation(weighted), {}};
-      },
-      py::arg("weighted"));
+  module.def("generalized_cross_validation", [] { return AnyCriterion{criteria::generalized_cross_validation(), {}}; });
   module.def(
       "unbiased_risk",
       [](std::vector<double> variance) {

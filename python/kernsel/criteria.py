@@ -49,7 +49,6 @@ class Given:
     X: NDArray[np.float64]
     y: NDArray[np.float64]
     used: NDArray[np.intp]
-    uneven: bool  # is the noise more than one number?
 
 
 class Criterion(ABC):
@@ -222,11 +221,11 @@ class LeaveOneOut(Criterion):
 
 @dataclass(frozen=True)
 class GeneralizedCrossValidation(Criterion):
-    """Generalized cross-validation, n c'c / tr(P)^2; with a noise of each point's own, n c'Nc / tr(N P)^2.
+    """Generalized cross-validation, n c'Uc / tr(U P)^2, U the noise divided by its mean; n c'c / tr(P)^2 if all have the same.
 
-    Leave-one-out with the leverage of all points put at its mean: the same under rotations of y, and defined by dof alone.
-    The second form has residuals in units of their noise. Gradient: W = -sym(P g c') - P G P, with g = 2 n c / t^2, G = -2
-    n |c|^2 / t^3 I, t = tr P. 2 n^3 operations. Chooses lambda well from about n = 50 on; with correlated noise it takes
+    Leave-one-out with the leverage of all points put at its mean: the same under rotations of y, and defined by dof alone;
+    residuals count in units of their noise. Gradient: W = -sym(P g c') - P G P, with g = 2 n U c / t^2, G = -2 n c'Uc / t^3 U,
+    t = tr U P. 2 n^3 operations. Chooses lambda well from about n = 50 on; with correlated noise it takes
     noise for signal. Needs noise: without it there is nothing to cross-validate.
 
     Examples
@@ -240,7 +239,8 @@ class GeneralizedCrossValidation(Criterion):
 
     def core(self, given: Given) -> _core.Criterion:
         """Return the same for the C++ core."""
-        return _core.generalized_cross_validation(given.uneven)
+        del given
+        return _core.generalized_cross_validation()
 
     @property
     def positive(self) -> bool:

@@ -108,7 +108,7 @@ def evaluate(
     variances = np.broadcast_to(_variances(noise, n), (n,))[used] / (1.0 if weights is None else weights[used])
     H = trend_matrix(trend, points, used)
     chosen = criterion_named(criterion, options)
-    given = Given(points, targets, used, np.ndim(noise) > 0 or weights is not None)
+    given = Given(points, targets, used)
     chosen.require_trend(H, given)
     result = _core.evaluate(
         chosen.core(given),

@@ -303,7 +303,7 @@ class RegularizationPath:
         return PathValues(
             alphas=given,
             loo=loo,
-            gcv=n * residual / lam**2 / trace**2 / m,
+            gcv=n * residual / lam**2 / trace**2 / m * np.mean(1 / weights),
             log_likelihood=-0.5 * (quadratic + whole + n * m * log_2pi),
             restricted_log_likelihood=-0.5 * (quadratic + kept + rest * m * log_2pi),
             profiled_log_likelihood=profiled,

@@ -38,6 +38,7 @@ FILES = [
     "selection/progress.py",
     "selection/quasi_newton.py",
     "selection/starts.py",
+    "selection/task.py",
     "selection/unknowns.py",
     "selector.py",
     "splitting.py",

@@ -29,7 +29,7 @@ from kernsel.kernels import (
     WhiteKernel,
     priors,
 )
-from kernsel.selection import Budget, choice, choose
+from kernsel.selection import Budget, choose, task
 from kernsel.selection.unknowns import Layout, Unknowns
 
 import reference
@@ -101,7 +101,7 @@ def searched(criterion, kernel, X, y, noise, trend=None, bounds=(1e-9, 1e9), hel
     unknowns = Unknowns(layout, unknown, bounds, held)
     base = np.ones(len(y)) if unknown else np.broadcast_to(noise, (len(y),)).astype(float)
     H = ks.trend.trend_matrix(trend, X)
-    problem = choice._Problem(X, y, base, None, H, np.ndim(noise) > 0, jitter)
+    problem = task.Problem(X, y, base, None, H, jitter)
     return problem.search(criterion, unknowns, [1.0] * len(unknowns.bounds), np.arange(len(y))), unknowns
 
 
@@ -300,8 +300,8 @@ def test_some_of_the_points_first(monkeypatch):
     kernel = C("auto") * Matern("auto", nu=2.5, product=True)
     whole = choose(Likelihood(), kernel, X, y, noise="auto", trend="constant")
     assert whole.n_evaluations_subset == 0
-    monkeypatch.setattr(choice, "_MANY", 200)
-    monkeypatch.setattr(choice, "_SOME", 150)
+    monkeypatch.setattr(task, "_MANY", 200)
+    monkeypatch.setattr(task, "_SOME", 150)
     for criterion in (Likelihood(), criterion_named("loo", {})):
         some = choose(criterion, kernel, X, y, noise="auto", trend="constant", random_state=1)
         assert some.n_evaluations_subset > 10

@@ -68,9 +68,8 @@ PointLoss smooth_absolute(double width);  // (r^2 + width^2)^(1/2)
 // `profiled`, v has the factor that makes the mean of r^2 / v one.
 Criterion leave_one_out(PointLoss loss, bool sum = false, bool profiled = false);
 
-// n |c|^2 / (tr P.)^2, the mean over outputs; weighted, and wherever the noise is not one number, n c'Nc / tr(N P.)^2, which is
-// of residuals in units of their noise.
-Criterion generalized_cross_validation(bool weighted = false);
+// n c'Uc / tr(U P.)^2, the mean over outputs, U the noise divided by its mean: n |c|^2 / (tr P.)^2 if all have the same.
+Criterion generalized_cross_validation();
 
 // |N c|^2 + 2 tr(S A) - tr S per output, A = I - N P., S = diag(variance): its expectation is the squared error at the points.
 Criterion unbiased_risk(std::vector<double> variance);

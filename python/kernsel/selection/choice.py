@@ -3,38 +3,21 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kernsel import _core
-from kernsel.criteria import Criterion, Given, LeaveOneOut, Likelihood
+from kernsel.criteria import Criterion, LeaveOneOut, Likelihood
 from kernsel.kernels import Kernel
-from kernsel.kernels.automatic import Data
-from kernsel.selection.quasi_newton import LBFGSB, own_optimizer
-from kernsel.selection.starts import landscape, starting_points
-from kernsel.selection.unknowns import Layout, Unknowns, has_values
-from kernsel.trend import Trend, trend_matrix
+from kernsel.selection.task import Budget, Found, Task, blind
+from kernsel.selection.unknowns import Unknowns
+from kernsel.trend import Trend
 
-__all__ = ["Budget", "Selection", "choose", "explained"]
+__all__ = ["Selection", "choose", "explained"]
 
 Vector = NDArray[np.float64]
-
-_MANY = 600  # points, above which a search begins on some of them
-_SOME = 400
-_RANDOM_STARTS = 2
-
-
-@dataclass(frozen=True)
-class Budget:
-    """How long a search may take, and who watches it: a function of evaluations, points and best value so far."""
-
-    evaluations: int = 1000
-    seconds: float = np.inf
-    progress: Callable[[int, int, float], bool] | None = None
 
 
 @dataclass(frozen=True)
@@ -83,41 +66,6 @@ class Selection:
     ended: str = "converged"
     seconds: float = 0.0
     interrupt: BaseException | None = None
-
-
-@dataclass(frozen=True)
-class _Problem:
-    """All that a criterion is evaluated with, of all points."""
-
-    X: Vector
-    y: Vector
-    noise: Vector  # of each point; times the unknown factor
-    weights: Vector | None
-    H: Vector
-    uneven: bool
-    jitter: float
-
-    def search(self, criterion: Criterion, unknowns: Unknowns, reach: list[float], rows: NDArray[np.intp]) -> _core.Search:
-        """Return the criterion of some of the points as a function of the unknowns."""
-        given = Given(self.X, self.y, rows, self.uneven)
-        has_prior = unknowns.layout.has_priors and criterion.adds_prior
-        return _core.Search(
-            criterion.core(given),
-            criterion.larger_is_better,
-            unknowns.kernel._build(),
-            self.X[rows],
-            self.y[rows],
-            self.noise[rows].tolist(),
-            self.jitter,
-            self.H[rows],
-            [] if self.weights is None else self.weights[rows].tolist(),
-            unknowns.bounds.tolist(),
-            unknowns.places(),
-            len(unknowns.free) if unknowns.noise else -1,
-            reach,
-            unknowns.maker(),
-            unknowns.prior() if has_prior else None,
-        )
 
 
 def choose(
@@ -172,118 +120,28 @@ def choose(
     """
     began = time.perf_counter()
     budget = _signed(budget or Budget(), criterion)
-    unknown_noise = isinstance(noise, str)
-    fixed = np.zeros(0) if unknown_noise else np.atleast_1d(np.asarray(noise, dtype=np.float64))
-    quiet = not fixed.any()
-    data = Data(X, y, sample_weight, names, anchors=[])
-    resolved = kernel._resolve(data)._on_points(X)[0]
-    if _blind(criterion) and quiet and Layout(resolved).amplitudes() is None:
-        # Kernel and noise are in a unit of their own, which y has no part in.
-        data = Data(X, _without_unit(y), sample_weight, names, anchors=[])
-        resolved = kernel._resolve(data)._on_points(X)[0]
-    used = np.arange(len(y)) if sample_weight is None else np.flatnonzero(sample_weight)
-    H = np.zeros((len(y), 0)) if trend is None else _spread(trend_matrix(trend, X, used), used, len(y))
-    criterion.require_trend(H[used], Given(X, y, used, False))
-    layout = Layout(resolved)
-    layout.has_values = has_values(kernel)
-    land = landscape(layout, data.anchors or [], unknown_noise)
+    task = Task(criterion, kernel, X, y, noise, jitter, trend, sample_weight, names, optimizer, random_state, profile)
+    if explained(y[task.used], task.problem.H[task.used]).all():
+        return _undecided(task, began)
+    found = task.find(task.working, task.unknowns, task.starts(n_restarts), task.problem, budget, task.subset())
+    if task.factors is None:
+        return _finish(found, task.unknowns, None, task.working, began)
+    if not isinstance(task.working, Likelihood | LeaveOneOut):
+        found.values["scale"] = task.scale_of_residuals(found)
+    within = _within(found.values, task.unknowns, task.factors)
+    if within == np.log(found.values["scale"]) or blind(criterion):
+        return _finish(found, task.unknowns, task.factors, task.working, began)
+    # The best amplitude is out of its bounds: on from there with one that stays within.
+    unknowns, on = task.search_on(found, within, _left(budget, found, began))
+    return _finish(on, unknowns, None, criterion, began)
 
-    if explained(y[used], H[used]).all():
-        return _undecided(criterion, resolved, X[used], unknown_noise, began)
 
-    # One amplitude stays as it is, if the best factor of kernel and noise together is known at each place.
-    factors = layout.amplitudes() if profile and quiet and not callable(optimizer) else None
-    profiled = None if factors is None else criterion.without_scale()
-    held = (factors[0],) if factors is not None and profiled is not None else ()
-    working = criterion if profiled is None or not held else profiled
-
-    size = float(np.mean(resolved.diag(X[used[:1000]]))) - float(np.exp(layout.theta[land.rule == "noise"]).sum())
-    size = max(size, np.finfo(float).tiny)
-    variance = float(np.exp(layout.theta[held[0]])) if held else data.variance
-    least = max(len(used) * np.finfo(float).eps, 1e-14)
-    added = (least * size if quiet else 0.0) if isinstance(jitter, str) else float(jitter)
-    noise_bounds = (max(least * size, 1e-14 * variance), 1e2 * max(variance, size))
-    unknowns = Unknowns(layout, unknown_noise, noise_bounds, held)
-    base = np.ones(len(y)) if unknown_noise else np.broadcast_to(fixed, (len(y),)).astype(np.float64)
-    if sample_weight is not None:
-        base = np.divide(base, sample_weight, where=sample_weight > 0, out=np.zeros(len(y)))
-    uneven = sample_weight is not None or len(fixed) > 1
-    problem = _Problem(X, y, base, sample_weight, H, uneven, added)
-
-    noisy = land.rule == "noise"
-    generator = None if random_state is None else _generator(random_state)
-    starts = _starts(unknowns, land, variance, n_restarts, generator, plain=callable(optimizer))
-    subset = None
-    if len(used) > _MANY and criterion.of_any_points and not callable(optimizer):
-        picked = (generator or np.random.default_rng(0)).permutation(len(used))[:_SOME]
-        subset = used[np.sort(picked)]
-        if H.shape[1] and np.linalg.matrix_rank(H[subset]) < H.shape[1]:
-            subset = None
-
-    def find(
-        working: Criterion,
-        unknowns: Unknowns,
-        starts: list[Vector],
-        some: NDArray[np.intp] | None,
-        problem: _Problem,
-        budget: Budget,
-    ) -> tuple[dict[str, Any], float]:
-        """Return what a search finds, and the jitter that it took."""
-        reach = unknowns.reach(noisy)
-        newton = isinstance(working, Likelihood) and optimizer in ("auto", "newton") and resolved._build().adjustable
-        for attempt in range(6):
-            every = problem.search(working, unknowns, reach, used)
-            part = None if some is None else problem.search(working, unknowns, reach, some)
-            workspace = _core.Workspace()
-            try:
-                if not len(reach):
-                    result = every.evaluate([], 0, workspace) | {"evaluations": 1}
-                elif callable(optimizer):
-                    result = own_optimizer(optimizer, every, starts, unknowns.bounds, workspace)
-                elif newton:
-                    points = [start.tolist() for start in starts]
-                    fine = _fine(len(used))
-                    limits = (budget.evaluations, budget.seconds, 0.1, fine, budget.progress)
-                    result = every.run(part, points, *limits, workspace)
-                else:
-                    result = LBFGSB(every, part, unknowns.bounds, working.positive, budget, workspace).run(starts)
-                if not np.isfinite(result["value"]):  # the search ended before it came to all points
-                    count = result["evaluations"] + 1
-                    result = result | every.evaluate(list(result["x"]), 1, workspace) | {"evaluations": count}
-                break
-            except np.linalg.LinAlgError:
-                if attempt == 5 or not isinstance(jitter, str) or not (quiet or unknown_noise):
-                    raise
-                problem = replace(problem, jitter=10 * max(problem.jitter, least * size))
-        return result, problem.jitter
-
-    result, added = find(working, unknowns, starts, subset, problem, budget)
-    if held and not isinstance(working, Likelihood | LeaveOneOut):
-        calibration = replace(problem, jitter=added).search(LeaveOneOut(profiled=True), unknowns, unknowns.reach(noisy), used)
-        result["scale"] = calibration.evaluate(list(result["x"]), 0, _core.Workspace())["scale"]
-    factors = factors if held else None
-    within = _within(result, unknowns, factors) if factors is not None else 0.0
-    if factors is not None and within != np.log(result["scale"]) and not _blind(criterion):
-        # The best amplitude is out of its bounds: on from there with one that stays within.
-        theta = unknowns.theta_of(np.asarray(result["x"]))
-        theta[factors] += within
-        inside = float(np.exp(within))
-        free = Unknowns(layout, unknown_noise, (inside * noise_bounds[0], inside * noise_bounds[1]), ())
-        start = free.x_of(theta, float(result["x"][-1]) + within if unknown_noise else 0.0)
-        spent = result["evaluations"] + result.get("evaluations_of_some", 0)
-        left = replace(
-            budget,
-            evaluations=max(budget.evaluations - spent, 1) if result.get("ended", "converged") == "converged" else 1,
-            seconds=max(budget.seconds - (time.perf_counter() - began), 0.0),
-        )
-        start = np.clip(start, free.bounds[:, 0], free.bounds[:, 1])
-        on, added = find(criterion, free, [start], None, replace(problem, jitter=inside * added), left)
-        on["evaluations"] += result["evaluations"]
-        kept = {"evaluations_of_some": result.get("evaluations_of_some", 0), "of_starts": result.get("of_starts", np.zeros(0))}
-        if result.get("ended", "converged") != "converged":
-            kept |= {"ended": result["ended"], "interrupt": result.get("interrupt")}
-        result, unknowns, factors, working = on | kept, free, None, criterion
-    return _finish(result, unknowns, factors, working, added, began)
+def _left(budget: Budget, found: Found, began: float) -> Budget:
+    """Return what a search has left of a budget: one evaluation, if it was stopped."""
+    spent = found.values["evaluations"] + found.values.get("evaluations_of_some", 0)
+    converged = found.values.get("ended", "converged") == "converged"
+    seconds = max(budget.seconds - (time.perf_counter() - began), 0.0)
+    return replace(budget, evaluations=max(budget.evaluations - spent, 1) if converged else 1, seconds=seconds)
 
 
 def _signed(budget: Budget, criterion: Criterion) -> Budget:
@@ -292,18 +150,6 @@ def _signed(budget: Budget, criterion: Criterion) -> Budget:
     if tell is None or not criterion.larger_is_better:
         return budget
     return replace(budget, progress=lambda evaluations, points, best: tell(evaluations, points, -best))
-
-
-def _without_unit(y: Vector) -> Vector:
-    spread = np.std(y, axis=0)
-    return np.asarray((y - np.mean(y, axis=0)) / np.where(spread > 0, spread, 1.0))
-
-
-def _blind(criterion: Criterion) -> bool:
-    """Tell whether a criterion does not see a common factor of kernel and noise."""
-    if isinstance(criterion, LeaveOneOut):
-        return criterion.profiled or criterion.loss in ("squared", "absolute")
-    return criterion.without_scale() is criterion
 
 
 def _within(result: dict[str, Any], unknowns: Unknowns, factors: list[int]) -> float:
@@ -323,34 +169,22 @@ def explained(y: Vector, H: Vector) -> NDArray[np.bool_]:
     return np.asarray(np.abs(rest).max(axis=0, initial=0.0) <= 16 * np.finfo(float).eps * largest)
 
 
-def _undecided(criterion: Criterion, kernel: Kernel, X: Vector, unknown_noise: bool, began: float) -> Selection:
+def _undecided(task: Task, began: float) -> Selection:
     """Return the kernel as the data's scale has it: no criterion can tell more."""
-    size = float(np.mean(kernel.diag(X[:1000])))
     return Selection(
-        kernel=kernel,
-        noise=1e-10 * size if unknown_noise else np.nan,
-        jitter=max(len(X) * np.finfo(float).eps, 1e-14) * size,
-        criterion=criterion,
+        kernel=task.layout.kernel,
+        noise=1e4 * task.least if task.unknown_noise else np.nan,
+        jitter=task.problem.jitter,
+        criterion=task.criterion,
         value=np.nan,
-        flat=Unknowns(Layout(kernel), unknown_noise, (1.0, 1.0), ()).names(),
+        flat=Unknowns(task.layout, task.unknown_noise, (1.0, 1.0), ()).names(),
         ended="undecided",
         seconds=time.perf_counter() - began,
     )
 
 
-def _fine(n: int) -> float:
-    """Return how much of a criterion may be missing at the end: a few more evaluations are cheap where there are few points."""
-    return 1e-10 if n <= 300 else 1e-5
-
-
-def _finish(
-    result: dict[str, Any],
-    unknowns: Unknowns,
-    factors: list[int] | None,
-    criterion: Criterion,
-    jitter: float,
-    began: float,
-) -> Selection:
+def _finish(found: Found, unknowns: Unknowns, factors: list[int] | None, criterion: Criterion, began: float) -> Selection:
+    result, jitter = found.values, found.jitter
     x = np.asarray(result["x"])
     bounds = unknowns.bounds
     theta = unknowns.theta_of(x)
@@ -398,40 +232,3 @@ def _finish(
         seconds=time.perf_counter() - began,
         interrupt=result.get("interrupt"),
     )
-
-
-def _starts(unknowns: Unknowns, land: Any, variance: float, restarts: int, generator: Any, *, plain: bool) -> list[Vector]:
-    """Return starts within the bounds: those of the data, and before them the kernel's own values if it has any."""
-    bounds = unknowns.bounds
-    shift = 0.0 if generator is None else float(generator.random())
-    noisy = unknowns.noise or bool((land.rule == "noise").any())
-    made = starting_points(land, variance, noisy, _RANDOM_STARTS, shift)
-    points = [unknowns.x_of(theta, log_noise) for theta, log_noise in made]
-    if unknowns.layout.has_values:
-        points.insert(0, unknowns.x_of(unknowns.layout.theta, points[0][-1] if unknowns.noise else 0.0))
-    if plain:
-        points = points[:1]
-    if restarts:
-        rng = generator or np.random.default_rng(0)
-        points += list(rng.uniform(bounds[:, 0], bounds[:, 1], (restarts, len(bounds))))
-    return [np.clip(point, bounds[:, 0], bounds[:, 1]) for point in points]
-
-
-def _spread(H: Vector, used: NDArray[np.intp], n: int) -> Vector:
-    """Return a trend of some points as one of all, zero elsewhere."""
-    everywhere = np.zeros((n, H.shape[1]))
-    everywhere[used] = H
-    return everywhere
-
-
-def _generator(random_state: Any) -> np.random.Generator:
-    if isinstance(random_state, np.random.Generator):
-        return random_state
-    if isinstance(random_state, np.random.RandomState):
-        return np.random.default_rng(random_state.randint(2**31))
-    try:
-        return np.random.default_rng(random_state)
-    except (TypeError, ValueError):
-        raise ValueError(
-            f"random_state: expected a whole number that is not negative, a RandomState or None, got {random_state!r}"
-        ) from None
