@@ -380,7 +380,7 @@ def criterion_named(criterion: str | Criterion | Loss, options: dict[str, Any]) 
         raise TypeError(f"{', '.join(options)}: options are for criteria given by name")
     if isinstance(criterion, Criterion):
         return criterion
-    if callable(criterion):
+    if callable(criterion) and not isinstance(criterion, type):
         return LeaveOneOut(criterion)
     raise ValueError(f"criterion: expected one of {', '.join(CRITERIA)}, a Criterion or a function, got {criterion!r}")
 

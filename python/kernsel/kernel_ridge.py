@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from numbers import Real
+from dataclasses import dataclass, replace
+from numbers import Integral, Real
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -14,13 +14,24 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kernsel import _core
-from kernsel.criteria import CRITERIA, Criterion, Loss, criterion_named
+from kernsel.criteria import (
+    CRITERIA,
+    Criterion,
+    GeneralizedCrossValidation,
+    Given,
+    GroupsOut,
+    Loss,
+    UnbiasedRisk,
+    criterion_named,
+    groups,
+)
+from kernsel.errors import NotPositiveDefiniteError
 from kernsel.factor import Cholesky
-from kernsel.kernels import RBF, Kernel
+from kernsel.kernels import RBF, Columns, Kernel, Linear, Product
 from kernsel.kernels.algebra import as_kernel
 from kernsel.kernels.automatic import Data
 from kernsel.kernels.given import Precomputed
-from kernsel.kernels.pairwise import NAMES, pairwise_kernel, row_kernel
+from kernsel.kernels.pairwise import INDEFINITE, NAMES, pairwise_kernel, row_kernel
 from kernsel.kernels.written import kernel_argument
 from kernsel.path import CURVES, RULES, RegularizationPath
 from kernsel.selection import Budget, Selection, choose
@@ -54,11 +65,24 @@ class _Given:
     def weights_used(self) -> Vector | None:
         return None if self.weights is None else self.weights[self.used]
 
-    def matrix(self) -> Vector:
-        """Return the kernel matrix of the points that count."""
+    @property
+    def least(self) -> float:
+        """The least regularization that single precision can tell from none; zero for double, where a search sees to it."""
+        if self.X.dtype != np.float32:
+            return 0.0
+        diagonal = np.diag(self.X) if isinstance(self.kernel, str) else self.kernel.diag(self.X[:1000].astype(np.float64))
+        return float(len(self.X) * np.finfo(np.float32).eps * np.mean(np.abs(diagonal)))
+
+    def in_double(self) -> _Given:
+        """Return the same in the precision of searches and paths."""
+        X, y, targets = (np.asarray(a, dtype=np.float64) for a in (self.X, self.y, self.targets))
+        return _Given(X, y, targets, self.weights, self.used, self.kernel)
+
+    def matrix(self) -> NDArray[Any]:
+        """Return the kernel matrix of the points that count; a given one is only as precise as it came."""
         if isinstance(self.kernel, str):
             K = self.X[self.used] if isinstance(self.used, slice) else self.X[np.ix_(self.used, self.used)]
-            return np.asarray((K + K.T) / 2, dtype=np.float64)
+            return np.asarray((K + K.T) / 2)
         return np.asarray(self.kernel(np.asarray(self.X[self.used], dtype=np.float64)))
 
 
@@ -73,6 +97,7 @@ class _KernelMachine(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: 
     fit_intercept: bool
     alpha_scale: Literal["none", "n"]
     sigma: float | None
+    criterion: Any
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Return f(X).
@@ -99,11 +124,13 @@ class _KernelMachine(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: 
         )
         X = _dense(X)
         y = np.asarray(y, dtype=X.dtype)
-        for name in ("fit_intercept",):
-            if not isinstance(getattr(self, name), bool | np.bool_):
+        for name in ("fit_intercept", "alpha_per_target"):
+            if not isinstance(getattr(self, name, False), bool | np.bool_):
                 raise TypeError(f"{name}: expected True or False, got {getattr(self, name)!r}")
         if self.alpha_scale not in ("none", "n"):
             raise ValueError(f'alpha_scale: expected "none" or "n", got {self.alpha_scale!r}')
+        if self.sigma is not None and not (_is_number(self.sigma) and 0 < self.sigma < np.inf):
+            raise ValueError(f"sigma: expected a positive number or None, got {self.sigma!r}")
         kernel = self._valid_kernel(X.shape[1])
         if isinstance(kernel, str) and X.shape[0] != X.shape[1]:
             raise ValueError(f"X: expected a square kernel matrix, since kernel='precomputed', got shape {X.shape}")
@@ -139,6 +166,18 @@ class _KernelMachine(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: 
             'kernel: expected a kernel of kernsel.kernels, its name or text, "precomputed", a function or None, '
             f"got {self.kernel!r}"
         )
+
+    def _factorized(self, given: _Given, noise: Vector) -> Cholesky:
+        try:
+            return _factorize(given, noise)
+        except NotPositiveDefiniteError as error:
+            if isinstance(self.kernel, str) and self.kernel in INDEFINITE:
+                error.add_note(f'"{self.kernel}" is not a positive semidefinite kernel: with larger alpha it may pass')
+            raise
+
+    def _require_sigma(self, criterion: Any) -> None:
+        if self.sigma is None and isinstance(criterion, str) and criterion in ("risk", "sure", "discrepancy"):
+            raise ValueError(f'sigma: the criterion "{criterion}" needs the standard deviation of the noise, got None')
 
     def _path(self, given: _Given, alphas: Any) -> RegularizationPath:
         """Return the path of the points that count."""
@@ -179,7 +218,8 @@ class KernelRidge(CallbackSupport, _KernelMachine):  # type: ignore[misc]
         None and "auto" are ``RBF("auto")``, with length scales from the spread of each column. With "precomputed", X is the
         kernel matrix: (n, n) in `fit`, (n_test, n) in `predict`. scikit-learn's names ("linear", "rbf", "poly", "laplacian", "cosine",
         "sigmoid", "chi2", ...) stand for its kernels with `gamma`, `degree` and `coef0`, which are fixed; other text is read
-        as by :func:`kernsel.kernels.kernel`. A function is called with two points.
+        as by :func:`kernsel.kernels.kernel`. A function is called with two points. "sigmoid" and "additive_chi2" are not
+        positive semidefinite: unless alpha is large enough, they raise :class:`kernsel.NotPositiveDefiniteError`.
     alpha : float, array-like of shape (n_targets,), or "auto"
         The regularization, not negative; one for all targets, or one for each. "auto" is the best one for all.
     criterion : str, Criterion, callable or None
@@ -187,7 +227,7 @@ class KernelRidge(CallbackSupport, _KernelMachine):  # type: ignore[misc]
         those of :mod:`kernsel.criteria`, which choose the kernel and alpha together, the rules "discrepancy", "lcurve",
         "quasi-optimality" and "sure" of :meth:`kernsel.RegularizationPath.best`, which choose alpha alone.
     gamma : float or None
-        Of kernels by name; None is 1 / d.
+        Of kernels by name; None is 1 / d, and 1 for "chi2".
     degree, coef0 : float
         Of "poly" and "sigmoid".
     kernel_params : dict, optional
@@ -198,7 +238,7 @@ class KernelRidge(CallbackSupport, _KernelMachine):  # type: ignore[misc]
         The convention of `alpha`. "n" multiplies it by the number of points (the sum of the weights), which is the
         objective with the *mean* of the squared errors: then the same alpha means the same for any number of points.
     sigma : float, optional
-        The standard deviation of the noise, for "risk", "sure" and "discrepancy".
+        The standard deviation of the noise (of a point of weight one), for "risk", "sure" and "discrepancy".
     random_state : int, RandomState instance or None
         Of the search, see :class:`kernsel.GaussianProcessRegressor`.
     max_evaluations : int
@@ -292,17 +332,19 @@ class KernelRidge(CallbackSupport, _KernelMachine):  # type: ignore[misc]
         automatic = isinstance(self.alpha, str) and self.alpha == "auto"
         if automatic or self.criterion is not None:
             given, alphas = self._chosen(given, unit, automatic)
+            exact = given.in_double()
         else:
             given = self._resolved(given)
             alphas = self._alphas(given.targets.shape[1])
+            exact = given
         coefficients = np.zeros_like(given.targets)
         intercepts = np.zeros(given.targets.shape[1], dtype=given.targets.dtype)
         for alpha in np.unique(alphas):
             mine = alphas == alpha
             strength = alpha * unit
             noise = np.full(1, strength) if given.weights is None else strength / given.weights[given.used]
-            factor = _factorize(given, noise)
-            right = given.targets[given.used][:, mine]
+            factor = self._factorized(exact, noise)
+            right = exact.targets[given.used][:, mine]
             part = coefficients[given.used]
             solution = factor.solve(right)
             if self.fit_intercept:
@@ -326,8 +368,11 @@ class KernelRidge(CallbackSupport, _KernelMachine):  # type: ignore[misc]
         """Return the data with the kernel that was chosen, and one alpha for each target."""
         name = "loo" if self.criterion is None else self.criterion
         count = given.targets.shape[1]
+        if not isinstance(self.max_evaluations, Integral) or isinstance(self.max_evaluations, bool) or self.max_evaluations < 1:
+            raise ValueError(f"max_evaluations: expected a whole number from 1 on, got {self.max_evaluations!r}")
         if isinstance(name, str) and name not in CRITERIA + RULES:
             raise ValueError(f"criterion: expected one of {', '.join(dict.fromkeys(CRITERIA + RULES))}, got {name!r}")
+        self._require_sigma(name)
         resolved = self._resolved(given)
         fixed = isinstance(resolved.kernel, str) or resolved.kernel.n_dims == 0
         if isinstance(name, str) and ((name in _OF_LAMBDA_ONLY) or (fixed and name in RULES)):
@@ -336,34 +381,63 @@ class KernelRidge(CallbackSupport, _KernelMachine):  # type: ignore[misc]
                     f'alpha: expected "auto", since the criterion {name!r} chooses nothing else, got {self.alpha!r}'
                 )
             path = self._path(resolved, None)
-            alpha = path.best(name)
+            alpha = max(path.best(name), resolved.least / unit)
             self.path_ = path
             self.criterion_value_ = float(getattr(path.at(alpha), CURVES[name][0])[0])
             return resolved, np.full(count, alpha)
-        options = {"sigma": self.sigma} if name == "risk" else {}
+        criterion = criterion_named(name, {"sigma": self.sigma} if name == "risk" else {})
         alphas = np.zeros(0) if automatic else self._alphas(count)
         if np.ptp(alphas) > 0 if len(alphas) else False:
             raise ValueError('alpha: expected one number or "auto", since the kernel is chosen for all targets together')
         kernel, points = given.kernel, np.asarray(given.X, dtype=np.float64)
         if isinstance(kernel, str):
             kernel, points = Precomputed((points + points.T) / 2), np.arange(len(points), dtype=np.float64)[:, None]
+        targets, weights, trend = np.asarray(given.targets, dtype=np.float64), given.weights, None
+        names = getattr(self, "feature_names_in_", None)
+        if self.fit_intercept:
+            trend = np.ones((len(points), 1))
+        squares = isinstance(criterion, GroupsOut) and not criterion.log_density
+        whitened = weights is not None and (squares or isinstance(criterion, GeneralizedCrossValidation | UnbiasedRisk))
+        unit_of_value = 1.0
+        if whitened:
+            # These see weights as the path does if rows are multiplied by their roots: then the noise is even.
+            if isinstance(criterion, GroupsOut):
+                used = np.flatnonzero(weights)
+                labels = groups(criterion.folds, Given(points, targets, used, True))[0]
+                criterion = replace(criterion, folds=labels)
+                unit_of_value = len(used) / given.total_weight
+            root = np.sqrt(given.weights_used)[:, None]
+            d = points.shape[1]
+            kernel = kernel.on(list(range(d))) * Linear(1.0, "fixed").on([d])
+            points, targets, weights = np.hstack([points[given.used], root]), targets[given.used] * root, None
+            trend = root if self.fit_intercept else None
+            names = None if names is None else [*names, ""]
+            if isinstance(criterion, UnbiasedRisk) and np.ndim(criterion.sigma):
+                criterion = replace(criterion, sigma=np.asarray(criterion.sigma)[given.used] * root[:, 0])
         with watched(self, self.verbose, self.max_evaluations) as tell:
             selection = choose(
-                criterion_named(name, options),
+                criterion,
                 kernel,
                 points,
-                np.asarray(given.targets, dtype=np.float64),
+                targets,
                 noise="auto" if automatic else float(alphas[0]) * unit,
-                trend="constant" if self.fit_intercept else None,
-                sample_weight=given.weights,
-                names=getattr(self, "feature_names_in_", None),
+                jitter=resolved.least if automatic and resolved.least else "auto",
+                trend=trend,
+                sample_weight=weights,
+                names=names,
                 random_state=self.random_state,
                 budget=Budget(self.max_evaluations, np.inf, tell),
             )
         self.selection_: Selection = selection
         self.criterion_value_ = selection.value
         strength = (selection.noise if automatic else float(alphas[0]) * unit) + selection.jitter
-        chosen: Any = "precomputed" if isinstance(given.kernel, str) else selection.kernel
+        chosen: Any = selection.kernel
+        if whitened:
+            chosen = _without_root(chosen)
+            self.selection_ = replace(selection, kernel=chosen, value=selection.value * unit_of_value)
+            self.criterion_value_ = self.selection_.value
+        if isinstance(given.kernel, str):
+            chosen = "precomputed"
         return (
             _Given(given.X, given.y, given.targets, given.weights, given.used, chosen),
             np.full(count, strength / unit),
@@ -371,9 +445,13 @@ class KernelRidge(CallbackSupport, _KernelMachine):  # type: ignore[misc]
 
     def _alphas(self, targets: int) -> Vector:
         """Return one regularization for each target, in the convention of `alpha`."""
-        if not isinstance(self.alpha, Real | list | tuple | np.ndarray) or isinstance(self.alpha, bool):
+        try:
+            alphas = np.asarray(self.alpha)
+            alphas = np.asarray(alphas.astype(np.float64, casting="same_kind" if alphas.dtype != object else "unsafe"))
+        except (TypeError, ValueError):
+            alphas = np.zeros(0, dtype=bool)
+        if alphas.dtype == bool or self.alpha is None or isinstance(self.alpha, bool | str):
             raise TypeError(f'alpha: expected a number, one for each target, or "auto", got {self.alpha!r}')
-        alphas = np.asarray(self.alpha, dtype=np.float64)
         if not (np.isfinite(alphas).all() and (alphas >= 0).all()):
             raise ValueError(f"alpha: expected finite numbers that are not negative, got {self.alpha!r}")
         if alphas.shape not in ((), (1,), (targets,)):
@@ -394,9 +472,10 @@ class KernelRidgeCV(_KernelMachine):
         As in :class:`KernelRidge`.
     alphas : array-like of shape (l,), optional
         Positive. By default 200 over 14 decades, up to 100 times the largest eigenvalue of the kernel matrix.
-    criterion : str
+    criterion : str or GroupsOut
         A rule of :meth:`kernsel.RegularizationPath.best`. Those that are the minimum or the maximum of a curve choose among
-        `alphas`; "discrepancy", "lcurve" and "quasi-optimality" find their own.
+        `alphas`; "discrepancy", "lcurve" and "quasi-optimality" find their own. "kfold", "kfold_log_density" or
+        :class:`kernsel.criteria.GroupsOut`: k-fold cross-validation, in closed form.
     alpha_per_target : bool
         Choose one alpha for each target.
     gamma, degree, coef0, kernel_params, fit_intercept, alpha_scale, sigma
@@ -428,7 +507,7 @@ class KernelRidgeCV(_KernelMachine):
         kernel: Kernel | str | Callable[..., Any] | None = None,
         *,
         alphas: ArrayLike | None = None,
-        criterion: str = "loo",
+        criterion: str | GroupsOut = "loo",
         alpha_per_target: bool = False,
         gamma: float | None = None,
         degree: float = 3,
@@ -464,14 +543,13 @@ class KernelRidgeCV(_KernelMachine):
         -------
         self : KernelRidgeCV
         """
-        if self.criterion not in RULES:
-            raise ValueError(f"criterion: expected one of {', '.join(RULES)}, got {self.criterion!r}")
         given = self._resolved(self._checked(X, y, sample_weight))
-        path = self._path(given, self.alphas)
-        paths = path.of_each_target() if self.alpha_per_target else [path]
-        chosen = [self._best(one) for one in paths]
-        root = np.ones(len(given.y)) if given.weights is None else given.weights
+        folds = self._folds(given)
         unit = given.total_weight if self.alpha_scale == "n" else 1.0
+        path = self._path(given, self._grid(given, unit))
+        paths = path.of_each_target() if self.alpha_per_target else [path]
+        chosen = [self._best(one, folds) for one in paths]
+        root = np.ones(len(given.y)) if given.weights is None else given.weights
         K = given.matrix() if self.fit_intercept else None
         coefficients = np.zeros(given.targets.shape)
         intercepts = np.zeros(given.targets.shape[1])
@@ -492,19 +570,65 @@ class KernelRidgeCV(_KernelMachine):
         self.intercept_ = (intercepts if given.y.ndim == 2 else float(intercepts[0])) if self.fit_intercept else 0.0
         return self
 
-    def _best(self, path: RegularizationPath) -> tuple[float, float]:
+    def _folds(self, given: _Given) -> tuple[NDArray[np.intp], bool] | None:
+        """Return the group of each point that counts, and whether their density is asked for, if groups are left out."""
+        named = isinstance(self.criterion, str) and self.criterion in ("kfold", "kfold_log_density")
+        if named or isinstance(self.criterion, GroupsOut):
+            criterion = criterion_named(self.criterion, {})
+            assert isinstance(criterion, GroupsOut)
+            X = np.asarray(given.X, dtype=np.float64)
+            used = np.arange(len(X)) if isinstance(given.used, slice) else given.used
+            data = Given(X, np.asarray(given.y, dtype=np.float64), used, given.weights is not None)
+            if self.fit_intercept:
+                criterion.require_trend(np.ones((len(used), 1)), data)
+            return groups(criterion.folds, data)[0], bool(criterion.log_density)
+        if self.criterion not in RULES:
+            names = ", ".join((*RULES, "kfold", "kfold_log_density"))
+            raise ValueError(f"criterion: expected one of {names}, or kernsel.criteria.GroupsOut, got {self.criterion!r}")
+        self._require_sigma(self.criterion)
+        return None
+
+    def _grid(self, given: _Given, unit: float) -> Vector | None:
+        """Return the alphas; None for those of the path."""
+        if self.alphas is None:
+            least = given.least
+            return np.geomspace(least, 100 * least / np.finfo(np.float32).eps, 200) / unit if least else None
+        try:
+            alphas = np.atleast_1d(np.asarray(self.alphas, dtype=np.float64))
+        except (TypeError, ValueError):
+            raise TypeError(f"alphas: expected positive numbers or None, got {self.alphas!r}") from None
+        if alphas.ndim > 1:
+            raise ValueError(f"alphas: expected one row of numbers, got shape {alphas.shape}")
+        return alphas
+
+    def _best(self, path: RegularizationPath, folds: tuple[NDArray[np.intp], bool] | None) -> tuple[float, float]:
+        if folds is not None:
+            labels, log_density = folds
+            values = path.leave_groups_out(labels, log_density=log_density)
+            at = int(np.nanargmax(values) if log_density else np.nanargmin(values))
+            return float(path.alphas[at]), float(values[at])
         name, sign = CURVES[self.criterion]
         if self.criterion in ("discrepancy", "lcurve", "quasi-optimality"):
             alpha = path.best(self.criterion)
             return alpha, float(getattr(path.at(alpha), name)[0])
-        if self.criterion == "sure" and self.sigma is None:
-            raise ValueError('sigma: the criterion "sure" needs the standard deviation of the noise, got None')
         at = int(np.nanargmin(sign * getattr(path, name)))
         return float(path.alphas[at]), float(getattr(path, name)[at])
 
 
 def _dense(X: Any) -> NDArray[Any]:
     return np.asarray(X.toarray() if sparse.issparse(X) else X)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def _without_root(kernel: Any) -> Kernel:
+    """Return the kernel that was multiplied by the roots of weights."""
+    assert isinstance(kernel, Product)
+    assert isinstance(kernel.k1, Columns)
+    inside: Kernel = kernel.k1.kernel
+    return inside
 
 
 def _factorize(given: _Given, noise: Vector) -> Cholesky:

@@ -153,6 +153,8 @@ class RegularizationPath:
         if alpha_scale not in ("none", "n"):
             raise ValueError(f'alpha_scale: expected "none" or "n", got {alpha_scale!r}')
         H = trend_matrix(trend, np.zeros((n, 0)) if points is None and not isinstance(trend, str) else _points(points))
+        precision = np.finfo(np.float32 if getattr(K, "dtype", None) == np.float32 else np.float64).eps
+        self._least = 100 * n * float(precision)  # an eigenvalue that is below minus this times the largest is no rounding
         if isinstance(K, _Features):
             self._decompose_features(matrix * root[:, None], H * root[:, None], targets.reshape(n, -1) * root[:, None])
         else:
@@ -236,6 +238,7 @@ class RegularizationPath:
         V, s, W = V[:, kept], s[kept], W[kept]
         self.eigenvalues = s**2
         self._V, self._squares = np.ascontiguousarray(V), V**2
+        self._U: Vector | None = U
         self._n, self._q, self._m = n, q, y.shape[1]
         self._z = V.T @ y
         self._energy = np.sum(self._z**2, axis=1)
@@ -248,6 +251,7 @@ class RegularizationPath:
 
     def _decompose(self, K: Vector, H: Vector, y: Vector) -> None:
         n, q = H.shape
+        self._U = None
         if q:
             basis = linalg.qr(H)[0]
             U, Z = basis[:, :q], basis[:, q:]
@@ -256,6 +260,10 @@ class RegularizationPath:
             self._of_trend = (U.T @ K @ U, U.T @ K @ V[:, ::-1])
         else:
             e, V = linalg.eigh(K, driver="evd")
+        if len(e) and e[0] < -self._least * np.abs(e).max():
+            raise np.linalg.LinAlgError(
+                f"K: expected a positive semidefinite matrix, got one with eigenvalues from {e[0]:.4g} to {e[-1]:.4g}"
+            )
         least = n * np.finfo(float).eps * np.abs(e).max(initial=0.0)  # what is below is rounding
         self.eigenvalues = np.where(e[::-1] > least, e[::-1], 0.0)
         self._V = np.ascontiguousarray(V[:, ::-1])
@@ -321,6 +329,53 @@ class RegularizationPath:
         lam = float(self._checked(alpha)[0]) * self._unit
         c = (self._V @ (self._z / (self.eigenvalues[:, None] + lam)) + self._rest / lam) * self._root[:, None]
         return np.asarray(c[:, 0] if self._m == 1 else c)
+
+    def leave_groups_out(self, groups: ArrayLike, *, log_density: bool = False) -> Vector:
+        """Return the error of leaving groups of points out, k-fold cross-validation, at all `alphas`; no fold is refitted.
+
+        Parameters
+        ----------
+        groups : array-like of shape (n,)
+            A label for each point.
+        log_density : bool
+            The sum of the joint log densities of groups, instead of the mean of squared residuals; both with `sample_weight`.
+
+        Returns
+        -------
+        values : ndarray of shape (l,)
+            n^3 / k operations for each of them, with k groups.
+
+        Examples
+        --------
+        >>> import numpy as np, kernsel as ks
+        >>> from kernsel.kernels import RBF
+        >>> X, y = np.arange(6.0)[:, None], np.array([0.0, 1.0, 0.5, 0.0, 1.0, 0.5])
+        >>> path = ks.RegularizationPath(RBF(1.0), y, X=X, alphas=[0.1])
+        >>> path.leave_groups_out([0, 0, 1, 1, 2, 2]).round(4)
+        array([0.3754])
+        """
+        labels = np.asarray(groups)
+        if labels.shape != (self._n,):
+            raise ValueError(f"groups: expected one label for each of {self._n} points, got shape {labels.shape}")
+        parts = [np.flatnonzero(labels == label) for label in np.unique(labels)]
+        if len(parts) < 2:
+            raise ValueError("groups: expected two at least: one of them must be left to learn from")
+        e, m, squared = self.eigenvalues, self._m, np.zeros(len(self.alphas))
+        density = np.full(len(self.alphas), m * float(np.sum(np.log(self._root)) - 0.5 * self._n * np.log(2 * np.pi)))
+        for i, lam in enumerate(self.alphas * self._unit):
+            D = 1 / (e + lam)
+            c = self._V @ (self._z * D[:, None]) + self._rest / lam
+            for part in parts:
+                V = self._V[part]
+                if self._U is None:
+                    P = (V * D) @ V.T
+                else:
+                    P = (V * (D - 1 / lam)) @ V.T + (np.eye(len(part)) - self._U[part] @ self._U[part].T) / lam
+                left_out = linalg.solve(P, c[part], assume_a="pos")
+                squared[i] += float(np.sum(left_out**2))
+                if log_density:
+                    density[i] += 0.5 * (m * np.linalg.slogdet(P)[1] - float(np.sum(left_out * c[part])))
+        return density if log_density else squared / (m * float(np.sum(self._root**2)))
 
     def best(self, rule: str = "loo", *, tau: float = 1.0) -> float:
         """Return the lambda that a rule chooses, between and beyond the grid.

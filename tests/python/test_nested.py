@@ -526,7 +526,7 @@ GRID = {"alpha": [0.1, 1.0]}
             {"inner": 3},
             "gridsearchcv__cv and chooses__criterion, more than one",
         ),
-        (MODEL, {"param_grid": {"shape": [1.0]}}, "param_grid: .*shape"),
+        (MODEL, {"param_grid": {"gama": [1.0]}}, "param_grid: .*gama"),
         (MODEL, {"param_grid": {"kernel__length": [1.0]}}, "param_grid: .*length"),
         (MODEL, {"param_grid": {"alpha": 1.0}}, "param_grid: .*alpha"),
         (MODEL, {"param_grid": 3}, "param_grid: .*int"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -12,23 +13,26 @@ from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
 from kernsel.kernels.base import Kernel
 from kernsel.kernels.given import FunctionKernel
 from kernsel.kernels.inner_product import Linear, Polynomial
-from kernsel.kernels.maps import Normalize
 from kernsel.kernels.stationary import RBF, Matern
 
-__all__ = ["NAMES", "pairwise_kernel", "row_kernel"]
+__all__ = ["INDEFINITE", "NAMES", "pairwise_kernel", "row_kernel"]
 
 NAMES = tuple(sorted(PAIRWISE_KERNEL_FUNCTIONS))
+INDEFINITE = ("additive_chi2", "sigmoid")  # functions of two points that are no kernels
 
 
 def pairwise_kernel(name: str, columns: int, gamma: float | None, degree: float, coef0: float) -> Kernel:
     """Return the kernel of that name: x'z, exp(-gamma |x - z|^2), (gamma x'z + coef0)^degree, exp(-gamma |x - z|_1), ...
 
-    Nothing in it is to be found: its parameters are fixed. gamma = None is one divided by the number of columns.
+    Nothing in it is to be found: its parameters are fixed. gamma = None is one divided by the number of columns. "cosine" is
+    scikit-learn's function, which has an answer for points at the origin.
     """
     if gamma is None:
         gamma = 1.0 / max(columns, 1) if name != "chi2" else 1.0
-    if not np.isfinite(gamma) or gamma <= 0:
-        raise ValueError(f"gamma: expected a positive number or None, got {gamma!r}")
+    for option, value, least in (("gamma", gamma, 0.0), ("degree", degree, 0.0), ("coef0", coef0, -np.inf)):
+        if not isinstance(value, Real) or not np.isfinite(value) or value < least or (option == "gamma" and value == 0):
+            wanted = {"gamma": "a positive number or None", "degree": "a number from 0 on", "coef0": "a finite number"}[option]
+            raise ValueError(f"{option}: expected {wanted}, got {value!r}")
     length = gamma**-0.5
     if name == "linear":
         return Linear(1.0, "fixed")
@@ -36,8 +40,6 @@ def pairwise_kernel(name: str, columns: int, gamma: float | None, degree: float,
         return RBF(length * 0.5**0.5, "fixed")
     if name == "laplacian":
         return Matern(1 / gamma, "fixed", nu=0.5, product=True)
-    if name == "cosine":
-        return Normalize(Linear(1.0, "fixed"))
     if name in ("poly", "polynomial") and float(degree).is_integer() and 1 <= degree <= 100 and coef0 >= 0:
         return Polynomial(int(degree), coef0, length, offset_bounds="fixed", length_scale_bounds="fixed")
     return FunctionKernel(_ByName(name, {"gamma": gamma, "degree": degree, "coef0": coef0}))
@@ -45,6 +47,8 @@ def pairwise_kernel(name: str, columns: int, gamma: float | None, degree: float,
 
 def row_kernel(function: Callable[..., Any], options: Mapping[str, Any] | None) -> Kernel:
     """Return the kernel of a function of two points, called for each pair of them."""
+    if not isinstance(options, Mapping | None):
+        raise TypeError(f"kernel_params: expected a dict or None, got {options!r}")
     return FunctionKernel(_OfRows(function, dict(options or {})))
 
 
@@ -70,7 +74,14 @@ class _OfRows:
         self.options = options
 
     def __call__(self, X: NDArray[Any], Z: NDArray[Any]) -> NDArray[np.float64]:
-        return np.array([[self.function(x, z, **self.options) for z in Z] for x in X], dtype=np.float64).reshape(len(X), len(Z))
+        values = [[self.function(x, z, **self.options) for z in Z] for x in X]
+        one = values[0][0] if len(X) and len(Z) else 0.0
+        if not isinstance(one, Real) and np.shape(one) != ():
+            raise ValueError(f"kernel: expected a function that returns a number for two points, got {one!r}")
+        try:
+            return np.array(values, dtype=np.float64).reshape(len(X), len(Z))
+        except (TypeError, ValueError):
+            raise ValueError(f"kernel: expected a function that returns a number for two points, got {one!r}") from None
 
     def __repr__(self) -> str:
         return f"<{getattr(self.function, '__name__', self.function)} of rows>"
