@@ -592,7 +592,7 @@ class KernelRidgeCV(_KernelMachine):
         """Return the alphas; None for those of the path."""
         if self.alphas is None:
             least = given.least
-            return np.geomspace(least, 100 * least / np.finfo(np.float32).eps, 200) / unit if least else None
+            return np.geomspace(least, 100 * least / float(np.finfo(np.float32).eps), 200) / unit if least else None
         try:
             alphas = np.atleast_1d(np.asarray(self.alphas, dtype=np.float64))
         except (TypeError, ValueError):

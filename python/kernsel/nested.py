@@ -26,6 +26,7 @@ from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.parallel import Parallel, delayed
 
 from kernsel.criteria import CRITERIA, Criterion, GroupsOut, criterion_named
+from kernsel.path import RULES
 from kernsel.splitting import joined, number_of_points, of_rows, splits_by, splitter_for, tests_as_labels
 
 __all__ = ["NestedFold", "NestedResult", "nested_cv"]
@@ -303,7 +304,8 @@ def _selection(estimator: Any, inner: Any, grouped: bool) -> _Selection:
     if isinstance(estimator, GridSearchCV):
         name = f"{name} of {len(ParameterGrid(estimator.param_grid))} candidates"
     if inner is None:
-        text = ", ".join([name, *(f"{key}={_short(all_params[key])}" for key in found)])
+        shown = {key: "loo" if all_params[key] is None and key.endswith("criterion") else all_params[key] for key in found}
+        text = ", ".join([name, *(f"{key}={_short(value)}" for key, value in shown.items())])
         if not grouped or has_criterion or len(found) != 1:
             return _Selection(text)
         own = all_params[found[0]]  # of a search, which would not hear of groups
@@ -317,7 +319,9 @@ def _selection(estimator: Any, inner: Any, grouped: bool) -> _Selection:
         raise ValueError(f"inner: expected None, got {inner!r}: to be replaced, {type(estimator).__name__} has {what}")
     folds = f"{inner} folds" if isinstance(inner, Integral) else str(inner)
     if has_criterion:
-        return _Selection(f"{name}, closed form, {folds}", found[0], inner, criterion_named(all_params[found[0]], {}))
+        own = all_params[found[0]]
+        is_rule = own is None or (isinstance(own, str) and own not in CRITERIA)  # of squared errors, or of nothing of the kind
+        return _Selection(f"{name}, closed form, {folds}", found[0], inner, criterion_named("loo" if is_rule else own, {}))
     return _Selection(f"{name}, {folds}", found[0], inner)
 
 
@@ -326,7 +330,10 @@ def _selects(key: str, estimator: Any, params: dict[str, Any]) -> bool:
     owner, _, last = key.rpartition("__")
     value = params[key]
     if last == "criterion":
-        named = isinstance(value, str) and value in CRITERIA
+        if value is None:  # the default of ours, if there is something to choose
+            alpha = params.get(f"{owner}__alpha" if owner else "alpha")
+            return isinstance(alpha, str) and alpha == "auto"
+        named = isinstance(value, str) and value in CRITERIA + RULES
         return named or isinstance(value, Criterion) or (callable(value) and not isclass(value))
     return last == "cv" and _is_search(params[owner] if owner else estimator)
 

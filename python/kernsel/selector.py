@@ -2,20 +2,36 @@
 
 from __future__ import annotations
 
+import textwrap
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from numbers import Integral, Real
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.gaussian_process import kernels as sk
+from sklearn.utils import check_X_y
 
-from kernsel.criteria import Criterion, criterion_named
+from kernsel.criteria import CRITERIA, Criterion, criterion_named
 from kernsel.gaussian_process import GaussianProcessRegressor
-from kernsel.kernels import RBF, ConstantKernel, Kernel, Linear, Matern, Product, RationalQuadratic, Sum, WhiteKernel
+from kernsel.kernels import (
+    RBF,
+    Columns,
+    ConstantKernel,
+    HeteroscedasticNoise,
+    Kernel,
+    Linear,
+    Matern,
+    Product,
+    RationalQuadratic,
+    Sum,
+    WhiteKernel,
+)
 from kernsel.kernels.algebra import as_kernel
 from kernsel.kernels.written import kernel_argument
-from kernsel.structure import describe, larger_structures, simplest_structures, terms_of
+from kernsel.structure import describe, hidden_period, larger_structures, numbers_found, simplest_structures, terms_of
 from kernsel.trend import Trend
 
 __all__ = ["Selected", "Tried", "select"]
@@ -46,8 +62,8 @@ class Tried:
 
     @property
     def parameters(self) -> int:
-        """How many numbers were found in the kernel."""
-        return 0 if self.model is None else self.model.kernel_.n_dims
+        """How many numbers were found in the kernel; an amplitude that only does what another number does is not counted."""
+        return 0 if self.model is None else numbers_found(self.model.kernel_, self.model.trend is not None)
 
 
 @dataclass(frozen=True)
@@ -57,10 +73,13 @@ class Selected:
     Attributes
     ----------
     tried : list of Tried
-        The best first.
+        The best first: by the value of the criterion, in a search less what the numbers found are worth.
     criterion : Criterion
     ended : str
         Why no more was tried: "" if all was.
+    interrupt : BaseException or None
+        The KeyboardInterrupt that ended it: what had been tried by then is not lost. Raise it again in a program that should
+        stop then.
     """
 
     tried: list[Tried]
@@ -92,23 +111,32 @@ class Selected:
     def describe(self) -> str:
         """Return in words what the best model is made of, and by how much each part moves the data."""
         model = self.best_estimator_
+        if np.isnan(self.best.value):
+            return "the trend alone gives y: there is nothing to choose a kernel by"
         X, c = model.X_train_, model.alpha_
-        sizes = [float(np.std(term.matmul(X, X, c))) for term in terms_of(model.kernel_)]
-        return describe(model.kernel_, float(model.noise_) if np.ndim(model.noise_) == 0 else None, sizes)
+        sizes = [float(np.std(term.matmul(X, X, c), axis=0).mean()) for term in terms_of(model.kernel_)]
+        return describe(model.kernel_, model.noise_, sizes, ranges=np.ptp(X, axis=0).tolist(), names=model.feature_names())
 
     def __str__(self) -> str:
-        lines = [f"{'kernel':60s} {'value':>12s} {'found':>5s} {'noise':>9s} {'evals':>5s} {'seconds':>7s}"]
+        lines = [f"{'kernel':55s} {'value':>12s} {'found':>5s} {'noise':>9s} {'evals':>5s} {'seconds':>7s}"]
+        early = False
         for one in self.tried:
             if one.model is None:
-                lines.append(f"{_cut(str(one.kernel), 60):60s} {one.problem}")
+                lines.append(_cut(f"{_cut(str(one.kernel), 55):55s} {one.problem}", 100))
                 continue
             noise = one.model.noise_
             shown = f"{noise:9.3g}" if np.ndim(noise) == 0 else "   vector"
-            evaluations = one.model.n_evaluations_
-            numbers = f"{one.value:12.6g} {one.parameters:5d} {shown} {evaluations:5d} {one.seconds:7.2f}"
-            lines.append(f"{_cut(str(one.model.kernel_), 60):60s} {numbers}")
+            numbers = f"{one.value:12.6g} {one.parameters:5d} {shown} {one.model.n_evaluations_:5d} {one.seconds:7.2f}"
+            cut_short = one.model.selection_ is not None and one.model.selection_.ended not in ("converged", "undecided")
+            early = early or cut_short
+            lines.append(f"{_cut(str(one.model.kernel_), 55):55s} {numbers}{' *' if cut_short else ''}")
+        best = str(self.tried[0].model.kernel_) if self.tried[0].model is not None else ""
+        if len(best) > 55:
+            lines += textwrap.wrap(f"best: {best}", 100, break_long_words=False)
         better = "larger" if self.criterion.larger_is_better else "smaller"
-        lines.append(f"{better} values of {type(self.criterion).__name__} are better")
+        lines.append(f"{better} values of {_name(self.criterion)} are better")
+        if early:
+            lines.append("* before the search was at its end")
         return "\n".join([*lines, *([self.ended] if self.ended else [])])
 
 
@@ -128,17 +156,19 @@ def select(
     """Try kernels, each with its hyperparameters and the noise at their best; return the table, and the best one fitted.
 
     Every kernel gets an amplitude, and so does every term of a sum, unless it has one: how much of y a kernel explains is
-    always found.
+    always found. A kernel that cannot be fitted is a line with the reason. Interrupted (Ctrl-C), it returns what it has tried,
+    and says so; if that is nothing, KeyboardInterrupt is raised.
 
     Parameters
     ----------
     X : array-like of shape (n, d)
     y : array-like of shape (n,) or (n, n_targets)
-    kernels : iterable of Kernel or str, "search" or None
+    kernels : Kernel, iterable of Kernel or str, "search" or None
         None tries the squared exponential, Matern kernels of smoothness 3/2 and 5/2, the rational quadratic and the squared
-        exponential with a linear part. "search" builds kernels itself: it begins with single ones, and goes on by adding to the
-        best, multiplying it or exchanging a part, as long as that makes it better by more than the additional hyperparameters
-        are worth (half the logarithm of n for each in a log density; 2 % for each in an error). See :meth:`Selected.describe`.
+        exponential with a linear part. "search" builds kernels itself: it begins with none and with single ones, and goes on by
+        adding to the best, multiplying it, exchanging a part or leaving one out, as long as that makes it better by more than
+        the additional numbers found are worth (half the logarithm of n for each in a log density; 2 % for each in an error).
+        See :meth:`Selected.describe`.
     criterion : str or Criterion
         See :mod:`kernsel.criteria`.
     noise : float, array-like of shape (n,), or "auto"
@@ -169,17 +199,24 @@ def select(
     chosen = criterion_named(criterion, {})
     search = isinstance(kernels, str)
     if search and kernels != "search":
-        raise ValueError(f'kernels: expected kernels, "search" or None, got {kernels!r}')
-    until = np.inf if max_seconds is None else time.perf_counter() + max_seconds
-    attempt = _Attempt(X, y, chosen, noise, trend, random_state, until, verbose)
-    if not search:
-        given = _defaults() if kernels is None else [_kernel(k) for k in kernels]
-        if not given:
-            raise ValueError("kernels: expected at least one")
+        raise ValueError(f'kernels: expected kernels, "search" or None, got {kernels!r}; texts go in a list')
+    if max_seconds is not None and not (isinstance(max_seconds, Real) and max_seconds >= 0):
+        raise ValueError(f"max_seconds: expected a number from 0 on or None, got {max_seconds!r}")
+    if not isinstance(max_structures, Integral) or isinstance(max_structures, bool) or max_structures < 1:
+        raise ValueError(f"max_structures: expected a whole number from 1 on, got {max_structures!r}")
+    points, targets = check_X_y(X, y, dtype=np.float64, multi_output=True, y_numeric=True)
+    if targets.dtype.kind not in "fiub":
+        raise ValueError(f"y: expected numbers, got {targets.ravel()[0]!r}")
+    until = np.inf if max_seconds is None else time.perf_counter() + float(max_seconds)
+    attempt = _Attempt(X, y, chosen, noise, trend, random_state, until, verbose, search)
+    given = [] if search else _defaults() if kernels is None else _kernels(kernels)
+    try:
+        if search:
+            _grow(attempt, max_structures, points, targets)
         for k in given:
             attempt.try_kernel(with_amplitudes(k))
-    else:
-        _grow(attempt, max_structures)
+    except KeyboardInterrupt as interrupt:
+        attempt.interrupted(interrupt)
     return attempt.result()
 
 
@@ -187,16 +224,31 @@ class _Attempt:
     """Tries one kernel after the other, and keeps them in order."""
 
     def __init__(
-        self, X: Any, y: Any, criterion: Criterion, noise: Any, trend: Trend, random_state: Any, until: float, verbose: int
+        self,
+        X: Any,
+        y: Any,
+        criterion: Criterion,
+        noise: Any,
+        trend: Trend,
+        random_state: Any,
+        until: float,
+        verbose: int,
+        by_worth: bool,
     ) -> None:
         self.X, self.y = X, y
         self.criterion = criterion
         self.options = {"criterion": criterion, "noise": noise, "trend": trend, "random_state": random_state}
         self.until = until
         self.verbose = verbose
+        self.by_worth = by_worth  # is the best one the one that pays?
         self.tried: list[Tried] = []
+        self.errors: list[Exception] = []
         self.ended = ""
         self.interrupt: BaseException | None = None
+
+    def interrupted(self, interrupt: BaseException) -> None:
+        """Remember why nothing more is tried."""
+        self.ended, self.interrupt = "interrupted: not all was tried", interrupt
 
     def try_kernel(self, kernel: Kernel) -> Tried | None:
         """Fit one; None if there is no time left."""
@@ -209,45 +261,56 @@ class _Attempt:
         problem = ""
         try:
             model.fit(self.X, self.y)
-        except np.linalg.LinAlgError as error:
-            problem = str(error).split(". ")[0]
+        except Exception as error:  # of a kernel of the user's, it may be any
+            problem = (str(error).split("\n")[0].split(". ")[0] or type(error).__name__).removesuffix(".")
+            self.errors.append(error)
         except KeyboardInterrupt as interrupt:
-            self.ended, self.interrupt = "interrupted", interrupt
+            self.interrupted(interrupt)
             if not hasattr(model, "criterion_value_"):
                 return None
-        value = np.nan if problem else model.criterion_value_
+        value = np.nan if problem else float(model.criterion_value_)
         one = Tried(kernel, value, None if problem else model, time.perf_counter() - began, problem)
         if self.verbose:
-            print(f"{value:12.6g}  {problem or model.kernel_}")
+            print(f"{value:12.6g}  {_cut(problem or str(model.kernel_), 86)}", flush=True)
         self.tried.append(one)
         return one
 
+    def worth(self, one: Tried) -> float:
+        """Return how good a kernel is, the numbers found paid for; larger is better, and minus infinity if it is nothing."""
+        if one.model is None or np.isnan(one.value):
+            return -np.inf
+        if self.criterion.larger_is_better:
+            return one.value - 0.5 * one.parameters * float(np.log(len(one.model.X_train_)))
+        return -(one.value + 0.02 * one.parameters * abs(one.value))
+
     def better(self, one: Tried, other: Tried) -> bool:
         """Tell whether the first is better than the second by more than what it has more to find is worth."""
-        more = one.parameters - other.parameters
-        if np.isnan(one.value) or np.isnan(other.value):
-            return not np.isnan(one.value)
-        if self.criterion.larger_is_better:
-            worth = 0.5 * max(more, 0) * float(np.log(len(np.asarray(self.y))))
-            return one.value > other.value + worth + 1e-6 * abs(other.value)
-        return one.value < other.value * (1 - 0.02 * max(more, 0)) - 1e-6 * abs(other.value)
+        new, old = self.worth(one), self.worth(other)
+        return bool(new > old + 1e-6 * abs(old)) if np.isfinite(old) else bool(new > old)
 
     def result(self) -> Selected:
         """Return the table."""
-        sign = -1 if self.criterion.larger_is_better else 1
-        order = sorted(self.tried, key=lambda one: np.inf if one.model is None else sign * one.value)
+        sign = 1 if self.criterion.larger_is_better else -1
+        merit = self.worth if self.by_worth else lambda one: sign * one.value
+        order = sorted(
+            self.tried,
+            key=lambda one: (one.model is None, bool(np.isnan(one.value)), 0.0 if np.isnan(one.value) else -merit(one)),
+        )
         if not order or order[0].model is None:
             if self.interrupt is not None:
                 raise self.interrupt
+            if len({str(error) for error in self.errors}) == 1:
+                raise self.errors[0]  # no fault of the kernels
             problems = "; ".join(f"{one.kernel}: {one.problem}" for one in order[:5])
-            raise ValueError(f"kernels: none of them could be fitted: {problems}")
+            raise ValueError(f"kernels: none of them could be fitted: {problems}") from self.errors[0]
         return Selected(order, self.criterion, self.ended, self.interrupt)
 
 
-def _grow(attempt: _Attempt, most: int) -> None:
+def _grow(attempt: _Attempt, most: int, X: Any, y: Any) -> None:
     """Begin with single kernels; change the best one as long as that pays."""
-    columns = np.shape(attempt.X)[1] if np.ndim(attempt.X) == 2 else 1
-    candidates = simplest_structures(columns)
+    columns = X.shape[1]
+    period = hidden_period(X, y)
+    candidates = simplest_structures(columns, period)
     best: Tried | None = None
     seen: set[str] = set()
     while True:
@@ -256,28 +319,20 @@ def _grow(attempt: _Attempt, most: int) -> None:
             if repr(structure) in seen:
                 continue
             if len(attempt.tried) >= most:
-                attempt.ended = f"{most} structures were tried"
-                break
+                attempt.ended = f"{most} structures were tried" + (", not all there are" if most > 1 else "")
+                return
             seen.add(repr(structure))
             one = attempt.try_kernel(structure)
             if one is None:
-                break
+                return
+            if one.model is not None and np.isnan(one.value):
+                return  # the trend alone explains y
             if one.model is not None and (leader is None or attempt.better(one, leader)):
                 leader = one
-        if leader is best or leader is None or attempt.ended:
-            break
+        if leader is best or leader is None:
+            return
         best = leader
-        candidates = larger_structures(best.kernel, columns)
-    # The best is the one that pays, not the one that has most to find.
-    if leader is not None:
-        attempt.tried = [leader] + [one for one in attempt.tried if one is not leader and not _beats(attempt, one, leader)]
-
-
-def _beats(attempt: _Attempt, one: Tried, leader: Tried) -> bool:
-    """Tell whether a larger structure has the better value, if not by enough."""
-    if one.model is None:
-        return False
-    return one.value > leader.value if attempt.criterion.larger_is_better else one.value < leader.value
+        candidates = larger_structures(best.kernel, columns, period)
 
 
 def _defaults() -> list[Kernel]:
@@ -290,26 +345,68 @@ def _defaults() -> list[Kernel]:
     ]
 
 
+def _kernels(given: Any) -> list[Kernel]:
+    if isinstance(given, Kernel | sk.Kernel):
+        given = [given]
+    try:
+        kernels = [_kernel(one) for one in given]
+    except TypeError as error:
+        if str(error).startswith("kernels:"):
+            raise
+        raise TypeError(f'kernels: expected kernels, "search" or None, got {given!r}') from error
+    if not kernels:
+        raise ValueError("kernels: expected at least one")
+    return kernels
+
+
 def _kernel(given: Any) -> Kernel:
-    kernel = kernel_argument(given) if isinstance(given, str) else as_kernel(given)
+    kernel = None if isinstance(given, type | Real) else kernel_argument(given) if isinstance(given, str) else as_kernel(given)
     if kernel is None:
         raise TypeError(f"kernels: expected kernels or their texts, got {given!r}")
     return kernel
 
 
 def with_amplitudes(kernel: Kernel) -> Kernel:
-    """Return a kernel with a factor to be found for each term that has none."""
+    """Return a kernel with a factor to be found for each term that has none, in products and restrictions, too."""
+    return _with_amplitudes(kernel, needed=True)
+
+
+def _with_amplitudes(kernel: Kernel, *, needed: bool) -> Kernel:
+    """Return the same; the first term of a sum goes without one if what the sum is in has one already."""
     if isinstance(kernel, Sum):
-        terms = [with_amplitudes(term) for term in kernel._alike()]
-        total: Kernel = terms[0]
-        for term in terms[1:]:
-            total = Sum(total, term)
+        first, *others = kernel._alike()
+        total = _with_amplitudes(first, needed=needed)
+        for term in others:
+            total = Sum(total, _with_amplitudes(term, needed=True))
         return total
-    if isinstance(kernel, ConstantKernel | WhiteKernel):
+    if isinstance(kernel, ConstantKernel | WhiteKernel | HeteroscedasticNoise):
         return kernel
-    if isinstance(kernel, Product) and any(isinstance(factor, ConstantKernel) for factor in kernel._alike()):
-        return kernel
-    return ConstantKernel("auto") * kernel
+    if isinstance(kernel, Columns) and isinstance(kernel.kernel, Sum | Product):
+        return _with_amplitudes(kernel.kernel, needed=needed).on(kernel.columns)
+    if isinstance(kernel, Product):
+        factors = kernel._alike()
+        needed = needed and not any(isinstance(factor, ConstantKernel | WhiteKernel) for factor in factors)
+        whole: Kernel | None = None
+        for factor in factors:
+            part = factor
+            if _has_sum(factor):
+                part, needed = _with_amplitudes(factor, needed=needed), False
+            whole = part if whole is None else whole * part
+        assert whole is not None
+        return ConstantKernel("auto") * whole if needed else whole
+    return ConstantKernel("auto") * kernel if needed else kernel
+
+
+def _has_sum(kernel: Kernel) -> bool:
+    return isinstance(kernel, Sum) or (isinstance(kernel, Columns) and _has_sum(kernel.kernel))
+
+
+def _name(criterion: Criterion) -> str:
+    """Return the name of a criterion, or else that of its class."""
+    for name in CRITERIA:
+        if repr(criterion_named(name, {})) == repr(criterion):
+            return name
+    return type(criterion).__name__
 
 
 def _cut(text: str, width: int) -> str:
