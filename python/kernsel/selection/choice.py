@@ -9,14 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kernsel import _core
-from kernsel.criteria import Criterion, Given, LeaveOneOut, Likelihood
-from kernsel.kernels import ConstantKernel, Kernel
-from kernsel.kernels.automatic import Data
-from kernsel.selection.quasi_newton import LBFGSB, own_optimizer
-from kernsel.selection.starts import landscape, starting_points
-from kernsel.selection.unknowns import Layout, Unknowns, has_values
-from kernsel.trend import Trend, trend_matrix
+from kernsel.criteria import Criterion, LeaveOneOut, Likelihood
+from kernsel.kernels import Kernel
+from kernsel.selection.task import Budget, Found, Task, blind
+from kernsel.selection.unknowns import Unknowns
+from kernsel.trend import Trend
 
 __all__ = ["Selection", "choose", "explained"]
 
@@ -107,8 +104,7 @@ def choose(
     names : list of str, optional
         Of the columns.
     optimizer : {"auto", "newton", "l-bfgs-b"} or callable
-        "auto": a trust-region Newton method for likelihoods, L-BFGS-B for other criteria and for kernels made of functions of
-        the user's, whose curvature is not known. A function is called as
+        "auto": a trust-region Newton method for likelihoods, L-BFGS-B for other criteria. A function is called as
         scikit-learn calls it: f(objective, x, bounds=bounds), with objective(x, eval_gradient=True).
     n_restarts : int
         Starts beyond those that are made from the data.
@@ -123,99 +119,50 @@ def choose(
     selection : Selection
     """
     began = time.perf_counter()
-    budget = budget or Budget()
-    anchors: list[Any] = []
-    resolved = kernel._resolve(Data(X, y, sample_weight, names, anchors=anchors))
-    resolved = resolved._on_points(X)[0]
-    used = np.arange(len(y)) if sample_weight is None else np.flatnonzero(sample_weight)
-    H = np.zeros((len(y), 0)) if trend is None else _spread(trend_matrix(trend, X, used), used, len(y))
-    criterion.require_trend(H[used], Given(X, y, used, False))
-    layout = Layout(resolved)
-    layout.has_values = has_values(kernel)
-    land = landscape(layout, anchors, isinstance(noise, str))
-    unknown_noise = isinstance(noise, str)
-    fixed = np.zeros(0) if unknown_noise else np.atleast_1d(np.asarray(noise, dtype=np.float64))
-    quiet = not fixed.any()
-
-    if _explained(y[used], H[used]):
-        return _undecided(criterion, resolved, X[used], unknown_noise, began)
-
-    # One amplitude stays as it is, if the best factor of kernel and noise together is known at each place.
-    factors = layout.amplitudes() if quiet and not callable(optimizer) else None
-    profiled = None if factors is None else criterion.without_scale()
-    held = (factors[0],) if factors is not None and profiled is not None else ()
-    working = criterion if profiled is None or not held else profiled
-
-    size = float(np.mean(resolved.diag(X[used[:1000]]))) - float(np.exp(layout.theta[land.rule == "noise"]).sum())
-    size = max(size, np.finfo(float).tiny)
-    variance = float(np.exp(layout.theta[held[0]])) if held else Data(X, y, sample_weight).variance
-    least = max(len(used) * np.finfo(float).eps, 1e-14)
-    added = (least * size if quiet else 0.0) if isinstance(jitter, str) else float(jitter)
-    unknowns = Unknowns(layout, unknown_noise, (max(least * size, 1e-14 * variance), 1e2 * max(variance, size)), held)
-    base = np.ones(len(y)) if unknown_noise else np.broadcast_to(fixed, (len(y),)).astype(np.float64)
-    if sample_weight is not None:
-        base = np.divide(base, sample_weight, where=sample_weight > 0, out=np.zeros(len(y)))
-    uneven = sample_weight is not None or len(fixed) > 1
-    problem = _Problem(X, y, base, sample_weight, H, uneven, added)
-
-    noisy = land.rule == "noise"
-    reach = unknowns.reach(noisy)
-    generator = None if random_state is None else _generator(random_state)
-    starts = _starts(unknowns, land, variance, n_restarts, generator, plain=callable(optimizer))
-    subset = None
-    if len(used) > _MANY and criterion.of_any_points and not callable(optimizer):
-        picked = (generator or np.random.default_rng(0)).permutation(len(used))[:_SOME]
-        subset = used[np.sort(picked)]
-        if H.shape[1] and np.linalg.matrix_rank(H[subset]) < H.shape[1]:
-            subset = None
-    newton = isinstance(working, Likelihood) and optimizer in ("auto", "newton")
-    newton = newton and (_has_tangents(resolved, X[used[:2]]) or _has_tangents(resolved, X[used]))
-
-    result: dict[str, Any] = {}
-    for attempt in range(6):
-        every = problem.search(working, unknowns, reach, used)
-        some = None if subset is None else problem.search(working, unknowns, reach, subset)
-        workspace = _core.Workspace()
-        try:
-            if not len(reach):
-                result = every.evaluate([], 0, workspace) | {"evaluations": 1}
-            elif callable(optimizer):
-                result = own_optimizer(optimizer, every, starts, unknowns.bounds, workspace)
-            elif newton:
-                result = every.run(
-                    some,
-                    [start.tolist() for start in starts],
-                    budget.evaluations,
-                    budget.seconds,
-                    0.1,
-                    _fine(len(used)),
-                    budget.progress,
-                    workspace,
-                )
-            else:
-                result = LBFGSB(every, some, unknowns.bounds, working.positive, budget, workspace).run(starts)
-            break
-        except np.linalg.LinAlgError:
-            if attempt == 5 or not isinstance(jitter, str) or not (quiet or unknown_noise):
-                raise
-            problem = replace(problem, jitter=10 * max(problem.jitter, least * size))
-    if held and not isinstance(working, Likelihood | LeaveOneOut):
-        calibration = problem.search(LeaveOneOut(profiled=True), unknowns, reach, used)
-        result["scale"] = calibration.evaluate(list(result["x"]), 0, _core.Workspace())["scale"]
-    return _finish(result, unknowns, factors if held else None, working, problem.jitter, began)
+    budget = _signed(budget or Budget(), criterion)
+    task = Task(criterion, kernel, X, y, noise, jitter, trend, sample_weight, names, optimizer, random_state, profile)
+    if explained(y[task.used], task.problem.H[task.used]).all():
+        return _undecided(task, began)
+    found = task.find(task.working, task.unknowns, task.starts(n_restarts), task.problem, budget, task.subset())
+    if task.factors is None:
+        return _finish(found, task.unknowns, None, task.working, began)
+    if not isinstance(task.working, Likelihood | LeaveOneOut):
+        found.values["scale"] = task.scale_of_residuals(found)
+    within = _within(found.values, task.unknowns, task.factors)
+    if within == np.log(found.values["scale"]) or blind(criterion):
+        return _finish(found, task.unknowns, task.factors, task.working, began)
+    # The best amplitude is out of its bounds: on from there with one that stays within.
+    unknowns, on = task.search_on(found, within, _left(budget, found, began))
+    return _finish(on, unknowns, None, criterion, began)
 
 
-def _has_tangents(kernel: Kernel, X: Vector) -> bool:
-    """Tell whether the curvature of a likelihood can be computed: not for kernels that are functions of the user's."""
-    try:
-        _core.tangents((kernel + ConstantKernel(1.0))._build(), X, np.ones(len(X)))
-    except ValueError:
-        return False
-    return True
+def _left(budget: Budget, found: Found, began: float) -> Budget:
+    """Return what a search has left of a budget: one evaluation, if it was stopped."""
+    spent = found.values["evaluations"] + found.values.get("evaluations_of_some", 0)
+    converged = found.values.get("ended", "converged") == "converged"
+    seconds = max(budget.seconds - (time.perf_counter() - began), 0.0)
+    return replace(budget, evaluations=max(budget.evaluations - spent, 1) if converged else 1, seconds=seconds)
 
 
-def _explained(y: Vector, H: Vector) -> bool:
-    """Tell whether the trend alone gives y, to rounding, so that there is nothing to choose a kernel by."""
+def _signed(budget: Budget, criterion: Criterion) -> Budget:
+    """Return a budget that is told of the criterion, where a search tells of what it minimizes."""
+    tell = budget.progress
+    if tell is None or not criterion.larger_is_better:
+        return budget
+    return replace(budget, progress=lambda evaluations, points, best: tell(evaluations, points, -best))
+
+
+def _within(result: dict[str, Any], unknowns: Unknowns, factors: list[int]) -> float:
+    """Return the logarithm of the factor that was profiled out, or of what the bounds of the amplitudes leave of it."""
+    theta = unknowns.theta_of(np.asarray(result["x"]))[factors]
+    limits = unknowns.layout.bounds[factors]
+    lowest, highest = np.max(limits[:, 0] - theta), np.min(limits[:, 1] - theta)
+    return float(np.clip(np.log(result["scale"]), lowest, highest)) if lowest <= highest else 0.0
+
+
+def explained(y: Vector, H: Vector) -> NDArray[np.bool_]:
+    """Tell for each output whether the trend alone gives it, to rounding, so that there is nothing to choose a kernel by."""
+    y = y.reshape(len(y), -1)
     q = H.shape[1]
     rest = y - (H @ ((H.T @ y) / np.sum(H**2)) if q == 1 else H @ np.linalg.lstsq(H, y, rcond=None)[0]) if q else y
     largest = np.abs(y).max(axis=0, initial=0.0)
