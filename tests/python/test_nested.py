@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.datasets import load_iris
 from sklearn.feature_selection import SelectKBest
@@ -28,6 +28,7 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeRegressor
 
 import kernsel as ks
+from kernsel.criteria import GroupsOut
 from kernsel.kernels import RBF, Matern
 
 import reference
@@ -559,3 +560,84 @@ def test_ridge_is_left_as_it_was(data):
     model = Ridge()
     ks.nested_cv(model, *data, param_grid={"alpha": ALPHAS})
     assert model.get_params() == Ridge().get_params()
+
+
+OURS = [
+    (ks.GaussianProcessRegressor(), {"kernel_", "noise_"}, "criterion=lml"),
+    (ks.GaussianProcessRegressor(criterion="loo"), {"kernel_", "noise_"}, "criterion=loo"),
+    (ks.KernelRidge(RBF("auto"), alpha="auto", criterion="loo"), {"kernel_", "alpha_"}, "criterion=loo"),
+    (ks.KernelRidge(RBF("auto"), alpha="auto"), {"kernel_", "alpha_"}, "criterion=loo"),
+    (ks.KernelRidge("rbf", alpha="auto", criterion="discrepancy", sigma=0.2), {"kernel_", "alpha_"}, "criterion=discrepancy"),
+    (ks.KernelRidgeCV("rbf"), {"kernel_", "alpha_"}, "criterion=loo"),
+    (ks.KernelRidgeCV("rbf", criterion="reml", fit_intercept=True), {"kernel_", "alpha_"}, "criterion=reml"),
+]
+
+
+@pytest.mark.parametrize(("model", "names", "text"), OURS, ids=lambda value: str(value)[:60])
+def test_what_ours_have_chosen_is_reported(data, model, names, text):
+    X, y = data
+    result = ks.nested_cv(model, X, y, outer=3, random_state=0, return_estimator=True)
+    assert result.selection.endswith(text)
+    shuffled = KFold(3, shuffle=True, random_state=0)
+    for fold, (train, test), fitted in zip(result.folds, shuffled.split(X), result.estimators, strict=True):
+        again = clone(model).fit(X[train], y[train])
+        assert set(fold.chosen) == names
+        assert fold.chosen["kernel_"] == str(again.kernel_) == str(fitted.kernel_)
+        for name in names - {"kernel_"}:
+            assert fold.chosen[name] == getattr(again, name)
+        assert fold.inner_score == (again.best_score_ if hasattr(again, "best_score_") else again.criterion_value_)
+        assert fold.scores["score"] == r2_score(y[test], again.predict(X[test]))
+        assert result.predictions[test] == pytest.approx(again.predict(X[test]), abs=1e-12)
+    assert all(text.split("=")[0] not in line for line in str(result).splitlines()[1:])
+    assert (
+        ks.nested_cv(model, X, y, inner="criterion", outer=3, random_state=0).scores["score"].tolist()
+        == result.scores["score"].tolist()
+    )
+
+
+@pytest.mark.parametrize(("model", "names", "text"), OURS, ids=lambda value: str(value)[:60])
+def test_ours_choose_by_folds_in_closed_form(data, model, names, text):
+    X, y = data
+    splits = list(KFold(3, shuffle=True, random_state=0).split(X))
+    inner = KFold(5, shuffle=True, random_state=0)
+    result = ks.nested_cv(model, X, y, inner=5, outer=3, random_state=0)
+    assert result.selection == f"{type(model).__name__}, closed form, 5 folds"
+    density = text in ("criterion=lml", "criterion=reml")
+    for fold, (train, _) in zip(result.folds, splits, strict=True):
+        labels = np.empty(len(train), dtype=int)
+        for k, (_, left) in enumerate(inner.split(train)):
+            labels[left] = k
+        criterion = GroupsOut(labels, log_density=density)
+        again = clone(model).set_params(criterion=criterion).fit(X[train], y[train])
+        for name in names - {"kernel_"}:
+            assert fold.chosen[name] == getattr(again, name)
+        # The value, by refits at what was chosen.
+        if density:
+            continue
+        squares = np.empty(len(train))
+        for k in range(5):
+            out = labels == k
+            if isinstance(model, ks.GaussianProcessRegressor):
+                noise = again.noise_ + again.jitter_
+                one = ks.GaussianProcessRegressor(again.kernel_, optimizer=None, alpha=0.0, noise=noise, trend="constant")
+            else:
+                one = ks.KernelRidge(again.kernel_, alpha=again.alpha_)
+            squares[out] = (y[train][out] - one.fit(X[train][~out], y[train][~out]).predict(X[train][out])) ** 2
+        assert fold.inner_score == pytest.approx(squares.mean(), rel=1e-3)
+
+
+@pytest.mark.parametrize("model", [OURS[0][0], OURS[3][0], OURS[5][0]], ids=lambda model: type(model).__name__)
+def test_jobs_do_not_change_what_ours_choose(data, model):
+    one, two = (ks.nested_cv(model, *data, outer=3, inner=4, random_state=1, n_jobs=jobs) for jobs in (1, 2))
+    assert one.scores["score"].tolist() == two.scores["score"].tolist()
+    assert [fold.chosen for fold in one.folds] == [fold.chosen for fold in two.folds]
+    assert one.inner_scores.tolist() == two.inner_scores.tolist()
+
+
+def test_a_criterion_in_a_pipeline_is_found_by_default_too(data):
+    X, y = data
+    model = make_pipeline(StandardScaler(), ks.KernelRidge(alpha="auto"))
+    assert ks.nested_cv(model, X, y, outer=3).selection == "Pipeline, kernelridge__criterion=loo"
+    assert ks.nested_cv(model, X, y, outer=3, inner=4).selection == "Pipeline, closed form, 4 folds"
+    with pytest.raises(ValueError, match="no search and no criterion of ours"):
+        ks.nested_cv(ks.KernelRidge(alpha=1.0), X, y, inner=4)
