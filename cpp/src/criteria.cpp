@@ -97,7 +97,7 @@ Criterion leave_one_out(PointLoss loss, bool sum, bool profiled) {
   return {[=](const Fit& fit, Partials& out) -> Status {
     const Index n = fit.n(), m = fit.outputs();
     const auto count = static_cast<std::size_t>(n);
-    const double factor = sum ? 1.0 : 1.0 / total_weight(fit), all = static_cast<double>(n * m);
+    const double all = total_weight(fit), factor = sum ? 1.0 : 1.0 / all;
     std::vector<double> r(count), v(count);
     std::vector<Loss> losses(count);
     out.c.assign(count * static_cast<std::size_t>(m), 0.0);
@@ -106,7 +106,7 @@ Criterion leave_one_out(PointLoss loss, bool sum, bool profiled) {
     if (profiled) {
       out.scale = 0.0;
       for (Index k = 0; k < m; ++k)
-        for (Index i = 0; i < n; ++i) out.scale += fit.c(i, k) * fit.c(i, k) / fit.precision[i] / all;
+        for (Index i = 0; i < n; ++i) out.scale += weight(fit, i) * fit.c(i, k) * fit.c(i, k) / fit.precision[i] / all;
       if (!(out.scale > 0.0))
         return Status::invalid("leave_one_out: every point is predicted exactly, and the scale that explains it is zero");
     }
@@ -128,8 +128,9 @@ Criterion leave_one_out(PointLoss loss, bool sum, bool profiled) {
     for (Index k = 0; profiled && k < m; ++k)
       for (std::size_t i = 0; i < count; ++i) {
         const double c = fit.c(static_cast<Index>(i), k), p = fit.precision[i];
-        out.c[i + static_cast<std::size_t>(k) * count] += of_scale * 2.0 * c / (all * p);
-        out.precision[i] -= of_scale * c * c / (all * p * p);
+        const double part = of_scale * weight(fit, static_cast<Index>(i)) / all;
+        out.c[i + static_cast<std::size_t>(k) * count] += part * 2.0 * c / p;
+        out.precision[i] -= part * c * c / (p * p);
       }
     return {};
   }};
@@ -182,15 +183,15 @@ Criterion unbiased_risk(std::vector<double> variance) {
     const auto outputs = static_cast<double>(m);
     for (Index i = 0; i < n; ++i) {
       const auto at = static_cast<std::size_t>(i);
-      const double s = variance[variance.size() == 1 ? 0 : at], noise = fit.noise[i];
+      const double s = variance[variance.size() == 1 ? 0 : at], noise = fit.noise[i], w = weight(fit, i);
       double square = 0.0;
       for (Index k = 0; k < m; ++k) {
         square += fit.c(i, k) * fit.c(i, k);
-        out.c[at + static_cast<std::size_t>(k) * count] = 2.0 * noise * noise * fit.c(i, k);
+        out.c[at + static_cast<std::size_t>(k) * count] = 2.0 * w * noise * noise * fit.c(i, k);
       }
-      out.value += noise * noise * square + outputs * (2.0 * s * (1.0 - noise * fit.precision[i]) - s);
-      out.precision[at] = -2.0 * outputs * s * noise;
-      out.noise[at] = 2.0 * noise * square - 2.0 * outputs * s * fit.precision[i];
+      out.value += w * (noise * noise * square + outputs * (2.0 * s * (1.0 - noise * fit.precision[i]) - s));
+      out.precision[at] = -2.0 * w * outputs * s * noise;
+      out.noise[at] = 2.0 * w * (noise * square - outputs * s * fit.precision[i]);
     }
     return {};
   }};

@@ -93,7 +93,10 @@ Status evaluate(const Kernel& k, const Problem& problem, const Folds& folds, Ord
 
   Adjoint adjoint;
   const auto count = static_cast<Index>(groups.size());
-  const double share = 1.0 / (static_cast<double>(n) * static_cast<double>(m));
+  const auto weight = [&](Index i) { return problem.weights ? problem.weights[i] : 1.0; };
+  double total = 0.0;
+  for (Index i = 0; i < n; ++i) total += weight(i);
+  const double share = 1.0 / (total * static_cast<double>(m));
   if (gradient) {
     status = with_trend(state, 0.0, folds.log_density ? m : count * m, adjoint);
     if (status.ok() && folds.log_density) status = adjoint.S.resize(state.P, n);
@@ -117,9 +120,12 @@ Status evaluate(const Kernel& k, const Problem& problem, const Folds& folds, Ord
     status = solve<double>(factor, columns(r.data(), s, m));
     if (!status.ok()) return status;
     if (!folds.log_density) {
-      for (const double residual : r) out.value += share * residual * residual;
+      std::vector<double> both = r;  // z = P_II^-1 W r, and r
+      for (std::size_t e = 0; e < r.size(); ++e) {
+        both[e] *= weight(group.points[e % static_cast<std::size_t>(s)]);
+        out.value += share * r[e] * both[e];
+      }
       if (!gradient) continue;
-      std::vector<double> both = r;  // z = P_II^-1 r, and r
       status = solve<double>(factor, columns(both.data(), s, m));
       both.insert(both.end(), r.begin(), r.end());
       if (!status.ok()) return status;

@@ -17,7 +17,6 @@ from kernsel import _core
 from kernsel.criteria import (
     CRITERIA,
     Criterion,
-    GeneralizedCrossValidation,
     Given,
     GroupsOut,
     Loss,
@@ -27,15 +26,17 @@ from kernsel.criteria import (
 )
 from kernsel.errors import NotPositiveDefiniteError
 from kernsel.factor import Cholesky
-from kernsel.kernels import RBF, Columns, Kernel, Linear, Product
+from kernsel.kernels import RBF, ConstantKernel, Kernel, Product
 from kernsel.kernels.algebra import as_kernel
 from kernsel.kernels.automatic import Data
 from kernsel.kernels.given import Precomputed
 from kernsel.kernels.pairwise import INDEFINITE, NAMES, pairwise_kernel, row_kernel
 from kernsel.kernels.written import kernel_argument
-from kernsel.path import CURVES, RULES, RegularizationPath
+from kernsel.path import CURVES, RULES, RegularizationPath, ridge_rule
 from kernsel.selection import Budget, Selection, choose
 from kernsel.selection.progress import CallbackSupport, watched, with_callbacks
+from kernsel.selection.task import blind
+from kernsel.selection.unknowns import Layout
 from kernsel.weights import point_weights
 
 __all__ = ["KernelRidge", "KernelRidgeCV"]
@@ -216,16 +217,18 @@ class KernelRidge(CallbackSupport, _KernelMachine):  # type: ignore[misc]
     ----------
     kernel : Kernel, str, callable or None
         None and "auto" are ``RBF("auto")``, with length scales from the spread of each column. With "precomputed", X is the
-        kernel matrix: (n, n) in `fit`, (n_test, n) in `predict`. scikit-learn's names ("linear", "rbf", "poly", "laplacian", "cosine",
-        "sigmoid", "chi2", ...) stand for its kernels with `gamma`, `degree` and `coef0`, which are fixed; other text is read
-        as by :func:`kernsel.kernels.kernel`. A function is called with two points. "sigmoid" and "additive_chi2" are not
-        positive semidefinite: unless alpha is large enough, they raise :class:`kernsel.NotPositiveDefiniteError`.
+        kernel matrix: (n, n) in `fit`, (n_test, n) in `predict`. scikit-learn's names ("linear", "rbf", "poly",
+        "laplacian", "cosine", "sigmoid", "chi2", ...) stand for its kernels with `gamma`, `degree` and `coef0`, which
+        are fixed; other text is read as by :func:`kernsel.kernels.kernel`. A function is called with two points.
+        "sigmoid" and "additive_chi2" are not positive semidefinite: unless alpha is large enough, they raise
+        :class:`kernsel.NotPositiveDefiniteError`.
     alpha : float, array-like of shape (n_targets,), or "auto"
         The regularization, not negative; one for all targets, or one for each. "auto" is the best one for all.
     criterion : str, Criterion, callable or None
         What alpha and the kernel are chosen by. None is "loo" with ``alpha="auto"``; with a number, nothing is chosen. Besides
         those of :mod:`kernsel.criteria`, which choose the kernel and alpha together, the rules "discrepancy", "lcurve",
-        "quasi-optimality" and "sure" of :meth:`kernsel.RegularizationPath.best`, which choose alpha alone.
+        "quasi-optimality" and "sure" of :meth:`kernsel.RegularizationPath.best`, which choose alpha alone. Criteria that
+        see the scale of y, such as likelihoods, are taken with the best scale of kernel and noise, since this model has none.
     gamma : float or None
         Of kernels by name; None is 1 / d, and 1 for "chi2".
     degree, coef0 : float
@@ -381,9 +384,9 @@ class KernelRidge(CallbackSupport, _KernelMachine):  # type: ignore[misc]
                     f'alpha: expected "auto", since the criterion {name!r} chooses nothing else, got {self.alpha!r}'
                 )
             path = self._path(resolved, None)
-            alpha = max(path.best(name), resolved.least / unit)
+            alpha = max(path.best(ridge_rule(name)), resolved.least / unit)
             self.path_ = path
-            self.criterion_value_ = float(getattr(path.at(alpha), CURVES[name][0])[0])
+            self.criterion_value_ = float(getattr(path.at(alpha), CURVES[ridge_rule(name)][0])[0])
             return resolved, np.full(count, alpha)
         criterion = criterion_named(name, {"sigma": self.sigma} if name == "risk" else {})
         alphas = np.zeros(0) if automatic else self._alphas(count)
@@ -392,52 +395,37 @@ class KernelRidge(CallbackSupport, _KernelMachine):  # type: ignore[misc]
         kernel, points = given.kernel, np.asarray(given.X, dtype=np.float64)
         if isinstance(kernel, str):
             kernel, points = Precomputed((points + points.T) / 2), np.arange(len(points), dtype=np.float64)[:, None]
-        targets, weights, trend = np.asarray(given.targets, dtype=np.float64), given.weights, None
-        names = getattr(self, "feature_names_in_", None)
-        if self.fit_intercept:
-            trend = np.ones((len(points), 1))
-        squares = isinstance(criterion, GroupsOut) and not criterion.log_density
-        whitened = weights is not None and (squares or isinstance(criterion, GeneralizedCrossValidation | UnbiasedRisk))
-        unit_of_value = 1.0
-        if whitened:
-            # These see weights as the path does if rows are multiplied by their roots: then the noise is even.
-            if isinstance(criterion, GroupsOut):
-                used = np.flatnonzero(weights)
-                labels = groups(criterion.folds, Given(points, targets, used, True))[0]
-                criterion = replace(criterion, folds=labels)
-                unit_of_value = len(used) / given.total_weight
-            root = np.sqrt(given.weights_used)[:, None]
-            d = points.shape[1]
-            kernel = kernel.on(list(range(d))) * Linear(1.0, "fixed").on([d])
-            points, targets, weights = np.hstack([points[given.used], root]), targets[given.used] * root, None
-            trend = root if self.fit_intercept else None
-            names = None if names is None else [*names, ""]
-            if isinstance(criterion, UnbiasedRisk) and np.ndim(criterion.sigma):
-                criterion = replace(criterion, sigma=np.asarray(criterion.sigma)[given.used] * root[:, 0])
+        if isinstance(criterion, UnbiasedRisk) and given.weights is not None and np.ndim(criterion.sigma) == 0:
+            root = np.sqrt(np.where(given.weights > 0, given.weights, 1.0))
+            criterion = replace(criterion, sigma=float(criterion.sigma) / root)  # sigma is that of a point of weight one
+        # A criterion that sees the scale of y needs one for the kernel, too, of which only the ratio to alpha matters here.
+        known = kernel if isinstance(resolved.kernel, str) else resolved.kernel
+        scaled = automatic and not blind(criterion) and Layout(known).amplitudes() is None
+        if scaled:
+            kernel = ConstantKernel("auto") * kernel
         with watched(self, self.verbose, self.max_evaluations) as tell:
             selection = choose(
                 criterion,
                 kernel,
                 points,
-                targets,
+                np.asarray(given.targets, dtype=np.float64),
                 noise="auto" if automatic else float(alphas[0]) * unit,
                 jitter=resolved.least if automatic and resolved.least else "auto",
-                trend=trend,
-                sample_weight=weights,
-                names=names,
+                trend="constant" if self.fit_intercept else None,
+                sample_weight=given.weights,
+                names=getattr(self, "feature_names_in_", None),
                 random_state=self.random_state,
                 budget=Budget(self.max_evaluations, np.inf, tell),
             )
         self.selection_: Selection = selection
         self.criterion_value_ = selection.value
         strength = (selection.noise if automatic else float(alphas[0]) * unit) + selection.jitter
-        chosen: Any = selection.kernel
-        if whitened:
-            chosen = _without_root(chosen)
-            self.selection_ = replace(selection, kernel=chosen, value=selection.value * unit_of_value)
-            self.criterion_value_ = self.selection_.value
-        if isinstance(given.kernel, str):
-            chosen = "precomputed"
+        if scaled:
+            assert isinstance(selection.kernel, Product)
+            assert isinstance(selection.kernel.k1, ConstantKernel)
+            strength /= selection.kernel.k1._number("constant_value")
+            selection = replace(selection, kernel=selection.kernel.k2)
+        chosen: Any = "precomputed" if isinstance(given.kernel, str) else selection.kernel
         return (
             _Given(given.X, given.y, given.targets, given.weights, given.used, chosen),
             np.full(count, strength / unit),
@@ -473,8 +461,9 @@ class KernelRidgeCV(_KernelMachine):
     alphas : array-like of shape (l,), optional
         Positive. By default 200 over 14 decades, up to 100 times the largest eigenvalue of the kernel matrix.
     criterion : str or GroupsOut
-        A rule of :meth:`kernsel.RegularizationPath.best`. Those that are the minimum or the maximum of a curve choose among
-        `alphas`; "discrepancy", "lcurve" and "quasi-optimality" find their own. "kfold", "kfold_log_density" or
+        A rule of :meth:`kernsel.RegularizationPath.best`; likelihoods with the best scale of kernel and noise, since
+        this model has none. Those that are the minimum or the maximum of a curve choose among `alphas`; "discrepancy",
+        "lcurve" and "quasi-optimality" find their own. "kfold", "kfold_log_density" or
         :class:`kernsel.criteria.GroupsOut`: k-fold cross-validation, in closed form.
     alpha_per_target : bool
         Choose one alpha for each target.
@@ -578,7 +567,7 @@ class KernelRidgeCV(_KernelMachine):
             assert isinstance(criterion, GroupsOut)
             X = np.asarray(given.X, dtype=np.float64)
             used = np.arange(len(X)) if isinstance(given.used, slice) else given.used
-            data = Given(X, np.asarray(given.y, dtype=np.float64), used, given.weights is not None)
+            data = Given(X, np.asarray(given.y, dtype=np.float64), used)
             if self.fit_intercept:
                 criterion.require_trend(np.ones((len(used), 1)), data)
             return groups(criterion.folds, data)[0], bool(criterion.log_density)
@@ -607,9 +596,10 @@ class KernelRidgeCV(_KernelMachine):
             values = path.leave_groups_out(labels, log_density=log_density)
             at = int(np.nanargmax(values) if log_density else np.nanargmin(values))
             return float(path.alphas[at]), float(values[at])
-        name, sign = CURVES[self.criterion]
-        if self.criterion in ("discrepancy", "lcurve", "quasi-optimality"):
-            alpha = path.best(self.criterion)
+        rule = ridge_rule(str(self.criterion))
+        name, sign = CURVES[rule]
+        if rule in ("discrepancy", "lcurve", "quasi-optimality"):
+            alpha = path.best(rule)
             return alpha, float(getattr(path.at(alpha), name)[0])
         at = int(np.nanargmin(sign * getattr(path, name)))
         return float(path.alphas[at]), float(getattr(path, name)[at])
@@ -621,14 +611,6 @@ def _dense(X: Any) -> NDArray[Any]:
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool)
-
-
-def _without_root(kernel: Any) -> Kernel:
-    """Return the kernel that was multiplied by the roots of weights."""
-    assert isinstance(kernel, Product)
-    assert isinstance(kernel.k1, Columns)
-    inside: Kernel = kernel.k1.kernel
-    return inside
 
 
 def _factorize(given: _Given, noise: Vector) -> Cholesky:

@@ -16,7 +16,7 @@ from kernsel.kernels import Kernel
 from kernsel.kernels.algebra import as_kernel
 from kernsel.trend import Trend, trend_matrix
 
-__all__ = ["CURVES", "RULES", "PathValues", "RegularizationPath"]
+__all__ = ["CURVES", "RULES", "PathValues", "RegularizationPath", "ridge_rule"]
 
 # What each rule looks at, and whether it is small or large there.
 CURVES = {
@@ -32,6 +32,12 @@ CURVES = {
     "quasi-optimality": ("quasi_optimality", 1),
 }
 RULES = tuple(CURVES)
+
+
+def ridge_rule(rule: str) -> str:
+    """Return the rule for a ridge regression: likelihoods with the best scale of kernel and noise, since it has none."""
+    return f"profiled_{rule}" if rule in ("lml", "reml") else rule
+
 
 Vector = NDArray[np.float64]
 

@@ -23,7 +23,7 @@ from sklearn.utils.validation import (
 from kernsel.errors import NotPositiveDefiniteError
 from kernsel.factor import cholesky
 from kernsel.least_squares import solved
-from kernsel.path import CURVES, RULES, RegularizationPath
+from kernsel.path import CURVES, RULES, RegularizationPath, ridge_rule
 from kernsel.weights import point_weights
 
 __all__ = ["RidgeRegression"]
@@ -56,7 +56,8 @@ class RidgeRegression(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type:
     criterion : str
         A rule of :meth:`kernsel.RegularizationPath.best`: the minimum of "loo" (mean squared leave-one-out residual), "gcv" or
         "sure"; the maximum of "lml", "reml", "profiled_lml" or "profiled_reml"; "discrepancy", "lcurve" or
-        "quasi-optimality". Only used if alpha is "auto".
+        "quasi-optimality". Only used if alpha is "auto". Likelihoods are taken with the best scale of features and noise
+        together.
     alphas : array-like of shape (l,), optional
         Where the search begins; it goes on between and beyond these. By default 200 values, over 14 decades.
     alpha_per_target : bool
@@ -283,8 +284,9 @@ class RidgeRegression(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type:
             sample_weight=weights,
         )
         paths = path.of_each_target() if self.alpha_per_target else [path]
-        alphas = np.array([one.best(self.criterion) for one in paths])
-        scores = np.array([getattr(one.at(a), CURVES[self.criterion][0])[0] for one, a in zip(paths, alphas, strict=True)])
+        rule = ridge_rule(self.criterion)
+        alphas = np.array([one.best(rule) for one in paths])
+        scores = np.array([getattr(one.at(a), CURVES[rule][0])[0] for one, a in zip(paths, alphas, strict=True)])
         self.path_ = paths if self.alpha_per_target else path
         self.alpha_ = alphas if self.alpha_per_target else float(alphas[0])
         self.best_score_ = scores if self.alpha_per_target else float(scores[0])

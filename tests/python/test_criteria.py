@@ -303,6 +303,42 @@ def test_weights(name):
     assert (np.abs(ev.noise_gradient - expected) <= error + 1e-7).all()
 
 
+@pytest.mark.parametrize("name", ["kfold", "risk", "profiled_loo_log_density"])
+def test_losses_are_weighted(name, rng):
+    """The noise of a point is divided by its weight, and its part of the criterion counts that much."""
+    X, y, _ = data(0)
+    y, w = y[:, 0] if y.ndim == 2 else y, rng.uniform(0.3, 2.0, len(X))
+    k, level = RBF(0.8), 0.2
+    options = {"kfold": {"folds": 4}, "risk": {"sigma": 0.3}}.get(name, {})
+    ev = ks.evaluate(name, k, X, y, noise=level, sample_weight=w, gradient=True, **options)
+    noise, K, H = level / w, k(X), np.zeros((len(X), 0))
+    if name == "risk":
+        A = ref.smoother(K, noise, H)
+        expected = np.sum(w * ((y - A @ y) ** 2 + 0.09 * (2 * np.diag(A) - 1)))
+    elif name == "kfold":
+        labels = np.arange(len(X)) * 4 // len(X)
+        squares = np.zeros(len(X))
+        for label in range(4):
+            out = np.flatnonzero(labels == label)
+            squares[out] = (y[out] - ref.predict_without(K, noise, H, y[:, None], out)[0][:, 0]) ** 2
+        expected = np.sum(w * squares) / w.sum()
+    else:
+        parts = [ref.predict_without(K, noise, H, y[:, None], np.array([i])) for i in range(len(X))]
+        r = y - np.array([mean[0, 0] for mean, _ in parts])
+        v = np.array([covariance[0, 0] for _, covariance in parts])
+        s = np.sum(w * r**2 / v) / w.sum()
+        expected = -0.5 * np.sum(w * (np.log(2 * np.pi * s * v) + r**2 / (s * v)))
+        assert ev.scale == pytest.approx(s)
+    assert ev.value == pytest.approx(expected, rel=1e-9)
+
+    def value(t):
+        moved = k.clone_with_theta(t[:1])
+        return ks.evaluate(name, moved, X, y, noise=t[1], sample_weight=w, **options).value
+
+    slopes, errors = ref.central_differences(value, np.array([k.theta[0], level]))
+    assert [*ev.gradient, ev.noise_gradient] == pytest.approx(slopes, abs=10 * np.max(errors) + 1e-8 * abs(expected))
+
+
 def test_criteria_that_do_not_see_the_scale():
     X, y, noises = data(0)
     for name in ("loo", "loo_absolute", "gcv", "kfold"):

@@ -71,7 +71,8 @@ Criterion leave_one_out(PointLoss loss, bool sum = false, bool profiled = false)
 // n c'Uc / tr(U P.)^2, the mean over outputs, U the noise divided by its mean: n |c|^2 / (tr P.)^2 if all have the same.
 Criterion generalized_cross_validation();
 
-// |N c|^2 + 2 tr(S A) - tr S per output, A = I - N P., S = diag(variance): its expectation is the squared error at the points.
+// |N c|^2 + 2 tr(S A) - tr S per output, A = I - N P., S = diag(variance): its expectation is the squared error at the points,
+// both with the points' weights, if they have any.
 Criterion unbiased_risk(std::vector<double> variance);
 
 }  // namespace criteria
@@ -80,7 +81,7 @@ Criterion unbiased_risk(std::vector<double> variance);
 struct Folds {
   std::vector<Index> fold;
   Index count = 0;
-  bool log_density = false;  // of each group, jointly; otherwise the mean of squared residuals
+  bool log_density = false;  // of each group, jointly; otherwise the mean of squared residuals, weighted
 };
 
 struct Problem {
