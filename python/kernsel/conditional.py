@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from kernsel import _core
+from kernsel.blas import with_one_blas_thread
 from kernsel.factor import Cholesky
 from kernsel.kernels import Kernel
 from kernsel.trend import Trend, trend_gradient, trend_matrix
@@ -51,6 +52,7 @@ class Conditional:
         self.factor = Cholesky(kernel._build().cholesky(X, noise))
         self._solve()
 
+    @with_one_blas_thread
     def _solve(self) -> None:
         q = self.H.shape[1]
         if q:

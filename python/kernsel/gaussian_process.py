@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, Literal, Self
 
@@ -165,7 +166,11 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
         -------
         self : GaussianProcessRegressor
         """
-        X, y = validate_data(self, X, y, dtype=np.float64, multi_output=True, y_numeric=True, ensure_2d=True)
+        if _needs_no_conversion(X, y):  # most of the time of small fits would go into finding that out
+            self.n_features_in_ = X.shape[1]  # type: ignore[union-attr]
+            self.__dict__.pop("feature_names_in_", None)
+        else:
+            X, y = validate_data(self, X, y, dtype=np.float64, multi_output=True, y_numeric=True, ensure_2d=True)
         X = np.array(X, dtype=np.float64) if self.copy_X_train else np.asarray(X)
         y = np.asarray(y, dtype=np.float64)
         kernel = self._prior_kernel()
@@ -184,7 +189,8 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
 
         try:
             if not unknown and not np.any(known):
-                _require_function(kernel._resolve(Data(X, targets, None, self.feature_names())), X, targets)
+                resolved = partial(kernel._resolve, Data(X, targets, None, self.feature_names()))
+                _require_function(resolved, X, targets)
             selection = self._select(criterion, kernel, X, targets, known, unknown, trend)
         except np.linalg.LinAlgError as error:
             raise self._singular(kernel, error) from error
@@ -433,7 +439,7 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
             alpha = np.full(len(Z), self._alpha_known[0])
         if not (given + alpha).any():
             y_all = np.vstack([posterior.y, values])
-            _require_function(self.kernel_, np.vstack([posterior.X, Z]), y_all, posterior.noise - self.jitter_)
+            _require_function(lambda: self.kernel_, np.vstack([posterior.X, Z]), y_all, posterior.noise - self.jitter_)
         posterior.append(Z, values, given + alpha + self.jitter_)
         if np.ndim(self.noise_) or (given != self.noise_).any():
             self.noise_ = np.append(np.broadcast_to(self.noise_, (len(posterior.X) - len(Z),)), given)
@@ -690,14 +696,26 @@ def _require_variances(y: Vector, H: Vector) -> None:
         raise ValueError(f'scale: "each" finds no variance for target {named}, which is constant, or all trend')
 
 
-def _require_function(kernel: Kernel, X: Vector, y: Vector, noise: Vector | None = None) -> None:
+def _needs_no_conversion(X: Any, y: Any) -> bool:
+    """Tell whether X and y are arrays that scikit-learn's validation would return as they are."""
+    plain = type(X) is np.ndarray and type(y) is np.ndarray and X.dtype == y.dtype == np.float64
+    if not plain or X.ndim != 2 or y.ndim not in (1, 2) or len(X) != len(y) or not X.size or not y.size:
+        return False
+    return bool(np.isfinite(X).all() and np.isfinite(y).all())
+
+
+def _require_function(kernel: Callable[[], Kernel], X: Vector, y: Vector, noise: Vector | None = None) -> None:
     """Raise if, without noise, equal points have different values: the likelihood of that is zero.
 
     Parameters
     ----------
+    kernel : callable
+        Returns the kernel, if there are equal points.
     noise : ndarray, optional
         Of the first points; none by default.
     """
+    if len(np.unique(X @ np.sqrt(np.arange(2.0, X.shape[1] + 2)))) == len(X):  # equal points have equal products
+        return
     _, first, group = np.unique(X, axis=0, return_index=True, return_inverse=True)
     if len(first) == len(X):
         return
@@ -706,7 +724,7 @@ def _require_function(kernel: Kernel, X: Vector, y: Vector, noise: Vector | None
     off = (np.abs(y - y[twin]) > 1e-7 * spread).any(axis=1)
     if not off.any():
         return
-    total = np.asarray(kernel._on_points(X)[0]._build().noise(X)).copy()
+    total = np.asarray(kernel()._on_points(X)[0]._build().noise(X)).copy()
     if noise is not None:
         total[: len(noise)] += noise
     pairs = [(int(twin[i]), int(i)) for i in np.flatnonzero(off & (total <= 0))]

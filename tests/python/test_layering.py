@@ -42,6 +42,7 @@ MODULES = [
     "_core",
     "errors",
     "config",
+    "blas",
     "factor",
     "kernels",
     "gram_matrix",

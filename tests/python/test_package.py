@@ -17,6 +17,7 @@ FILES = [
     "_core.<abi>",
     "_core.pyi",
     "cli.py",
+    "blas.py",
     "conditional.py",
     "config.py",
     "criteria.py",

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kernsel.blas import with_one_blas_thread
 from kernsel.criteria import Criterion, LeaveOneOut, Likelihood
 from kernsel.kernels import Kernel
 from kernsel.selection.task import Budget, Found, Task, blind
@@ -68,6 +69,7 @@ class Selection:
     interrupt: BaseException | None = None
 
 
+@with_one_blas_thread
 def choose(
     criterion: Criterion,
     kernel: Kernel,

@@ -4,24 +4,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
-from threadpoolctl import ThreadpoolController
 
 from kernsel import _core
 
 __all__ = ["LBFGSB", "own_optimizer"]
 
 Vector = NDArray[np.float64]
-
-
-@cache
-def _pools() -> ThreadpoolController:
-    return ThreadpoolController()
 
 
 class _StoppedError(Exception):
@@ -62,9 +55,7 @@ class LBFGSB:
         """Return the best place, as the core's own search does."""
         reached: list[tuple[float, Vector]] = []
         first = self.every if self.some is None else self.some
-        # SciPy's BLAS leaves threads that wait busily for a while, in the way of ours: its matrices here are tiny.
-        with _pools().limit(limits=1, user_api="blas"):
-            self._run(first, starts, reached)
+        self._run(first, starts, reached)
         best = self.best
         if not np.isfinite(best["value"]) and np.isfinite(self.best_of_some["value"]) and self.ended != "converged":
             best = {"x": self.best_of_some["x"], "value": np.inf}  # it ended before it came to all points

@@ -8,6 +8,7 @@ alone explains the targets, and a short one; with noise short and quiet, long an
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,9 @@ from kernsel.selection.unknowns import Layout
 __all__ = ["Landscape", "landscape", "starting_points"]
 
 Vector = NDArray[np.float64]
+
+# How far quasi-random starts are spread around what the data propose, on the scale of theta, where it is no length scale.
+_WIDTHS = {"variance": 4.0, "ratio": 4.0, "norm": 4.0, "size": 4.0, "period": 2.0, "signed": 1.0}
 
 
 @dataclass(frozen=True)
@@ -104,24 +108,29 @@ def starting_points(land: Landscape, variance: float, noise: bool, random: int, 
         theta[is_length] = (land.unit + np.log(factor * spread))[is_length]
         theta[land.rule == "noise"] = np.log(ratio * variance)
         result.append((theta, float(np.log(ratio * variance))))
+    width = np.array([_WIDTHS.get(rule, 0.0) for rule in land.rule.tolist()])
+    others = width > 0
     points = _quasi_random(random, len(land.middle) + 1, shift)
     for u in points:
         theta = land.middle.copy()
         wide = np.maximum(1.0, np.sqrt(land.columns / 4))
         theta[is_length] = (land.unit + np.log(0.1 * wide) + u[:-1] * np.log(30.0))[is_length]
-        for rule, width in (("variance", 4.0), ("ratio", 4.0), ("norm", 4.0), ("size", 4.0), ("period", 2.0), ("signed", 1.0)):
-            at = land.rule == rule
-            theta[at] += width * (u[:-1][at] - 0.5)
+        theta[others] += width[others] * (u[:-1][others] - 0.5)
         log_noise = float(np.log(1e-4 * variance) + u[-1] * np.log(1e4))
         theta[land.rule == "noise"] = log_noise
         result.append((theta, log_noise))
     return result
 
 
-def _quasi_random(count: int, dimension: int, shift: float) -> Vector:
-    """Return points that fill the unit cube evenly: multiples of powers of the root of x^(d+1) = x + 1."""
+@cache
+def _steps(dimension: int) -> Vector:
     root = 2.0
     for _ in range(40):
         root = (1 + root) ** (1 / (dimension + 1))
-    steps = root ** -np.arange(1.0, dimension + 1)
+    return np.asarray(root ** -np.arange(1.0, dimension + 1))
+
+
+def _quasi_random(count: int, dimension: int, shift: float) -> Vector:
+    """Return points that fill the unit cube evenly: multiples of powers of the root of x^(d+1) = x + 1."""
+    steps = _steps(dimension)
     return (0.5 + shift * np.arange(1, dimension + 1) + np.outer(np.arange(1, count + 1), steps)) % 1.0
