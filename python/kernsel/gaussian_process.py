@@ -102,7 +102,7 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
     log_marginal_likelihood_value_ : float
     n_evaluations_ : int
         Of the criterion, on all points.
-    selection_ : kernsel.selection.Selection or None
+    selection_ : kernsel.selection.Selection
         The report of the search: evaluations, where each start led, which hyperparameters ended at a bound, and which the data
         say nothing about.
     n_features_in_ : int
@@ -207,7 +207,7 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
             level = diagonal if np.ptp(diagonal) else float(diagonal[0])
             value = evaluate(criterion, fitted_kernel, X, targets, noise=level, trend=trend).value
 
-        self.selection_: Selection | None = selection
+        self.selection_: Selection = selection
         self.kernel_ = fitted_kernel
         self.criterion_value_ = value
         given = np.zeros(()) if unknown or self.noise is None else self._numbers("noise", len(y)) * factor

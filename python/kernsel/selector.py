@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from numbers import Integral, Real
 from typing import Any, Literal
 
@@ -47,23 +47,29 @@ class Tried:
         As it was tried.
     value : float
         Of the criterion at its best; nan if the kernel could not be fitted.
-    model : GaussianProcessRegressor or None
-        Fitted.
     seconds : float
     problem : str
         Why it could not be fitted; empty if it could.
+    kernel_ : Kernel or None
+        With its hyperparameters.
+    noise_, jitter_, n_evaluations_
+        As :class:`kernsel.GaussianProcessRegressor` has them.
+    parameters : int
+        How many numbers were found in the kernel; an amplitude that only does what another number does is not counted.
+    ended : str
+        Why its search ended, see :class:`kernsel.selection.Selection`.
     """
 
     kernel: Kernel
     value: float
-    model: GaussianProcessRegressor | None
     seconds: float
     problem: str = ""
-
-    @property
-    def parameters(self) -> int:
-        """How many numbers were found in the kernel; an amplitude that only does what another number does is not counted."""
-        return 0 if self.model is None else numbers_found(self.model.kernel_, self.model.trend is not None)
+    kernel_: Kernel | None = None
+    noise_: Any = 0.0
+    jitter_: float = 0.0
+    n_evaluations_: int = 0
+    parameters: int = 0
+    ended: str = "converged"
 
 
 @dataclass(frozen=True)
@@ -75,6 +81,8 @@ class Selected:
     tried : list of Tried
         The best first: by the value of the criterion, in a search less what the numbers found are worth.
     criterion : Criterion
+    best_estimator_ : GaussianProcessRegressor
+        With the best kernel, fitted. Of the others only the table is kept.
     ended : str
         Why no more was tried: "" if all was.
     interrupt : BaseException or None
@@ -84,6 +92,7 @@ class Selected:
 
     tried: list[Tried]
     criterion: Criterion
+    best_estimator_: GaussianProcessRegressor = field(repr=False)
     ended: str = ""
     interrupt: BaseException | None = field(default=None, repr=False)
 
@@ -91,13 +100,6 @@ class Selected:
     def best(self) -> Tried:
         """The best line of the table."""
         return self.tried[0]
-
-    @property
-    def best_estimator_(self) -> GaussianProcessRegressor:
-        """The model with the best kernel, fitted."""
-        model = self.best.model
-        assert model is not None
-        return model
 
     @property
     def best_kernel_(self) -> Kernel:
@@ -121,16 +123,16 @@ class Selected:
         lines = [f"{'kernel':55s} {'value':>12s} {'found':>5s} {'noise':>9s} {'evals':>5s} {'seconds':>7s}"]
         early = False
         for one in self.tried:
-            if one.model is None:
+            if one.kernel_ is None:
                 lines.append(_cut(f"{_cut(str(one.kernel), 55):55s} {one.problem}", 100))
                 continue
-            noise = one.model.noise_
+            noise = one.noise_
             shown = f"{noise:9.3g}" if np.ndim(noise) == 0 else "   vector"
-            numbers = f"{one.value:12.6g} {one.parameters:5d} {shown} {one.model.n_evaluations_:5d} {one.seconds:7.2f}"
-            cut_short = one.model.selection_ is not None and one.model.selection_.ended not in ("converged", "undecided")
+            numbers = f"{one.value:12.6g} {one.parameters:5d} {shown} {one.n_evaluations_:5d} {one.seconds:7.2f}"
+            cut_short = one.ended not in ("converged", "undecided")
             early = early or cut_short
-            lines.append(f"{_cut(str(one.model.kernel_), 55):55s} {numbers}{' *' if cut_short else ''}")
-        best = str(self.tried[0].model.kernel_) if self.tried[0].model is not None else ""
+            lines.append(f"{_cut(str(one.kernel_), 55):55s} {numbers}{' *' if cut_short else ''}")
+        best = str(self.best_kernel_)
         if len(best) > 55:
             lines += textwrap.wrap(f"best: {best}", 100, break_long_words=False)
         better = "larger" if self.criterion.larger_is_better else "smaller"
@@ -242,6 +244,7 @@ class _Attempt:
         self.verbose = verbose
         self.by_worth = by_worth  # is the best one the one that pays?
         self.tried: list[Tried] = []
+        self.best: tuple[Tried, GaussianProcessRegressor] | None = None  # the only model that is kept
         self.errors: list[Exception] = []
         self.ended = ""
         self.interrupt: BaseException | None = None
@@ -269,7 +272,19 @@ class _Attempt:
             if not hasattr(model, "criterion_value_"):
                 return None
         value = np.nan if problem else float(model.criterion_value_)
-        one = Tried(kernel, value, None if problem else model, time.perf_counter() - began, problem)
+        one = Tried(kernel, value, time.perf_counter() - began, problem)
+        if not problem:
+            one = replace(
+                one,
+                kernel_=model.kernel_,
+                noise_=model.noise_,
+                jitter_=model.jitter_,
+                n_evaluations_=model.n_evaluations_,
+                parameters=numbers_found(model.kernel_, model.trend is not None),
+                ended=model.selection_.ended,
+            )
+            if self.best is None or self.rank(one) < self.rank(self.best[0]):
+                self.best = (one, model)
         if self.verbose:
             print(f"{value:12.6g}  {_cut(problem or str(model.kernel_), 86)}", flush=True)
         self.tried.append(one)
@@ -277,10 +292,10 @@ class _Attempt:
 
     def worth(self, one: Tried) -> float:
         """Return how good a kernel is, the numbers found paid for; larger is better, and minus infinity if it is nothing."""
-        if one.model is None or np.isnan(one.value):
+        if one.kernel_ is None or np.isnan(one.value):
             return -np.inf
         if self.criterion.larger_is_better:
-            return one.value - 0.5 * one.parameters * float(np.log(len(one.model.X_train_)))
+            return one.value - 0.5 * one.parameters * float(np.log(len(self.X)))
         return -(one.value + 0.02 * one.parameters * abs(one.value))
 
     def better(self, one: Tried, other: Tried) -> bool:
@@ -288,22 +303,22 @@ class _Attempt:
         new, old = self.worth(one), self.worth(other)
         return bool(new > old + 1e-6 * abs(old)) if np.isfinite(old) else bool(new > old)
 
+    def rank(self, one: Tried) -> tuple[bool, bool, float]:
+        """Return what lines are sorted by: those that could be fitted first, the best of them before all."""
+        merit = self.worth(one) if self.by_worth else one.value if self.criterion.larger_is_better else -one.value
+        return one.kernel_ is None, bool(np.isnan(one.value)), 0.0 if np.isnan(one.value) else -merit
+
     def result(self) -> Selected:
         """Return the table."""
-        sign = 1 if self.criterion.larger_is_better else -1
-        merit = self.worth if self.by_worth else lambda one: sign * one.value
-        order = sorted(
-            self.tried,
-            key=lambda one: (one.model is None, bool(np.isnan(one.value)), 0.0 if np.isnan(one.value) else -merit(one)),
-        )
-        if not order or order[0].model is None:
+        order = sorted(self.tried, key=self.rank)
+        if self.best is None:
             if self.interrupt is not None:
                 raise self.interrupt
             if len({str(error) for error in self.errors}) == 1:
                 raise self.errors[0]  # no fault of the kernels
             problems = "; ".join(f"{one.kernel}: {one.problem}" for one in order[:5])
             raise ValueError(f"kernels: none of them could be fitted: {problems}") from self.errors[0]
-        return Selected(order, self.criterion, self.ended, self.interrupt)
+        return Selected(order, self.criterion, self.best[1], self.ended, self.interrupt)
 
 
 def _grow(attempt: _Attempt, most: int, X: Any, y: Any) -> None:
@@ -325,9 +340,9 @@ def _grow(attempt: _Attempt, most: int, X: Any, y: Any) -> None:
             one = attempt.try_kernel(structure)
             if one is None:
                 return
-            if one.model is not None and np.isnan(one.value):
+            if one.kernel_ is not None and np.isnan(one.value):
                 return  # the trend alone explains y
-            if one.model is not None and (leader is None or attempt.better(one, leader)):
+            if one.kernel_ is not None and (leader is None or attempt.better(one, leader)):
                 leader = one
         if leader is best or leader is None:
             return
