@@ -154,7 +154,7 @@ def ratio(data: Data) -> Proposal:
 
 def variance(data: Data) -> Proposal:
     """Propose a variance of what is modelled: that of the targets at the start."""
-    return Proposal(data.variance, 1e-5 * data.variance, 1e5 * data.variance)
+    return Proposal(data.variance, 1e-5 * data.variance, 1e10 * data.variance)
 
 
 def noise(data: Data) -> Proposal:
