@@ -139,8 +139,8 @@ def main():
 
 
 def accuracy(chosen, noisy):
-    sizes = chosen.sizes or ([50, 200] if chosen.quick else fits.SIZES)
-    fits.accuracy(chosen.cases, sizes, chosen.seeds or (2 if chosen.quick else 5), noisy)
+    sizes = chosen.sizes or ([50] if chosen.quick else fits.SIZES)
+    fits.accuracy(chosen.cases, sizes, chosen.seeds or (1 if chosen.quick else 5), noisy)
 
 
 PARTS = {
