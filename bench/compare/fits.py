@@ -80,8 +80,6 @@ def accuracy(cases=CASES, sizes=SIZES, seeds=5, noisy=False):
     packages = {name: package for name, package in (PEERS | ours.OURS).items() if package.installed}
     for name in [name for name, package in PEERS.items() if not package.installed]:
         print(f"{name} is not installed")
-    if not ours.OURS:
-        print("this kernsel has no GaussianProcessRegressor")
     print(f"\n{'Fits with noise, a tenth of the signal' if noisy else 'Fits without noise'}: medians of {seeds} designs.")
     print(
         "Ratio: error by that of the best peer, the worst design. Below: by how much the log likelihood is below the highest of"
@@ -100,10 +98,8 @@ def accuracy(cases=CASES, sizes=SIZES, seeds=5, noisy=False):
                 }
             results[case, n] = figures
             print_case(case, n, figures)
-            if ours.OURS:
-                row(f"{case:10s} {n:5d}  kernsel", **targets(figures, noisy))
-    if ours.OURS:
-        print_worst(results, noisy)
+            row(f"{case:10s} {n:5d}  kernsel", **targets(figures, noisy))
+    print_worst(results, noisy)
     return results
 
 
@@ -159,9 +155,6 @@ def print_worst(results, noisy):
 
 def limits(quick=False):
     """Print times of fits that must stay short."""
-    if not ours.OURS:
-        print("this kernsel has no GaussianProcessRegressor")
-        return
     f = FUNCTIONS["robot"]
     X = f.design(200, 0)
     _, seconds = timed(lambda: ours.fit(X, f(X), False), 0.5)
@@ -179,9 +172,6 @@ def limits(quick=False):
 
 def ridge(quick=False):
     """Print the choice of the regularization of kernel ridge regression against a grid search."""
-    if not hasattr(ks, "KernelRidgeCV"):
-        print("this kernsel has no KernelRidgeCV")
-        return
     n, count, scale = 400 if quick else 2000, 20 if quick else 200, 1.0
     alphas = np.logspace(-8, 2, count)
     X, y, Z, truth = noisy_friedman(n, 0)

@@ -27,5 +27,3 @@ OURS = {
     "kernsel": Peer(fit, True, seconds=0.2),
     "kernsel, of the distance": Peer(lambda X, y, noisy: fit(X, y, noisy, product=False), False, seconds=0.2),
 }
-if not hasattr(ks, "GaussianProcessRegressor"):
-    OURS = {}
