@@ -16,7 +16,7 @@ Status evaluate(const Kernel& k, const Problem& problem, const Criterion& criter
   if (!status.ok()) return status;
   State state(k, problem, buffer);
   const Index n = state.n, m = state.m;
-  status = start(state);
+  status = start(state, gradient);
   if (status.ok() && (gradient || criterion.sees_precision)) status = find_precision(state, gradient, criterion.sees_precision);
   if (!status.ok()) return status;
   const Fit fit{problem.y,       state.c.view(n), state.precision.data(), state.noise.data(),

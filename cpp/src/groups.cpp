@@ -86,7 +86,7 @@ Status evaluate(const Kernel& k, const Problem& problem, const Folds& folds, Ord
   for (const Group& group : groups)
     if (group.points.empty() || static_cast<Index>(group.points.size()) == n)
       return Status::invalid("folds: each group must have points, and leave some");
-  status = start(state);
+  status = start(state, gradient);
   if (status.ok()) status = find_precision(state, true, false);
   if (!status.ok()) return status;
   report(state, out);

@@ -216,7 +216,21 @@ using Children = std::array<const T*, most_children>;
 }  // namespace
 
 template <class T>
+Status Program<T>::keep_values() {
+  if (row_blocks() != 1 || col_blocks() != 1) return {};
+  return kept_.reserve(values_.size() * static_cast<std::size_t>(block_ * block_) * sizeof(T));
+}
+
+template <class T>
 Status Program<T>::forward(const Place& at, const T*& values, T* out) const {
+  if (kept_.data() && at.tile()) {
+    T* every = static_cast<T*>(kept_.data());
+    const Status status = record(at, every);
+    keeps_ = status.ok();
+    values = every + static_cast<Index>(values_.size() - 1) * block_ * block_;
+    if (out) values = std::copy_n(values, at.count(), out) - at.count();
+    return status;
+  }
   T* memory = scratch<T>(Scratch::values, static_cast<Index>(slots_) * block_ * block_);
   if (!memory) return no_memory();
   const std::size_t root = values_.back().slot;
@@ -247,24 +261,34 @@ Status Program<T>::record(const Place& at, T* values) const {
   return {};
 }
 
+// The same, in memory of the calling thread, unless they were kept.
+template <class T>
+Status Program<T>::recorded(const Place& at, const T*& values) const {
+  if (keeps_ && at.tile()) {
+    values = static_cast<const T*>(kept_.data());
+    return {};
+  }
+  T* every = scratch<T>(Scratch::tape, static_cast<Index>(values_.size()) * block_ * block_);
+  values = every;
+  return every ? record(at, every) : no_memory();
+}
+
 template <class T>
 Status Program<T>::pull_rows(const Place& at, const T* W, double* rows) const {
-  const Index size = block_ * block_, count = static_cast<Index>(values_.size());
-  T* values = scratch<T>(Scratch::tape, count * size);
-  T* adjoints = scratch<T>(Scratch::adjoint, (static_cast<Index>(entries_.size()) + 1) * size);
-  if (!values || !adjoints) return no_memory();
-  const Status status = record(at, values);
+  T* adjoints = scratch<T>(Scratch::adjoint, (static_cast<Index>(entries_.size()) + 1) * block_ * block_);
+  if (!adjoints) return no_memory();
+  const T* values = nullptr;
+  const Status status = recorded(at, values);
   return status.ok() ? pull_steps(at, values, adjoints, W, {nullptr, rows}, std::vector<T*>(2 * frames_.size(), nullptr))
                      : status;
 }
 
 template <class T>
 Status Program<T>::pullback(const Place& at, const T* W, double* gradient, T* gx) const {
-  const Index size = block_ * block_, count = static_cast<Index>(values_.size());
-  T* values = scratch<T>(Scratch::tape, count * size);
-  T* adjoints = scratch<T>(Scratch::adjoint, (static_cast<Index>(entries_.size()) + 1) * size);
-  if (!values || !adjoints) return no_memory();
-  Status status = record(at, values);
+  T* adjoints = scratch<T>(Scratch::adjoint, (static_cast<Index>(entries_.size()) + 1) * block_ * block_);
+  if (!adjoints) return no_memory();
+  const T* values = nullptr;
+  Status status = recorded(at, values);
   if (!status.ok()) return status;
 
   // dJ/dx and dJ/dz of each frame, side by side.

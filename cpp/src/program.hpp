@@ -143,6 +143,8 @@ class Program {
   Index parameters() const { return parameters_; }
   double cost() const { return cost_; }  // of an element, in nanoseconds, roughly
 
+  // If there is one tile only: from now on forward() keeps all values on the way for the derivatives, which are its next.
+  Status keep_values();
   // values <- those of a place, height x width without gaps, in `out` or in memory of the calling thread.
   Status forward(const Place& at, const T*& values, T* out = nullptr) const;
   // gradient += sum over the tile of W dk/dtheta; and gx += dJ/dx, (height, columns of X), if the program is differentiable.
@@ -187,6 +189,7 @@ class Program {
     double* rows;
   };
   Status record(const Place& at, T* values) const;
+  Status recorded(const Place& at, const T*& values) const;
   Status pull_steps(const Place& at, const T* values, T* adjoints, const T* W, const Sums& sums,
                     const std::vector<T*>& points) const;
 
@@ -201,6 +204,8 @@ class Program {
   std::unordered_map<std::string, std::size_t> known_values_, known_points_;
   bool may_overflow_ = false, has_rows_ = true;
   mutable std::atomic<bool> overflowed_{false};
+  Memory kept_;                 // of the one tile, all values
+  mutable bool keeps_ = false;  // are they there?
   Index rows_, cols_, block_;
   bool same_, pulls_points_ = false;
   Index parameters_ = 0;

@@ -103,7 +103,7 @@ Status check(const Problem& problem) {
   return {};
 }
 
-Status start(State& state) {
+Status start(State& state, bool differentiated) {
   const Problem& problem = state.problem;
   const Index n = state.n;
   state.noise.resize(static_cast<std::size_t>(n));
@@ -114,6 +114,7 @@ Status start(State& state) {
   if (!status.ok()) return status;
   state.program = std::make_unique<Program<double>>(state.k, problem.X, problem.X, true, state.P.tile());
   status = state.program->status();
+  if (status.ok() && differentiated) status = state.program->keep_values();
   if (status.ok()) status = factorize<double>(*state.program, problem.noise, state.P);
   if (!status.ok()) return status;
   state.padded = padded_size(state.P);

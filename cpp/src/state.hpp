@@ -39,7 +39,7 @@ struct State {
 // What is wrong with a problem; the fit up to c, with L in P's place; then the diagonal of P., and with `whole` P in place of
 // L. Where it is divided by, `strict`, it must not be zero.
 Status check(const Problem& problem);
-Status start(State& state);
+Status start(State& state, bool differentiated);
 Status find_precision(State& state, bool whole, bool strict);
 void report(const State& state, Evaluation& out);
 

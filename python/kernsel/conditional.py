@@ -35,6 +35,14 @@ def require_memory(n: int) -> None:
         )
 
 
+def _orthonormal(U: Vector) -> tuple[Vector, Vector]:
+    """Return Q with orthonormal columns and R with U = Q R; for one column, most often, without LAPACK's overhead."""
+    if U.shape[1] > 1:
+        return linalg.qr(U, mode="economic", check_finite=False)  # type: ignore[no-any-return]
+    size = np.linalg.norm(U)
+    return U / size, np.full((1, 1), size)
+
+
 class Conditional:
     """The factor of K~ = k(X, X) + diag(noise), the trend's coefficients beta and the weights c = K~^-1 (y - H beta).
 
@@ -56,7 +64,7 @@ class Conditional:
     def _solve(self) -> None:
         q = self.H.shape[1]
         if q:
-            Q, self.R = linalg.qr(self.factor.solve_lower(self.H), mode="economic", check_finite=False)
+            Q, self.R = _orthonormal(self.factor.solve_lower(self.H))
             self.V = linalg.solve_triangular(self.R, self.factor.solve(self.H).T, trans="T", check_finite=False).T
             self.beta = linalg.solve_triangular(self.R, Q.T @ self.factor.solve_lower(self.y), check_finite=False)
             self.c = self.factor.solve(self.y - self.H @ self.beta)

@@ -20,7 +20,7 @@ from kernsel.criteria import Criterion, Likelihood, Loss, criterion_named
 from kernsel.evaluation import evaluate
 from kernsel.kernels import ConstantKernel, Kernel, Matern, WhiteKernel
 from kernsel.kernels.algebra import as_kernel
-from kernsel.kernels.automatic import RULES, Data
+from kernsel.kernels.automatic import Data
 from kernsel.kernels.written import kernel_argument
 from kernsel.selection import Budget, Selection, choose, explained
 from kernsel.selection.progress import CallbackSupport, watched, with_callbacks
@@ -643,7 +643,7 @@ def _as_it_is(
     """Return the kernel with nothing chosen, but what is "auto" set from the data."""
     data = Data(X, y, None, names)
     resolved = kernel._resolve(data)._on_points(X)[0]
-    noise = float(np.mean(RULES["noise"](data).start)) if unknown else np.nan
+    noise = float(np.mean(data.proposal("noise").start)) if unknown else np.nan
     size = float(np.mean(resolved.diag(X[:1000])))
     quiet = isinstance(alpha, str) and not unknown and not np.any(known)
     jitter = max(len(X) * np.finfo(float).eps, 1e-14) * size if quiet else 0.0

@@ -23,7 +23,7 @@ from kernsel.kernels import (
     Sum,
     WhiteKernel,
 )
-from kernsel.kernels.automatic import RULES, Data
+from kernsel.kernels.automatic import Data
 from kernsel.kernels.hyperparameter import numbers
 
 __all__ = ["describe", "hidden_period", "larger_structures", "numbers_found", "simplest_structures", "terms_of"]
@@ -61,7 +61,7 @@ def hidden_period(X: NDArray[np.float64], y: NDArray[np.float64]) -> float | Non
     x = 2 * (X[:, 0] - X[:, 0].min()) / np.ptp(X) - 1
     basis = np.polynomial.legendre.legvander(x, 5)
     rest = targets - basis @ np.linalg.lstsq(basis, targets, rcond=None)[0]
-    plain, hidden = (float(np.ravel(RULES["period"](Data(X, values)).start)[0]) for values in (targets, rest))
+    plain, hidden = (float(np.ravel(Data(X, values).proposal("period").start)[0]) for values in (targets, rest))
     return None if abs(np.log(hidden / plain)) < 0.1 else hidden
 
 

@@ -39,6 +39,16 @@ class Data:
         """Return the same with other points, which have no names."""
         return Data(X, self.y, self.weights, None, self.ties, self.anchors)
 
+    @cached_property
+    def _proposals(self) -> dict[str, Proposal]:
+        return {}
+
+    def proposal(self, rule: str) -> Proposal:
+        """Return what a rule proposes."""
+        if rule not in self._proposals:
+            self._proposals[rule] = RULES[rule](self)
+        return self._proposals[rule]
+
     def note(self, rule: str, count: int) -> None:
         """Put down what that many numbers of one hyperparameter can be measured by."""
         if self.anchors is not None:
@@ -55,7 +65,9 @@ class Data:
         """The median distance between neighbouring values of each column."""
         gaps = np.diff(np.sort(self.X, axis=0), axis=0)
         if len(gaps) and (gaps > 0).all():
-            return np.asarray(np.median(gaps, axis=0))
+            gaps.sort(axis=0)
+            half = len(gaps) // 2
+            return np.asarray((gaps[half] + gaps[-1 - half]) / 2)
         return np.array([np.median(gap[gap > 0]) if (gap > 0).any() else 1.0 for gap in gaps.T])
 
     @cached_property
@@ -63,8 +75,8 @@ class Data:
         """The standard deviation of each column; 1 for constant columns."""
         if not self.X.size:
             return np.ones(self.X.shape[1])
-        deviations = (self.X - np.average(self.X, axis=0, weights=self.weights)) / self.ranges  # any unit
-        spread = np.sqrt(np.average(deviations**2, axis=0, weights=self.weights)) * self.ranges
+        deviations = (self.X - _mean(self.X, self.weights)) / self.ranges  # any unit
+        spread = np.sqrt(_mean(deviations**2, self.weights)) * self.ranges
         return np.where(spread > 0, spread, 1.0)
 
     @cached_property
@@ -74,7 +86,7 @@ class Data:
             return np.ones(self.X.shape[1])
         largest = np.abs(self.X).max(axis=0)
         unit = np.where(largest > 0, largest, 1.0)
-        size = np.sqrt(np.average((self.X / unit) ** 2, axis=0, weights=self.weights)) * unit
+        size = np.sqrt(_mean((self.X / unit) ** 2, self.weights)) * unit
         return np.where(size > 0, size, 1.0)
 
     @cached_property
@@ -98,8 +110,8 @@ class Data:
         """The variance of the targets, averaged over outputs; 1 without targets, or if they are constant."""
         if self.y is None or not len(self.y):
             return 1.0
-        centred = self.y - np.average(self.y, axis=0, weights=self.weights)
-        variance = float(np.mean(np.average(centred**2, axis=0, weights=self.weights)))
+        centred = self.y - _mean(self.y, self.weights)
+        variance = float(np.mean(_mean(centred**2, self.weights)))
         return variance if variance > 0 else 1.0
 
 
@@ -178,6 +190,11 @@ def signed(data: Data) -> Proposal:
 RULES: dict[str, Callable[[Data], Proposal]] = {
     rule.__name__: rule for rule in (length, size, norm, ratio, variance, noise, period, signed)
 }
+
+
+def _mean(values: Vector, weights: Vector | None) -> Vector:
+    """Return the mean over the rows."""
+    return np.asarray(values.sum(axis=0) / len(values) if weights is None else weights @ values / weights.sum())
 
 
 def _best_period(x: Vector, data: Data, shortest: float, longest: float) -> float:

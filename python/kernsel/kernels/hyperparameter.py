@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import copy
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -142,8 +141,8 @@ class Hyperparameter:
 
     def renamed(self, name: str) -> Hyperparameter:
         """Return the same under another name."""
-        other = copy(self)  # its bounds have been checked
-        object.__setattr__(other, "name", name)
+        other = object.__new__(Hyperparameter)  # its bounds have been checked
+        other.__dict__.update(self.__dict__, name=name)
         return other
 
     def __eq__(self, other: object) -> bool:

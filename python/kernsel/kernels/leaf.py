@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kernsel.kernels.automatic import RULES, Data
+from kernsel.kernels.automatic import Data
 from kernsel.kernels.base import Kernel
 from kernsel.kernels.hyperparameter import Bounds, Hyperparameter, Parameter, numbers
 
@@ -120,7 +120,7 @@ class Leaf(Kernel):
             if isinstance(given, Parameter) and given.name in data.ties:
                 changed[name] = data.ties[given.name]
                 continue
-            proposal = RULES[self._rule(name)](data)
+            proposal = data.proposal(self._rule(name))
             if auto:
                 value = proposal.start if name in self._by_column else float(np.mean(proposal.start))
             if isinstance(bounds, str) and bounds == "auto":

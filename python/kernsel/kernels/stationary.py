@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kernsel import _core
-from kernsel.kernels.automatic import RULES, Data
+from kernsel.kernels.automatic import Data
 from kernsel.kernels.base import Kernel
 from kernsel.kernels.hyperparameter import Bounds, Hyperparameter, Parameter, numbers
 from kernsel.kernels.leaf import Leaf, ScaledLeaf, value_of
@@ -389,13 +389,13 @@ class SpectralMixture(Leaf):
         for rule, columns in (("variance", 1), ("length", data.X.shape[1]), ("period", data.X.shape[1])):
             data.note(rule, q * columns)
         starts: dict[str, NDArray[np.float64]] = {"weights": np.full(q, data.variance / q)}
-        period, length = RULES["period"](data), RULES["length"](data)
+        period, length = data.proposal("period"), data.proposal("length")
         spread = np.geomspace(1.0, 0.1, q)[:, None] if q > 1 else np.ones((1, 1))
         periods = np.maximum(np.asarray(period.upper) * 0.5 * spread, period.lower)
         periods[0] = period.start
         starts["periodicity"] = periods
         starts["length_scale"] = np.broadcast_to(np.asarray(length.start), periods.shape).copy()
-        limits = {"weights": RULES["variance"](data), "length_scale": length, "periodicity": period}
+        limits = {"weights": data.proposal("variance"), "length_scale": length, "periodicity": period}
         changed: dict[str, Any] = {}
         for name in self._hyper:
             given, bounds = getattr(self, name), self._bounds_of(name)

@@ -13,7 +13,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from kernsel.kernels.automatic import RULES, Anchor
+from kernsel.kernels.automatic import Anchor
 from kernsel.selection.unknowns import Layout
 
 __all__ = ["Landscape", "landscape", "starting_points"]
@@ -56,7 +56,7 @@ def landscape(layout: Layout, anchors: list[Anchor], noise: bool) -> Landscape:
         if at < 0:
             continue
         here = slice(at, at + h.n_elements)
-        proposal = RULES[anchor.rule](anchor.data)
+        proposal = anchor.data.proposal(anchor.rule)
         start = np.asarray(proposal.start, dtype=np.float64)
         by_column = np.size(start) > 1 and h.n_elements % np.size(start) == 0
         middle = np.tile(start, h.n_elements // np.size(start)) if by_column else np.mean(start)
