@@ -15,12 +15,14 @@ from kernsel.nested import NestedFold, NestedResult, nested_cv
 from kernsel.path import PathValues, RegularizationPath
 from kernsel.ridge_regression import RidgeRegression
 from kernsel.selector import Selected, select
+from kernsel.support import SVR
 
 from ._core import version as _version
 
 __version__: str = _version()
 
 __all__ = [
+    "SVR",
     "Cholesky",
     "Evaluation",
     "GaussianProcessRegressor",

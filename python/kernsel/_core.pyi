@@ -138,4 +138,19 @@ class Search:
         workspace: Workspace,
     ) -> dict[str, Any]: ...
 
+class SupportSolver:
+    def __init__(self, kernel: Kernel, X: ArrayLike, megabytes: float) -> None: ...
+    def solve(
+        self,
+        y: ArrayLike,
+        bounds: list[float],
+        epsilon: float,
+        intercept: bool,
+        start: list[float],
+        tolerance: float,
+        iterations: int,
+        shrinking: bool,
+        working_set: int,
+    ) -> dict[str, Any]: ...
+
 def tangents(kernel: Kernel, X: ArrayLike, v: ArrayLike) -> NDArray[Any]: ...

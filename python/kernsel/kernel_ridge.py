@@ -27,11 +27,9 @@ from kernsel.criteria import (
 from kernsel.errors import NotPositiveDefiniteError
 from kernsel.factor import Cholesky
 from kernsel.kernels import RBF, ConstantKernel, Kernel, Product
-from kernsel.kernels.algebra import as_kernel
 from kernsel.kernels.automatic import Data
 from kernsel.kernels.given import Precomputed
-from kernsel.kernels.pairwise import INDEFINITE, NAMES, pairwise_kernel, row_kernel
-from kernsel.kernels.written import kernel_argument
+from kernsel.kernels.pairwise import INDEFINITE, machine_kernel
 from kernsel.path import CURVES, RULES, RegularizationPath, ridge_rule
 from kernsel.selection import Budget, Selection, choose
 from kernsel.selection.progress import CallbackSupport, watched, with_callbacks
@@ -132,7 +130,7 @@ class _KernelMachine(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: 
             raise ValueError(f'alpha_scale: expected "none" or "n", got {self.alpha_scale!r}')
         if self.sigma is not None and not (_is_number(self.sigma) and 0 < self.sigma < np.inf):
             raise ValueError(f"sigma: expected a positive number or None, got {self.sigma!r}")
-        kernel = self._valid_kernel(X.shape[1])
+        kernel = machine_kernel(self.kernel, X.shape[1], self.gamma, self.degree, self.coef0, self.kernel_params)
         if isinstance(kernel, str) and X.shape[0] != X.shape[1]:
             raise ValueError(f"X: expected a square kernel matrix, since kernel='precomputed', got shape {X.shape}")
         weights = point_weights(sample_weight, X)
@@ -149,24 +147,6 @@ class _KernelMachine(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: 
     def _data(self, given: _Given) -> Data:
         X = given.X.astype(np.float64, copy=False)
         return Data(X, given.y, given.weights, getattr(self, "feature_names_in_", None))
-
-    def _valid_kernel(self, columns: int) -> Kernel | Literal["precomputed"]:
-        if self.kernel is None or (isinstance(self.kernel, str) and self.kernel == "auto"):
-            return RBF("auto")
-        if isinstance(self.kernel, str):
-            if self.kernel == "precomputed":
-                return "precomputed"
-            if self.kernel in NAMES:
-                return pairwise_kernel(self.kernel, columns, self.gamma, self.degree, self.coef0)
-            return kernel_argument(self.kernel)
-        if not isinstance(self.kernel, Real) and (kernel := as_kernel(self.kernel)) is not None:
-            return kernel
-        if callable(self.kernel) and not isinstance(self.kernel, type):
-            return row_kernel(self.kernel, self.kernel_params)
-        raise ValueError(
-            'kernel: expected a kernel of kernsel.kernels, its name or text, "precomputed", a function or None, '
-            f"got {self.kernel!r}"
-        )
 
     def _factorized(self, given: _Given, noise: Vector) -> Cholesky:
         try:

@@ -44,6 +44,28 @@ struct PointTile {
   const T* weights;  // (d), or nullptr for ones
 };
 
+// The dual of support vector regression for a few points, the others held (support.inl): min a'Ka/2 + ... by pairs of
+// coefficients, or by single ones. Arrays have `size`* entries; bounds are zero where they are padded.
+template <class T>
+struct SupportBlock {
+  Index size;
+  const T* K;  // (size, size), symmetric, columns `stride`* apart
+  Index stride;
+  const T* diagonal;
+  const T* bounds;
+  T epsilon;
+  bool paired;  // must the sum of the coefficients stay?
+  T tolerance;  // of the derivative along a step
+  T least_curvature;
+  Index most;  // iterations
+  T* a;
+  T* G;  // derivative in a, without that of epsilon |a|
+  T *up, *down, *rise, *gain;  // room
+  T decrease;                  // of the objective
+  Index iterations;
+  bool indefinite;  // was there a pair of points, or one, that no positive semidefinite matrix has?
+};
+
 template <class T>
 struct TileKernels {
   // C += alpha A B', C += alpha A A' on and below the diagonal, C += alpha A B; A is m* x k.
@@ -92,6 +114,9 @@ struct TileKernels {
   void (*scale)(Index count, T factor, const T* a, T* out);
   double (*sum)(Index count, const T* a);
   double (*dot)(Index count, const T* a, const T* b);
+  void (*combine)(Index count, Index terms, const T* const* rows, const T* factors, T* out);  // out += sum_k factors_k rows_k
+
+  void (*support_block)(SupportBlock<T>& block);
 };
 
 struct InstructionSet {

@@ -47,6 +47,7 @@ struct Accumulators {
 #include "profiles.inl"
 #include "product_matern.inl"
 #include "streaming.inl"
+#include "support.inl"
 // clang-format on
 
 template <class T>
@@ -76,7 +77,9 @@ constexpr TileKernels<T> make_table() {
           multiply_add<T>,
           scale<T>,
           sum<T>,
-          dot<T>};
+          dot<T>,
+          combine<T>,
+          support_block<T>};
 }
 
 }  // namespace

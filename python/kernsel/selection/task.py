@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -201,11 +202,31 @@ class Task:
             fine = _fine(len(self.used))
             result = every.run(some, points, budget.evaluations, budget.seconds, 0.1, fine, budget.progress, workspace)
         else:
-            result = LBFGSB(every, some, unknowns.bounds, working.positive, budget, workspace).run(starts)
+            began = time.perf_counter()
+            likeliest = self._likeliest(working, unknowns, starts, problem, budget, self.used if subset is None else subset)
+            budget = replace(budget, seconds=max(budget.seconds - (time.perf_counter() - began), 0.0))
+            result = LBFGSB(every, some, unknowns.bounds, working.positive, budget, workspace, likeliest).run(starts)
         if not np.isfinite(result["value"]):  # the search ended before it came to all points
             count = result["evaluations"] + 1
             result = result | every.evaluate(list(result["x"]), 1, workspace) | {"evaluations": count}
         return result
+
+    def _likeliest(
+        self,
+        working: Criterion,
+        unknowns: Unknowns,
+        starts: list[Vector],
+        problem: Problem,
+        budget: Budget,
+        rows: NDArray[np.intp],
+    ) -> dict[str, Any] | None:
+        """Return where the likelihood is best: criteria that leave points out have many minima, and it is near a good one."""
+        if isinstance(working, Likelihood) or self.optimizer != "auto" or not self.layout.kernel._build().adjustable:
+            return None
+        likelihood = Likelihood() if self.factors is None and not blind(working) else Likelihood().without_scale()
+        search = problem.search(likelihood, unknowns, unknowns.reach(self.land.rule == "noise"), rows)
+        points = [start.tolist() for start in starts]
+        return search.run(None, points, budget.evaluations, budget.seconds, 0.1, 0.1, budget.progress, _core.Workspace())
 
     def scale_of_residuals(self, found: Found) -> float:
         """Return the factor of kernel and noise with which leave-one-out residuals have the variance that they should."""

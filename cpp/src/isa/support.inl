@@ -1,0 +1,163 @@
+// The dual of support vector regression for a few points, two coefficients at a time (table.hpp: SupportBlock).
+//
+// Going up, a_i's directional derivative is G_i + up_i, going down it is down_i - G_i: the offsets hold +-epsilon, or infinity at
+// a bound. The pair of a step is the steepest way up and, by second order, the best partner down: as for two variables of a
+// quadratic function.
+
+template <class T>
+struct SupportStep {
+  T length, decrease;
+};
+
+// Goes along a line with this slope and curvature, which has kinks where coefficients pass zero, and an end.
+template <class T>
+KERNSEL_INLINE SupportStep<T> support_step(T slope, T curvature, T epsilon, T first, T second, T end) {
+  T at = T(0), decrease = T(0);
+  if (second < first) {
+    const T other = first;
+    first = second;
+    second = other;
+  }
+  for (int segment = 0; segment < 3; ++segment) {
+    const T kink = segment == 0 ? first : segment == 1 ? second : end;
+    const T until = kink < end ? kink : end;
+    const T room = until - at;
+    const T wish = curvature * room > -slope ? -slope / curvature : room;
+    decrease -= wish * (slope + curvature * wish / 2);
+    if (wish < room) return {at + wish, decrease};
+    slope += curvature * room + 2 * epsilon;
+    at = until;
+    if (at == end || !(slope < T(0))) break;
+  }
+  return {at, decrease};
+}
+
+template <class T>
+KERNSEL_INLINE void support_offsets(const SupportBlock<T>& block, Index i) {
+  const T a = block.a[i], bound = block.bounds[i], infinity = static_cast<T>(__builtin_inf());
+  block.up[i] = a >= bound ? infinity : a >= T(0) ? block.epsilon : -block.epsilon;
+  block.down[i] = a <= -bound ? infinity : a > T(0) ? -block.epsilon : block.epsilon;
+}
+
+// The first place of a value that is there.
+template <class T>
+KERNSEL_INLINE Index support_place(const T* values, T value) {
+  Index i = 0;
+  while (values[i] != value) ++i;
+  return i;
+}
+
+template <class T>
+KERNSEL_INLINE void support_move(const SupportBlock<T>& block, Index i, T step, T kink, T end) {
+  T& a = block.a[i];
+  const T sign = step < T(0) ? T(-1) : T(1);
+  const T length = step < T(0) ? -step : step;
+  a = length == end ? sign * block.bounds[i] : length == kink ? T(0) : a + step;  // on these, to the last bit
+  support_offsets(block, i);
+}
+
+template <class T>
+void support_block(SupportBlock<T>& block) {
+  using P = typename Pack<T>::type;
+  constexpr Index size = Pack<T>::size;
+  const T infinity = static_cast<T>(__builtin_inf());
+  const P zero = simd::pset1<P>(T(0)), least_curvature = simd::pset1<P>(block.least_curvature);
+  for (Index i = 0; i < block.size; ++i) support_offsets(block, i);
+  block.decrease = T(0);
+  block.indefinite = false;
+  for (block.iterations = 0; block.iterations < block.most; ++block.iterations) {
+    P up = simd::pset1<P>(infinity), down = up;
+    for (Index i = 0; i < block.size; i += size) {
+      const P G = simd::pload<P>(block.G + i);
+      const P rise = simd::padd(G, simd::pload<P>(block.up + i));
+      const P fall = simd::psub(simd::pload<P>(block.down + i), G);
+      simd::pstore(block.rise + i, rise);
+      up = simd::pmin(up, rise);
+      down = simd::pmin(down, fall);
+    }
+    const T steepest_up = simd::predux_min(up), steepest_down = simd::predux_min(down);
+    if (block.paired) {
+      if (!(steepest_up + steepest_down < -block.tolerance)) break;
+      const Index i = support_place(block.rise, steepest_up);
+      const T* Ki = block.K + i * block.stride;
+      const P lead = simd::pset1<P>(steepest_up), own = simd::pset1<P>(block.diagonal[i]), two = simd::pset1<P>(T(2));
+      P most = zero;
+      for (Index j = 0; j < block.size; j += size) {
+        const P fall = simd::psub(simd::pload<P>(block.down + j), simd::pload<P>(block.G + j));
+        const P slope = simd::pmin(simd::padd(lead, fall), zero);
+        const P curvature = simd::psub(simd::padd(own, simd::pload<P>(block.diagonal + j)), simd::pmul(two, simd::pload<P>(Ki + j)));
+        const P gain = simd::pdiv(simd::pmul(slope, slope), simd::pmax(curvature, least_curvature));
+        simd::pstore(block.gain + j, gain);
+        most = simd::pmax(most, gain);
+      }
+      const Index j = support_place(block.gain, simd::predux_max(most));
+      const T* Kj = block.K + j * block.stride;
+      const T ai = block.a[i], aj = block.a[j];
+      const T kink_i = ai < T(0) ? -ai : infinity, kink_j = aj > T(0) ? aj : infinity;
+      const T end_i = block.bounds[i] - ai, end_j = block.bounds[j] + aj;
+      const T curvature = block.diagonal[i] + block.diagonal[j] - 2 * Ki[j];
+      block.indefinite = block.indefinite || curvature < -1000 * block.least_curvature;
+      const SupportStep<T> step = support_step(steepest_up + block.down[j] - block.G[j], curvature, block.epsilon, kink_i, kink_j,
+                                               end_i < end_j ? end_i : end_j);
+      if (!(step.length > T(0)) || i == j) break;  // rounding has the last word
+      block.decrease += step.decrease;
+      support_move(block, i, step.length, kink_i, end_i);
+      support_move(block, j, -step.length, kink_j, end_j);
+      const P length = simd::pset1<P>(step.length);
+      for (Index k = 0; k < block.size; k += size)
+        simd::pstore(block.G + k, simd::pmadd(length, simd::psub(simd::pload<P>(Ki + k), simd::pload<P>(Kj + k)),
+                                              simd::pload<P>(block.G + k)));
+    } else {
+      if (!(steepest_up < -block.tolerance || steepest_down < -block.tolerance)) break;
+      P most = zero;
+      for (Index j = 0; j < block.size; j += size) {
+        const P rise = simd::pload<P>(block.rise + j);
+        const P fall = simd::psub(simd::pload<P>(block.down + j), simd::pload<P>(block.G + j));
+        const P slope = simd::pmin(simd::pmin(rise, fall), zero);
+        const P gain = simd::pdiv(simd::pmul(slope, slope), simd::pmax(simd::pload<P>(block.diagonal + j), least_curvature));
+        simd::pstore(block.gain + j, gain);
+        most = simd::pmax(most, gain);
+      }
+      const Index i = support_place(block.gain, simd::predux_max(most));
+      const T a = block.a[i], fall = block.down[i] - block.G[i];
+      const bool rises = block.rise[i] < fall;
+      const T sign = rises ? T(1) : T(-1);
+      block.indefinite = block.indefinite || block.diagonal[i] < T(0);
+      const T kink = sign * a < T(0) ? -sign * a : infinity, end = block.bounds[i] - sign * a;
+      const SupportStep<T> step =
+          support_step(rises ? block.rise[i] : fall, block.diagonal[i], block.epsilon, kink, infinity, end);
+      if (!(step.length > T(0))) break;
+      block.decrease += step.decrease;
+      support_move(block, i, sign * step.length, kink, end);
+      const T* Ki = block.K + i * block.stride;
+      const P length = simd::pset1<P>(sign * step.length);
+      for (Index k = 0; k < block.size; k += size)
+        simd::pstore(block.G + k, simd::pmadd(length, simd::pload<P>(Ki + k), simd::pload<P>(block.G + k)));
+    }
+  }
+}
+
+// out += sum_k factors_k rows_k; out need not be aligned.
+template <class T>
+void combine(Index count, Index terms, const T* const* rows, const T* factors, T* out) {
+  using P = typename Pack<T>::type;
+  constexpr Index size = Pack<T>::size, together = 4;
+  Index i = 0;
+  for (; i + together * size <= count; i += together * size) {
+    P sum[together];
+#pragma GCC unroll 4
+    for (Index q = 0; q < together; ++q) sum[q] = simd::ploadu<P>(out + i + q * size);
+    for (Index k = 0; k < terms; ++k) {
+      const P factor = simd::pset1<P>(factors[k]);
+#pragma GCC unroll 4
+      for (Index q = 0; q < together; ++q) sum[q] = simd::pmadd(factor, simd::pload<P>(rows[k] + i + q * size), sum[q]);
+    }
+#pragma GCC unroll 4
+    for (Index q = 0; q < together; ++q) simd::pstoreu(out + i + q * size, sum[q]);
+  }
+  for (; i < count; i += size) {
+    P sum = simd::ploadu<P>(out + i);
+    for (Index k = 0; k < terms; ++k) sum = simd::pmadd(simd::pset1<P>(factors[k]), simd::pload<P>(rows[k] + i), sum);
+    simd::pstoreu(out + i, sum);
+  }
+}

@@ -1,0 +1,388 @@
+"""Support vector regression: the epsilon-insensitive loss, and predictions by few of the points."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from kernsel import _core
+from kernsel.kernels import Kernel, Linear
+from kernsel.kernels.automatic import Data
+from kernsel.kernels.given import FunctionKernel, Precomputed
+from kernsel.kernels.pairwise import machine_kernel
+from kernsel.weights import point_weights
+
+__all__ = ["SVR", "SupportSolution", "SupportVectors"]
+
+Vector = NDArray[np.float64]
+
+_MANY = 1000  # points, of which a kernel that is given is looked at
+
+
+@dataclass(frozen=True)
+class SupportSolution:
+    """The solution of one problem.
+
+    Attributes
+    ----------
+    a : ndarray of shape (n,)
+        Coefficients, exactly zero for points that are no support vectors.
+    intercept : float
+    objective : float
+        |f - b|^2 / 2 + sum_i C_i max(|y_i - f(x_i)| - epsilon, 0).
+    gap : float
+        How far the objective is above its minimum, at most.
+    iterations, rows : int
+        Steps of a pair of coefficients; rows of the kernel matrix that were computed so far.
+    converged : bool
+    indefinite : bool
+        Was the kernel seen not to be positive semidefinite?
+    """
+
+    a: Vector
+    intercept: float
+    objective: float
+    gap: float
+    iterations: int
+    rows: int
+    converged: bool
+    indefinite: bool
+
+
+class SupportVectors:
+    """Solves problems on the same points and the same kernel: rows of the kernel matrix are kept between them.
+
+    Minimizes |f - b|^2 / 2 + sum_i C_i max(|y_i - f(x_i)| - epsilon, 0) over f = b + sum_j a_j k(., x_j) by decomposition: a set
+    of points at a time, by pairs of coefficients that second-order information picks.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        With all its hyperparameters.
+    X : ndarray of shape (n, d)
+    cache_size : float
+        Megabytes for rows of the kernel matrix.
+    """
+
+    def __init__(self, kernel: Kernel, X: Vector, cache_size: float = 500.0) -> None:
+        self.n = len(X)
+        self.core = _core.SupportSolver(kernel._build(), X, cache_size)
+
+    def solve(
+        self,
+        y: Vector,
+        C: float | Vector,
+        epsilon: float,
+        *,
+        fit_intercept: bool = True,
+        start: Vector | None = None,
+        tol: float = 1e-4,
+        max_iter: int = -1,
+        shrinking: bool = True,
+    ) -> SupportSolution:
+        """Solve one problem.
+
+        Parameters
+        ----------
+        y : ndarray of shape (n,)
+        C : float or ndarray of shape (n,)
+            Bounds of the coefficients; zero leaves a point out.
+        epsilon : float
+            Half the width of the tube.
+        fit_intercept : bool
+        start : ndarray of shape (n,), optional
+            Coefficients to begin with; those out of their bounds are moved.
+        tol : float
+            Of the duality gap, relative to the objective.
+        max_iter : int
+            Steps at most; -1 for as many as it takes.
+        shrinking : bool
+            Leave points out for a while that no step moves, if not the whole kernel matrix is kept.
+
+        Returns
+        -------
+        solution : SupportSolution
+        """
+        bounds = np.broadcast_to(np.asarray(C, dtype=np.float64), (self.n,)).tolist()
+        begin = [] if start is None else start.tolist()
+        found = self.core.solve(y, bounds, epsilon, fit_intercept, begin, tol, max_iter, shrinking, 0)
+        return SupportSolution(
+            found["a"],
+            found["intercept"],
+            found["primal"],
+            max(found["gap"], 0.0),
+            found["iterations"],
+            found["rows"],
+            found["converged"],
+            found["indefinite"],
+        )
+
+
+class SVR(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+    """Epsilon support vector regression.
+
+    Finds the function f = b + sum_i a_i k(., x_i) that minimizes ::
+
+        |f - b|^2 / 2 + C sum_i w_i max(|y_i - f(x_i)| - epsilon, 0)
+
+    Points less than epsilon off have a_i = 0 exactly; predictions take the others only. The solution is that of the dual
+    problem, min a'Ka/2 - a'y + epsilon |a|_1 for |a_i| <= C w_i (and sum a_i = 0 with an intercept), up to a duality gap that
+    is reported. The kernel matrix is computed by rows where they are needed, and kept as far as `cache_size` allows.
+
+    Parameters
+    ----------
+    kernel : Kernel, str, callable or None
+        As in :class:`kernsel.KernelRidge`: None and "auto" are ``RBF("auto")``, with length scales from the spread of each
+        column; scikit-learn's names go with `gamma`, `degree` and `coef0`; "precomputed" for X that is the kernel matrix.
+    C : float
+        The weight of the errors.
+    epsilon : float
+        Errors up to this size cost nothing. In the unit of y.
+    fit_intercept : bool
+        False leaves out b, and with it the condition that the coefficients sum to zero.
+    lam : float, optional
+        The regularization in the textbook form, mean of the losses + lam |f - b|^2, instead of C: C = 1 / (2 n lam), n being
+        the sum of the weights.
+    degree, coef0 : float
+        Of "poly" and "sigmoid".
+    gamma : float, "scale" or "auto"
+        Of kernels by name. "scale" is 1 / (d var(X)), "auto" 1 / d.
+    kernel_params : dict, optional
+        Arguments for a kernel that is a function.
+    tol : float
+        The duality gap to stop at, relative to the objective.
+    shrinking : bool
+        Leave out points for a while that no step moves.
+    cache_size : float
+        Megabytes for the kernel matrix, or for rows of it.
+    max_iter : int
+        Steps at most, each of two coefficients; -1 for as many as it takes.
+
+    Attributes
+    ----------
+    support_ : ndarray of shape (n_SV,)
+        The numbers of the support vectors.
+    support_vectors_ : ndarray of shape (n_SV, d)
+        Empty if the kernel is precomputed.
+    dual_coef_ : ndarray of shape (1, n_SV)
+    intercept_ : ndarray of shape (1,)
+    n_support_ : ndarray of shape (1,)
+    duality_gap_ : float
+        How far the objective is above its minimum, at most.
+    objective_ : float
+    n_iter_ : int
+    fit_status_ : int
+        0 if it came to `tol`, 1 if not.
+    kernel_ : Kernel or "precomputed"
+        In use, "auto" parameters set.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        If X has column names.
+
+    Examples
+    --------
+    >>> import numpy as np, kernsel as ks
+    >>> X = np.linspace(0, 6, 60).reshape(-1, 1)
+    >>> y = np.sin(X[:, 0])
+    >>> svr = ks.SVR(ks.kernels.RBF("auto"), C=10.0, epsilon=0.1).fit(X, y)
+    >>> bool(np.abs(svr.predict(X) - y).max() < 0.11), len(svr.support_) < 20
+    (True, True)
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel | str | Callable[..., Any] | None = None,
+        *,
+        C: float = 1.0,
+        epsilon: float = 0.1,
+        fit_intercept: bool = True,
+        lam: float | None = None,
+        degree: float = 3,
+        gamma: float | Literal["scale", "auto"] = "scale",
+        coef0: float = 0.0,
+        kernel_params: Mapping[str, Any] | None = None,
+        tol: float = 1e-4,
+        shrinking: bool = True,
+        cache_size: float = 500.0,
+        max_iter: int = -1,
+    ) -> None:
+        self.kernel = kernel
+        self.C = C
+        self.epsilon = epsilon
+        self.fit_intercept = fit_intercept
+        self.lam = lam
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.kernel_params = kernel_params
+        self.tol = tol
+        self.shrinking = shrinking
+        self.cache_size = cache_size
+        self.max_iter = max_iter
+
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | float | None = None) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d), or (n, n) if the kernel is precomputed
+        y : array-like of shape (n,)
+        sample_weight : float or array-like of shape (n,), optional
+            Not negative: each point's factor of C. A weight of zero leaves the point out.
+
+        Returns
+        -------
+        self : SVR
+        """
+        X, y = validate_data(self, X, y, dtype=np.float64, accept_sparse=("csr", "csc"), y_numeric=True)
+        X = np.ascontiguousarray(X.toarray() if sparse.issparse(X) else X)
+        y = np.asarray(y, dtype=np.float64)
+        self._check()
+        weights = point_weights(sample_weight, X)
+        kernel = self._kernel(X, y, weights)
+        bounds = self._bounds(len(y), weights)
+        core_kernel, points = (Precomputed(kernel), np.arange(len(y), dtype=np.float64)[:, None]) if _is_matrix(kernel) else (kernel, X)
+        solver = SupportVectors(core_kernel, points, self.cache_size)
+        found = solver.solve(
+            y,
+            bounds,
+            self.epsilon,
+            fit_intercept=self.fit_intercept,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            shrinking=self.shrinking,
+        )
+        self.kernel_ = "precomputed" if _is_matrix(kernel) else kernel
+        self._warn(found, core_kernel, points)
+        self._keep(X, found)
+        return self
+
+    def _keep(self, X: Vector, found: SupportSolution) -> None:
+        """Set the attributes of a solution."""
+        self.support_ = np.flatnonzero(found.a).astype(np.int32)
+        self.support_vectors_ = np.empty((0, 0)) if isinstance(self.kernel_, str) else X[self.support_]
+        self.dual_coef_ = found.a[None, self.support_]
+        self.intercept_ = np.array([found.intercept])
+        self.n_support_ = np.array([len(self.support_)], dtype=np.int32)
+        self.objective_ = found.objective
+        self.duality_gap_ = found.gap
+        self.n_iter_ = found.iterations
+        self.fit_status_ = 0 if found.converged else 1
+        self.shape_fit_ = X.shape
+
+    def predict(self, X: ArrayLike) -> Vector:
+        """Return f(X), by the support vectors alone.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d), or (m, n) if the kernel is precomputed
+
+        Returns
+        -------
+        y : ndarray of shape (m,)
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, accept_sparse=("csr", "csc"), reset=False)
+        X = np.ascontiguousarray(X.toarray() if sparse.issparse(X) else X)
+        if isinstance(self.kernel_, str):
+            return np.asarray(X[:, self.support_] @ self.dual_coef_[0] + self.intercept_)
+        if not len(self.support_):
+            return np.full(len(X), self.intercept_[0])
+        return np.asarray(self.kernel_.matmul(X, self.support_vectors_, self.dual_coef_[0]) + self.intercept_)
+
+    @property
+    def coef_(self) -> Vector:
+        """The coefficients of the columns, shape (1, d), if the kernel is linear."""
+        check_is_fitted(self)
+        if not isinstance(self.kernel_, Linear):
+            raise AttributeError("coef_ is only available when using a linear kernel")
+        return np.asarray(self.kernel_.matmul(np.eye(self.n_features_in_), self.support_vectors_, self.dual_coef_[0]))[None]
+
+    def _check(self) -> None:
+        for name in ("fit_intercept", "shrinking"):
+            if not isinstance(getattr(self, name), bool | np.bool_):
+                raise TypeError(f"{name}: expected True or False, got {getattr(self, name)!r}")
+        for name, least in (("C", "positive"), ("epsilon", "from 0 on"), ("tol", "positive"), ("cache_size", "positive")):
+            value = getattr(self, name)
+            if not _is_number(value) or value < 0 or (least == "positive" and value == 0):
+                raise ValueError(f"{name}: expected a number, {least}, got {value!r}")
+        if self.lam is not None and not (_is_number(self.lam) and self.lam > 0):
+            raise ValueError(f"lam: expected a positive number or None, got {self.lam!r}")
+        if not isinstance(self.max_iter, Integral) or isinstance(self.max_iter, bool) or self.max_iter < -1:
+            raise ValueError(f"max_iter: expected a whole number from 0 on, or -1 for no limit, got {self.max_iter!r}")
+
+    def _kernel(self, X: Vector, y: Vector, weights: Vector | None) -> Any:
+        """Return the kernel, "auto" parameters set; or the matrix that was given."""
+        gamma = self.gamma
+        if isinstance(gamma, str):
+            if gamma not in ("scale", "auto"):
+                raise ValueError(f'gamma: expected a positive number, "scale" or "auto", got {gamma!r}')
+            variance = float(X.var()) if gamma == "scale" else 1.0
+            gamma = 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
+        kernel = machine_kernel(self.kernel, X.shape[1], gamma, self.degree, self.coef0, self.kernel_params)
+        if isinstance(kernel, str):
+            if X.shape[0] != X.shape[1]:
+                raise ValueError(f"X: expected a square kernel matrix, since kernel='precomputed', got shape {X.shape}")
+            return (X + X.T) / 2
+        return kernel._resolve(Data(X, y, weights, getattr(self, "feature_names_in_", None)))
+
+    def _bounds(self, n: int, weights: Vector | None) -> Vector:
+        total = float(n if weights is None else weights.sum())
+        C = float(self.C) if self.lam is None else 1.0 / (2.0 * total * float(self.lam))
+        bounds = C * (np.ones(n) if weights is None else weights)
+        if not np.isfinite(bounds).all():
+            raise ValueError("C: times the weights, it is too large" if self.lam is None else f"lam: {self.lam!r} is too small")
+        return np.asarray(bounds)
+
+    def _warn(self, found: SupportSolution, kernel: Kernel, points: Vector) -> None:
+        if found.indefinite or _seen_indefinite(kernel, points):
+            warnings.warn(
+                f"kernel: {self.kernel!r} is not positive semidefinite: this is a stationary point, and the duality gap says "
+                "nothing of how good it is",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        if not found.converged:
+            why = "max_iter" if 0 <= self.max_iter <= found.iterations else "tol, which is below what rounding allows"
+            warnings.warn(
+                f"the duality gap is {found.gap:.3g}, of an objective of {found.objective:.6g}: raise {why}",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
+        tags.input_tags.sparse = True
+        return tags
+
+
+def _is_matrix(kernel: Any) -> bool:
+    return isinstance(kernel, np.ndarray)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool | np.bool_) and bool(np.isfinite(value))
+
+
+def _seen_indefinite(kernel: Kernel, points: Vector) -> bool:
+    """Tell whether a kernel that somebody gave is not positive semidefinite, by some of the points."""
+    if not isinstance(kernel, Precomputed | FunctionKernel):
+        return False
+    K = np.array(kernel(points[:_MANY]))
+    K[np.diag_indices_from(K)] += len(K) * 1e-13 * np.abs(np.diag(K)).max(initial=0.0)
+    try:
+        np.linalg.cholesky(K)
+    except np.linalg.LinAlgError:
+        return True
+    return False

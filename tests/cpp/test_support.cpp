@@ -1,0 +1,104 @@
+// Support vectors: the conditions of the optimum, on the whole matrix and on rows that come and go.
+#include <algorithm>
+#include <cmath>
+
+#include "check.hpp"
+#include "kernsel/gram.hpp"
+#include "kernsel/support.hpp"
+
+using kernsel::Index;
+using kernsel::Kernel;
+using kernsel::SupportFit;
+using kernsel::SupportOptions;
+using kernsel::SupportProblem;
+using kernsel::SupportSolver;
+
+namespace {
+
+struct Case {
+  Case(Index points, unsigned seed) : n(points), X(random_numbers<double>(2 * points, seed)), y(static_cast<std::size_t>(points)) {
+    const std::vector<double> noise = random_numbers<double>(points, seed + 1);
+    for (Index i = 0; i < n; ++i) {
+      const auto k = static_cast<std::size_t>(i);
+      y[k] = std::sin(3.0 * X[k]) + 0.3 * noise[k];
+    }
+  }
+  kernsel::View<const double> points() const { return kernsel::columns(X.data(), n, 2); }
+  SupportProblem problem(double C, double epsilon, bool intercept) const {
+    return {kernsel::vector(y.data(), n), std::vector<double>(static_cast<std::size_t>(n), C), epsilon, intercept};
+  }
+
+  Index n;
+  std::vector<double> X, y;
+};
+
+// The duality gap, by the whole matrix; relative to the objective.
+double gap_of(const Kernel& k, const Case& data, const SupportProblem& problem, const SupportFit& fit) {
+  const Index n = data.n;
+  std::vector<double> K(static_cast<std::size_t>(n * n));
+  CHECK(kernsel::gram<double>(k, data.points(), kernsel::rows(K.data(), n, n)).ok());
+  double norm = 0.0, losses = 0.0, linear = 0.0, absolute = 0.0, sum = 0.0;
+  for (Index i = 0; i < n; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    double f = 0.0;
+    for (Index j = 0; j < n; ++j) f += K[static_cast<std::size_t>(i * n + j)] * fit.a[static_cast<std::size_t>(j)];
+    norm += fit.a[at] * f;
+    losses += problem.bounds[at] * std::max(std::abs(data.y[at] - f - fit.intercept) - problem.epsilon, 0.0);
+    linear += fit.a[at] * data.y[at];
+    absolute += std::abs(fit.a[at]);
+    sum += fit.a[at];
+    CHECK(std::abs(fit.a[at]) <= problem.bounds[at]);
+    // Strictly inside the tube, by more than the solution is off, coefficients are zero.
+    if (std::abs(data.y[at] - f - fit.intercept) < problem.epsilon - 1e-3) CHECK(fit.a[at] == 0.0);
+  }
+  if (problem.intercept) CHECK_BELOW(std::abs(sum), 1e-12 * std::max(absolute, 1.0));
+  const double primal = norm / 2.0 + losses, dual = linear - norm / 2.0 - problem.epsilon * absolute;
+  CHECK_BELOW(std::abs(primal - fit.primal), 1e-8 * std::max(primal, 1.0));
+  return (primal - dual) / std::max(primal, 1e-300);
+}
+
+void optimum() {
+  for (const Index n : {Index{1}, Index{2}, Index{37}, Index{300}, Index{700}})
+    for (const bool intercept : {true, false})
+      for (const double C : {1e-3, 1.0, 1e3}) {
+        const Case data(n, static_cast<unsigned>(n));
+        const Kernel k = kernsel::rbf({0.7, 0.7});
+        const SupportProblem problem = data.problem(C, 0.1, intercept);
+        SupportOptions options;
+        options.tolerance = 1e-9;
+        SupportFit whole, paged;
+        SupportSolver with_all(k, data.points(), std::size_t{1} << 30), with_few(k, data.points(), 1000);
+        CHECK(with_all.solve(problem, options, whole).ok());
+        CHECK(whole.converged);
+        CHECK_BELOW(gap_of(k, data, problem, whole), 2e-9);
+        CHECK(with_few.solve(problem, options, paged).ok());
+        CHECK(paged.converged);
+        CHECK_BELOW(gap_of(k, data, problem, paged), 2e-9);
+        CHECK_BELOW(std::abs(whole.primal - paged.primal), 3e-9 * std::max(whole.primal, 1e-6));
+        // From the solution there is nothing left to do.
+        const Index before = whole.iterations;
+        CHECK(with_all.solve(problem, options, whole).ok());
+        CHECK(whole.iterations <= before / 10 + 2);
+      }
+}
+
+void wrong_problems() {
+  const Case data(5, 1);
+  SupportSolver solver(kernsel::rbf({1.0}), data.points(), 1 << 20);
+  SupportFit fit;
+  SupportProblem problem = data.problem(1.0, -1.0, true);
+  CHECK(!solver.solve(problem, {}, fit).ok());
+  problem = data.problem(-1.0, 0.0, true);
+  CHECK(!solver.solve(problem, {}, fit).ok());
+  problem = data.problem(1.0, 0.0, true);
+  problem.bounds.pop_back();
+  CHECK(!solver.solve(problem, {}, fit).ok());
+}
+
+}  // namespace
+
+int main() {
+  optimum();
+  wrong_problems();
+  return report("support");
+}
