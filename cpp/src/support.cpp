@@ -18,6 +18,78 @@ namespace {
 constexpr Index padding = LowerTiles<double>::padding;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
+// A Newton step on the face that a block is on: coefficients at zero or at a bound stay, the others move as far as the first
+// that comes to one of these. Where many points are free, pairs take long to settle. False if there is nothing to gain so.
+bool step_on_face(SupportBlock<double>& block) {
+  std::vector<Index> free;
+  for (Index k = 0; k < block.size; ++k)
+    if (block.a[k] != 0.0 && std::abs(block.a[k]) < block.bounds[k]) free.push_back(k);
+  const auto m = static_cast<Index>(free.size()), padded = round_up(m, padding);
+  if (m < 2 || m > LowerTiles<double>::largest_tile) return false;
+  double* memory = scratch<double>(Scratch::row, padded * (padded + padding) + block.size);
+  if (!memory) return false;
+  double* A = memory;
+  double* X = A + padded * padded;  // (padding, padded): the slopes, and ones
+  double* moved = X + padding * padded;
+  std::fill(memory, moved + block.size, 0.0);
+  double largest = 0.0;
+  for (Index c = 0; c < m; ++c) {
+    const double* from = block.K + free[static_cast<std::size_t>(c)] * block.stride;
+    for (Index r = c; r < m; ++r) A[r + c * padded] = from[free[static_cast<std::size_t>(r)]];
+    largest = std::max(largest, A[c + c * padded]);
+  }
+  for (Index c = 0; c < padded; ++c) A[c + c * padded] += c < m ? 1e-11 * largest : 1.0;
+  std::vector<double> slopes(free.size());
+  for (Index c = 0; c < m; ++c) {
+    const Index k = free[static_cast<std::size_t>(c)];
+    slopes[static_cast<std::size_t>(c)] = block.G[k] + (block.a[k] > 0.0 ? block.epsilon : -block.epsilon);
+    X[c * padding] = slopes[static_cast<std::size_t>(c)];
+    X[1 + c * padding] = 1.0;
+  }
+  const TileKernels<double>& kernels = tile_kernels<double>();
+  double pivot = 0.0;
+  if (kernels.factorize(padded, A, padded, &pivot) >= 0) return false;
+  kernels.solve_transposed(padding, padded, A, padded, X, padding);
+  kernels.solve(padding, padded, A, padded, X, padding);
+  std::vector<double> way(free.size());
+  for (Index c = 0; c < m; ++c) way[static_cast<std::size_t>(c)] = -X[c * padding];
+  for (int pass = 0; pass < 2 && block.paired; ++pass) {  // twice, so that the sum is zero to rounding
+    double sum = 0.0, ones = 0.0;
+    for (Index c = 0; c < m; ++c) {
+      sum += way[static_cast<std::size_t>(c)];
+      ones += X[1 + c * padding];
+    }
+    for (Index c = 0; c < m; ++c) way[static_cast<std::size_t>(c)] -= X[1 + c * padding] * (sum / ones);
+  }
+  std::vector<const double*> rows(free.size());
+  for (Index c = 0; c < m; ++c) rows[static_cast<std::size_t>(c)] = block.K + free[static_cast<std::size_t>(c)] * block.stride;
+  kernels.combine(block.size, m, rows.data(), way.data(), moved);
+  double slope = 0.0, curvature = 0.0;
+  for (Index c = 0; c < m; ++c) {
+    slope += slopes[static_cast<std::size_t>(c)] * way[static_cast<std::size_t>(c)];
+    curvature += way[static_cast<std::size_t>(c)] * moved[free[static_cast<std::size_t>(c)]];
+  }
+  if (!(slope < 0.0)) return false;
+  double length = curvature > 0.0 ? -slope / curvature : infinity, end = 0.0;
+  Index first = -1;
+  for (Index c = 0; c < m; ++c) {
+    const Index k = free[static_cast<std::size_t>(c)];
+    const double d = way[static_cast<std::size_t>(c)], a = block.a[k];
+    const double stop = d == 0.0 ? a : (a > 0.0) == (d < 0.0) ? 0.0 : d > 0.0 ? block.bounds[k] : -block.bounds[k];
+    if (d != 0.0 && (stop - a) / d < length) {
+      length = (stop - a) / d;
+      first = k;
+      end = stop;
+    }
+  }
+  if (!(length > 0.0 && length < infinity)) return false;
+  for (Index c = 0; c < m; ++c) block.a[free[static_cast<std::size_t>(c)]] += length * way[static_cast<std::size_t>(c)];
+  if (first >= 0) block.a[first] = end;
+  for (Index k = 0; k < block.size; ++k) block.G[k] += length * moved[k];
+  block.decrease -= length * (slope + curvature * length / 2.0);
+  return true;
+}
+
 }  // namespace
 
 // One problem, on its way to the solution. Arrays of the active points are in the order of rows.active().
@@ -244,11 +316,25 @@ Status SupportSolver::Run::step(const std::vector<Index>& set, bool all, bool& m
                              0.0,
                              0,
                              false};
-  tile_kernels<double>().support_block(block);
-  fit.indefinite = fit.indefinite || block.indefinite;
-  fit.iterations += block.iterations;
+  const Index most = block.most;
+  block.most = std::min(most, 2 * size);
+  for (Index done = 0; done < most;) {
+    tile_kernels<double>().support_block(block);
+    const bool settled = block.iterations < block.most;
+    fit.indefinite = fit.indefinite || block.indefinite;
+    fit.iterations += block.iterations;
+    dual += block.decrease;
+    done += block.iterations;
+    block.most = std::min(most - done, 2 * size);
+    block.decrease = 0.0;
+    if (settled) break;
+    if (step_on_face(block)) {
+      ++fit.iterations;
+      ++done;
+      dual += block.decrease;
+    }
+  }
   ++fit.rounds;
-  dual += block.decrease;
 
   std::vector<const double*> changed;
   std::vector<double> by;

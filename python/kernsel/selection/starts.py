@@ -2,7 +2,8 @@
 
 A likelihood has few basins, and they differ in kind: short scales that follow the noise, long ones that call everything noise,
 and the right one between them. So without noise there are a middle start, one that trusts each column as far as a cubic of it
-alone explains the targets, and a short one; with noise short and quiet, long and loud. Two quasi-random ones are for the rest.
+alone explains the targets, and a short one; with noise short and quiet ones, long and loud, and loud ones that trust columns
+likewise. A few quasi-random ones are for the rest.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ class Landscape:
     leaf: NDArray[np.intp]  # of length scales: which of the kernels of the expression, counted from 0
 
 
-def landscape(layout: Layout, anchors: list[Anchor], noise: bool) -> Landscape:
+def landscape(layout: Layout, anchors: list[Anchor]) -> Landscape:
     """Return what the data say about `theta` of a kernel, which was resolved with these anchors."""
     theta = layout.theta
     count = len(theta)
@@ -68,7 +69,7 @@ def landscape(layout: Layout, anchors: list[Anchor], noise: bool) -> Landscape:
             every = h.n_elements // d if d and h.n_elements % d == 0 and h.n_elements > 1 else 0
             ranges = anchor.data.ranges
             result.unit[here] = np.log(np.tile(ranges, every) if every else np.mean(ranges))
-            if not noise and every:
+            if every:
                 result.relevance[here] = np.tile(anchor.data.relevance, every)
             result.columns[here] = d
             result.leaf[here] = leaves
@@ -95,7 +96,7 @@ def starting_points(land: Landscape, variance: float, noise: bool, random: int, 
     share = land.relevance / max(float(land.relevance[is_length].max(initial=0.0)), 1e-3)
     trusted = np.clip(np.maximum(share, 1e-3) ** -0.5, 1.0, 30.0)
     if noise:
-        kinds = [(0.3 * root, 1e-4), (1.2 * root, 1.0), (0.1 + 0 * root, 1e-4)]
+        kinds = [(0.3 * root, 1e-4), (1.2 * root, 1.0), (0.1 + 0 * root, 1e-4), (0.4 * root * trusted, 0.1)]
     else:
         kinds = [(0.5 + 0 * root, 1e-4), (0.5 * root * trusted, 1e-4), (0.1 + 0 * root, 1e-4)]
     # Kernels of one kind in a sum must not start alike: they would stay so.

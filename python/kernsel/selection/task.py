@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -25,7 +24,8 @@ Vector = NDArray[np.float64]
 
 _MANY = 600  # points, above which a search begins on some of them
 _SOME = 400
-_RANDOM_STARTS = 2
+_RANDOM_STARTS = {True: 5, False: 2}  # with noise and few points there are more basins, and evaluations cost little
+_FEW = 100
 
 
 @dataclass(frozen=True)
@@ -138,7 +138,7 @@ class Task:
         bounds = self.unknowns.bounds
         shift = 0.0 if self.generator is None else float(self.generator.random())
         noisy = self.unknown_noise or bool((self.land.rule == "noise").any())
-        made = starting_points(self.land, self.variance, noisy, _RANDOM_STARTS, shift)
+        made = starting_points(self.land, self.variance, noisy, _RANDOM_STARTS[noisy and len(self.used) <= _FEW], shift)
         points = [self.unknowns.x_of(theta, log_noise) for theta, log_noise in made]
         if self.layout.has_values:
             points.insert(0, self.unknowns.x_of(self.layout.theta, points[0][-1] if self.unknown_noise else 0.0))
@@ -202,31 +202,11 @@ class Task:
             fine = _fine(len(self.used))
             result = every.run(some, points, budget.evaluations, budget.seconds, 0.1, fine, budget.progress, workspace)
         else:
-            began = time.perf_counter()
-            likeliest = self._likeliest(working, unknowns, starts, problem, budget, self.used if subset is None else subset)
-            budget = replace(budget, seconds=max(budget.seconds - (time.perf_counter() - began), 0.0))
-            result = LBFGSB(every, some, unknowns.bounds, working.positive, budget, workspace, likeliest).run(starts)
+            result = LBFGSB(every, some, unknowns.bounds, working.positive, budget, workspace).run(starts)
         if not np.isfinite(result["value"]):  # the search ended before it came to all points
             count = result["evaluations"] + 1
             result = result | every.evaluate(list(result["x"]), 1, workspace) | {"evaluations": count}
         return result
-
-    def _likeliest(
-        self,
-        working: Criterion,
-        unknowns: Unknowns,
-        starts: list[Vector],
-        problem: Problem,
-        budget: Budget,
-        rows: NDArray[np.intp],
-    ) -> dict[str, Any] | None:
-        """Return where the likelihood is best: criteria that leave points out have many minima, and it is near a good one."""
-        if isinstance(working, Likelihood) or self.optimizer != "auto" or not self.layout.kernel._build().adjustable:
-            return None
-        likelihood = Likelihood() if self.factors is None and not blind(working) else Likelihood().without_scale()
-        search = problem.search(likelihood, unknowns, unknowns.reach(self.land.rule == "noise"), rows)
-        points = [start.tolist() for start in starts]
-        return search.run(None, points, budget.evaluations, budget.seconds, 0.1, 0.1, budget.progress, _core.Workspace())
 
     def scale_of_residuals(self, found: Found) -> float:
         """Return the factor of kernel and noise with which leave-one-out residuals have the variance that they should."""
@@ -283,7 +263,7 @@ def _seen(
         resolved = kernel._resolve(data)._on_points(X)[0]
         layout = Layout(resolved)
     layout.has_values = has_values(kernel)
-    return layout, landscape(layout, data.anchors or [], unknown_noise), data.variance
+    return layout, landscape(layout, data.anchors or []), data.variance
 
 
 def _without_unit(y: Vector) -> Vector:
