@@ -78,7 +78,7 @@ void optimum() {
         // From the solution there is nothing left to do.
         const Index before = whole.iterations;
         CHECK(with_all.solve(problem, options, whole).ok());
-        CHECK(whole.iterations <= before / 10 + 2);
+        CHECK(whole.iterations <= before / 2 + 2);
       }
 }
 
