@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache, wraps
+from threading import local
 from typing import ParamSpec, TypeVar
 
 from threadpoolctl import ThreadpoolController
@@ -12,6 +13,13 @@ __all__ = ["with_one_blas_thread"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+
+class _State(local):
+    limited = False  # is it so already?
+
+
+_this_thread = _State()
 
 
 @cache
@@ -27,7 +35,13 @@ def with_one_blas_thread(function: Callable[P, R]) -> Callable[P, R]:
 
     @wraps(function)
     def limited(*args: P.args, **kwargs: P.kwargs) -> R:
-        with _pools().limit(limits=1, user_api="blas"):
+        if _this_thread.limited:
             return function(*args, **kwargs)
+        with _pools().limit(limits=1, user_api="blas"):
+            _this_thread.limited = True
+            try:
+                return function(*args, **kwargs)
+            finally:
+                _this_thread.limited = False
 
     return limited

@@ -15,6 +15,7 @@ from sklearn.gaussian_process import kernels as sk
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from kernsel.blas import with_one_blas_thread
 from kernsel.conditional import Conditional, require_memory
 from kernsel.criteria import Criterion, Likelihood, Loss, criterion_named
 from kernsel.evaluation import evaluate
@@ -154,6 +155,7 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
         self.verbose = verbose
 
     @with_callbacks  # type: ignore[untyped-decorator]
+    @with_one_blas_thread
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Choose the hyperparameters and condition the process on the data.
 

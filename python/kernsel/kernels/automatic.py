@@ -101,9 +101,14 @@ class Data:
         y = y[:, size > 0] / size[size > 0]
         if not y.size:
             return np.ones(d)
-        x = ((self.X - self.X.mean(axis=0)) / self.ranges).T[:, :, None]
-        basis = np.linalg.qr(np.concatenate([np.ones_like(x), x, x**2, x**3], axis=2))[0]
-        return np.asarray(np.mean(np.sum((basis.transpose(0, 2, 1) @ y) ** 2, axis=1), axis=1) / n)
+        x = ((self.X - self.X.sum(axis=0) / n) / self.ranges).T[:, :, None]
+        basis = np.concatenate([x, x * x, x * x * x], axis=2)
+        basis -= basis.sum(axis=1, keepdims=True) / n
+        columns = basis.transpose(0, 2, 1)
+        moments = columns @ basis
+        moments += 1e-10 * n * np.eye(3)  # a column of few values has no cubic
+        products = columns @ y
+        return np.asarray((products * np.linalg.solve(moments, products)).sum(axis=1).mean(axis=1) / n)
 
     @cached_property
     def variance(self) -> float:
