@@ -102,11 +102,11 @@ struct SupportSolver::Run {
   const SupportOptions& options;
   SupportFit& fit;
   Index n;
-  std::vector<double> G;       // of the active points, padded: K a - y
-  std::vector<Index> recent;   // of the working set, the points that came last
-  double dual = 0.0;           // the maximum that has been reached
+  std::vector<double> G;        // of the active points, padded: K a - y
+  std::vector<Index> recent;    // of the working set, the points that came last
+  double dual = 0.0;            // the maximum that has been reached
   double up = 0.0, down = 0.0;  // the least derivatives up and down
-  double gap = 0.0;            // of the active points
+  double gap = 0.0;             // of the active points
   bool shrunk = false;
   double shrink_below = infinity;  // of the violation: no shrinking again before it is so small
 
@@ -184,7 +184,11 @@ void SupportSolver::Run::look() {
     down = std::min(down, fall(points[k], G[k]));
   }
   const bool bounded = std::isfinite(up) && std::isfinite(down);
-  fit.intercept = !problem.intercept ? 0.0 : bounded ? (down - up) / 2.0 : std::isfinite(up) ? -up : std::isfinite(down) ? down : 0.0;
+  fit.intercept = !problem.intercept    ? 0.0
+                  : bounded             ? (down - up) / 2.0
+                  : std::isfinite(up)   ? -up
+                  : std::isfinite(down) ? down
+                                        : 0.0;
   gap = 0.0;
   for (std::size_t k = 0; k < points.size(); ++k) {
     const double residual = G[k] + fit.intercept, value = a(points[k]);

@@ -19,7 +19,8 @@ class Solver {
   Solver(const kernsel::Kernel& kernel, const py::object& X, double megabytes) : x_(X, "X", 2) {
     x_.to(false);
     x_.require_finite();
-    solver_ = std::make_unique<kernsel::SupportSolver>(kernel, x_.view<double>(), static_cast<std::size_t>(megabytes * 1048576.0));
+    solver_ =
+        std::make_unique<kernsel::SupportSolver>(kernel, x_.view<double>(), static_cast<std::size_t>(megabytes * 1048576.0));
   }
   kernsel::SupportSolver& solver() const { return *solver_; }
   Index points() const { return x_.rows(); }
@@ -30,8 +31,8 @@ class Solver {
   std::unique_ptr<kernsel::SupportSolver> solver_;
 };
 
-py::dict solve(Solver& self, const py::object& y, Numbers bounds, double epsilon, bool intercept, Numbers start, double tolerance,
-               Index iterations, bool shrinking, Index working_set) {
+py::dict solve(Solver& self, const py::object& y, Numbers bounds, double epsilon, bool intercept, Numbers start,
+               double tolerance, Index iterations, bool shrinking, Index working_set) {
   Input targets(y, "y", 1);
   targets.to(false);
   targets.require_finite();

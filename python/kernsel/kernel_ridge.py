@@ -26,7 +26,7 @@ from kernsel.criteria import (
 )
 from kernsel.errors import NotPositiveDefiniteError
 from kernsel.factor import Cholesky
-from kernsel.kernels import RBF, ConstantKernel, Kernel, Product
+from kernsel.kernels import ConstantKernel, Kernel, Product
 from kernsel.kernels.automatic import Data
 from kernsel.kernels.given import Precomputed
 from kernsel.kernels.pairwise import INDEFINITE, machine_kernel

@@ -16,7 +16,8 @@ using kernsel::SupportSolver;
 namespace {
 
 struct Case {
-  Case(Index points, unsigned seed) : n(points), X(random_numbers<double>(2 * points, seed)), y(static_cast<std::size_t>(points)) {
+  Case(Index points, unsigned seed)
+      : n(points), X(random_numbers<double>(2 * points, seed)), y(static_cast<std::size_t>(points)) {
     const std::vector<double> noise = random_numbers<double>(points, seed + 1);
     for (Index i = 0; i < n; ++i) {
       const auto k = static_cast<std::size_t>(i);

@@ -16,8 +16,8 @@
 namespace kernsel {
 
 struct SupportProblem {
-  View<const double> y;          // (n, 1)
-  std::vector<double> bounds;    // C_i, from 0 on; 0 leaves the point out
+  View<const double> y;        // (n, 1)
+  std::vector<double> bounds;  // C_i, from 0 on; 0 leaves the point out
   double epsilon = 0.0;
   bool intercept = true;
 };

@@ -1,7 +1,7 @@
 // The dual of support vector regression for a few points, two coefficients at a time (table.hpp: SupportBlock).
 //
-// Going up, a_i's directional derivative is G_i + up_i, going down it is down_i - G_i: the offsets hold +-epsilon, or infinity at
-// a bound. The pair of a step is the steepest way up and, by second order, the best partner down: as for two variables of a
+// Going up, a_i's directional derivative is G_i + up_i, going down it is down_i - G_i: the offsets hold +-epsilon, or infinity
+// at a bound. The pair of a step is the steepest way up and, by second order, the best partner down: as for two variables of a
 // quadratic function.
 
 template <class T>
@@ -85,7 +85,8 @@ void support_block(SupportBlock<T>& block) {
       for (Index j = 0; j < block.size; j += size) {
         const P fall = simd::psub(simd::pload<P>(block.down + j), simd::pload<P>(block.G + j));
         const P slope = simd::pmin(simd::padd(lead, fall), zero);
-        const P curvature = simd::psub(simd::padd(own, simd::pload<P>(block.diagonal + j)), simd::pmul(two, simd::pload<P>(Ki + j)));
+        const P curvature =
+            simd::psub(simd::padd(own, simd::pload<P>(block.diagonal + j)), simd::pmul(two, simd::pload<P>(Ki + j)));
         const P gain = simd::pdiv(simd::pmul(slope, slope), simd::pmax(curvature, least_curvature));
         simd::pstore(block.gain + j, gain);
         most = simd::pmax(most, gain);
@@ -97,8 +98,8 @@ void support_block(SupportBlock<T>& block) {
       const T end_i = block.bounds[i] - ai, end_j = block.bounds[j] + aj;
       const T curvature = block.diagonal[i] + block.diagonal[j] - 2 * Ki[j];
       block.indefinite = block.indefinite || curvature < -1000 * block.least_curvature;
-      const SupportStep<T> step = support_step(steepest_up + block.down[j] - block.G[j], curvature, block.epsilon, kink_i, kink_j,
-                                               end_i < end_j ? end_i : end_j);
+      const SupportStep<T> step = support_step(steepest_up + block.down[j] - block.G[j], curvature, block.epsilon, kink_i,
+                                               kink_j, end_i < end_j ? end_i : end_j);
       if (!(step.length > T(0)) || i == j) break;  // rounding has the last word
       block.decrease += step.decrease;
       support_move(block, i, step.length, kink_i, end_i);

@@ -59,7 +59,7 @@ struct SupportBlock {
   T least_curvature;
   Index most;  // iterations
   T* a;
-  T* G;  // derivative in a, without that of epsilon |a|
+  T* G;                        // derivative in a, without that of epsilon |a|
   T *up, *down, *rise, *gain;  // room
   T decrease;                  // of the objective
   Index iterations;

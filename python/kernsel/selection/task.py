@@ -104,7 +104,7 @@ class Task:
         fixed = np.zeros(0) if self.unknown_noise else np.atleast_1d(np.asarray(noise, dtype=np.float64))
         quiet = not fixed.any()
         self.more_jitter = isinstance(jitter, str) and quiet  # may it be raised where no matrix can be factorized?
-        self.layout, self.land, self.variance = _seen(criterion, kernel, X, y, sample_weight, names, self.unknown_noise, quiet)
+        self.layout, self.land, self.variance = _seen(criterion, kernel, X, y, sample_weight, names, quiet)
         n = len(y)
         self.used = np.arange(n) if sample_weight is None else np.flatnonzero(sample_weight)
         H = np.zeros((n, 0)) if trend is None else _spread(trend_matrix(trend, X, self.used), self.used, n)
@@ -250,7 +250,6 @@ def _seen(
     y: Vector,
     sample_weight: Vector | None,
     names: Any,
-    unknown_noise: bool,
     quiet: bool,
 ) -> tuple[Layout, Landscape, float]:
     """Return the kernel with all set that is "auto", what the data say of its hyperparameters, and the variance of y."""
