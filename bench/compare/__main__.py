@@ -1,7 +1,7 @@
 """Print how kernels, criteria and fits compare with other packages: ``python -m bench.compare [part ...]``.
 
 Parts: kernels, likelihoods, fits, noisy (fits with noise), limits (of the time of fits), ridge, support; all of them if none
-is named, which takes the better part of an hour, most of it in peers. ``fits --cases otl,piston --sizes 50,100`` selects some fits.
+is named, which takes the better part of an hour, most of it in peers. ``fits --cases otl,piston --sizes 50,100`` selects some.
 
 GPy, GPyTorch and pylibkriging count if they are installed: ``pip install GPy gpytorch pylibkriging``.
 

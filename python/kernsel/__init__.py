@@ -9,7 +9,8 @@ from kernsel.gaussian_process import GaussianProcessRegressor
 from kernsel.gram_matrix import gram
 from kernsel.interpolation import Interpolant, minimum_norm_interpolant, power_function
 from kernsel.interpolator import KernelInterpolator
-from kernsel.kernel_ridge import KernelRidge, KernelRidgeCV
+from kernsel.kernel_ridge import KernelRidge
+from kernsel.kernel_ridge_cv import KernelRidgeCV
 from kernsel.least_squares import LeastSquaresLOO, leverage, loo_least_squares
 from kernsel.nested import NestedFold, NestedResult, nested_cv
 from kernsel.path import PathValues, RegularizationPath

@@ -23,6 +23,7 @@ from kernsel.kernels import ConstantKernel, Kernel, Matern, WhiteKernel
 from kernsel.kernels.algebra import as_kernel
 from kernsel.kernels.automatic import Data
 from kernsel.kernels.written import kernel_argument
+from kernsel.process_data import needs_no_conversion, of_observations, require_function, require_variances, variances
 from kernsel.selection import Budget, Selection, choose, explained
 from kernsel.selection.progress import CallbackSupport, watched, with_callbacks
 from kernsel.trend import Trend, require_leverage_below_one, trend_matrix
@@ -168,7 +169,7 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
         -------
         self : GaussianProcessRegressor
         """
-        if _needs_no_conversion(X, y):  # most of the time of small fits would go into finding that out
+        if needs_no_conversion(X, y):  # most of the time of small fits would go into finding that out
             self.n_features_in_ = X.shape[1]  # type: ignore[union-attr]
             self.__dict__.pop("feature_names_in_", None)
         else:
@@ -187,12 +188,12 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
         trend = self._trend()
         require_memory(len(y))
         if self.scale == "each":
-            _require_variances(targets, trend_matrix(trend, X))
+            require_variances(targets, trend_matrix(trend, X))
 
         try:
             if not unknown and not np.any(known):
                 resolved = partial(kernel._resolve, Data(X, targets, None, self.feature_names()))
-                _require_function(resolved, X, targets)
+                require_function(resolved, X, targets)
             selection = self._select(criterion, kernel, X, targets, known, unknown, trend)
         except np.linalg.LinAlgError as error:
             raise self._singular(kernel, error) from error
@@ -282,11 +283,11 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
             factor, flat = np.ones(m), m == 1
             noise = 0.0 if self.noise is None or isinstance(self.noise, str) else self._numbers("noise", None)
             alpha = 0.0 if isinstance(self.alpha, str) else self._numbers("alpha", None)
-            extra = _of_observations(noise, alpha) if noisy else 0.0
+            extra = of_observations(noise, alpha) if noisy else 0.0
         else:
             mean = self._conditional.mean(Z) * self._y_train_std + self._y_train_mean
             factor, flat = self.scale_ * self._y_train_std**2, self._flat
-            extra = _of_observations(self.noise_, self._alpha_known) if noisy else 0.0
+            extra = of_observations(self.noise_, self._alpha_known) if noisy else 0.0
         least = self.jitter_ if fitted else 0.0
         if flat:
             mean = mean[:, 0]
@@ -435,13 +436,13 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
                 raise ValueError("noise: give the variances for the new points, since those of the others differ")
             given = np.full(len(Z), np.ravel(self.noise_)[0])
         else:
-            given = np.broadcast_to(_numbers("noise", noise, len(Z)), (len(Z),))
+            given = np.broadcast_to(variances("noise", noise, len(Z)), (len(Z),))
         alpha = self._alpha_known if np.ndim(self._alpha_known) == 0 else np.zeros(len(Z))
         if noise is None and np.ndim(self._alpha_known):
             alpha = np.full(len(Z), self._alpha_known[0])
         if not (given + alpha).any():
             y_all = np.vstack([posterior.y, values])
-            _require_function(lambda: self.kernel_, np.vstack([posterior.X, Z]), y_all, posterior.noise - self.jitter_)
+            require_function(lambda: self.kernel_, np.vstack([posterior.X, Z]), y_all, posterior.noise - self.jitter_)
         posterior.append(Z, values, given + alpha + self.jitter_)
         if np.ndim(self.noise_) or (given != self.noise_).any():
             self.noise_ = np.append(np.broadcast_to(self.noise_, (len(posterior.X) - len(Z),)), given)
@@ -569,7 +570,7 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
         return known, unknown
 
     def _numbers(self, name: str, n: int | None) -> Vector:
-        return _numbers(name, getattr(self, name), n)
+        return variances(name, getattr(self, name), n)
 
     def _check(self, y: Vector) -> None:
         self._check_targets()
@@ -652,31 +653,6 @@ def _as_it_is(
     return Selection(resolved, noise, jitter, criterion, float("nan"))
 
 
-def _numbers(name: str, value: Any, n: int | None) -> Vector:
-    """Return variances: one number, or one for each of n points, of any number of them if None."""
-    try:
-        numbers = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ValueError(f'{name}: expected numbers or "auto", got {value!r}') from None
-    if value is None or np.isnan(numbers).any() or not np.isfinite(numbers).all() or (numbers < 0).any():
-        raise ValueError(f"{name}: expected finite numbers that are not negative, got {value!r}")
-    if numbers.shape == (1,):
-        numbers = numbers[0]
-    if numbers.ndim and (numbers.ndim > 1 or (n is not None and len(numbers) != n)):
-        raise ValueError(
-            f"{name} must be a scalar or an array with same number of entries as y. (shape {numbers.shape} for {n} points)"
-        )
-    return np.asarray(numbers)
-
-
-def _of_observations(noise: Any, alpha: Any) -> float:
-    """Return the variance of the noise of an observation, if that is the same everywhere."""
-    for name, values in (("noise", noise), ("alpha", alpha)):
-        if np.ptp(values) > 0:
-            raise ValueError(f"noisy: {name} differs from point to point, so that the noise of other points is not known")
-    return float(np.ravel(noise)[0] + np.ravel(alpha)[0])
-
-
 def _without_white(selection: Selection) -> Selection:
     """Return a selection of kernel + WhiteKernel as one of the kernel, with the noise beside it."""
     both: Any = selection.kernel
@@ -688,55 +664,6 @@ def _without_white(selection: Selection) -> Selection:
         at_bounds=[names.get(name, name.removeprefix("k1__")) for name in selection.at_bounds],
         flat=[names.get(name, name.removeprefix("k1__")) for name in selection.flat],
     )
-
-
-def _require_variances(y: Vector, H: Vector) -> None:
-    """Raise if some of the outputs have no variance to be estimated; if none has, there is nothing to choose."""
-    without = explained(y, H)
-    if without.any() and not without.all():
-        named = ", ".join(str(k) for k in np.flatnonzero(without)[:10])
-        raise ValueError(f'scale: "each" finds no variance for target {named}, which is constant, or all trend')
-
-
-def _needs_no_conversion(X: Any, y: Any) -> bool:
-    """Tell whether X and y are arrays that scikit-learn's validation would return as they are."""
-    plain = type(X) is np.ndarray and type(y) is np.ndarray and X.dtype == y.dtype == np.float64
-    if not plain or X.ndim != 2 or y.ndim not in (1, 2) or len(X) != len(y) or not X.size or not y.size:
-        return False
-    return bool(np.isfinite(X).all() and np.isfinite(y).all())
-
-
-def _require_function(kernel: Callable[[], Kernel], X: Vector, y: Vector, noise: Vector | None = None) -> None:
-    """Raise if, without noise, equal points have different values: the likelihood of that is zero.
-
-    Parameters
-    ----------
-    kernel : callable
-        Returns the kernel, if there are equal points.
-    noise : ndarray, optional
-        Of the first points; none by default.
-    """
-    if len(np.unique(X @ np.sqrt(np.arange(2.0, X.shape[1] + 2)))) == len(X):  # equal points have equal products
-        return
-    _, first, group = np.unique(X, axis=0, return_index=True, return_inverse=True)
-    if len(first) == len(X):
-        return
-    twin = first[np.ravel(group)]
-    spread = np.abs(y - y.mean(axis=0)).max(axis=0)
-    off = (np.abs(y - y[twin]) > 1e-7 * spread).any(axis=1)
-    if not off.any():
-        return
-    total = np.asarray(kernel()._on_points(X)[0]._build().noise(X)).copy()
-    if noise is not None:
-        total[: len(noise)] += noise
-    pairs = [(int(twin[i]), int(i)) for i in np.flatnonzero(off & (total <= 0))]
-    if pairs:
-        i, j = pairs[0]
-        named = ", ".join(f"{a} and {b}" for a, b in pairs[:5]) + (", ..." if len(pairs) > 5 else "")
-        raise ValueError(
-            f"y: points {named} are equal, but their values differ (by {np.abs(y[i] - y[j]).max():.3g} for the first), "
-            'which a process without noise does not allow; give a noise, such as noise="auto", or a WhiteKernel'
-        )
 
 
 def _draw(rng: Any, mean: Vector, cov: Vector, count: int) -> Vector:
