@@ -117,7 +117,8 @@ class Selected:
             return "the trend alone gives y: there is nothing to choose a kernel by"
         X, c = model.X_train_, model.alpha_
         sizes = [float(np.std(term.matmul(X, X, c), axis=0).mean()) for term in terms_of(model.kernel_)]
-        return describe(model.kernel_, model.noise_, sizes, ranges=np.ptp(X, axis=0).tolist(), names=model.feature_names())
+        said = describe(model.kernel_, model.noise_, sizes, ranges=np.ptp(X, axis=0).tolist(), names=model.feature_names())
+        return "\n".join([*_trend_in_words(model), said])
 
     def __str__(self) -> str:
         lines = [f"{'kernel':55s} {'value':>12s} {'found':>5s} {'noise':>9s} {'evals':>5s} {'seconds':>7s}"]
@@ -348,6 +349,16 @@ def _grow(attempt: _Attempt, most: int, X: Any, y: Any) -> None:
             return
         best = leader
         candidates = larger_structures(best.kernel, columns, period)
+
+
+def _trend_in_words(model: GaussianProcessRegressor) -> list[str]:
+    """Return a line for a trend beside the kernel, if it is more than a constant and moves the data."""
+    posterior = model._conditional
+    size = float(np.std(posterior.H @ posterior.beta, axis=0).mean()) if posterior.H.shape[1] > 1 else 0.0
+    if size <= 1e-3 * float(np.std(posterior.y, axis=0).mean()):
+        return []
+    kind = f"a {model.trend} trend" if isinstance(model.trend, str) else "the trend that was given"
+    return [f"{kind} beside the kernel, of size {size:.3g}"]
 
 
 def _defaults() -> list[Kernel]:

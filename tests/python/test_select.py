@@ -477,3 +477,13 @@ def test_sizes_are_those_of_the_parts_of_the_prediction():
     for part in parts:
         if np.std(part) > 0.01:
             assert f"of size {np.std(part):.3g}" in found.describe()
+
+
+def test_the_trend_is_part_of_the_description():
+    t = np.linspace(0, 10, 60)[:, None]
+    y = 3 * t[:, 0] + np.sin(4 * t[:, 0])
+    sel = ks.select(t, y, kernels=[RBF("auto")], criterion="reml", trend="linear")
+    first = sel.describe().split("\n")[0]
+    assert first.startswith("a linear trend beside the kernel, of size 8.")  # 3 times the standard deviation of t is 8.8
+    constant = ks.select(t, y, kernels=[RBF("auto")], criterion="reml")
+    assert "beside" not in constant.describe()
