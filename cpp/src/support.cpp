@@ -9,6 +9,7 @@
 #include "isa/table.hpp"
 #include "kernsel/gram.hpp"
 #include "parallel.hpp"
+#include "support_interior.hpp"
 #include "support_rows.hpp"
 
 namespace kernsel {
@@ -19,15 +20,16 @@ constexpr Index padding = LowerTiles<double>::padding;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 // A Newton step on the face that a block is on: coefficients at zero or at a bound stay, the others move as far as the first
-// that comes to one of these. Where many points are free, pairs take long to settle. False if there is nothing to gain so.
-bool step_on_face(SupportBlock<double>& block) {
+// that comes to one of these. Where many points are free, pairs take long to settle. Returns how many are free, or zero if
+// there is nothing to gain so.
+Index step_on_face(SupportBlock<double>& block) {
   std::vector<Index> free;
   for (Index k = 0; k < block.size; ++k)
     if (block.a[k] != 0.0 && std::abs(block.a[k]) < block.bounds[k]) free.push_back(k);
   const auto m = static_cast<Index>(free.size()), padded = round_up(m, padding);
-  if (m < 2 || m > LowerTiles<double>::largest_tile) return false;
+  if (m < 2 || m > LowerTiles<double>::largest_tile) return 0;
   double* memory = scratch<double>(Scratch::row, padded * (padded + padding) + block.size);
-  if (!memory) return false;
+  if (!memory) return 0;
   double* A = memory;
   double* X = A + padded * padded;  // (padding, padded): the slopes, and ones
   double* moved = X + padding * padded;
@@ -48,7 +50,7 @@ bool step_on_face(SupportBlock<double>& block) {
   }
   const TileKernels<double>& kernels = tile_kernels<double>();
   double pivot = 0.0;
-  if (kernels.factorize(padded, A, padded, &pivot) >= 0) return false;
+  if (kernels.factorize(padded, A, padded, &pivot) >= 0) return 0;
   kernels.solve_transposed(padding, padded, A, padded, X, padding);
   kernels.solve(padding, padded, A, padded, X, padding);
   std::vector<double> way(free.size());
@@ -69,7 +71,7 @@ bool step_on_face(SupportBlock<double>& block) {
     slope += slopes[static_cast<std::size_t>(c)] * way[static_cast<std::size_t>(c)];
     curvature += way[static_cast<std::size_t>(c)] * moved[free[static_cast<std::size_t>(c)]];
   }
-  if (!(slope < 0.0)) return false;
+  if (!(slope < 0.0)) return 0;
   double length = curvature > 0.0 ? -slope / curvature : infinity, end = 0.0;
   Index first = -1;
   for (Index c = 0; c < m; ++c) {
@@ -82,12 +84,12 @@ bool step_on_face(SupportBlock<double>& block) {
       end = stop;
     }
   }
-  if (!(length > 0.0 && length < infinity)) return false;
+  if (!(length > 0.0 && length < infinity)) return 0;
   for (Index c = 0; c < m; ++c) block.a[free[static_cast<std::size_t>(c)]] += length * way[static_cast<std::size_t>(c)];
   if (first >= 0) block.a[first] = end;
   for (Index k = 0; k < block.size; ++k) block.G[k] += length * moved[k];
   block.decrease -= length * (slope + curvature * length / 2.0);
-  return true;
+  return m;
 }
 
 }  // namespace
@@ -107,6 +109,7 @@ struct SupportSolver::Run {
   double dual = 0.0;            // the maximum that has been reached
   double up = 0.0, down = 0.0;  // the least derivatives up and down
   double gap = 0.0;             // of the active points
+  double work = 0.0;            // done so far, or since the jump, in nanoseconds or so
   bool shrunk = false;
   double shrink_below = infinity;  // of the violation: no shrinking again before it is so small
 
@@ -129,8 +132,9 @@ struct SupportSolver::Run {
   Status unshrink();
   Status shrink();
   std::vector<Index> every() const;
+  std::vector<Index> free_points() const;
   std::vector<Index> working_set(Index size) const;
-  Status step(const std::vector<Index>& set, bool all, bool& moved);
+  Status step(const std::vector<Index>& set, bool all, bool polished, bool& moved);
   Status go();
 };
 
@@ -227,6 +231,16 @@ Status SupportSolver::Run::unshrink() {
   return refresh();
 }
 
+// Those strictly between zero and a bound, as many as a Newton step takes.
+std::vector<Index> SupportSolver::Run::free_points() const {
+  std::vector<Index> set;
+  for (std::size_t k = 0; k < active().size() && static_cast<Index>(set.size()) < LowerTiles<double>::largest_tile; ++k) {
+    const Index i = active()[k];
+    if (a(i) != 0.0 && std::abs(a(i)) < bound(i)) set.push_back(static_cast<Index>(k));
+  }
+  return set;
+}
+
 std::vector<Index> SupportSolver::Run::working_set(Index size) const {
   const std::vector<Index>& points = active();
   std::vector<char> taken(points.size(), 0);
@@ -264,8 +278,9 @@ std::vector<Index> SupportSolver::Run::working_set(Index size) const {
   return set;
 }
 
-// Solves for a set, given by places among the active points; if it is `all` of them in order, the matrix is the block.
-Status SupportSolver::Run::step(const std::vector<Index>& set, bool all, bool& moved) {
+// Solves for a set, given by places among the active points; if it is `all` of them in order, the matrix is the block. If it is
+// to be `polished`, the free ones of it first go where they belong, the others staying.
+Status SupportSolver::Run::step(const std::vector<Index>& set, bool all, bool polished, bool& moved) {
   const std::vector<Index>& points = active();
   const auto size = static_cast<Index>(set.size()), padded = round_up(size, padding);
   std::vector<Index> chosen(set.size());
@@ -310,7 +325,7 @@ Status SupportSolver::Run::step(const std::vector<Index>& set, bool all, bool& m
                              problem.intercept,
                              0.1 * violation(),
                              std::max(1e-12 * least, std::numeric_limits<double>::min()),
-                             std::min<Index>(options.iterations - fit.iterations, 100 * size + 10000),
+                             std::min<Index>(options.iterations - fit.iterations, 20 * size + 2000),
                              values,
                              slopes,
                              room,
@@ -320,7 +335,14 @@ Status SupportSolver::Run::step(const std::vector<Index>& set, bool all, bool& m
                              0.0,
                              0,
                              false};
+  const auto faced = [&] {
+    const auto free = static_cast<double>(step_on_face(block));
+    work += free * (0.02 * free * free + 0.5 * static_cast<double>(size));
+    return free > 0.0;
+  };
   const Index most = block.most;
+  for (Index k = 0; polished && k < size && faced(); ++k) continue;
+  dual += block.decrease;
   block.most = std::min(most, 2 * size);
   for (Index done = 0; done < most;) {
     tile_kernels<double>().support_block(block);
@@ -329,16 +351,18 @@ Status SupportSolver::Run::step(const std::vector<Index>& set, bool all, bool& m
     fit.iterations += block.iterations;
     dual += block.decrease;
     done += block.iterations;
+    work += static_cast<double>(block.iterations) * static_cast<double>(size);
     block.most = std::min(most - done, 2 * size);
     block.decrease = 0.0;
     if (settled) break;
-    if (step_on_face(block)) {
+    if (faced()) {
       ++fit.iterations;
       ++done;
       dual += block.decrease;
     }
   }
   ++fit.rounds;
+  work += 0.3 * static_cast<double>(size) * static_cast<double>(rows.stride());
 
   std::vector<const double*> changed;
   std::vector<double> by;
@@ -369,6 +393,10 @@ Status SupportSolver::Run::go() {
   Status status = begin();
   const Index room = rows.capacity();
   const Index wish = options.working_set > 0 ? options.working_set : 256;
+  // From here on an interior point method is faster than to go on: it takes some 20 n^3 / 3 operations. What is not found from
+  // there in many times as long, rounding does not allow.
+  const double slow = 1e7 + 0.04 * std::pow(static_cast<double>(n), 3.0);
+  bool jumped = false;
   while (status.ok()) {
     if (solved()) {
       if (!shrunk) {
@@ -378,10 +406,19 @@ Status SupportSolver::Run::go() {
       status = unshrink();
       continue;
     }
-    if (fit.iterations >= options.iterations) break;
+    if (fit.iterations >= options.iterations || (jumped && work > 30.0 * slow)) break;
     if (asked_to_stop()) {
       status.code = Code::interrupted;
       break;
+    }
+    const bool jumps = !jumped && work > slow;
+    if (jumps) {
+      jumped = true;
+      work = 0.0;
+      status = rows.near_solution(problem, fit.a);
+      recent.clear();
+      if (status.ok()) status = begin();
+      if (!status.ok()) break;
     }
     if (options.shrinking && !rows.whole() && fit.rounds % 8 == 7 && violation() <= shrink_below) {
       status = shrink();
@@ -392,13 +429,13 @@ Status SupportSolver::Run::go() {
     if (together) recent.clear();
     if (static_cast<Index>(recent.size()) > size / 2) recent.resize(static_cast<std::size_t>(size / 2));
     const auto kept = recent.size();
-    const std::vector<Index> set = together ? every() : working_set(size);
+    const std::vector<Index> set = together ? every() : jumps ? free_points() : working_set(size);
     bool moved = false;
-    status = step(set, together, moved);
+    status = step(set, together, jumps, moved);
     if (!status.ok()) break;
     recent.assign(set.begin() + static_cast<Index>(kept), set.end());
     look();
-    if (moved) continue;
+    if (moved || jumps) continue;
     if (!shrunk) {  // rounding has the last word
       fit.converged = gap <= 1e-9 * primal();
       break;

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "kernsel/gram.hpp"
+#include "support_interior.hpp"
 
 namespace kernsel {
 
@@ -158,6 +159,11 @@ Status SupportSolver::Rows::fetch(const std::vector<Index>& points, std::vector<
   }
   for (std::size_t k = 0; k < points.size(); ++k) rows[k] = row_of_[static_cast<std::size_t>(points[k])];
   return {};
+}
+
+Status SupportSolver::Rows::near_solution(const SupportProblem& problem, std::vector<double>& a) const {
+  const double largest = *std::max_element(diagonal_.begin(), diagonal_.end());
+  return kernsel::near_solution(kernel_, X_, problem, largest, a);
 }
 
 Status SupportSolver::Rows::multiply(const std::vector<double>& a, std::vector<double>& out) const {
