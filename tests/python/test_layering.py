@@ -57,6 +57,7 @@ MODULES = [
     "selection",
     "conditional",
     "gaussian_process",
+    "classification",
     "structure",
     "selector",
     "kernel_ridge",

@@ -1,4 +1,4 @@
-"""Gaussian process classification: likelihoods of margins, approximations of the posterior, and the estimator."""
+"""Gaussian process classification: likelihoods of labels, what they say of latent values, and the estimator."""
 
 from kernsel.classification.classifier import GaussianProcessClassifier
 
