@@ -326,8 +326,8 @@ class GaussianProcessClassifier(CallbackSupport, ClassifierMixin, BaseEstimator)
         check_is_fitted(self, "classes_")
         if self.n_classes_ > 2:
             raise ValueError(
-                "Returning the mean and variance of the latent function f is only supported for binary classification, received "
-                f"{self.n_classes_} classes. `latent` gives those of all processes."
+                "Returning the mean and variance of the latent function f is only supported for binary classification, "
+                f"received {self.n_classes_} classes. `latent` gives those of all processes."
             )
         mean, std = self.latent(X, return_std=True)
         return mean, std**2
@@ -368,9 +368,7 @@ class GaussianProcessClassifier(CallbackSupport, ClassifierMixin, BaseEstimator)
         if not shared and theta.shape != (sum(sizes),):
             raise ValueError(f"theta: expected {sizes[0]} or {sum(sizes)} numbers, got shape {theta.shape}")
         thetas = [theta] * len(parts) if shared else np.split(theta, np.cumsum(sizes)[:-1])
-        found = [
-            part.log_marginal_likelihood(own, eval_gradient, **options) for part, own in zip(parts, thetas, strict=True)
-        ]
+        found = [part.log_marginal_likelihood(own, eval_gradient, **options) for part, own in zip(parts, thetas, strict=True)]
         if not eval_gradient:
             return np.mean(found)
         gradients = [gradient for _, gradient in found]
@@ -431,13 +429,13 @@ class GaussianProcessClassifier(CallbackSupport, ClassifierMixin, BaseEstimator)
 
 def _labels(y: Any) -> tuple[NDArray[Any], NDArray[np.intp]]:
     """Return the classes, sorted, and for each point the number of its class."""
-    check_classification_targets(y)
     labels = column_or_1d(y, warn=True)
     try:
         classes, codes = np.unique(labels, return_inverse=True)
     except TypeError:
         kinds = sorted({type(label).__name__ for label in labels})
         raise ValueError(f"y: expected labels that can be compared, got {', '.join(kinds)} together") from None
+    check_classification_targets(labels)
     if len(classes) < 2:
         raise ValueError(f"y: expected 2 or more classes, got {len(classes)} class: {classes[0]!r} only")
     return classes, codes

@@ -132,8 +132,8 @@ def expectation_propagation(
             share = max(0.5 * share, _SLOWEST)
     if best.residual > max(tolerance, 1e-6):
         warnings.warn(
-            f"expectation propagation has not converged in {iterations} sweeps: a marginal is off by {best.residual:.3g} of its "
-            'standard deviation; inference="laplace" always converges',
+            f"expectation propagation has not converged in {iterations} sweeps: a marginal is off by {best.residual:.3g} of "
+            'its standard deviation; inference="laplace" always converges',
             ConvergenceWarning,
             stacklevel=2,
         )

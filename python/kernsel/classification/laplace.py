@@ -63,7 +63,7 @@ class Laplace(GaussianPosterior):
         adjoint = (spread * in_variance) @ spread.T
         adjoint *= self.root
         adjoint *= self.root[:, None]
-        squares = scaled**2
+        squares = (scaled / self.root[:, None]) ** 2
         np.fill_diagonal(squares, 0.0)
         others = squares @ (in_variance / self.rest**2)
         slope = -self.y * self.derivatives.third  # of the precisions in f

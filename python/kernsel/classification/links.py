@@ -15,6 +15,7 @@ __all__ = ["Derivatives", "Link", "Logistic", "Moments", "Probit", "link_named"]
 Vector = NDArray[np.float64]
 
 _LOG_SQRT_2PI = 0.5 * np.log(2 * np.pi)
+_BELOW_HALF = np.nextafter(0.5, 0.0)
 _BLOCK = 4096  # points whose nodes are in memory at once
 
 
@@ -77,8 +78,8 @@ class Link(ABC):
         It is 1/2 or more exactly where the mean is not negative.
         """
         mean = np.asarray(mean, dtype=np.float64)
-        smaller = np.minimum(np.exp(self.moments(-np.abs(mean), variance).log_mean), 0.5)
-        return np.where(mean >= 0, 1 - smaller, smaller)
+        smaller = np.exp(self.moments(-np.abs(mean), variance).log_mean)
+        return np.where(mean >= 0, 1 - np.minimum(smaller, 0.5), np.minimum(smaller, _BELOW_HALF))
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}()"
@@ -135,14 +136,14 @@ _REACH = 38.0
 def _hermite() -> tuple[Vector, Vector]:
     """Return nodes of a standard normal variable, and the logarithms of their weights."""
     nodes, weights = np.polynomial.hermite_e.hermegauss(32)
-    return nodes, np.log(weights) - _LOG_SQRT_2PI
+    return np.asarray(nodes), np.asarray(np.log(weights) - _LOG_SQRT_2PI)
 
 
 @cache
 def _legendre() -> tuple[Vector, Vector]:
     """Return nodes between -38 and 38, and the logarithms of their weights."""
     nodes, weights = np.polynomial.legendre.leggauss(220)
-    return _REACH * nodes, np.log(_REACH * weights)
+    return np.asarray(_REACH * nodes), np.asarray(np.log(_REACH * weights))
 
 
 def _by_hermite(mean: Vector, variance: Vector) -> tuple[Vector, Vector, Vector]:
@@ -171,7 +172,7 @@ def _by_legendre(mean: Vector, variance: Vector) -> tuple[Vector, Vector, Vector
         inside = times * (mean + 0.5 * times * variance) + special.log_ndtr(np.maximum(-z, 0.0))
         half = 0.5 * special.erfcx(np.maximum(z, 0.0) / np.sqrt(2))  # exp(z^2 / 2) Phi(-z)
         outside = side * times * _REACH - 0.5 * ((_REACH - side * mean) / deviation) ** 2 + np.log(half)
-        return np.where(z > 0, outside, inside)
+        return np.asarray(np.where(z > 0, outside, inside))
 
     log_terms[:, count] = tail(-1.0, 1.0)
     small = np.exp(np.minimum(tail(-1.0, 2.0) - log_terms[:, count], 0.0))  # of p on the left

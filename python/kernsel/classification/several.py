@@ -33,9 +33,7 @@ def _fitted(
         seeds = generator_of(settings.random_state).integers(2**31 - 1, size=len(problems)).tolist()
     if n_jobs is not None and settings.budget.progress is not None:
         settings = replace(settings, budget=replace(settings.budget, progress=None))
-    tasks = (
-        delayed(make)(X, y, replace(settings, random_state=seed)) for (X, y), seed in zip(problems, seeds, strict=True)
-    )
+    tasks = (delayed(make)(X, y, replace(settings, random_state=seed)) for (X, y), seed in zip(problems, seeds, strict=True))
     return list(Parallel(n_jobs=n_jobs, prefer="threads")(tasks))
 
 
@@ -128,7 +126,7 @@ class SoftmaxModel:
 
 
 class MultinomialProcess:
-    """A latent process for each class, all with one kernel, whose softmax gives the probabilities; by Laplace's approximation."""
+    """A latent process for each class, all with one kernel, whose softmax gives the probabilities: by Laplace's method."""
 
     def __init__(self, X: Vector, codes: Codes, classes: int, settings: Settings) -> None:
         self.X_train_ = X

@@ -27,8 +27,8 @@ class LBFGSB:
     Criteria that are positive are minimized by their logarithm, which has no unit. Where a criterion cannot be evaluated, the
     objective is far above all that was seen: the line search then takes a shorter step.
 
-    The last descent ends where steps gain less than the share `fine` of the value. It begins at the best of so many `contenders`
-    on all points: where the two best descents on some of them ended, and the first start.
+    The last descent ends where steps gain less than the share `fine` of the value. It begins at the best, on
+    all points, of so many `contenders`: where the two best descents on some of them ended, and the first start.
     """
 
     def __init__(
