@@ -74,6 +74,7 @@ def expectation_propagation(
     start: GaussianPosterior | None = None,
     tolerance: float = 1e-8,
     max_iterations: int = 200,
+    space: Vector | None = None,
 ) -> ExpectationPropagation:
     """Approximate the posterior of latent values by expectation propagation, all sites at once in each sweep.
 
@@ -92,6 +93,8 @@ def expectation_propagation(
     tolerance : float
         Of :attr:`ExpectationPropagation.residual`. The error of log Z is of the order of its square.
     max_iterations : int
+    space : ndarray of shape (n, n), optional
+        Memory to work in.
 
     Returns
     -------
@@ -113,7 +116,7 @@ def expectation_propagation(
     (array([0.5642]), 0.5)
     """
     K, y = square(K, y)
-    space = np.empty_like(K)
+    space = np.empty_like(K) if space is None else space
     precision = np.zeros(len(y)) if start is None else start.precision
     shift = np.zeros(len(y)) if start is None else start.shift
     best = state = _State(K, y, link, precision, shift, space)
