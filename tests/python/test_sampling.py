@@ -262,7 +262,7 @@ def test_r_hat_sees_what_differs(rng):
     assert r_hat(same * np.array([1, 1, 1, 5])[:, None]) > 1.1  # of the same mean
     assert r_hat(same + np.linspace(0, 3, 1000)) > 1.2  # all of them drift
     assert r_hat(np.ones((4, 100))) == 1
-    assert r_hat(np.ones((4, 100)) * np.arange(4)[:, None]) == np.inf
+    assert r_hat(np.ones((4, 100)) * np.arange(4)[:, None]) > 1e6
     assert effective_sample_size(same + np.arange(4)[:, None]) < 20
 
 
