@@ -1,6 +1,7 @@
 """Kernel methods with the choice of the kernel at their heart."""
 
 from kernsel import criteria, features, kernels, testing
+from kernsel.classification import GaussianProcessClassifier
 from kernsel.config import get_cmake_dir, get_include, get_num_threads, set_num_threads, show_config
 from kernsel.errors import NotPositiveDefiniteError
 from kernsel.evaluation import Evaluation, LeaveOneOutFit, evaluate, loo
@@ -23,6 +24,7 @@ __version__: str = _version()
 __all__ = [
     "Cholesky",
     "Evaluation",
+    "GaussianProcessClassifier",
     "GaussianProcessRegressor",
     "Interpolant",
     "KernelInterpolator",

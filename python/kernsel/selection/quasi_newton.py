@@ -26,6 +26,9 @@ class LBFGSB:
 
     Criteria that are positive are minimized by their logarithm, which has no unit. Where a criterion cannot be evaluated, the
     objective is far above all that was seen: the line search then takes a shorter step.
+
+    The last descent ends where steps gain less than the share `fine` of the value. It begins at the best, on
+    all points, of so many `contenders`: where the two best descents on some of them ended, and the first start.
     """
 
     def __init__(
@@ -36,6 +39,9 @@ class LBFGSB:
         positive: bool,
         budget: Any,
         workspace: _core.Workspace,
+        *,
+        fine: float = 1e-10,
+        contenders: int = 3,
     ) -> None:
         self.every = every
         self.some = some
@@ -43,6 +49,8 @@ class LBFGSB:
         self.positive = positive
         self.budget = budget
         self.workspace = workspace
+        self.fine = fine
+        self.contenders = contenders
         self.counts = {True: 0, False: 0}  # of all points, of some
         self.best: dict[str, Any] = {"value": np.inf}
         self.best_of_some: dict[str, Any] = {"value": np.inf}
@@ -78,11 +86,11 @@ class LBFGSB:
             reached.sort(key=lambda pair: pair[0])
             if np.isfinite(reached[0][0]):
                 candidates = [reached[0][1]]
-                if self.some is not None:
-                    tried = [reached[0][1], reached[min(1, len(reached) - 1)][1], starts[0]]
+                if self.some is not None and self.contenders > 1:
+                    tried = [reached[0][1], reached[min(1, len(reached) - 1)][1], starts[0]][: self.contenders]
                     values = [self._evaluate(self.every, x)["value"] for x in tried]
                     candidates = [tried[int(np.argmin(values))]]
-                self._descend(self.every, candidates[0], 1e-10, 200)
+                self._descend(self.every, candidates[0], self.fine, 200)
         except _StoppedError:
             pass
         except KeyboardInterrupt as interrupt:
