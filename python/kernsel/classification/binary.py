@@ -57,6 +57,10 @@ class BinaryModel:
         """Return the same for some of the points."""
         return BinaryModel(self.y[rows], self.link, self.inference, self.criterion, self.max_iterations)
 
+    def carried(self, state: Any, cross: Vector) -> Any:
+        """Return latent values at all points to begin with, from the posterior at some of them; sites are not known there."""
+        return None if self.inference == "ep" else cross @ state.weights
+
     def posterior(self, K: Vector, start: Any = None) -> GaussianPosterior:
         """Return the approximate posterior for a kernel matrix; Laplace's where the posterior itself is to be sampled."""
         if self.inference == "ep":

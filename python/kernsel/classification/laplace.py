@@ -6,14 +6,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernsel.classification.links import Derivatives, Link
-from kernsel.classification.posterior import GaussianPosterior, factor_of, roots, square
+from kernsel.classification.posterior import GaussianPosterior, factor_of, roots, square, symmetric_product
 from kernsel.factor import Cholesky
 
 __all__ = ["Laplace", "laplace"]
 
 Vector = NDArray[np.float64]
 
-_CLOSE = 1e-10  # of the Newton decrement: the mode is then so close that the next step goes there to rounding
+_CLOSE = 1e-10  # of the Newton decrement: a step of Newton's method then goes to the mode to rounding
+_THERE = 1e-17  # of the Newton decrement: what is left of the way does not count
+_SHRINKS = 0.1  # factor by which the decrement must fall from step to step with one factorization
 _RISE = 1e-4  # a step must raise the objective by this share of what its slope promises
 
 
@@ -39,10 +41,7 @@ class Laplace(GaussianPosterior):
         adjoint : ndarray of shape (n, n)
             In 2/3 n^3 operations, most of them for B^-1.
         """
-        v = self.backward(0.5 * self.variance * self.y * self.derivatives.third)
-        adjoint = super().evidence_adjoint()
-        _add_symmetric(adjoint, v, self.weights)
-        return adjoint
+        return self._adjoint(self.backward(0.5 * self.variance * self.y * self.derivatives.third))
 
     def loo_adjoint(self) -> Vector:
         """Return the derivative of the sum of `loo_log_probability` in K, shape (n, n), symmetric.
@@ -68,15 +67,8 @@ class Laplace(GaussianPosterior):
         others = squares @ (in_variance / self.rest**2)
         slope = -self.y * self.derivatives.third  # of the precisions in f
         u = in_mean / self.rest - slope * others
-        _add_symmetric(adjoint, self.backward(u), self.weights)
+        adjoint += symmetric_product(self.backward(u), self.weights)
         return adjoint
-
-
-def _add_symmetric(matrix: Vector, v: Vector, a: Vector) -> None:
-    """Add (v a' + a v') / 2 in place."""
-    outer = np.multiply.outer(0.5 * v, a)
-    matrix += outer
-    matrix += outer.T
 
 
 class _Point:
@@ -134,13 +126,14 @@ def laplace(
     objective: list[float] = []
     iterations = 0
     converged = False
+    close = stalled = False
     if start is not None:
         values = _extrapolated(start, K) if isinstance(start, GaussianPosterior) else np.asarray(start, dtype=np.float64)
         if values.shape == y.shape and np.isfinite(values).all():
-            there = _newton(K, y, link, values, space)[0]
+            there, derivatives, root, factor = _newton(K, y, link, values, space)
             iterations += 1
-            here = there if there.value >= zero.value else zero
-    close = stalled = False
+            if there.value >= zero.value:
+                here, close = _polished(there, 1.0, K, y, link, root, factor)
     while True:
         objective.append(here.value)
         there, derivatives, root, factor = _newton(K, y, link, here.f, space)
@@ -148,15 +141,17 @@ def laplace(
             converged = close
             break
         iterations += 1
-        step, gain = there.f - here.f, y * derivatives.first - here.a
-        slope = float(gain @ step)  # the square of the Newton decrement
-        rounding = 16 * np.finfo(float).eps * (abs(here.likelihood) + abs(float(here.a @ here.f)) + 1)
-        close = slope <= max(_CLOSE, rounding)
+        # The square of the Newton decrement; rounding may make it negative.
+        slope = abs(float((y * derivatives.first - here.a) @ (there.f - here.f)))
+        rounding = _rounding(here, K)
         reached = _line_search(here, there, y, link, slope, rounding)
-        stalled = reached is here and not close
+        stalled = reached is here and slope > max(_CLOSE, rounding)
+        close = slope <= max(_CLOSE, rounding)
         here = reached
+        if not close and reached is there and slope < 1:
+            here, close = _polished(here, slope, K, y, link, root, factor)
     # The factor is that of the curvature at the mode; the step that it gives besides is of the size of rounding.
-    if converged and there.value >= here.value - rounding:
+    if converged and there.value >= here.value - _rounding(here, K):
         here = there
     log_evidence = here.value - 0.5 * factor.logdet()
     shift = root**2 * here.f + here.a
@@ -164,6 +159,13 @@ def laplace(
     found.derivatives = derivatives
     found.objective = objective
     return found
+
+
+def _rounding(point: _Point, K: Vector) -> float:
+    """Return by how much the objective may be off: in its terms, and in f = K a where that is small against K and a."""
+    eps = np.finfo(float).eps
+    size = float(np.diag(K).max(initial=0.0)) * float(point.a @ point.a)
+    return 16 * eps * (abs(point.likelihood) + abs(float(point.a @ point.f)) + 1) + 4 * eps * size
 
 
 def _newton(K: Vector, y: Vector, link: Link, f: Vector, space: Vector) -> tuple[_Point, Derivatives, Vector, Cholesky]:
@@ -185,6 +187,25 @@ def _line_search(here: _Point, there: _Point, y: Vector, link: Link, slope: floa
         a, f = here.a + 0.5 * (there.a - here.a), here.f + 0.5 * (there.f - here.f)
         there = _Point(a, f, y, link)
     return here
+
+
+def _polished(
+    here: _Point, slope: float, K: Vector, y: Vector, link: Link, root: Vector, factor: Cholesky
+) -> tuple[_Point, bool]:
+    """Return where steps with the curvature of another place lead, as long as each is much shorter than the one before.
+
+    And whether that is the mode. A step takes O(n^2), not O(n^3).
+    """
+    while True:
+        gradient = y * link.derivatives(y * here.f).first
+        a = root * factor.solve(root * here.f + gradient / root)
+        there = _Point(a, K @ a, y, link)
+        before, slope = slope, abs(float((gradient - here.a) @ (there.f - here.f)))
+        if not slope <= _SHRINKS * before or there.value < here.value - _rounding(here, K):
+            return here, False
+        here = there
+        if slope <= _THERE:
+            return here, True
 
 
 def _extrapolated(before: GaussianPosterior, K: Vector) -> Vector:

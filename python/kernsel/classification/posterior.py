@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from kernsel.classification.links import Link, Moments
 from kernsel.factor import Cholesky, cholesky
 
-__all__ = ["GaussianPosterior", "factor_of", "square"]
+__all__ = ["GaussianPosterior", "factor_of", "roots", "square", "symmetric_product", "variances"]
 
 Vector = NDArray[np.float64]
 
@@ -152,10 +152,20 @@ class GaussianPosterior:
 
     def evidence_adjoint(self) -> Vector:
         """Return d log Z / dK, shape (n, n), symmetric: (a a' - R) / 2 where log Z does not change with the sites."""
+        return self._adjoint(np.zeros_like(self.weights))
+
+    def _adjoint(self, v: Vector) -> Vector:
+        """Return (a a' + v a' + a v' - R) / 2."""
         adjoint = self.inverse * (-0.5 * self.root)
         adjoint *= self.root[:, None]
-        adjoint += np.multiply.outer(0.5 * self.weights, self.weights)
+        adjoint += symmetric_product(v + 0.5 * self.weights, self.weights)
         return adjoint
+
+
+def symmetric_product(v: Vector, a: Vector) -> Vector:
+    """Return (v a' + a v') / 2, symmetric to the last bit."""
+    both = np.column_stack([0.5 * v, 0.5 * a])
+    return np.asarray(both @ np.vstack([a, v]))
 
 
 def variances(K: Vector, root: Vector, inverse: Vector) -> Vector:

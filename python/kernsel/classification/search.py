@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -21,8 +21,7 @@ __all__ = ["Choice", "Model", "Objective", "Outcome", "choose_kernel", "resolved
 
 Vector = NDArray[np.float64]
 
-_MANY = 600  # points, above which a search begins on some of them
-_SOME = 400
+_FEW, _SOME = 200, 400  # points that a search begins with, if there are more than half as many again
 _RARE = 40
 _RANDOM_STARTS = 1
 _STEP = 1e-4  # in theta, of differences where there is no derivative
@@ -56,6 +55,9 @@ class Model(Protocol):
     def some(self, rows: NDArray[np.intp]) -> Model:
         """Return the same for some of the points."""
 
+    def carried(self, state: Any, cross: Vector) -> Any:
+        """Return a state for all points from one of some of them, k(all, some) given; None where there is none."""
+
 
 class Objective:
     """Minus the criterion as a function of theta, in the form that searches of :mod:`kernsel.selection` take."""
@@ -65,11 +67,16 @@ class Objective:
         self.X = X
         self.model = model
         self.state: Any = None
+        self.count = 0  # of evaluations
+        self.last: dict[str, Any] = {}
 
     def evaluate(self, x: list[float], order: int, workspace: Any = None) -> dict[str, Any]:
         """Return minus the criterion at theta, and for order 1 its gradient."""
         del workspace  # for searches of the core
         theta = np.asarray(x, dtype=np.float64)
+        if np.array_equal(self.last.get("x", ()), theta) and (order == 0 or "gradient" in self.last):
+            return dict(self.last)
+        self.count += 1
         kernel = self.layout.kernel_at(theta)
         outcome = self.model.evaluate(np.asarray(kernel(self.X)), self.state, order > 0)
         if not np.isfinite(outcome.value):
@@ -80,7 +87,15 @@ class Objective:
             result["gradient"] = -kernel.pullback(self.X, outcome.adjoint)
         elif order > 0:
             result["gradient"] = self._differences(theta)
-        return result
+        self.last = result
+        return dict(result)
+
+    def begin_near(self, other: Objective) -> None:
+        """Take over from an objective of some of the points where they are."""
+        theta = other.last.get("x")
+        if theta is not None and other.state is not None:
+            cross = np.asarray(self.layout.kernel_at(theta)(self.X, other.X))
+            self.state = self.model.carried(other.state, cross)
 
     def _differences(self, theta: Vector) -> Vector:
         """Return the gradient by central differences, one-sided at a bound."""
@@ -190,25 +205,19 @@ def choose_kernel(
         starts += list((rng or np.random.default_rng(0)).uniform(bounds[:, 0], bounds[:, 1], (n_restarts, len(bounds))))
     starts = [np.clip(start, bounds[:, 0], bounds[:, 1]) for start in starts]
 
-    every: Any = Objective(layout, X, model)
-    workspace = _core.Workspace()
+    every = Objective(layout, X, model)
     if callable(optimizer):
-        result = own_optimizer(optimizer, every, starts, bounds, workspace)
+        result = own_optimizer(optimizer, every, starts, bounds, _core.Workspace())  # type: ignore[arg-type]
+        counts = (every.count, 0)
     else:
-        some: Any = None
-        if len(X) > _MANY:
-            rows = _some_of_each(targets, rng or np.random.default_rng(0))
-            some = Objective(layout, X[rows], model.some(rows))
-        fine, contenders = (1e-10, 3) if len(X) <= _MANY else (1e-8, 1)
         signed = Budget(budget.evaluations, budget.seconds, _signed(budget))
-        search = LBFGSB(every, some, bounds, False, signed, workspace, fine=fine, contenders=contenders)
-        result = search.run(starts)
+        result, counts = _descended(every, starts, targets, rng or np.random.default_rng(0), signed)
     theta = np.clip(result["x"], bounds[:, 0], bounds[:, 1])
     near = np.abs(theta[:, None] - bounds).min(axis=1) <= 1e-6 * np.maximum(1.0, np.abs(theta))
     return Choice(
         kernel=layout.kernel_at(theta),
-        n_evaluations=int(result["evaluations"]),
-        n_evaluations_subset=int(result.get("evaluations_of_some", 0)),
+        n_evaluations=counts[0],
+        n_evaluations_subset=counts[1],
         of_starts=-np.asarray(result["of_starts"]),
         at_bounds=[name for name, here in zip(layout.names(), near, strict=True) if here],
         ended=result.get("ended", "converged"),
@@ -226,13 +235,56 @@ def _starts(layout: Layout, data: Data, own: bool, rng: np.random.Generator | No
     return [layout.theta, *found] if own else found
 
 
-def _some_of_each(targets: Vector, rng: np.random.Generator) -> NDArray[np.intp]:
+def _descended(
+    every: Objective, starts: list[Vector], targets: Vector, rng: np.random.Generator, budget: Budget
+) -> tuple[dict[str, Any], tuple[int, int]]:
+    """Return where L-BFGS-B leads: from all starts on few points, on more from the best, and on all with what is known then."""
+    n, bounds = len(every.X), every.layout.bounds
+    began = time.perf_counter()
+
+    def part(size: int) -> Objective | None:
+        if n <= 1.5 * size:
+            return None
+        rows = _some_of_each(targets, size, rng)
+        return Objective(every.layout, every.X[rows], every.model.some(rows))
+
+    def search(first: Objective, some: Objective | None, left: Budget, fine: float) -> LBFGSB:
+        return LBFGSB(first, some, bounds, False, left, _core.Workspace(), fine=fine)  # type: ignore[arg-type]
+
+    few, more = part(_FEW), part(_SOME)
+    if more is None:
+        result = search(every, few, budget, 1e-10).run(starts)
+        return result, (every.count, 0 if few is None else few.count)
+    before = search(more, few, budget, 1e-6)
+    found = before.run(starts)
+    subset = more.count + (0 if few is None else few.count)
+    seconds = max(budget.seconds - (time.perf_counter() - began), 0.0)
+    converged = found["ended"] == "converged"
+    left = replace(budget, evaluations=max(budget.evaluations - subset, 1) if converged else 1, seconds=seconds)
+    every.begin_near(more)
+    on = search(every, None, left, 1e-8)
+    result = on.run([np.asarray(found["x"])], _coordinates(before.inverse_curvature, len(more.X) / n, len(bounds)))
+    result |= {"of_starts": found["of_starts"]}
+    if not converged:
+        result |= {"ended": found["ended"], "interrupt": found["interrupt"]}
+    return result, (every.count, subset)
+
+
+def _coordinates(inverse_curvature: Vector | None, share: float, count: int) -> Vector:
+    """Return T with T T' the inverse of the curvature, which grows with the number of points; steps of more than 1 are cut."""
+    if inverse_curvature is None:
+        return np.eye(count)
+    values, vectors = np.linalg.eigh(0.5 * share * (inverse_curvature + inverse_curvature.T))
+    return np.asarray(vectors * np.sqrt(np.clip(values, 1e-8, 1.0)))
+
+
+def _some_of_each(targets: Vector, size: int, rng: np.random.Generator) -> NDArray[np.intp]:
     """Return rows of some of the points, of each class in proportion, but of rare ones enough to tell them apart."""
     classes = targets.argmax(axis=1) if targets.ndim == 2 else (targets > 0).astype(np.intp)
     rows = []
     for label in np.unique(classes):
         members = np.flatnonzero(classes == label)
-        share = max(round(_SOME * len(members) / len(targets)), min(_RARE, len(members)))
+        share = max(round(size * len(members) / len(targets)), min(_RARE, len(members)))
         rows.append(rng.permutation(members)[:share])
     return np.sort(np.concatenate(rows))
 

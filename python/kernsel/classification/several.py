@@ -119,6 +119,10 @@ class SoftmaxModel:
         """Return the same for some of the points."""
         return SoftmaxModel(self.Y[rows])
 
+    def carried(self, state: Any, cross: Vector) -> Any:
+        """Return latent values at all points to begin with: zero."""
+        del state, cross
+
     def evaluate(self, K: Vector, state: Any, gradient: bool) -> Outcome:
         """Return the log evidence for a kernel matrix, its derivative in it, and the mode."""
         found = multinomial_laplace([K], self.Y, start=state, gradient=gradient)

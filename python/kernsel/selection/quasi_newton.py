@@ -58,12 +58,16 @@ class LBFGSB:
         self.ended = "converged"
         self.interrupt: BaseException | None = None
         self.until = time.perf_counter() + budget.seconds
+        self.inverse_curvature: Vector | None = None  # as the last descent has seen it
 
-    def run(self, starts: list[Vector]) -> dict[str, Any]:
-        """Return the best place, as the core's own search does."""
+    def run(self, starts: list[Vector], coordinates: Vector | None = None) -> dict[str, Any]:
+        """Return the best place, as the core's own search does.
+
+        With `coordinates`, a square matrix T, there is one descent on all points, in u with x = start + T u: for T T' close to
+        the inverse of the curvature, the first step is that of Newton's method.
+        """
         reached: list[tuple[float, Vector]] = []
-        first = self.every if self.some is None else self.some
-        self._run(first, starts, reached)
+        self._run(starts, reached, coordinates)
         best = self.best
         if not np.isfinite(best["value"]) and np.isfinite(self.best_of_some["value"]) and self.ended != "converged":
             best = {"x": self.best_of_some["x"], "value": np.inf}  # it ended before it came to all points
@@ -79,8 +83,15 @@ class LBFGSB:
             "interrupt": self.interrupt,
         }
 
-    def _run(self, first: _core.Search, starts: list[Vector], reached: list[tuple[float, Vector]]) -> None:
+    def _run(self, starts: list[Vector], reached: list[tuple[float, Vector]], coordinates: Vector | None) -> None:
+        first = self.every if self.some is None else self.some
         try:
+            if coordinates is not None:
+                reached.append(self._descend(self.every, starts[0], self.fine, 200, coordinates))
+                place = reached[0][1]
+                if np.abs(place[:, None] - self.bounds).min() < 1e-2:  # of steps along them that search knew nothing
+                    self._descend(self.every, place, self.fine, 200)
+                return
             for start in starts:
                 reached.append(self._descend(first, start, 1e-5, 60))
             reached.sort(key=lambda pair: pair[0])
@@ -96,30 +107,39 @@ class LBFGSB:
         except KeyboardInterrupt as interrupt:
             self.ended, self.interrupt = "interrupted", interrupt
 
-    def _descend(self, search: _core.Search, start: Vector, tolerance: float, most: int) -> tuple[float, Vector]:
+    def _descend(
+        self, search: _core.Search, start: Vector, tolerance: float, most: int, coordinates: Vector | None = None
+    ) -> tuple[float, Vector]:
         lowest, place = np.inf, start
+        T = np.eye(len(start)) if coordinates is None else coordinates
 
-        def objective(x: Vector) -> tuple[float, Vector]:
+        def objective(u: Vector) -> tuple[float, Vector]:
             nonlocal lowest, place
-            trial = self._evaluate(search, x)
-            value, slope = trial["value"], trial["gradient"]
+            x = u if coordinates is None else start + T @ u
+            outside = coordinates is not None and bool(np.any((x < self.bounds[:, 0]) | (x > self.bounds[:, 1])))
+            trial = {"value": np.inf} if outside else self._evaluate(search, x)
+            value = trial["value"]
             if value < lowest:
                 lowest, place = value, x.copy()
             if not np.isfinite(value):
                 seen = self._measure(lowest) if np.isfinite(lowest) else 0.0
                 return seen + 10 * (abs(seen) + 1), np.zeros(len(x))
-            return self._measure(value), slope / value if self.positive and value > 0 else slope
+            slope = trial["gradient"] / value if self.positive and value > 0 else trial["gradient"]
+            return self._measure(value), slope if coordinates is None else T.T @ slope
 
-        objective(start)
+        # Far bounds in every coordinate make the first step as long as the curvature says.
+        origin, bounds = (start, self.bounds) if coordinates is None else (0 * start, np.tile([-8.0, 8.0], (len(start), 1)))
+        objective(origin)
         if np.isfinite(lowest):
-            minimize(
+            found = minimize(
                 objective,
-                start,
+                origin,
                 jac=True,
                 method="L-BFGS-B",
-                bounds=self.bounds,
+                bounds=bounds,
                 options={"maxiter": most, "ftol": tolerance, "gtol": 1e-8},
             )
+            self.inverse_curvature = T @ found.hess_inv.todense() @ T.T
         return lowest, place
 
     def _measure(self, value: float) -> float:
