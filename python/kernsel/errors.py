@@ -36,5 +36,5 @@ class NotPositiveSemidefiniteWarning(UserWarning):
     """A function of two points that is offered as a kernel, and is none."""
 
 
-class NotMixedWarning(ConvergenceWarning):
+class NotMixedWarning(ConvergenceWarning):  # type: ignore[misc]
     """Chains of random draws that do not agree with each other: they may not show what they are drawn from."""

@@ -64,9 +64,9 @@ def test_moments_are_those_of_the_exact_posterior(name, amplitude, with_sites, r
     K, y = problem(5, amplitude, rng)
     link = LINKS[name]
     log_z, mean, covariance = reference.gp_classifier(K, y, link.log_density)
-    sites = laplace_sites(K, y, link) if with_sites else None
-    samples = sample_latent(factor(K), y, link, n_samples=2500, n_burn=100, n_chains=4, rng=rng, sites=sites)
-    assert samples.f.shape == (4, 2500, 5)
+    sites, count = (laplace_sites(K, y, link), 800) if with_sites else (None, 2500)
+    samples = sample_latent(factor(K), y, link, n_samples=count, n_burn=100, n_chains=4, rng=rng, sites=sites)
+    assert samples.f.shape == (4, count, 5)
     assert samples.r_hat.max() < 1.02
     assert samples.effective_sample_size.min() > 400
     error = np.sqrt(np.diag(covariance) / samples.effective_sample_size)
@@ -95,19 +95,19 @@ def test_sites_of_a_gaussian_likelihood_are_its_posterior(rng):
 
     K, _ = problem(6, 4.0, rng)
     precision = np.full(6, 10.0)
-    samples = sample_latent(factor(K), np.ones(6), Gaussian(), n_samples=2000, rng=rng, sites=(precision, 0.7 * precision))
+    samples = sample_latent(factor(K), np.ones(6), Gaussian(), n_samples=800, rng=rng, sites=(precision, 0.7 * precision))
     covariance = K - K @ np.linalg.solve(K + 0.1 * np.eye(6), K)
     mean = covariance @ (0.7 * precision)
     error = np.sqrt(np.diag(covariance) / samples.effective_sample_size)
     assert (np.abs(samples.f.mean(axis=(0, 1)) - mean) <= LIMIT * error).all()
-    assert samples.effective_sample_size.min() > 4000
+    assert samples.effective_sample_size.min() > 1600
 
 
 def test_sites_may_be_anything(rng):
     K, y = problem(4, 4.0, rng)
     _, mean, covariance = reference.gp_classifier(K, y, LINKS["logistic"].log_density)
     sites = rng.uniform(0, 0.5, 4), rng.standard_normal(4)
-    samples = sample_latent(factor(K), y, LINKS["logistic"], n_samples=3000, rng=rng, sites=sites)
+    samples = sample_latent(factor(K), y, LINKS["logistic"], n_samples=800, rng=rng, sites=sites)
     error = np.sqrt(np.diag(covariance) / samples.effective_sample_size)
     assert (np.abs(samples.f.mean(axis=(0, 1)) - mean) <= LIMIT * error).all()
 
@@ -120,11 +120,11 @@ def test_sites_pay_where_the_data_say_much(rng):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NotMixedWarning)
         plain, centred = (
-            sample_latent(factor(K), y, link, n_samples=600, n_burn=200, rng=np.random.default_rng(0), sites=sites)
+            sample_latent(factor(K), y, link, n_samples=400, n_burn=100, rng=np.random.default_rng(0), sites=sites)
             for sites in (None, laplace_sites(K, y, link))
         )
-    # Twice the work for a step.
-    assert np.median(centred.effective_sample_size) > 2 * np.median(plain.effective_sample_size)
+    # For twice the time or so, most of which goes into the step along an ellipse of the prior.
+    assert np.median(centred.effective_sample_size) > 4 * np.median(plain.effective_sample_size)
 
 
 @pytest.mark.parametrize("with_sites", [False, True])
@@ -262,7 +262,7 @@ def test_r_hat_sees_what_differs(rng):
     assert r_hat(same * np.array([1, 1, 1, 5])[:, None]) > 1.1  # of the same mean
     assert r_hat(same + np.linspace(0, 3, 1000)) > 1.2  # all of them drift
     assert r_hat(np.ones((4, 100))) == 1
-    assert r_hat(np.ones((4, 100)) * np.arange(4)[:, None]) == np.inf
+    assert r_hat(np.ones((4, 100)) * np.arange(4)[:, None]) > 1e6
     assert effective_sample_size(same + np.arange(4)[:, None]) < 20
 
 
