@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,7 @@ __all__ = ["ExpectationPropagation", "expectation_propagation"]
 
 Vector = NDArray[np.float64]
 
+_REMEMBERED = 5  # sweeps
 _SLOWEST = 0.1  # share of the way to the new sites that a sweep goes at least
 
 
@@ -67,6 +69,33 @@ class _State:
         return float(sites.sum()) - 0.5 * self.factor.logdet() + 0.5 * float(self.shift @ self.posterior.mean)
 
 
+class _Mixer:
+    """Where to go from the sites seen last: to the combination of where they lead that changes least (Anderson's)."""
+
+    def __init__(self) -> None:
+        self.sites: list[Vector] = []
+        self.changes: list[Vector] = []
+
+    def next(self, state: _State, share: float) -> tuple[Vector, Vector]:
+        """Return precisions, not negative, and shifts."""
+        n = len(state.shift)
+        here = np.concatenate([state.precision, state.shift])
+        change = np.concatenate([state.new_precision, state.new_shift]) - here
+        self.sites = [*self.sites[-_REMEMBERED:], here]
+        self.changes = [*self.changes[-_REMEMBERED:], change]
+        there = here + share * change
+        if len(self.sites) > 1:
+            # What a change of sites amounts to for the marginals.
+            unit = np.concatenate([state.posterior.variance, np.sqrt(state.posterior.variance)])
+            D = np.column_stack([later - earlier for earlier, later in pairwise(self.changes)])
+            moves = np.column_stack([later - earlier for earlier, later in pairwise(self.sites)])
+            weights = np.linalg.lstsq(D * unit[:, None], change * unit, rcond=1e-10)[0]
+            mixed = there - (moves + share * D) @ weights
+            ahead = mixed[:n] >= 0.1 * there[:n]
+            there = np.where(np.concatenate([ahead, ahead]), mixed, there)
+        return there[:n], there[n:]
+
+
 def expectation_propagation(
     K: Vector,
     y: Vector,
@@ -76,6 +105,7 @@ def expectation_propagation(
     tolerance: float = 1e-8,
     max_iterations: int = 200,
     space: Vector | None = None,
+    quiet: bool = False,
 ) -> ExpectationPropagation:
     """Approximate the posterior of latent values by expectation propagation, all sites at once in each sweep.
 
@@ -96,6 +126,8 @@ def expectation_propagation(
     max_iterations : int
     space : ndarray of shape (n, n), optional
         Memory to work in.
+    quiet : bool
+        Say nothing of what has not converged, but in :attr:`ExpectationPropagation.converged`.
 
     Returns
     -------
@@ -111,8 +143,7 @@ def expectation_propagation(
     --------
     >>> import numpy as np
     >>> from kernsel.classification.expectation_propagation import expectation_propagation
-    >>> from kernsel.classification.laplace import laplace
-from kernsel.classification.links import Probit
+    >>> from kernsel.classification.links import Probit
     >>> found = expectation_propagation(np.array([[1.0]]), np.array([1.0]), Probit())
     >>> found.mean.round(4), round(float(np.exp(found.log_evidence)), 4)  # 1 / pi^(1/2) and 1/2
     (array([0.5642]), 0.5)
@@ -122,9 +153,9 @@ from kernsel.classification.links import Probit
     first = laplace(K, y, link, space=space) if start is None else start
     best = state = _State(K, y, link, first.precision, first.shift, space)
     share, iterations = 1.0, 1
+    mixer = _Mixer()
     while best.residual > tolerance and iterations < max_iterations:
-        precision = state.precision + share * (state.new_precision - state.precision)
-        shift = state.shift + share * (state.new_shift - state.shift)
+        precision, shift = mixer.next(state, share)
         before = state.residual
         state = _State(K, y, link, precision, shift, space)
         iterations += 1
@@ -134,7 +165,9 @@ from kernsel.classification.links import Probit
             break  # what is left is rounding
         if not state.residual < before:
             share = max(0.5 * share, _SLOWEST)
-    if best.residual > max(tolerance, 1e-6):
+            mixer = _Mixer()
+    converged = best.residual <= max(tolerance, 1e-6)
+    if not converged and not quiet:
         warnings.warn(
             f"expectation propagation has not converged in {iterations} sweeps: a marginal is off by {best.residual:.3g} of "
             'its standard deviation; inference="laplace" always converges',
@@ -143,7 +176,7 @@ from kernsel.classification.links import Probit
         )
     p = best.posterior
     found = ExpectationPropagation(
-        K, y, link, p.mean, p.weights, p.root, p.shift, p.factor, best.log_evidence(), iterations, best.residual <= 1e-6
+        K, y, link, p.mean, p.weights, p.root, p.shift, p.factor, best.log_evidence(), iterations, converged
     )
     found.residual = best.residual
     found.inverse = p.inverse

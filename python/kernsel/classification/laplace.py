@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernsel.classification.links import Derivatives, Link
-from kernsel.classification.posterior import GaussianPosterior, factor_of, roots, square, add_symmetric_product
+from kernsel.classification.posterior import GaussianPosterior, add_symmetric_product, factor_of, roots, square
 from kernsel.factor import Cholesky
 
 __all__ = ["Laplace", "laplace"]

@@ -124,7 +124,7 @@ class Logistic(Link):
             places = np.flatnonzero(chosen)
             for begin in range(0, len(places), _BLOCK):
                 at = places[begin : begin + _BLOCK]
-                results[:, at] = _summed(*rule(mean[at], variance[at]))
+                results[:, at] = rule(mean[at], variance[at])
         return Moments(*results)
 
 
@@ -140,31 +140,39 @@ def _hermite() -> tuple[Vector, Vector]:
 
 
 @cache
-def _legendre() -> tuple[Vector, Vector]:
-    """Return nodes between -38 and 38, and the logarithms of their weights."""
+def _legendre() -> tuple[Vector, Vector, Vector]:
+    """Return nodes between -38 and 38, the logarithms of weight times p, and 1, p, q = 1 - p, p^2, q^2 and p q there."""
     nodes, weights = np.polynomial.legendre.leggauss(220)
-    return np.asarray(_REACH * nodes), np.asarray(np.log(_REACH * weights))
+    nodes = _REACH * nodes
+    p, q = special.expit(nodes), special.expit(-nodes)
+    logs = np.log(_REACH * weights) - np.logaddexp(0.0, -nodes) - _LOG_SQRT_2PI
+    return nodes, logs, np.column_stack([np.ones_like(p), p, q, p**2, q**2, p * q])
 
 
 def _by_hermite(mean: Vector, variance: Vector) -> tuple[Vector, Vector, Vector]:
-    """Return log(weight p), 1 - p and p (1 - p) at the nodes, a row for each point."""
+    """Return log Z, Z'/Z and (log Z)'' with Z = E p: with means under p times the normal density, E q and Var q - E p q."""
     nodes, log_weights = _hermite()
     s = mean[:, None] + np.sqrt(variance)[:, None] * nodes
-    other = special.expit(-s)
-    return log_weights - np.logaddexp(0.0, -s), other, other * special.expit(s)
+    log_terms = log_weights - np.logaddexp(0.0, -s)
+    largest = log_terms.max(axis=1)
+    terms = np.exp(log_terms - largest[:, None])
+    total = terms.sum(axis=1)
+    terms /= total[:, None]
+    q = special.expit(-s)
+    first = np.einsum("ij,ij->i", terms, q)
+    second = np.einsum("ij,ij->i", terms, (q - first[:, None]) ** 2) - np.einsum("ij,ij->i", terms, q * special.expit(s))
+    return largest + np.log(total), first, second
 
 
 def _by_legendre(mean: Vector, variance: Vector) -> tuple[Vector, Vector, Vector]:
-    """Return the same for nodes where the link bends, and two more that stand for what is on either side of them."""
-    nodes, log_weights = _legendre()
-    n, count = len(mean), len(nodes)
+    """Return the same with nodes where the link bends, and what is on either side of them."""
+    nodes, logs, powers = _legendre()
     deviation = np.sqrt(variance)
-    log_terms, other, product = (np.empty((n, count + 2)) for _ in range(3))
-    s = (nodes - mean[:, None]) / deviation[:, None]
-    constants = log_weights - np.logaddexp(0.0, -nodes) - _LOG_SQRT_2PI
-    log_terms[:, :count] = constants - 0.5 * s**2 - np.log(deviation)[:, None]
-    other[:, :count] = special.expit(-nodes)
-    product[:, :count] = special.expit(nodes) * special.expit(-nodes)
+    terms = nodes - mean[:, None]
+    terms *= (np.sqrt(0.5) / deviation)[:, None]
+    np.square(terms, out=terms)
+    np.subtract(logs, terms, out=terms)
+    terms -= np.log(deviation)[:, None]
 
     def tail(side: float, times: float) -> Vector:
         """Return the logarithm of the integral of exp(times s) beyond 38 on one side."""
@@ -174,25 +182,19 @@ def _by_legendre(mean: Vector, variance: Vector) -> tuple[Vector, Vector, Vector
         outside = side * times * _REACH - 0.5 * ((_REACH - side * mean) / deviation) ** 2 + np.log(half)
         return np.asarray(np.where(z > 0, outside, inside))
 
-    log_terms[:, count] = tail(-1.0, 1.0)
-    small = np.exp(np.minimum(tail(-1.0, 2.0) - log_terms[:, count], 0.0))  # of p on the left
-    other[:, count], product[:, count] = 1 - small, small
-    log_terms[:, count + 1] = tail(1.0, 0.0)
-    small = np.exp(np.minimum(tail(1.0, -1.0) - log_terms[:, count + 1], 0.0))  # of 1 - p on the right
-    other[:, count + 1], product[:, count + 1] = small, small
-    return log_terms, other, product
-
-
-def _summed(log_terms: Vector, other: Vector, product: Vector) -> tuple[Vector, Vector, Vector]:
-    """Return log Z, Z'/Z and (log Z)'': with q = 1 - p and means under the terms, E q and Var q - E p q."""
-    largest = log_terms.max(axis=1, keepdims=True)
-    terms = np.exp(log_terms - largest)
-    total = terms.sum(axis=1, keepdims=True)
-    terms /= total
-    first = np.einsum("ij,ij->i", terms, other)
-    spread = np.einsum("ij,ij->i", terms, (other - first[:, None]) ** 2)
-    second = spread - np.einsum("ij,ij->i", terms, product)
-    return (largest + np.log(total))[:, 0], first, second
+    left, right = tail(-1.0, 1.0), tail(1.0, 0.0)
+    of_p = np.exp(np.minimum(tail(-1.0, 2.0) - left, 0.0))  # the mean of p on the left, of q on the right
+    of_q = np.exp(np.minimum(tail(1.0, -1.0) - right, 0.0))
+    largest = np.maximum(terms.max(axis=1), np.maximum(left, right))
+    terms -= largest[:, None]
+    sums = np.exp(terms, out=terms) @ powers
+    for log_mass, p, q in ((left, of_p, 1 - of_p), (right, 1 - of_q, of_q)):
+        mass = np.exp(log_mass - largest)
+        sums += mass[:, None] * np.column_stack([np.ones_like(p), p, q, p**2, q**2, np.minimum(p, q)])
+    total = sums[:, 0]
+    p, q, pp, qq, pq = (sums[:, 1:] / total[:, None]).T
+    spread = np.where(p < q, pp - p**2, qq - q**2)  # as differences of the smaller numbers
+    return largest + np.log(total), q, spread - pq
 
 
 class Probit(Link):

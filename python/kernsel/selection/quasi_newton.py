@@ -121,14 +121,14 @@ class LBFGSB:
             nonlocal lowest, place
             x = u if coordinates is None else start + T @ u
             outside = coordinates is not None and bool(np.any((x < self.bounds[:, 0]) | (x > self.bounds[:, 1])))
-            trial = {"value": np.inf} if outside else self._evaluate(search, x)
+            trial: dict[str, Any] = {"value": np.inf} if outside else self._evaluate(search, x)
             value = trial["value"]
             if value < lowest:
                 lowest, place = value, x.copy()
             if not np.isfinite(value):
                 seen = self._measure(lowest) if np.isfinite(lowest) else 0.0
                 return seen + 10 * (abs(seen) + 1), np.zeros(len(x))
-            slope = trial["gradient"] / value if self.positive and value > 0 else trial["gradient"]
+            slope: Vector = trial["gradient"] / value if self.positive and value > 0 else trial["gradient"]
             return self._measure(value), slope if coordinates is None else T.T @ slope
 
         # Far bounds in every coordinate make the first step as long as the curvature says.
