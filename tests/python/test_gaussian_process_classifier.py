@@ -35,7 +35,7 @@ def three(rng):
 
 
 @parametrize_with_checks(
-    [ks.GaussianProcessClassifier(2.0 * RBF(1.0), optimizer=None), ks.GaussianProcessClassifier(max_evaluations=20)]
+    [ks.GaussianProcessClassifier(2.0 * RBF(1.0), optimizer=None), ks.GaussianProcessClassifier(max_evaluations=10)]
 )
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
@@ -73,9 +73,9 @@ def test_predictions_are_exact_for_few_points(link, rng):
     evidence = reference.gp_classifier(K[:4, :4], signs, log_density, nodes=20)[0]
     with_one_more = reference.gp_classifier(K, np.append(signs, 1.0), log_density, nodes=16)[0]
     expected = np.exp(with_one_more - evidence)
-    for inference, tolerance in (("laplace", 0.05), ("ep", 0.005), ("mcmc", 0.01)):
+    for inference, tolerance in (("laplace", 0.05), ("ep", 0.005), ("mcmc", 0.02)):
         model = ks.GaussianProcessClassifier(
-            kernel, optimizer=None, link=link, inference=inference, n_samples=4000, random_state=0
+            kernel, optimizer=None, link=link, inference=inference, n_samples=1000, random_state=0
         ).fit(X, y)
         assert abs(model.predict_proba(Z)[0, 1] - expected) <= tolerance, inference
 
@@ -84,7 +84,7 @@ def test_predictions_are_exact_for_few_points(link, rng):
 @pytest.mark.parametrize("multi_class", ["one_vs_rest", "one_vs_one"])
 def test_every_way(inference, multi_class, three):
     X, y = three
-    options = {"inference": inference, "multi_class": multi_class, "n_samples": 400, "n_burn": 100, "random_state": 0}
+    options = {"inference": inference, "multi_class": multi_class, "n_samples": 250, "n_burn": 100, "random_state": 0}
     model = ks.GaussianProcessClassifier(5.0 * RBF(1.0), optimizer=None, **options).fit(X, y)
     p = model.predict_proba(X)
     np.testing.assert_allclose(p.sum(axis=1), 1.0, rtol=1e-12)

@@ -71,7 +71,9 @@ class GaussianProcessClassifier(CallbackSupport, ClassifierMixin, BaseEstimator)
         Of two classes.
     criterion : {"lml", "loo"}
         The approximate log marginal likelihood, or the sum of the logarithms of the probabilities of all labels, each predicted
-        from all other points; with derivatives in closed form, but for "loo" with "ep".
+        from all other points; with derivatives in closed form, but for "loo" with "ep". Where classes are far apart, the
+        evidence that Laplace's approximation sees favours amplitudes that are too small, and probabilities too close to each
+        other: there "loo", or "ep", predicts better.
     n_samples, n_burn, n_chains : int
         Of "mcmc": draws of each chain, and how many before them are not used.
     max_evaluations : int
@@ -108,7 +110,7 @@ class GaussianProcessClassifier(CallbackSupport, ClassifierMixin, BaseEstimator)
     --------
     >>> import numpy as np, kernsel as ks
     >>> X = np.linspace(0, 10, 30).reshape(-1, 1)
-    >>> gpc = ks.GaussianProcessClassifier().fit(X, np.where(np.sin(X[:, 0]) > 0, "up", "down"))
+    >>> gpc = ks.GaussianProcessClassifier(inference="ep").fit(X, np.where(np.sin(X[:, 0]) > 0, "up", "down"))
     >>> gpc.predict([[1.5], [4.5]])
     array(['up', 'down'], dtype='<U4')
     >>> bool(gpc.predict_proba([[1.5]])[0, 1] > 0.9)

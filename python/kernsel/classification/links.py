@@ -95,7 +95,7 @@ class Logistic(Link):
     >>> Logistic().derivatives(np.array([0.0])).first
     array([0.5])
     >>> Logistic().probability(np.array([1.0]), np.array([4.0])).round(6)
-    array([0.648221])
+    array([0.647726])
     """
 
     name = "logistic"
