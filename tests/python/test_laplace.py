@@ -87,6 +87,8 @@ def test_the_objective_never_falls(link, number, rng):
         size = np.linalg.norm(K, 2) * np.abs(found.weights).max() ** 2 * len(y)
         assert gap @ K @ gap <= 1e-9 + (64 * len(y) * EPS) ** 2 * size * np.linalg.norm(K, 2), name
         assert np.isfinite(found.log_evidence), name
+        assert np.isfinite(found.evidence_adjoint()).all(), name
+        assert np.isfinite(found.loo_adjoint()).all(), name
 
 
 @pytest.mark.parametrize("link", LINKS, ids=repr)

@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kernsel.classification.expectation_propagation import expectation_propagation
+from kernsel.classification.expectation_propagation import ExpectationPropagation, expectation_propagation
 from kernsel.classification.laplace import Laplace, laplace
 from kernsel.classification.latent import GaussianLatent, SampledLatent, safe_factor
 from kernsel.classification.links import Link
-from kernsel.classification.posterior import GaussianPosterior
 from kernsel.classification.sampling import sample_latent
 from kernsel.classification.search import Choice, Outcome, choose_kernel
 from kernsel.kernels import Kernel
@@ -62,7 +61,7 @@ class BinaryModel:
         """Return latent values at all points to begin with, from the posterior at some of them; sites are not known there."""
         return None if self.inference == "ep" else cross @ state.weights
 
-    def posterior(self, K: Vector, start: Any = None, **options: Any) -> GaussianPosterior:
+    def posterior(self, K: Vector, start: Any = None, **options: Any) -> Laplace | ExpectationPropagation:
         """Return the approximate posterior for a kernel matrix; Laplace's where the posterior itself is to be sampled."""
         if self.inference == "ep":
             return expectation_propagation(K, self.y, self.link, start=start, space=self.space, **options)
@@ -72,8 +71,8 @@ class BinaryModel:
         """Return the criterion for a kernel matrix, its derivative in it, and the posterior."""
         if self.space is None:
             self.space = np.empty_like(K)
-        # Differences of leave-one-out probabilities need more digits than the evidence, which the sites hardly change.
-        posterior = self.posterior(K, state, tolerance=1e-5 if self.criterion == "lml" else 1e-9, quiet=True)
+        # Leave-one-out probabilities need more digits than the evidence, which does not change with the sites.
+        posterior = self.posterior(K, state, tolerance=1e-5 if self.criterion == "lml" else 1e-8, quiet=True)
         adjoint = None
         if self.criterion == "lml":
             value = posterior.log_evidence
@@ -81,7 +80,7 @@ class BinaryModel:
                 adjoint = posterior.evidence_adjoint()
         else:
             value = float(posterior.loo_log_probability().sum())
-            if gradient and isinstance(posterior, Laplace):
+            if gradient:
                 adjoint = posterior.loo_adjoint()
         posterior.forget()
         return Outcome(value, adjoint, posterior)
@@ -120,7 +119,7 @@ class BinaryProcess:
             budget=settings.budget,
         )
         self.kernel_: Kernel = self.choice_.kernel
-        posterior: GaussianPosterior = self.choice_.state
+        posterior: Laplace | ExpectationPropagation = self.choice_.state
         if not self.choice_.solved or settings.inference == "ep":  # the search is content with less
             posterior = self.model.posterior(np.asarray(self.kernel_(X)), self.choice_.state)
         self.choice_ = replace(self.choice_, state=None)

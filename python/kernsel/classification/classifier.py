@@ -71,9 +71,8 @@ class GaussianProcessClassifier(CallbackSupport, ClassifierMixin, BaseEstimator)
         Of two classes.
     criterion : {"lml", "loo"}
         The approximate log marginal likelihood, or the sum of the logarithms of the probabilities of all labels, each predicted
-        from all other points; with derivatives in closed form, but for "loo" with "ep". Where classes are far apart, the
-        evidence that Laplace's approximation sees favours amplitudes that are too small, and probabilities too close to each
-        other: there "loo", or "ep", predicts better.
+        from all other points. Where classes are far apart, the evidence that Laplace's approximation sees favours amplitudes
+        that are too small, and probabilities too close to each other: there "loo", or "ep", predicts better.
     n_samples, n_burn, n_chains : int
         Of "mcmc": draws of each chain, and how many before them are not used.
     max_evaluations : int

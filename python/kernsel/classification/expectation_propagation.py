@@ -11,13 +11,14 @@ from sklearn.exceptions import ConvergenceWarning
 
 from kernsel.classification.laplace import laplace
 from kernsel.classification.links import Link, Moments
-from kernsel.classification.posterior import GaussianPosterior, factor_of, roots, square
+from kernsel.classification.posterior import GaussianPosterior, add_symmetric_product, factor_of, roots, square
 from kernsel.factor import Cholesky
 
 __all__ = ["ExpectationPropagation", "expectation_propagation"]
 
 Vector = NDArray[np.float64]
 
+_LEAST = 1e-100  # of a variance
 _REMEMBERED = 5  # sweeps
 _SLOWEST = 0.1  # share of the way to the new sites that a sweep goes at least
 
@@ -34,6 +35,62 @@ class ExpectationPropagation(GaussianPosterior):
     """
 
     residual: float
+
+    def loo_adjoint(self) -> Vector:
+        """Return the derivative of the sum of `loo_log_probability` in K, shape (n, n), symmetric.
+
+        The sites move with K, so that each cavity N(m_i, v_i) keeps the moments that the likelihood gives it. That is linear
+        in what happens to m and v: one system for all 2 n of them, transposed, gives the derivative in every direction of K.
+
+        Returns
+        -------
+        adjoint : ndarray of shape (n, n)
+            In about 10 n^3 operations.
+        """
+        n, S = len(self.y), np.maximum(self.variance, _LEAST)
+        mean, v = self.cavity[0], np.maximum(self.cavity[1], _LEAST)
+        moments = self.cavity_moments()
+        third, fourth = _higher(self.link, self.y * mean, v)
+        d1, d2, d3 = self.y * moments.first, moments.second, self.y * third
+        d1_v, d2_v = 0.5 * (d3 + 2 * d1 * d2), 0.5 * (fourth + 2 * d2**2 + 2 * d1 * d3)
+        c = np.maximum(1 + v * d2, np.finfo(float).eps)
+        # How precision and shift of a site follow mean and variance of its cavity.
+        precision_m, precision_v = -d3 / c**2, (d2**2 - d2_v) / c**2
+        shift_m = -d3 * (mean + v * d1) / c**2
+        shift_v = (d1_v - mean * d2_v) / c - (d1 - mean * d2) * (d2 + v * d2_v) / c**2
+        # How cavities follow the sites, for a fixed K: with the posterior covariance C and its squares,
+        C = self.K @ (self.inverse * self.root[:, None] / self.root)
+        share = v / S
+        of_precision = (C * C) * share[:, None] ** 2
+        of_shift = C * share[:, None]
+        mean_of_precision = of_shift * self.mean - (self.mean / v)[:, None] * of_precision
+        diagonal = np.arange(n)
+        of_precision[diagonal, diagonal] -= v**2
+        of_shift[diagonal, diagonal] -= v
+        system = np.empty((2 * n, 2 * n))  # rows: equations of v and of m; columns: m and v
+        system[:n, :n], system[:n, n:] = of_precision * precision_m, of_precision * precision_v
+        system[n:, :n] = mean_of_precision * precision_m - of_shift * shift_m
+        system[n:, n:] = mean_of_precision * precision_v - of_shift * shift_v
+        system[diagonal, n + diagonal] += 1.0
+        system[n + diagonal, diagonal] += 1.0
+        system[n + diagonal, n + diagonal] -= mean / v
+        both = np.linalg.solve(system.T, np.concatenate([d1, moments.in_variance]))
+        in_variance = (both[:n] - both[n:] * self.mean / v) * share**2
+        scaled = self.inverse / self.root
+        adjoint = (scaled * in_variance) @ scaled.T
+        adjoint *= self.root
+        adjoint *= self.root[:, None]
+        return add_symmetric_product(adjoint, self.backward(both[n:] * share), self.weights)
+
+
+def _higher(link: Link, mean: Vector, variance: Vector) -> tuple[Vector, Vector]:
+    """Return the third and fourth derivative of the logarithm of the mean likelihood, by differences of the second."""
+    step = 4e-3 * np.sqrt(1 + variance)
+    here = link.moments(mean, variance).second
+    near, far = ((link.moments(mean + h, variance).second, link.moments(mean - h, variance).second) for h in (step, 2 * step))
+    third = (8 * (near[0] - near[1]) - (far[0] - far[1])) / (12 * step)
+    fourth = (16 * (near[0] + near[1]) - (far[0] + far[1]) - 30 * here) / (12 * step**2)
+    return third, fourth
 
 
 class _State:

@@ -24,7 +24,6 @@ Vector = NDArray[np.float64]
 _FEW, _SOME = 200, 400  # points that a search begins with, if there are more than half as many again
 _RARE = 40
 _RANDOM_STARTS = 1
-_STEP = 1e-4  # in theta, of differences where there is no derivative
 
 
 @dataclass(frozen=True)
@@ -36,7 +35,7 @@ class Outcome:
     value : float
         Larger is better.
     adjoint : ndarray of shape (n, n) or None
-        Its derivative in the kernel matrix; None if that is not known, or was not asked for.
+        Its derivative in the kernel matrix, if that was asked for.
     state : object
         From which the model finds its way to the solution for a similar matrix.
     """
@@ -50,7 +49,7 @@ class Model(Protocol):
     """What a kernel is chosen for: labels, their likelihood, and a criterion."""
 
     def evaluate(self, K: Vector, state: Any, gradient: bool) -> Outcome:
-        """Return the criterion for a kernel matrix, its adjoint if it has one, and the state."""
+        """Return the criterion for a kernel matrix, its adjoint if asked for, and the state."""
 
     def some(self, rows: NDArray[np.intp]) -> Model:
         """Return the same for some of the points."""
@@ -86,8 +85,6 @@ class Objective:
         result: dict[str, Any] = {"x": theta.copy(), "value": -outcome.value}
         if order > 0 and outcome.adjoint is not None:
             result["gradient"] = -kernel.pullback(self.X, outcome.adjoint)
-        elif order > 0:
-            result["gradient"] = self._differences(theta)
         self.last = result
         return dict(result)
 
@@ -97,22 +94,6 @@ class Objective:
         if theta is not None and other.state is not None:
             cross = np.asarray(self.layout.kernel_at(theta)(self.X, other.X))
             self.state = self.model.carried(other.state, cross)
-
-    def _differences(self, theta: Vector) -> Vector:
-        """Return the gradient by central differences, one-sided at a bound."""
-        state, bounds = self.state, self.layout.bounds
-        gradient = np.empty(len(theta))
-        for i in range(len(theta)):
-            ends = theta[i] + np.array([-_STEP, _STEP])
-            ends = np.clip(ends, *bounds[i]) if bounds[i, 0] <= theta[i] <= bounds[i, 1] else ends
-            values = []
-            for end in ends:
-                moved = theta.copy()
-                moved[i] = end
-                K = np.asarray(self.layout.kernel_at(moved)(self.X))
-                values.append(self.model.evaluate(K, state, False).value)
-            gradient[i] = -(values[1] - values[0]) / (ends[1] - ends[0]) if ends[1] > ends[0] else 0.0
-        return gradient
 
 
 @dataclass(frozen=True)
