@@ -52,6 +52,7 @@ class BinaryModel:
         self.inference = inference
         self.criterion = criterion
         self.max_iterations = max_iterations
+        self.space: Vector | None = None
 
     def some(self, rows: NDArray[np.intp]) -> BinaryModel:
         """Return the same for some of the points."""
@@ -64,11 +65,13 @@ class BinaryModel:
     def posterior(self, K: Vector, start: Any = None) -> GaussianPosterior:
         """Return the approximate posterior for a kernel matrix; Laplace's where the posterior itself is to be sampled."""
         if self.inference == "ep":
-            return expectation_propagation(K, self.y, self.link, start=start)
-        return laplace(K, self.y, self.link, start=start, max_iterations=self.max_iterations)
+            return expectation_propagation(K, self.y, self.link, start=start, space=self.space)
+        return laplace(K, self.y, self.link, start=start, max_iterations=self.max_iterations, space=self.space)
 
     def evaluate(self, K: Vector, state: Any, gradient: bool) -> Outcome:
         """Return the criterion for a kernel matrix, its derivative in it, and the posterior."""
+        if self.space is None:
+            self.space = np.empty_like(K)
         posterior = self.posterior(K, state)
         adjoint = None
         if self.criterion == "lml":
@@ -116,16 +119,18 @@ class BinaryProcess:
             budget=settings.budget,
         )
         self.kernel_: Kernel = self.choice_.kernel
-        K = np.asarray(self.kernel_(X))
-        posterior = self.model.posterior(K, self.choice_.state)
+        posterior: GaussianPosterior = self.choice_.state
+        if not self.choice_.solved:
+            posterior = self.model.posterior(np.asarray(self.kernel_(X)), self.choice_.state)
         self.choice_ = replace(self.choice_, state=None)
+        self.model.space = None
         self.mode = posterior.mean
         self.sites = (posterior.precision, posterior.shift)
         self.log_marginal_likelihood_value_ = np.float64(posterior.log_evidence)
         self.samples_: Any = None
         self.latent_: GaussianLatent | SampledLatent
         if settings.inference == "mcmc":
-            factor = safe_factor(K)
+            factor = safe_factor(np.asarray(self.kernel_(X)))
             self.samples_ = sample_latent(
                 factor.lower(),
                 y,

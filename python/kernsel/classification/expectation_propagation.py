@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
+from kernsel.classification.laplace import laplace
 from kernsel.classification.links import Link, Moments
 from kernsel.classification.posterior import GaussianPosterior, factor_of, roots, square
 from kernsel.factor import Cholesky
@@ -74,6 +75,7 @@ def expectation_propagation(
     start: GaussianPosterior | None = None,
     tolerance: float = 1e-8,
     max_iterations: int = 200,
+    space: Vector | None = None,
 ) -> ExpectationPropagation:
     """Approximate the posterior of latent values by expectation propagation, all sites at once in each sweep.
 
@@ -88,10 +90,12 @@ def expectation_propagation(
         -1 or 1.
     link : Link
     start : GaussianPosterior, optional
-        Whose sites are the first ones, as of the approximation for a similar K.
+        Whose sites are the first ones, as of the approximation for a similar K; that of Laplace by default.
     tolerance : float
         Of :attr:`ExpectationPropagation.residual`. The error of log Z is of the order of its square.
     max_iterations : int
+    space : ndarray of shape (n, n), optional
+        Memory to work in.
 
     Returns
     -------
@@ -107,16 +111,16 @@ def expectation_propagation(
     --------
     >>> import numpy as np
     >>> from kernsel.classification.expectation_propagation import expectation_propagation
-    >>> from kernsel.classification.links import Probit
+    >>> from kernsel.classification.laplace import laplace
+from kernsel.classification.links import Probit
     >>> found = expectation_propagation(np.array([[1.0]]), np.array([1.0]), Probit())
     >>> found.mean.round(4), round(float(np.exp(found.log_evidence)), 4)  # 1 / pi^(1/2) and 1/2
     (array([0.5642]), 0.5)
     """
     K, y = square(K, y)
-    space = np.empty_like(K)
-    precision = np.zeros(len(y)) if start is None else start.precision
-    shift = np.zeros(len(y)) if start is None else start.shift
-    best = state = _State(K, y, link, precision, shift, space)
+    space = np.empty_like(K) if space is None else space
+    first = laplace(K, y, link, space=space) if start is None else start
+    best = state = _State(K, y, link, first.precision, first.shift, space)
     share, iterations = 1.0, 1
     while best.residual > tolerance and iterations < max_iterations:
         precision = state.precision + share * (state.new_precision - state.precision)

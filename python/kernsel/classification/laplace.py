@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernsel.classification.links import Derivatives, Link
-from kernsel.classification.posterior import GaussianPosterior, factor_of, roots, square, symmetric_product
+from kernsel.classification.posterior import GaussianPosterior, factor_of, roots, square, add_symmetric_product
 from kernsel.factor import Cholesky
 
 __all__ = ["Laplace", "laplace"]
@@ -67,8 +67,7 @@ class Laplace(GaussianPosterior):
         others = squares @ (in_variance / self.rest**2)
         slope = -self.y * self.derivatives.third  # of the precisions in f
         u = in_mean / self.rest - slope * others
-        adjoint += symmetric_product(self.backward(u), self.weights)
-        return adjoint
+        return add_symmetric_product(adjoint, self.backward(u), self.weights)
 
 
 class _Point:
@@ -82,7 +81,13 @@ class _Point:
 
 
 def laplace(
-    K: Vector, y: Vector, link: Link, *, start: Vector | GaussianPosterior | None = None, max_iterations: int = 200
+    K: Vector,
+    y: Vector,
+    link: Link,
+    *,
+    start: Vector | GaussianPosterior | None = None,
+    max_iterations: int = 200,
+    space: Vector | None = None,
 ) -> Laplace:
     """Approximate the posterior of latent values by a Gaussian at its mode.
 
@@ -103,6 +108,8 @@ def laplace(
         Latent values to begin with, or the approximation for a similar K, from which they are extrapolated. Zero otherwise,
         and where zero is better.
     max_iterations : int
+    space : ndarray of shape (n, n), optional
+        Memory to work in.
 
     Returns
     -------
@@ -122,7 +129,7 @@ def laplace(
     K, y = square(K, y)
     zero = _Point(np.zeros(len(y)), np.zeros(len(y)), y, link)
     here = zero
-    space = np.empty_like(K)
+    space = np.empty_like(K) if space is None else space
     objective: list[float] = []
     iterations = 0
     converged = False

@@ -14,11 +14,12 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import blas
 
 from kernsel.classification.links import Link, Moments
 from kernsel.factor import Cholesky, cholesky
 
-__all__ = ["GaussianPosterior", "factor_of", "roots", "square", "symmetric_product", "variances"]
+__all__ = ["GaussianPosterior", "add_symmetric_product", "factor_of", "roots", "square", "variances"]
 
 Vector = NDArray[np.float64]
 
@@ -155,17 +156,18 @@ class GaussianPosterior:
         return self._adjoint(np.zeros_like(self.weights))
 
     def _adjoint(self, v: Vector) -> Vector:
-        """Return (a a' + v a' + a v' - R) / 2."""
-        adjoint = self.inverse * (-0.5 * self.root)
+        """Return (a a' + v a' + a v' - R) / 2, in the memory of B^-1, which is then given up."""
+        adjoint = self.inverse
+        del self.inverse
+        adjoint *= -0.5 * self.root
         adjoint *= self.root[:, None]
-        adjoint += symmetric_product(v + 0.5 * self.weights, self.weights)
-        return adjoint
+        return add_symmetric_product(adjoint, v + 0.5 * self.weights, self.weights)
 
 
-def symmetric_product(v: Vector, a: Vector) -> Vector:
-    """Return (v a' + a v') / 2, symmetric to the last bit."""
-    both = np.column_stack([0.5 * v, 0.5 * a])
-    return np.asarray(both @ np.vstack([a, v]))
+def add_symmetric_product(matrix: Vector, v: Vector, a: Vector) -> Vector:
+    """Return a symmetric matrix plus (v a' + a v') / 2, in its memory, symmetric to the last bit."""
+    left, right = np.column_stack([0.5 * v, 0.5 * a]), np.vstack([a, v])
+    return np.asarray(blas.dgemm(1.0, left, right, beta=1.0, c=matrix.T, overwrite_c=True).T)
 
 
 def variances(K: Vector, root: Vector, inverse: Vector) -> Vector:

@@ -69,6 +69,7 @@ class Objective:
         self.state: Any = None
         self.count = 0  # of evaluations
         self.last: dict[str, Any] = {}
+        self.K: Vector = np.empty((len(X), len(X)))
 
     def evaluate(self, x: list[float], order: int, workspace: Any = None) -> dict[str, Any]:
         """Return minus the criterion at theta, and for order 1 its gradient."""
@@ -78,7 +79,7 @@ class Objective:
             return dict(self.last)
         self.count += 1
         kernel = self.layout.kernel_at(theta)
-        outcome = self.model.evaluate(np.asarray(kernel(self.X)), self.state, order > 0)
+        outcome = self.model.evaluate(kernel(self.X, out=self.K), self.state, order > 0)
         if not np.isfinite(outcome.value):
             raise ValueError(f"criterion: {outcome.value} at {kernel}")
         self.state = outcome.state
@@ -135,6 +136,8 @@ class Choice:
         What interrupted it.
     state : object
         Of the model, at the last evaluation on all points.
+    solved : bool
+        Is the state that of this very kernel?
     """
 
     kernel: Kernel
@@ -146,6 +149,7 @@ class Choice:
     seconds: float = 0.0
     interrupt: BaseException | None = None
     state: Any = field(default=None, repr=False)
+    solved: bool = False
 
 
 def resolved(kernel: Kernel, X: Vector, targets: Vector, names: Any) -> Kernel:
@@ -224,14 +228,15 @@ def choose_kernel(
         seconds=time.perf_counter() - began,
         interrupt=result.get("interrupt"),
         state=every.state,
+        solved=np.array_equal(every.last.get("x", ()), theta),
     )
 
 
 def _starts(layout: Layout, data: Data, own: bool, rng: np.random.Generator | None) -> list[Vector]:
     """Return the kernel's own values, if it has any, and places that the data suggest."""
     shift = 0.0 if rng is None else float(rng.random())
-    made = starting_points(landscape(layout, data.anchors or [], True), data.variance, True, _RANDOM_STARTS, shift)
-    found = [theta for theta, _ in made]
+    land = landscape(layout, data.anchors or [], True)
+    found = [theta for theta, _ in starting_points(land, data.variance, True, 0 if own else _RANDOM_STARTS, shift)]
     return [layout.theta, *found] if own else found
 
 
@@ -248,26 +253,32 @@ def _descended(
         rows = _some_of_each(targets, size, rng)
         return Objective(every.layout, every.X[rows], every.model.some(rows))
 
-    def search(first: Objective, some: Objective | None, left: Budget, fine: float) -> LBFGSB:
-        return LBFGSB(first, some, bounds, False, left, _core.Workspace(), fine=fine)  # type: ignore[arg-type]
+    def search(first: Objective, some: Objective | None, **options: Any) -> LBFGSB:
+        subset = sum(objective.count for objective in parts)
+        seconds = max(budget.seconds - (time.perf_counter() - began), 0.0)
+        left = replace(budget, evaluations=max(budget.evaluations - subset, 1), seconds=seconds)
+        return LBFGSB(first, some, bounds, False, left, _core.Workspace(), **options)  # type: ignore[arg-type]
 
-    few, more = part(_FEW), part(_SOME)
-    if more is None:
-        result = search(every, few, budget, 1e-10).run(starts)
-        return result, (every.count, 0 if few is None else few.count)
-    before = search(more, few, budget, 1e-6)
-    found = before.run(starts)
-    subset = more.count + (0 if few is None else few.count)
-    seconds = max(budget.seconds - (time.perf_counter() - began), 0.0)
-    converged = found["ended"] == "converged"
-    left = replace(budget, evaluations=max(budget.evaluations - subset, 1) if converged else 1, seconds=seconds)
-    every.begin_near(more)
-    on = search(every, None, left, 1e-8)
-    result = on.run([np.asarray(found["x"])], _coordinates(before.inverse_curvature, len(more.X) / n, len(bounds)))
-    result |= {"of_starts": found["of_starts"]}
-    if not converged:
-        result |= {"ended": found["ended"], "interrupt": found["interrupt"]}
-    return result, (every.count, subset)
+    parts = [objective for objective in (part(_FEW), part(_SOME)) if objective is not None]
+    if len(parts) < 2:
+        result = search(every, parts[0] if parts else None).run(starts)
+        return result, (every.count, sum(objective.count for objective in parts))
+    before = search(parts[0], None, coarse=1e-3, fine=1e-6)
+    result = found = before.run(starts)
+    for smaller, larger, fine in ((parts[0], parts[1], 1e-5), (parts[1], every, 1e-7)):
+        if result["ended"] != "converged" and larger is not every:
+            continue
+        larger.begin_near(smaller)
+        share = len(smaller.X) / len(larger.X)
+        on = search(larger, None, fine=fine)
+        if result["ended"] != "converged":
+            on.budget = replace(on.budget, evaluations=1)
+        stopped = result
+        result = on.run([np.asarray(result["x"])], _coordinates(before.inverse_curvature, share, len(bounds)))
+        if stopped["ended"] != "converged":
+            result |= {"ended": stopped["ended"], "interrupt": stopped["interrupt"]}
+        before = on
+    return result | {"of_starts": found["of_starts"]}, (every.count, parts[0].count + parts[1].count)
 
 
 def _coordinates(inverse_curvature: Vector | None, share: float, count: int) -> Vector:

@@ -27,8 +27,8 @@ class LBFGSB:
     Criteria that are positive are minimized by their logarithm, which has no unit. Where a criterion cannot be evaluated, the
     objective is far above all that was seen: the line search then takes a shorter step.
 
-    The last descent ends where steps gain less than the share `fine` of the value. It begins at the best, on
-    all points, of so many `contenders`: where the two best descents on some of them ended, and the first start.
+    Descents end where steps gain less than a share of the value, `coarse` or for the last one `fine`. That begins at the best,
+    on all points, of so many `contenders`: where the two best descents on some of them ended, and the first start.
     """
 
     def __init__(
@@ -40,6 +40,7 @@ class LBFGSB:
         budget: Any,
         workspace: _core.Workspace,
         *,
+        coarse: float = 1e-5,
         fine: float = 1e-10,
         contenders: int = 3,
     ) -> None:
@@ -49,6 +50,7 @@ class LBFGSB:
         self.positive = positive
         self.budget = budget
         self.workspace = workspace
+        self.coarse = coarse
         self.fine = fine
         self.contenders = contenders
         self.counts = {True: 0, False: 0}  # of all points, of some
@@ -58,7 +60,9 @@ class LBFGSB:
         self.ended = "converged"
         self.interrupt: BaseException | None = None
         self.until = time.perf_counter() + budget.seconds
-        self.inverse_curvature: Vector | None = None  # as the last descent has seen it
+        # As the best descent has seen it that was long enough to.
+        self.inverse_curvature: Vector | None = None
+        self.curvature_of = np.inf
 
     def run(self, starts: list[Vector], coordinates: Vector | None = None) -> dict[str, Any]:
         """Return the best place, as the core's own search does.
@@ -93,7 +97,7 @@ class LBFGSB:
                     self._descend(self.every, place, self.fine, 200)
                 return
             for start in starts:
-                reached.append(self._descend(first, start, 1e-5, 60))
+                reached.append(self._descend(first, start, self.coarse, 60))
             reached.sort(key=lambda pair: pair[0])
             if np.isfinite(reached[0][0]):
                 candidates = [reached[0][1]]
@@ -139,7 +143,9 @@ class LBFGSB:
                 bounds=bounds,
                 options={"maxiter": most, "ftol": tolerance, "gtol": 1e-8},
             )
-            self.inverse_curvature = T @ found.hess_inv.todense() @ T.T
+            if found.nit >= len(start) and lowest < self.curvature_of:
+                self.inverse_curvature = T @ found.hess_inv.todense() @ T.T
+                self.curvature_of = lowest
         return lowest, place
 
     def _measure(self, value: float) -> float:
