@@ -353,7 +353,8 @@ def gp_classifier(K, y, log_density, nodes=14):
     """Return log evidence, posterior mean and covariance of the latent values f of N(0, K), given labels y = +-1.
 
     The integral over whitened values v, f = F v with K = F F', by a product Gauss-Hermite rule: nodes^n of them, so for few
-    points, centred at the mode and scaled by the curvature there, both of which need not be exact.
+    points, centred at the mode and scaled by the curvature there, both of which need not be exact. Errors of the log evidence
+    seen, with 14 / 20 nodes: for variances of 1, 1e-9 / 1e-12; of 4, 3e-6 / 3e-8; of 25, 1e-3 / 1e-4.
     """
     e, Q = np.linalg.eigh(K)
     F = Q * np.sqrt(np.maximum(e, 0))

@@ -79,53 +79,56 @@ def folds(make, X, y, splits):
     return log_loss(y, probabilities), seconds
 
 
-def losses(quick):
-    print(f"\nlog loss by {2 if quick else 5} folds, and the time of all fits")
-    for name, load in DATA.items():
-        X, y = load()
+def losses(quick, names=tuple(DATA)):
+    splits = 2 if quick else 5
+    print(f"\nlog loss by {splits} folds, and the time of all fits")
+    for name in names:
+        X, y = DATA[name]()
         if quick:
-            kept = np.random.default_rng(0).permutation(len(y))[:100]
+            kept = np.random.default_rng(0).permutation(len(y))[:80]
             X, y = X[kept], y[kept]
-        ours = partial(ks.GaussianProcessClassifier, random_state=0)
         start = kernel(X)
+        ours = partial(ks.GaussianProcessClassifier, inference="laplace", random_state=0)
         makes = {
-            "scikit-learn": partial(GaussianProcessClassifier, start, random_state=0),
-            "kernsel, Laplace": partial(ours, start, inference="laplace"),
-            "kernsel, Laplace, probit": partial(ours, start, inference="laplace", link="probit"),
+            "kernsel": partial(ours, start),
+            "kernsel, probit": partial(ours, start, link="probit"),
             "kernsel, EP, probit": partial(ours, start, inference="ep", link="probit"),
-            "kernsel, Laplace, kernel of its own": partial(ours, inference="laplace"),
+            "kernsel, default kernel": ours,
         }
         if len(np.unique(y)) > 2:
-            makes["kernsel, multinomial"] = partial(ours, start, inference="laplace", multi_class="multinomial")
+            makes["kernsel, multinomial"] = partial(ours, start, multi_class="multinomial")
+        theirs, seconds = folds(partial(GaussianProcessClassifier, start, random_state=0), X, y, splits)
         print(f"{name}, n = {len(y)}, d = {X.shape[1]}")
-        theirs = np.nan
+        row("   scikit-learn", seconds * 1e3, log_loss=theirs)
         for label, make in makes.items():
-            loss, seconds = folds(make, X, y, 2 if quick else 5)
-            if label == "scikit-learn":
-                theirs = loss
-                row(f"   {label}", seconds * 1e3, log_loss=loss)
-            else:
-                target = label == "kernsel, Laplace"
-                row(f"   {label}", seconds * 1e3, log_loss=(loss, "<=", round(LOSS * theirs, 5)) if target else loss)
+            loss, seconds = folds(make, X, y, splits)
+            row(f"   {label}", seconds * 1e3, log_loss=(loss, "<=", round(LOSS * theirs, 5)) if label == "kernsel" else loss)
 
 
-def times(n):
+def times(quick):
+    n = 200 if quick else 1000
     X, y = generated(n)
     start = sk.ConstantKernel(1.0, (1e-5, 1e5)) * sk.RBF(1.0, (1e-5, 1e5))
     make = partial(ks.GaussianProcessClassifier, start, inference="laplace", link="logistic", random_state=0)
+    theirs = partial(GaussianProcessClassifier, start, random_state=0)
     fitted(make(), X[:100], y[:100])
-    runs = [fitted(make(), X, y) for _ in range(3)]
-    ours, mine = runs[0][0], min(seconds for _, seconds in runs)
-    model, theirs = fitted(GaussianProcessClassifier(start, random_state=0), X, y)
-    value, other = ours.log_marginal_likelihood_value_, model.log_marginal_likelihood_value_
+    mine, other = np.inf, np.inf
+    for _ in range(2):  # in turns, so that a disturbance of the machine hits both
+        for _ in range(3):
+            ours, seconds = fitted(make(), X, y)
+            mine = min(mine, seconds)
+        model, seconds = fitted(theirs(), X, y)
+        other = min(other, seconds)
+    value, reached = ours.log_marginal_likelihood_value_, model.log_marginal_likelihood_value_
     # Both approximate the same: at what we have found, scikit-learn's likelihood is ours.
     same = model.log_marginal_likelihood(ours.kernel_.theta, clone_kernel=False)
-    assert abs(same - value) <= 1e-6 * abs(value), f"{same} by scikit-learn, {value} by kernsel"
-    row(f"\nfit, n = {n}, d = 5", mine * 1e3, times_sklearn=(theirs / mine, ">=", 10), seconds_of_sklearn=theirs)
-    row("   log marginal likelihood", ours=value, sklearn=other, below=((other - value) / abs(other), "<=", SHORTFALL))
+    assert abs(same - value) <= 1e-8 * abs(value), f"{same} by scikit-learn, {value} by kernsel"
+    ratio = other / mine if quick else (other / mine, ">=", 10)
+    row(f"\nfit, n = {n}, d = 5", mine * 1e3, times_sklearn=ratio, seconds_of_sklearn=other)
+    row("   log marginal likelihood", ours=value, sklearn=reached, below=((reached - value) / abs(reached), "<=", SHORTFALL))
 
 
 def compare(quick=False):
     """Print log losses and times of fits."""
     losses(quick)
-    times(200 if quick else 1000)
+    times(quick)

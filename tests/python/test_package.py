@@ -26,6 +26,7 @@ FILES = [
     "classification/multinomial.py",
     "classification/posterior.py",
     "classification/sampling.py",
+    "classification/softmax.py",
     "classification/search.py",
     "classification/several.py",
     "cli.py",

@@ -13,7 +13,7 @@ from scipy import fft, special, stats
 from kernsel.errors import NotMixedWarning
 from kernsel.factor import cholesky
 
-__all__ = ["Link", "Samples", "effective_sample_size", "r_hat", "sample_latent"]
+__all__ = ["Likelihood", "Samples", "effective_sample_size", "r_hat", "sample_latent"]
 
 Vector = NDArray[np.float64]
 
@@ -24,7 +24,7 @@ _COLUMNS = 2_000_000  # numbers of draws that are diagnosed at once
 _HERE = 1e-15  # angle at which a step ends where it began
 
 
-class Link(Protocol):
+class Likelihood(Protocol):
     """A likelihood of labels y = +-1."""
 
     def log_density(self, s: Any, /) -> Any:
@@ -82,7 +82,7 @@ class _Ellipses:
 class _Chains:
     """Chains, side by side: where each of them is, and the log likelihood there."""
 
-    def __init__(self, f: Vector, y: Vector, link: Link, rng: np.random.Generator) -> None:
+    def __init__(self, f: Vector, y: Vector, link: Likelihood, rng: np.random.Generator) -> None:
         self.f, self.y, self.link, self.rng = f, y, link, rng
         self.level = self.log_likelihood(f)
 
@@ -116,7 +116,7 @@ class _Chains:
 def sample_latent(
     K_factor: ArrayLike,
     y: ArrayLike,
-    link: Link,
+    link: Likelihood,
     *,
     n_samples: int = 1000,
     n_burn: int = 200,
