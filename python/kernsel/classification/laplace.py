@@ -62,8 +62,9 @@ class Laplace(GaussianPosterior):
         adjoint = (spread * in_variance) @ spread.T
         adjoint *= self.root
         adjoint *= self.root[:, None]
-        squares = (scaled / self.root[:, None]) ** 2
+        squares = scaled / self.root[:, None]
         np.fill_diagonal(squares, 0.0)
+        squares **= 2
         others = squares @ (in_variance / self.rest**2)
         slope = -self.y * self.derivatives.third  # of the precisions in f
         u = in_mean / self.rest - slope * others
