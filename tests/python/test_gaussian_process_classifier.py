@@ -14,6 +14,7 @@ from sklearn.metrics import log_loss
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import kernsel as ks
+from kernsel.classification.links import link_named
 from kernsel.classification.several import coupled
 from kernsel.kernels import RBF, Linear, Matern, WhiteKernel
 
@@ -68,7 +69,7 @@ def test_predictions_are_exact_for_few_points(link, rng):
     Z = np.array([[0.3]])
     kernel = 3.0 * RBF(1.0)
     K = np.asarray(kernel(np.vstack([X, Z])))
-    log_density = ks.GaussianProcessClassifier(link=link)._check().log_density
+    log_density = link_named(link).log_density
     signs = 2.0 * y - 1
     evidence = reference.gp_classifier(K[:4, :4], signs, log_density, nodes=20)[0]
     with_one_more = reference.gp_classifier(K, np.append(signs, 1.0), log_density, nodes=16)[0]

@@ -24,6 +24,7 @@ FILES = [
     "classification/latent.py",
     "classification/links.py",
     "classification/multinomial.py",
+    "classification/parameters.py",
     "classification/posterior.py",
     "classification/sampling.py",
     "classification/softmax.py",

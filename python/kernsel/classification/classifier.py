@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from numbers import Integral, Real
 from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.gaussian_process import kernels as sk
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kernsel.blas import with_one_blas_thread
 from kernsel.classification.binary import BinaryProcess, Settings
 from kernsel.classification.latent import require_square_memory
-from kernsel.classification.links import Link, link_named
+from kernsel.classification.parameters import kernel_of, labels_of, require_parameters, require_softmax
 from kernsel.classification.several import MultinomialProcess, OneAgainstAnother, OneAgainstRest
-from kernsel.kernels import ConstantKernel, Kernel, Matern
-from kernsel.kernels.algebra import as_kernel
-from kernsel.kernels.written import kernel_argument
 from kernsel.selection import Budget
 from kernsel.selection.progress import CallbackSupport, watched, with_callbacks
 
@@ -99,7 +94,8 @@ class GaussianProcessClassifier(CallbackSupport, ClassifierMixin, BaseEstimator)
     at_bounds_ : list of str
         Hyperparameters that ended at a bound, in any of the searches.
     loo_log_probability_ : ndarray of shape (n,) or (n, n_classes)
-        The logarithm of the probability of each label, predicted from all other points; with "one_vs_rest", in each process.
+        The logarithm of the probability of each label, predicted from all other points: in each process with
+        "one_vs_rest", by Laplace's approximation with "mcmc".
     effective_sample_size_, r_hat_ : ndarray of shape (n,)
         Of each latent value, with "mcmc"; with several processes, lists of them.
     n_features_in_ : int
@@ -172,10 +168,10 @@ class GaussianProcessClassifier(CallbackSupport, ClassifierMixin, BaseEstimator)
         -------
         self : GaussianProcessClassifier
         """
-        kernel = self._prior_kernel()
-        link = self._check()
+        kernel = kernel_of(self.kernel)
+        link = require_parameters(self)
         X, y = validate_data(self, X, y, dtype=np.float64, ensure_2d=True)
-        classes, codes = _labels(y)
+        classes, codes = labels_of(y)
         points = np.array(X, dtype=np.float64) if self.copy_X_train else np.asarray(X)
         count = len(classes)
         require_square_memory(len(points), 4)
@@ -205,7 +201,7 @@ class GaussianProcessClassifier(CallbackSupport, ClassifierMixin, BaseEstimator)
             elif self.multi_class == "one_vs_one":
                 base = OneAgainstAnother(points, codes, count, settings, self.n_jobs)
             else:
-                self._require_softmax()
+                require_softmax(self)
                 base = MultinomialProcess(points, codes, count, settings)
         self.classes_ = classes
         self.n_classes_ = count
@@ -379,64 +375,3 @@ class GaussianProcessClassifier(CallbackSupport, ClassifierMixin, BaseEstimator)
     def _points(self, X: ArrayLike) -> Vector:
         check_is_fitted(self, "classes_")
         return np.asarray(validate_data(self, X, dtype=np.float64, ensure_2d=True, reset=False))
-
-    def _prior_kernel(self) -> Kernel:
-        """Return what `kernel` stands for."""
-        if self.kernel is None:
-            return ConstantKernel(1.0, "fixed") * as_kernel(sk.RBF(1.0, "fixed"))  # type: ignore[operator]
-        if isinstance(self.kernel, sk.CompoundKernel):
-            raise ValueError("kernel cannot be a CompoundKernel")
-        if isinstance(self.kernel, str):
-            if self.kernel == "auto":  # the scale of latent values does not depend on the data
-                return ConstantKernel(4.0, (1e-2, 1e4)) * Matern("auto", nu=2.5)
-            return kernel_argument(self.kernel)
-        kernel = None if isinstance(self.kernel, Real) else as_kernel(self.kernel)
-        if kernel is None:
-            raise ValueError(f'kernel: expected a kernel of kernsel.kernels, "auto", text or None, got {self.kernel!r}')
-        return kernel
-
-    def _check(self) -> Link:
-        """Raise for parameters that are not what they should be; return the link."""
-        allowed: dict[str, tuple[str, ...]] = {
-            "multi_class": ("one_vs_rest", "one_vs_one", "multinomial"),
-            "inference": ("laplace", "ep", "mcmc"),
-            "criterion": ("lml", "loo"),
-        }
-        for name, values in allowed.items():
-            if getattr(self, name) not in values:
-                expected = ", ".join(f'"{value}"' for value in values)
-                raise ValueError(f"{name}: expected one of {expected}, got {getattr(self, name)!r}")
-        optimizers = ("auto", "l-bfgs-b", "fmin_l_bfgs_b")
-        if self.optimizer is not None and not callable(self.optimizer) and self.optimizer not in optimizers:
-            raise ValueError(f'optimizer: expected "auto", "l-bfgs-b", a function or None, got {self.optimizer!r}')
-        least = {"n_restarts_optimizer": 0, "max_iter_predict": 1, "n_samples": 4, "n_burn": 0, "n_chains": 1}
-        for name, lowest in (least | {"max_evaluations": 1, "verbose": 0}).items():
-            value = getattr(self, name)
-            if not isinstance(value, Integral) or isinstance(value, bool) or value < lowest:
-                raise ValueError(f"{name}: expected a whole number from {lowest} on, got {value!r}")
-        seconds = self.max_seconds
-        if seconds is not None and (not isinstance(seconds, Real) or isinstance(seconds, bool) or not seconds > 0):
-            raise ValueError(f"max_seconds: expected a positive number or None, got {seconds!r}")
-        return link_named(self.link)
-
-    def _require_softmax(self) -> None:
-        """Raise if what goes with several classes and one softmax is not what is asked for."""
-        for name, only in (("inference", "laplace"), ("link", "logistic"), ("criterion", "lml")):
-            if getattr(self, name) != only:
-                raise ValueError(
-                    f'{name}: multi_class="multinomial" has "{only}" only, got {getattr(self, name)!r}; "one_vs_rest" has all'
-                )
-
-
-def _labels(y: Any) -> tuple[NDArray[Any], NDArray[np.intp]]:
-    """Return the classes, sorted, and for each point the number of its class."""
-    labels = column_or_1d(y, warn=True)
-    try:
-        classes, codes = np.unique(labels, return_inverse=True)
-    except TypeError:
-        kinds = sorted({type(label).__name__ for label in labels})
-        raise ValueError(f"y: expected labels that can be compared, got {', '.join(kinds)} together") from None
-    check_classification_targets(labels)
-    if len(classes) < 2:
-        raise ValueError(f"y: expected 2 or more classes, got {len(classes)} class: {classes[0]!r} only")
-    return classes, codes

@@ -17,7 +17,7 @@ from kernsel.selection.starts import landscape, starting_points
 from kernsel.selection.task import Budget, generator_of
 from kernsel.selection.unknowns import Layout, has_values
 
-__all__ = ["Choice", "Model", "Objective", "Outcome", "choose_kernel", "resolved"]
+__all__ = ["Choice", "Model", "Objective", "Outcome", "choose_kernel"]
 
 Vector = NDArray[np.float64]
 
@@ -131,11 +131,6 @@ class Choice:
     interrupt: BaseException | None = None
     state: Any = field(default=None, repr=False)
     solved: bool = False
-
-
-def resolved(kernel: Kernel, X: Vector, targets: Vector, names: Any) -> Kernel:
-    """Return the kernel with all that is "auto" set from the data."""
-    return kernel._resolve(Data(X, targets, None, names))._on_points(X)[0]
 
 
 def choose_kernel(
