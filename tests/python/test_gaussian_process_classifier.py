@@ -17,6 +17,8 @@ import kernsel as ks
 from kernsel.classification.links import link_named
 from kernsel.classification.several import coupled
 from kernsel.kernels import RBF, Linear, Matern, WhiteKernel
+from kernsel.selection import Budget
+from kernsel.selection.quasi_newton import LBFGSB
 
 import reference
 
@@ -338,3 +340,29 @@ def test_a_rare_class_is_among_some_of_the_points(rng):
     X[:5] += 4
     model = ks.GaussianProcessClassifier(3.0 * Matern(2.0, nu=2.5), max_evaluations=12).fit(X, y)
     assert model.predict_proba(X[:5])[:, 1].min() > 0.2
+
+
+class Bowl:
+    """A quadratic function, and how often it was evaluated."""
+
+    def __init__(self, H, at):
+        self.H, self.at, self.count = H, at, 0
+
+    def evaluate(self, x, order, workspace):  # noqa: ARG002
+        self.count += 1
+        r = np.asarray(x) - self.at
+        return {"x": x, "value": 0.5 * r @ self.H @ r, "gradient": self.H @ r}
+
+
+@pytest.mark.parametrize("at", [[0.5, -0.7], [3.0, 0.0]])  # within the bounds, and out of them
+def test_descent_in_coordinates_of_the_curvature(at):
+    H = np.array([[40.0, 18.0], [18.0, 9.0]])
+    bounds = np.array([[-1.0, 1.0], [-2.0, 2.0]])
+    bowl = Bowl(H, np.array(at))
+    search = LBFGSB(bowl, None, bounds, False, Budget(), None)
+    found = search.run([np.zeros(2)], np.linalg.cholesky(np.linalg.inv(H)))
+    if at[0] < 1:
+        np.testing.assert_allclose(found["x"], at, atol=1e-6)
+        assert bowl.count <= 4
+    else:  # at the bound of the first, the second is where its slope is zero
+        np.testing.assert_allclose(found["x"], [1.0, min(2.0, 18 / 9 * 2.0)], atol=1e-5)

@@ -54,7 +54,7 @@ def require_parameters(estimator: Any) -> Link:
         value = getattr(estimator, name)
         if not isinstance(value, Integral) or isinstance(value, bool) or value < lowest:
             raise ValueError(f"{name}: expected a whole number from {lowest} on, got {value!r}")
-    seconds: Any = estimator.max_seconds
+    seconds: float | None = estimator.max_seconds
     if seconds is not None and (not isinstance(seconds, Real) or isinstance(seconds, bool) or not seconds > 0):
         raise ValueError(f"max_seconds: expected a positive number or None, got {seconds!r}")
     return link_named(estimator.link)
