@@ -3,8 +3,10 @@
 The tests compare the core with these functions; where they disagree, the core is wrong.
 """
 
+import itertools
+
 import numpy as np
-from scipy import integrate, special, stats
+from scipy import integrate, optimize, special, stats
 
 
 def cholesky(A):
@@ -345,3 +347,41 @@ def kriging(K, cross, own, H, h, y):
     w, multipliers = weights[:n], weights[n:]
     covariance = own - w.T @ cross - cross.T @ w + w.T @ K @ w
     return w.T @ y, (covariance + covariance.T) / 2, multipliers
+
+
+def gp_classifier(K, y, log_density, nodes=14):
+    """Return log evidence, posterior mean and covariance of the latent values f of N(0, K), given labels y = +-1.
+
+    The integral over whitened values v, f = F v with K = F F', by a product Gauss-Hermite rule: nodes^n of them, so for few
+    points, centred at the mode and scaled by the curvature there, both of which need not be exact. Errors of the log evidence
+    seen, with 14 / 20 nodes: for variances of 1, 1e-9 / 1e-12; of 4, 3e-6 / 3e-8; of 25, 1e-3 / 1e-4.
+    """
+    e, Q = np.linalg.eigh(K)
+    F = Q * np.sqrt(np.maximum(e, 0))
+    n = len(K)
+    log_joint = lambda v: np.sum(log_density(y * (v @ F.T)), axis=-1) - 0.5 * np.sum(v * v, axis=-1)  # noqa: E731
+    mode = optimize.minimize(lambda v: -log_joint(v), np.zeros(n), method="BFGS").x
+    s, h = y * (F @ mode), 1e-3
+    curvature = (2 * log_density(s) - log_density(s + h) - log_density(s - h)) / h**2
+    C = np.linalg.cholesky(np.linalg.inv(np.eye(n) + F.T @ (curvature[:, None] * F)))
+    x, w = np.polynomial.hermite_e.hermegauss(nodes)
+    others = np.array(list(itertools.product(range(nodes), repeat=n - 1)), dtype=int).reshape(-1, n - 1)
+    top, total, first, second = log_joint(mode), 0.0, np.zeros(n), np.zeros((n, n))
+    for i in range(nodes):
+        u = np.column_stack([np.full(len(others), x[i]), x[others]])
+        v = mode + u @ C.T
+        mass = w[i] * np.prod(w[others], axis=1) * np.exp(log_joint(v) - top + 0.5 * np.sum(u * u, axis=1))
+        f = v @ F.T
+        total += mass.sum()
+        first += mass @ f
+        second += f.T @ (mass[:, None] * f)
+    mean = first / total
+    log_evidence = top + np.log(total * np.prod(np.diag(C))) - n / 2 * np.log(2 * np.pi)
+    return log_evidence, mean, second / total - np.outer(mean, mean)
+
+
+def gp_classifier_without(K, y, log_density, nodes=14):
+    """Return the probability of each label, given all others: a ratio of evidences."""
+    whole, n = gp_classifier(K, y, log_density, nodes)[0], len(K)
+    rest = [np.delete(np.arange(n), i) for i in range(n)]
+    return np.exp([whole - gp_classifier(K[np.ix_(r, r)], y[r], log_density, nodes)[0] if n > 1 else whole for r in rest])

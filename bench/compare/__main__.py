@@ -1,7 +1,8 @@
 """Print how kernels, criteria and fits compare with other packages: ``python -m bench.compare [part ...]``.
 
-Parts: kernels, likelihoods, fits, noisy (fits with noise), limits (of the time of fits), ridge, support; all of them if none
-is named, which takes the better part of an hour, most of it in peers. ``fits --cases otl,piston --sizes 50,100`` selects some.
+Parts: kernels, likelihoods, fits, noisy (fits with noise), limits (of the time of fits), ridge, support, classification;
+all of them if none is named, which takes the better part of an hour, most of it in peers. ``fits --cases otl,piston
+--sizes 50,100`` selects some.
 
 GPy, GPyTorch and pylibkriging count if they are installed: ``pip install GPy gpytorch pylibkriging``.
 
@@ -18,7 +19,7 @@ from sklearn.gaussian_process import kernels as sk
 import kernsel as ks
 from kernsel.kernels import RBF, Matern, from_sklearn
 
-from bench.compare import fits, likelihoods, support
+from bench.compare import classification, fits, likelihoods, support
 from bench.report import extra_memory, row
 from bench.timing import best, interleaved
 
@@ -151,6 +152,7 @@ PARTS = {
     "limits": lambda chosen: fits.limits(chosen.quick),
     "ridge": lambda chosen: fits.ridge(chosen.quick),
     "support": lambda chosen: support.compare(chosen.quick),
+    "classification": lambda chosen: classification.compare(chosen.quick),
 }
 
 

@@ -233,8 +233,9 @@ Status SupportSolver::Run::unshrink() {
 
 // Those strictly between zero and a bound, as many as a Newton step takes.
 std::vector<Index> SupportSolver::Run::free_points() const {
+  const Index most = std::min(LowerTiles<double>::largest_tile, rows.capacity());
   std::vector<Index> set;
-  for (std::size_t k = 0; k < active().size() && static_cast<Index>(set.size()) < LowerTiles<double>::largest_tile; ++k) {
+  for (std::size_t k = 0; k < active().size() && static_cast<Index>(set.size()) < most; ++k) {
     const Index i = active()[k];
     if (a(i) != 0.0 && std::abs(a(i)) < bound(i)) set.push_back(static_cast<Index>(k));
   }

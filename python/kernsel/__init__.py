@@ -1,6 +1,7 @@
 """Kernel methods with the choice of the kernel at their heart."""
 
 from kernsel import criteria, features, kernels, testing
+from kernsel.classification import GaussianProcessClassifier
 from kernsel.config import get_cmake_dir, get_include, get_num_threads, set_num_threads, show_config
 from kernsel.errors import NotPositiveDefiniteError
 from kernsel.evaluation import Evaluation, LeaveOneOutFit, evaluate, loo
@@ -26,6 +27,7 @@ __all__ = [
     "SVR",
     "Cholesky",
     "Evaluation",
+    "GaussianProcessClassifier",
     "GaussianProcessRegressor",
     "Interpolant",
     "KernelInterpolator",

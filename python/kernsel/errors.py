@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
-__all__ = ["NotPositiveDefiniteError", "NotPositiveSemidefiniteWarning"]
+__all__ = ["NotMixedWarning", "NotPositiveDefiniteError", "NotPositiveSemidefiniteWarning"]
 
 
 class NotPositiveDefiniteError(np.linalg.LinAlgError):
@@ -33,3 +34,7 @@ class NotPositiveDefiniteError(np.linalg.LinAlgError):
 
 class NotPositiveSemidefiniteWarning(UserWarning):
     """A function of two points that is offered as a kernel, and is none."""
+
+
+class NotMixedWarning(ConvergenceWarning):  # type: ignore[misc]
+    """Chains of random draws that do not agree with each other: they may not show what they are drawn from."""

@@ -59,6 +59,7 @@ MODULES = [
     "conditional",
     "process_data",
     "gaussian_process",
+    "classification",
     "structure",
     "selector",
     "kernel_machine",

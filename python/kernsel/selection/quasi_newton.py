@@ -26,6 +26,9 @@ class LBFGSB:
 
     Criteria that are positive are minimized by their logarithm, which has no unit. Where a criterion cannot be evaluated, the
     objective is far above all that was seen: the line search then takes a shorter step.
+
+    Descents end where steps gain less than a share of the value, `coarse` or for the last one `fine`. That begins at the best,
+    on all points, of so many `contenders`: where the two best descents on some of them ended, and the first start.
     """
 
     def __init__(
@@ -36,6 +39,10 @@ class LBFGSB:
         positive: bool,
         budget: Any,
         workspace: _core.Workspace,
+        *,
+        coarse: float = 1e-5,
+        fine: float = 1e-10,
+        contenders: int = 3,
     ) -> None:
         self.every = every
         self.some = some
@@ -43,6 +50,9 @@ class LBFGSB:
         self.positive = positive
         self.budget = budget
         self.workspace = workspace
+        self.coarse = coarse
+        self.fine = fine
+        self.contenders = contenders
         self.counts = {True: 0, False: 0}  # of all points, of some
         self.best: dict[str, Any] = {"value": np.inf}
         self.best_of_some: dict[str, Any] = {"value": np.inf}
@@ -50,12 +60,18 @@ class LBFGSB:
         self.ended = "converged"
         self.interrupt: BaseException | None = None
         self.until = time.perf_counter() + budget.seconds
+        # As the best descent has seen it that was long enough to.
+        self.inverse_curvature: Vector | None = None
+        self.curvature_of = np.inf
 
-    def run(self, starts: list[Vector]) -> dict[str, Any]:
-        """Return the best place, as the core's own search does."""
+    def run(self, starts: list[Vector], coordinates: Vector | None = None) -> dict[str, Any]:
+        """Return the best place, as the core's own search does.
+
+        With `coordinates`, a square matrix T, there is one descent on all points, in u with x = start + T u: for T T' close to
+        the inverse of the curvature, the first step is that of Newton's method.
+        """
         reached: list[tuple[float, Vector]] = []
-        first = self.every if self.some is None else self.some
-        self._run(first, starts, reached)
+        self._run(starts, reached, coordinates)
         best = self.best
         if not np.isfinite(best["value"]) and np.isfinite(self.best_of_some["value"]) and self.ended != "converged":
             best = {"x": self.best_of_some["x"], "value": np.inf}  # it ended before it came to all points
@@ -71,47 +87,65 @@ class LBFGSB:
             "interrupt": self.interrupt,
         }
 
-    def _run(self, first: _core.Search, starts: list[Vector], reached: list[tuple[float, Vector]]) -> None:
+    def _run(self, starts: list[Vector], reached: list[tuple[float, Vector]], coordinates: Vector | None) -> None:
+        first = self.every if self.some is None else self.some
         try:
+            if coordinates is not None:
+                reached.append(self._descend(self.every, starts[0], self.fine, 200, coordinates))
+                place = reached[0][1]
+                if np.abs(place[:, None] - self.bounds).min() < 1e-2:  # of steps along them that search knew nothing
+                    self._descend(self.every, place, self.fine, 200)
+                return
             for start in starts:
-                reached.append(self._descend(first, start, 1e-5, 60))
+                reached.append(self._descend(first, start, self.coarse, 60))
             reached.sort(key=lambda pair: pair[0])
             if np.isfinite(reached[0][0]):
                 candidates = [reached[0][1]]
-                if self.some is not None:
-                    tried = [reached[0][1], reached[min(1, len(reached) - 1)][1], starts[0]]
+                if self.some is not None and self.contenders > 1:
+                    tried = [reached[0][1], reached[min(1, len(reached) - 1)][1], starts[0]][: self.contenders]
                     values = [self._evaluate(self.every, x)["value"] for x in tried]
                     candidates = [tried[int(np.argmin(values))]]
-                self._descend(self.every, candidates[0], 1e-10, 200)
+                self._descend(self.every, candidates[0], self.fine, 200)
         except _StoppedError:
             pass
         except KeyboardInterrupt as interrupt:
             self.ended, self.interrupt = "interrupted", interrupt
 
-    def _descend(self, search: _core.Search, start: Vector, tolerance: float, most: int) -> tuple[float, Vector]:
+    def _descend(
+        self, search: _core.Search, start: Vector, tolerance: float, most: int, coordinates: Vector | None = None
+    ) -> tuple[float, Vector]:
         lowest, place = np.inf, start
+        T = np.eye(len(start)) if coordinates is None else coordinates
 
-        def objective(x: Vector) -> tuple[float, Vector]:
+        def objective(u: Vector) -> tuple[float, Vector]:
             nonlocal lowest, place
-            trial = self._evaluate(search, x)
-            value, slope = trial["value"], trial["gradient"]
+            x = u if coordinates is None else start + T @ u
+            outside = coordinates is not None and bool(np.any((x < self.bounds[:, 0]) | (x > self.bounds[:, 1])))
+            trial: dict[str, Any] = {"value": np.inf} if outside else self._evaluate(search, x)
+            value = trial["value"]
             if value < lowest:
                 lowest, place = value, x.copy()
             if not np.isfinite(value):
                 seen = self._measure(lowest) if np.isfinite(lowest) else 0.0
                 return seen + 10 * (abs(seen) + 1), np.zeros(len(x))
-            return self._measure(value), slope / value if self.positive and value > 0 else slope
+            slope: Vector = trial["gradient"] / value if self.positive and value > 0 else trial["gradient"]
+            return self._measure(value), slope if coordinates is None else T.T @ slope
 
-        objective(start)
+        # Far bounds in every coordinate make the first step as long as the curvature says.
+        origin, bounds = (start, self.bounds) if coordinates is None else (0 * start, np.tile([-8.0, 8.0], (len(start), 1)))
+        objective(origin)
         if np.isfinite(lowest):
-            minimize(
+            found = minimize(
                 objective,
-                start,
+                origin,
                 jac=True,
                 method="L-BFGS-B",
-                bounds=self.bounds,
+                bounds=bounds,
                 options={"maxiter": most, "ftol": tolerance, "gtol": 1e-8},
             )
+            if found.nit >= len(start) and lowest < self.curvature_of:
+                self.inverse_curvature = T @ found.hess_inv.todense() @ T.T
+                self.curvature_of = lowest
         return lowest, place
 
     def _measure(self, value: float) -> float:

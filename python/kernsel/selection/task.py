@@ -18,7 +18,7 @@ from kernsel.selection.starts import Landscape, landscape, starting_points
 from kernsel.selection.unknowns import Layout, Unknowns, has_values
 from kernsel.trend import Trend, trend_matrix
 
-__all__ = ["Budget", "Found", "Problem", "Task", "blind"]
+__all__ = ["Budget", "Found", "Problem", "Task", "blind", "generator_of"]
 
 Vector = NDArray[np.float64]
 
@@ -99,7 +99,7 @@ class Task:
     ) -> None:
         self.criterion = criterion
         self.optimizer = optimizer
-        self.generator = None if random_state is None else _generator(random_state)
+        self.generator = None if random_state is None else generator_of(random_state)
         self.unknown_noise = isinstance(noise, str)
         fixed = np.zeros(0) if self.unknown_noise else np.atleast_1d(np.asarray(noise, dtype=np.float64))
         quiet = not fixed.any()
@@ -282,7 +282,8 @@ def _spread(H: Vector, used: NDArray[np.intp], n: int) -> Vector:
     return everywhere
 
 
-def _generator(random_state: Any) -> np.random.Generator:
+def generator_of(random_state: Any) -> np.random.Generator:
+    """Return the generator that a `random_state` stands for, in the ways that scikit-learn knows."""
     if isinstance(random_state, np.random.Generator):
         return random_state
     if isinstance(random_state, np.random.RandomState):

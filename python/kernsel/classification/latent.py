@@ -1,0 +1,123 @@
+"""The latent process at other points: from a Gaussian approximation of its posterior, or from draws of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernsel import _core
+from kernsel.classification.links import Link
+from kernsel.factor import Cholesky, cholesky
+from kernsel.kernels import Kernel
+
+__all__ = ["GaussianLatent", "SampledLatent", "blocks", "safe_factor"]
+
+Vector = NDArray[np.float64]
+
+_BLOCK = 2_000_000  # numbers of a block of k(X, Z), so that predictions at any number of points take little memory
+_DRAWS = 1000  # of a sample that predictions are made from, at most
+
+
+def blocks(n: int, m: int) -> Iterator[slice]:
+    """Yield slices of m points such that n numbers for each fit into a block."""
+    size = max(_BLOCK // max(n, 1), 16)
+    for begin in range(0, m, size):
+        yield slice(begin, min(begin + size, m))
+
+
+class GaussianLatent:
+    """f given labels, by Gaussian sites: mean k(z, X) a, variance k(z, z) - |L^-1 S^1/2 k(X, z)|^2 with B = L L'."""
+
+    def __init__(self, kernel: Kernel, X: Vector, weights: Vector, root: Vector, factor: Cholesky) -> None:
+        self.kernel = kernel
+        self.X = X
+        self.weights = weights
+        self.root = root
+        self.factor = factor
+
+    def mean(self, Z: Vector) -> Vector:
+        """Return the mean at other points, shape (m,), O(n) each: the kernel matrix is never stored."""
+        return np.asarray(self.kernel.matmul(Z, self.X, self.weights))
+
+    def variance(self, Z: Vector) -> Vector:
+        """Return the variance at other points, shape (m,), O(n^2) each, block after block of them."""
+        prior = np.array(self.kernel.diag(Z), dtype=np.float64)
+        explained = np.empty(len(Z))
+        for block in blocks(len(self.X), len(Z)):
+            cross = np.asarray(self.kernel(self.X, Z[block]))
+            cross *= self.root[:, None]
+            V = self.factor.solve_lower(cross)
+            explained[block] = np.einsum("ij,ij->j", V, V)
+        return np.maximum(prior - explained, 0.0)
+
+    def probability(self, Z: Vector, link: Link) -> Vector:
+        """Return the probability of the label 1, shape (m,)."""
+        return link.probability(self.mean(Z), self.variance(Z))
+
+
+class SampledLatent:
+    """f given labels, by draws f_s at the points X: at z each is a Gaussian of mean k(z, X) K^-1 f_s and the same variance."""
+
+    def __init__(self, kernel: Kernel, X: Vector, factor: Cholesky, draws: Vector) -> None:
+        self.kernel = kernel
+        self.X = X
+        self.factor = factor  # of K
+        every = draws.reshape(-1, draws.shape[-1])
+        kept = every[np.linspace(0, len(every) - 1, min(len(every), _DRAWS)).astype(np.intp)]
+        self.coefficients: Vector = factor.solve(kept.T)
+        self.average: Vector = factor.solve(every.mean(axis=0))
+
+    def mean(self, Z: Vector) -> Vector:
+        """Return the mean at other points, shape (m,)."""
+        return np.asarray(self.kernel.matmul(Z, self.X, self.average))
+
+    def _parts(self, Z: Vector) -> Iterator[tuple[slice, Vector, Vector]]:
+        """Yield blocks of points, with the means of each draw, shape (m, draws), and their variance, shape (m,)."""
+        prior = np.asarray(self.kernel.diag(Z))
+        for block in blocks(max(len(self.X), 2 * self.coefficients.shape[1]), len(Z)):
+            cross = np.asarray(self.kernel(self.X, Z[block]))
+            V = self.factor.solve_lower(cross)
+            yield block, cross.T @ self.coefficients, np.maximum(prior[block] - np.einsum("ij,ij->j", V, V), 0.0)
+
+    def variance(self, Z: Vector) -> Vector:
+        """Return the variance at other points, shape (m,)."""
+        variance = np.empty(len(Z))
+        for block, means, rest in self._parts(Z):
+            variance[block] = rest + means.var(axis=1)
+        return variance
+
+    def probability(self, Z: Vector, link: Link) -> Vector:
+        """Return the probability of the label 1, the mean over all draws, shape (m,)."""
+        probability = np.empty(len(Z))
+        for block, means, rest in self._parts(Z):
+            each = link.probability(means.ravel(), np.repeat(rest, means.shape[1]))
+            probability[block] = each.reshape(means.shape).mean(axis=1)
+        return probability
+
+
+def safe_factor(K: Vector) -> Cholesky:
+    """Return the factor of a positive semidefinite matrix, with as much on its diagonal as rounding needs."""
+    jitter = max(len(K) * np.finfo(float).eps, 1e-14) * float(np.mean(np.diag(K)))
+    for attempt in range(6):
+        try:
+            return cholesky(K + np.diag(np.full(len(K), jitter * 10.0**attempt)))
+        except np.linalg.LinAlgError:
+            if attempt == 5:
+                raise
+    raise AssertionError("the last attempt has raised")
+
+
+def require_square_memory(n: int, copies: int) -> None:
+    """Raise before anything is done for n points if so many n x n matrices cannot be had."""
+    needed = 8 * copies * n * n
+    if needed < 2**28:
+        return
+    available: Any = _core.available_memory()  # 0 if it is not known
+    if 0 < available < needed:
+        raise MemoryError(
+            f"not enough memory: {n} points need {needed / 2**30:.4g} GiB ({needed} bytes), and {available / 2**30:.4g} GiB "
+            f"({available} bytes) are available"
+        )
