@@ -85,9 +85,14 @@ Index step_on_face(SupportBlock<double>& block) {
     }
   }
   if (!(length > 0.0 && length < infinity)) return 0;
-  for (Index c = 0; c < m; ++c) block.a[free[static_cast<std::size_t>(c)]] += length * way[static_cast<std::size_t>(c)];
-  if (first >= 0) block.a[first] = end;
-  for (Index k = 0; k < block.size; ++k) block.G[k] += length * moved[k];
+  for (Index c = 0; c < m; ++c) {
+    const Index k = free[static_cast<std::size_t>(c)];
+    double& by = way[static_cast<std::size_t>(c)];
+    const double before = block.a[k], now = k == first ? end : before + length * by;
+    block.a[k] = before > 0.0 ? std::clamp(now, 0.0, block.bounds[k]) : std::clamp(now, -block.bounds[k], 0.0);
+    by = block.a[k] - before;  // what has come of it, after rounding
+  }
+  kernels.combine(block.size, m, rows.data(), way.data(), block.G);
   block.decrease -= length * (slope + curvature * length / 2.0);
   return m;
 }
@@ -104,14 +109,14 @@ struct SupportSolver::Run {
   const SupportOptions& options;
   SupportFit& fit;
   Index n;
-  std::vector<double> G;        // of the active points, padded: K a - y
-  std::vector<Index> recent;    // of the working set, the points that came last
-  double dual = 0.0;            // the maximum that has been reached
-  double up = 0.0, down = 0.0;  // the least derivatives up and down
-  double gap = 0.0;             // of the active points
-  double work = 0.0;            // done so far, or since the jump, in nanoseconds or so
-  bool shrunk = false;
-  double shrink_below = infinity;  // of the violation: no shrinking again before it is so small
+  std::vector<double> G;               // of the active points, padded: K a - y
+  std::vector<Index> recent;           // of the working set, the points that came last
+  double dual = 0.0;                   // the maximum that has been reached
+  double up = 0.0, down = 0.0;         // the least derivatives up and down
+  double gap = 0.0;                    // of the active points
+  double work = 0.0;                   // done so far, or since the jump, in nanoseconds or so
+  bool shrunk = false, stale = false;  // have points been left out, have derivatives been updated?
+  double shrink_below = infinity;      // of the violation: no shrinking again before it is so small
 
   const std::vector<Index>& active() const { return rows.active(); }
   double bound(Index i) const { return problem.bounds[static_cast<std::size_t>(i)]; }
@@ -124,9 +129,11 @@ struct SupportSolver::Run {
   }
   double violation() const { return problem.intercept ? -(up + down) : -std::min(up, down); }
   double primal() const { return dual + gap; }
-  bool solved() const { return gap <= options.tolerance * primal(); }
+  bool solved() const { return gap <= options.tolerance * std::max(primal(), 0.0); }
 
   Status begin();
+  Status prefer(const std::vector<double>& other, double its_dual);
+  void balance();
   Status refresh();
   void look();
   Status unshrink();
@@ -135,23 +142,41 @@ struct SupportSolver::Run {
   std::vector<Index> free_points() const;
   std::vector<Index> working_set(Index size) const;
   Status step(const std::vector<Index>& set, bool all, bool polished, bool& moved);
+  Status jump();
   Status go();
 };
 
 // A start within the bounds, its sum zero if it must be.
 Status SupportSolver::Run::begin() {
   if (static_cast<Index>(fit.a.size()) != n) fit.a.assign(static_cast<std::size_t>(n), 0.0);
-  double positive = 0.0, negative = 0.0;
-  for (Index i = 0; i < n; ++i) {
-    a(i) = std::clamp(a(i), -bound(i), bound(i));
-    (a(i) > 0.0 ? positive : negative) += std::abs(a(i));
-  }
-  if (problem.intercept && positive != negative) {
-    const double less = std::min(positive, negative) / std::max(positive, negative);
-    for (Index i = 0; i < n; ++i)
-      if ((a(i) > 0.0) == (positive > negative)) a(i) *= less;
-  }
+  for (Index i = 0; i < n; ++i) a(i) = std::clamp(a(i), -bound(i), bound(i));
+  if (problem.intercept) balance();
   return refresh();
+}
+
+// Back to other coefficients, if they are better: what is worse than zero is of no use as a start, and its rounding would stay.
+Status SupportSolver::Run::prefer(const std::vector<double>& other, double its_dual) {
+  if (dual >= its_dual) return {};
+  fit.a = other;
+  return refresh();
+}
+
+// Makes the sum zero, but for rounding: what is too much is taken from coefficients that are free, and then from all of its
+// sign.
+void SupportSolver::Run::balance() {
+  for (const bool all : {false, true}) {
+    double sum = 0.0, size = 0.0, room = 0.0;
+    for (Index i = 0; i < n; ++i) {
+      sum += a(i);
+      size += std::abs(a(i));
+    }
+    if (std::abs(sum) <= 4.0 * std::numeric_limits<double>::epsilon() * size) return;
+    const auto may_move = [&](Index i) { return (a(i) > 0.0) == (sum > 0.0) && (all || std::abs(a(i)) < bound(i)); };
+    for (Index i = 0; i < n; ++i) room += may_move(i) ? std::abs(a(i)) : 0.0;
+    const double share = room > 0.0 ? std::min(std::abs(sum) / room, 1.0) : 0.0;
+    for (Index i = 0; i < n; ++i)
+      if (may_move(i)) a(i) -= share * a(i);
+  }
 }
 
 std::vector<Index> SupportSolver::Run::every() const {
@@ -173,7 +198,7 @@ Status SupportSolver::Run::refresh() {
     G[static_cast<std::size_t>(i)] = value - y;
     dual -= a(i) * (value / 2.0 - y) + problem.epsilon * std::abs(a(i));
   }
-  shrunk = false;
+  shrunk = stale = false;
   look();
   return {};
 }
@@ -205,6 +230,7 @@ void SupportSolver::Run::look() {
 Status SupportSolver::Run::shrink() {
   const std::vector<Index>& points = active();
   const double worst = violation();
+  if (!(worst > 0.0)) return {};
   std::vector<Index> kept;
   std::vector<double> slopes;
   for (std::size_t k = 0; k < points.size(); ++k) {
@@ -353,16 +379,17 @@ Status SupportSolver::Run::step(const std::vector<Index>& set, bool all, bool po
     dual += block.decrease;
     done += block.iterations;
     work += static_cast<double>(block.iterations) * static_cast<double>(size);
-    block.most = std::min(most - done, 2 * size);
     block.decrease = 0.0;
-    if (settled) break;
+    if (settled || done >= most) break;
     if (faced()) {
       ++fit.iterations;
       ++done;
       dual += block.decrease;
     }
+    block.most = std::min(most - done, 2 * size);
   }
   ++fit.rounds;
+  stale = true;
   work += 0.3 * static_cast<double>(size) * static_cast<double>(rows.stride());
 
   std::vector<const double*> changed;
@@ -390,21 +417,39 @@ Status SupportSolver::Run::step(const std::vector<Index>& set, bool all, bool po
   });
 }
 
+// To where an interior point method ends, and from there on its face; back, if that is not better.
+Status SupportSolver::Run::jump() {
+  const std::vector<double> before = fit.a;
+  const double its_dual = dual;
+  Status status = rows.near_solution(problem, fit.a);
+  if (status.ok()) status = begin();
+  bool moved = false;
+  if (const std::vector<Index> set = free_points(); status.ok() && !set.empty()) status = step(set, false, true, moved);
+  if (status.ok()) status = refresh();
+  return status.ok() ? prefer(before, its_dual) : status;
+}
+
 Status SupportSolver::Run::go() {
   Status status = begin();
+  if (status.ok()) status = prefer(std::vector<double>(static_cast<std::size_t>(n), 0.0), 0.0);
   const Index room = rows.capacity();
   const Index wish = options.working_set > 0 ? options.working_set : 256;
   // From here on an interior point method is faster than to go on: it takes some 20 n^3 / 3 operations. What is not found from
   // there in many times as long, rounding does not allow.
   const double slow = 1e7 + 0.04 * std::pow(static_cast<double>(n), 3.0);
   bool jumped = false;
+  double least_gap = infinity;
+  Index since = 0, checks = 0;  // rounds
   while (status.ok()) {
     if (solved()) {
-      if (!shrunk) {
+      if (shrunk) {
+        status = unshrink();
+      } else if (stale && options.tolerance < 1e-7 && checks++ < 10) {
+        status = refresh();  // whose sums have rounded less
+      } else {
         fit.converged = true;
         break;
       }
-      status = unshrink();
       continue;
     }
     if (fit.iterations >= options.iterations || (jumped && work > 30.0 * slow)) break;
@@ -412,14 +457,13 @@ Status SupportSolver::Run::go() {
       status.code = Code::interrupted;
       break;
     }
-    const bool jumps = !jumped && work > slow;
-    if (jumps) {
+    if (!jumped && work > slow) {
       jumped = true;
       work = 0.0;
-      status = rows.near_solution(problem, fit.a);
       recent.clear();
-      if (status.ok()) status = begin();
+      status = jump();
       if (!status.ok()) break;
+      continue;
     }
     if (options.shrinking && !rows.whole() && fit.rounds % 8 == 7 && violation() <= shrink_below) {
       status = shrink();
@@ -430,20 +474,24 @@ Status SupportSolver::Run::go() {
     if (together) recent.clear();
     if (static_cast<Index>(recent.size()) > size / 2) recent.resize(static_cast<std::size_t>(size / 2));
     const auto kept = recent.size();
-    const std::vector<Index> set = together ? every() : jumps ? free_points() : working_set(size);
+    const std::vector<Index> set = together ? every() : working_set(size);
     bool moved = false;
-    status = step(set, together, jumps, moved);
+    if (!set.empty()) status = step(set, together, false, moved);
     if (!status.ok()) break;
     recent.assign(set.begin() + static_cast<Index>(kept), set.end());
     look();
-    if (moved || jumps) continue;
+    if (gap < 0.999 * least_gap) {
+      least_gap = gap;
+      since = 0;
+    }
+    if ((moved && (shrunk || !jumped || ++since < 1000))) continue;
     if (!shrunk) {  // rounding has the last word
       fit.converged = gap <= 1e-9 * primal();
       break;
     }
     status = unshrink();
   }
-  if (shrunk && (status.ok() || status.code == Code::interrupted)) {
+  if ((shrunk || (stale && !fit.converged)) && (status.ok() || status.code == Code::interrupted)) {
     const Status again = refresh();
     if (status.ok()) status = again;
   }
@@ -469,6 +517,8 @@ Status SupportSolver::solve(const SupportProblem& problem, const SupportOptions&
     if (!(bound >= 0.0 && bound < infinity)) return Status::invalid("support vectors: bounds must not be negative");
   if (!(problem.epsilon >= 0.0 && problem.epsilon < infinity))
     return Status::invalid("support vectors: epsilon must not be negative");
+  for (const double value : fit.a)
+    if (!std::isfinite(value)) return Status::invalid("support vectors: a start must be finite");
   const Status status = rows_->start();
   if (!status.ok()) return status;
   return Run(*rows_, problem, options, fit).go();

@@ -114,6 +114,7 @@ Status SupportSolver::Rows::free_page(Index& page) {
 }
 
 Status SupportSolver::Rows::fetch(const std::vector<Index>& points, std::vector<const double*>& rows) {
+  if (static_cast<Index>(points.size()) > capacity()) return Status::invalid("support vectors: more rows than can be kept");
   rows.resize(points.size());
   if (whole_) {
     const double* K = static_cast<const double*>(matrix_.data());
@@ -162,6 +163,8 @@ Status SupportSolver::Rows::fetch(const std::vector<Index>& points, std::vector<
 }
 
 Status SupportSolver::Rows::near_solution(const SupportProblem& problem, std::vector<double>& a) const {
+  const auto n = static_cast<double>(X_.rows);
+  if (4.0 * n * n > static_cast<double>(bytes_)) return {};  // its factor is half a matrix
   const double largest = *std::max_element(diagonal_.begin(), diagonal_.end());
   return kernsel::near_solution(kernel_, X_, problem, largest, a);
 }

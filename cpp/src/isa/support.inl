@@ -39,11 +39,11 @@ KERNSEL_INLINE void support_offsets(const SupportBlock<T>& block, Index i) {
   block.down[i] = a <= -bound ? infinity : a > T(0) ? -block.epsilon : block.epsilon;
 }
 
-// The first place of a value that is there.
+// The first place of a value, or `size` if it is nowhere: it is no number then.
 template <class T>
-KERNSEL_INLINE Index support_place(const T* values, T value) {
+KERNSEL_INLINE Index support_place(Index size, const T* values, T value) {
   Index i = 0;
-  while (values[i] != value) ++i;
+  while (i < size && values[i] != value) ++i;
   return i;
 }
 
@@ -78,7 +78,8 @@ void support_block(SupportBlock<T>& block) {
     const T steepest_up = simd::predux_min(up), steepest_down = simd::predux_min(down);
     if (block.paired) {
       if (!(steepest_up + steepest_down < -block.tolerance)) break;
-      const Index i = support_place(block.rise, steepest_up);
+      const Index i = support_place(block.size, block.rise, steepest_up);
+      if (i == block.size) break;
       const T* Ki = block.K + i * block.stride;
       const P lead = simd::pset1<P>(steepest_up), own = simd::pset1<P>(block.diagonal[i]), two = simd::pset1<P>(T(2));
       P most = zero;
@@ -91,7 +92,8 @@ void support_block(SupportBlock<T>& block) {
         simd::pstore(block.gain + j, gain);
         most = simd::pmax(most, gain);
       }
-      const Index j = support_place(block.gain, simd::predux_max(most));
+      const Index j = support_place(block.size, block.gain, simd::predux_max(most));
+      if (j == block.size) break;
       const T* Kj = block.K + j * block.stride;
       const T ai = block.a[i], aj = block.a[j];
       const T kink_i = ai < T(0) ? -ai : infinity, kink_j = aj > T(0) ? aj : infinity;
@@ -101,13 +103,16 @@ void support_block(SupportBlock<T>& block) {
       const SupportStep<T> step = support_step(steepest_up + block.down[j] - block.G[j], curvature, block.epsilon, kink_i,
                                                kink_j, end_i < end_j ? end_i : end_j);
       if (!(step.length > T(0)) || i == j) break;  // rounding has the last word
-      block.decrease += step.decrease;
       support_move(block, i, step.length, kink_i, end_i);
       support_move(block, j, -step.length, kink_j, end_j);
-      const P length = simd::pset1<P>(step.length);
-      for (Index k = 0; k < block.size; k += size)
-        simd::pstore(block.G + k, simd::pmadd(length, simd::psub(simd::pload<P>(Ki + k), simd::pload<P>(Kj + k)),
-                                              simd::pload<P>(block.G + k)));
+      const T by_i = block.a[i] - ai, by_j = block.a[j] - aj;  // what has come of it, after rounding
+      if (by_i == T(0) && by_j == T(0)) break;
+      block.decrease += step.decrease;
+      const P times_i = simd::pset1<P>(by_i), times_j = simd::pset1<P>(by_j);
+      for (Index k = 0; k < block.size; k += size) {
+        const P some = simd::pmadd(times_i, simd::pload<P>(Ki + k), simd::pload<P>(block.G + k));
+        simd::pstore(block.G + k, simd::pmadd(times_j, simd::pload<P>(Kj + k), some));
+      }
     } else {
       if (!(steepest_up < -block.tolerance || steepest_down < -block.tolerance)) break;
       P most = zero;
@@ -119,7 +124,8 @@ void support_block(SupportBlock<T>& block) {
         simd::pstore(block.gain + j, gain);
         most = simd::pmax(most, gain);
       }
-      const Index i = support_place(block.gain, simd::predux_max(most));
+      const Index i = support_place(block.size, block.gain, simd::predux_max(most));
+      if (i == block.size) break;
       const T a = block.a[i], fall = block.down[i] - block.G[i];
       const bool rises = block.rise[i] < fall;
       const T sign = rises ? T(1) : T(-1);
@@ -128,10 +134,12 @@ void support_block(SupportBlock<T>& block) {
       const SupportStep<T> step =
           support_step(rises ? block.rise[i] : fall, block.diagonal[i], block.epsilon, kink, infinity, end);
       if (!(step.length > T(0))) break;
-      block.decrease += step.decrease;
       support_move(block, i, sign * step.length, kink, end);
+      const T by = block.a[i] - a;
+      if (by == T(0)) break;
+      block.decrease += step.decrease;
       const T* Ki = block.K + i * block.stride;
-      const P length = simd::pset1<P>(sign * step.length);
+      const P length = simd::pset1<P>(by);
       for (Index k = 0; k < block.size; k += size)
         simd::pstore(block.G + k, simd::pmadd(length, simd::pload<P>(Ki + k), simd::pload<P>(block.G + k)));
     }

@@ -211,7 +211,7 @@ def choose_kernel(
 def _starts(layout: Layout, data: Data, own: bool, rng: np.random.Generator | None) -> list[Vector]:
     """Return the kernel's own values, if it has any, and places that the data suggest."""
     shift = 0.0 if rng is None else float(rng.random())
-    land = landscape(layout, data.anchors or [], True)
+    land = landscape(layout, data.anchors or [])
     found = [theta for theta, _ in starting_points(land, data.variance, True, 0 if own else _RANDOM_STARTS, shift)]
     return [layout.theta, *found] if own else found
 
