@@ -380,10 +380,14 @@ def boxed(K, y, C, epsilon, intercept):
         if mu < 1e-17 or x.min() == 0.0 or x.max() == 1.0:
             break
         M = np.block([[H + np.diag(low / x + high / (1 - x)), A.T], [A, np.zeros((len(A), len(A)))]])
+        scale = 1 / np.sqrt(np.append(np.diag(M)[:n], np.ones(len(A))))
+        M = M * np.outer(scale, scale) + 1e-14 * np.eye(len(M))
 
-        def newton(below, above, M=M, rest=rest, x=x, low=low, high=high):  # towards low x = below, high (1 - x) = above
+        def newton(
+            below, above, M=M, scale=scale, rest=rest, x=x, low=low, high=high
+        ):  # towards low x = below, high (1 - x) = above
             below, above = below - low * x, above - high * (1 - x)
-            d = np.linalg.solve(M, rest + np.append(below / x - above / (1 - x), np.zeros(len(A))))
+            d = scale * np.linalg.solve(M, scale * (rest + np.append(below / x - above / (1 - x), np.zeros(len(A)))))
             dx = d[:n]
             dlow, dhigh = (below - low * dx) / x, (above + high * dx) / (1 - x)
             ratios = [-d / v for v, d in ((x, dx), (1 - x, -dx), (low, dlow), (high, dhigh))]
