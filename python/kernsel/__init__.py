@@ -16,6 +16,7 @@ from kernsel.path import PathValues, RegularizationPath
 from kernsel.ridge_regression import RidgeRegression
 from kernsel.selector import Selected, select
 from kernsel.support import SVR
+from kernsel.support_path import SVRPath
 
 from ._core import version as _version
 
@@ -23,6 +24,7 @@ __version__: str = _version()
 
 __all__ = [
     "SVR",
+    "SVRPath",
     "Cholesky",
     "Evaluation",
     "GaussianProcessRegressor",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, Literal, Self
 
@@ -15,11 +14,13 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from kernsel import _core
 from kernsel.kernels import Kernel, Linear
 from kernsel.kernels.automatic import Data
 from kernsel.kernels.given import FunctionKernel, Precomputed
 from kernsel.kernels.pairwise import machine_kernel
+from kernsel.support_path import CRITERIA, SCORINGS, one_of
+from kernsel.support_selection import choose_support
+from kernsel.support_vectors import SupportSolution, SupportVectors
 from kernsel.weights import point_weights
 
 __all__ = ["SVR", "SupportSolution", "SupportVectors"]
@@ -27,105 +28,6 @@ __all__ = ["SVR", "SupportSolution", "SupportVectors"]
 Vector = NDArray[np.float64]
 
 _MANY = 1000  # points, of which a kernel that is given is looked at
-
-
-@dataclass(frozen=True)
-class SupportSolution:
-    """The solution of one problem.
-
-    Attributes
-    ----------
-    a : ndarray of shape (n,)
-        Coefficients, exactly zero for points that are no support vectors.
-    intercept : float
-    objective : float
-        |f - b|^2 / 2 + sum_i C_i max(|y_i - f(x_i)| - epsilon, 0).
-    gap : float
-        How far the objective is above its minimum, at most.
-    iterations, rows : int
-        Steps of a pair of coefficients; rows of the kernel matrix that were computed so far.
-    converged : bool
-    indefinite : bool
-        Was the kernel seen not to be positive semidefinite?
-    """
-
-    a: Vector
-    intercept: float
-    objective: float
-    gap: float
-    iterations: int
-    rows: int
-    converged: bool
-    indefinite: bool
-
-
-class SupportVectors:
-    """Solves problems on the same points and the same kernel: rows of the kernel matrix are kept between them.
-
-    Minimizes |f - b|^2 / 2 + sum_i C_i max(|y_i - f(x_i)| - epsilon, 0) over f = b + sum_j a_j k(., x_j) by decomposition: a set
-    of points at a time, by pairs of coefficients that second-order information picks.
-
-    Parameters
-    ----------
-    kernel : Kernel
-        With all its hyperparameters.
-    X : ndarray of shape (n, d)
-    cache_size : float
-        Megabytes for rows of the kernel matrix.
-    """
-
-    def __init__(self, kernel: Kernel, X: Vector, cache_size: float = 500.0) -> None:
-        self.n = len(X)
-        self.core = _core.SupportSolver(kernel._build(), X, cache_size)
-
-    def solve(
-        self,
-        y: Vector,
-        C: float | Vector,
-        epsilon: float,
-        *,
-        fit_intercept: bool = True,
-        start: Vector | None = None,
-        tol: float = 1e-4,
-        max_iter: int = -1,
-        shrinking: bool = True,
-    ) -> SupportSolution:
-        """Solve one problem.
-
-        Parameters
-        ----------
-        y : ndarray of shape (n,)
-        C : float or ndarray of shape (n,)
-            Bounds of the coefficients; zero leaves a point out.
-        epsilon : float
-            Half the width of the tube.
-        fit_intercept : bool
-        start : ndarray of shape (n,), optional
-            Coefficients to begin with; those out of their bounds are moved.
-        tol : float
-            Of the duality gap, relative to the objective.
-        max_iter : int
-            Steps at most; -1 for as many as it takes.
-        shrinking : bool
-            Leave points out for a while that no step moves, if not the whole kernel matrix is kept.
-
-        Returns
-        -------
-        solution : SupportSolution
-        """
-        bounds = np.broadcast_to(np.asarray(C, dtype=np.float64), (self.n,)).tolist()
-        begin = [] if start is None else start.tolist()
-        found = self.core.solve(y, bounds, epsilon, fit_intercept, begin, tol, max_iter, shrinking, 0)
-        return SupportSolution(
-            found["a"],
-            found["intercept"],
-            found["primal"],
-            max(found["gap"], 0.0),
-            found["iterations"],
-            found["rows"],
-            found["converged"],
-            found["indefinite"],
-        )
 
 
 class SVR(RegressorMixin, BaseEstimator):  # type: ignore[misc]
@@ -144,10 +46,18 @@ class SVR(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     kernel : Kernel, str, callable or None
         As in :class:`kernsel.KernelRidge`: None and "auto" are ``RBF("auto")``, with length scales from the spread of each
         column; scikit-learn's names go with `gamma`, `degree` and `coef0`; "precomputed" for X that is the kernel matrix.
-    C : float
-        The weight of the errors.
-    epsilon : float
+    C : float or "auto"
+        The weight of the errors. "auto" is chosen by `criterion`, and so is all that is not fixed in the kernel if C or epsilon
+        is "auto"; with numbers for both, "auto" in the kernel is what the spread of the data says.
+    epsilon : float or "auto"
         Errors up to this size cost nothing. In the unit of y.
+    criterion : {"kfold", "loo"}
+        What is minimized: the mean error of points left out, by folds that are fitted with warm starts; or one point at a
+        time, by the span estimate :func:`kernsel.support_path.left_out_residuals` from the support vectors of one fit.
+    scoring : {"absolute", "squared"}
+        The error. Squares follow outliers.
+    folds : int or splitter
+        For "kfold": a number of random folds, the same each time, or what has a method `split`.
     fit_intercept : bool
         False leaves out b, and with it the condition that the coefficients sum to zero.
     lam : float, optional
@@ -183,8 +93,14 @@ class SVR(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     n_iter_ : int
     fit_status_ : int
         0 if it came to `tol`, 1 if not.
+    C_, epsilon_ : float
+        In use.
+    criterion_value_ : float
+        Of what was chosen, if something was.
+    selection_ : SupportSelection
+        What was tried then.
     kernel_ : Kernel or "precomputed"
-        In use, "auto" parameters set.
+        In use, "auto" parameters set or chosen.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
         If X has column names.
@@ -203,8 +119,11 @@ class SVR(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self,
         kernel: Kernel | str | Callable[..., Any] | None = None,
         *,
-        C: float = 1.0,
-        epsilon: float = 0.1,
+        C: float | Literal["auto"] = 1.0,
+        epsilon: float | Literal["auto"] = 0.1,
+        criterion: Literal["kfold", "loo"] = "kfold",
+        scoring: Literal["absolute", "squared"] = "absolute",
+        folds: Any = 5,
         fit_intercept: bool = True,
         lam: float | None = None,
         degree: float = 3,
@@ -219,6 +138,9 @@ class SVR(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.kernel = kernel
         self.C = C
         self.epsilon = epsilon
+        self.criterion = criterion
+        self.scoring = scoring
+        self.folds = folds
         self.fit_intercept = fit_intercept
         self.lam = lam
         self.degree = degree
@@ -250,22 +172,53 @@ class SVR(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self._check()
         weights = point_weights(sample_weight, X)
         kernel = self._kernel(X, y, weights)
+        given = _is_matrix(kernel)
+        core_kernel, points = (Precomputed(kernel), np.arange(len(y), dtype=np.float64)[:, None]) if given else (kernel, X)
+        core_kernel = self._choose(core_kernel, points, y, weights)
         bounds = self._bounds(len(y), weights)
-        core_kernel, points = (Precomputed(kernel), np.arange(len(y), dtype=np.float64)[:, None]) if _is_matrix(kernel) else (kernel, X)
         solver = SupportVectors(core_kernel, points, self.cache_size)
         found = solver.solve(
             y,
             bounds,
-            self.epsilon,
+            self.epsilon_,
             fit_intercept=self.fit_intercept,
             tol=self.tol,
             max_iter=self.max_iter,
             shrinking=self.shrinking,
         )
-        self.kernel_ = "precomputed" if _is_matrix(kernel) else kernel
+        self.kernel_ = "precomputed" if given else core_kernel
         self._warn(found, core_kernel, points)
         self._keep(X, found)
         return self
+
+    def _choose(self, kernel: Kernel, points: Vector, y: Vector, weights: Vector | None) -> Kernel:
+        """Set `C_` and `epsilon_`, and return the kernel: chosen, if one of them is."""
+        for name in ("selection_", "criterion_value_"):
+            self.__dict__.pop(name, None)
+        total = float(len(y) if weights is None else weights.sum())
+        C = None if _is_auto(self.C) else float(self.C) if self.lam is None else 1.0 / (2.0 * total * float(self.lam))
+        epsilon = None if _is_auto(self.epsilon) else float(self.epsilon)
+        if C is None or epsilon is None:
+            used: Any = slice(None) if weights is None else weights > 0
+            self.selection_ = choose_support(
+                kernel,
+                points[used],
+                y[used],
+                None if weights is None else weights[used],
+                C=C,
+                epsilon=epsilon,
+                criterion=self.criterion,
+                scoring=self.scoring,
+                folds=self.folds,
+                fit_intercept=self.fit_intercept,
+                tol=self.tol,
+                max_iter=self.max_iter,
+                cache_size=self.cache_size,
+            )
+            self.criterion_value_ = self.selection_.value
+            C, epsilon, kernel = self.selection_.C, self.selection_.epsilon, self.selection_.kernel
+        self.C_, self.epsilon_ = C, epsilon
+        return kernel
 
     def _keep(self, X: Vector, found: SupportSolution) -> None:
         """Set the attributes of a solution."""
@@ -314,10 +267,17 @@ class SVR(RegressorMixin, BaseEstimator):  # type: ignore[misc]
                 raise TypeError(f"{name}: expected True or False, got {getattr(self, name)!r}")
         for name, least in (("C", "positive"), ("epsilon", "from 0 on"), ("tol", "positive"), ("cache_size", "positive")):
             value = getattr(self, name)
+            if name in ("C", "epsilon") and _is_auto(value):
+                continue
             if not _is_number(value) or value < 0 or (least == "positive" and value == 0):
-                raise ValueError(f"{name}: expected a number, {least}, got {value!r}")
+                also = ', or "auto"' if name in ("C", "epsilon") else ""
+            raise ValueError(f"{name}: expected a number, {least}{also}, got {value!r}")
+        one_of("criterion", self.criterion, CRITERIA)
+        one_of("scoring", self.scoring, SCORINGS)
         if self.lam is not None and not (_is_number(self.lam) and self.lam > 0):
             raise ValueError(f"lam: expected a positive number or None, got {self.lam!r}")
+        if self.lam is not None and _is_auto(self.C):
+            raise ValueError(f'lam: expected None with C="auto", which is chosen, got {self.lam!r}')
         if not isinstance(self.max_iter, Integral) or isinstance(self.max_iter, bool) or self.max_iter < -1:
             raise ValueError(f"max_iter: expected a whole number from 0 on, or -1 for no limit, got {self.max_iter!r}")
 
@@ -337,9 +297,7 @@ class SVR(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         return kernel._resolve(Data(X, y, weights, getattr(self, "feature_names_in_", None)))
 
     def _bounds(self, n: int, weights: Vector | None) -> Vector:
-        total = float(n if weights is None else weights.sum())
-        C = float(self.C) if self.lam is None else 1.0 / (2.0 * total * float(self.lam))
-        bounds = C * (np.ones(n) if weights is None else weights)
+        bounds = self.C_ * (np.ones(n) if weights is None else weights)
         if not np.isfinite(bounds).all():
             raise ValueError("C: times the weights, it is too large" if self.lam is None else f"lam: {self.lam!r} is too small")
         return np.asarray(bounds)
@@ -369,6 +327,10 @@ class SVR(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
 def _is_matrix(kernel: Any) -> bool:
     return isinstance(kernel, np.ndarray)
+
+
+def _is_auto(value: Any) -> bool:
+    return isinstance(value, str) and value == "auto"
 
 
 def _is_number(value: Any) -> bool:
