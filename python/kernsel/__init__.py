@@ -24,7 +24,6 @@ __version__: str = _version()
 
 __all__ = [
     "SVR",
-    "SVRPath",
     "Cholesky",
     "Evaluation",
     "GaussianProcessRegressor",
@@ -40,6 +39,7 @@ __all__ = [
     "PathValues",
     "RegularizationPath",
     "RidgeRegression",
+    "SVRPath",
     "Selected",
     "__version__",
     "cholesky",

@@ -271,7 +271,7 @@ class SVR(RegressorMixin, BaseEstimator):  # type: ignore[misc]
                 continue
             if not _is_number(value) or value < 0 or (least == "positive" and value == 0):
                 also = ', or "auto"' if name in ("C", "epsilon") else ""
-            raise ValueError(f"{name}: expected a number, {least}{also}, got {value!r}")
+                raise ValueError(f"{name}: expected a number, {least}{also}, got {value!r}")
         one_of("criterion", self.criterion, CRITERIA)
         one_of("scoring", self.scoring, SCORINGS)
         if self.lam is not None and not (_is_number(self.lam) and self.lam > 0):

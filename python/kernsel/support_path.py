@@ -214,7 +214,8 @@ def grids(kernel: Kernel, X: Vector, y: Vector) -> tuple[Vector, Vector]:
     """
     size = spread(y)
     mean = float(np.mean(np.abs(kernel.diag(X)))) or 1.0
-    return np.geomspace(1e-2, 1e3, 20) * size / mean, size * 0.5 ** np.arange(1, 8)
+    width = np.geomspace(1 / 2, 1 / 128, 7)
+    return np.geomspace(1e-2, 1e3, 20) * (size / mean), size * width
 
 
 def walk(
@@ -316,8 +317,8 @@ def left_out_residuals(
     span of Vapnik and Chapelle. Where some do move, it is an estimate, mostly too large for points at a bound with a large C.
     If no other point is in F, the intercept is taken as unchanged, S_i^2 = k_ii.
 
-    K_FF is singular for equal points, or nearly so for smooth kernels: then its diagonal is raised by rounding, |F| eps times its
-    largest entry, and by a hundred times as much as long as there is no Cholesky factor, up to 1e-6 of it.
+    K_FF is singular for equal points, or nearly so for smooth kernels: its diagonal is always raised by rounding, |F| eps times
+    its largest entry, and by a hundred times as much as long as there is no Cholesky factor, up to 1e-6 of it.
 
     Parameters
     ----------

@@ -48,8 +48,8 @@ class SupportSolution:
 class SupportVectors:
     """Solves problems on the same points and the same kernel: rows of the kernel matrix are kept between them.
 
-    Minimizes |f - b|^2 / 2 + sum_i C_i max(|y_i - f(x_i)| - epsilon, 0) over f = b + sum_j a_j k(., x_j) by decomposition: a set
-    of points at a time, by pairs of coefficients that second-order information picks.
+    Minimizes |f - b|^2 / 2 + sum_i C_i max(|y_i - f(x_i)| - epsilon, 0) over f = b + sum_j a_j k(., x_j) by decomposition: a
+    set of points at a time, by pairs of coefficients that second-order information picks.
 
     Parameters
     ----------
