@@ -216,7 +216,7 @@ def select(
     (3, 4)
     """
     if estimator is not None:
-        if "kernel" not in getattr(estimator, "get_params", dict)() or isinstance(estimator, type):
+        if isinstance(estimator, type) or "kernel" not in getattr(estimator, "get_params", dict)():
             raise TypeError(f"estimator: expected an estimator with a kernel, got {estimator!r}")
         if not (isinstance(noise, str) and noise == "auto" and isinstance(trend, str) and trend == "constant"):
             raise ValueError("noise, trend: are of a Gaussian process; expected none of them with an estimator")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ __all__ = ["FACTORS", "SupportSelection", "SupportTried", "choose_support"]
 Vector = NDArray[np.float64]
 
 FACTORS = (0.5**0.5, 1.0, 2.0**0.5)  # of all length scales together
+_PAYS = 0.01  # of the error, for going beyond what is tried first
 _FEW = 1000  # points are enough to choose a kernel by
 
 
@@ -113,7 +114,9 @@ def choose_support(
     ridge regression is best, its length scales times each of `FACTORS`. The likelihood is that of y without its outliers, by
     the first candidate's leave-one-out residuals: those beyond twice their spread are cut to that. (The squared
     leave-one-out error instead of the likelihood overfits kernels with a length scale for each column.) Kernels are compared
-    by a random thousand of the points, if there are more; C and epsilon are chosen by all.
+    by a random thousand of the points, if there are more; C and epsilon are chosen by all. If the best of
+    them is the largest C or the smallest epsilon, others beyond are tried with the best kernel, as long as that makes the error
+    less by 1 %.
 
     Parameters
     ----------
@@ -141,21 +144,20 @@ def choose_support(
         raise ValueError(f"C, epsilon: there is nothing to choose them by, got n_samples = {len(y)} of positive weight")
     problem = _Problem(X, y, weights, C, epsilon, criterion, scoring, folds, options)
     table: list[SupportTried] = []
+    best = None
     if kernel.n_dims and np.ptp(y) > 0:
         few = problem.part(_FEW)
         table = [few.tried(*candidate) for candidate in few.candidates(kernel)]
-        kernel = min(table, key=lambda one: one.value).kernel
-    if not table or len(y) > _FEW:
-        factor = next((one.factor for one in table if one.kernel is kernel), 1.0)
-        origin = next((one.origin for one in table if one.kernel is kernel), "given")
-        best = problem.tried(kernel, origin, factor)
-        table.append(best)
-    else:
         best = min(table, key=lambda one: one.value)
+    if best is None or best.n_points < len(y):
+        best = problem.tried(kernel, "given", 1.0) if best is None else problem.tried(best.kernel, best.origin, best.factor)
+        table.append(best)
+    place = next(k for k, one in enumerate(table) if one is best)
+    best = table[place] = problem.beyond(best)
     i, j = _least(best.scores)
     chosen = float(best.Cs[i]), float(best.epsilons[j])
     seconds = time.perf_counter() - began
-    return SupportSelection(*chosen, kernel, best.factor, best.value, criterion, scoring, tuple(table), seconds)
+    return SupportSelection(*chosen, best.kernel, best.factor, best.value, criterion, scoring, tuple(table), seconds)
 
 
 @dataclass(frozen=True)
@@ -184,26 +186,51 @@ class _Problem:
             self.X[some], self.y[some], weights, self.C, self.epsilon, self.criterion, self.scoring, folds, self.options
         )
 
-    def path(self, kernel: Kernel) -> SVRPath:
-        Cs = None if self.C is None else [self.C]
-        epsilons = None if self.epsilon is None else [self.epsilon]
+    def path(self, kernel: Kernel, Cs: Vector, epsilons: Vector) -> SVRPath:
+        """Return the fits for all pairs."""
         return SVRPath(self.X, self.y, kernel, Cs=Cs, epsilons=epsilons, sample_weight=self.weights, **self.options)
+
+    def grids(self, kernel: Kernel) -> tuple[Vector, Vector]:
+        """Return what is tried first."""
+        Cs, epsilons = grids(kernel, self.X, self.y)
+        return (
+            Cs if self.C is None else np.array([self.C]),
+            epsilons if self.epsilon is None else np.array([self.epsilon]),
+        )
+
+    def scores(self, kernel: Kernel, Cs: Vector, epsilons: Vector) -> Vector:
+        """Return the criterion for all pairs."""
+        if self.criterion == "loo":
+            return self.path(kernel, Cs, epsilons).scores("loo", scoring=self.scoring)
+        options = dict(self.options)
+        solver = SupportVectors(kernel, self.X, options.pop("cache_size"))
+        weights = np.ones(len(self.y)) if self.weights is None else self.weights
+        power = 1 if self.scoring == "absolute" else 2
+        return fold_scores(solver, kernel, self.X, self.y, weights, Cs, epsilons, self.folds, power, **options)
 
     def tried(self, kernel: Kernel, origin: str, factor: float) -> SupportTried:
         """Return the scores of all pairs with one kernel."""
-        if self.criterion == "loo":
-            path = self.path(kernel)
-            Cs, epsilons, scores = path.Cs, path.epsilons, path.scores("loo", scoring=self.scoring)  # type: ignore[arg-type]
-        else:
-            Cs, epsilons = grids(kernel, self.X, self.y)
-            Cs = Cs if self.C is None else np.array([self.C])
-            epsilons = epsilons if self.epsilon is None else np.array([self.epsilon])
-            options = dict(self.options)
-            solver = SupportVectors(kernel, self.X, options.pop("cache_size"))
-            weights = np.ones(len(self.y)) if self.weights is None else self.weights
-            power = 1 if self.scoring == "absolute" else 2
-            scores = fold_scores(solver, kernel, self.X, self.y, weights, Cs, epsilons, self.folds, power, **options)
-        return SupportTried(kernel, origin, factor, Cs, epsilons, scores, len(self.y))
+        Cs, epsilons = self.grids(kernel)
+        return SupportTried(kernel, origin, factor, Cs, epsilons, self.scores(kernel, Cs, epsilons), len(self.y))
+
+    def beyond(self, one: SupportTried) -> SupportTried:
+        """Return the same with larger C and smaller epsilon, as long as the best is the last and it pays."""
+        for _ in range(4):
+            i, j = _least(one.scores)
+            if self.epsilon is None and j == len(one.epsilons) - 1:
+                more = one.epsilons[-1] / np.array([4.0, 16.0])
+                table = np.hstack([one.scores, self.scores(one.kernel, one.Cs, more)])
+                longer = replace(one, epsilons=np.append(one.epsilons, more), scores=table)
+            elif self.C is None and i == len(one.Cs) - 1:
+                more = one.Cs[-1] * np.array([2.0, 4.0, 8.0])
+                table = np.vstack([one.scores, self.scores(one.kernel, more, one.epsilons)])
+                longer = replace(one, Cs=np.append(one.Cs, more), scores=table)
+            else:
+                break
+            if longer.value > (1 - _PAYS) * one.value:
+                break
+            one = longer
+        return one
 
     def candidates(self, kernel: Kernel) -> Iterator[tuple[Kernel, str, float]]:
         """Yield kernels with where they come from and the factor of their length scales."""
@@ -218,7 +245,7 @@ class _Problem:
 
     def _without_outliers(self, kernel: Kernel) -> Vector:
         """Return y, but not farther from what the other points predict than twice the spread of that."""
-        path = self.path(kernel)
+        path = self.path(kernel, *self.grids(kernel))
         i, j = _least(path.scores("loo"))
         residuals = path.loo_residuals(i, j)
         most = 2 * spread(residuals)
