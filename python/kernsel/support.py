@@ -53,7 +53,7 @@ class SVR(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         Errors up to this size cost nothing. In the unit of y.
     criterion : {"kfold", "loo"}
         What is minimized: the mean error of points left out, by folds that are fitted with warm starts; or one point at a
-        time, by the span estimate :func:`kernsel.support_path.left_out_residuals` from the support vectors of one fit.
+        time, by the span estimate :func:`kernsel.support_span.left_out_residuals` from the support vectors of one fit.
     scoring : {"absolute", "squared"}
         The error. Squares follow outliers.
     folds : int or splitter
@@ -113,6 +113,9 @@ class SVR(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     >>> svr = ks.SVR(ks.kernels.RBF("auto"), C=10.0, epsilon=0.1).fit(X, y)
     >>> bool(np.abs(svr.predict(X) - y).max() < 0.11), len(svr.support_) < 20
     (True, True)
+    >>> chosen = ks.SVR(C="auto", epsilon="auto", criterion="loo").fit(X, y)
+    >>> chosen.criterion_value_ < 0.01, len(chosen.selection_.table)
+    (True, 4)
     """
 
     def __init__(

@@ -22,7 +22,7 @@ Vector = NDArray[np.float64]
 
 FACTORS = (0.5**0.5, 1.0, 2.0**0.5)  # of all length scales together
 _PAYS = 0.01  # of the error, for going beyond what is tried first
-_FEW = 1000  # points are enough to choose a kernel by
+_FEW = 500  # points are enough to choose a kernel by
 
 
 @dataclass(frozen=True)
@@ -114,9 +114,8 @@ def choose_support(
     ridge regression is best, its length scales times each of `FACTORS`. The likelihood is that of y without its outliers, by
     the first candidate's leave-one-out residuals: those beyond twice their spread are cut to that. (The squared
     leave-one-out error instead of the likelihood overfits kernels with a length scale for each column.) Kernels are compared
-    by a random thousand of the points, if there are more; C and epsilon are chosen by all. If the best of
-    them is the largest C or the smallest epsilon, others beyond are tried with the best kernel, as long as that makes the error
-    less by 1 %.
+    by 500 random points, if there are more; C and epsilon are chosen by all. If the best of them is the largest C or the
+    smallest epsilon, others beyond are tried with the best kernel, as long as that makes the error less by 1 %.
 
     Parameters
     ----------

@@ -65,6 +65,7 @@ MODULES = [
     "interpolator",
     "splitting",
     "support_vectors",
+    "support_span",
     "support_path",
     "support_selection",
     "support",

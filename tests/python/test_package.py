@@ -47,6 +47,7 @@ FILES = [
     "support.py",
     "support_path.py",
     "support_selection.py",
+    "support_span.py",
     "support_vectors.py",
     "testing.py",
     "trend.py",

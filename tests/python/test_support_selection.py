@@ -9,7 +9,8 @@ from sklearn.utils.estimator_checks import check_estimator
 
 import kernsel as ks
 from kernsel.kernels import RBF, Linear, Matern, WhiteKernel
-from kernsel.support_path import _start, left_out_residuals, spread
+from kernsel.support_path import _start, spread
+from kernsel.support_span import left_out_residuals
 from kernsel.support_vectors import SupportVectors
 
 EPS = np.finfo(float).eps
@@ -266,7 +267,7 @@ def test_many_points_choose_the_kernel_by_some(rng, monkeypatch):
 
 
 def test_more_is_tried_beyond_the_grid_if_it_pays(rng):
-    X = rng.uniform(size=(60, 1))
+    X = rng.uniform(size=(30, 1))
     y = np.sin(6 * X[:, 0])  # no noise: the less epsilon, the better
     model = ks.SVR(RBF(0.3, "fixed"), C="auto", epsilon="auto").fit(X, y)
     tried = model.selection_.table[0]
@@ -275,7 +276,7 @@ def test_more_is_tried_beyond_the_grid_if_it_pays(rng):
     assert model.epsilon_ < first.epsilons[-1]
     assert model.criterion_value_ < 0.9 * first.scores("kfold").min()
     assert tried.scores == pytest.approx(
-        ks.SVRPath(X, y, RBF(0.3), Cs=tried.Cs, epsilons=tried.epsilons, tol=1e-8).scores("kfold"), rel=0.2
+        ks.SVRPath(X, y, RBF(0.3), Cs=tried.Cs, epsilons=tried.epsilons, tol=1e-5).scores("kfold"), rel=0.2
     )
 
 
@@ -352,9 +353,8 @@ def test_errors(data):
         ks.SVRPath(X, y, "precomputed")
 
 
-@pytest.mark.parametrize("criterion", ["kfold", "loo"])
-def test_scikit_learns_checks(criterion):
+def test_scikit_learns_checks():
     # A point of weight two is left out once, and both of two equal points are not.
     weights = {f"check_sample_weight_equivalence_on_{kind}_data": "leaves points out" for kind in ("dense", "sparse")}
-    model = ks.SVR(C="auto", epsilon="auto", criterion=criterion)
+    model = ks.SVR(C="auto", epsilon="auto", criterion="loo", tol=0.01)
     check_estimator(model, expected_failed_checks=weights, on_skip=None)
