@@ -345,3 +345,66 @@ def kriging(K, cross, own, H, h, y):
     w, multipliers = weights[:n], weights[n:]
     covariance = own - w.T @ cross - cross.T @ w + w.T @ K @ w
     return w.T @ y, (covariance + covariance.T) / 2, multipliers
+
+
+def support_vectors(K, y, C, epsilon, intercept=True):
+    """Return a, b that minimize a'Ka / 2 + sum_i C_i max(|y - K a - b|_i - epsilon, 0).
+
+    Bounds that no coefficient comes near may as well be lower: so they are raised only as far as needed.
+    """
+    C = np.broadcast_to(np.asarray(C, dtype=float), (len(K),))
+    most = np.abs(y).max() / np.diag(K).min()
+    while True:
+        a, b = boxed(K, y, np.minimum(C, most), epsilon, intercept)
+        if most >= C.max() or np.abs(a).max() < 0.1 * most:
+            return a, b
+        most *= 10.0
+
+
+def boxed(K, y, C, epsilon, intercept):
+    """Minimize a'Ka / 2 - a'y + epsilon |a|_1 for |a_i| <= C_i, by an interior point method in x: a = S x - s, 0 <= x <= 1."""
+    used = np.flatnonzero(C)
+    D = np.diag(C[used])
+    # Both parts of a; without epsilon, nothing keeps them apart.
+    S, s = (np.hstack([D, -D]), 0.0 * C[used]) if epsilon else (2 * D, C[used])
+    n, K_used = S.shape[1], K[np.ix_(used, used)]
+    H, g = S.T @ K_used @ S, epsilon * np.abs(S).sum(axis=0) - S.T @ (y[used] + K_used @ s)
+    unit = np.abs(g).max()
+    H, g, A, right = H / unit, g / unit, S.sum(axis=0)[None, :] / C.max(), np.array([s.sum() / C.max()])
+    if not intercept:
+        A, right = A[:0], right[:0]
+    x, b, low, high = np.full(n, 0.5), np.zeros(len(A)), np.ones(n), np.ones(n)
+    for _ in range(100):
+        rest = np.append(-(H @ x + g + A.T @ b - low + high), right - A @ x)
+        mu = (low @ x + high @ (1 - x)) / (2 * n)
+        if mu < 1e-17 or x.min() == 0.0 or x.max() == 1.0:
+            break
+        M = np.block([[H + np.diag(low / x + high / (1 - x)), A.T], [A, np.zeros((len(A), len(A)))]])
+        scale = 1 / np.sqrt(np.append(np.diag(M)[:n], np.ones(len(A))))
+        M = M * np.outer(scale, scale) + 1e-14 * np.eye(len(M))
+
+        def newton(
+            below, above, M=M, scale=scale, rest=rest, x=x, low=low, high=high
+        ):  # towards low x = below, high (1 - x) = above
+            below, above = below - low * x, above - high * (1 - x)
+            d = scale * np.linalg.solve(M, scale * (rest + np.append(below / x - above / (1 - x), np.zeros(len(A)))))
+            dx = d[:n]
+            dlow, dhigh = (below - low * dx) / x, (above + high * dx) / (1 - x)
+            ratios = [-d / v for v, d in ((x, dx), (1 - x, -dx), (low, dlow), (high, dhigh))]
+            return dx, d[n:], dlow, dhigh, min(1.0, 0.99 / max(1e-300, np.max(ratios)))
+
+        dx, db, dlow, dhigh, t = newton(0.0, 0.0)
+        ahead = ((low + t * dlow) @ (x + t * dx) + (high + t * dhigh) @ (1 - x - t * dx)) / (2 * n)
+        centre = mu * (ahead / mu) ** 3
+        dx, db, dlow, dhigh, t = newton(centre - dlow * dx, centre + dhigh * dx)
+        x, b, low, high = x + t * dx, b + t * db, low + t * dlow, high + t * dhigh
+    a = np.zeros(len(K))
+    a[used] = S @ x - s
+    return a, float(b[0] * unit / C.max()) if intercept else 0.0
+
+
+def support_objectives(K, y, C, epsilon, a, b):
+    """Return the primal and the dual objective."""
+    f = K @ a
+    loss = np.maximum(np.abs(y - f - b) - epsilon, 0.0)
+    return a @ f / 2 + np.sum(C * loss), a @ y - a @ f / 2 - epsilon * np.abs(a).sum()

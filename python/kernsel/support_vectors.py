@@ -14,6 +14,8 @@ __all__ = ["SupportSolution", "SupportVectors"]
 
 Vector = NDArray[np.float64]
 
+_LARGEST = 1e150  # bound of a coefficient, in the unit of y
+
 
 @dataclass(frozen=True)
 class SupportSolution:
@@ -99,16 +101,34 @@ class SupportVectors:
         -------
         solution : SupportSolution
         """
-        bounds = np.broadcast_to(np.asarray(C, dtype=np.float64), (self.n,)).tolist()
-        begin = [] if start is None else start.tolist()
-        found = self.core.solve(y, bounds, epsilon, fit_intercept, begin, tol, max_iter, shrinking, 0)
+        bounds = np.broadcast_to(np.asarray(C, dtype=np.float64), (self.n,))
+        # About its middle and in its own unit, a power of two: the solver takes squares, and differences of f and y.
+        used = y[bounds > 0] if (bounds > 0).any() else y
+        middle = used.min() / 2 + used.max() / 2 if fit_intercept else 0.0
+        targets = np.where(bounds > 0, y, middle) - middle
+        unit = _power_of_two(max(float(np.abs(targets).max()), epsilon))
+        scaled = np.minimum(bounds, _LARGEST * unit) / unit
+        begin = [] if start is None else (self._start(start) / unit).tolist()
+        found = self.core.solve(
+            targets / unit, scaled.tolist(), epsilon / unit, fit_intercept, begin, tol, max_iter, shrinking, 0
+        )
         return SupportSolution(
-            found["a"],
-            found["intercept"],
-            found["primal"],
-            max(found["gap"], 0.0),
+            found["a"] * unit,
+            found["intercept"] * unit + middle,
+            found["primal"] * unit * unit,
+            max(found["gap"], 0.0) * unit * unit,
             found["iterations"],
             found["rows"],
             found["converged"],
             found["indefinite"],
         )
+
+    def _start(self, start: Vector) -> Vector:
+        if start.shape != (self.n,) or not np.isfinite(start).all():
+            raise ValueError(f"start: expected {self.n} finite numbers, got {start!r}")
+        return start
+
+
+def _power_of_two(value: float) -> float:
+    """Return the largest one up to a value; 1 for zero."""
+    return float(np.ldexp(1.0, np.frexp(value)[1] - 1)) if value > 0 else 1.0

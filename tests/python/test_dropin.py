@@ -1,5 +1,6 @@
 """The plugin that runs scikit-learn's tests with our classes runs them with ours, or not at all."""
 
+import re
 import subprocess
 import sys
 
@@ -75,6 +76,48 @@ THEIRS = "import sklearn.kernel_ridge as k\ntheirs = k.KernelRidge\n"
 )
 def test_theirs_is_never_tested(root, tmp_path, before, message):
     code, text = run(root, tmp_path, TESTS, before=before)
+    assert code != 0, text
+    assert message in text
+    assert " passed" not in text
+
+
+SHARED = "sklearn.svm.tests.test_svm"
+
+
+def test_of_a_module_with_other_classes_those_tests_that_call_ours(root, tmp_path):
+    code, text = run(root, tmp_path, SHARED, "-vv", "-rN")
+    assert code == 0, text
+    for name in (
+        "test_svr ",
+        "test_svr_predict[42] ",
+        "test_n_support[SVR] ",
+        "test_svm_regressor_sided_sample_weight[estimator0] ",
+    ):
+        assert name in text
+    for name in ("test_linearsvr_fit_sampleweight", "[NuSVR]", "[SVC]", "estimator1", "test_oneclass"):
+        assert name not in text
+    assert re.search(r"SVR: 1\d tests: .*1\d passed\n", text)
+
+
+NEW = "import sklearn.svm as k\ntheirs = k.SVR\ntheirs.made = theirs.__init__\n"
+BACK = "\n    theirs.__init__ = theirs.made\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "message"),
+    [
+        (f"import {SHARED}", "SVR: too late to replace it"),
+        # Theirs comes back in its module, before the tests are imported or while they run, or as a parameter.
+        (f"{NEW}def pytest_collection():\n    k.SVR = theirs{BACK}", "would test scikit-learn's own SVR"),
+        (f"{NEW}def pytest_runtest_call(item):\n    k.SVR = theirs", "scikit-learn's own SVR was about to be tested"),
+        (
+            f"{NEW}def pytest_itemcollected(item):\n    if hasattr(item, 'callspec'): item.callspec.params['Klass'] = theirs",
+            "would test scikit-learn's own SVR",
+        ),
+    ],
+)
+def test_theirs_is_never_tested_in_a_shared_module(root, tmp_path, before, message):
+    code, text = run(root, tmp_path, SHARED, "-k", "test_svr_coef_sign or test_n_support or test_svr_predict", before=before)
     assert code != 0, text
     assert message in text
     assert " passed" not in text
