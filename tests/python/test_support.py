@@ -220,13 +220,7 @@ def test_warm_starts(rng, cache):
             solver.solve(y, 1.0, epsilon, start=start)
 
 
-@pytest.mark.parametrize(
-    "intercept",
-    [
-        False,
-        pytest.param(True, marks=pytest.mark.xfail(strict=True, reason="begin in support.cpp takes points off their bounds")),
-    ],
-)
+@pytest.mark.parametrize("intercept", [True, False])
 def test_a_start_at_the_solution_is_the_solution(rng, intercept):
     X, y = problem(rng, 600, 0.2)
     solver = SupportVectors(RBF(1.0), X)
