@@ -18,6 +18,7 @@ from kernsel.path import PathValues, RegularizationPath
 from kernsel.ridge_regression import RidgeRegression
 from kernsel.selector import Selected, select
 from kernsel.support import SVR
+from kernsel.support_path import SVRPath
 
 from ._core import version as _version
 
@@ -41,6 +42,7 @@ __all__ = [
     "PathValues",
     "RegularizationPath",
     "RidgeRegression",
+    "SVRPath",
     "Selected",
     "__version__",
     "cholesky",

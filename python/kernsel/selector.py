@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.base import clone
 from sklearn.gaussian_process import kernels as sk
 from sklearn.utils import check_X_y
 
@@ -53,7 +54,9 @@ class Tried:
     kernel_ : Kernel or None
         With its hyperparameters.
     noise_, jitter_, n_evaluations_
-        As :class:`kernsel.GaussianProcessRegressor` has them.
+        As :class:`kernsel.GaussianProcessRegressor` has them; zero for other models.
+    others : dict of str to float
+        What was chosen besides, of other models: `C` and `epsilon`, or `alpha`.
     parameters : int
         How many numbers were found in the kernel; an amplitude that only does what another number does is not counted.
     ended : str
@@ -70,6 +73,7 @@ class Tried:
     n_evaluations_: int = 0
     parameters: int = 0
     ended: str = "converged"
+    others: dict[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -81,7 +85,7 @@ class Selected:
     tried : list of Tried
         The best first: by the value of the criterion, in a search less what the numbers found are worth.
     criterion : Criterion
-    best_estimator_ : GaussianProcessRegressor
+    best_estimator_ : GaussianProcessRegressor, or what `estimator` is
         With the best kernel, fitted. Of the others only the table is kept.
     ended : str
         Why no more was tried: "" if all was.
@@ -92,7 +96,7 @@ class Selected:
 
     tried: list[Tried]
     criterion: Criterion
-    best_estimator_: GaussianProcessRegressor = field(repr=False)
+    best_estimator_: Any = field(repr=False)
     ended: str = ""
     interrupt: BaseException | None = field(default=None, repr=False)
 
@@ -104,15 +108,18 @@ class Selected:
     @property
     def best_kernel_(self) -> Kernel:
         """The best kernel, with its hyperparameters."""
-        return self.best_estimator_.kernel_
+        kernel: Kernel = self.best_estimator_.kernel_
+        return kernel
 
     def predict(self, X: ArrayLike, **options: Any) -> Any:
-        """Return predictions of the best model, see :meth:`GaussianProcessRegressor.predict`."""
+        """Return predictions of the best model, see its method `predict`."""
         return self.best_estimator_.predict(X, **options)
 
     def describe(self) -> str:
         """Return in words what the best model is made of, and by how much each part moves the data."""
         model = self.best_estimator_
+        if not isinstance(model, GaussianProcessRegressor):
+            raise TypeError(f"describe: expected a GaussianProcessRegressor to be the best model, got {type(model).__name__}")
         if np.isnan(self.best.value):
             return "the trend alone gives y: there is nothing to choose a kernel by"
         X, c = model.X_train_, model.alpha_
@@ -121,7 +128,10 @@ class Selected:
         return "\n".join([*_trend_in_words(model), said])
 
     def __str__(self) -> str:
-        lines = [f"{'kernel':55s} {'value':>12s} {'found':>5s} {'noise':>9s} {'evals':>5s} {'seconds':>7s}"]
+        names = next((list(one.others) for one in self.tried if one.others), [])
+        rest = [*names, "seconds"] if names else ["found", "noise", "evals", "seconds"]
+        widths = [9] * len(names) + [7] if names else [5, 9, 5, 7]
+        lines = [" ".join([f"{'kernel':55s} {'value':>12s}", *(f"{r:>{w}s}" for r, w in zip(rest, widths, strict=True))])]
         early = False
         for one in self.tried:
             if one.kernel_ is None:
@@ -130,6 +140,8 @@ class Selected:
             noise = one.noise_
             shown = f"{noise:9.3g}" if np.ndim(noise) == 0 else "   vector"
             numbers = f"{one.value:12.6g} {one.parameters:5d} {shown} {one.n_evaluations_:5d} {one.seconds:7.2f}"
+            if names:
+                numbers = " ".join([f"{one.value:12.6g}", *(f"{one.others[n]:9.4g}" for n in names), f"{one.seconds:7.2f}"])
             cut_short = one.ended not in ("converged", "undecided")
             early = early or cut_short
             lines.append(f"{_cut(str(one.kernel_), 55):55s} {numbers}{' *' if cut_short else ''}")
@@ -147,8 +159,9 @@ def select(
     X: ArrayLike,
     y: ArrayLike,
     kernels: Iterable[Any] | Literal["search"] | None = None,
-    criterion: str | Criterion = "loo",
+    criterion: str | Criterion | None = None,
     *,
+    estimator: Any = None,
     noise: Any = "auto",
     trend: Trend = "constant",
     max_seconds: float | None = None,
@@ -172,8 +185,12 @@ def select(
         adding to the best, multiplying it, exchanging a part or leaving one out, as long as that makes it better by more than
         the additional numbers found are worth (half the logarithm of n for each in a log density; 2 % for each in an error).
         See :meth:`Selected.describe`.
-    criterion : str or Criterion
-        See :mod:`kernsel.criteria`.
+    criterion : str, Criterion or None
+        See :mod:`kernsel.criteria`. None is that of the estimator, and "loo" without one.
+    estimator : estimator, optional
+        The model that is tried with each kernel: one that chooses by a criterion, such as ``SVR(C="auto", epsilon="auto")`` or
+        ``KernelRidge(alpha="auto")``. None is a :class:`kernsel.GaussianProcessRegressor` with `noise` and `trend`. Kernels
+        get no amplitudes for others than that, C or alpha being one; only those for the terms of a sum.
     noise : float, array-like of shape (n,), or "auto"
     trend : {"constant", "linear", "quadratic"}, callable or None
     max_seconds : float, optional
@@ -199,7 +216,15 @@ def select(
     >>> len(sel.tried), sel.best_kernel_.n_dims
     (3, 4)
     """
-    chosen = criterion_named(criterion, {})
+    if estimator is not None:
+        if isinstance(estimator, type) or "kernel" not in getattr(estimator, "get_params", dict)():
+            raise TypeError(f"estimator: expected an estimator with a kernel, got {estimator!r}")
+        if not (isinstance(noise, str) and noise == "auto" and isinstance(trend, str) and trend == "constant"):
+            raise ValueError("noise, trend: are of a Gaussian process; expected none of them with an estimator")
+        if criterion is not None:
+            estimator = clone(estimator).set_params(criterion=criterion)
+        criterion = estimator.get_params().get("criterion")
+    chosen = criterion_named("loo" if criterion is None else criterion, {})
     search = isinstance(kernels, str)
     if search and kernels != "search":
         raise ValueError(f'kernels: expected kernels, "search" or None, got {kernels!r}; texts go in a list')
@@ -211,13 +236,17 @@ def select(
     if targets.dtype.kind not in "fiub":
         raise ValueError(f"y: expected numbers, got {targets.ravel()[0]!r}")
     until = np.inf if max_seconds is None else time.perf_counter() + float(max_seconds)
-    attempt = _Attempt(X, y, chosen, noise, trend, random_state, until, verbose, search)
+    if estimator is None:
+        estimator = GaussianProcessRegressor(criterion=chosen, noise=noise, trend=trend)
+    if random_state is not None and "random_state" in estimator.get_params():
+        estimator = clone(estimator).set_params(random_state=random_state)
+    attempt = _Attempt(X, y, chosen, estimator, until, verbose, search)
     given = [] if search else _defaults() if kernels is None else _kernels(kernels)
     try:
         if search:
             _grow(attempt, max_structures, points, targets)
         for k in given:
-            attempt.try_kernel(with_amplitudes(k))
+            attempt.try_kernel(with_amplitudes(k, needed=isinstance(estimator, GaussianProcessRegressor)))
     except KeyboardInterrupt as interrupt:
         attempt.interrupted(interrupt)
     return attempt.result()
@@ -231,21 +260,19 @@ class _Attempt:
         X: Any,
         y: Any,
         criterion: Criterion,
-        noise: Any,
-        trend: Trend,
-        random_state: Any,
+        estimator: Any,
         until: float,
         verbose: int,
         by_worth: bool,
     ) -> None:
         self.X, self.y = X, y
         self.criterion = criterion
-        self.options = {"criterion": criterion, "noise": noise, "trend": trend, "random_state": random_state}
+        self.estimator = estimator
         self.until = until
         self.verbose = verbose
         self.by_worth = by_worth  # is the best one the one that pays?
         self.tried: list[Tried] = []
-        self.best: tuple[Tried, GaussianProcessRegressor] | None = None  # the only model that is kept
+        self.best: tuple[Tried, Any] | None = None  # the only model that is kept
         self.errors: list[Exception] = []
         self.ended = ""
         self.interrupt: BaseException | None = None
@@ -261,10 +288,16 @@ class _Attempt:
             self.ended = self.ended or "the time was over before all was tried"
             return None
         left = None if np.isinf(self.until) else max(self.until - began, 0.01)
-        model = GaussianProcessRegressor(kernel, max_seconds=left, **self.options)
+        model = clone(self.estimator).set_params(kernel=kernel)
+        if isinstance(model, GaussianProcessRegressor):
+            model.set_params(max_seconds=left)
         problem = ""
         try:
             model.fit(self.X, self.y)
+            if not hasattr(model, "criterion_value_"):
+                raise ValueError(
+                    f'estimator: expected one that chooses by a criterion, such as alpha="auto", got {self.estimator}'
+                )
         except Exception as error:  # of a kernel of the user's, it may be any
             problem = (str(error).split("\n")[0].split(". ")[0] or type(error).__name__).removesuffix(".")
             self.errors.append(error)
@@ -275,15 +308,22 @@ class _Attempt:
         value = np.nan if problem else float(model.criterion_value_)
         one = Tried(kernel, value, time.perf_counter() - began, problem)
         if not problem:
+            found = vars(model)
             one = replace(
                 one,
                 kernel_=model.kernel_,
-                noise_=model.noise_,
-                jitter_=model.jitter_,
-                n_evaluations_=model.n_evaluations_,
-                parameters=numbers_found(model.kernel_, model.trend is not None),
-                ended=model.selection_.ended,
+                parameters=numbers_found(model.kernel_, getattr(model, "trend", None) is not None),
+                others={name: float(np.mean(found[name + "_"])) for name in ("C", "epsilon", "alpha") if name + "_" in found},
             )
+            if isinstance(model, GaussianProcessRegressor):
+                one = replace(
+                    one,
+                    noise_=model.noise_,
+                    jitter_=model.jitter_,
+                    n_evaluations_=model.n_evaluations_,
+                    ended=model.selection_.ended,
+                    others={},
+                )
             if self.best is None or self.rank(one) < self.rank(self.best[0]):
                 self.best = (one, model)
         if self.verbose:
@@ -392,9 +432,12 @@ def _kernel(given: Any) -> Kernel:
     return kernel
 
 
-def with_amplitudes(kernel: Kernel) -> Kernel:
-    """Return a kernel with a factor to be found for each term that has none, in products and restrictions, too."""
-    return _with_amplitudes(kernel, needed=True)
+def with_amplitudes(kernel: Kernel, *, needed: bool = True) -> Kernel:
+    """Return a kernel with a factor to be found for each term that has none, in products and restrictions, too.
+
+    Not for the first of them if it is not needed: another number does what a factor of all terms would.
+    """
+    return _with_amplitudes(kernel, needed=needed)
 
 
 def _with_amplitudes(kernel: Kernel, *, needed: bool) -> Kernel:

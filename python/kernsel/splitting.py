@@ -15,7 +15,7 @@ from sklearn.utils import _safe_indexing
 __all__ = ["Splits", "joined", "number_of_points", "of_rows", "splits_by", "splitter_for", "tests_as_labels"]
 
 Splits = list[tuple[NDArray[np.intp], NDArray[np.intp]]]
-Argument = Literal["inner", "outer"]
+Argument = Literal["inner", "outer", "folds"]
 
 
 def number_of_points(X: Any) -> int:
@@ -38,13 +38,15 @@ def splitter_for(argument: Argument, how: Any, estimator: Any, y: Any, groups: A
         return how
     if argument == "outer" and isinstance(how, Iterable) and not isinstance(how, str):
         return check_cv(how)
-    also = " or pairs of indices" if argument == "outer" else "; pairs of indices would not fit every outer fold"
+    also = {"outer": " or pairs of indices", "inner": "; pairs of indices would not fit every outer fold", "folds": ""}[
+        argument
+    ]
     raise TypeError(f"{argument}: expected a number of folds, a splitter{also}, got {how!r}")
 
 
 def splits_by(argument: Argument, splitter: Any, X: Any, y: Any, groups: Any, **metadata: Any) -> Splits:
     """Return all pairs of indices, checked: in no fold is a point learned and left out."""
-    where = argument if argument == "outer" else f"inner: in the {number_of_points(X)} training points of an outer fold"
+    where = argument if argument != "inner" else f"inner: in the {number_of_points(X)} training points of an outer fold"
     if groups is not None:
         metadata = metadata | {"groups": groups}
     try:

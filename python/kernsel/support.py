@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, Literal, Self
 
@@ -15,12 +14,14 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from kernsel import _core
 from kernsel.kernels import Kernel, Linear
 from kernsel.kernels.algebra import as_kernel
 from kernsel.kernels.automatic import Data
 from kernsel.kernels.given import FunctionKernel, Precomputed
 from kernsel.kernels.pairwise import machine_kernel
+from kernsel.support_path import CRITERIA, SCORINGS, one_of
+from kernsel.support_selection import choose_support
+from kernsel.support_vectors import SupportSolution, SupportVectors
 from kernsel.weights import point_weights
 
 __all__ = ["SVR", "SupportSolution", "SupportVectors"]
@@ -30,119 +31,6 @@ Vector = NDArray[np.float64]
 _MANY = 1000  # points, of which a kernel that is given is looked at
 _RAISES = 8  # of an infinite C, by a factor of 100 each
 _WITHOUT_GAMMA = ("linear", "cosine", "additive_chi2", "precomputed")
-_LARGEST = 1e150  # bound of a coefficient, in the unit of y
-
-
-@dataclass(frozen=True)
-class SupportSolution:
-    """The solution of one problem.
-
-    Attributes
-    ----------
-    a : ndarray of shape (n,)
-        Coefficients, exactly zero for points that are no support vectors.
-    intercept : float
-    objective : float
-        |f - b|^2 / 2 + sum_i C_i max(|y_i - f(x_i)| - epsilon, 0).
-    gap : float
-        How far the objective is above its minimum, at most.
-    iterations, rows : int
-        Steps of a pair of coefficients; rows of the kernel matrix that were computed so far.
-    converged : bool
-    indefinite : bool
-        Was the kernel seen not to be positive semidefinite?
-    """
-
-    a: Vector
-    intercept: float
-    objective: float
-    gap: float
-    iterations: int
-    rows: int
-    converged: bool
-    indefinite: bool
-
-
-class SupportVectors:
-    """Solves problems on the same points and the same kernel: rows of the kernel matrix are kept between them.
-
-    Minimizes |f - b|^2 / 2 + sum_i C_i max(|y_i - f(x_i)| - epsilon, 0) over f = b + sum_j a_j k(., x_j) by decomposition: a
-    set of points at a time, by pairs of coefficients that second-order information picks.
-
-    Parameters
-    ----------
-    kernel : Kernel
-        With all its hyperparameters.
-    X : ndarray of shape (n, d)
-    cache_size : float
-        Megabytes for rows of the kernel matrix.
-    """
-
-    def __init__(self, kernel: Kernel, X: Vector, cache_size: float = 500.0) -> None:
-        self.n = len(X)
-        self.core = _core.SupportSolver(kernel._build(), X, cache_size)
-
-    def solve(
-        self,
-        y: Vector,
-        C: float | Vector,
-        epsilon: float,
-        *,
-        fit_intercept: bool = True,
-        start: Vector | None = None,
-        tol: float = 1e-4,
-        max_iter: int = -1,
-        shrinking: bool = True,
-    ) -> SupportSolution:
-        """Solve one problem.
-
-        Parameters
-        ----------
-        y : ndarray of shape (n,)
-        C : float or ndarray of shape (n,)
-            Bounds of the coefficients; zero leaves a point out.
-        epsilon : float
-            Half the width of the tube.
-        fit_intercept : bool
-        start : ndarray of shape (n,), optional
-            Coefficients to begin with; those out of their bounds are moved.
-        tol : float
-            Of the duality gap, relative to the objective.
-        max_iter : int
-            Steps at most; -1 for as many as it takes.
-        shrinking : bool
-            Leave points out for a while that no step moves, if not the whole kernel matrix is kept.
-
-        Returns
-        -------
-        solution : SupportSolution
-        """
-        bounds = np.broadcast_to(np.asarray(C, dtype=np.float64), (self.n,))
-        # About its middle and in its own unit, a power of two: the solver takes squares, and differences of f and y.
-        used = y[bounds > 0] if (bounds > 0).any() else y
-        middle = used.min() / 2 + used.max() / 2 if fit_intercept else 0.0
-        targets = np.where(bounds > 0, y, middle) - middle
-        unit = _power_of_two(max(float(np.abs(targets).max()), epsilon))
-        scaled = np.minimum(bounds, _LARGEST * unit) / unit
-        begin = [] if start is None else (self._start(start) / unit).tolist()
-        found = self.core.solve(
-            targets / unit, scaled.tolist(), epsilon / unit, fit_intercept, begin, tol, max_iter, shrinking, 0
-        )
-        return SupportSolution(
-            found["a"] * unit,
-            found["intercept"] * unit + middle,
-            found["primal"] * unit * unit,
-            max(found["gap"], 0.0) * unit * unit,
-            found["iterations"],
-            found["rows"],
-            found["converged"],
-            found["indefinite"],
-        )
-
-    def _start(self, start: Vector) -> Vector:
-        if start.shape != (self.n,) or not np.isfinite(start).all():
-            raise ValueError(f"start: expected {self.n} finite numbers, got {start!r}")
-        return start
 
 
 class SVR(RegressorMixin, BaseEstimator):  # type: ignore[misc]
@@ -163,11 +51,20 @@ class SVR(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         column; scikit-learn's names go with `gamma`, `degree` and `coef0`; "precomputed" for X that is the kernel matrix.
         But a function is called as scikit-learn's SVR does, not for two points: ``kernel(X, Z)`` returns the matrix between
         all rows of X and of Z, and may be asked for it in parts.
-    C : float
-        The weight of the errors. Infinite for none beyond epsilon: it is then raised until no coefficient is at its bound, and
-        the objective and the gap are those of the last one.
-    epsilon : float
+    C : float or "auto"
+        The weight of the errors. "auto" is chosen by `criterion`, and so is all that is not fixed in the kernel if C or epsilon
+        is "auto"; with numbers for both, "auto" in the kernel is what the spread of the data says. Infinite for no error
+        beyond epsilon: it is then raised until no coefficient is at its bound, and the objective and the gap are those of the
+        last one.
+    epsilon : float or "auto"
         Errors up to this size cost nothing. In the unit of y.
+    criterion : {"kfold", "loo"}
+        What is minimized: the mean error of points left out, by folds that are fitted with warm starts; or one point at a
+        time, by the span estimate :func:`kernsel.support_span.left_out_residuals` from the support vectors of one fit.
+    scoring : {"absolute", "squared"}
+        The error. Squares follow outliers.
+    folds : int or splitter
+        For "kfold": a number of random folds, the same each time, or what has a method `split`.
     fit_intercept : bool
         False leaves out b, and with it the condition that the coefficients sum to zero.
     lam : float, optional
@@ -205,8 +102,14 @@ class SVR(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     n_iter_ : int
     fit_status_ : int
         0 if it came to `tol`, 1 if not.
+    C_, epsilon_ : float
+        In use.
+    criterion_value_ : float
+        Of what was chosen, if something was.
+    selection_ : SupportSelection
+        What was tried then.
     kernel_ : Kernel or "precomputed"
-        In use, "auto" parameters set.
+        In use, "auto" parameters set or chosen.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
         If X has column names.
@@ -219,6 +122,9 @@ class SVR(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     >>> svr = ks.SVR(ks.kernels.RBF("auto"), C=10.0, epsilon=0.1).fit(X, y)
     >>> bool(np.abs(svr.predict(X) - y).max() < 0.11), len(svr.support_) < 20
     (True, True)
+    >>> chosen = ks.SVR(C="auto", epsilon="auto", criterion="loo").fit(X, y)
+    >>> chosen.criterion_value_ < 0.01, len(chosen.selection_.table)
+    (True, 4)
 
     The textbook's example: the distance to stop against the speed of cars, with the mean of the losses + lam |f|^2.
 
@@ -238,8 +144,11 @@ class SVR(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self,
         kernel: Kernel | str | Callable[..., Any] | None = None,
         *,
-        C: float = 1.0,
-        epsilon: float = 0.1,
+        C: float | Literal["auto"] = 1.0,
+        epsilon: float | Literal["auto"] = 0.1,
+        criterion: Literal["kfold", "loo"] = "kfold",
+        scoring: Literal["absolute", "squared"] = "absolute",
+        folds: Any = 5,
         fit_intercept: bool = True,
         lam: float | None = None,
         degree: float = 3,
@@ -255,6 +164,9 @@ class SVR(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.kernel = kernel
         self.C = C
         self.epsilon = epsilon
+        self.criterion = criterion
+        self.scoring = scoring
+        self.folds = folds
         self.fit_intercept = fit_intercept
         self.lam = lam
         self.degree = degree
@@ -286,11 +198,12 @@ class SVR(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self._check()
         weights = _weights(sample_weight, X)
         kernel = self._kernel(X, y, weights)
+        given = _is_matrix(kernel)
+        core_kernel, points = (Precomputed(kernel), np.arange(len(y), dtype=np.float64)[:, None]) if given else (kernel, X)
+        core_kernel = self._choose(core_kernel, points, y, weights)
         bounds = self._bounds(len(y), weights)
-        rows = np.arange(len(y), dtype=np.float64)[:, None]
-        core_kernel, points = (Precomputed(kernel), rows) if _is_matrix(kernel) else (kernel, X)
         found = self._solve(SupportVectors(core_kernel, points, self.cache_size), core_kernel, points, y, bounds)
-        self.kernel_ = "precomputed" if _is_matrix(kernel) else kernel
+        self.kernel_ = "precomputed" if given else core_kernel
         self._warn(found, core_kernel, points)
         self._keep(data, found)
         if self.verbose:
@@ -300,10 +213,41 @@ class SVR(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             )
         return self
 
+    def _choose(self, kernel: Kernel, points: Vector, y: Vector, weights: Vector | None) -> Kernel:
+        """Set `C_` and `epsilon_`, and return the kernel: chosen, if one of them is."""
+        for name in ("selection_", "criterion_value_"):
+            self.__dict__.pop(name, None)
+        total = float(len(y) if weights is None else weights.sum())
+        C = None if _is_auto(self.C) else float(self.C) if self.lam is None else 1.0 / (2.0 * total * float(self.lam))
+        epsilon = None if _is_auto(self.epsilon) else float(self.epsilon)
+        if C is None or epsilon is None:
+            if C is not None and not np.isfinite(C):
+                raise ValueError(f'C: expected a finite number or "auto" where epsilon is chosen, got {C!r}')
+            used: Any = slice(None) if weights is None else weights > 0
+            self.selection_ = choose_support(
+                kernel,
+                points[used],
+                y[used],
+                None if weights is None else weights[used],
+                C=C,
+                epsilon=epsilon,
+                criterion=self.criterion,
+                scoring=self.scoring,
+                folds=self.folds,
+                fit_intercept=self.fit_intercept,
+                tol=self.tol,
+                max_iter=self.max_iter,
+                cache_size=self.cache_size,
+            )
+            self.criterion_value_ = self.selection_.value
+            C, epsilon, kernel = self.selection_.C, self.selection_.epsilon, self.selection_.kernel
+        self.C_, self.epsilon_ = C, epsilon
+        return kernel
+
     def _solve(self, solver: SupportVectors, kernel: Kernel, points: Vector, y: Vector, bounds: Vector) -> SupportSolution:
         """Solve the problem. Bounds that are infinite are as high as it takes for no coefficient to meet them."""
-        options: dict[str, Any] = {
-            name: getattr(self, name) for name in ("epsilon", "fit_intercept", "tol", "max_iter", "shrinking")
+        options: dict[str, Any] = {name: getattr(self, name) for name in ("fit_intercept", "tol", "max_iter", "shrinking")} | {
+            "epsilon": self.epsilon_
         }
         if np.isfinite(bounds).all():
             return solver.solve(y, bounds, **options)
@@ -376,12 +320,17 @@ class SVR(RegressorMixin, BaseEstimator):  # type: ignore[misc]
                 raise TypeError(f"{name}: expected True or False, got {getattr(self, name)!r}")
         for name, least in (("C", "positive"), ("epsilon", "from 0 on"), ("tol", "positive"), ("cache_size", "positive")):
             value = getattr(self, name)
-            if name == "C" and isinstance(value, Real) and value == np.inf:
+            if (name in ("C", "epsilon") and _is_auto(value)) or (name == "C" and isinstance(value, Real) and value == np.inf):
                 continue
             if not _is_number(value) or value < 0 or (least == "positive" and value == 0):
-                raise ValueError(f"{name}: expected a number, {least}, got {value!r}")
+                also = ', or "auto"' if name in ("C", "epsilon") else ""
+                raise ValueError(f"{name}: expected a number, {least}{also}, got {value!r}")
+        one_of("criterion", self.criterion, CRITERIA)
+        one_of("scoring", self.scoring, SCORINGS)
         if self.lam is not None and not (_is_number(self.lam) and self.lam > 0):
             raise ValueError(f"lam: expected a positive number or None, got {self.lam!r}")
+        if self.lam is not None and _is_auto(self.C):
+            raise ValueError(f'lam: expected None with C="auto", which is chosen, got {self.lam!r}')
         if not isinstance(self.max_iter, Integral) or isinstance(self.max_iter, bool) or self.max_iter < -1:
             raise ValueError(f"max_iter: expected a whole number from 0 on, or -1 for no limit, got {self.max_iter!r}")
 
@@ -415,8 +364,7 @@ class SVR(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         return found
 
     def _bounds(self, n: int, weights: Vector | None) -> Vector:
-        total = float(n if weights is None else weights.sum())
-        C = float(self.C) if self.lam is None else 1.0 / (2.0 * total * float(self.lam))
+        C = self.C_
         bounds = np.full(n, C)
         if weights is not None:
             with np.errstate(over="ignore"):
@@ -490,6 +438,10 @@ def _is_matrix(kernel: Any) -> bool:
     return isinstance(kernel, np.ndarray)
 
 
+def _is_auto(value: Any) -> bool:
+    return isinstance(value, str) and value == "auto"
+
+
 def _is_single(K: Vector) -> bool:
     with np.errstate(over="ignore"):
         return np.array_equal(K, K.astype(np.float32))
@@ -497,11 +449,6 @@ def _is_single(K: Vector) -> bool:
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool | np.bool_) and bool(np.isfinite(float(value)))
-
-
-def _power_of_two(value: float) -> float:
-    """Return the largest one up to a value; 1 for zero."""
-    return float(np.ldexp(1.0, np.frexp(value)[1] - 1)) if value > 0 else 1.0
 
 
 def _seen_indefinite(kernel: Kernel, points: Vector, rounding: float) -> bool:

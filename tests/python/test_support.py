@@ -518,14 +518,14 @@ def test_frames_copies_and_searches(rng, capsys):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"C": 0.0}, "C: expected a number, positive, got 0.0"),
+        ({"C": 0.0}, 'C: expected a number, positive, or "auto", got 0.0'),
         ({"C": -1.0}, "C: expected a number, positive"),
-        ({"C": np.nan}, "C: expected a number, positive, got nan"),
+        ({"C": np.nan}, 'C: expected a number, positive, or "auto", got nan'),
         ({"C": -np.inf}, "C: expected a number, positive"),
-        ({"C": "1"}, "C: expected a number, positive, got '1'"),
+        ({"C": "1"}, "C: expected a number, positive, or \"auto\", got '1'"),
         ({"C": True}, "C: expected a number"),
         ({"C": 1e308}, "C: times the weights, it is too large"),
-        ({"epsilon": -0.1}, "epsilon: expected a number, from 0 on, got -0.1"),
+        ({"epsilon": -0.1}, 'epsilon: expected a number, from 0 on, or "auto", got -0.1'),
         ({"epsilon": np.inf}, "epsilon: expected a number"),
         ({"epsilon": None}, "epsilon: expected a number"),
         ({"lam": 0.0}, "lam: expected a positive number or None, got 0.0"),
