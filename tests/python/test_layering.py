@@ -33,7 +33,8 @@ LAYERS = {
     "cpp/src/box": r"box\.hpp",
     "cpp/src/objective": r"call_out\.hpp|kernsel/selection\.hpp",
     "cpp/src/search": r"(box|call_out|parallel)\.hpp|kernsel/selection\.hpp",
-    "cpp/src/(support|support_interior|support_rows)": r"(memory|parallel|support_interior|support_rows)\.hpp|isa/table\.hpp|kernsel/(gram|support)\.hpp",
+    "cpp/src/(support|support_interior|support_rows)": r"(memory|parallel|support_interior|support_rows)\.hpp|isa/table\.hpp"
+    r"|kernsel/(gram|support)\.hpp",
     # The factorization knows no kernels.
     "cpp/src/(factor|solve|square|update)": r"(memory|parallel|triangle)\.hpp|isa/table\.hpp|kernsel/(factor|runtime)\.hpp",
     "python/bindings": r"kernsel/|[a-z_]+\.hpp",
