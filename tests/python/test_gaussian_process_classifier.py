@@ -230,7 +230,7 @@ def test_bad_input(moons):
         ("kernel", sk.CompoundKernel([sk.RBF()]), "kernel cannot be a CompoundKernel"),
         ("inference", "vb", 'inference: expected one of "laplace", "ep", "mcmc", got \'vb\''),
         ("link", "cauchit", 'link: expected "logistic" or "probit"'),
-        ("criterion", "reml", 'criterion: expected one of "lml", "loo"'),
+        ("criterion", "reml", 'criterion: expected one of "auto", "lml", "loo"'),
         ("multi_class", "ovr", "multi_class: expected one of"),
         ("optimizer", "sgd", "optimizer: expected"),
         ("n_restarts_optimizer", -1, "n_restarts_optimizer: expected a whole number from 0 on, got -1"),

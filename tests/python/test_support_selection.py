@@ -356,5 +356,5 @@ def test_errors(data):
 def test_scikit_learns_checks():
     # A point of weight two is left out once, and both of two equal points are not.
     weights = {f"check_sample_weight_equivalence_on_{kind}_data": "leaves points out" for kind in ("dense", "sparse")}
-    model = ks.SVR(C="auto", epsilon="auto", criterion="loo", tol=0.01)
+    model = ks.SVR(C="auto", epsilon=0.1, criterion="loo", tol=0.01)
     check_estimator(model, expected_failed_checks=weights, on_skip=None)

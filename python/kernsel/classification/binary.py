@@ -125,12 +125,14 @@ class BinaryProcess:
         self.choice_ = replace(self.choice_, state=None)
         self.model.space = None
         self.mode = posterior.mean
-        self.sites = (posterior.precision, posterior.shift)
         self.log_marginal_likelihood_value_ = np.float64(posterior.log_evidence)
         self.samples_: Any = None
         self.latent_: GaussianLatent | SampledLatent
         if settings.inference == "mcmc":
-            factor = safe_factor(np.asarray(self.kernel_(X)))
+            K = np.asarray(self.kernel_(X))
+            factor = safe_factor(K)
+            # Its sites are closer to the posterior than Laplace's: chains mix several times as fast.
+            closer = expectation_propagation(K, y, settings.link, start=posterior, quiet=True)
             self.samples_ = sample_latent(
                 factor.lower(),
                 y,
@@ -139,7 +141,7 @@ class BinaryProcess:
                 n_burn=settings.n_burn,
                 n_chains=settings.n_chains,
                 rng=generator_of(0 if settings.random_state is None else settings.random_state),
-                sites=self.sites,
+                sites=(closer.precision, closer.shift),
             )
             self.latent_ = SampledLatent(self.kernel_, X, factor, self.samples_.f)
         else:

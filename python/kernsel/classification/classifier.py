@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from kernsel.blas import with_one_blas_thread
 from kernsel.classification.binary import BinaryProcess, Settings
 from kernsel.classification.latent import require_square_memory
-from kernsel.classification.parameters import kernel_of, labels_of, require_parameters, require_softmax
+from kernsel.classification.parameters import criterion_of, kernel_of, labels_of, require_parameters, require_softmax
 from kernsel.classification.several import MultinomialProcess, OneAgainstAnother, OneAgainstRest
 from kernsel.selection import Budget
 from kernsel.selection.progress import CallbackSupport, watched, with_callbacks
@@ -64,10 +64,11 @@ class GaussianProcessClassifier(CallbackSupport, ClassifierMixin, BaseEstimator)
         the exact posterior by elliptical slice sampling, for the hyperparameters that Laplace's approximation chooses.
     link : {"logistic", "probit"}
         Of two classes.
-    criterion : {"lml", "loo"}
+    criterion : {"auto", "lml", "loo"}
         The approximate log marginal likelihood, or the sum of the logarithms of the probabilities of all labels, each predicted
         from all other points. Where classes are far apart, the evidence that Laplace's approximation sees favours amplitudes
-        that are too small, and probabilities too close to each other: there "loo", or "ep", predicts better.
+        that are too small, and probabilities too close to each other: there "loo", or "ep", predicts better. "auto" is "loo"
+        for the kernel "auto", and otherwise "lml", as in scikit-learn; softmax has "lml" only.
     n_samples, n_burn, n_chains : int
         Of "mcmc": draws of each chain, and how many before them are not used.
     max_evaluations : int
@@ -126,7 +127,7 @@ class GaussianProcessClassifier(CallbackSupport, ClassifierMixin, BaseEstimator)
         n_jobs: int | None = None,
         inference: Literal["laplace", "ep", "mcmc"] = "laplace",
         link: Literal["logistic", "probit"] = "logistic",
-        criterion: Literal["lml", "loo"] = "lml",
+        criterion: Literal["auto", "lml", "loo"] = "auto",
         n_samples: int = 1000,
         n_burn: int = 200,
         n_chains: int = 4,
@@ -182,7 +183,7 @@ class GaussianProcessClassifier(CallbackSupport, ClassifierMixin, BaseEstimator)
                 kernel=kernel,
                 link=link,
                 inference=self.inference,
-                criterion=self.criterion,
+                criterion=criterion_of(self, count),
                 optimizer=self.optimizer,
                 n_restarts=self.n_restarts_optimizer,
                 max_iterations=self.max_iter_predict,

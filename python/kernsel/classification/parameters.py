@@ -16,7 +16,7 @@ from kernsel.kernels import ConstantKernel, Kernel, Matern
 from kernsel.kernels.algebra import as_kernel
 from kernsel.kernels.written import kernel_argument
 
-__all__ = ["kernel_of", "labels_of", "require_parameters", "require_softmax"]
+__all__ = ["criterion_of", "kernel_of", "labels_of", "require_parameters", "require_softmax"]
 
 
 def kernel_of(given: Any) -> Kernel:
@@ -40,7 +40,7 @@ def require_parameters(estimator: Any) -> Link:
     allowed: dict[str, tuple[str, ...]] = {
         "multi_class": ("one_vs_rest", "one_vs_one", "multinomial"),
         "inference": ("laplace", "ep", "mcmc"),
-        "criterion": ("lml", "loo"),
+        "criterion": ("auto", "lml", "loo"),
     }
     for name, values in allowed.items():
         if getattr(estimator, name) not in values:
@@ -60,10 +60,18 @@ def require_parameters(estimator: Any) -> Link:
     return link_named(estimator.link)
 
 
+def criterion_of(estimator: Any, classes: int) -> str:
+    """Return the criterion that is meant."""
+    if estimator.criterion != "auto":
+        return str(estimator.criterion)
+    softmax = classes > 2 and estimator.multi_class == "multinomial"
+    return "loo" if isinstance(estimator.kernel, str) and estimator.kernel == "auto" and not softmax else "lml"
+
+
 def require_softmax(estimator: Any) -> None:
     """Raise if what goes with several classes and one softmax is not what is asked for."""
     for name, only in (("inference", "laplace"), ("link", "logistic"), ("criterion", "lml")):
-        if getattr(estimator, name) != only:
+        if getattr(estimator, name) not in (only, "auto"):
             raise ValueError(
                 f'{name}: multi_class="multinomial" has "{only}" only, got {getattr(estimator, name)!r}; "one_vs_rest" has all'
             )
