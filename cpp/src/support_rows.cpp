@@ -162,9 +162,11 @@ Status SupportSolver::Rows::fetch(const std::vector<Index>& points, std::vector<
   return {};
 }
 
-Status SupportSolver::Rows::near_solution(const SupportProblem& problem, std::vector<double>& a) const {
+Status SupportSolver::Rows::near_solution(const SupportProblem& problem, std::vector<double>& a) {
   const auto n = static_cast<double>(X_.rows);
-  if (4.0 * n * n > static_cast<double>(bytes_)) return {};  // its factor is half a matrix
+  if ((whole_ ? 12.0 : 4.0) * n * n > static_cast<double>(bytes_)) return {};  // its factor is half a matrix
+  drop_pages();
+  pages_.clear();
   const double largest = *std::max_element(diagonal_.begin(), diagonal_.end());
   return kernsel::near_solution(kernel_, X_, problem, largest, a);
 }

@@ -31,8 +31,8 @@ class SupportSolver::Rows {
 
   // The rows of some points, which all stay until the next call.
   Status fetch(const std::vector<Index>& points, std::vector<const double*>& rows);
-  // a <- coefficients near the solution, if they can be found (support_interior.hpp).
-  Status near_solution(const SupportProblem& problem, std::vector<double>& a) const;
+  // a <- coefficients near the solution, if they can be found (support_interior.hpp) in the memory that there is for rows.
+  Status near_solution(const SupportProblem& problem, std::vector<double>& a);
   // out <- K a, of all points.
   Status multiply(const std::vector<double>& a, std::vector<double>& out) const;
 

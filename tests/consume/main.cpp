@@ -11,6 +11,7 @@
 #include <kernsel/kernel.hpp>
 #include <kernsel/runtime.hpp>
 #include <kernsel/selection.hpp>
+#include <kernsel/support.hpp>
 
 using kernsel::Index;
 using kernsel::Status;
@@ -96,4 +97,14 @@ int main() {
   if (!status.ok()) return fail(status);
   print("likeliest", {-optimum.best.value});
   print("theta", optimum.best.x);
+
+  kernsel::SupportSolver solver(k, X, std::size_t{1} << 24);
+  kernsel::SupportOptions precise;
+  precise.tolerance = 1e-10;
+  kernsel::SupportFit support;
+  status = solver.solve({kernsel::vector(y.data(), n), std::vector<double>(static_cast<std::size_t>(n), 10.0), 0.1, true},
+                        precise, support);
+  if (!status.ok()) return fail(status);
+  print("support", support.a);
+  print("intercept", {support.intercept});
 }

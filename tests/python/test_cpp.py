@@ -12,6 +12,7 @@ import kernsel as ks
 from kernsel.kernels import RBF, ConstantKernel
 
 import children
+import reference
 
 compiler = shutil.which("c++") or shutil.which("g++") or shutil.which("clang++")
 pytestmark = pytest.mark.skipif(compiler is None, reason="no C++ compiler on this machine")
@@ -87,6 +88,10 @@ def test_somebody_elses_program(consumer, rng):
     assert lines["version"] == ks.__version__
     for name, values in expected.items():
         assert np.array(lines[name].split(), dtype=float) == pytest.approx(values, rel=1000 * np.finfo(float).eps), name
+    a = np.array(lines["support"].split(), dtype=float)
+    primal, dual = reference.support_objectives(kernel(X), y, 10.0, 0.1, a, float(lines["intercept"]))
+    assert abs(primal - dual) <= 1.01e-10 * primal
+    assert 0 < np.count_nonzero(a) < len(a)
 
 
 @pytest.mark.parametrize("how", ["kernsel_ROOT", "cmake.root"])
