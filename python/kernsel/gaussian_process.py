@@ -26,6 +26,7 @@ from kernsel.kernels.written import kernel_argument
 from kernsel.process_data import needs_no_conversion, of_observations, require_function, require_variances, variances
 from kernsel.selection import Budget, Selection, choose, explained
 from kernsel.selection.progress import CallbackSupport, watched, with_callbacks
+from kernsel.selection.task import least_jitter
 from kernsel.trend import Trend, require_leverage_below_one, trend_matrix
 
 __all__ = ["GaussianProcessRegressor"]
@@ -200,11 +201,16 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
         factor = selection.scale  # of kernel and noise together, the known one included: only their ratio was known
         fitted_kernel = selection.kernel if factor == 1 else ConstantKernel(factor) * selection.kernel
         found = selection.noise * factor if unknown else 0.0
-        diagonal = np.broadcast_to(known * factor + found + selection.jitter * factor, (len(y),)).astype(np.float64)
-        try:
-            posterior = Conditional(fitted_kernel, X, targets, diagonal, trend)
-        except np.linalg.LinAlgError as error:
-            raise self._singular(fitted_kernel, error) from error
+        jitter = selection.jitter * factor
+        while True:
+            diagonal = np.broadcast_to(known * factor + found + jitter, (len(y),)).astype(np.float64)
+            try:
+                posterior = Conditional(fitted_kernel, X, targets, diagonal, trend)
+                break
+            except np.linalg.LinAlgError as error:
+                if not isinstance(self.alpha, str) or not 0 < jitter < 50 * selection.jitter * factor:
+                    raise self._singular(fitted_kernel, error) from error
+                jitter *= 10  # the search has gone to the edge of what can be factorized
         value = selection.value
         if self.optimizer is None and not explained(targets, posterior.H).all():
             level = diagonal if np.ptp(diagonal) else float(diagonal[0])
@@ -216,7 +222,7 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
         given = np.zeros(()) if unknown or self.noise is None else self._numbers("noise", len(y)) * factor
         self.noise_ = found if unknown else given if np.ndim(given) else float(given)
         self._alpha_known = np.zeros(()) if isinstance(self.alpha, str) else self._numbers("alpha", len(y)) * factor
-        self.jitter_ = selection.jitter * factor
+        self.jitter_ = jitter
         self.n_evaluations_ = selection.n_evaluations
         self._y_train_mean, self._y_train_std = mean, spread
         self._flat = y.ndim == 1 or y.shape[1] == 1
@@ -649,7 +655,7 @@ def _as_it_is(
     noise = float(np.mean(data.proposal("noise").start)) if unknown else np.nan
     size = float(np.mean(resolved.diag(X[:1000])))
     quiet = isinstance(alpha, str) and not unknown and not np.any(known)
-    jitter = max(len(X) * np.finfo(float).eps, 1e-14) * size if quiet else 0.0
+    jitter = least_jitter(len(X)) * size if quiet else 0.0
     return Selection(resolved, noise, jitter, criterion, float("nan"))
 
 

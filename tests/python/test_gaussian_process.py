@@ -1130,3 +1130,29 @@ def test_priors_hold_few_points(data):
     free = GP(RBF(Parameter(0.5, prior=LogNormal(3.0, 0.01))), noise=0.1, criterion="lml").fit(X, y)
     held = GP(RBF(Parameter(0.5, prior=LogNormal(3.0, 0.01))), noise=0.1, criterion="map").fit(X, y)
     assert abs(held.kernel_.theta[0] - 3.0) < 0.05 < abs(free.kernel_.theta[0] - 3.0)
+
+
+def test_a_search_that_ends_at_the_edge(monkeypatch):
+    """The last factorization may fail by rounding where those of the search did not: then there is ten times as much jitter."""
+    import kernsel.gaussian_process as module
+
+    tried = []
+
+    class Failing(module.Conditional):
+        def __init__(self, kernel, X, y, noise, trend):
+            tried.append(noise[0])
+            if len(tried) <= fails:
+                raise np.linalg.LinAlgError("the pivot of row 7")
+            super().__init__(kernel, X, y, noise, trend)
+
+    monkeypatch.setattr(module, "Conditional", Failing)
+    X = np.linspace(0, 1, 20)[:, None]
+    fails = 1
+    gp = ks.GaussianProcessRegressor(noise=0.0).fit(X, np.sin(6 * X[:, 0]))
+    assert gp.jitter_ == pytest.approx(10 * tried[0])
+    assert gp.jitter_ == tried[1]
+    tried.clear()
+    fails = 9
+    with pytest.raises(np.linalg.LinAlgError, match="pivot of row 7"):
+        ks.GaussianProcessRegressor(noise=0.0).fit(X, np.sin(6 * X[:, 0]))
+    assert len(tried) == 3

@@ -99,7 +99,7 @@ def choose(
     noise : float, ndarray of shape (n,), or "auto"
         Variances, or one to be found for all points.
     jitter : float or "auto"
-        Added to the diagonal, besides. "auto" is n times the rounding error of the kernel's own diagonal if there is no
+        Added to the diagonal, besides. "auto" is 4 n^(1/2) times the rounding error of the kernel's own diagonal if there is no
         noise of a known size; ten times as much if nowhere the kernel matrix can be factorized with it.
     trend : None, str, array-like or callable
     sample_weight : ndarray of shape (n,), optional

