@@ -87,5 +87,5 @@ def labels_of(y: Any) -> tuple[NDArray[Any], NDArray[np.intp]]:
         raise ValueError(f"y: expected labels that can be compared, got {', '.join(kinds)} together") from None
     check_classification_targets(labels)
     if len(classes) < 2:
-        raise ValueError(f"y: expected 2 or more classes, got {len(classes)} class: {classes[0]!r} only")
+        raise ValueError(f"y: expected 2 or more classes, got {len(classes)} class: {classes.tolist()[0]!r} only")
     return classes, codes
