@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from kernsel.kernel_machine import dense
 from kernsel.kernels import Kernel, Linear
 from kernsel.kernels.algebra import as_kernel
 from kernsel.kernels.automatic import Data
@@ -194,7 +195,7 @@ class SVR(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self : SVR
         """
         data, y = validate_data(self, X, y, dtype=np.float64, accept_sparse="csr", y_numeric=True)
-        X, y = _dense(data), np.asarray(y, dtype=np.float64)
+        X, y = dense(data), np.asarray(y, dtype=np.float64)
         self._check()
         weights = _weights(sample_weight, X)
         kernel = self._kernel(X, y, weights)
@@ -289,13 +290,13 @@ class SVR(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         y : ndarray of shape (m,)
         """
         check_is_fitted(self)
-        X = _dense(validate_data(self, X, dtype=np.float64, accept_sparse="csr", reset=False))
-        coefficients = _dense(self.dual_coef_)[0]
+        X = dense(validate_data(self, X, dtype=np.float64, accept_sparse="csr", reset=False))
+        coefficients = dense(self.dual_coef_)[0]
         if isinstance(self.kernel_, str):
             return np.asarray(X[:, self.support_] @ coefficients + self.intercept_)
         if not len(self.support_):
             return np.full(len(X), self.intercept_[0])
-        return np.asarray(self.kernel_.matmul(X, _dense(self.support_vectors_), coefficients) + self.intercept_)
+        return np.asarray(self.kernel_.matmul(X, dense(self.support_vectors_), coefficients) + self.intercept_)
 
     @property
     def coef_(self) -> Any:
@@ -303,7 +304,7 @@ class SVR(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         if not isinstance(self.kernel_, Linear):
             raise AttributeError("coef_ is only available when using a linear kernel")
-        coefficients, points = _dense(self.dual_coef_)[0], _dense(self.support_vectors_)
+        coefficients, points = dense(self.dual_coef_)[0], dense(self.support_vectors_)
         found = np.zeros((1, self.n_features_in_))
         if len(points):
             found[0] = self.kernel_.matmul(np.eye(self.n_features_in_), points, coefficients)
@@ -420,10 +421,6 @@ def _function_kernel(function: Callable[..., Any], options: Mapping[str, Any] | 
     if not isinstance(options, Mapping | None):
         raise TypeError(f"kernel_params: expected a dict or None, got {options!r}")
     return FunctionKernel(_OfMatrices(function, dict(options or {})))
-
-
-def _dense(X: Any) -> Vector:
-    return np.ascontiguousarray(X.toarray() if sparse.issparse(X) else X)
 
 
 def _weights(sample_weight: ArrayLike | float | None, X: Vector) -> Vector | None:
