@@ -183,6 +183,7 @@ void bind_kernels(py::module_& module) {
   module.def("pow", py::overload_cast<const Kernel&, double>(&kernsel::pow), py::arg("kernel"), py::arg("exponent"));
   module.def("series", &kernsel::series, py::arg("coefficients"), py::arg("kernel"));
   module.def("on", &kernsel::on, py::arg("kernel"), py::arg("columns"));
+  module.def("compose", &kernsel::compose, py::arg("outer"), py::arg("inner"));
   module.def("normalize", &kernsel::normalize, py::arg("kernel"));
   module.def(
       "warp",
@@ -206,7 +207,8 @@ void bind_kernels(py::module_& module) {
       [](double level, const py::object& variance) { return kernsel::noise(level, point_function(variance, "variances")); },
       py::arg("level"), py::arg("variances"));
   module.def("precomputed", &precomputed, py::arg("K"));
-  module.def("function", &kernel_function, py::arg("value"), py::arg("pullback"), py::arg("theta"), py::arg("name"));
+  module.def("function", &kernel_function, py::arg("value"), py::arg("pullback"), py::arg("theta"), py::arg("name"),
+             py::arg("diagonal") = py::none());
   module.def("constant", &kernsel::constant, py::arg("value"));
   module.def("white", &kernsel::white, py::arg("noise"));
 }

@@ -58,7 +58,7 @@ kernsel::PointFunction point_function(const py::object& f, const char* name, con
 }
 
 kernsel::Kernel kernel_function(const py::object& value, const py::object& pullback, std::vector<double> theta,
-                                std::string name) {
+                                std::string name, const py::object& diagonal) {
   kernsel::KernelFunction function;
   function.value = [f = shared_object(value)](View<const double> X, View<const double> Z, View<double> values) {
     const py::gil_scoped_acquire gil;
@@ -66,6 +66,11 @@ kernsel::Kernel kernel_function(const py::object& value, const py::object& pullb
     Input K(result, "function", 2);  // here (n, 1) is not (n,)
     copy_result(result, "function", values);
   };
+  if (!diagonal.is_none())
+    function.diagonal = [f = shared_object(diagonal)](View<const double> X, View<double> values) {
+      const py::gil_scoped_acquire gil;
+      copy_result((*f)(as_array(X)), "diagonal", values);
+    };
   function.pullback = [f = shared_object(pullback), count = theta.size()](View<const double> X, View<const double> Z,
                                                                           View<const double> weights, double* gradient) {
     const py::gil_scoped_acquire gil;

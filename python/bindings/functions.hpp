@@ -19,7 +19,7 @@ kernsel::PointFunction point_function(const pybind11::object& f, const char* nam
 
 // A kernel of value(X, Z) and pullback(X, Z, W), which returns the gradient in theta; equal to others of the same name.
 kernsel::Kernel kernel_function(const pybind11::object& value, const pybind11::object& pullback, std::vector<double> theta,
-                                std::string name);
+                                std::string name, const pybind11::object& diagonal);
 
 // The kernel of a matrix, which it keeps alive.
 kernsel::Kernel precomputed(const pybind11::object& K);

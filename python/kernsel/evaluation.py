@@ -205,7 +205,7 @@ def _checked(kernel: Any, X: Any, y: Any) -> tuple[Kernel, NDArray[np.float64], 
     ours = as_kernel(kernel)
     if ours is None:
         raise TypeError(f"kernel: expected a kernel of kernsel.kernels, got {kernel!r}")
-    ours, points = ours._on_points(X)
+    ours, points, _ = ours._ready(X)
     points = np.asarray(points, dtype=np.float64)
     if points.ndim != 2:
         raise ValueError(f"X: expected shape (n, d), got {points.shape}")

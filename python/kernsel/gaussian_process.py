@@ -23,6 +23,7 @@ from kernsel.kernels import ConstantKernel, Kernel, Matern, WhiteKernel
 from kernsel.kernels.algebra import as_kernel
 from kernsel.kernels.automatic import Data
 from kernsel.kernels.written import kernel_argument
+from kernsel.points import checked_targets, for_objects, in_parts, new_points, training_points
 from kernsel.process_data import needs_no_conversion, of_observations, require_function, require_variances, variances
 from kernsel.selection import Budget, Selection, choose, explained
 from kernsel.selection.progress import CallbackSupport, watched, with_callbacks
@@ -170,14 +171,18 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
         -------
         self : GaussianProcessRegressor
         """
-        if needs_no_conversion(X, y):  # most of the time of small fits would go into finding that out
+        kernel = self._prior_kernel()
+        if kernel._for_objects():
+            kernel, X = training_points(self, kernel, X)
+            y = checked_targets(X, y)
+            self._refuse_trend_of_objects()
+        elif needs_no_conversion(X, y):  # most of the time of small fits would go into finding that out
             self.n_features_in_ = X.shape[1]  # type: ignore[union-attr]
             self.__dict__.pop("feature_names_in_", None)
         else:
             X, y = validate_data(self, X, y, dtype=np.float64, multi_output=True, y_numeric=True, ensure_2d=True)
         X = np.array(X, dtype=np.float64) if self.copy_X_train else np.asarray(X)
         y = np.asarray(y, dtype=np.float64)
-        kernel = self._prior_kernel()
         self._check(y)
         criterion = self._criterion()
         targets = y.reshape(len(y), -1)
@@ -280,9 +285,12 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
         if return_std and return_cov:
             raise RuntimeError("At most one of return_std or return_cov can be requested.")
         fitted = hasattr(self, "_conditional")
-        Z = np.asarray(validate_data(self, X, dtype=np.float64, ensure_2d=True, reset=False)) if fitted else self._points(X)
+        if fitted and not return_cov and (parts := in_parts(self.kernel_, X)) is not None:
+            return _stacked([self.predict(part, return_std, noisy=noisy) for part in parts])
         if not fitted:
             kernel = self._prior_kernel()
+            kernel, Z = training_points(self, kernel, X) if kernel._for_objects() else (kernel, self._points(X))
+            kernel = kernel.for_data(Z)
             self._check_targets()
             m = 1 if self.n_targets is None else self.n_targets
             mean = np.zeros((len(Z), m))
@@ -291,6 +299,7 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
             alpha = 0.0 if isinstance(self.alpha, str) else self._numbers("alpha", None)
             extra = of_observations(noise, alpha) if noisy else 0.0
         else:
+            Z = np.asarray(new_points(self, self.kernel_, X, dtype=np.float64, ensure_2d=True))
             mean = self._conditional.mean(Z) * self._y_train_std + self._y_train_mean
             factor, flat = self.scale_ * self._y_train_std**2, self._flat
             extra = of_observations(self.noise_, self._alpha_known) if noisy else 0.0
@@ -300,10 +309,10 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
         if not (return_std or return_cov):
             return mean
         if return_std:
-            variance = self._conditional.variance(Z) if fitted else np.asarray(kernel.for_data(Z).diag(Z))
+            variance = self._conditional.variance(Z) if fitted else np.asarray(kernel.diag(Z))
             std = np.sqrt(np.multiply.outer(np.maximum(variance, least) + extra, factor))
             return mean, std[:, 0] if flat else std
-        cov = self._conditional.covariance(Z) if fitted else np.asarray(kernel.for_data(Z)(Z))
+        cov = self._conditional.covariance(Z) if fitted else np.asarray(kernel(Z))
         np.fill_diagonal(cov, np.maximum(np.diag(cov), least) + extra)
         covariance = np.multiply.outer(cov, factor)
         return mean, covariance[:, :, 0] if flat else covariance
@@ -333,6 +342,8 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
         True
         """
         check_is_fitted(self, "kernel_")
+        if for_objects(self.kernel_):
+            raise ValueError(f"X: there are no derivatives in points that are objects, which {self.kernel_} is of")
         Z = np.asarray(validate_data(self, X, dtype=np.float64, reset=False))
         slopes = self._conditional.mean_gradient(Z) * self._y_train_std
         if not return_std:
@@ -430,7 +441,7 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
             The model is as it was.
         """
         check_is_fitted(self, "kernel_")
-        Z = np.asarray(validate_data(self, X, dtype=np.float64, reset=False))
+        Z = np.asarray(new_points(self, self.kernel_, X, keep=True, dtype=np.float64))
         posterior = self._conditional
         outputs = posterior.y.shape[1]
         values = np.asarray(check_array(y, dtype=np.float64, ensure_2d=False, input_name="y"))
@@ -563,6 +574,10 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
             )
         return self.trend
 
+    def _refuse_trend_of_objects(self) -> None:
+        if not (self.trend is None or (isinstance(self.trend, str) and self.trend in ("auto", "constant"))):
+            raise ValueError(f'trend: expected "constant" or None for points that are objects, got {self.trend!r}')
+
     def _variances(self, n: int) -> tuple[Any, bool]:
         """Return what is known of the diagonal, and whether noise is to be found besides."""
         automatic = isinstance(self.kernel, str) and self.kernel == "auto"
@@ -670,6 +685,14 @@ def _without_white(selection: Selection) -> Selection:
         at_bounds=[names.get(name, name.removeprefix("k1__")) for name in selection.at_bounds],
         flat=[names.get(name, name.removeprefix("k1__")) for name in selection.flat],
     )
+
+
+def _stacked(parts: list[Any]) -> NDArray[Any] | tuple[NDArray[Any], NDArray[Any]]:
+    """Return predictions, or tuples of them, for all parts of the points."""
+    if isinstance(parts[0], tuple):
+        means, spreads = zip(*parts, strict=True)
+        return np.concatenate(means), np.concatenate(spreads)
+    return np.concatenate(parts)
 
 
 def _draw(rng: Any, mean: Vector, cov: Vector, count: int) -> Vector:

@@ -18,6 +18,7 @@ from kernsel.interpolation import FEASIBLE, positive_part
 from kernsel.kernels import Kernel, Matern
 from kernsel.kernels.algebra import as_kernel
 from kernsel.kernels.automatic import Data
+from kernsel.points import checked_targets, new_points, training_points
 
 __all__ = ["KernelInterpolator"]
 
@@ -91,9 +92,14 @@ class KernelInterpolator(MultiOutputMixin, RegressorMixin, BaseEstimator):  # ty
             If no function in the kernel's space takes the values, with the points where they contradict. What is allowed for
             rounding: |s(X) - y| may be 1e-5 of |y - mean(y)|, plus 1e-7 of |y|.
         """
-        X, y = validate_data(self, X, y, dtype=np.float64, multi_output=True, y_numeric=True)
+        kernel = self._valid_kernel()
+        if kernel._for_objects():
+            kernel, X = training_points(self, kernel, X)
+            y = checked_targets(X, y)
+        else:
+            X, y = validate_data(self, X, y, dtype=np.float64, multi_output=True, y_numeric=True)
         X, y = np.asarray(X), np.asarray(y, dtype=np.float64)
-        kernel = self._valid_kernel()._resolve(Data(X, y, None, getattr(self, "feature_names_in_", None)))
+        kernel = kernel._resolve(Data(X, y, None, getattr(self, "feature_names_in_", None)))
         _refuse_noise(kernel, X)
         targets = y.reshape(len(y), -1)
         used, values = _distinct(X, targets)
@@ -180,7 +186,7 @@ class KernelInterpolator(MultiOutputMixin, RegressorMixin, BaseEstimator):  # ty
 
     def _points(self, X: Any) -> Vector:
         check_is_fitted(self)
-        return np.asarray(validate_data(self, X, dtype=np.float64, reset=False))
+        return np.asarray(new_points(self, self.kernel_, X, dtype=np.float64))
 
     def _reduced(self, B: Vector) -> Vector:
         """Return R'B with R R' = K^+, which is L^-1 B with the factor."""

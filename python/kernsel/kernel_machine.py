@@ -20,6 +20,7 @@ from kernsel.kernels import Kernel
 from kernsel.kernels.automatic import Data
 from kernsel.kernels.pairwise import INDEFINITE, machine_kernel
 from kernsel.path import RegularizationPath
+from kernsel.points import checked_targets, for_objects, in_parts, new_points, training_points
 from kernsel.weights import point_weights
 
 __all__ = ["KernelMachine", "TrainingData", "dense", "factorize", "is_number"]
@@ -96,15 +97,22 @@ class KernelMachine(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
         y : ndarray of shape (m,) or (m, n_targets)
         """
         check_is_fitted(self)
-        X = dense(validate_data(self, X, dtype=(np.float64, np.float32), accept_sparse=("csr", "csc"), reset=False))
+        if (parts := in_parts(self.kernel_, X)) is not None:
+            return np.concatenate([self.predict(part) for part in parts])
+        X = dense(new_points(self, self.kernel_, X, dtype=(np.float64, np.float32), accept_sparse=("csr", "csc")))
         if isinstance(self.kernel_, str):
             return np.asarray(X @ self.dual_coef_ + self.intercept_)
         return np.asarray(self.kernel_.matmul(X, self.X_fit_, self.dual_coef_) + self.intercept_)
 
     def _checked(self, X: Any, y: Any, sample_weight: Any) -> TrainingData:
-        X, y = validate_data(
-            self, X, y, dtype=(np.float64, np.float32), accept_sparse=("csr", "csc"), multi_output=True, y_numeric=True
-        )
+        kernel = self.kernel
+        if for_objects(kernel):
+            kernel, X = training_points(self, kernel, X)
+            y = checked_targets(X, y)
+        else:
+            X, y = validate_data(
+                self, X, y, dtype=(np.float64, np.float32), accept_sparse=("csr", "csc"), multi_output=True, y_numeric=True
+            )
         X = dense(X)
         y = np.asarray(y, dtype=X.dtype)
         for name in ("fit_intercept", "alpha_per_target"):
@@ -114,7 +122,7 @@ class KernelMachine(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
             raise ValueError(f'alpha_scale: expected "none" or "n", got {self.alpha_scale!r}')
         if self.sigma is not None and not (is_number(self.sigma) and 0 < self.sigma < np.inf):
             raise ValueError(f"sigma: expected a positive number or None, got {self.sigma!r}")
-        kernel = machine_kernel(self.kernel, X.shape[1], self.gamma, self.degree, self.coef0, self.kernel_params)
+        kernel = machine_kernel(kernel, X.shape[1], self.gamma, self.degree, self.coef0, self.kernel_params)
         if isinstance(kernel, str) and X.shape[0] != X.shape[1]:
             raise ValueError(f"X: expected a square kernel matrix, since kernel='precomputed', got shape {X.shape}")
         weights = point_weights(sample_weight, X)

@@ -31,6 +31,7 @@ from kernsel.kernels import (
     WhiteKernel,
 )
 from kernsel.kernels.algebra import as_kernel
+from kernsel.kernels.objects import Reading
 from kernsel.kernels.written import kernel_argument
 from kernsel.structure import describe, hidden_period, larger_structures, numbers_found, simplest_structures, terms_of
 from kernsel.trend import Trend
@@ -232,16 +233,19 @@ def select(
         raise ValueError(f"max_seconds: expected a number from 0 on or None, got {max_seconds!r}")
     if not isinstance(max_structures, Integral) or isinstance(max_structures, bool) or max_structures < 1:
         raise ValueError(f"max_structures: expected a whole number from 1 on, got {max_structures!r}")
-    points, targets = check_X_y(X, y, dtype=np.float64, multi_output=True, y_numeric=True)
-    if targets.dtype.kind not in "fiub":
-        raise ValueError(f"y: expected numbers, got {targets.ravel()[0]!r}")
+    given = [] if search else _defaults() if kernels is None else _kernels(kernels)
+    if any(k._for_objects() for k in given):
+        X = Reading(X)  # once for all kernels, and so with what they make of the objects
+    else:
+        points, targets = check_X_y(X, y, dtype=np.float64, multi_output=True, y_numeric=True)
+        if targets.dtype.kind not in "fiub":
+            raise ValueError(f"y: expected numbers, got {targets.ravel()[0]!r}")
     until = np.inf if max_seconds is None else time.perf_counter() + float(max_seconds)
     if estimator is None:
         estimator = GaussianProcessRegressor(criterion=chosen, noise=noise, trend=trend)
     if random_state is not None and "random_state" in estimator.get_params():
         estimator = clone(estimator).set_params(random_state=random_state)
     attempt = _Attempt(X, y, chosen, estimator, until, verbose, search)
-    given = [] if search else _defaults() if kernels is None else _kernels(kernels)
     try:
         if search:
             _grow(attempt, max_structures, points, targets)
@@ -422,7 +426,7 @@ def _kernels(given: Any) -> list[Kernel]:
         raise TypeError(f'kernels: expected kernels, "search" or None, got {given!r}') from error
     if not kernels:
         raise ValueError("kernels: expected at least one")
-    return kernels
+    return [alternative for kernel in kernels for alternative in kernel._alternatives()]
 
 
 def _kernel(given: Any) -> Kernel:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from kernsel.kernels import (
     RBF,
     Columns,
+    Composition,
     ConstantKernel,
     ExpSineSquared,
     HeteroscedasticNoise,
@@ -25,6 +26,7 @@ from kernsel.kernels import (
 )
 from kernsel.kernels.automatic import Data
 from kernsel.kernels.hyperparameter import numbers
+from kernsel.kernels.object_kernel import ObjectKernel
 
 __all__ = ["describe", "hidden_period", "larger_structures", "numbers_found", "simplest_structures", "terms_of"]
 
@@ -272,6 +274,10 @@ class _Words:
             return f"a smooth function that changes over {self.over(factor, kernel.length_scale)}"
         if isinstance(kernel, RationalQuadratic):
             return f"a function of many scales around {self.over(factor, kernel.length_scale)}"
+        if isinstance(kernel, Composition):
+            return f"a function of the features of {kernel.inner}{where}"
+        if isinstance(kernel, ObjectKernel):
+            return f"a linear function of the features of {kernel}{where}"
         if hasattr(kernel, "length_scale"):
             return f"a function that changes over {self.over(factor, kernel.length_scale)} ({type(kernel).__name__})"
         return f"a function of the kernel {type(kernel).__name__}{where}"

@@ -20,6 +20,7 @@ from kernsel.kernels.algebra import as_kernel
 from kernsel.kernels.automatic import Data
 from kernsel.kernels.given import FunctionKernel, Precomputed
 from kernsel.kernels.pairwise import machine_kernel
+from kernsel.points import checked_targets, for_objects, in_parts, new_points, training_points
 from kernsel.support_path import CRITERIA, SCORINGS, one_of
 from kernsel.support_selection import choose_support
 from kernsel.support_vectors import SupportSolution, SupportVectors
@@ -194,11 +195,17 @@ class SVR(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         -------
         self : SVR
         """
-        data, y = validate_data(self, X, y, dtype=np.float64, accept_sparse="csr", y_numeric=True)
+        own: Any = self.kernel
+        data: Any
+        if for_objects(own):
+            own, data = training_points(self, own, X)
+            y = checked_targets(data, y, multi_output=False)
+        else:
+            data, y = validate_data(self, X, y, dtype=np.float64, accept_sparse="csr", y_numeric=True)
         X, y = dense(data), np.asarray(y, dtype=np.float64)
         self._check()
         weights = _weights(sample_weight, X)
-        kernel = self._kernel(X, y, weights)
+        kernel = self._kernel(own, X, y, weights)
         given = _is_matrix(kernel)
         core_kernel, points = (Precomputed(kernel), np.arange(len(y), dtype=np.float64)[:, None]) if given else (kernel, X)
         core_kernel = self._choose(core_kernel, points, y, weights)
@@ -290,7 +297,9 @@ class SVR(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         y : ndarray of shape (m,)
         """
         check_is_fitted(self)
-        X = dense(validate_data(self, X, dtype=np.float64, accept_sparse="csr", reset=False))
+        if (parts := in_parts(self.kernel_, X)) is not None:
+            return np.concatenate([self.predict(part) for part in parts])
+        X = dense(new_points(self, self.kernel_, X, dtype=np.float64, accept_sparse="csr"))
         coefficients = dense(self.dual_coef_)[0]
         if isinstance(self.kernel_, str):
             return np.asarray(X[:, self.support_] @ coefficients + self.intercept_)
@@ -335,9 +344,8 @@ class SVR(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         if not isinstance(self.max_iter, Integral) or isinstance(self.max_iter, bool) or self.max_iter < -1:
             raise ValueError(f"max_iter: expected a whole number from 0 on, or -1 for no limit, got {self.max_iter!r}")
 
-    def _kernel(self, X: Vector, y: Vector, weights: Vector | None) -> Any:
+    def _kernel(self, kernel: Any, X: Vector, y: Vector, weights: Vector | None) -> Any:
         """Return the kernel, "auto" parameters set; or the matrix that was given."""
-        kernel: Any = self.kernel
         if callable(kernel) and not isinstance(kernel, type) and as_kernel(kernel) is None:
             kernel = _function_kernel(kernel, self.kernel_params)
         kernel = machine_kernel(kernel, X.shape[1], self._gamma(X), self.degree, self.coef0)

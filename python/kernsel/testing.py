@@ -24,7 +24,7 @@ def check_kernel(kernel: Kernel, X: ArrayLike, *, psd: bool = True, points: bool
     Parameters
     ----------
     kernel : Kernel
-    X : array-like of shape (n, d)
+    X : array-like of shape (n, d), or sequence of n objects if the kernel is one of objects
         At least two points, at which the kernel is evaluated; tens of them are enough.
     psd : bool
         False for a kernel that need not be positive semidefinite.
@@ -38,6 +38,10 @@ def check_kernel(kernel: Kernel, X: ArrayLike, *, psd: bool = True, points: bool
     >>> from kernsel.testing import check_kernel
     >>> check_kernel(2.0 * RBF([1.0, 0.3]) + WhiteKernel(0.1), np.random.default_rng(0).normal(size=(20, 2)))
     """
+    given, original = X, kernel
+    if kernel._for_objects():
+        kernel, X, _ = kernel._ready(X)
+        points = False
     at = np.asarray(X, dtype=np.float64)
     assert at.ndim == 2, f"X: expected shape (n, d), got {at.shape}"
     assert len(at) >= 2, "X: expected at least two points"
@@ -53,7 +57,7 @@ def check_kernel(kernel: Kernel, X: ArrayLike, *, psd: bool = True, points: bool
         least = float(np.linalg.eigvalsh(K)[0])
         assert least >= -rounding, f"k(X) is not positive semidefinite: it has the eigenvalue {least:.3g}"
     _check_consistency(kernel, at, K, rounding)
-    _check_copies(kernel, at, K)
+    _check_copies(original, given if original is not kernel else at, K)
     _check_gradient(kernel, at, rounding)
     if points:
         _check_gradient_in_the_points(kernel, at, rounding)
@@ -75,7 +79,7 @@ def _check_consistency(kernel: Kernel, X: NDArray[Any], K: NDArray[Any], roundin
     assert np.abs(single - K).max() <= limit, "k(X) in single precision differs from double by more than rounding"
 
 
-def _check_copies(kernel: Kernel, X: NDArray[Any], K: NDArray[Any]) -> None:
+def _check_copies(kernel: Kernel, X: Any, K: NDArray[Any]) -> None:
     try:
         pickled = pickle.loads(pickle.dumps(kernel))
     except (pickle.PicklingError, AttributeError, TypeError) as error:

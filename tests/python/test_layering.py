@@ -48,6 +48,8 @@ MODULES = [
     "factor",
     "kernels",
     "gram_matrix",
+    "structured",
+    "points",
     "trend",
     "criteria",
     "evaluation",

@@ -58,6 +58,7 @@ FILES = [
     "selector.py",
     "splitting.py",
     "structure.py",
+    "structured/__init__.py",
     "support.py",
     "support_path.py",
     "support_selection.py",

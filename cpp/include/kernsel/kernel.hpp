@@ -84,11 +84,12 @@ Kernel noise(double level, PointFunction variance);  // level * variance(x) on t
 Kernel precomputed(View<const double> K, std::shared_ptr<const void> owner = {});
 
 // A kernel of the caller's: values, (n, m); and with parameters theta, gradient_p += sum_ij weights_ij dk_ij/dtheta_p.
-// Called with blocks of points, on any thread, by several at a time.
+// Called with blocks of points, on any thread, by several at a time. Without `diagonal`, k(x, x) is taken from whole blocks.
 struct KernelFunction {
   std::function<void(View<const double> X, View<const double> Z, View<double> values)> value;
   std::function<void(View<const double> X, View<const double> Z, View<const double> weights, double* gradient)> pullback;
   std::vector<double> theta;
+  std::function<void(View<const double> X, View<double> values)> diagonal = {};
   std::string name = {};  // as above
 };
 Kernel function(KernelFunction f);
@@ -101,7 +102,10 @@ Kernel exp(const Kernel& k);
 Kernel series(const std::vector<double>& coefficients, const Kernel& k);  // c_0 + c_1 k + c_2 k^2 + ..., c_i >= 0
 Kernel on(const Kernel& k, std::vector<Index> columns);                   // k of these columns of its points only
 Kernel normalize(const Kernel& k);                                        // k(x, z) / (k(x, x) k(z, z))^(1/2)
-Kernel warp(const Kernel& k, PointFunction f);                            // f(x) k(x, z) f(z)
+// outer, of a distance or an inner product with one length scale or none, of the features of inner: of the distance
+// (k(x, x) + k(z, z) - 2 k(x, z))^(1/2), or of k(x, z).
+Kernel compose(const Kernel& outer, const Kernel& inner);
+Kernel warp(const Kernel& k, PointFunction f);  // f(x) k(x, z) f(z)
 // k(phi(x), phi(z)), phi with that many outputs; or phi(x) = B x, B by rows, its entries learned.
 Kernel transform(const Kernel& k, Index outputs, PointFunction phi);
 Kernel transform(const Kernel& k, std::vector<double> B, Index outputs);

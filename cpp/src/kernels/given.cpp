@@ -84,9 +84,14 @@ class FunctionStep final : public LeafStep<T> {
     const View<const double> x = block_of(at.part == Part::diagonal_of_z ? second() : X_, at.i);
     const View<const double> z = at.tile() ? block_of(second(), at.j) : x;
     std::vector<double> K;
-    const Status status = call(x, z, K);
+    const bool alone = !at.tile() && function_.diagonal;
+    const Status status = alone ? call_diagonal(x, K) : call(x, z, K);
     if (!status.ok()) return status;
     tile_kernels<T>().fill(at.count(), T(0), out);
+    if (alone) {
+      std::transform(K.begin(), K.end(), out, [](double value) { return static_cast<T>(value); });
+      return {};
+    }
     if (!at.tile()) {
       for (Index r = 0; r < x.rows; ++r) out[r] = static_cast<T>(K[static_cast<std::size_t>(r + r * x.rows)]);
       return {};
@@ -141,7 +146,13 @@ class FunctionStep final : public LeafStep<T> {
   }
   Status call(View<const double> x, View<const double> z, std::vector<double>& K) const {
     K.resize(static_cast<std::size_t>(x.rows * z.rows));
-    const Status status = call_out([&] { function_.value(x, z, columns(K.data(), x.rows, z.rows)); });
+    return finite(call_out([&] { function_.value(x, z, columns(K.data(), x.rows, z.rows)); }), K);
+  }
+  Status call_diagonal(View<const double> x, std::vector<double>& K) const {
+    K.resize(static_cast<std::size_t>(x.rows));
+    return finite(call_out([&] { function_.diagonal(x, columns(K.data(), x.rows, 1)); }), K);
+  }
+  static Status finite(const Status& status, const std::vector<double>& K) {
     for (std::size_t i = 0; status.ok() && i < K.size(); ++i)
       if (!std::isfinite(K[i])) return Status::invalid("the function of a kernel returned a number that is not finite");
     return status;

@@ -217,6 +217,8 @@ class MetricNode final : public NodeBase<MetricNode> {
   // `problem`: what is wrong with the parameters, or nullptr.
   MetricNode(MetricLeaf leaf, const char* problem) : leaf_(std::move(leaf)), problem_(problem) {}
 
+  const MetricLeaf& leaf() const { return leaf_; }
+  const char* problem() const { return problem_; }
   Status check(Index columns) const override {
     if (problem_) return Status::invalid(problem_);
     return leaf_.scale.empty() ? Status{} : check_scales(leaf_.scale, columns);

@@ -16,6 +16,7 @@ from kernsel.classification.binary import BinaryProcess, Settings
 from kernsel.classification.latent import require_square_memory
 from kernsel.classification.parameters import criterion_of, kernel_of, labels_of, require_parameters, require_softmax
 from kernsel.classification.several import MultinomialProcess, OneAgainstAnother, OneAgainstRest
+from kernsel.points import checked_targets, new_points, training_points
 from kernsel.selection import Budget
 from kernsel.selection.progress import CallbackSupport, watched, with_callbacks
 
@@ -171,7 +172,11 @@ class GaussianProcessClassifier(CallbackSupport, ClassifierMixin, BaseEstimator)
         """
         kernel = kernel_of(self.kernel)
         link = require_parameters(self)
-        X, y = validate_data(self, X, y, dtype=np.float64, ensure_2d=True)
+        if kernel._for_objects():
+            kernel, X = training_points(self, kernel, X)
+            y = checked_targets(X, y, labels=True)
+        else:
+            X, y = validate_data(self, X, y, dtype=np.float64, ensure_2d=True)
         classes, codes = labels_of(y)
         points = np.array(X, dtype=np.float64) if self.copy_X_train else np.asarray(X)
         count = len(classes)
@@ -375,4 +380,4 @@ class GaussianProcessClassifier(CallbackSupport, ClassifierMixin, BaseEstimator)
 
     def _points(self, X: ArrayLike) -> Vector:
         check_is_fitted(self, "classes_")
-        return np.asarray(validate_data(self, X, dtype=np.float64, ensure_2d=True, reset=False))
+        return np.asarray(new_points(self, self._processes()[0].kernel_, X, dtype=np.float64, ensure_2d=True))

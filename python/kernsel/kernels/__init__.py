@@ -2,6 +2,7 @@
 
 from kernsel.kernels.algebra import Columns, Exp, PolynomialOf, Power, Product, Sum
 from kernsel.kernels.base import Kernel
+from kernsel.kernels.composition import Composition
 from kernsel.kernels.convert import from_sklearn
 from kernsel.kernels.given import FunctionKernel, Precomputed
 from kernsel.kernels.hyperparameter import Hyperparameter, Parameter
@@ -34,6 +35,7 @@ __all__ = [
     "ArcCosine",
     "Brownian",
     "Columns",
+    "Composition",
     "ConstantKernel",
     "Cosine",
     "DotProduct",

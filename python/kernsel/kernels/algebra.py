@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
+from itertools import product
 from numbers import Real
 from typing import Any, ClassVar, Self
 
@@ -16,6 +17,7 @@ from kernsel.kernels.automatic import Data
 from kernsel.kernels.base import Kernel, short
 from kernsel.kernels.convert import from_sklearn
 from kernsel.kernels.hyperparameter import Hyperparameter, plain
+from kernsel.kernels.objects import Reading
 from kernsel.kernels.simple import ConstantKernel
 
 __all__ = ["Columns", "Exp", "Operation", "PolynomialOf", "Power", "Product", "Sum", "as_kernel"]
@@ -56,22 +58,38 @@ class Operation(Kernel):
         """Return how many numbers are hyperparameters of the operation itself; they come first."""
         return 0
 
+    def _children(self) -> list[Kernel]:
+        return [getattr(self, name) for name in self._parts]
+
+    def _each(self, f: Callable[[Kernel], Kernel]) -> Self:
+        """Return the same of parts that f changes, from left to right."""
+        changed = {name: f(getattr(self, name)) for name in self._parts}
+        return self._replaced(**changed) if any(changed[name] is not getattr(self, name) for name in self._parts) else self
+
     def _with_values(self, values: Iterator[Any]) -> Self:
-        return self._replaced(**{name: getattr(self, name)._with_values(values) for name in self._parts})
+        return self._each(lambda part: part._with_values(values))
 
     def _resolve(self, data: Data) -> Kernel:
-        return self._replaced(**{name: getattr(self, name)._resolve(data) for name in self._parts})
-
-    def _curious(self) -> bool:
-        return any(getattr(self, name)._curious() for name in self._parts)
+        return self._each(lambda part: part._resolve(data))
 
     def _seeing(self, X: Any, names: Sequence[str] | None) -> Kernel:
         return self._seeing_inside(X, names)
 
     def _seeing_inside(self, X: Any, names: Sequence[str] | None) -> Self:
-        seen = {name: getattr(self, name)._seeing(X, names) for name in self._parts}
-        changed = any(seen[name] is not getattr(self, name) for name in self._parts)
-        return self._replaced(**seen) if changed else self
+        return self._each(lambda part: part._seeing(X, names))
+
+    def _bound(self, reading: Reading) -> Kernel:
+        return self._each(lambda part: part._bound(reading))
+
+    def _alternatives(self) -> list[Kernel]:
+        choices = [child._alternatives() for child in self._children()]
+        if all(len(choice) == 1 for choice in choices):
+            return [self]
+        result: list[Kernel] = []
+        for chosen in product(*choices):
+            left = iter(chosen)
+            result.append(self._each(lambda _: next(left)))  # noqa: B023
+        return result
 
 
 class Pair(Operation):
@@ -98,7 +116,7 @@ class Pair(Operation):
             at = at.k1
         return at, pairs[::-1]
 
-    def _operands(self) -> list[Kernel]:
+    def _children(self) -> list[Kernel]:
         first, pairs = self._chain()
         return [first, *(pair.k2 for pair in pairs)]
 
@@ -120,20 +138,8 @@ class Pair(Operation):
             result = pair if result is pair.k1 and right is pair.k2 else pair._replaced(k1=result, k2=right)
         return result  # type: ignore[return-value]
 
-    def _with_values(self, values: Iterator[Any]) -> Self:
-        return self._each(lambda operand: operand._with_values(values))
-
-    def _resolve(self, data: Data) -> Kernel:
-        return self._each(lambda operand: operand._resolve(data))
-
-    def _seeing(self, X: Any, names: Sequence[str] | None) -> Kernel:
-        return self._each(lambda operand: operand._seeing(X, names))
-
-    def _curious(self) -> bool:
-        return any(operand._curious() for operand in self._operands())
-
     def _own(self) -> Iterator[tuple[Hyperparameter, Any]]:
-        operands = self._operands()
+        operands = self._children()
         for i, operand in enumerate(operands):
             prefix = "k1__" * (len(operands) - 1 - i) + ("k2__" if i else "")
             for h, value in operand._own():
@@ -141,7 +147,7 @@ class Pair(Operation):
 
     def _core_order(self) -> list[int]:
         order: list[int] = []
-        for operand in self._operands():
+        for operand in self._children():
             begun = len(order)
             order += [begun + place for place in operand._core_order()]
         return order
@@ -240,7 +246,7 @@ class Product(Pair):
 
     def _divisible(self) -> bool:
         _, pairs = self._chain()
-        return all(isinstance(pair, Product) for pair in pairs) and all(operand._divisible() for operand in self._operands())
+        return all(isinstance(pair, Product) for pair in pairs) and all(operand._divisible() for operand in self._children())
 
 
 class Power(Operation):
@@ -425,6 +431,14 @@ class Columns(Operation):
         seen = self._seeing(data.X, data.names)
         assert isinstance(seen, Columns)
         return seen._replaced(kernel=seen.kernel._resolve(data.restricted(seen._indices())))
+
+    def _bound(self, reading: Reading) -> Kernel:
+        columns: Any = list(plain(self.columns))
+        if isinstance(columns[0], str):
+            columns = reading.columns_of(columns)
+        elif max(columns) >= len(reading.names):
+            raise ValueError(f"columns: there is no column {max(columns)}, the points have {len(reading.names)}")
+        return Columns(self.kernel._bound(reading.only(columns)), columns)
 
     def __repr__(self) -> str:
         return f"{_atom(self.kernel)}.on({list(plain(self.columns))!r})"

@@ -29,15 +29,16 @@ class Data:
     names: Sequence[str] | None = None
     ties: dict[str, Any] = field(default_factory=dict)  # what hyperparameters with a name have become: the first one decides
     anchors: list[Anchor] | None = None  # of all hyperparameters, from left to right, if they are asked for
+    by_column: bool = True  # may a kernel have a number for each column?
 
     def restricted(self, columns: Sequence[int]) -> Data:
         """Return the same with some columns only."""
         names = None if self.names is None else [self.names[i] for i in columns]
-        return Data(self.X[:, list(columns)], self.y, self.weights, names, self.ties, self.anchors)
+        return Data(self.X[:, list(columns)], self.y, self.weights, names, self.ties, self.anchors, self.by_column)
 
-    def moved(self, X: NDArray[np.float64]) -> Data:
+    def moved(self, X: NDArray[np.float64], *, by_column: bool = True) -> Data:
         """Return the same with other points, which have no names."""
-        return Data(X, self.y, self.weights, None, self.ties, self.anchors)
+        return Data(X, self.y, self.weights, None, self.ties, self.anchors, by_column)
 
     @cached_property
     def _proposals(self) -> dict[str, Proposal]:

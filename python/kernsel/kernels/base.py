@@ -6,12 +6,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from inspect import signature
+from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 
 from kernsel.kernels.automatic import Data
 from kernsel.kernels.hyperparameter import Hyperparameter, Parameter, numbers, plain
+from kernsel.kernels.objects import Reading, numbered
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -31,6 +33,7 @@ class Kernel(ABC):
     """
 
     requires_vector_input = True  # scikit-learn asks
+    _sees_points: ClassVar[bool] = True
     _always_shown: ClassVar[tuple[str, ...]] = ()  # when printed for people, even where it has its default
 
     @abstractmethod
@@ -62,11 +65,51 @@ class Kernel(ABC):
         """Tell whether all positive powers of this kernel are kernels."""
         return False
 
+    def _of_features(self) -> bool:
+        """Tell whether this is a function of a distance, or of an inner product, with one length scale or none."""
+        return False
+
+    def _of_inner_product(self) -> bool:
+        return False
+
+    def _children(self) -> list[Kernel]:
+        """Return the kernels that this one is made of."""
+        return []
+
+    def _for_objects(self) -> bool:
+        """Tell whether points have parts that are no numbers."""
+        return any(child._for_objects() for child in self._children())
+
+    def _reading(self) -> Reading | None:
+        """Return how points become numbers, of a kernel that is bound to a set of objects."""
+        return next((found for child in self._children() if (found := child._reading()) is not None), None)
+
+    def _bound(self, reading: Reading) -> Kernel:
+        """Return the same kernel of points that are numbers, those of their objects included."""
+        if self._sees_points and any(pool is not None for pool in reading.pools):
+            names = [str(name) for name, pool in zip(reading.names, reading.pools, strict=True) if pool is None]
+            cure = f"give it columns: .on({list(dict.fromkeys(names))!r})" if names else "expected a kernel of objects"
+            raise ValueError(f"kernel: {self} is one of numbers, and the points are objects; {cure}")
+        return self
+
+    def _alternatives(self) -> list[Kernel]:
+        """Return the kernels that this one stands for, if parameters have several values to choose from."""
+        return [self]
+
     def _replaced(self, **attributes: Any) -> Self:
         """Return a copy with other attributes, which are known to be right."""
         other = object.__new__(type(self))
         other.__dict__.update(self.__dict__, **attributes)
         return other
+
+    def _ready(self, X: Any, Z: Any = None) -> tuple[Kernel, Any, Any]:
+        """Return the kernel as it can be built, and points as arrays."""
+        kernel: Kernel = self
+        if self._for_objects():
+            kernel, X, Z = numbered(self, X, Z)
+        Z = _others(X, Z)
+        kernel, X = kernel._on_points(X)
+        return kernel, X, Z
 
     def _on_points(self, X: Any) -> tuple[Kernel, Any]:
         """Return the kernel with all set that follows from the points alone: columns for names, outputs of maps."""
@@ -78,7 +121,7 @@ class Kernel(ABC):
 
     def _curious(self) -> bool:
         """Tell whether the kernel must see the points before it is built, even if they have no names."""
-        return False
+        return any(child._curious() for child in self._children())
 
     def _seeing(self, X: Any, names: Sequence[str] | None) -> Kernel:
         del X, names
@@ -115,14 +158,13 @@ class Kernel(ABC):
 
     def __call__(self, X: ArrayLike, Z: ArrayLike | None = None, *, out: NDArray[Any] | None = None) -> NDArray[Any]:
         """Return the matrix k(X, X), or k(X, Z); see :func:`kernsel.gram`."""
-        Z = _others(X, Z)
-        kernel, X = self._on_points(X)
+        kernel, X, Z = self._ready(X, Z)
         core = kernel._build()
         return core.gram(X, out) if Z is None else core.cross_gram(X, Z, out)
 
     def diag(self, X: ArrayLike) -> NDArray[Any]:
         """Return the diagonal of k(X, X), shape (n,), in O(n)."""
-        kernel, X = self._on_points(X)
+        kernel, X, _ = self._ready(X)
         return kernel._build().diagonal(X)
 
     def matmul(self, X: ArrayLike, Z: ArrayLike, V: ArrayLike) -> NDArray[Any]:
@@ -138,8 +180,7 @@ class Kernel(ABC):
         -------
         product : ndarray of shape (n,) or (n, r)
         """
-        Z = _others(X, Z)
-        kernel, X = self._on_points(X)
+        kernel, X, Z = self._ready(X, Z)
         return kernel._build().multiply(X, Z, V)
 
     def pullback(
@@ -177,8 +218,9 @@ class Kernel(ABC):
         array([[ 0.2435],
                [-0.2435]])
         """
-        others = _others(X, Z)
-        kernel, X = self._on_points(X)
+        kernel, X, others = self._ready(X, Z)
+        if wrt == "X" and self._for_objects():
+            raise ValueError('wrt: expected "theta": a kernel of objects has no derivatives in the points, got "X"')
         core = kernel._build()
         if wrt == "X":
             return core.pullback_points(X, W, others)
@@ -381,6 +423,18 @@ class Kernel(ABC):
         from kernsel.kernels.algebra import Product, as_kernel
 
         return NotImplemented if (left := as_kernel(other)) is None else Product(left, self)
+
+    def __matmul__(self, inner: Kernel) -> Kernel:
+        from kernsel.kernels.algebra import as_kernel
+        from kernsel.kernels.composition import composed
+
+        return NotImplemented if isinstance(inner, Real) or (right := as_kernel(inner)) is None else composed(self, right)
+
+    def __rmatmul__(self, outer: Any) -> Kernel:
+        from kernsel.kernels.algebra import as_kernel
+        from kernsel.kernels.composition import composed
+
+        return NotImplemented if isinstance(outer, Real) or (left := as_kernel(outer)) is None else composed(left, self)
 
     def __pow__(self, exponent: int) -> Power:
         from kernsel.kernels.algebra import Power

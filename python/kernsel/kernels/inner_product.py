@@ -65,6 +65,12 @@ class DotProduct(Leaf):
     def _build(self) -> _core.Kernel:
         return _core.dot_product(self._number("sigma_0"), self._numbers("length_scale"))
 
+    def _of_features(self) -> bool:
+        return self._has_one_scale()
+
+    def _of_inner_product(self) -> bool:
+        return True
+
     def _rule(self, name: str) -> str:
         """Choose a constant beside inner products of the points, or of points that are scaled."""
         return "ratio" if name == "sigma_0" and self.length_scale is not None else super()._rule(name)
@@ -117,6 +123,12 @@ class Polynomial(Leaf):
     def _build(self) -> _core.Kernel:
         return _core.polynomial(self._number("offset"), int(self.degree), self._numbers("length_scale"))
 
+    def _of_features(self) -> bool:
+        return self._has_one_scale()
+
+    def _of_inner_product(self) -> bool:
+        return True
+
 
 class Linear(ProductLeaf):
     """The linear kernel without a constant, k(x, z) = sum_k x_k z_k / l_k^2.
@@ -136,6 +148,12 @@ class Linear(ProductLeaf):
 
     def _build(self) -> _core.Kernel:
         return _core.polynomial(0.0, 1, self._numbers("length_scale"))
+
+    def _of_features(self) -> bool:
+        return self._has_one_scale()
+
+    def _of_inner_product(self) -> bool:
+        return True
 
 
 class Sigmoid(Leaf):

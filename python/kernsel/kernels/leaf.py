@@ -122,7 +122,7 @@ class Leaf(Kernel):
                 continue
             proposal = data.proposal(self._rule(name))
             if auto:
-                value = proposal.start if name in self._by_column else float(np.mean(proposal.start))
+                value = proposal.start if name in self._by_column and data.by_column else float(np.mean(proposal.start))
             if isinstance(bounds, str) and bounds == "auto":
                 bounds = proposal.bounds(np.size(value), name in self._by_column)
             if isinstance(given, Parameter):
@@ -132,6 +132,9 @@ class Leaf(Kernel):
             else:
                 changed |= {name: value, f"{name}_bounds": bounds}
         return self._replaced(**changed)
+
+    def _has_one_scale(self) -> bool:
+        return np.size(value_of(getattr(self, "length_scale", None))) == 1
 
     def _number(self, name: str) -> float:
         value = value_of(getattr(self, name))

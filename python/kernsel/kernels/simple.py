@@ -26,6 +26,7 @@ class ConstantKernel(Leaf):
     """
 
     _hyper: ClassVar = {"constant_value": "variance"}
+    _sees_points = False
 
     def __init__(self, constant_value: float | str | Parameter = 1.0, constant_value_bounds: Bounds = "auto") -> None:
         self.constant_value = constant_value
@@ -52,6 +53,7 @@ class WhiteKernel(Leaf):
     """
 
     _hyper: ClassVar = {"noise_level": "noise"}
+    _sees_points = False
 
     def __init__(self, noise_level: float | str | Parameter = 1.0, noise_level_bounds: Bounds = "auto") -> None:
         self.noise_level = noise_level

@@ -45,6 +45,9 @@ class RBF(ScaledLeaf):
     def _build(self) -> _core.Kernel:
         return _core.rbf(self._numbers("length_scale"))
 
+    def _of_features(self) -> bool:
+        return self._has_one_scale()
+
     def _divisible(self) -> bool:
         return True
 
@@ -69,6 +72,9 @@ class Exponential(ScaledLeaf):
 
     def _build(self) -> _core.Kernel:
         return _core.exponential(self._numbers("length_scale"))
+
+    def _of_features(self) -> bool:
+        return self._has_one_scale()
 
     def _divisible(self) -> bool:
         return True
@@ -128,6 +134,9 @@ class Matern(Leaf):
         make = _core.product_matern if self.product else _core.matern
         return make(float(self.nu), self._numbers("length_scale"))
 
+    def _of_features(self) -> bool:
+        return not self.product and self.nu in (0.5, 1.5, 2.5, np.inf) and self._has_one_scale()
+
     def _divisible(self) -> bool:
         return True  # the characteristic function of Student's t, which is infinitely divisible
 
@@ -169,6 +178,9 @@ class RationalQuadratic(Leaf):
 
     def _build(self) -> _core.Kernel:
         return _core.rational_quadratic(self._number("alpha"), self._numbers("length_scale"))
+
+    def _of_features(self) -> bool:
+        return self._has_one_scale()
 
     def _divisible(self) -> bool:
         return True

@@ -1,0 +1,122 @@
+"""Kernels of another kernel's features."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernsel import _core
+from kernsel.kernels.algebra import Operation, Pair, Power
+from kernsel.kernels.automatic import Data
+from kernsel.kernels.base import Kernel
+from kernsel.kernels.object_kernel import ObjectEmbedding
+from kernsel.kernels.objects import Reading
+from kernsel.kernels.simple import ConstantKernel, WhiteKernel
+
+__all__ = ["Composition", "composed"]
+
+_SAMPLE = 300  # points are enough to see how far features are apart
+
+
+class Composition(Operation):
+    """A kernel of another kernel's features, k_outer(phi(x), phi(z)) with phi(x)'phi(z) = k_inner(x, z); ``outer @ inner``.
+
+    A kernel of the distance takes that of the features, d^2 = k(x, x) + k(z, z) - 2 k(x, z); one of the inner product takes
+    k(x, z). So a kernel on strings, on sets or on distributions becomes one that can approximate any function of them. An
+    "auto" length scale follows the distances of the features.
+
+    Parameters
+    ----------
+    outer : Kernel
+        RBF, Exponential, Matern (of nu 1/2, 3/2, 5/2 or infinity, no product), RationalQuadratic, DotProduct, Linear or
+        Polynomial with one length scale at most; any kernel of vectors if the features of `inner` are vectors, as those of
+        :class:`kernsel.structured.LinearizedTransport` are.
+    inner : Kernel
+
+    Examples
+    --------
+    >>> from kernsel.kernels import RBF, Linear
+    >>> (RBF(2.0) @ Linear())([[0.0, 1.0]], [[3.0, 1.0]]) == RBF(2.0)([[0.0, 1.0]], [[3.0, 1.0]])
+    array([[ True]])
+    """
+
+    _parts = ("outer", "inner")
+
+    def __init__(self, outer: Kernel, inner: Kernel) -> None:
+        self.outer = outer
+        self.inner = inner
+        self._check()
+
+    def _check(self) -> None:
+        super()._check()
+        if self.outer._for_objects():
+            raise ValueError(f"outer: expected a kernel of vectors, got {self.outer!r}")
+        if not isinstance(self.inner, ObjectEmbedding) and not self.outer._of_features():
+            raise ValueError(
+                f"outer: expected a kernel of a distance or an inner product, with one length scale, got {self.outer!r}"
+            )
+
+    def _build(self) -> _core.Kernel:
+        outer = self.outer._build()
+        if isinstance(self.inner, ObjectEmbedding):
+            return self.inner._of_rows(outer)
+        return _core.compose(outer, self.inner._build())
+
+    def _divisible(self) -> bool:
+        return self.outer._divisible()
+
+    def _bound(self, reading: Reading) -> Kernel:
+        return self._replaced(inner=self.inner._bound(reading))
+
+    def _seeing(self, X: Any, names: Sequence[str] | None) -> Kernel:
+        inner = self.inner._seeing(X, names)
+        return self if inner is self.inner else self._replaced(inner=inner)
+
+    def _resolve(self, data: Data) -> Kernel:
+        inner = self.inner._resolve(data)
+        features = _one_column(inner, data, distances=not self.outer._of_inner_product())
+        return self._replaced(inner=inner, outer=self.outer._resolve(data.moved(features, by_column=False)))
+
+    def __repr__(self) -> str:
+        return f"{_factor(self.outer, repr(self.outer))} @ {_factor(self.inner, repr(self.inner))}"
+
+    def _short(self) -> str:
+        return f"{_factor(self.outer, self.outer._short())} @ {_factor(self.inner, self.inner._short())}"
+
+
+def composed(outer: Kernel, inner: Kernel) -> Kernel:
+    """Return outer @ inner: constants and noise stay outside, and sums and products are composed part by part."""
+    if isinstance(outer, Pair):
+        parts = [part for part in outer._children() if not isinstance(part, ConstantKernel | WhiteKernel)]
+        if len(parts) > 1 and inner.n_dims:
+            raise ValueError(
+                f"outer: {outer} would have the hyperparameters of {inner} once for each part; compose the parts, or fix them"
+            )
+        return outer._each(lambda part: part if isinstance(part, ConstantKernel | WhiteKernel) else composed(part, inner))
+    if isinstance(outer, Power):
+        return Power(composed(outer.kernel, inner), outer.exponent)
+    return Composition(outer, inner)
+
+
+def _one_column(kernel: Kernel, data: Data, *, distances: bool) -> NDArray[np.float64]:
+    """Return one column that is as spread as the features of the kernel, or as large: starts and bounds are read off it."""
+    n = len(data.X)
+    chosen = np.arange(n) if n <= _SAMPLE else np.linspace(0, n - 1, _SAMPLE).astype(int)
+    X = data.X[chosen]
+    K = np.asarray(kernel(X))
+    column = np.sqrt(np.maximum(np.diag(K), 0.0))
+    if distances:
+        centred = K - K.mean(axis=0)
+        centred -= centred.mean(axis=1, keepdims=True)
+        total = float(np.trace(centred)) / len(K)  # the variance of the features
+        along = np.linalg.eigh((centred + centred.T) / 2)[1][:, -1]
+        spread = float(along.std())
+        column = (along - along.mean()) * (total**0.5 / spread if spread > 0 and total > 0 else 0.0)
+    return np.interp(np.arange(n), chosen, column)[:, None]
+
+
+def _factor(kernel: Kernel, written: str) -> str:
+    return f"({written})" if isinstance(kernel, Operation) else written

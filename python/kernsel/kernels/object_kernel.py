@@ -1,0 +1,224 @@
+"""What kernels of objects have in common: values from tables, which are made once for each set of objects; embeddings."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from inspect import signature
+from itertools import product
+from numbers import Integral
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernsel import _core
+from kernsel.kernels.base import Kernel
+from kernsel.kernels.hyperparameter import numbers, plain
+from kernsel.kernels.objects import ObjectSet, Pool, Reading
+
+__all__ = ["ObjectEmbedding", "ObjectKernel"]
+
+Matrix = NDArray[np.float64]
+# Values, and for each hyperparameter their derivatives in what `theta` has.
+Table = tuple[Matrix, list[Matrix]]
+
+
+class ObjectKernel(Kernel):
+    """A kernel of objects: it says what it takes for objects, and makes tables of values.
+
+    A bound kernel belongs to a pool of objects; points are then the numbers of objects there.
+    """
+
+    requires_vector_input = False
+    _whole: ClassVar[dict[str, int]] = {}  # parameters that are whole numbers, with the least; several are a choice to be made
+
+    _pool: Pool | None = None
+    _source: Reading | None = None
+
+    @abstractmethod
+    def _encode(self, objects: Sequence[Any]) -> Any:
+        """Return objects as the other methods take them; raise if they are none. Not called again on what it returned."""
+
+    @abstractmethod
+    def _table(self, X: Any, Z: Any, derivative: bool) -> Table:
+        """Return k(X, Z), of X with itself if Z is None; the derivatives only if they are asked for."""
+
+    @abstractmethod
+    def _diagonal_of(self, X: Any) -> Matrix:
+        """Return k(x, x) for all x, the very numbers that are on the diagonal of the table."""
+
+    def _learned(self, X: Any) -> Self:
+        """Return the kernel with what it takes from the objects to learn from."""
+        del X
+        return self
+
+    def _check_whole(self) -> None:
+        """Raise unless parameters that are whole numbers are some."""
+        for name, least in self._whole.items():
+            for value in self._choices(name):
+                if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
+                    raise ValueError(
+                        f"{name}: expected a whole number from {least} on, or a list of some to choose from, "
+                        f"got {getattr(self, name)!r}"
+                    )
+
+    def _choices(self, name: str) -> list[Any]:
+        value = plain(getattr(self, name))
+        if isinstance(value, list | tuple | range) and not len(value):
+            raise ValueError(f"{name}: expected at least one value, got {value!r}")
+        return list(value) if isinstance(value, list | tuple | range) else [value]
+
+    def _alternatives(self) -> list[Kernel]:
+        chosen = product(*(self._choices(name) for name in self._whole))
+        return [self._replaced(**dict(zip(self._whole, values, strict=True))) for values in chosen]
+
+    def _for_objects(self) -> bool:
+        return True
+
+    def _reading(self) -> Reading | None:
+        return self._source
+
+    def _bound(self, reading: Reading) -> Kernel:
+        for name in self._whole:
+            if len(self._choices(name)) > 1:
+                raise ValueError(
+                    f"{name}: expected one number to compute with, got {getattr(self, name)!r}; "
+                    "kernsel.select chooses one of several"
+                )
+        if len(reading.pools) != 1 or reading.pools[0] is None:
+            names = [name for name, pool in zip(reading.names, reading.pools, strict=True) if pool is not None]
+            cure = f"say which: .on([{names[0]!r}])" if names else "expected objects"
+            raise ValueError(f"kernel: {self} takes one part of the points, of objects; {cure}")
+        pool = reading.pools[0]
+        return self._replaced(_pool=pool, _source=reading.whole)._learned(self._encoded(pool.kept()[0]))
+
+    def _encoded(self, objects: ObjectSet) -> Any:
+        return objects.made(("encoded", type(self)), self._read_with(), lambda: self._encode(objects.objects))
+
+    def _read_with(self) -> tuple[Any, ...]:
+        """Return what the encoding of objects depends on."""
+        return ()
+
+    def _kind(self) -> tuple[Any, ...]:
+        """Return what tables differ by that are kept side by side."""
+        return type(self), *(getattr(self, name) for name in self._whole)
+
+    def _made_with(self) -> tuple[Any, ...]:
+        """Return all that values depend on."""
+        options = [getattr(self, name) for name in signature(type(self)).parameters if not name.endswith("_bounds")]
+        return tuple(_key(value) for value in options)
+
+    def _free_parameters(self) -> bool:
+        return any(not h.fixed for h, _ in self._own())
+
+    def _tables(self, x: ObjectSet, z: ObjectSet, *, derivative: bool) -> Table:
+        """Return k(x, z) of whole sets; those of the later set keep it."""
+        pool = self._pool
+        assert pool is not None
+        if x.start < z.start:
+            values, slopes = self._tables(z, x, derivative=derivative)
+            return values.T, [slope.T for slope in slopes]
+        with pool.lock:
+            kind = ("table", self._kind(), z.start)
+            others = None if x is z else self._encoded(z)
+            table: Table = x.made(kind, self._made_with(), lambda: self._table(self._encoded(x), others, derivative))
+            if derivative and not table[1]:
+                x.forget(kind)
+                return self._tables(x, z, derivative=True)
+            return table
+
+    def _build(self) -> _core.Kernel:
+        if self._pool is None:
+            raise ValueError(f"kernel: {self} is of objects, and the points are numbers")
+        derivative = self._free_parameters()
+        for x, z in self._pool.wanted():
+            self._tables(x, z, derivative=derivative)
+        theta = [float(v) for h, value in self._own() for v in h.on_scale(np.ravel(numbers(value, h.name, positive=h.log)))]
+        return _core.function(self._block, self._pull, theta, f"{id(self)}", self._diagonal_block)
+
+    def _block(self, X: Matrix, Z: Matrix) -> Matrix:
+        assert self._pool is not None
+        values = np.empty((len(X), len(Z)))
+        for x, rows, i in self._pool.runs(X):
+            for z, columns, j in self._pool.runs(Z):
+                values[np.ix_(rows, columns)] = self._tables(x, z, derivative=False)[0][np.ix_(i, j)]
+        return values
+
+    def _diagonal_block(self, X: Matrix) -> Matrix:
+        assert self._pool is not None
+        values = np.empty(len(X))
+        for x, rows, i in self._pool.runs(X):
+            with self._pool.lock:
+                diagonal = x.made(
+                    ("diagonal", self._kind()),
+                    self._made_with(),
+                    lambda x=x: self._diagonal_of(self._encoded(x)),  # type: ignore[misc]
+                )
+            values[rows] = diagonal[i]
+        return values
+
+    def _pull(self, X: Matrix, Z: Matrix, W: Matrix) -> list[float]:
+        assert self._pool is not None
+        total = np.zeros(sum(h.n_elements for h, _ in self._own()))
+        for x, rows, i in self._pool.runs(X):
+            for z, columns, j in self._pool.runs(Z):
+                total += self._pull_one(x, i, z, j, W[np.ix_(rows, columns)])
+        return total.tolist()
+
+    def _pull_one(self, x: ObjectSet, i: NDArray[np.intp], z: ObjectSet, j: NDArray[np.intp], W: Matrix) -> Matrix:
+        """Return the gradient of sum_ij W_ij k(x_i, z_j)."""
+        slopes = self._tables(x, z, derivative=True)[1]
+        return np.array([float(np.vdot(W, slope[np.ix_(i, j)])) for slope in slopes])
+
+
+class ObjectEmbedding(ObjectKernel):
+    """A kernel that is the inner product of features: objects become rows of numbers, and kernels of rows apply to them."""
+
+    @abstractmethod
+    def _embed(self, X: Any) -> Matrix:
+        """Return the features, shape (n, m)."""
+
+    def _table(self, X: Any, Z: Any, derivative: bool) -> Table:
+        raise NotImplementedError("an embedding has rows, and no tables")
+
+    def _diagonal_of(self, X: Any) -> Matrix:
+        raise NotImplementedError("an embedding has rows, and no tables")
+
+    def _rows(self, X: Matrix) -> Matrix:
+        assert self._pool is not None
+        parts = []
+        for x, rows, i in self._pool.runs(X):
+            with self._pool.lock:
+                embedded = x.made(
+                    ("rows", self._kind()),
+                    self._made_with(),
+                    lambda x=x: self._embed(self._encoded(x)),  # type: ignore[misc]
+                )
+            parts.append((rows, embedded[i]))
+        if not parts:
+            return np.empty((0, self._width()))
+        result = np.empty((len(X), parts[0][1].shape[1]))
+        for rows, values in parts:
+            result[rows] = values
+        return result
+
+    @abstractmethod
+    def _width(self) -> int:
+        """Return the number of features, of a bound kernel."""
+
+    def _build(self) -> _core.Kernel:
+        return self._of_rows(_core.polynomial(0.0, 1, []))
+
+    def _of_rows(self, kernel: _core.Kernel) -> _core.Kernel:
+        """Return a kernel of the features."""
+        if self._pool is None:
+            raise ValueError(f"kernel: {self} is of objects, and the points are numbers")
+        return _core.transform(kernel, self._width(), self._rows, None)
+
+
+def _key(value: Any) -> Any:
+    """Return a value as it can be compared."""
+    if isinstance(value, np.ndarray):
+        return value.shape, value.tobytes()
+    return value if isinstance(value, str | int | float | tuple | None) else repr(value)
