@@ -172,7 +172,7 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
         self : GaussianProcessRegressor
         """
         kernel = self._prior_kernel()
-        if kernel._for_objects():
+        if for_objects(kernel, X):
             kernel, X = training_points(self, kernel, X)
             y = checked_targets(X, y)
             self._refuse_trend_of_objects()

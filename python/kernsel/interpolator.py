@@ -18,7 +18,7 @@ from kernsel.interpolation import FEASIBLE, positive_part
 from kernsel.kernels import Kernel, Matern
 from kernsel.kernels.algebra import as_kernel
 from kernsel.kernels.automatic import Data
-from kernsel.points import checked_targets, new_points, training_points
+from kernsel.points import checked_targets, for_objects, new_points, training_points
 
 __all__ = ["KernelInterpolator"]
 
@@ -93,7 +93,7 @@ class KernelInterpolator(MultiOutputMixin, RegressorMixin, BaseEstimator):  # ty
             rounding: |s(X) - y| may be 1e-5 of |y - mean(y)|, plus 1e-7 of |y|.
         """
         kernel = self._valid_kernel()
-        if kernel._for_objects():
+        if for_objects(kernel, X):
             kernel, X = training_points(self, kernel, X)
             y = checked_targets(X, y)
         else:

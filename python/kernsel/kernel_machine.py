@@ -106,7 +106,7 @@ class KernelMachine(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
 
     def _checked(self, X: Any, y: Any, sample_weight: Any) -> TrainingData:
         kernel = self.kernel
-        if for_objects(kernel):
+        if for_objects(kernel, X):
             kernel, X = training_points(self, kernel, X)
             y = checked_targets(X, y)
         else:

@@ -10,16 +10,19 @@ from sklearn.utils import check_array, check_consistent_length
 from sklearn.utils.validation import column_or_1d, validate_data
 
 from kernsel.kernels import Kernel
-from kernsel.kernels.objects import Reading, are_numbers
+from kernsel.kernels.objects import Mixed, Reading, are_numbers
 
 __all__ = ["checked_targets", "for_objects", "in_parts", "new_points", "training_points"]
 
 _AT_ONCE = 2048  # objects that predictions are made of at a time: their table with the training points is whole
 
 
-def for_objects(kernel: Any) -> bool:
-    """Tell whether this is a kernel of points that are no vectors."""
-    return isinstance(kernel, Kernel) and kernel._for_objects()
+def for_objects(kernel: Any, X: Any = None) -> bool:
+    """Tell whether this is a kernel of points that are no vectors; raise if it is not, and points are."""
+    found = isinstance(kernel, Kernel) and kernel._for_objects()
+    if not found and isinstance(X, Mixed):
+        raise TypeError(f"kernel: expected one that names the parts of X, got {kernel!r}")
+    return found
 
 
 def training_points(estimator: Any, kernel: Any, X: Any) -> tuple[Kernel, NDArray[np.float64]]:

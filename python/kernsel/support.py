@@ -197,7 +197,7 @@ class SVR(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         """
         own: Any = self.kernel
         data: Any
-        if for_objects(own):
+        if for_objects(own, X):
             own, data = training_points(self, own, X)
             y = checked_targets(data, y, multi_output=False)
         else:

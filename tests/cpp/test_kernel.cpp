@@ -110,6 +110,26 @@ void gradients_in_the_points() {
   }
 }
 
+// A squared exponential of linear features is one of points; whatever it is composed with.
+void composed_kernels() {
+  constexpr Index n = 40, d = 2;
+  const std::vector<double> x = random_numbers<double>(n * d, 1);
+  const auto X = kernsel::columns(x.data(), n, d);
+  std::vector<double> K(n * n), expected(n * n);
+  const Kernel linear = kernsel::polynomial(0.0, 1, {1.0});
+  const Kernel k = kernsel::compose(kernsel::rbf({0.8}), linear);
+  CHECK(kernsel::gram<double>(k, X, kernsel::columns(K.data(), n, n)).ok());
+  CHECK(kernsel::gram<double>(kernsel::rbf({0.8}), X, kernsel::columns(expected.data(), n, n)).ok());
+  double error = 0.0;
+  for (std::size_t i = 0; i < K.size(); ++i) error = std::max(error, std::abs(K[i] - expected[i]));
+  CHECK_BELOW(error, 1e-13);
+  CHECK(k.theta() == (std::vector<double>{std::log(0.8), 0.0}));
+  for (const Kernel& wrong : {kernsel::compose(kernsel::rbf({1.0, 2.0}), linear),
+                              kernsel::compose(kernsel::rbf({-1.0}), linear), kernsel::compose(kernsel::cosine({1.0}), linear),
+                              kernsel::compose(k, linear), kernsel::compose(kernsel::rbf({1.0}), kernsel::rbf({-1.0}))})
+    CHECK(kernsel::gram<double>(wrong, X, kernsel::columns(K.data(), n, n)).code == kernsel::Code::invalid_argument);
+}
+
 void functions_are_called_once_and_may_throw() {
   std::atomic<int> calls{0};
   kernsel::KernelFunction f;
@@ -125,6 +145,19 @@ void functions_are_called_once_and_may_throw() {
   const auto out = kernsel::columns(K.data(), 20, 20);
   CHECK(kernsel::gram<double>(kernsel::function(f) * kernsel::function(f) + kernsel::function(f), X, out).ok());
   CHECK(calls == 1);
+  calls = 0;  // k(x, x) is asked for by itself where it can be
+  f.diagonal = [](kernsel::View<const double> points, kernsel::View<double> values) {
+    for (Index i = 0; i < points.rows; ++i) values(i, 0) = 1.0 + points(i, 0) * points(i, 0);
+  };
+  f.name = "with a diagonal";
+  const std::vector<double> whole = K;
+  CHECK(kernsel::gram<double>(kernsel::normalize(kernsel::function(f)), X, out).ok());
+  CHECK(calls == 1);
+  const auto at = [&](std::size_t i, std::size_t j) { return 1.0 + x[i] * x[j]; };
+  CHECK_BELOW(std::abs(K[3 + 7 * 20] - at(3, 7) / std::sqrt(at(3, 3) * at(7, 7))), 1e-14);
+  CHECK(kernsel::gram_diagonal<double>(kernsel::function(f), X, kernsel::columns(K.data(), 20, 1)).ok());
+  CHECK(calls == 1);
+  CHECK(K[5] == at(5, 5));
   f.value = [](kernsel::View<const double>, kernsel::View<const double>, kernsel::View<double>) {
     throw std::runtime_error("not today");
   };
@@ -146,6 +179,7 @@ int main() {
   parameters_from_left_to_right();
   shared_subtrees();
   gradients_in_the_points();
+  composed_kernels();
   functions_are_called_once_and_may_throw();
   errors_wait_until_the_kernel_is_used();
   return report("kernel");

@@ -16,7 +16,7 @@ from kernsel.classification.binary import BinaryProcess, Settings
 from kernsel.classification.latent import require_square_memory
 from kernsel.classification.parameters import criterion_of, kernel_of, labels_of, require_parameters, require_softmax
 from kernsel.classification.several import MultinomialProcess, OneAgainstAnother, OneAgainstRest
-from kernsel.points import checked_targets, new_points, training_points
+from kernsel.points import checked_targets, for_objects, new_points, training_points
 from kernsel.selection import Budget
 from kernsel.selection.progress import CallbackSupport, watched, with_callbacks
 
@@ -172,7 +172,7 @@ class GaussianProcessClassifier(CallbackSupport, ClassifierMixin, BaseEstimator)
         """
         kernel = kernel_of(self.kernel)
         link = require_parameters(self)
-        if kernel._for_objects():
+        if for_objects(kernel, X):
             kernel, X = training_points(self, kernel, X)
             y = checked_targets(X, y, labels=True)
         else:

@@ -20,7 +20,7 @@ from kernsel.kernels.hyperparameter import Hyperparameter, plain
 from kernsel.kernels.objects import Reading
 from kernsel.kernels.simple import ConstantKernel
 
-__all__ = ["Columns", "Exp", "Operation", "PolynomialOf", "Power", "Product", "Sum", "as_kernel"]
+__all__ = ["Columns", "Exp", "Operation", "PolynomialOf", "Power", "Product", "Sum", "as_kernel", "enclosed"]
 
 
 def as_kernel(value: object) -> Kernel | None:
@@ -96,6 +96,7 @@ class Pair(Operation):
     """A sum or a product. Long ones lean to the left, and are walked without recursion: there may be thousands of operands."""
 
     _parts = ("k1", "k2")
+    _infix = True
 
     def __init__(self, k1: Kernel, k2: Kernel) -> None:
         self.k1 = k1
@@ -207,7 +208,9 @@ class Pair(Operation):
                 written = f"{written} + ({right})" if isinstance(pair.k2, Sum) else f"{written} + {right}"
             else:
                 written = f"({written})" if isinstance(left, Sum) else written
-                written = f"{written} * ({right})" if isinstance(pair.k2, Pair) else f"{written} * {right}"
+                written = (
+                    f"{written} * ({right})" if pair.k2._infix and not isinstance(pair.k2, Power) else f"{written} * {right}"
+                )
             left = pair
         return written
 
@@ -267,6 +270,7 @@ class Power(Operation):
     """
 
     _parts = ("kernel",)
+    _infix = True
 
     def __init__(self, kernel: Kernel, exponent: float) -> None:
         self.kernel = kernel
@@ -293,10 +297,10 @@ class Power(Operation):
         return int(self.exponent) if float(self.exponent).is_integer() else float(self.exponent)
 
     def __repr__(self) -> str:
-        return f"{_atom(self.kernel)} ** {self._exponent()!r}"
+        return f"{enclosed(self.kernel, repr(self.kernel))} ** {self._exponent()!r}"
 
     def _short(self) -> str:
-        return f"{_enclosed(self.kernel, self.kernel._short(), Sum, Product, Power)} ** {self._exponent()!r}"
+        return f"{enclosed(self.kernel, self.kernel._short())} ** {self._exponent()!r}"
 
 
 class Exp(Operation):
@@ -441,15 +445,12 @@ class Columns(Operation):
         return Columns(self.kernel._bound(reading.only(columns)), columns)
 
     def __repr__(self) -> str:
-        return f"{_atom(self.kernel)}.on({list(plain(self.columns))!r})"
+        return f"{enclosed(self.kernel, repr(self.kernel))}.on({list(plain(self.columns))!r})"
 
     def _short(self) -> str:
-        return f"{_enclosed(self.kernel, self.kernel._short(), Sum, Product, Power)}.on({list(plain(self.columns))!r})"
+        return f"{enclosed(self.kernel, self.kernel._short())}.on({list(plain(self.columns))!r})"
 
 
-def _atom(kernel: Kernel) -> str:
-    return f"({kernel!r})" if isinstance(kernel, Sum | Product | Power) else repr(kernel)
-
-
-def _enclosed(kernel: Kernel, written: str, *types: type[Kernel]) -> str:
-    return f"({written})" if isinstance(kernel, types) else written
+def enclosed(kernel: Kernel, written: str) -> str:
+    """Return a kernel's text in parentheses if it is made of several with a sign between them."""
+    return f"({written})" if kernel._infix else written

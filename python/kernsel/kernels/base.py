@@ -13,7 +13,7 @@ import numpy as np
 
 from kernsel.kernels.automatic import Data
 from kernsel.kernels.hyperparameter import Hyperparameter, Parameter, numbers, plain
-from kernsel.kernels.objects import Reading, numbered
+from kernsel.kernels.objects import Mixed, Reading, numbered
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -34,6 +34,7 @@ class Kernel(ABC):
 
     requires_vector_input = True  # scikit-learn asks
     _sees_points: ClassVar[bool] = True
+    _infix: ClassVar[bool] = False  # is it written with a sign between kernels?
     _always_shown: ClassVar[tuple[str, ...]] = ()  # when printed for people, even where it has its default
 
     @abstractmethod
@@ -105,7 +106,7 @@ class Kernel(ABC):
     def _ready(self, X: Any, Z: Any = None) -> tuple[Kernel, Any, Any]:
         """Return the kernel as it can be built, and points as arrays."""
         kernel: Kernel = self
-        if self._for_objects():
+        if self._for_objects() or isinstance(X, Mixed):
             kernel, X, Z = numbered(self, X, Z)
         Z = _others(X, Z)
         kernel, X = kernel._on_points(X)

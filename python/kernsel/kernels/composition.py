@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernsel import _core
-from kernsel.kernels.algebra import Operation, Pair, Power
+from kernsel.kernels.algebra import Operation, Pair, Power, enclosed
 from kernsel.kernels.automatic import Data
 from kernsel.kernels.base import Kernel
 from kernsel.kernels.object_kernel import ObjectEmbedding
@@ -44,6 +44,7 @@ class Composition(Operation):
     """
 
     _parts = ("outer", "inner")
+    _infix = True
 
     def __init__(self, outer: Kernel, inner: Kernel) -> None:
         self.outer = outer
@@ -81,10 +82,10 @@ class Composition(Operation):
         return self._replaced(inner=inner, outer=self.outer._resolve(data.moved(features, by_column=False)))
 
     def __repr__(self) -> str:
-        return f"{_factor(self.outer, repr(self.outer))} @ {_factor(self.inner, repr(self.inner))}"
+        return f"{enclosed(self.outer, repr(self.outer))} @ {enclosed(self.inner, repr(self.inner))}"
 
     def _short(self) -> str:
-        return f"{_factor(self.outer, self.outer._short())} @ {_factor(self.inner, self.inner._short())}"
+        return f"{enclosed(self.outer, self.outer._short())} @ {enclosed(self.inner, self.inner._short())}"
 
 
 def composed(outer: Kernel, inner: Kernel) -> Kernel:
@@ -116,7 +117,3 @@ def _one_column(kernel: Kernel, data: Data, *, distances: bool) -> NDArray[np.fl
         spread = float(along.std())
         column = (along - along.mean()) * (total**0.5 / spread if spread > 0 and total > 0 else 0.0)
     return np.interp(np.arange(n), chosen, column)[:, None]
-
-
-def _factor(kernel: Kernel, written: str) -> str:
-    return f"({written})" if isinstance(kernel, Operation) else written

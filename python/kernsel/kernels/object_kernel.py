@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from functools import partial
 from inspect import signature
 from itertools import product
 from numbers import Integral
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 from kernsel import _core
 from kernsel.kernels.base import Kernel
 from kernsel.kernels.hyperparameter import numbers, plain
-from kernsel.kernels.objects import ObjectSet, Pool, Reading
+from kernsel.kernels.objects import ObjectSet, Places, Pool, Reading
 
 __all__ = ["ObjectEmbedding", "ObjectKernel"]
 
@@ -32,6 +33,8 @@ class ObjectKernel(Kernel):
 
     requires_vector_input = False
     _whole: ClassVar[dict[str, int]] = {}  # parameters that are whole numbers, with the least; several are a choice to be made
+
+    _has_slopes: ClassVar[bool] = True  # are derivatives in tables, too? Otherwise the kernel has _pull_objects()
 
     _pool: Pool | None = None
     _source: Reading | None = None
@@ -109,67 +112,105 @@ class ObjectKernel(Kernel):
         options = [getattr(self, name) for name in signature(type(self)).parameters if not name.endswith("_bounds")]
         return tuple(_key(value) for value in options)
 
-    def _free_parameters(self) -> bool:
-        return any(not h.fixed for h, _ in self._own())
-
-    def _tables(self, x: ObjectSet, z: ObjectSet, *, derivative: bool) -> Table:
-        """Return k(x, z) of whole sets; those of the later set keep it."""
-        pool = self._pool
-        assert pool is not None
-        if x.start < z.start:
-            values, slopes = self._tables(z, x, derivative=derivative)
-            return values.T, [slope.T for slope in slopes]
-        with pool.lock:
-            kind = ("table", self._kind(), z.start)
-            others = None if x is z else self._encoded(z)
-            table: Table = x.made(kind, self._made_with(), lambda: self._table(self._encoded(x), others, derivative))
-            if derivative and not table[1]:
-                x.forget(kind)
-                return self._tables(x, z, derivative=True)
-            return table
+    def _pull_objects(self, X: Any, Z: Any, W: Matrix) -> Matrix:
+        """Return the gradient of sum_ij W_ij k(x_i, z_j), of a kernel without tables of derivatives."""
+        raise NotImplementedError
 
     def _build(self) -> _core.Kernel:
         if self._pool is None:
             raise ValueError(f"kernel: {self} is of objects, and the points are numbers")
-        derivative = self._free_parameters()
+        values = ObjectValues(self, self._pool)
         for x, z in self._pool.wanted():
-            self._tables(x, z, derivative=derivative)
+            values.table(x, z, derivative=values.free and self._has_slopes)
         theta = [float(v) for h, value in self._own() for v in h.on_scale(np.ravel(numbers(value, h.name, positive=h.log)))]
-        return _core.function(self._block, self._pull, theta, f"{id(self)}", self._diagonal_block)
+        return _core.function(values.block, values.pull, theta, f"{id(self)}", values.diagonal)
 
-    def _block(self, X: Matrix, Z: Matrix) -> Matrix:
-        assert self._pool is not None
+
+class ObjectValues:
+    """What the core asks for: values of a kernel with the parameters that it has, and their derivatives, block by block."""
+
+    def __init__(self, kernel: ObjectKernel, pool: Pool) -> None:
+        self.kernel = kernel
+        self.pool = pool
+        own = list(kernel._own())
+        self.count = sum(h.n_elements for h, _ in own)
+        self.free = any(not h.fixed for h, _ in own)
+        self.kind, self.made_with = kernel._kind(), kernel._made_with()
+        self._known: dict[tuple[int, int], Table] = {}
+
+    def table(self, x: ObjectSet, z: ObjectSet, *, derivative: bool) -> Table:
+        """Return k(x, z) of whole sets; the later set keeps it for others."""
+        known = self._known.get((x.start, z.start))
+        if known is not None and (known[1] or not derivative):
+            return known
+        if x.start < z.start:
+            values, slopes = self.table(z, x, derivative=derivative)
+            table = values.T, [slope.T for slope in slopes]
+        else:
+            with self.pool.lock:
+                table = self._made(x, z, derivative=derivative)
+        self._known[x.start, z.start] = table
+        return table
+
+    def _made(self, x: ObjectSet, z: ObjectSet, *, derivative: bool) -> Table:
+        kind = ("table", self.kind, z.start)
+
+        def make() -> Table:
+            return self.kernel._table(self.kernel._encoded(x), None if x is z else self.kernel._encoded(z), derivative)
+
+        table: Table = x.made(kind, self.made_with, make)
+        if derivative and not table[1]:
+            x.forget(kind)
+            table = x.made(kind, self.made_with, make)
+        return table
+
+    def block(self, X: Matrix, Z: Matrix) -> Matrix:
+        """Return k(X, Z) for the numbers of objects."""
+        of_x, of_z = self.pool.runs(X), self.pool.runs(Z)
+        if len(of_x) == len(of_z) == 1:  # as almost always
+            (x, _, i), (z, _, j) = of_x[0], of_z[0]
+            values: Matrix = self.table(x, z, derivative=False)[0][_index(i, j)]
+            return values
         values = np.empty((len(X), len(Z)))
-        for x, rows, i in self._pool.runs(X):
-            for z, columns, j in self._pool.runs(Z):
-                values[np.ix_(rows, columns)] = self._tables(x, z, derivative=False)[0][np.ix_(i, j)]
+        for x, rows, i in of_x:
+            for z, columns, j in of_z:
+                values[_index(rows, columns)] = self.table(x, z, derivative=False)[0][_index(i, j)]
         return values
 
-    def _diagonal_block(self, X: Matrix) -> Matrix:
-        assert self._pool is not None
+    def diagonal(self, X: Matrix) -> Matrix:
+        """Return k(x, x) for the numbers of objects."""
         values = np.empty(len(X))
-        for x, rows, i in self._pool.runs(X):
-            with self._pool.lock:
-                diagonal = x.made(
-                    ("diagonal", self._kind()),
-                    self._made_with(),
-                    lambda x=x: self._diagonal_of(self._encoded(x)),  # type: ignore[misc]
-                )
-            values[rows] = diagonal[i]
+        for x, rows, i in self.pool.runs(X):
+            with self.pool.lock:
+                values[rows] = x.made(("diagonal", self.kind), self.made_with, partial(self._diagonal_of, x))[i]
         return values
 
-    def _pull(self, X: Matrix, Z: Matrix, W: Matrix) -> list[float]:
-        assert self._pool is not None
-        total = np.zeros(sum(h.n_elements for h, _ in self._own()))
-        for x, rows, i in self._pool.runs(X):
-            for z, columns, j in self._pool.runs(Z):
-                total += self._pull_one(x, i, z, j, W[np.ix_(rows, columns)])
+    def _diagonal_of(self, x: ObjectSet) -> Matrix:
+        return self.kernel._diagonal_of(self.kernel._encoded(x))
+
+    def pull(self, X: Matrix, Z: Matrix, W: Matrix) -> list[float]:
+        """Return the gradient of sum_ij W_ij k(x_i, z_j)."""
+        total = np.zeros(self.count)
+        if self.free:
+            for x, rows, i in self.pool.runs(X):
+                for z, columns, j in self.pool.runs(Z):
+                    total += self._pull(x, i, z, j, W[_index(rows, columns)])
         return total.tolist()
 
-    def _pull_one(self, x: ObjectSet, i: NDArray[np.intp], z: ObjectSet, j: NDArray[np.intp], W: Matrix) -> Matrix:
-        """Return the gradient of sum_ij W_ij k(x_i, z_j)."""
-        slopes = self._tables(x, z, derivative=True)[1]
-        return np.array([float(np.vdot(W, slope[np.ix_(i, j)])) for slope in slopes])
+    def _pull(self, x: ObjectSet, i: Places, z: ObjectSet, j: Places, W: Matrix) -> Matrix:
+        if not self.kernel._has_slopes:
+            chosen = _chosen(self.kernel._encoded(x), i), _chosen(self.kernel._encoded(z), j)
+            return self.kernel._pull_objects(*chosen, W)
+        slopes = self.table(x, z, derivative=True)[1]
+        return np.array([float(np.vdot(W, slope[_index(i, j)])) for slope in slopes])
+
+
+def _index(i: Places, j: Places) -> Any:
+    return (i, j) if isinstance(i, slice) or isinstance(j, slice) else np.ix_(i, j)
+
+
+def _chosen(encoded: Any, i: Places) -> Any:
+    return encoded[i] if isinstance(i, slice) else [encoded[k] for k in i]
 
 
 class ObjectEmbedding(ObjectKernel):
@@ -187,21 +228,14 @@ class ObjectEmbedding(ObjectKernel):
 
     def _rows(self, X: Matrix) -> Matrix:
         assert self._pool is not None
-        parts = []
+        result = np.empty((len(X), self._width()))
         for x, rows, i in self._pool.runs(X):
             with self._pool.lock:
-                embedded = x.made(
-                    ("rows", self._kind()),
-                    self._made_with(),
-                    lambda x=x: self._embed(self._encoded(x)),  # type: ignore[misc]
-                )
-            parts.append((rows, embedded[i]))
-        if not parts:
-            return np.empty((0, self._width()))
-        result = np.empty((len(X), parts[0][1].shape[1]))
-        for rows, values in parts:
-            result[rows] = values
+                result[rows] = x.made(("rows", self._kind()), self._made_with(), partial(self._embedded, x))[i]
         return result
+
+    def _embedded(self, x: ObjectSet) -> Matrix:
+        return self._embed(self._encoded(x))
 
     @abstractmethod
     def _width(self) -> int:

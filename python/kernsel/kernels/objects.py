@@ -8,18 +8,23 @@ from __future__ import annotations
 
 import threading
 import weakref
+from bisect import bisect
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Mixed", "ObjectSet", "Pool", "Reading", "are_numbers", "numbered"]
+__all__ = ["Mixed", "ObjectSet", "Places", "Pool", "Reading", "are_numbers", "numbered"]
 
 Matrix = NDArray[np.float64]
 
 _KEPT = 16  # results of one kind that a set of objects keeps; a kernel of many terms has a table for each
+
+
+# Which objects of a set: one after the other, or any.
+Places = slice | NDArray[np.intp]
 
 
 class Mixed:
@@ -46,7 +51,7 @@ class Mixed:
     def __init__(self, **parts: Any) -> None:
         if not parts:
             raise ValueError("Mixed: expected at least one part, such as Mixed(X=array, s=strings)")
-        self.parts: dict[str, Any] = {name: _part(name, given) for name, given in parts.items()}
+        self.parts: dict[str | None, Any] = {name: _part(name, given) for name, given in parts.items()}
         lengths = {name: len(part) for name, part in self.parts.items()}
         if len(set(lengths.values())) > 1:
             said = ", ".join(f"{name} has {n}" for name, n in lengths.items())
@@ -159,19 +164,29 @@ class Pool:
         """Return the sets to learn from."""
         return [one for one in self._sets if one.start in self._kept]
 
-    def runs(self, numbers: NDArray[Any]) -> Iterator[tuple[ObjectSet, NDArray[np.intp], NDArray[np.intp]]]:
-        """Yield each set of objects that numbers are of, with which of them are, and the places of their objects."""
+    def runs(self, numbers: NDArray[Any]) -> list[tuple[ObjectSet, Places, Places]]:
+        """Return each set of objects that numbers are of, with which of them are, and the places of their objects."""
         sets = self._sets
         numbers = np.ravel(numbers)
-        starts = np.array([one.start for one in sets])
-        which = np.searchsorted(starts, numbers, side="right") - 1
-        places = numbers - starts[which] if len(sets) else numbers
-        counts = np.array([len(one) for one in sets])
-        if len(numbers) and not ((which >= 0) & (places == np.floor(places)) & (places < counts[which])).all():
-            raise ValueError("X: expected the objects that the kernel is of, got numbers")
+        if not len(numbers):
+            return []
+        whole = numbers.astype(np.intp)
+        low, high = int(whole.min()), int(whole.max())
+        starts = [one.start for one in sets]
+        first = bisect(starts, low) - 1
+        known = first >= 0 and bool((whole == numbers).all())
+        if known and high < starts[first] + len(sets[first]):  # all of one set
+            return [(sets[first], slice(None), _as_slice(whole - starts[first]))]
+        which = np.searchsorted(starts, whole, side="right") - 1
+        runs: list[tuple[ObjectSet, Places, Places]] = []
         for w in np.unique(which):
             rows = np.flatnonzero(which == w)
-            yield sets[w], rows, places[rows].astype(np.intp)
+            places = whole[rows] - starts[w]
+            known = known and int(places.max()) < len(sets[w])
+            runs.append((sets[w], rows, places))
+        if not known:
+            raise ValueError("X: expected the objects that the kernel is of, got numbers")
+        return runs
 
     def __getstate__(self) -> dict[str, Any]:
         kept = tuple(self.kept())
@@ -184,6 +199,14 @@ class Pool:
 
     def __deepcopy__(self, memo: Any) -> Self:
         return self  # objects are never changed
+
+
+def _as_slice(places: NDArray[np.intp]) -> Places:
+    """Return places that follow each other as a slice."""
+    begin, count = int(places[0]), len(places)
+    if int(places[-1]) != begin + count - 1 or not (np.diff(places) == 1).all():
+        return places
+    return slice(begin, begin + count)
 
 
 class Reading:
