@@ -170,6 +170,12 @@ def ratio(data: Data) -> Proposal:
     return Proposal(1.0, 1e-2, 1e3)
 
 
+def share(data: Data) -> Proposal:
+    """Propose a number between zero and one."""
+    del data
+    return Proposal(0.5, 0.01, 1.0)
+
+
 def variance(data: Data) -> Proposal:
     """Propose a variance of what is modelled: that of the targets at the start."""
     return Proposal(data.variance, 1e-5 * data.variance, 1e10 * data.variance)
@@ -194,7 +200,7 @@ def signed(data: Data) -> Proposal:
 
 
 RULES: dict[str, Callable[[Data], Proposal]] = {
-    rule.__name__: rule for rule in (length, size, norm, ratio, variance, noise, period, signed)
+    rule.__name__: rule for rule in (length, size, norm, ratio, share, variance, noise, period, signed)
 }
 
 

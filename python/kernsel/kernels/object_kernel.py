@@ -8,7 +8,7 @@ from functools import partial
 from inspect import signature
 from itertools import product
 from numbers import Integral
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +38,7 @@ class ObjectKernel(Kernel):
 
     _pool: Pool | None = None
     _source: Reading | None = None
+    _learnt: Any = None
 
     @abstractmethod
     def _encode(self, objects: Sequence[Any]) -> Any:
@@ -49,12 +50,12 @@ class ObjectKernel(Kernel):
 
     @abstractmethod
     def _diagonal_of(self, X: Any) -> Matrix:
-        """Return k(x, x) for all x, the very numbers that are on the diagonal of the table."""
+        """Return k(x, x) for all x."""
 
-    def _learned(self, X: Any) -> Self:
-        """Return the kernel with what it takes from the objects to learn from."""
+    def _learn(self, X: Any) -> Any:
+        """Return what the kernel takes from the objects to learn from; it has that as `_learnt` when it is bound."""
         del X
-        return self
+        return None
 
     def _check_whole(self) -> None:
         """Raise unless parameters that are whole numbers are some."""
@@ -94,7 +95,10 @@ class ObjectKernel(Kernel):
             cure = f"say which: .on([{names[0]!r}])" if names else "expected objects"
             raise ValueError(f"kernel: {self} takes one part of the points, of objects; {cure}")
         pool = reading.pools[0]
-        return self._replaced(_pool=pool, _source=reading.whole)._learned(self._encoded(pool.kept()[0]))
+        first = pool.kept()[0]
+        with pool.lock:
+            learnt = first.made(("learnt", self._kind()), self._made_with(), partial(self._learn, self._encoded(first)))
+        return self._replaced(_pool=pool, _source=reading.whole, _learnt=learnt)
 
     def _encoded(self, objects: ObjectSet) -> Any:
         return objects.made(("encoded", type(self)), self._read_with(), lambda: self._encode(objects.objects))
@@ -162,6 +166,8 @@ class ObjectValues:
         if derivative and not table[1]:
             x.forget(kind)
             table = x.made(kind, self.made_with, make)
+        if x is z:  # to the last bit
+            np.fill_diagonal(table[0], self._diagonal(x))
         return table
 
     def block(self, X: Matrix, Z: Matrix) -> Matrix:
@@ -182,11 +188,15 @@ class ObjectValues:
         values = np.empty(len(X))
         for x, rows, i in self.pool.runs(X):
             with self.pool.lock:
-                values[rows] = x.made(("diagonal", self.kind), self.made_with, partial(self._diagonal_of, x))[i]
+                values[rows] = self._diagonal(x)[i]
         return values
 
-    def _diagonal_of(self, x: ObjectSet) -> Matrix:
-        return self.kernel._diagonal_of(self.kernel._encoded(x))
+    def _diagonal(self, x: ObjectSet) -> Matrix:
+        def make() -> Matrix:
+            return self.kernel._diagonal_of(self.kernel._encoded(x))
+
+        diagonal: Matrix = x.made(("diagonal", self.kind), self.made_with, make)
+        return diagonal
 
     def pull(self, X: Matrix, Z: Matrix, W: Matrix) -> list[float]:
         """Return the gradient of sum_ij W_ij k(x_i, z_j)."""
