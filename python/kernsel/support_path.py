@@ -14,6 +14,7 @@ from kernsel.kernels import Kernel
 from kernsel.kernels.algebra import as_kernel
 from kernsel.kernels.automatic import Data
 from kernsel.kernels.given import Precomputed
+from kernsel.points import for_objects
 from kernsel.splitting import Splits, splits_by, splitter_for
 from kernsel.support_span import left_out_residuals
 from kernsel.support_vectors import SupportSolution, SupportVectors
@@ -103,6 +104,8 @@ class SVRPath:
         max_iter: int = -1,
         cache_size: float = 500.0,
     ) -> None:
+        if for_objects(kernel, X):
+            kernel, X, _ = kernel._ready(X)  # type: ignore[union-attr]
         points, targets = _points_and_targets(X, y)
         self._kernel, self._X = _kernel_and_points(kernel, points, targets)
         self._y, self._intercept = targets, bool(fit_intercept)

@@ -275,6 +275,12 @@ def test_criteria(strings, y):
     assert np.allclose(ks.loo(kernel, strings, y, noise=0.1).residuals, residuals)
 
 
+def test_paths_of_support_vectors(strings, y):
+    path = ks.SVRPath(strings, y, RBF(3.0) @ Letters(), Cs=[1.0, 10.0], epsilons=[0.1])
+    other = ks.SVRPath(features(strings), y, RBF(3.0), Cs=[1.0, 10.0], epsilons=[0.1])
+    assert np.allclose(path.objectives, other.objectives, rtol=1e-3)
+
+
 def test_scikit_learns_tools(strings, y, rng):
     points = Mixed(X=rng.normal(size=(150, 2)), s=strings)
     kernel = 0.1 * Linear("auto").on(["X"]) + (RBF("auto") @ Letters()).on(["s"])
