@@ -448,3 +448,86 @@ def support_objectives(K, y, C, epsilon, a, b):
     f = K @ a
     loss = np.maximum(np.abs(y - f - b) - epsilon, 0.0)
     return a @ f / 2 + np.sum(C * loss), a @ y - a @ f / 2 - epsilon * np.abs(a).sum()
+
+
+def transport_plan(a, b, x, y):
+    """Return the optimal plan between weights a of points x and b of y, by a linear program of all pairs."""
+    C = np.sum((x[:, None] - y) ** 2, axis=2)
+    n, m = C.shape
+    A = np.vstack([np.kron(np.eye(n), np.ones(m)), np.kron(np.ones(n), np.eye(m))])
+    scale = max(n, m)
+    options = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
+    found = optimize.linprog(C.ravel() / C.max(), A_eq=A, b_eq=scale * np.append(a, b), method="highs-ds", options=options)
+    assert found.success
+    return found.x.reshape(n, m) / scale
+
+
+def spectrum(s, t, length, mismatches, alphabet):
+    """Add up, over all words, the products of how often they are in s and t, but for so many letters."""
+
+    def count(word, text):
+        places = [text[i : i + length] for i in range(len(text) - length + 1)]
+        known = [place for place in places if all(letter in alphabet for letter in place)]
+        return sum(sum(a != b for a, b in zip(word, place, strict=True)) <= mismatches for place in known)
+
+    return sum(count(word, s) * count(word, t) for word in itertools.product(alphabet, repeat=length))
+
+
+def subsequences(s, t, length, decay, alphabet):
+    """Add up decay^(what they span) over all pairs of equal subsequences, and that times what they span."""
+
+    def spans(text):
+        found = {}
+        for places in itertools.combinations(range(len(text)), length):
+            word = tuple(text[i] for i in places)
+            if all(letter in alphabet for letter in word):
+                found.setdefault(word, []).append(places[-1] - places[0] + 1)
+        return found
+
+    first, second = spans(s), spans(t)
+    both = [a + b for word, some in first.items() for a in some for b in second.get(word, [])]
+    return sum(decay**span for span in both), sum(span * decay**span for span in both)
+
+
+def local_alignments(s, t, score, beta, gap_open, gap_extend):
+    """Add up exp(beta score) over all sets of pairs that go up in both strings, with gaps between them; and the empty set."""
+
+    def gap(tokens):
+        return gap_open + (tokens - 1) * gap_extend if tokens else 0.0
+
+    total = 1.0
+    for pairs in range(1, min(len(s), len(t)) + 1):
+        for first in itertools.combinations(range(len(s)), pairs):
+            for second in itertools.combinations(range(len(t)), pairs):
+                value = sum(score(s[i], t[j]) for i, j in zip(first, second, strict=True))
+                for places in (first, second):
+                    value -= sum(gap(b - a - 1) for a, b in itertools.pairwise(places))
+                total += np.exp(beta * value)
+    return total
+
+
+def subsequences_by_rows(s, t, length, decay):
+    """Compute the same as `subsequences`, for arrays of numbers, by a dynamic program on rows of NumPy."""
+    same = s[:, None] == t[None, :]
+    ends = same * decay**2
+    for _ in range(length - 1):
+        sums = np.zeros((len(s) + 1, len(t) + 1))
+        powers = decay ** np.arange(len(t))
+        for i in range(len(s)):
+            row = np.convolve(ends[i], powers)[: len(t)]
+            sums[i + 1, 1:] = decay * sums[i, 1:] + row
+        ends = same * decay**2 * sums[:-1, :-1]
+    return ends.sum()
+
+
+def log_local_alignments(s, t, score, beta, gap_open, gap_extend):
+    """Compute the logarithm of the same as `local_alignments`, of strings of any length, all sums in logarithms."""
+    shape = (len(s) + 1, len(t) + 1)
+    pair, first, second = (np.full(shape, -np.inf) for _ in range(3))
+    for i, j in itertools.product(range(1, shape[0]), range(1, shape[1])):
+        before = [state[i - 1, j - 1] for state in (pair, first, second)]
+        pair[i, j] = beta * score(s[i - 1], t[j - 1]) + np.logaddexp.reduce([0.0, *before])
+        first[i, j] = np.logaddexp(pair[i - 1, j] - beta * gap_open, first[i - 1, j] - beta * gap_extend)
+        opened = np.logaddexp(pair[i, j - 1], first[i, j - 1]) - beta * gap_open
+        second[i, j] = np.logaddexp(opened, second[i, j - 1] - beta * gap_extend)
+    return np.logaddexp.reduce([0.0, *pair.ravel()])

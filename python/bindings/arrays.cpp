@@ -1,6 +1,8 @@
 #include "arrays.hpp"
 
 #include <cmath>
+#include <cstdint>
+#include <cstring>
 #include <string>
 
 #include "errors.hpp"
@@ -151,3 +153,18 @@ template py::array_t<float> new_array<float>(Index, std::optional<Index>);
 template py::array_t<double> new_array<double>(Index, std::optional<Index>);
 template py::array_t<float> output<float>(const py::object&, Index, Index);
 template py::array_t<double> output<double>(const py::object&, Index, Index);
+
+template <class T>
+std::vector<T> whole_numbers(const py::object& object, const char* name) {
+  const bool right = py::isinstance<py::array>(object) && py::reinterpret_borrow<py::array>(object).ndim() == 1 &&
+                     py::reinterpret_borrow<py::array>(object).dtype().equal(py::dtype::of<T>());
+  if (!right) raise_type_error(std::string(name) + ": expected a vector of int" + std::to_string(8 * sizeof(T)));
+  const auto array = py::reinterpret_borrow<py::array>(object);
+  std::vector<T> numbers(static_cast<std::size_t>(array.shape(0)));
+  for (std::size_t i = 0; i < numbers.size(); ++i)
+    std::memcpy(&numbers[i], static_cast<const char*>(array.data()) + static_cast<Index>(i) * array.strides(0), sizeof(T));
+  return numbers;
+}
+
+template std::vector<std::int32_t> whole_numbers<std::int32_t>(const py::object&, const char*);
+template std::vector<std::int64_t> whole_numbers<std::int64_t>(const py::object&, const char*);

@@ -4,6 +4,7 @@
 #include <pybind11/numpy.h>
 
 #include <optional>
+#include <vector>
 
 #include "kernsel/view.hpp"
 
@@ -38,6 +39,10 @@ class Input {
   const char* name_;
   bool single_ = false;
 };
+
+// A vector of whole numbers, copied from an array of that very type.
+template <class T>
+std::vector<T> whole_numbers(const pybind11::object& object, const char* name);
 
 // What is added to a diagonal of n entries: one number for all, one for each, or none.
 Input noise_input(const pybind11::object& noise, kernsel::Index n);

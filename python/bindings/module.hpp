@@ -7,4 +7,5 @@ void bind_factor(pybind11::module_& module);
 void bind_kernels(pybind11::module_& module);
 void bind_criteria(pybind11::module_& module);
 void bind_selection(pybind11::module_& module);
+void bind_strings(pybind11::module_& module);
 void bind_support(pybind11::module_& module);

@@ -161,3 +161,25 @@ class SupportSolver:
     ) -> dict[str, Any]: ...
 
 def tangents(kernel: Kernel, X: ArrayLike, v: ArrayLike) -> NDArray[Any]: ...
+
+class Sequences:
+    def __init__(self, tokens: NDArray[np.int32], offsets: NDArray[np.int64]) -> None: ...
+
+def spectrum(
+    X: Sequences, Z: Sequences | None, diagonal: bool, length: int, mismatches: int, alphabet: int
+) -> NDArray[np.float64]: ...
+def subsequences(
+    X: Sequences, Z: Sequences | None, diagonal: bool, length: int, decay: float, derivative: bool
+) -> NDArray[np.float64]: ...
+def log_alignments(
+    X: Sequences,
+    Z: Sequences | None,
+    diagonal: bool,
+    beta: float,
+    gap_open: float,
+    gap_extend: float,
+    match: float,
+    mismatch: float,
+    scores: ArrayLike | None,
+    derivative: bool,
+) -> NDArray[np.float64]: ...

@@ -35,6 +35,7 @@ LAYERS = {
     "cpp/src/search": r"(box|call_out|parallel)\.hpp|kernsel/selection\.hpp",
     "cpp/src/(support|support_interior|support_rows)": r"(memory|parallel|support_interior|support_rows)\.hpp|isa/table\.hpp"
     r"|kernsel/(gram|support)\.hpp",
+    "cpp/src/strings(_[a-z]+)?": r"(memory|parallel|strings)\.hpp|isa/table\.hpp|kernsel/(runtime|strings)\.hpp",
     # The factorization knows no kernels.
     "cpp/src/(factor|solve|square|update)": r"(memory|parallel|triangle)\.hpp|isa/table\.hpp|kernsel/(factor|runtime)\.hpp",
     "python/bindings": r"kernsel/|[a-z_]+\.hpp",
@@ -78,6 +79,7 @@ MODULES = [
     "support_selection",
     "support",
     "nested",
+    "examples",
     "cli",
     "__main__",
 ]

@@ -66,6 +66,21 @@ struct SupportBlock {
   bool indefinite;  // was there a pair of points, or one, that no positive semidefinite matrix has?
 };
 
+// Gap-weighted subsequences that a string has in common with each of 64 / sizeof(T) others (strings.inl), "lanes". Unknown
+// tokens and those behind the end of a string are NaN. A block may be computed in parts, some rows at a time.
+template <class T>
+struct SubsequenceBlock {
+  Index rows;
+  const T* s;  // (rows)
+  Index width;
+  const T* t;    // (lanes, width)
+  Index length;  // of the subsequences, tokens
+  T decay;
+  T* room;   // length arrays of (lanes, width), twice as many with slopes; all zero before the first row
+  T* value;  // (lanes), += sum of decay^(tokens left out)
+  T* slope;  // (lanes), += its derivative in log decay; or nullptr
+};
+
 template <class T>
 struct TileKernels {
   // C += alpha A B', C += alpha A A' on and below the diagonal, C += alpha A B; A is m* x k.
@@ -117,6 +132,7 @@ struct TileKernels {
   void (*combine)(Index count, Index terms, const T* const* rows, const T* factors, T* out);  // out += sum_k factors_k rows_k
 
   void (*support_block)(SupportBlock<T>& block);
+  void (*subsequences)(const SubsequenceBlock<T>& block);
 };
 
 struct InstructionSet {

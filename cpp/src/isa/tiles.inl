@@ -47,6 +47,7 @@ struct Accumulators {
 #include "profiles.inl"
 #include "product_matern.inl"
 #include "streaming.inl"
+#include "strings.inl"
 #include "support.inl"
 // clang-format on
 
@@ -79,7 +80,8 @@ constexpr TileKernels<T> make_table() {
           sum<T>,
           dot<T>,
           combine<T>,
-          support_block<T>};
+          support_block<T>,
+          subsequences<T>};
 }
 
 }  // namespace

@@ -7,5 +7,32 @@ squared exponential of the distance that the strings have in the features of the
 """
 
 from kernsel.kernels.objects import Mixed
+from kernsel.structured.barycenter import barycenter
+from kernsel.structured.clouds import Cloud, Gaussian
+from kernsel.structured.count_kernels import BagOfItems, WeisfeilerLehman
+from kernsel.structured.couplings import transport_map
+from kernsel.structured.set_kernels import MeanEmbedding, SetKernel
+from kernsel.structured.sliced import SlicedWassersteinEmbedding
+from kernsel.structured.string_kernels import LocalAlignment, Spectrum, Subsequence
+from kernsel.structured.transport import TransportEmbedding, wasserstein_distance
+from kernsel.structured.transport_kernels import LinearizedTransport, SlicedWasserstein
 
-__all__ = ["Mixed"]
+__all__ = [
+    "BagOfItems",
+    "Cloud",
+    "Gaussian",
+    "LinearizedTransport",
+    "LocalAlignment",
+    "MeanEmbedding",
+    "Mixed",
+    "SetKernel",
+    "SlicedWasserstein",
+    "SlicedWassersteinEmbedding",
+    "Spectrum",
+    "Subsequence",
+    "TransportEmbedding",
+    "WeisfeilerLehman",
+    "barycenter",
+    "transport_map",
+    "wasserstein_distance",
+]

@@ -1,0 +1,178 @@
+"""Distributions in the middle of others: barycenters of optimal transport, and samples of all points."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from numbers import Integral, Real
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernsel.structured.clouds import Cloud, Gaussian, as_clouds
+from kernsel.structured.couplings import CloudMaps, Solver, checked_solver, weights_of
+from kernsel.structured.gaussians import gaussian_barycenter
+from kernsel.structured.line import quantile_edges, quantile_means
+
+__all__ = ["Size", "barycenter", "check_limits", "free_barycenter", "sample"]
+
+Vector = NDArray[np.float64]
+Size = int | Literal["auto"]
+
+_MOST_ON_A_LINE = 4096  # points of a barycenter on a line, which is exact up to so many
+
+
+def barycenter(
+    X: Any, size: Size = "auto", *, max_iter: int = 50, tol: float = 1e-3, solver: Solver = "auto"
+) -> Cloud | Gaussian:
+    """Return a distribution in the middle: of the least mean squared 2-Wasserstein distance to others.
+
+    Clouds on a line: the one whose quantile function is the mean of theirs, exact up to 4096 points. In more dimensions: points
+    that are free to move, of equal weights, each again and again moved to the mean of where transport brings it; a local
+    minimum. Gaussians: the Gaussian, to rounding.
+
+    Parameters
+    ----------
+    X : sequence of clouds or of Gaussians
+    size : int or "auto"
+        How many points it has. "auto" is as many as at least half of the clouds have, of equal weights, and the median if there
+        is no such number; on a line, as many as make it exact.
+    max_iter : int
+        How often points move at most.
+    tol : float
+        They stop when they move by less, relative to their standard deviation, in the mean square.
+    solver : {"auto", "pot", "highs"}
+        For weights that are not equal, or other numbers of points: see :class:`TransportEmbedding`.
+
+    Returns
+    -------
+    center : Cloud or Gaussian
+
+    Examples
+    --------
+    >>> from kernsel.structured import barycenter
+    >>> barycenter([[[0.0, 0.0], [1.0, 0.0]], [[3.0, 4.0], [2.0, 4.0]]]).points
+    array([[1., 2.],
+           [2., 2.]])
+    """
+    found = as_clouds(X)
+    check_limits(size, max_iter, tol)
+    solver = checked_solver(solver)
+    if isinstance(found[0], Gaussian):
+        return gaussian_barycenter(found)
+    return free_barycenter(found, size, max_iter, tol, solver)[0]
+
+
+def free_barycenter(
+    clouds: Sequence[Cloud], size: Size, max_iter: int, tol: float, solver: Solver
+) -> tuple[Cloud, Vector | None, int]:
+    """Return the barycenter of clouds, where its points go for each (None on a line), and how often they moved.
+
+    Parameters
+    ----------
+    clouds : sequence of Cloud
+    size : int or "auto"
+    max_iter : int
+    tol : float
+    solver : {"pot", "highs"}
+
+    Examples
+    --------
+    >>> free_barycenter([Cloud([[0.0]]), Cloud([[2.0], [4.0]])], "auto", 10, 0.0, "highs")[0].points
+    array([[1.],
+           [2.]])
+    """
+    if clouds[0].dimension == 1:
+        edges = quantile_edges(clouds, _MOST_ON_A_LINE) if size == "auto" else np.arange(size + 1) / size
+        means = np.zeros(len(edges) - 1)
+        for cloud in clouds:
+            means += quantile_means(cloud.points[:, 0], weights_of(cloud), edges)
+        return Cloud((means / len(clouds))[:, None], np.diff(edges)), None, 0
+    points = _start(clouds, _size(clouds) if size == "auto" else size)
+    step = 0
+    while True:
+        center = Cloud(points)
+        images = CloudMaps(center, solver).images(clouds)
+        moved = images.mean(axis=0)
+        change = float(np.sum((moved - points) ** 2))
+        if step == max_iter or change <= tol**2 * float(np.sum((points - center.mean) ** 2)):
+            return center, images, step
+        points, step = moved, step + 1
+
+
+def sample(clouds: Sequence[Cloud], size: Size, rng: np.random.RandomState) -> Cloud:
+    """Return different points drawn from all clouds, each cloud with the same chance.
+
+    Parameters
+    ----------
+    clouds : sequence of Cloud
+    size : int or "auto"
+    rng : RandomState
+
+    Examples
+    --------
+    >>> sample([Cloud([[1.0]]), Cloud([[2.0], [3.0]])], 2, np.random.RandomState(0))
+    Cloud(2 points of dimension 1, equal weights)
+    """
+    points = np.concatenate([cloud.points for cloud in clouds])
+    chances = np.concatenate([cloud.weights for cloud in clouds])
+    count = _size(clouds) if size == "auto" else size
+    if count > len(points):
+        raise ValueError(f"size: expected at most the {len(points)} points of all clouds for a sample, got {size}")
+    return Cloud(points[rng.choice(len(points), count, replace=False, p=chances / chances.sum())])
+
+
+def check_limits(size: Any, max_iter: Any, tol: Any) -> None:
+    """Raise if the settings of a barycenter are not allowed.
+
+    Parameters
+    ----------
+    size, max_iter, tol : object
+        As the arguments of :func:`barycenter`.
+
+    Examples
+    --------
+    >>> check_limits("auto", 0, 0.0)
+    """
+    if not (isinstance(size, str) and size == "auto"):
+        _check_count("size", size, 1, ', or "auto"')
+    _check_count("max_iter", max_iter, 0, "")
+    if not isinstance(tol, Real) or isinstance(tol, bool) or not 0 <= float(tol) < np.inf:
+        raise ValueError(f"tol: expected a number from 0 on, got {tol!r}")
+
+
+def _check_count(name: str, value: Any, least: int, also: str) -> None:
+    if not isinstance(value, Integral) or isinstance(value, bool) or int(value) < least:
+        raise ValueError(f"{name}: expected a whole number from {least} on{also}, got {value!r}")
+
+
+def _size(clouds: Sequence[Cloud]) -> int:
+    sizes, counts = np.unique([len(cloud) for cloud in clouds if cloud.equal], return_counts=True)
+    if 2 * counts.max(initial=0) >= len(clouds):
+        return int(sizes[np.argmax(counts)])
+    return int(np.median([len(cloud) for cloud in clouds]))
+
+
+def _start(clouds: Sequence[Cloud], size: int) -> Vector:
+    """Return the points of the cloud nearest to the others in mean and covariance, moved to their mean.
+
+    If these are not that many, or not of equal weights: points of all clouds, at equal steps of weight along the longest axis.
+    """
+    means = np.array([cloud.mean for cloud in clouds])
+    covariances = np.array([cloud.covariance for cloud in clouds])
+    S = covariances.mean(axis=0)
+    spread = max(float(np.trace(S)), np.finfo(np.float64).tiny)
+    off = np.sum((means - means.mean(axis=0)) ** 2, axis=1)
+    off = off / spread + np.sum(((covariances - S) / spread) ** 2, axis=(1, 2))
+    nearest = clouds[int(np.argmin(off))]
+    if nearest.equal and len(nearest) == size:
+        return np.asarray(nearest.points - nearest.mean + means.mean(axis=0))
+    centred = np.concatenate([cloud.points - cloud.mean for cloud in clouds])
+    weights = np.concatenate([cloud.weights for cloud in clouds]) / len(clouds)
+    along = centred @ np.linalg.eigh(S)[1][:, -1]
+    if weights @ along**3 < 0:  # an axis has no direction of its own
+        along = -along
+    order = np.argsort(along, kind="stable")
+    places = np.searchsorted(np.cumsum(weights[order]), (np.arange(size) + 0.5) / size)
+    points = centred[order[np.minimum(places, len(order) - 1)]]
+    return np.asarray(points - points.mean(axis=0) + means.mean(axis=0))

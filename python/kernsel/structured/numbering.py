@@ -1,0 +1,74 @@
+"""Numbers for hashable things: equal ones have the same number, in all that is compared, wherever it was made."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Hashable, Iterable
+from itertools import count
+from threading import RLock
+from weakref import WeakValueDictionary
+
+__all__ = ["Number", "Numbering"]
+
+
+class Number:
+    """The number of a key, for as long as somebody holds this object.
+
+    Attributes
+    ----------
+    key : hashable
+    value : int
+        Never that of another key, even when this object is gone.
+    """
+
+    __slots__ = ("__weakref__", "key", "value")
+
+    def __init__(self, key: Hashable, value: int) -> None:
+        self.key = key
+        self.value = value
+
+
+class Numbering:
+    """Gives numbers to keys, and forgets those that nobody holds any more.
+
+    So lists of objects that were made at different times can be compared by integers, and what is forgotten takes no memory.
+    Numbers are those of this process: objects that hold some are pickled with the keys.
+
+    Examples
+    --------
+    >>> from kernsel.structured.numbering import Numbering
+    >>> numbering = Numbering()
+    >>> held = numbering.of(["b", "a"])
+    >>> [number.value for number in numbering.of(["a", "c", "b"])]
+    [1, 2, 0]
+    """
+
+    def __init__(self) -> None:
+        self._numbers: WeakValueDictionary[Hashable, Number] = WeakValueDictionary()
+        self._next = count()
+        self._unlock()
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._unlock)  # the thread that had locked it is not in the child
+
+    def _unlock(self) -> None:
+        self._lock = RLock()
+
+    def of(self, keys: Iterable[Hashable]) -> list[Number]:
+        """Return the number of each key.
+
+        Parameters
+        ----------
+        keys : iterable of hashable
+
+        Returns
+        -------
+        numbers : list of Number
+            Equal keys have the same.
+        """
+        with self._lock:
+            return [self._numbers.get(key) or self._add(key) for key in keys]
+
+    def _add(self, key: Hashable) -> Number:
+        number = Number(key, next(self._next))
+        self._numbers[key] = number
+        return number

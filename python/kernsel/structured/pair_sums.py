@@ -1,0 +1,106 @@
+"""Sums of a kernel over all pairs of points, one from each of two sets."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from kernsel.kernels import Kernel
+
+__all__ = ["WeightedPoints", "pair_sums", "pair_sums_pullback", "self_sums"]
+
+Vector = NDArray[np.float64]
+
+_BLOCK = 1024  # points of either side that are compared at a time
+_TOGETHER = 192  # points of sets that are compared with themselves in one call
+
+
+class WeightedPoints(NamedTuple):
+    """The points of some sets, one set after the other, with the set and the weight of each point."""
+
+    points: Vector
+    owners: NDArray[np.intp]
+    weights: Vector
+    n_sets: int  # empty ones included
+
+    @classmethod
+    def joined(cls, sets: Sequence[Vector], weights: Sequence[Vector]) -> WeightedPoints:
+        """Return the points of sets, with their weights."""
+        owners = np.repeat(np.arange(len(sets)), [len(one) for one in sets])
+        points = np.concatenate([one for one in sets if len(one)]) if len(owners) else np.zeros((0, 0))
+        return cls(points, owners, np.concatenate([np.zeros(0), *weights]), len(sets))
+
+    def _cut(self, ends: Iterable[int]) -> list[WeightedPoints]:
+        spans = [slice(begin, end) for begin, end in pairwise([0, *ends])]
+        return [WeightedPoints(self.points[s], self.owners[s], self.weights[s], self.n_sets) for s in spans]
+
+    def parts(self) -> list[WeightedPoints]:
+        """Return blocks of points; a set may be in several."""
+        return self._cut(min(at, len(self.points)) for at in range(_BLOCK, len(self.points) + _BLOCK, _BLOCK))
+
+    def whole_sets(self) -> list[WeightedPoints]:
+        """Return blocks of sets: small ones together, for a call of a kernel takes as long as many of its values."""
+        last = (np.flatnonzero(np.diff(self.owners, append=-1)) + 1).tolist()  # where the sets end
+        ends: list[int] = []
+        begin = 0
+        for end, following in pairwise([*last, sys.maxsize]):
+            if following - begin > _TOGETHER:
+                ends.append(end)
+                begin = end
+        return self._cut(ends)
+
+    @property
+    def sets(self) -> slice:
+        """Return which sets have points here."""
+        return slice(int(self.owners[0]), int(self.owners[-1]) + 1)
+
+    @property
+    def sums(self) -> sparse.csr_array:
+        """Return the matrix that adds up what belongs to the points of each of `sets`."""
+        at = (self.owners - self.owners[0], np.arange(len(self.owners)))
+        return sparse.csr_array((self.weights, at), shape=(self.sets.stop - self.sets.start, len(self.owners)))
+
+
+def pair_sums(kernel: Kernel, A: WeightedPoints, B: WeightedPoints | None) -> Vector:
+    """Return sum_pq a_p b_q k(x_p, z_q) for each set of A, and each of B or of A; symmetric to the last bit without B.
+
+    One evaluation for each pair of points, half of them without B, in memory of some 1024^2 numbers.
+    """
+    S = np.zeros((A.n_sets, A.n_sets if B is None else B.n_sets))
+    rows = A.parts()
+    columns = rows if B is None else B.parts()
+    for i, left in enumerate(rows):
+        for right in columns[: i + 1] if B is None else columns:
+            K = kernel(left.points) if left is right else kernel(left.points, right.points)
+            total = (right.sums @ (left.sums @ K).T).T
+            S[left.sets, right.sets] += total
+            if B is None and left is not right:
+                S[right.sets, left.sets] += total.T
+    return S if B is not None else np.tril(S) + np.tril(S, -1).T
+
+
+def pair_sums_pullback(kernel: Kernel, A: WeightedPoints, B: WeightedPoints, W: Vector) -> Vector:
+    """Return the gradient of sum_ij W_ij S_ij, S = pair_sums(kernel, A, B), in all hyperparameters, fixed ones included."""
+    gradient = np.zeros(sum(h.n_elements for h, _ in kernel._own()))
+    core, order = kernel._build(), kernel._core_order()
+    for left in A.parts():
+        for right in B.parts():
+            spread = W.take(right.owners, axis=1).take(left.owners, axis=0) * np.outer(left.weights, right.weights)
+            gradient[order] += core.pullback(left.points, spread, right.points)
+    return gradient
+
+
+def self_sums(kernel: Kernel, A: WeightedPoints) -> Vector:
+    """Return the diagonal of pair_sums(kernel, A, None)."""
+    diagonal = np.zeros(A.n_sets)
+    for part in A.whole_sets():
+        # Each row of K, weighted, summed over the columns of its own set.
+        K = kernel(part.points) * (part.owners[:, None] == part.owners) * part.weights
+        diagonal += np.bincount(part.owners, weights=K.sum(axis=1) * part.weights, minlength=A.n_sets)
+    return diagonal

@@ -1,0 +1,165 @@
+"""Kernels of sets of points and of distributions, made of a kernel of points."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernsel.kernels.automatic import Data
+from kernsel.kernels.base import Kernel
+from kernsel.kernels.hyperparameter import Hyperparameter
+from kernsel.kernels.object_kernel import ObjectKernel, Table
+from kernsel.kernels.simple import HeteroscedasticNoise, WhiteKernel
+from kernsel.structured.clouds import Cloud, as_clouds
+from kernsel.structured.pair_sums import WeightedPoints, pair_sums, pair_sums_pullback, self_sums
+from kernsel.structured.sets import as_sets
+
+__all__ = ["MeanEmbedding", "SetKernel"]
+
+Matrix = NDArray[np.float64]
+
+
+class KernelOfPairs(ObjectKernel):
+    """A sum of a kernel of points over all pairs, weighted; its hyperparameters are those of the kernel of points."""
+
+    _has_slopes: ClassVar[bool] = False
+    kernel: Kernel
+
+    @abstractmethod
+    def _points(self, X: Any) -> WeightedPoints:
+        """Return the points of objects with their weights."""
+
+    def _check(self) -> None:
+        if not isinstance(self.kernel, Kernel) or self.kernel._for_objects():
+            raise TypeError(f"kernel: expected a kernel of vectors, got {self.kernel!r}")
+        if _has_noise(self.kernel):
+            raise ValueError(f"kernel: expected a kernel without noise, got {self.kernel!r}; noise is of the sets")
+
+    def _children(self) -> list[Kernel]:
+        return []  # of the points of this one
+
+    def _own(self) -> Iterator[tuple[Hyperparameter, Any]]:
+        for h, value in self.kernel._own():
+            yield h.renamed(f"kernel__{h.name}"), value
+
+    def _with_values(self, values: Iterator[Any]) -> Self:
+        return self._replaced(kernel=self.kernel._with_values(values))
+
+    def _resolve(self, data: Data) -> Kernel:
+        """Set what is "auto" from the points of all objects."""
+        assert self._pool is not None
+        encoded = [part for found, _, i in self._pool.runs(data.X) for part in _chosen(self._encoded(found), i)]
+        points = self._points(encoded).points
+        return self._replaced(kernel=self.kernel._resolve(Data(points, None, None, None, data.ties, data.anchors)))
+
+    def _table(self, X: Any, Z: Any, derivative: bool) -> Table:
+        del derivative
+        return pair_sums(self._ready_kernel(X), self._points(X), None if Z is None else self._points(Z)), []
+
+    def _diagonal_of(self, X: Any) -> Matrix:
+        return self_sums(self._ready_kernel(X), self._points(X))
+
+    def _pull_objects(self, X: Any, Z: Any, W: Matrix) -> Matrix:
+        return pair_sums_pullback(self._ready_kernel(X), self._points(X), self._points(Z), W)
+
+    def _ready_kernel(self, X: Any) -> Kernel:
+        """Return the kernel of points as it can be built."""
+        return self.kernel._on_points(self._points(X[:1]).points)[0] if self.kernel._curious() else self.kernel
+
+
+def _has_noise(kernel: Kernel) -> bool:
+    return isinstance(kernel, WhiteKernel | HeteroscedasticNoise) or any(_has_noise(child) for child in kernel._children())
+
+
+def _chosen(encoded: Any, i: Any) -> Any:
+    return encoded[i] if isinstance(i, slice) else [encoded[k] for k in i]
+
+
+class SetKernel(KernelOfPairs):
+    """Sets of points compared by the sum, or the mean, of a kernel over all pairs: k(A, B) = sum_{x in A} sum_{z in B} k(x, z).
+
+    The inner product of sum_{x in A} k(x, .) and sum_{z in B} k(z, .).
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Of points. Its hyperparameters are those of the set kernel; what is "auto" follows the points of all sets.
+    mean : bool
+        The mean, which does not depend on how many points there are, in place of the sum.
+
+    Notes
+    -----
+    Points are arrays of shape (m, d), of any m. One evaluation of `kernel` for each pair of points.
+
+    Examples
+    --------
+    >>> from kernsel.kernels import RBF
+    >>> from kernsel.structured import SetKernel
+    >>> SetKernel(RBF(1.0), mean=True)([[[0.0], [1.0]], [[5.0]]]).round(3)
+    array([[0.803, 0.   ],
+           [0.   , 1.   ]])
+    """
+
+    def __init__(self, kernel: Kernel, mean: bool = False) -> None:
+        self.kernel = kernel
+        self.mean = mean
+        self._check()
+
+    def _check(self) -> None:
+        super()._check()
+        if not isinstance(self.mean, bool | np.bool_):
+            raise TypeError(f"mean: expected True or False, got {self.mean!r}")
+
+    def _encode(self, objects: Sequence[Any]) -> Any:
+        sets = as_sets(objects)
+        for i, one in enumerate(sets):
+            if self.mean and not len(one):
+                raise ValueError(f"X[{i}]: expected one point at least, got an empty set, which has no mean")
+        return sets
+
+    def _read_with(self) -> tuple[Any, ...]:
+        return (self.mean,)
+
+    def _points(self, X: Any) -> WeightedPoints:
+        sizes = [1.0 / len(one) if self.mean else 1.0 for one in X]
+        return WeightedPoints.joined([one.points for one in X], [np.full(len(one), w) for one, w in zip(X, sizes, strict=True)])
+
+
+class MeanEmbedding(KernelOfPairs):
+    """Probability distributions compared by the means of a kernel: k(mu, nu) = E k(x, z), x from mu and z from nu.
+
+    The inner product of the mean embeddings E k(x, .), exact for clouds of points. ``RBF("auto") @ MeanEmbedding(k)`` is the
+    squared exponential of their distance, the maximum mean discrepancy.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Of points. Its hyperparameters are those of this one; what is "auto" follows the points of all clouds.
+
+    Notes
+    -----
+    Points are :class:`Cloud`, arrays of shape (n, d), or tuples (points, weights). One evaluation of `kernel` for each pair of
+    points.
+
+    Examples
+    --------
+    >>> from kernsel.kernels import RBF
+    >>> from kernsel.structured import MeanEmbedding
+    >>> MeanEmbedding(RBF(1.0))([[[0.0]], ([[0.0], [1.0]], [0.75, 0.25])]).round(3)
+    array([[1.   , 0.902],
+           [0.902, 0.852]])
+    """
+
+    def __init__(self, kernel: Kernel) -> None:
+        self.kernel = kernel
+        self._check()
+
+    def _encode(self, objects: Sequence[Any]) -> Any:
+        return as_clouds(objects, kind=Cloud)
+
+    def _points(self, X: Any) -> WeightedPoints:
+        return WeightedPoints.joined([cloud.points for cloud in X], [cloud.weights for cloud in X])

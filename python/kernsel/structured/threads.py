@@ -1,0 +1,51 @@
+"""Python functions on the threads that computations may use."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
+
+from kernsel.config import get_num_threads
+
+__all__ = ["on_threads"]
+
+
+def on_threads(job: Callable[[int], None], count: int) -> None:
+    """Call job(0), ..., job(count - 1), on as many threads as computations may use; the first error ends it.
+
+    SciPy's assignments, distances and linear programs give up Python's lock while they compute.
+
+    Parameters
+    ----------
+    job : callable
+        Its calls must not depend on each other.
+    count : int
+
+    Examples
+    --------
+    >>> squares = [0] * 4
+    >>> on_threads(lambda i: squares.__setitem__(i, i * i), 4)
+    >>> squares
+    [0, 1, 4, 9]
+    """
+    threads = min(get_num_threads(), count)
+    turns, stop = itertools.count(), Event()
+
+    def work() -> None:
+        try:
+            while not stop.is_set() and (turn := next(turns)) < count:
+                job(turn)
+        finally:
+            stop.set()
+
+    if threads < 2:
+        work()
+        return
+    with ThreadPoolExecutor(threads) as pool:
+        try:
+            for running in [pool.submit(work) for _ in range(threads)]:
+                running.result()
+        finally:
+            stop.set()

@@ -1,0 +1,323 @@
+"""The transport embedding and barycenters: against linear programs of all pairs, closed forms, quadrature."""
+
+import itertools
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+from scipy import linalg
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError, SkipTestWarning
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import check_estimator
+
+import kernsel as ks
+from kernsel.kernels import RBF
+from kernsel.structured import Cloud, Gaussian, TransportEmbedding, barycenter, transport_map, wasserstein_distance
+from kernsel.structured.line import quantile_edges
+from kernsel.structured.threads import on_threads
+
+from reference import transport_plan
+
+EPS = np.finfo(float).eps
+
+
+def random_weights(rng, n):
+    w = rng.uniform(0.1, 1.0, n)
+    return w / w.sum()
+
+
+def positive(rng, d):
+    Q = np.linalg.qr(rng.standard_normal((d, d)))[0]
+    return (Q * rng.uniform(0.2, 3.0, d)) @ Q.T
+
+
+@pytest.mark.parametrize("solver", ["highs", "pot"])
+def test_inner_products_are_those_of_maps(solver, rng):
+    """<Id - T_mu, Id - T_nu> in L2(rho), by loops over the points of rho and plans of all pairs."""
+    x, a = rng.standard_normal((7, 2)), random_weights(rng, 7)
+    clouds = [(rng.standard_normal((n, 2)) * n / 5, random_weights(rng, n)) for n in (4, 7, 9)]
+    shifts = []
+    for y, b in clouds:
+        P = transport_plan(a, b, x, y)
+        shifts.append([x[i] - sum(P[i, j] * y[j] for j in range(len(y))) / a[i] for i in range(7)])
+    K = [[sum(a[i] * (s[i] @ t[i]) for i in range(7)) for t in shifts] for s in shifts]
+    rows = TransportEmbedding((x, a), solver=solver).fit_transform(clouds)
+    assert rows.dtype == np.float64
+    assert rows @ rows.T == pytest.approx(np.array(K), rel=1e-8, abs=1e-8)
+
+
+def test_inner_products_of_gaussians_by_quadrature(rng):
+    """E (x - T_mu x)'(x - T_nu x) for x from rho: maps are linear, so that Gauss and Hermite's rule of two nodes is exact."""
+    rho, mu, nu = (Gaussian(rng.standard_normal(2), positive(rng, 2)) for _ in range(3))
+    nodes = np.array(list(itertools.product([-1.0, 1.0], repeat=2)))
+    x = rho.mean + nodes @ np.linalg.cholesky(rho.covariance).T
+
+    def shift(g):
+        A = linalg.solve(rho.covariance, linalg.sqrtm(rho.covariance @ g.covariance)).real  # S^-1 (S R)^(1/2)
+        return x - g.mean - (x - rho.mean) @ A
+
+    exact = np.mean(np.sum(shift(mu) * shift(nu), axis=1))
+    rows = TransportEmbedding(rho).fit_transform([mu, nu])
+    assert rows[0] @ rows[1] == pytest.approx(exact, rel=1e-10, abs=1e-10)
+
+
+def commuting(rng, d, count):
+    Q = np.linalg.qr(rng.standard_normal((d, d)))[0]
+    return [Gaussian(rng.standard_normal(d), (Q * rng.uniform(0.1, 4.0, d)) @ Q.T) for _ in range(count)]
+
+
+def test_on_a_line_distances_of_rows_are_exact(rng):
+    sizes = [5, 7, 10, 10, 6]
+    clouds = [Cloud(rng.standard_normal((n, 1)), random_weights(rng, n) if n == 10 else None) for n in sizes]
+    embedding = TransportEmbedding()
+    rows = embedding.fit_transform(clouds)
+    for i, j in itertools.combinations(range(len(sizes)), 2):
+        x, y = clouds[i].points, clouds[j].points
+        exact = np.sqrt(np.vdot(transport_plan(clouds[i].weights, clouds[j].weights, x, y), (x - y.T) ** 2))
+        assert np.linalg.norm(rows[i] - rows[j]) == pytest.approx(exact, rel=1e-7)
+        assert wasserstein_distance(clouds[i], clouds[j]) == pytest.approx(exact, rel=1e-7)
+    # The barycenter's quantile function is the mean: rows of the training clouds sum to zero.
+    assert rows.sum(axis=0) == pytest.approx(np.zeros(rows.shape[1]), abs=1e-10)
+    assert embedding.n_iter_ == 0
+    assert len(embedding.reference_) == rows.shape[1]
+
+
+def test_many_jumps_on_a_line_become_cells(rng):
+    clouds = [Cloud(rng.standard_normal((60, 1)), random_weights(rng, 60)) for _ in range(80)]
+    assert len(quantile_edges(clouds, 4096)) == 4097
+    rows = TransportEmbedding().fit_transform(clouds)
+    assert rows.shape == (80, 4096)
+    exact = wasserstein_distance(clouds[0], clouds[1])
+    # A mean over cells shortens, and the 118 cells with a jump by at most the range each.
+    assert np.linalg.norm(rows[0] - rows[1]) <= exact * (1 + 1e-12)
+    assert np.linalg.norm(rows[0] - rows[1]) ** 2 >= exact**2 - 118 / 4096 * max(np.ptp(c.points) for c in clouds) ** 2
+    assert TransportEmbedding(size=30).fit_transform(clouds).shape == (80, 30)
+
+
+@pytest.mark.parametrize("d", [1, 2, 3])
+def test_order_of_points_and_translation(d, rng):
+    clouds = [Cloud(rng.standard_normal((30, d)) * (1 + k), None if k % 2 else random_weights(rng, 30)) for k in range(4)]
+    shuffled = []
+    for cloud in clouds:
+        order = rng.permutation(len(cloud))
+        shuffled.append(Cloud(cloud.points[order], cloud.weights[order]))
+    for reference in ("barycenter", rng.standard_normal((30, d))):
+        embedding = TransportEmbedding(reference, max_iter=2).fit(clouds)
+        rows = embedding.transform(clouds)
+        assert embedding.transform(shuffled) == pytest.approx(rows, abs=1e-8)
+    # All moved alike, with the reference: nothing changes. One cloud moved: it is as if its images had moved.
+    v = rng.standard_normal(d)
+    moved = [Cloud(cloud.points + v, cloud.weights) for cloud in clouds]
+    rows = TransportEmbedding(max_iter=2).fit_transform(clouds)
+    assert TransportEmbedding(max_iter=2).fit_transform(moved) == pytest.approx(rows, abs=1e-8)
+    assert embedding.transform(moved) == pytest.approx(
+        embedding.transform(clouds) - np.tile(v, 30) * np.repeat(embedding.reference_.weights, d) ** 0.5, abs=1e-8
+    )
+
+
+def test_the_norm_of_a_row_is_a_distance(rng):
+    clouds = [rng.standard_normal((25, 2)) * rng.uniform(0.5, 2.0, 2) + rng.standard_normal(2) for _ in range(5)]
+    embedding = TransportEmbedding().fit(clouds)
+    rows = embedding.transform(clouds)
+    for row, cloud in zip(rows, clouds, strict=True):
+        assert np.linalg.norm(row) == pytest.approx(wasserstein_distance(embedding.reference_, cloud), rel=1e-12)
+    for i, j in itertools.combinations(range(5), 2):
+        assert np.linalg.norm(rows[i] - rows[j]) >= wasserstein_distance(clouds[i], clouds[j]) * (1 - 1e-12)
+
+
+def test_kernels_of_rows_are_positive_semidefinite(rng):
+    clouds = []
+    for _ in range(30):
+        n = int(rng.integers(3, 12))
+        clouds.append((rng.standard_normal((n, 2)) + rng.standard_normal(2), random_weights(rng, n)))
+    rows = TransportEmbedding("sample", size=8, random_state=0).fit_transform(clouds)
+    for K in (rows @ rows.T, RBF(0.5)(rows)):
+        assert np.linalg.eigvalsh(K)[0] >= -100 * len(K) * EPS * np.abs(K).max()
+    assert np.abs(rows).max() > 0
+
+
+@pytest.mark.parametrize("d", [1, 2, 4])
+def test_gaussians_whose_covariances_commute(d, rng):
+    found = commuting(rng, d, 5)
+    embedding = TransportEmbedding()
+    rows = embedding.fit_transform(found)
+    assert rows.shape == (5, d + d * d)
+    for i, j in itertools.combinations(range(5), 2):
+        S, R = (linalg.sqrtm(found[k].covariance).real for k in (i, j))
+        exact = np.sqrt(np.sum((found[i].mean - found[j].mean) ** 2) + np.sum((S - R) ** 2))
+        assert np.linalg.norm(rows[i] - rows[j]) == pytest.approx(exact, rel=1e-10)
+        assert wasserstein_distance(found[i], found[j]) == pytest.approx(exact, rel=1e-10)
+    mean_root = np.mean([linalg.sqrtm(g.covariance).real for g in found], axis=0)
+    assert embedding.reference_.covariance == pytest.approx(mean_root @ mean_root, rel=1e-10, abs=1e-12)
+
+
+@pytest.mark.parametrize("d", [2, 3])
+def test_gaussians(d, rng):
+    found = [Gaussian(rng.standard_normal(d), positive(rng, d)) for _ in range(6)]
+    embedding = TransportEmbedding().fit(found)
+    rho, rows = embedding.reference_, embedding.transform(found)
+    for g, row in zip(found, rows, strict=True):
+        slope = linalg.sqrtm(rho.covariance).real - row[d:].reshape(d, d)
+        A = slope @ np.linalg.inv(linalg.sqrtm(rho.covariance).real)
+        # The optimal map is the one that is symmetric, positive definite, and brings one covariance to the other.
+        assert pytest.approx(A.T, abs=1e-10) == A
+        assert np.linalg.eigvalsh((A + A.T) / 2)[0] > 0
+        assert A @ rho.covariance @ A.T == pytest.approx(g.covariance, abs=1e-10)
+        S, R = rho.covariance, g.covariance
+        trace = np.trace(S + R - 2 * linalg.sqrtm(linalg.sqrtm(S) @ R @ linalg.sqrtm(S)).real)
+        assert np.sum(row**2) == pytest.approx(np.sum((rho.mean - g.mean) ** 2) + trace, rel=1e-9)
+        assert np.linalg.norm(row) == pytest.approx(wasserstein_distance(rho, g), rel=1e-10)
+    assert rows.sum(axis=0) == pytest.approx(np.zeros(d + d * d), abs=1e-10)  # of the barycenter
+    for g, back in zip(found, embedding.inverse_transform(rows), strict=True):
+        assert back.mean == pytest.approx(g.mean, abs=1e-12)
+        assert back.covariance == pytest.approx(g.covariance, abs=1e-10)
+    flat = Gaussian(np.zeros(d), np.diag(np.arange(d)))
+    assert np.isfinite(embedding.transform([flat])).all()
+    with pytest.raises(ValueError, match="reference: expected a covariance that is positive definite"):
+        TransportEmbedding(flat).fit(found)
+
+
+@pytest.mark.parametrize("size", ["auto", 30])
+def test_barycenters_of_images_by_commuting_maps(size, rng):
+    """The barycenter of x A_k + b_k is x mean(A_k) + mean(b_k)."""
+    x = rng.standard_normal((30, 2))
+    A, b = rng.uniform(0.3, 3.0, (7, 2)), rng.standard_normal((7, 2))
+    clouds = [(x * A[k] + b[k])[rng.permutation(30)] for k in range(7)]
+    center = barycenter(clouds, size)
+    expected = x * A.mean(axis=0) + b.mean(axis=0)
+    order, its = np.lexsort(expected.T), np.lexsort(center.points.T)
+    assert center.points[its] == pytest.approx(expected[order], abs=1e-12)
+    embedding = TransportEmbedding(size=size)
+    rows = embedding.fit_transform(clouds)
+    assert embedding.n_iter_ <= 2
+    assert rows.sum(axis=0) == pytest.approx(np.zeros(60), abs=1e-12)
+    exact = np.sqrt(np.mean(np.sum((x * A[0] + b[0] - x * A[1] - b[1]) ** 2, axis=1)))
+    assert np.linalg.norm(rows[0] - rows[1]) == pytest.approx(exact, rel=1e-12)
+
+
+def test_barycenters_come_down(rng):
+    clouds = [Cloud(rng.standard_normal((int(n), 2)) + rng.standard_normal(2)) for n in rng.integers(10, 20, 6)]
+
+    def mean_square(center):
+        return np.mean([wasserstein_distance(center, cloud) ** 2 for cloud in clouds])
+
+    values = [mean_square(barycenter(clouds, 12, max_iter=k, tol=0.0)) for k in range(5)]
+    assert (np.diff(values) <= 1e-9 * values[0]).all()
+    assert values[-1] < values[0]
+    with_one = barycenter([clouds[0]], max_iter=3)
+    assert wasserstein_distance(with_one, clouds[0]) < 1e-12
+
+
+def test_the_same_bits_on_any_number_of_threads(threads, rng):
+    clouds = [rng.standard_normal((20, 2)) for _ in range(9)] + [(rng.standard_normal((5, 2)), random_weights(rng, 5))]
+    results = []
+    for count in (1, 2):
+        threads(count)
+        results.append(TransportEmbedding().fit_transform(clouds))
+    assert np.array_equal(*results)
+    assert np.array_equal(TransportEmbedding().fit(clouds).transform(clouds), results[0])
+
+    done = np.zeros(100, dtype=int)
+    on_threads(lambda i: done.__setitem__(i, done[i] + 1), 100)
+    assert (done == 1).all()
+    for count in (1, 2):
+        threads(count)
+        with pytest.raises(ZeroDivisionError):
+            on_threads(lambda i: 1 // (i - 3), 100)
+
+
+def test_sizes_of_barycenters(rng):
+    def size(*sizes):
+        return len(barycenter([rng.standard_normal((n, 2)) for n in sizes], max_iter=1))
+
+    assert size(9, 9, 4, 5) == 9  # half of them
+    assert size(3, 9, 10, 11) == 9  # the median: 9.5, cut
+    assert size(2, 30, 31, 3, 29) == 29
+    weighted = [(rng.standard_normal((n, 2)), random_weights(rng, n)) for n in (5, 6, 7)]
+    assert len(barycenter(weighted, max_iter=1)) == 6
+    more = barycenter([rng.standard_normal((4, 2)), rng.standard_normal((5, 2))], 20)  # than all points together
+    assert len(more) == 20
+    assert np.isfinite(more.points).all()
+
+
+@pytest.mark.parametrize("reference", ["barycenter", "sample", "given"])
+def test_rows_and_back(reference, rng):
+    clouds = [rng.standard_normal((15, 2)) + k for k in range(4)]
+    given = (rng.standard_normal((15, 2)), random_weights(rng, 15))
+    embedding = TransportEmbedding(given if reference == "given" else reference, random_state=3)
+    rows = embedding.fit_transform(clouds)
+    assert np.array_equal(embedding.transform(clouds), rows)
+    assert rows.shape == (4, 30)
+    back = embedding.inverse_transform(rows)
+    for cloud, points in zip(back, clouds, strict=True):
+        expected = transport_map(embedding.reference_, [points])[0]
+        assert cloud.points == pytest.approx(expected, abs=1e-13)
+        assert cloud.weights == pytest.approx(embedding.reference_.weights, rel=4 * EPS)
+    copy = pickle.loads(pickle.dumps(embedding))
+    assert np.array_equal(copy.transform(clouds), rows)
+    assert np.array_equal(clone(embedding).fit_transform(clouds), rows)
+    assert np.array_equal(embedding.fit_transform(np.array(clouds)), rows)
+    table = clone(embedding).set_output(transform="pandas").fit_transform(clouds)
+    assert list(table.columns[:2]) == ["transportembedding0", "transportembedding1"]
+    if reference == "sample":
+        everything = {tuple(point) for points in clouds for point in points}
+        assert {tuple(point) for point in embedding.reference_.points} <= everything
+        assert len(np.unique(embedding.reference_.points, axis=0)) == 15
+        other = TransportEmbedding("sample", random_state=4).fit(clouds).reference_
+        assert not np.array_equal(other.points, embedding.reference_.points)
+
+
+def test_in_a_pipeline(rng):
+    """The scale of a cloud is learnt from its points."""
+    scale = rng.uniform(0.5, 2.0, 40)
+    clouds = [s * rng.standard_normal((30, 2)) for s in scale]
+    model = make_pipeline(TransportEmbedding(max_iter=3), ks.KernelRidge(RBF(1.0), alpha="auto"))
+    model.fit(clouds[:30], scale[:30])
+    assert model.score(clouds[30:], scale[30:]) > 0.8
+
+
+def test_scikit_learns_conventions():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SkipTestWarning)  # most of its checks are of estimators on tables
+        check_estimator(TransportEmbedding())
+    with pytest.raises(NotFittedError):
+        TransportEmbedding().transform([np.eye(2)])
+
+
+def test_bad_arguments(rng):
+    X = [rng.standard_normal((5, 2)) for _ in range(3)]
+    normal = Gaussian([0.0, 0.0], np.eye(2))
+    for options, error, message in (
+        ({"reference": "mean"}, ValueError, 'reference: expected "barycenter", "sample" or a distribution, got \'mean\''),
+        ({"reference": np.eye(3)}, ValueError, r"reference: expected points of 2 columns, as X\[0\] has, got 3"),
+        ({"reference": (np.eye(2), [0.5, 0.6])}, ValueError, "weights of reference: expected a sum of one"),
+        ({"reference": normal}, TypeError, r"reference: expected a Cloud, as X\[0\] is one, got Gaussian"),
+        ({"size": 0}, ValueError, 'size: expected a whole number from 1 on, or "auto", got 0'),
+        ({"size": 2.5}, ValueError, "size: expected a whole number"),
+        ({"reference": "sample", "size": 16}, ValueError, "size: expected at most the 15 points"),
+        ({"max_iter": -1}, ValueError, "max_iter: expected a whole number from 0 on, got -1"),
+        ({"tol": np.nan}, ValueError, "tol: expected a number from 0 on, got nan"),
+        ({"solver": "simplex"}, ValueError, 'solver: expected "auto", "pot" or "highs"'),
+    ):
+        with pytest.raises(error, match=message):
+            TransportEmbedding(**options).fit(X)
+    embedding = TransportEmbedding().fit(X)
+    with pytest.raises(ValueError, match="expected points of 2 columns, got 3"):
+        embedding.transform([np.eye(3)])
+    with pytest.raises(TypeError, match=r"X\[0\]: expected a Cloud, got Gaussian"):
+        embedding.transform([normal])
+    with pytest.raises(ValueError, match=r"X: expected shape \(N, 10\)"):
+        embedding.inverse_transform(np.zeros((2, 9)))
+    with pytest.raises(ValueError, match='"sample" is for clouds'):
+        TransportEmbedding("sample").fit([normal, normal])
+    with pytest.raises(TypeError, match="second: expected a Cloud, as first is one"):
+        wasserstein_distance(np.eye(2), normal)
+    with pytest.raises(ValueError, match="second: expected points of 2 columns"):
+        wasserstein_distance(np.eye(2), np.eye(3))
+    with pytest.raises(TypeError, match=r"reference: expected a Cloud, got Gaussian"):
+        transport_map(normal, X)
+    with pytest.raises(ValueError, match="X: expected Gaussians whose covariances have a mean that is positive definite"):
+        barycenter([Gaussian([0.0, 0.0], np.diag([1.0, 0.0])), Gaussian([0.0, 0.0], np.diag([2.0, 0.0]))])
+    assert barycenter([Gaussian(0.0, 0.0), Gaussian(2.0, 0.0)]).mean == [1.0]
