@@ -206,9 +206,9 @@ class LocalAlignment(StringKernel):
     --------
     >>> from kernsel.structured import LocalAlignment
     >>> LocalAlignment(1.0)(["GATTACA", "GATACA", "CCC"]).round(3)
-    array([[1.   , 0.669, 0.058],
-           [0.669, 1.   , 0.087],
-           [0.058, 0.087, 1.   ]])
+    array([[1.   , 0.535, 0.041],
+           [0.535, 1.   , 0.068],
+           [0.041, 0.068, 1.   ]])
     """
 
     _hyper: ClassVar = {"beta": "ratio", "gap_open": "ratio", "gap_extend": "ratio"}
