@@ -79,6 +79,8 @@ MODULES = [
     "support_selection",
     "support",
     "nested",
+    "tables",
+    "study",
     "examples",
     "cli",
     "__main__",
