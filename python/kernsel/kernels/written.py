@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 from difflib import get_close_matches
 from inspect import signature
 from typing import Any
@@ -46,12 +47,17 @@ def kernel(text: str) -> Kernel:
         return text
     if not isinstance(text, str):
         raise TypeError(f"text: expected a text, got {text!r}")
+    return kernel_with_arrays(text, {})
+
+
+def kernel_with_arrays(text: str, arrays: Mapping[str, Any]) -> Kernel:
+    """Return the kernel of a text in which names may stand for arrays."""
     try:
         tree = ast.parse(text.strip(), mode="eval")
     except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
         raise ValueError(f"text: {text[:60]!r} cannot be read: {getattr(error, 'msg', error)}") from None
     try:
-        value = _Reader(text.strip()).read(tree.body)
+        value = _Reader(text.strip(), arrays).read(tree.body)
     except RecursionError:
         raise ValueError(f"text: {text[:60]!r} is too deeply nested") from None
     if isinstance(value, float | int) and not isinstance(value, bool):
@@ -80,8 +86,9 @@ def kernel_argument(text: str) -> Kernel:
 
 
 class _Reader:
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, arrays: Mapping[str, Any]) -> None:
         self.text = text
+        self.arrays = arrays
         self.names = _classes()
         self.others: dict[str, Any] = {"Parameter": Parameter} | {name: getattr(priors, name) for name in priors.__all__[:-1]}
 
@@ -98,6 +105,8 @@ class _Reader:
                 return tuple(values) if isinstance(node, ast.Tuple) else values
             case ast.Name(id="inf"):
                 return np.inf
+            case ast.Name(id=name) if name in self.arrays:
+                return self.arrays[name]
             case ast.Name(id=name):
                 return self.call(node, self.known(node, name), [], {})
             case ast.UnaryOp(op=ast.USub() | ast.UAdd(), operand=operand):
