@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
-from math import nan
-from typing import Any, Literal
+from dataclasses import asdict, dataclass, field, fields
+from math import isfinite, nan
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,9 @@ from numpy.typing import NDArray
 from kernsel.criteria import criterion_named
 from kernsel.evaluation import loo
 from kernsel.gaussian_process import GaussianProcessRegressor
+from kernsel.kernels import Kernel
+from kernsel.kernels.written import kernel_argument
+from kernsel.saving import load, read_notes, save
 from kernsel.selector import Tried, select
 from kernsel.tables import Column, Table
 from kernsel.trend import Trend

@@ -54,12 +54,23 @@ def kernel(text: str, *, automatic: bool = False, columns: Mapping[str, Sequence
         return text
     if not isinstance(text, str):
         raise TypeError(f"text: expected a text, got {text!r}")
+    return _read(_Reader(text.strip(), {}, automatic, columns))
+
+
+def kernel_with_arrays(text: str, arrays: Mapping[str, Any]) -> Kernel:
+    """Return the kernel of a text in which names may stand for arrays."""
+    return _read(_Reader(text.strip(), arrays))
+
+
+def _read(reader: _Reader) -> Kernel:
+    """Return the kernel of the reader's text."""
+    text = reader.text
     try:
-        tree = ast.parse(text.strip(), mode="eval")
+        tree = ast.parse(text, mode="eval")
     except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
         raise ValueError(f"text: {text[:60]!r} cannot be read: {getattr(error, 'msg', error)}") from None
     try:
-        value = _Reader(text.strip(), automatic, columns).read(tree.body)
+        value = reader.read(tree.body)
     except RecursionError:
         raise ValueError(f"text: {text[:60]!r} is too deeply nested") from None
     if isinstance(value, float | int) and not isinstance(value, bool):
@@ -88,8 +99,15 @@ def kernel_argument(text: str) -> Kernel:
 
 
 class _Reader:
-    def __init__(self, text: str, automatic: bool = False, columns: Mapping[str, Sequence[int]] | None = None) -> None:
+    def __init__(
+        self,
+        text: str,
+        arrays: Mapping[str, Any],
+        automatic: bool = False,
+        columns: Mapping[str, Sequence[int]] | None = None,
+    ) -> None:
         self.text = text
+        self.arrays = arrays
         self.automatic = automatic
         self.columns = columns
         self.names = _classes()
@@ -108,6 +126,8 @@ class _Reader:
                 return tuple(values) if isinstance(node, ast.Tuple) else values
             case ast.Name(id="inf"):
                 return np.inf
+            case ast.Name(id=name) if name in self.arrays:
+                return self.arrays[name]
             case ast.Name(id=name):
                 return self.call(node, self.known(node, name), [], {})
             case ast.UnaryOp(op=ast.USub() | ast.UAdd(), operand=operand):
