@@ -25,7 +25,7 @@ from kernsel.selector import Tried, select
 from kernsel.tables import Column, Table
 from kernsel.trend import Trend
 
-__all__ = ["Line", "Study", "study"]
+__all__ = ["Line", "Study", "label", "plain", "scores", "study"]
 
 Vector = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -133,8 +133,13 @@ class Study:
         path : str or path-like
             Usually ``*.ksl``.
         """
+        save(self.model, path, notes={"study": _VERSION} | self.as_json())
+
+    def as_json(self) -> dict[str, Any]:
+        """Return all but the model as JSON has it, None for numbers that it has not."""
         rest = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "model"}
-        save(self.model, path, notes={"study": _VERSION} | _plain(rest))
+        found: dict[str, Any] = plain(rest)
+        return found
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
@@ -316,11 +321,12 @@ def label(kernel: Kernel, names: Sequence[str]) -> str:
         return "noise alone"
     text = text.replace("'auto' * ", "")
     text = re.sub(r"(, )?(\w+=)?'auto'", "", text).replace("(, ", "(").replace("()", "")
-    if text.startswith("(") and text.endswith(")") and text.find(")") == len(text) - 1:
+    depth = [text[: k + 1].count("(") - text[: k + 1].count(")") for k in range(len(text))]
+    if text.startswith("(") and depth.index(0) == len(text) - 1:
         text = text[1:-1]
 
     def named(match: re.Match[str]) -> str:
-        return "on([" + ", ".join(names[int(number)] for number in match[1].split(", ")) + "])"
+        return f"on({[names[int(number)] for number in match[1].split(', ')]})"
 
     return re.sub(r"on\(\[([\d, ]+)\]\)", named, text)
 
@@ -397,14 +403,14 @@ def _tested(model: GaussianProcessRegressor, X: Vector, y: Vector) -> dict[str, 
     return {"rows": float(len(y)), "rmse": rmse, "coverage": coverage, "rmse_of_mean": of_mean}
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """Return dataclasses, arrays and numbers as JSON has them; numbers that it has not are None."""
     if isinstance(value, dict):
-        return {key: _plain(each) for key, each in value.items()}
+        return {key: plain(each) for key, each in value.items()}
     if isinstance(value, Column | Line):
-        return _plain(asdict(value))
+        return plain(asdict(value))
     if isinstance(value, list | np.ndarray):
-        return [_plain(each) for each in value]
+        return [plain(each) for each in value]
     if isinstance(value, np.integer):
         return int(value)
     if isinstance(value, float | np.floating):
