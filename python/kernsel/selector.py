@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Integral, Real
 from typing import Any, Literal
@@ -36,7 +36,7 @@ from kernsel.kernels.written import kernel_argument
 from kernsel.structure import describe, hidden_period, larger_structures, numbers_found, simplest_structures, terms_of
 from kernsel.trend import Trend
 
-__all__ = ["Selected", "Tried", "select"]
+__all__ = ["Selected", "Tried", "in_words", "select"]
 
 
 @dataclass(frozen=True)
@@ -123,10 +123,7 @@ class Selected:
             raise TypeError(f"describe: expected a GaussianProcessRegressor to be the best model, got {type(model).__name__}")
         if np.isnan(self.best.value):
             return "the trend alone gives y: there is nothing to choose a kernel by"
-        X, c = model.X_train_, model.alpha_
-        sizes = [float(np.std(term.matmul(X, X, c), axis=0).mean()) for term in terms_of(model.kernel_)]
-        said = describe(model.kernel_, model.noise_, sizes, ranges=np.ptp(X, axis=0).tolist(), names=model.feature_names())
-        return "\n".join([*_trend_in_words(model), said])
+        return in_words(model, model.feature_names())
 
     def __str__(self) -> str:
         names = next((list(one.others) for one in self.tried if one.others), [])
@@ -393,6 +390,14 @@ def _grow(attempt: _Attempt, most: int, X: Any, y: Any) -> None:
             return
         best = leader
         candidates = larger_structures(best.kernel, columns, period)
+
+
+def in_words(model: GaussianProcessRegressor, names: Sequence[str] | None = None) -> str:
+    """Return what a model is made of, and by how much each part moves the data; with names for its columns."""
+    X, c = model.X_train_, model.alpha_
+    sizes = [float(np.std(term.matmul(X, X, c), axis=0).mean()) for term in terms_of(model.kernel_)]
+    said = describe(model.kernel_, model.noise_, sizes, ranges=np.ptp(X, axis=0).tolist(), names=names)
+    return "\n".join([*_trend_in_words(model), said])
 
 
 def _trend_in_words(model: GaussianProcessRegressor) -> list[str]:
