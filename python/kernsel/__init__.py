@@ -16,6 +16,7 @@ from kernsel.least_squares import LeastSquaresLOO, leverage, loo_least_squares
 from kernsel.nested import NestedFold, NestedResult, nested_cv
 from kernsel.path import PathValues, RegularizationPath
 from kernsel.ridge_regression import RidgeRegression
+from kernsel.saving import load, save
 from kernsel.selector import Selected, select
 from kernsel.support import SVR
 from kernsel.support_path import SVRPath
@@ -55,11 +56,13 @@ __all__ = [
     "gram",
     "kernels",
     "leverage",
+    "load",
     "loo",
     "loo_least_squares",
     "minimum_norm_interpolant",
     "nested_cv",
     "power_function",
+    "save",
     "select",
     "set_num_threads",
     "show_config",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Integral, Real
 from typing import Any, Literal
@@ -166,6 +166,7 @@ def select(
     max_structures: int = 40,
     random_state: Any = None,
     verbose: int = 0,
+    progress: Callable[[Kernel], None] | None = None,
 ) -> Selected:
     """Try kernels, each with its hyperparameters and the noise at their best; return the table, and the best one fitted.
 
@@ -192,12 +193,14 @@ def select(
     noise : float, array-like of shape (n,), or "auto"
     trend : {"constant", "linear", "quadratic"}, callable or None
     max_seconds : float, optional
-        Nothing more is begun then.
+        Nothing more is begun then. Kernels that are given share it: each may take its part of what is left.
     max_structures : int
         How many kernels "search" may try.
     random_state : int, RandomState instance or None
     verbose : int
         1 prints a line for each kernel that is tried.
+    progress : callable, optional
+        Told of each kernel before it is tried.
 
     Returns
     -------
@@ -242,12 +245,13 @@ def select(
         estimator = GaussianProcessRegressor(criterion=chosen, noise=noise, trend=trend)
     if random_state is not None and "random_state" in estimator.get_params():
         estimator = clone(estimator).set_params(random_state=random_state)
-    attempt = _Attempt(X, y, chosen, estimator, until, verbose, search)
+    attempt = _Attempt(X, y, chosen, estimator, until, verbose, search, progress)
     try:
         if search:
             _grow(attempt, max_structures, points, targets)
-        for k in given:
-            attempt.try_kernel(with_amplitudes(k, needed=isinstance(estimator, GaussianProcessRegressor)))
+        for i, k in enumerate(given):
+            whole = with_amplitudes(k, needed=isinstance(estimator, GaussianProcessRegressor))
+            attempt.try_kernel(whole, among=len(given) - i)
     except KeyboardInterrupt as interrupt:
         attempt.interrupted(interrupt)
     return attempt.result()
@@ -265,12 +269,14 @@ class _Attempt:
         until: float,
         verbose: int,
         by_worth: bool,
+        progress: Callable[[Kernel], None] | None,
     ) -> None:
         self.X, self.y = X, y
         self.criterion = criterion
         self.estimator = estimator
         self.until = until
         self.verbose = verbose
+        self.progress = progress
         self.by_worth = by_worth  # is the best one the one that pays?
         self.tried: list[Tried] = []
         self.best: tuple[Tried, Any] | None = None  # the only model that is kept
@@ -282,13 +288,15 @@ class _Attempt:
         """Remember why nothing more is tried."""
         self.ended, self.interrupt = "interrupted: not all was tried", interrupt
 
-    def try_kernel(self, kernel: Kernel) -> Tried | None:
-        """Fit one; None if there is no time left."""
+    def try_kernel(self, kernel: Kernel, among: int = 1) -> Tried | None:
+        """Fit one, of so many that share the time; None if there is none left."""
         began = time.perf_counter()
         if self.interrupt is not None or (began > self.until and self.tried):
             self.ended = self.ended or "the time was over before all was tried"
             return None
-        left = None if np.isinf(self.until) else max(self.until - began, 0.01)
+        if self.progress is not None:
+            self.progress(kernel)
+        left = None if np.isinf(self.until) else max((self.until - began) / among, 0.01)
         model = clone(self.estimator).set_params(kernel=kernel)
         if isinstance(model, GaussianProcessRegressor):
             model.set_params(max_seconds=left)

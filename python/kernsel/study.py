@@ -2,24 +2,38 @@
 
 from __future__ import annotations
 
+import os
+import re
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
-from math import nan
-from typing import Any, Literal
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, fields
+from difflib import get_close_matches
+from math import isfinite, nan
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kernsel.criteria import criterion_named
+from kernsel.criteria import CRITERIA, criterion_named
 from kernsel.evaluation import loo
 from kernsel.gaussian_process import GaussianProcessRegressor
+from kernsel.kernels import Kernel
+from kernsel.kernels.written import kernel_argument
+from kernsel.saving import load, read_notes, save
 from kernsel.selector import Tried, select
 from kernsel.tables import Column, Table
 from kernsel.trend import Trend
 
 __all__ = ["Line", "Study", "study"]
 
+Vector = NDArray[np.float64]
+Rows = NDArray[np.intp]
+
+_INTERRUPTED = "interrupted: not all was tried"
+_VERSION = 1  # of what is written beside a model
+_MOST_TESTED = 10_000
+_LEAST = 3  # rows
 _95 = 1.959963984540054  # half the width of a 95 % interval, in standard deviations
 
 
@@ -111,6 +125,43 @@ class Study:
     seconds: float
     ended: str = ""
 
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model with the study beside it, see :func:`kernsel.save`.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Usually ``*.ksl``.
+        """
+        rest = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "model"}
+        save(self.model, path, notes={"study": _VERSION} | _plain(rest))
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read what :meth:`save` has written.
+
+        Parameters
+        ----------
+        path : str or path-like
+        """
+        notes = read_notes(path)
+        if not isinstance(notes, dict) or "study" not in notes:
+            raise ValueError(
+                f"{path} has a model, but not what `kernsel select --save` writes beside it; kernsel.load reads it"
+            )
+        if notes["study"] != _VERSION:
+            raise ValueError(f"{path}: the study in it is of version {notes['study']!r}, expected {_VERSION}; upgrade kernsel")
+        model = load(path)
+        if not isinstance(model, GaussianProcessRegressor):
+            raise ValueError(f"{path}: expected a GaussianProcessRegressor, got a {type(model).__name__}")
+        try:
+            found = _of_notes(notes)
+            if len(found["names"]) != model.n_features_in_ or len(found["kept"]) != len(model.X_train_):
+                raise ValueError("it is of other columns or rows than the model")
+            return cls(model=model, **found)
+        except (KeyError, TypeError, ValueError) as error:
+            raise ValueError(f"{path}: the study in it is damaged: {type(error).__name__} {error}") from None
+
 
 def study(
     table: Table,
@@ -119,7 +170,7 @@ def study(
     criteria: Sequence[str] = ("reml", "loo"),
     noise: float | Literal["auto"] = "auto",
     trend: Trend = "constant",
-    rows: int = 2000,
+    rows: int = 1000,
     test: float = 0.0,
     budget: float | None = None,
     seed: int = 0,
@@ -127,44 +178,94 @@ def study(
 ) -> Study:
     """Choose a kernel by each criterion, and keep the model that the first of them chooses.
 
+    Interrupted (Ctrl-C), it returns what it has by then, and says so; if that is nothing, KeyboardInterrupt is raised.
+
     Parameters
     ----------
     table : Table
         With a target.
     kernels : iterable of kernels or texts, "search" or None
-        See :func:`kernsel.select`.
+        See :func:`kernsel.select`. What a text does not say is found: ``"RBF + Linear.on(['speed'])"``.
     criteria : sequence of str
         Names of :mod:`kernsel.criteria`.
     noise : float or "auto"
         A variance.
     trend : {"constant", "linear", "quadratic"} or None
     rows : int
-        How many rows are learnt from at most; of more, a random sample.
+        How many rows are learnt from at most: the time grows with the cube of it. Of more, a random sample, and up to 10,000 of
+        the others test the model.
     test : float
         The share of the rows that is held out, to test the model.
     budget : float, optional
-        Seconds.
+        Seconds, which criteria and kernels share. One kernel is always tried.
     seed : int
+        Of samples and searches.
     progress : callable, optional
         Told of the criterion and the kernel that is tried next.
 
     Returns
     -------
     study : Study
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernsel.study import study
+    >>> from kernsel.tables import Column, Table
+    >>> x = np.linspace(0, 6, 30)
+    >>> columns, target = [Column("x", "number")], Column("y", "number")
+    >>> table = Table("made", 30, x[:, None], np.sin(x), ["x"], columns, target, [], np.arange(1, 31))
+    >>> found = study(table, kernels=["RBF", "Matern"], criteria=["lml"], noise=0.0)
+    >>> [line.kernel for line in found.lines["lml"]]
+    ['RBF', 'Matern(nu=1.5)']
     """
     began = time.perf_counter()
-    if table.y is None or table.target is None:
-        raise ValueError("table: expected one with a target")
-    learnt, tested = _split(len(table.y), rows, test, seed)
-    X, y = table.X[learnt], table.y[learnt]
+    criteria = _criteria(criteria)
+    X, y, learnt, tested, said = _divided(table, rows, test, seed)
+    assert table.target is not None
+    given = kernels if kernels is None or isinstance(kernels, str) else [_kernel(one, table) for one in kernels]
     lines: dict[str, list[Line]] = {}
-    better = {name: "larger" if criterion_named(name, {}).larger_is_better else "smaller" for name in criteria}
     model: GaussianProcessRegressor | None = None
-    for name in criteria:
-        selected = select(X, y, kernels, name, noise=noise, trend=trend, max_seconds=budget, random_state=seed)
-        lines[name] = [_line(one, X, y, trend) for one in selected.tried]
-        if model is None:
-            model = selected.best_estimator_
+    remarks, ended = [*table.remarks, *said], ""
+
+    def tell(criterion: str) -> Callable[[Kernel], None] | None:
+        return None if progress is None else lambda kernel: progress(criterion, label(kernel, table.names))
+
+    for number, name in enumerate(criteria):
+        left = None if budget is None else budget - (time.perf_counter() - began)
+        if model is not None and left is not None and left <= 0:
+            ended = "the time was over before all was tried"
+            break
+        share = None if left is None else max(left, 0.0) / (len(criteria) - number)
+        try:
+            selected = select(
+                X,
+                y,
+                given,
+                name,
+                noise=noise,
+                trend=trend,
+                max_seconds=share,
+                random_state=seed,
+                progress=tell(name),
+            )
+            if model is None:
+                model = selected.best_estimator_
+            lines[name] = []
+            for one in selected.tried:
+                lines[name].append(_line(one, X, y, trend, table.names))
+            ended = ended or selected.ended
+            if selected.interrupt is not None:
+                break
+        except KeyboardInterrupt:
+            if model is None:
+                raise
+            ended = _INTERRUPTED
+            break
+        except (ValueError, np.linalg.LinAlgError) as error:
+            if model is None:
+                raise
+            remarks.append(f"By {name} nothing could be chosen: {error}.")
     assert model is not None
     return Study(
         table.source,
@@ -172,34 +273,99 @@ def study(
         table.names,
         table.columns,
         table.target,
-        table.remarks,
+        remarks,
         lines,
-        better,
+        {name: "larger" if criterion_named(name, {}).larger_is_better else "smaller" for name in lines},
         criteria[0],
         model,
-        _tested(model, table.X[tested], table.y[tested]),
+        _tested(model, table.X[tested], np.asarray(table.y)[tested]),
         table.kept[learnt],
         time.perf_counter() - began,
+        ended,
     )
 
 
-def _split(n: int, rows: int, test: float, seed: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return which rows are learnt from, and which test the model."""
+def _criteria(criteria: Sequence[str]) -> list[str]:
+    """Return the criteria, each once."""
+    chosen = list(dict.fromkeys(criteria))
+    if not chosen:
+        raise ValueError(f"criteria: expected one at least of {', '.join(CRITERIA)}")
+    for name in chosen:
+        if name not in CRITERIA:
+            close = get_close_matches(name, CRITERIA, 1, 0.5)
+            hint = f"; did you mean {close[0]}?" if close else ""
+            raise ValueError(f"criterion: there is no {name!r}{hint} There are {', '.join(CRITERIA)}")
+    return chosen
+
+
+def _kernel(given: Any, table: Table) -> Any:
+    """Return a kernel of the columns of a table, of a text; anything else as it is."""
+    if not isinstance(given, str):
+        return given
+    columns: dict[str, list[int]] = {name: [k] for k, name in enumerate(table.names)}
+    for column in table.columns:
+        if column.kind == "category":
+            columns[column.name] = [k for name, (k,) in columns.items() if name.startswith(f"{column.name}=")]
+    return kernel_argument(given, automatic=True, columns=columns)
+
+
+def label(kernel: Kernel, names: Sequence[str]) -> str:
+    """Return a kernel that was tried as a user would write it: without what is left to the data, and with names of columns."""
+    text = str(kernel)
+    if text == "'auto'":
+        return "noise alone"
+    text = text.replace("'auto' * ", "")
+    text = re.sub(r"(, )?(\w+=)?'auto'", "", text).replace("(, ", "(").replace("()", "")
+    if text.startswith("(") and text.endswith(")") and text.find(")") == len(text) - 1:
+        text = text[1:-1]
+
+    def named(match: re.Match[str]) -> str:
+        return "on([" + ", ".join(names[int(number)] for number in match[1].split(", ")) + "])"
+
+    return re.sub(r"on\(\[([\d, ]+)\]\)", named, text)
+
+
+def _divided(table: Table, rows: int, test: float, seed: int) -> tuple[Vector, Vector, Rows, Rows, list[str]]:
+    """Return what is learnt from, the numbers of these rows, of those that test the model, and what is to be said of it."""
+    if table.y is None or table.target is None:
+        raise ValueError("table: expected one with a target")
+    if rows < _LEAST:
+        raise ValueError(f"rows: expected {_LEAST} at least, got {rows}")
+    if not 0 <= test < 1:
+        raise ValueError(f"test: expected a share from 0 on and less than 1, got {test}")
+    n = len(table.y)
     order = np.random.default_rng(seed).permutation(n)
     held = round(test * n)
     learnt = np.sort(order[held:][:rows])
-    rest = order[:held] if held else order[rows:][:10_000]
-    return learnt, np.sort(rest)
+    tested = np.sort(order[:held] if held else order[rows:])[:]
+    if len(learnt) < _LEAST:
+        raise ValueError(f"{table.source}: there are {_rows(len(learnt))} to learn from, and {_LEAST} at least are needed")
+    y = table.y[learnt]
+    if not np.ptp(y):
+        raise ValueError(f"{table.source}: all values of {table.target.name!r} are {y[0]:g}; there is nothing to predict")
+    said = []
+    if len(learnt) < n - held:
+        said.append(f"Learnt from a random sample of {_rows(len(learnt))} out of {n - held:,}; --rows takes more, and time.")
+    if len(tested) > _MOST_TESTED:
+        tested = np.sort(np.random.default_rng(seed).choice(tested, _MOST_TESTED, replace=False))
+    if len(tested):
+        said.append(f"{_rows(len(tested))} that {'was' if len(tested) == 1 else 'were'} not learnt from test the model.")
+    return table.X[learnt], y, learnt, tested, said
 
 
-def _line(one: Tried, X: NDArray[np.float64], y: NDArray[np.float64], trend: Trend) -> Line:
+def _rows(count: int) -> str:
+    return f"{count:,} row{'s' * (count != 1)}"
+
+
+def _line(one: Tried, X: Vector, y: Vector, trend: Trend, names: Sequence[str]) -> Line:
     """Return a line with what leave-one-out says of it, whatever it was chosen by."""
     rmse = density = coverage = nan
     if one.kernel_ is not None:
-        fit = loo(one.kernel_, X, y, noise=one.noise_ + one.jitter_, trend=trend)
-        rmse, density, coverage = scores(fit.residuals, np.sqrt(fit.variances))
+        with suppress(np.linalg.LinAlgError):
+            fit = loo(one.kernel_, X, y, noise=one.noise_ + one.jitter_, trend=trend)
+            rmse, density, coverage = scores(fit.residuals, np.sqrt(fit.variances))
     return Line(
-        str(one.kernel),
+        label(one.kernel, names),
         "" if one.kernel_ is None else str(one.kernel_),
         one.value,
         rmse,
@@ -214,14 +380,14 @@ def _line(one: Tried, X: NDArray[np.float64], y: NDArray[np.float64], trend: Tre
     )
 
 
-def scores(errors: NDArray[np.float64], std: NDArray[np.float64]) -> tuple[float, float, float]:
+def scores(errors: Vector, std: Vector) -> tuple[float, float, float]:
     """Return the root mean square of errors, the mean of their log densities, and the share within 95 % intervals."""
     z = errors / std
     density = -0.5 * z**2 - np.log(std) - 0.5 * np.log(2 * np.pi)
     return float(np.sqrt(np.mean(errors**2))), float(np.mean(density)), float(np.mean(np.abs(z) <= _95))
 
 
-def _tested(model: GaussianProcessRegressor, X: NDArray[np.float64], y: NDArray[np.float64]) -> dict[str, float]:
+def _tested(model: GaussianProcessRegressor, X: Vector, y: Vector) -> dict[str, float]:
     """Return how the model does on rows that it has not learnt from."""
     if not len(y):
         return {}
@@ -229,3 +395,67 @@ def _tested(model: GaussianProcessRegressor, X: NDArray[np.float64], y: NDArray[
     rmse, _, coverage = scores(y - mean, std)
     of_mean = float(np.sqrt(np.mean((y - np.mean(model.y_train_)) ** 2)))
     return {"rows": float(len(y)), "rmse": rmse, "coverage": coverage, "rmse_of_mean": of_mean}
+
+
+def _plain(value: Any) -> Any:
+    """Return dataclasses, arrays and numbers as JSON has them; numbers that it has not are None."""
+    if isinstance(value, dict):
+        return {key: _plain(each) for key, each in value.items()}
+    if isinstance(value, Column | Line):
+        return _plain(asdict(value))
+    if isinstance(value, list | np.ndarray):
+        return [_plain(each) for each in value]
+    if isinstance(value, np.integer):
+        return int(value)
+    if isinstance(value, float | np.floating):
+        return float(value) if isfinite(value) else None
+    return value
+
+
+def _of_notes(notes: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields of a study, but for the model."""
+    return {
+        "source": _text(notes["source"]),
+        "rows": int(notes["rows"]),
+        "names": [_text(name) for name in notes["names"]],
+        "columns": [_record(Column, each) for each in notes["columns"]],
+        "target": _record(Column, notes["target"]),
+        "remarks": [_text(remark) for remark in notes["remarks"]],
+        "lines": {name: [_record(Line, line) for line in lines] for name, lines in notes["lines"].items()},
+        "better": {name: _text(better) for name, better in notes["better"].items()},
+        "criterion": _text(notes["criterion"]),
+        "test": {name: _number(value) for name, value in notes["test"].items()},
+        "kept": np.array([int(row) for row in notes["kept"]], dtype=np.intp),
+        "seconds": _number(notes["seconds"]),
+        "ended": _text(notes["ended"]),
+    }
+
+
+def _record(kind: type[Any], values: dict[str, Any]) -> Any:
+    """Return a dataclass of texts, numbers and lists, with nan for what JSON could not hold."""
+    read: dict[str, Callable[[Any], Any]] = {
+        "str": _text,
+        "float": _number,
+        "int": int,
+        "list[str]": _texts,
+        "list[float]": _numbers,
+    }
+    return kind(**{each.name: read[str(each.type)](values[each.name]) for each in fields(kind)})
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"expected a text, got {value!r}")
+    return value
+
+
+def _texts(values: Any) -> list[str]:
+    return [_text(value) for value in values]
+
+
+def _number(value: Any) -> float:
+    return nan if value is None else float(value)
+
+
+def _numbers(values: Any) -> list[float]:
+    return [_number(value) for value in values]

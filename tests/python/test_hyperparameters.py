@@ -117,7 +117,7 @@ def test_a_tied_prior_counts_once():
         (lambda: QuadraticForm([1.0]), "B: expected a matrix"),
         (lambda: RBF([1.0, 2.0], [(1, 2), (1, 2), (1, 2)]).theta, "length_scale_bounds: expected one pair of bounds, or 2"),
         (lambda: SpectralMixture([1.0], [1.0, 2.0], [1.0]), "expected one for each component, got shapes"),
-        (lambda: SpectralMixture(n_components=0), "n_components: expected a whole number from 1 on, got 0"),
+        (lambda: SpectralMixture(n_components=0), "n_components: expected a whole number from 1 to 1000, got 0"),
         (lambda: ArcCosine(3), "order: expected 0, 1 or 2, got 3"),
         (lambda: ArcCosine(0, -1.0), "offset: expected positive"),
         (lambda: RBF("wide"), "length_scale: expected a number or \"auto\", got 'wide'"),

@@ -354,8 +354,9 @@ class SpectralMixture(Leaf):
 
     def _check(self) -> None:
         super()._check()
-        if not isinstance(self.n_components, int | np.integer) or isinstance(self.n_components, bool) or self.n_components < 1:
-            raise ValueError(f"n_components: expected a whole number from 1 on, got {self.n_components!r}")
+        count = self.n_components
+        if not isinstance(count, int | np.integer) or isinstance(count, bool) or not 1 <= count <= 1000:
+            raise ValueError(f"n_components: expected a whole number from 1 to 1000, got {count!r}")
         shapes = {np.shape(value)[:1] for name in self._hyper if not isinstance(value := value_of(getattr(self, name)), str)}
         if len(shapes) > 1:
             raise ValueError(

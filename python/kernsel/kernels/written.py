@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from inspect import signature
 from typing import Any
@@ -12,12 +13,13 @@ import numpy as np
 from kernsel.kernels import priors
 from kernsel.kernels.base import Kernel
 from kernsel.kernels.hyperparameter import Parameter
+from kernsel.kernels.leaf import Leaf
 from kernsel.kernels.simple import ConstantKernel
 
 __all__ = ["kernel"]
 
 
-def kernel(text: str) -> Kernel:
+def kernel(text: str, *, automatic: bool = False, columns: Mapping[str, Sequence[int]] | None = None) -> Kernel:
     """Return the kernel that a text describes, such as ``"2.0 * RBF(1.0) + Linear()"``; no code is run.
 
     The text is what `repr` of a kernel gives, or what one would write in Python: the names of :mod:`kernsel.kernels` with
@@ -27,6 +29,10 @@ def kernel(text: str) -> Kernel:
     Parameters
     ----------
     text : str
+    automatic : bool
+        Hyperparameters that the text says nothing of are "auto" instead of their defaults: for data of any scale.
+    columns : mapping of str to sequence of int, optional
+        What names in ``.on([...])`` stand for. By default names are kept, for points that are a table.
 
     Returns
     -------
@@ -37,6 +43,8 @@ def kernel(text: str) -> Kernel:
     >>> from kernsel.kernels import kernel
     >>> kernel("2.0 * RBF(1.0) + Linear()")
     ConstantKernel(constant_value=2.0) * RBF(length_scale=1.0) + Linear(length_scale=1.0)
+    >>> kernel("RBF + Linear.on(['speed'])", automatic=True, columns={"speed": [2]})
+    RBF(length_scale='auto') + Linear(length_scale='auto').on([2])
     >>> kernel("RBF + Liner")
     Traceback (most recent call last):
         ...
@@ -46,12 +54,23 @@ def kernel(text: str) -> Kernel:
         return text
     if not isinstance(text, str):
         raise TypeError(f"text: expected a text, got {text!r}")
+    return _read(_Reader(text.strip(), {}, automatic, columns))
+
+
+def kernel_with_arrays(text: str, arrays: Mapping[str, Any]) -> Kernel:
+    """Return the kernel of a text in which names may stand for arrays."""
+    return _read(_Reader(text.strip(), arrays))
+
+
+def _read(reader: _Reader) -> Kernel:
+    """Return the kernel of the reader's text."""
+    text = reader.text
     try:
-        tree = ast.parse(text.strip(), mode="eval")
+        tree = ast.parse(text, mode="eval")
     except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
         raise ValueError(f"text: {text[:60]!r} cannot be read: {getattr(error, 'msg', error)}") from None
     try:
-        value = _Reader(text.strip()).read(tree.body)
+        value = reader.read(tree.body)
     except RecursionError:
         raise ValueError(f"text: {text[:60]!r} is too deeply nested") from None
     if isinstance(value, float | int) and not isinstance(value, bool):
@@ -71,17 +90,26 @@ def _classes() -> dict[str, Any]:
     }
 
 
-def kernel_argument(text: str) -> Kernel:
+def kernel_argument(text: str, *, automatic: bool = False, columns: Mapping[str, Sequence[int]] | None = None) -> Kernel:
     """Return the kernel of a text that was given as the argument `kernel` of something."""
     try:
-        return kernel(text)
+        return kernel(text, automatic=automatic, columns=columns)
     except ValueError as error:
         raise ValueError(str(error).replace("text:", "kernel:", 1)) from None
 
 
 class _Reader:
-    def __init__(self, text: str) -> None:
+    def __init__(
+        self,
+        text: str,
+        arrays: Mapping[str, Any],
+        automatic: bool = False,
+        columns: Mapping[str, Sequence[int]] | None = None,
+    ) -> None:
         self.text = text
+        self.arrays = arrays
+        self.automatic = automatic
+        self.columns = columns
         self.names = _classes()
         self.others: dict[str, Any] = {"Parameter": Parameter} | {name: getattr(priors, name) for name in priors.__all__[:-1]}
 
@@ -98,6 +126,8 @@ class _Reader:
                 return tuple(values) if isinstance(node, ast.Tuple) else values
             case ast.Name(id="inf"):
                 return np.inf
+            case ast.Name(id=name) if name in self.arrays:
+                return self.arrays[name]
             case ast.Name(id=name):
                 return self.call(node, self.known(node, name), [], {})
             case ast.UnaryOp(op=ast.USub() | ast.UAdd(), operand=operand):
@@ -112,7 +142,7 @@ class _Reader:
                 base = self.read(inner)
                 if not isinstance(base, Kernel):
                     raise self.problem(node, ".on() is for kernels")
-                return self.call(node, base.on, [self.read(columns)], {})
+                return self.call(node, base.on, [self.indices(node, self.read(columns))], {})
             case _:
                 part = ast.get_source_segment(self.text, node) or ""
                 raise self.problem(node, f"{part[:40]!r} is not part of the language of kernels")
@@ -138,7 +168,24 @@ class _Reader:
             raise self.problem(
                 node, f"{what.__name__}: {error}; its arguments are {', '.join(signature(what).parameters) or 'none'}"
             ) from None
+        if self.automatic and isinstance(what, type) and issubclass(what, Leaf):
+            given = signature(what).bind(*args, **named).arguments
+            left = [name for name in what._hyper if name not in given and name not in what._may_be_none]
+            named = named | dict.fromkeys(left, "auto")
         return what(*args, **named)
+
+    def indices(self, node: ast.expr, columns: Any) -> Any:
+        """Return the numbers of columns that are given by name."""
+        if self.columns is None or not isinstance(columns, list | tuple):
+            return columns
+        numbers: list[Any] = []
+        for column in columns:
+            if isinstance(column, str) and column not in self.columns:
+                close = get_close_matches(column, self.columns, 1, 0.6)
+                hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(self.columns)}"
+                raise self.problem(node, f"there is no column {column!r}", f"; {hint}")
+            numbers += self.columns[column] if isinstance(column, str) else [column]
+        return numbers
 
     def signed(self, node: ast.UnaryOp, value: Any) -> Any:
         if isinstance(value, bool) or not isinstance(value, int | float):

@@ -23,11 +23,14 @@ class Column:
     why : str
         What was guessed or done, in words: "text with 3 different values", "all values are equal", ...
     levels : list of str
-        The different texts: of a category in the order of its 0/1 columns, of a boolean the one that is 0 and the one that is 1.
+        The different texts: of a category in the order of its 0/1 columns (if there are two, there is only the second's), of a
+        boolean the one that is 0 and the one that is 1.
     missing : int
         How many values are missing.
     least, greatest, mean : float
         Of what is a number, a date or a boolean, as numbers; otherwise nan.
+    shares : list of float
+        Of each level of a category, the share of the rows that have it.
     """
 
     name: str
@@ -38,6 +41,7 @@ class Column:
     least: float = nan
     greatest: float = nan
     mean: float = nan
+    shares: list[float] = field(default_factory=list)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,146 @@
+"""Models on disk: files that are read without running code.
+
+A file is one of safetensors (:mod:`kernsel.saving.container`): named arrays, and texts by name. Of the texts, ``format`` is
+"kernsel", ``version`` "1", and ``model`` is JSON::
+
+    {"estimator": "GaussianProcessRegressor", "parameters": {...}, "columns": 2, "column_names": ["x", "z"], ...}
+
+`parameters` are the arguments of the constructor. The rest, and the arrays beside it, is what was learnt: a kernel as its
+text (:func:`kernsel.kernels.kernel` reads it), the points, coefficients, noise, the report of the selection. What can be
+computed again from these is: a Gaussian process is factorized when it is loaded, so a file grows with n d, not with n^2. The
+module of each family of estimators says which fields it has. Notes, any JSON, are the array ``notes`` of bytes.
+
+Reading trusts nothing: every number is checked as if a user had given it, every size compared with the length of the file, and
+classes come from a fixed table. What cannot be written so, such as a function of Python, is refused; pickle and joblib take it.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from kernsel.saving.container import Container, plain_json, read_container, write_container, written_json
+from kernsel.saving.fields import Fields, Writing
+from kernsel.saving.forms import FORMS
+
+__all__ = ["load", "read_notes", "save"]
+
+_VERSION = 1
+
+
+def save(model: Any, path: str | os.PathLike[str], notes: Any = None) -> None:
+    """Write a fitted estimator to a file, which :func:`load` and the C++ library read without running code.
+
+    Parameters
+    ----------
+    model : estimator
+        GaussianProcessRegressor, fitted.
+    path : str or path-like
+        Usually ``*.ksl``. A file that is there is replaced, when all of the new one is written.
+    notes : object
+        Anything that JSON can hold, for :func:`read_notes`.
+
+    Raises
+    ------
+    TypeError
+        If a part of the model is a function of Python, or something else that only pickle can write.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib, numpy as np, kernsel as ks
+    >>> X = np.linspace(0, 6, 12).reshape(-1, 1)
+    >>> gp = ks.GaussianProcessRegressor(noise=0.0).fit(X, np.sin(X[:, 0]))
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "sine.ksl")
+    >>> ks.save(gp, path)
+    >>> again = ks.load(path)
+    >>> bool(np.allclose(again.predict([[1.5]]), gp.predict([[1.5]])))
+    True
+    """
+    form = FORMS.get(type(model).__name__)
+    if form is None or type(model) is not form.estimator:
+        raise TypeError(f"model: expected one of {', '.join(FORMS)}, got {type(model).__name__}; pickle and joblib take others")
+    check_is_fitted(model)
+    arrays: dict[str, Any] = {}
+    writing = Writing(arrays)
+    writing.json["estimator"] = type(model).__name__
+    parameters = writing.part("parameters")
+    for name, value in model.get_params(deep=False).items():
+        parameters.value(name, value)
+    writing.json["columns"] = int(model.n_features_in_)
+    if hasattr(model, "feature_names_in_"):
+        writing.json["column_names"] = [str(name) for name in model.feature_names_in_]
+    form.write(model, writing)
+    if notes is not None:
+        arrays["notes"] = np.frombuffer(written_json(notes).encode("ascii"), dtype=np.uint8)
+    metadata = {"format": "kernsel", "version": str(_VERSION), "model": written_json(writing.json)}
+    write_container(path, arrays, metadata)
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """Read an estimator that :func:`save` has written. No code is run: the file may be from anywhere.
+
+    Parameters
+    ----------
+    path : str or path-like
+
+    Returns
+    -------
+    model : estimator
+        Fitted, with all attributes and methods; predictions equal to rounding. Of a Gaussian process, n^3 / 3 operations.
+
+    Raises
+    ------
+    ValueError
+        If it is no model, or is damaged: what is wrong, and where.
+    """
+    try:
+        container = _opened(path)
+        with Fields(plain_json(container.metadata["model"], "the model"), container) as given:
+            form = FORMS[given.text("estimator", tuple(FORMS))]
+            parameters = given.part("parameters")
+            names = form.estimator().get_params(deep=False)
+            with parameters:
+                model = form.estimator(**{name: parameters.value(name) for name in names})
+            model.n_features_in_ = given.whole("columns", 1)
+            if given.has("column_names"):
+                model.feature_names_in_ = np.array(given.texts("column_names", model.n_features_in_), dtype=object)
+            form.read(model, given)
+        return model
+    except (ValueError, TypeError, RecursionError, OverflowError) as error:
+        raise ValueError(f"{path}: {error}") from error
+
+
+def read_notes(path: str | os.PathLike[str]) -> Any:
+    """Return the notes that were written beside a model; None if there are none.
+
+    Parameters
+    ----------
+    path : str or path-like
+
+    Returns
+    -------
+    notes : object
+    """
+    try:
+        container = _opened(path)
+        if "notes" not in container.tensors:
+            return None
+        return plain_json(container.array("notes").tobytes(), "notes")
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from error
+
+
+def _opened(path: str | os.PathLike[str]) -> Container:
+    """Return the file, if it is one of this format and of a version that is known."""
+    container = read_container(path)
+    if container.metadata.get("format") != "kernsel" or "model" not in container.metadata:
+        raise ValueError("this is a file of safetensors, but no model of kernsel")
+    version = container.metadata.get("version", "")
+    if version != str(_VERSION):
+        newer = version.isascii() and version.isdigit() and len(version) < 10 and int(version) > _VERSION
+        cure = "a newer kernsel can read it: pip install --upgrade kernsel" if newer else "this is no version"
+        raise ValueError(f"its version is {version!r:.60}, expected {_VERSION}; {cure}")
+    return container

@@ -1,0 +1,288 @@
+"""The description of a model: values that become JSON and arrays, and are read back with a check of each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields, is_dataclass
+from math import inf, isfinite
+from numbers import Integral, Real
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.gaussian_process import kernels as sk
+
+from kernsel import criteria
+from kernsel.criteria import Criterion
+from kernsel.kernels import Kernel, Precomputed
+from kernsel.kernels.algebra import Operation, as_kernel
+from kernsel.kernels.written import kernel_with_arrays
+from kernsel.saving.container import Container
+
+__all__ = ["Fields", "Writing"]
+
+LONGEST_KERNEL = 200_000  # characters; to parse a text takes a hundred times its length
+_CRITERIA: dict[str, Any] = {name: kind for name in criteria.__all__ if is_dataclass(kind := getattr(criteria, name))}
+_FLOATS = {"nan": np.nan, "inf": inf, "-inf": -inf}
+
+
+class Writing:
+    """An object of the description that is being written; arrays go beside it, under names that begin with its own.
+
+    Parameters
+    ----------
+    arrays : dict
+        Where arrays go.
+    prefix : str
+        What their names begin with.
+    """
+
+    def __init__(self, arrays: dict[str, NDArray[Any]], prefix: str = "") -> None:
+        self.json: dict[str, Any] = {}
+        self.arrays = arrays
+        self.prefix = prefix
+
+    def part(self, name: str) -> Writing:
+        """Begin an object within this one."""
+        part = Writing(self.arrays, f"{self.prefix}{name}.")
+        self.json[name] = part.json
+        return part
+
+    def parts(self, name: str, count: int) -> list[Writing]:
+        """Begin a list of objects."""
+        parts = [Writing(self.arrays, f"{self.prefix}{name}.{i}.") for i in range(count)]
+        self.json[name] = [part.json for part in parts]
+        return parts
+
+    def array(self, name: str, values: Any) -> None:
+        """Store an array of numbers."""
+        array = np.asarray(values)
+        if array.dtype.kind in "iu":
+            array = array.astype(np.int64)
+        if array.dtype not in (np.float64, np.float32, np.int64, np.bool_):
+            raise _unwritable(f"{self.prefix}{name}", values)
+        self.arrays[f"{self.prefix}{name}"] = array
+
+    def kernel(self, name: str, kernel: Any) -> None:
+        """Store a kernel as text, which says all that it is made of; matrices in it are arrays."""
+        self.json[name] = self._kernel(name, kernel)
+
+    def _kernel(self, name: str, kernel: Any) -> str:
+        ours = as_kernel(kernel)
+        matrices: dict[str, NDArray[Any]] = {}
+        text = repr(ours) if ours is None else repr(_with_names(ours, matrices))
+        try:
+            if len(text) > LONGEST_KERNEL or kernel_with_arrays(text, matrices) != ours:
+                raise _unwritable(f"{self.prefix}{name}", kernel)
+        except (TypeError, ValueError, RecursionError):
+            raise _unwritable(f"{self.prefix}{name}", kernel) from None
+        for matrix, values in matrices.items():
+            self.array(f"{name}.{matrix}", values)
+        return text
+
+    def value(self, name: str, value: Any) -> None:
+        """Store a number, a text, None, a list of these, an array, a kernel, or a criterion."""
+        self.json[name] = self._encoded(name, value)
+
+    def values(self, owner: Any, *names: str) -> None:
+        """Store attributes."""
+        for name in names:
+            self.value(name, getattr(owner, name))
+
+    def _encoded(self, name: str, value: Any) -> Any:
+        if value is None or isinstance(value, str | bool):
+            return str(value) if isinstance(value, str) else value
+        if isinstance(value, np.bool_):
+            return bool(value)
+        if isinstance(value, Integral):
+            return int(value)
+        if isinstance(value, Real):
+            number = float(value)
+            return number if isfinite(number) else {"number": repr(number)}
+        if isinstance(value, list | tuple):
+            return [self._encoded(f"{name}.{i}", item) for i, item in enumerate(value)]
+        if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
+            self.array(name, value)
+            return {"array": f"{self.prefix}{name}"}
+        if isinstance(value, np.ndarray) and value.ndim == 1 and all(isinstance(item, str) for item in value):
+            return value.tolist()
+        if isinstance(value, Kernel | sk.Kernel):
+            return {"kernel": self._kernel(name, value)}
+        if type(value).__name__ in _CRITERIA and isinstance(value, Criterion):
+            options = {entry.name: getattr(value, entry.name) for entry in fields(value)}  # type: ignore[arg-type]
+            encoded = {key: self._encoded(f"{name}.{key}", item) for key, item in options.items()}
+            return {"criterion": type(value).__name__, "options": encoded}
+        raise _unwritable(f"{self.prefix}{name}", value)
+
+
+class Fields:
+    """An object of the description that is being read: each field once, of the kind that is wanted, and none left over."""
+
+    def __init__(self, json: Any, container: Container, prefix: str = "") -> None:
+        if not isinstance(json, dict):
+            raise ValueError(f"{prefix.rstrip('.') or 'model'}: expected an object")
+        self.json = dict(json)
+        self.container = container
+        self.prefix = prefix
+
+    def has(self, name: str) -> bool:
+        """Tell whether there is a field, or an array, of this name."""
+        return name in self.json or f"{self.prefix}{name}" in self.container.tensors
+
+    def take(self, name: str) -> Any:
+        """Return a field as it is."""
+        if name not in self.json:
+            raise ValueError(f"{self.prefix}{name} is missing")
+        return self.json.pop(name)
+
+    def part(self, name: str) -> Fields:
+        """Return an object within this one."""
+        return Fields(self.take(name), self.container, f"{self.prefix}{name}.")
+
+    def parts(self, name: str, most: int) -> list[Fields]:
+        """Return a list of objects."""
+        items = self.take(name)
+        if not isinstance(items, list) or len(items) > most:
+            raise self._wrong(name, f"a list of at most {most} objects", items)
+        return [Fields(item, self.container, f"{self.prefix}{name}.{i}.") for i, item in enumerate(items)]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: Any, *error: object) -> None:
+        if kind is None and self.json:
+            raise ValueError(f"{self.prefix}{next(iter(self.json))!s:.60} is not known in a model of this kind")
+
+    def text(self, name: str, among: Sequence[str] | None = None) -> str:
+        """Return a text, one of some."""
+        value = self.take(name)
+        if not isinstance(value, str) or (among is not None and value not in among):
+            raise self._wrong(name, "a text" if among is None else f"one of {', '.join(among)}", value)
+        return value
+
+    def texts(self, name: str, count: int | None = None) -> list[str]:
+        """Return a list of texts, of so many."""
+        value = self.take(name)
+        if not isinstance(value, list) or not all(isinstance(item, str) for item in value) or count not in (None, len(value)):
+            raise self._wrong(name, "texts" if count is None else f"{count} texts", value)
+        return value
+
+    def flag(self, name: str) -> bool:
+        """Return True or False."""
+        value = self.take(name)
+        if not isinstance(value, bool):
+            raise self._wrong(name, "true or false", value)
+        return value
+
+    def whole(self, name: str, least: int = 0) -> int:
+        """Return a whole number."""
+        value = self.take(name)
+        if type(value) is not int or not least <= value < 2**63:
+            raise self._wrong(name, f"a whole number from {least} on", value)
+        return value
+
+    def number(self, name: str, least: float = -inf, *, finite: bool = True) -> float:
+        """Return a number; infinite ones, and those that are none, only if said."""
+        given = self.take(name)
+        value = self._decoded(name, given)
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise self._wrong(name, "a number", given)
+        try:
+            value = float(value)
+        except OverflowError:
+            raise self._wrong(name, "a number", given) from None
+        if (finite and not isfinite(value)) or value < least:
+            raise self._wrong(name, "a finite number" + ("" if least == -inf else f" from {least:g} on"), given)
+        return value
+
+    def array(
+        self, name: str, *shape: int | None, dtype: Any = np.float64, least: float = -inf, finite: bool = True
+    ) -> NDArray[Any]:
+        """Return an array of a shape, None standing for any number, and of a dtype, or one of some."""
+        known = f"{self.prefix}{name}"
+        if known not in self.container.tensors:
+            raise ValueError(f"{known}: this array is missing")
+        _, found, _ = self.container.tensors[known]
+        if len(found) != len(shape) or any(want is not None and want != has for want, has in zip(shape, found, strict=True)):
+            wanted = ", ".join("any" if size is None else str(size) for size in shape)
+            raise ValueError(f"{known}: expected an array of shape ({wanted}), got {found}")
+        values = self.container.array(known)
+        kinds = dtype if isinstance(dtype, tuple) else (dtype,)
+        if values.dtype not in kinds:
+            raise ValueError(f"{known}: expected {' or '.join(np.dtype(kind).name for kind in kinds)}, got {values.dtype}")
+        if finite and not np.isfinite(values).all():
+            raise ValueError(f"{known}: expected finite numbers")
+        if (values < least).any():
+            raise ValueError(f"{known}: expected numbers from {least:g} on")
+        return values
+
+    def kernel(self, name: str) -> Kernel:
+        """Return a kernel."""
+        value = self.take(name)
+        if not isinstance(value, str) or len(value) > LONGEST_KERNEL:
+            raise self._wrong(name, f"a text of at most {LONGEST_KERNEL} characters", value)
+        within = f"{self.prefix}{name}."
+        matrices = {
+            known.removeprefix(within): self.container.array(known)
+            for known in self.container.tensors
+            if known.startswith(within)
+        }
+        try:
+            return _with_arrays(kernel_with_arrays(value, matrices))
+        except (TypeError, ValueError, RecursionError, OverflowError) as error:
+            raise ValueError(f"{self.prefix}{name}: {error}") from None
+
+    def value(self, name: str) -> Any:
+        """Return what :meth:`Writing.value` has stored."""
+        return self._decoded(name, self.take(name))
+
+    def _decoded(self, name: str, value: Any) -> Any:
+        if isinstance(value, list):
+            return [self._decoded(name, item) for item in value]
+        if not isinstance(value, dict):
+            return value
+        match value:
+            case {"number": str(text), **rest} if text in _FLOATS and not rest:
+                return _FLOATS[text]
+            case {"array": str(other), **rest} if other.startswith(f"{self.prefix}{name}") and not rest:
+                if other in self.container.tensors:
+                    return self.container.array(other)
+            case {"kernel": text, **rest} if not rest:
+                return Fields({name: text}, self.container, self.prefix).kernel(name)
+            case {"criterion": str(kind), "options": dict(options), **rest} if kind in _CRITERIA and not rest:
+                decoded = {key: self._decoded(f"{name}.{key}", item) for key, item in options.items()}
+                if set(decoded) == {entry.name for entry in fields(_CRITERIA[kind])}:
+                    return _CRITERIA[kind](**decoded)
+        raise self._wrong(name, "a value", value)
+
+    def _wrong(self, name: str, wanted: str, got: Any) -> ValueError:
+        return ValueError(f"{self.prefix}{name}: expected {wanted}, got {got!r:.60}")
+
+
+def _with_names(kernel: Kernel, matrices: dict[str, NDArray[Any]]) -> Kernel:
+    """Return a kernel to be written, in which the matrices of `Precomputed` have names."""
+    if isinstance(kernel, Precomputed):
+        name = f"matrix{len(matrices)}"
+        matrices[name] = np.asarray(kernel.K, dtype=np.float64)
+        return kernel._replaced(K=_Name(name))
+    return kernel._each(lambda part: _with_names(part, matrices)) if isinstance(kernel, Operation) else kernel
+
+
+class _Name(str):
+    """A text that is written without quotation marks."""
+
+    __slots__ = ()
+    __repr__ = str.__str__
+
+
+def _with_arrays(kernel: Kernel) -> Kernel:
+    """Return a kernel whose hyperparameters are arrays where its text has lists, as those of a fitted kernel are."""
+    values = [np.asarray(value, dtype=np.float64) if np.ndim(value) else value for _, value in kernel._own()]
+    return kernel._with_values(iter(values)) if values else kernel
+
+
+def _unwritable(name: str, value: Any) -> TypeError:
+    return TypeError(
+        f"{name}: {value!r:.200} cannot be written to a file that is read without running code; "
+        "use pickle or joblib for this model"
+    )

@@ -1,0 +1,185 @@
+"""From a file to a table of numbers, to learn from or to predict at."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from difflib import get_close_matches
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernsel.tables.encode import encode, encoded_names
+from kernsel.tables.files import read_raw
+from kernsel.tables.guess import guess, numbers_in
+from kernsel.tables.missing import Missing, filled, rows_kept
+from kernsel.tables.raw import Raw
+from kernsel.tables.table import Column, Table
+
+__all__ = ["read_table", "read_to_predict"]
+
+
+def read_table(
+    path: str,
+    target: str,
+    *,
+    columns: Sequence[str] = (),
+    leave_out: Sequence[str] = (),
+    missing: Missing = "drop",
+) -> Table:
+    r"""Read a file to learn from.
+
+    Parameters
+    ----------
+    path : str
+        "-" is the standard input.
+    target : str
+        The name of the column that is to be predicted.
+    columns : sequence of str
+        The columns to predict it from; by default all others.
+    leave_out : sequence of str
+        Columns not to use.
+    missing : {"drop", "mean", "error"}
+        What to do about missing values: leave the rows out that have one, put the mean of the column there, or raise. Rows
+        without a target cannot be learnt from and are always left out, unless it is "error".
+
+    Returns
+    -------
+    table : Table
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from kernsel.tables import read_table
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "cars.csv"
+    ...     _ = path.write_text("speed,tyres,dist\n10,old,26\n20,old,50\n20,new,44\n")
+    ...     table = read_table(str(path), "dist")
+    >>> table.names, [column.kind for column in table.columns]
+    (['speed', 'tyres=old'], ['number', 'category'])
+    >>> table.X.tolist(), table.y.tolist()
+    ([[10.0, 1.0], [20.0, 1.0], [20.0, 0.0]], [26.0, 50.0, 44.0])
+    """
+    raw = read_raw(path)
+    for name in (target, *columns, *leave_out):
+        require_column(raw, name)
+    if target in columns or target in leave_out:
+        raise ValueError(
+            f"target: column {target!r} cannot be what is predicted and {'an input' * (target in columns) or 'left out'}"
+        )
+    y = _target(raw, target)
+    described = []
+    for name in raw.columns:
+        if name == target:
+            continue
+        if name in leave_out or (columns and name not in columns):
+            described.append(Column(name, "left out", "as told"))
+        else:
+            described.append(guess(raw, name, wanted=name in columns))
+    remarks = [*raw.remarks, *_remarks(described)]
+    used = [column for column in described if encoded_names(column)]
+    if not used:
+        reasons = "; ".join(f"{column.name}: {column.why}" for column in described[:8])
+        raise ValueError(f"{path} has no column to predict {target!r} from{' (' + reasons + ')' if reasons else ''}")
+    X = np.hstack([encode(raw, column) for column in used])
+    kept, said = rows_kept(raw, X, y, used, target, missing)
+    if missing == "mean":
+        X = filled(X, used)
+    known = y[~np.isnan(y)]
+    with np.errstate(over="ignore"):
+        mean = float(np.mean(known))
+    of_target = Column(target, "number", "", [], len(y) - len(known), float(known.min()), float(known.max()), mean)
+    names = [name for column in used for name in encoded_names(column)]
+    return Table(path, raw.rows, X[kept], y[kept], names, described, of_target, remarks + said, kept + 1)
+
+
+def read_to_predict(path: str, columns: Sequence[Column], target: str, *, missing: Missing = "drop") -> Table:
+    """Read a file to predict at, with the columns of one that was learnt from.
+
+    Parameters
+    ----------
+    path : str
+    columns : sequence of Column
+        As the table that was learnt from has them; their order in the file does not matter.
+    target : str
+        Read if the file has it and all its values are numbers, so that predictions can be compared.
+    missing : {"drop", "mean", "error"}
+        Of inputs. "mean" is that of what was learnt from.
+
+    Returns
+    -------
+    table : Table
+        With y if the file has all of it.
+    """
+    raw = read_raw(path)
+    used = [column for column in columns if encoded_names(column)]
+    absent = [column.name for column in used if column.name not in raw.columns]
+    if absent:
+        first = absent[0]
+        more = f" (and {len(absent) - 1} more: {', '.join(absent[1:6])})" if len(absent) > 1 else ""
+        raise ValueError(f"{path}: column {first!r}, which the model predicts from, is not there{_close(first, raw)}{more}")
+    extra = [name for name in raw.columns if name != target and name not in {column.name for column in columns}]
+    remarks = [*raw.remarks]
+    if extra:
+        remarks.append(f"Columns that the model does not know are ignored: {', '.join(extra)}.")
+    X = np.hstack([encode(raw, column) for column in used])
+    y = None
+    if target in raw.columns:
+        try:
+            y = numbers_in(raw, target)
+        except ValueError as error:
+            remarks.append(f"The predictions are not compared with the target: {error}.")
+    kept, said = rows_kept(raw, X, np.zeros(len(X)), used, target, missing, to_predict=True)
+    if missing == "mean":
+        X = filled(X, used)
+    names = [name for column in used for name in encoded_names(column)]
+    return Table(path, raw.rows, X[kept], None if y is None else y[kept], names, [*used], None, remarks + said, kept + 1)
+
+
+def require_column(raw: Raw, name: str) -> None:
+    """Raise unless there is a column of that name."""
+    if name not in raw.columns:
+        raise ValueError(f"{raw.source} has no column {name!r}{_close(name, raw)}")
+
+
+def _close(name: str, raw: Raw) -> str:
+    """Return what may have been meant, or what there is."""
+    by_lower = {each.lower(): each for each in raw.columns}
+    close = get_close_matches(name.lower(), by_lower, 1, 0.6)
+    if close:
+        return f"; did you mean {by_lower[close[0]]!r}?"
+    names = list(raw.columns)
+    return f"; it has {', '.join(names[:12])}{f' and {len(names) - 12} more' if len(names) > 12 else ''}"
+
+
+def _target(raw: Raw, name: str) -> NDArray[np.float64]:
+    """Return the target, which has to be numbers."""
+    values = raw.columns[name]
+    if isinstance(values, list):
+        levels = {text.strip() for text in values} - {""}
+        try:
+            y = numbers_in(raw, name)
+        except ValueError as error:
+            advice = (
+                f"; it has {len(levels)} different values: for classes, use kernsel.GaussianProcessClassifier in Python"
+                if len(levels) <= 20 and len(levels) < len(values)
+                else ""
+            )
+            raise ValueError(f"{error}; the target has to be numbers{advice}") from None
+    else:
+        y = values
+    if np.isinf(y).any():
+        raise ValueError(f"{raw.source}, {raw.where(int(np.isinf(y).argmax()))}: the target {name!r} is infinite")
+    if np.isnan(y).all():
+        raise ValueError(f"{raw.source}: the target {name!r} has no values")
+    return y
+
+
+def _remarks(columns: list[Column]) -> list[str]:
+    """Return what has been done with columns, and what may be wrong with them."""
+    remarks = []
+    for column in columns:
+        if column.kind == "constant" or (column.kind == "left out" and column.why != "as told"):
+            remarks.append(f"Column {column.name!r} is left out: {column.why}.")
+        elif column.why == "counts the rows":
+            remarks.append(f"Column {column.name!r} counts the rows. If that means nothing: --leave-out {column.name}")
+    return remarks
