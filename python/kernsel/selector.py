@@ -36,7 +36,7 @@ from kernsel.kernels.written import kernel_argument
 from kernsel.structure import describe, hidden_period, larger_structures, numbers_found, simplest_structures, terms_of
 from kernsel.trend import Trend
 
-__all__ = ["Selected", "Tried", "describe_process", "select"]
+__all__ = ["Selected", "Tried", "in_words", "select"]
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ class Selected:
             raise TypeError(f"describe: expected a GaussianProcessRegressor to be the best model, got {type(model).__name__}")
         if np.isnan(self.best.value):
             return "the trend alone gives y: there is nothing to choose a kernel by"
-        return describe_process(model, model.feature_names())
+        return in_words(model, model.feature_names())
 
     def __str__(self) -> str:
         names = next((list(one.others) for one in self.tried if one.others), [])
@@ -400,8 +400,8 @@ def _grow(attempt: _Attempt, most: int, X: Any, y: Any) -> None:
         candidates = larger_structures(best.kernel, columns, period)
 
 
-def describe_process(model: GaussianProcessRegressor, names: Sequence[str] | None) -> str:
-    """Return in words what a fitted process is made of, with names for the columns."""
+def in_words(model: GaussianProcessRegressor, names: Sequence[str] | None = None) -> str:
+    """Return what a model is made of, and by how much each part moves the data; with names for its columns."""
     X, c = model.X_train_, model.alpha_
     sizes = [float(np.std(term.matmul(X, X, c), axis=0).mean()) for term in terms_of(model.kernel_)]
     said = describe(model.kernel_, model.noise_, sizes, ranges=np.ptp(X, axis=0).tolist(), names=names)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import kernsel as ks
-from kernsel.cli.words import in_words
+from kernsel.cli.words import words_of
 from kernsel.report.findings import findings_of
 from kernsel.report.inputs import influences, inputs_of
 from kernsel.report.parameters import numbers_of
@@ -30,7 +30,7 @@ def document_of(study: Study, files: dict[str, str]) -> dict[str, Any]:
         "fitted": str(study.model.kernel_),
         "repr": repr(study.model.kernel_),
         "noise": float(study.model.noise_),
-        "words": in_words(study).split("\n"),
+        "words": words_of(study).split("\n"),
         "loo_rmse": found.rmse,
         "loo_rmse_of_mean": found.rmse_of_mean,
         "explained": found.explained,

@@ -10,11 +10,11 @@ from kernsel.cli.terminal import Terminal
 from kernsel.report.findings import Findings, findings_of
 from kernsel.report.inputs import Influence, influences, inputs_of
 from kernsel.report.parameters import Number, numbers_of
-from kernsel.selector import describe_process
+from kernsel.selector import in_words
 from kernsel.study import Line, Study
 from kernsel.tables import Column, Table
 
-__all__ = ["CRITERIA_SAID", "print_chosen", "print_table_read", "print_tried"]
+__all__ = ["CRITERIA_SAID", "print_chosen", "print_table_read", "print_tried", "words_of"]
 
 CRITERIA_SAID = {
     "lml": "the likelihood",
@@ -92,7 +92,7 @@ def print_tried(study: Study, terminal: Terminal) -> None:
 def print_chosen(study: Study, terminal: Terminal) -> None:
     """Print what was chosen, in words, and how good it is."""
     terminal.heading(f"Chosen by {study.criterion}: {study.lines[study.criterion][0].kernel}")
-    terminal.say(in_words(study))
+    terminal.say(words_of(study))
     found = numbers_of(study)
     print_inputs(study, influences(study, inputs_of(study)), found, terminal)
     for sentence in about_bounds(found):
@@ -102,12 +102,12 @@ def print_chosen(study: Study, terminal: Terminal) -> None:
         terminal.say(sentence)
 
 
-def in_words(study: Study) -> str:
+def words_of(study: Study) -> str:
     """Return what the model is made of."""
     model = study.model
     if not isfinite(study.lines[study.criterion][0].value):
         return f"the trend alone gives {study.target.name}: there is nothing to choose a kernel by"
-    return f"{model.kernel_}\n" + "\n".join(f"- {line}" for line in describe_process(model, study.names).split("\n"))
+    return f"{model.kernel_}\n" + "\n".join(f"- {line}" for line in in_words(model, study.names).split("\n"))
 
 
 def print_inputs(study: Study, moved: list[Influence], numbers: list[Number], terminal: Terminal) -> None:

@@ -1,0 +1,44 @@
+"""The report of a study: one page of HTML that holds all it shows.
+
+It needs matplotlib: ``pip install 'kernsel[cli]'``.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from kernsel.report.page import page
+from kernsel.study import Study
+
+__all__ = ["render", "write_report"]
+
+
+def render(study: Study, *, file: str = "model.ksl", command: str = "") -> str:
+    """Return the report of a study as HTML.
+
+    Parameters
+    ----------
+    study : Study
+    file : str
+        The name that the model is saved under, for the lines that load it.
+    command : str
+        That made the study, so that it can be repeated.
+
+    Returns
+    -------
+    html : str
+    """
+    return page(study, file, command)
+
+
+def write_report(study: Study, path: str | Path, *, file: str = "model.ksl", command: str = "") -> None:
+    """Write the report of a study: one file that needs no other, nor a network.
+
+    Parameters
+    ----------
+    study : Study
+    path : str or Path
+    file, command : str
+        See :func:`render`.
+    """
+    Path(path).write_text(render(study, file=file, command=command), encoding="utf-8")

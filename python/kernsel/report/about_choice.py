@@ -1,0 +1,171 @@
+"""The kernels that were tried, what each criterion chose, and what the rules for lambda say."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from kernsel.report import figures
+from kernsel.report.choices import Choices
+from kernsel.report.formats import count, percent, seconds
+from kernsel.report.markup import Amounts, Html, Table, Wide, code, join, markup, paragraph, say, section, value
+from kernsel.study import Line, Study
+
+__all__ = ["kernels", "rules", "spent"]
+
+_CRITERIA = {
+    "lml": "log marginal likelihood",
+    "profiled_lml": "log marginal likelihood at the best scale",
+    "reml": "restricted log likelihood",
+    "profiled_reml": "restricted log likelihood at the best scale",
+    "map": "log posterior density",
+    "loo": "mean squared leave-one-out error",
+    "loo_log_density": "leave-one-out log density",
+    "profiled_loo_log_density": "leave-one-out log density at the best scale",
+    "loo_crps": "leave-one-out CRPS",
+    "loo_absolute": "mean absolute leave-one-out error",
+    "gcv": "generalized cross-validation",
+    "risk": "unbiased risk estimate",
+    "kfold": "squared error of k-fold cross-validation",
+    "kfold_log_density": "log density of k-fold cross-validation",
+}
+_ENDED = {
+    "evaluations": "the evaluations were used up",
+    "seconds": "the time was over",
+    "stopped": "it was stopped",
+    "interrupted": "it was interrupted",
+}
+
+
+def kernels(study: Study) -> Html:
+    """Return the tables of what was tried."""
+    content = [_intro(study)]
+    if len(study.lines) > 1:
+        content.append(_matrix(study))
+    content += [_table(study, criterion) for criterion in study.lines]
+    early = sorted({line.ended for lines in study.lines.values() for line in lines if line.ended in _ENDED})
+    if early:
+        reasons = ", ".join(_ENDED[ended] for ended in early)
+        content.append(paragraph("* before the search was at its end: {}.", reasons, kind="note"))
+    if study.ended:
+        content.append(paragraph("Not all was tried: {}.", study.ended, kind="note"))
+    return section("kernels", "Kernels and criteria", join(content))
+
+
+def _intro(study: Study) -> Html:
+    tried = max(len(lines) for lines in study.lines.values())
+    names = [say("{} ({})", code(name), _CRITERIA.get(name, name)) for name in study.lines]
+    first = study.lines[study.criterion][0]
+    fits = sum(len(lines) for lines in study.lines.values())
+    return paragraph(
+        "{} kernels were tried, each with its numbers at their best by {}: {} fits. The model is {}, the best by {}. Values of "
+        "different criteria cannot be compared; the leave-one-out error, in units of the target, can.",
+        count(tried),
+        join(names, ", "),
+        count(fits),
+        code(first.kernel),
+        code(study.criterion),
+    )
+
+
+def _matrix(study: Study) -> Html:
+    names = list(dict.fromkeys(line.kernel for lines in study.lines.values() for line in lines))
+    errors = {(criterion, line.kernel): line for criterion, lines in study.lines.items() for line in lines}
+    least = min((line.loo_rmse for line in errors.values() if not line.problem), default=np.nan)
+    rows: list[list[Any]] = []
+    for name in names:
+        row: list[Any] = [code(name)]
+        for criterion, lines in study.lines.items():
+            line = errors.get((criterion, name))
+            if line is None:
+                row.append("not tried")
+            elif line.problem:
+                row.append("failed")
+            else:
+                marks = " ✓" if line is lines[0] else ""
+                shown = value(line.loo_rmse)
+                row.append(say("<strong>{}</strong>{}" if line.loo_rmse == least else "{}{}", shown, marks))
+        rows.append(row)
+    heads = ["kernel", *(Amounts(f"{name}") for name in study.lines)]
+    table = Table("Leave-one-out error of each kernel, its numbers chosen by each criterion", heads, rows)
+    return table.html() + paragraph("✓ the kernel that the criterion chooses. Bold: the least error of all.", kind="note")
+
+
+def _table(study: Study, criterion: str) -> Html:
+    heads = [
+        "kernel, and fitted",
+        Amounts("value"),
+        Amounts("error, left out"),
+        Amounts("in 95 % intervals"),
+        Amounts("noise"),
+        Amounts("numbers found"),
+        Amounts("evaluations"),
+        Amounts("time"),
+    ]
+    lines = study.lines[criterion]
+    rows = [_line(line, len(heads)) for line in lines]
+    chosen = [0] if criterion == study.criterion and not lines[0].problem else []
+    caption = say("By {}, {}: {} is better", code(criterion), _CRITERIA.get(criterion, "a criterion"), study.better[criterion])
+    return Table(caption, heads, rows, chosen).html()
+
+
+def _line(line: Line, width: int) -> list[Any]:
+    name = code(line.kernel)
+    if line.problem:
+        return [name, Wide(say("failed: {}", line.problem), width - 1)]
+    early = "*" if line.ended in _ENDED else ""
+    return [
+        say('{}<small class="fitted">{}</small>', name, code(line.fitted)),
+        say("{}{}", value(line.value, 5), early),
+        value(line.loo_rmse),
+        value(line.coverage, shown=percent(line.coverage)),
+        value(line.noise),
+        value(line.parameters, shown=count(line.parameters)),
+        value(line.evaluations, shown=count(line.evaluations)),
+        value(line.seconds, shown=seconds(line.seconds)),
+    ]
+
+
+def rules(study: Study, choices: Choices | None) -> Html:
+    """Return what each rule for lambda chooses with this kernel."""
+    if choices is None:
+        return Html("")
+    rows: list[list[Any]] = []
+    for choice in choices.choices:
+        if choice.problem:
+            rows.append([choice.title, Wide(say("none: {}", choice.problem), 4)])
+        else:
+            deviation = float(np.sqrt(choice.alpha))
+            rows.append([choice.title, value(choice.alpha), value(deviation), value(choice.rmse), value(choice.dof)])
+    heads = ["rule", Amounts("λ"), Amounts("√λ"), Amounts("error, left out"), Amounts("effective parameters")]
+    intro = paragraph(
+        "With the chosen kernel as it is, how much noise λ should be assumed? Too little follows the noise, too much misses the "
+        "function. Rules that agree are a good sign; the L-curve and the discrepancy need no model of the noise, or nothing but "
+        "its size, and often smooth more."
+    )
+    own = [i for i, choice in enumerate(choices.choices) if choice.rule == "model"]
+    table = Table("What each rule for λ chooses", heads, rows, own).html()
+    pictures = f'<div class="plots">\n{figures.curve(choices, study.target.name)}{figures.l_curve(choices)}</div>\n'
+    return section("rules", "How much noise: what other rules would choose", intro + pictures + table)
+
+
+def spent(study: Study) -> Html:
+    """Return where the time went."""
+    times = [(f"{line.kernel} by {name}", line.seconds) for name, lines in study.lines.items() for line in lines]
+    total = sum(time for _, time in times)
+    longest = max((time for _, time in times), default=0.0) or 1.0
+    rows: list[list[Any]] = [
+        [code(what), value(time, shown=seconds(time)), Html(f'<span class="bar" style="--share: {100 * time / longest:.1f}%"></span>')]
+        for what, time in sorted(times, key=lambda pair: -pair[1])[:12]
+    ]
+    intro = paragraph(
+        "The study took {}, of which {} went into {} fits{}.",
+        value(study.seconds, shown=seconds(study.seconds)),
+        value(total, shown=seconds(total)),
+        count(len(times)),
+        "; the longest:" if len(times) > 12 else "",
+    )
+    table = Table("Time of each fit", ["fit", Amounts("time"), markup("")], rows)
+    return section("time", "Time spent", intro + table.html())
+

@@ -1,0 +1,154 @@
+"""The model that was chosen: in words, in numbers, as a function, and what moves it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernsel.report import figures
+from kernsel.report.formats import count, listed, number, percent, short, split_unit
+from kernsel.report.inputs import Influence, Input
+from kernsel.report.markup import Amounts, Html, Table, code, column, join, markup, paragraph, say, section, value
+from kernsel.report.parameters import Number, numbers_of
+from kernsel.selector import in_words
+from kernsel.study import Study
+
+__all__ = ["fit", "influence", "model"]
+
+_SLICES = 6
+_MOST = 60  # rows of a table
+
+
+def model(study: Study) -> Html:
+    """Return the chosen model in words and in numbers, with what hit a bound and what the data say nothing about."""
+    chosen = study.model
+    names = [short(name) for name in study.names]
+    undecided = chosen.selection_.ended == "undecided"
+    words = ["the trend alone gives every value"] if undecided else in_words(chosen, names).split("\n")
+    said = "".join(f"<li>{markup(line)}</li>\n" for line in words)
+    kernel = paragraph("{}", code(str(chosen.kernel_)), kind="kernel")
+    numbers = numbers_of(study)
+    intro = paragraph("{} is made of", column(study.target.name))
+    unit = split_unit(study.target.name)[1]
+    noise = float(np.sqrt(np.mean(chosen.noise_)))
+    rows = [_row(one) for one in numbers[:_MOST]]
+    rows.append(["noise", "standard deviation", value(noise), unit, "", "" if noise > 0 else "none was found"])
+    heads = ["part", "number", Amounts("value"), "unit", Amounts("over the column’s range"), "remarks"]
+    table = Table("Numbers of the kernel", heads, rows).html()
+    more = f"{count(len(numbers) - _MOST)} more are not shown." if len(numbers) > _MOST else ""
+    return section(
+        "model",
+        "The chosen model",
+        join([intro, Html(f"<ul>\n{said}</ul>\n"), kernel, _remarks(numbers, chosen.selection_.at_bounds), table, paragraph("{}", more, kind="note") if more else Html("")]),
+    )
+
+
+def _row(one: Number) -> list[Any]:
+    remarks = [f"at its {one.bound} bound"] if one.bound else []
+    remarks += ["the data say nothing about it"] if one.flat else []
+    remarks += ["given, not found"] if one.fixed else []
+    what: Any = say("{} of {}", one.what, column(one.column)) if one.column else one.what
+    ratio = one.value / one.range if one.range > 0 else np.nan
+    return [code(one.part), what, value(one.value), one.unit, value(ratio, 2) if np.isfinite(ratio) else "", "; ".join(remarks)]
+
+
+def _remarks(numbers: list[Number], at_bounds: list[str]) -> Html:
+    at = [one for one in numbers if one.bound]
+    flat = [one for one in numbers if one.flat]
+    said = []
+    if "noise" in at_bounds:
+        said.append(say("The noise ended at a bound of what can be told: there may be none."))
+    if at:
+        names = listed([_named(one) for one in at[:8]]) + (" and others" if len(at) > 8 else "")
+        far = all(one.bound == "upper" and one.what == "length scale" for one in at)
+        meaning = " A length scale at its upper bound means that the column hardly matters." if far else ""
+        said.append(say("At a bound of the search ended: {}.{}", names, meaning))
+    if flat:
+        names = listed([_named(one) for one in flat[:8]]) + (" and others" if len(flat) > 8 else "")
+        said.append(say("The data say nothing about {}: any other value would do as well.", names))
+    if not said:
+        return paragraph("No number ended at a bound of the search, and the data have something to say about each.")
+    return join(f"<p>{line}</p>\n" if False else Html(f'<p class="remark">{line}</p>\n') for line in said)
+
+
+def _named(one: Number) -> str:
+    return f"{one.what} of {short(one.column)}" if one.column else f"{one.what} of {one.part}"
+
+
+def fit(study: Study, inputs: list[Input], influences: list[Influence]) -> Html:
+    """Return the function itself: over one or two inputs, or along those that move it most."""
+    if len(inputs) == 1:
+        picture = figures.slice_of(study, "fit", inputs[0], middle(study, inputs), alone=True)
+        return section("function", "The function", Html(f'<div class="plots wide">\n{picture}</div>\n'))
+    smooth = all(one.kind in ("number", "date") for one in inputs)
+    if len(inputs) == 2 and smooth:
+        both = [figures.map_of(study, inputs, of_std=of_std) for of_std in (False, True)]
+        return section("function", "The function", Html(f'<div class="plots">\n{join(both)}</div>\n'))
+    at = middle(study, inputs)
+    shown = [one.input for one in influences if one.share > 0][:_SLICES] or inputs[:_SLICES]
+    slices = [figures.slice_of(study, f"slice-{i}", one, at, alone=False) for i, one in enumerate(shown)]
+    intro = paragraph(
+        "Along {}{}, with all others at their medians (categories at the most frequent). The band holds 95 % of what the function may "
+        "be; ticks below are the rows.",
+        "each input" if len(shown) == len(inputs) else f"the {count(len(shown))} inputs that move the prediction most",
+        "",
+    )
+    return section("function", "The function", intro + Html(f'<div class="plots small">\n{join(slices)}</div>\n'))
+
+
+def middle(study: Study, inputs: list[Input]) -> NDArray[np.float64]:
+    """Return a row with all numbers at their medians, and categories at what is most frequent."""
+    X = study.model.X_train_
+    at = np.asarray(np.median(X, axis=0))
+    for one in inputs:
+        if one.kind in ("category", "boolean"):
+            kinds, times = np.unique(X[:, one.places], axis=0, return_counts=True)
+            at[one.places] = kinds[np.argmax(times)]
+    return at
+
+
+def influence(study: Study, influences: list[Influence]) -> Html:
+    """Return which inputs move the prediction, and how much."""
+    if len(influences) < 2:
+        return Html("")
+    unit = split_unit(study.target.name)[1]
+    rows: list[list[Any]] = []
+    for one in influences[:_MOST]:
+        per = split_unit(one.input.name)[1]
+        bar = Html(f'<span class="bar" style="--share: {100 * min(max(one.share, 0.0), 1.0):.1f}%"></span>')
+        slope = value(one.slope) if np.isfinite(one.slope) else markup("")
+        units = f"{unit or '1'} / {per}" if per else unit
+        share = value(one.share, shown=percent(one.share) if one.share >= 0.001 else "< 0.1 %")
+        rows.append([column(one.input.name), share, bar, say("{} {}", slope, units) if np.isfinite(one.slope) else "", _direction(one)])
+    total = sum(one.share for one in influences)
+    together = (
+        f" Together they come to {percent(total)}: inputs that act together are counted with each of them."
+        if total > 1.1
+        else f" Together they come to {percent(total)}: inputs go together in these data, and each has what the others tell, too."
+        if total < 0.9
+        else " They act one by one: together they come to nearly all."
+    )
+    intro = paragraph(
+        "How much of the variance of the predictions goes with each input: half the mean squared change when it alone is exchanged "
+        "with that of another row. It asks the model what it says, and so is right for sums and products of kernels, where a length "
+        "scale alone would mislead.{}",
+        together,
+    )
+    heads = ["input", Amounts("share"), markup(""), Amounts("mean slope"), "direction"]
+    return section("influence", "What moves the prediction", intro + Table("Share of the variance of predictions", heads, rows).html())
+
+
+def _direction(one: Influence) -> str:
+    if one.share < 1e-4:
+        return "hardly moves it"
+    if not np.isfinite(one.rising):
+        return f"{count(len(one.input.levels))} levels" if one.input.kind == "category" else ""
+    if one.rising in (0.0, 1.0):
+        return "rises everywhere" if one.rising else "falls everywhere"
+    return f"rises at {percent(one.rising)} of the rows"
+
+
+__all__ += ["middle"]
+assert number

@@ -1,0 +1,123 @@
+"""Numbers and names as people read them, and as HTML may carry them."""
+
+from __future__ import annotations
+
+import re
+from html import escape as _escape
+from math import floor, inf, isfinite, isnan, log10
+from typing import Any
+
+__all__ = ["clean", "count", "escape", "listed", "number", "percent", "power_of_ten", "seconds", "short", "split_unit"]
+
+# What no page can hold or what turns the text around it: control characters, halves of surrogate pairs, and orders of direction.
+_UNFIT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\u200e\u200f\u2028-\u202e\u2066-\u2069\ufdd0-\ufdef\ufffe\uffff]")
+_RAISED = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
+_UNIT = re.compile(r"(.*\S)\s*[(\[]([^()\[\]]{1,20})[)\]]", re.DOTALL)
+
+
+def clean(text: str) -> str:
+    """Return a text on one line, without characters that a page cannot hold or that turn others around."""
+    return " ".join(_UNFIT.sub("\N{REPLACEMENT CHARACTER}", text).split())
+
+
+def escape(text: str) -> str:
+    """Return a text as it is written in HTML, in attributes too."""
+    return _escape(clean(text), quote=True)
+
+
+def short(text: str, most: int = 32) -> str:
+    """Return a name, cut in the middle if it is long: where columns differ is at the end as often as at the beginning."""
+    text = clean(text)
+    if len(text) <= most:
+        return text
+    head = (most - 1) * 2 // 3
+    return f"{text[:head]}…{text[len(text) - (most - 1 - head) :]}"
+
+
+def split_unit(name: str) -> tuple[str, str]:
+    """Return the name of a column and the unit in it, "speed (km/h)" or "speed [km/h]"; the unit is empty if there is none.
+
+    Examples
+    --------
+    >>> from kernsel.report.formats import split_unit
+    >>> split_unit("speed (km/h)"), split_unit("speed")
+    (('speed', 'km/h'), ('speed', ''))
+    """
+    found = _UNIT.fullmatch(clean(name))
+    return (found[1], found[2].strip()) if found else (clean(name), "")
+
+
+def number(value: Any, digits: int = 3) -> str:
+    """Return a number with so many significant digits, all digits before the point, thousands apart.
+
+    Examples
+    --------
+    >>> from kernsel.report.formats import number
+    >>> number(15.3791), number(1234567.8), number(-0.00002), number(0.0)
+    ('15.4', '1,234,568', '−2.00 × 10⁻⁵', '0')
+    """
+    value = float(value)
+    if isnan(value):
+        return "–"
+    if not isfinite(value):
+        return "∞" if value == inf else "−∞"
+    if value == 0:
+        return "0"
+    sign, size = ("−" if value < 0 else ""), abs(value)
+    power = floor(log10(size))
+    if round(size / 10.0**power, digits - 1) >= 10 and power < 300:
+        power += 1
+    if -4 <= power < 7:
+        text = f"{size:,.{max(digits - 1 - power, 0)}f}"
+        if size == round(size) and "." in text:  # a whole number, and meant so
+            text = text.split(".")[0]
+        return sign + text
+    mantissa = f"{size:.{digits - 1}e}".split("e")
+    return f"{sign}{mantissa[0]} × {power_of_ten(int(mantissa[1]))}"
+
+
+def power_of_ten(power: int) -> str:
+    """Return 10 to a whole power."""
+    return "10" + str(power).translate(_RAISED)
+
+
+def percent(share: float) -> str:
+    """Return a share of one, with the digits that tell it from nothing and from all.
+
+    Examples
+    --------
+    >>> from kernsel.report.formats import percent
+    >>> percent(0.936), percent(0.99987), percent(1.0), percent(0.002)
+    ('94 %', '99.987 %', '100 %', '0.2 %')
+    """
+    if not isfinite(share):
+        return "–"
+    away = min(abs(share), abs(1 - share))
+    if away == 0 or away < 1e-9:
+        return f"{round(share):.0%}".replace("%", " %")
+    # So that what is missing is seen: two digits of it from 99.9 % on, whole percents in between.
+    digits = 0 if away >= 0.01 else min(max(-floor(log10(away)) - 2, 0) + (share > 0.5), 8)
+    return f"{100 * share:.{digits}f} %".replace("-", "−")
+
+
+def count(value: int) -> str:
+    """Return a whole number, thousands apart."""
+    return f"{value:,}"
+
+
+def seconds(value: float) -> str:
+    """Return a time in the unit that suits it."""
+    if not isfinite(value):
+        return "–"
+    if value < 0.0995:
+        return f"{number(1000 * value, 2)} ms"
+    if value < 99.5:
+        return f"{number(value, 2)} s"
+    minutes, rest = divmod(round(value), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
+
+
+def listed(items: list[str], last: str = "and") -> str:
+    """Return items as a sentence lists them."""
+    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} {last} {items[-1]}" if items else ""

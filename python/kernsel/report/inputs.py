@@ -1,0 +1,115 @@
+"""What the model learns from: the inputs of a study, and how much each moves the prediction."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernsel.study import Study
+
+__all__ = ["Influence", "Input", "influences", "inputs_of"]
+
+Vector = NDArray[np.float64]
+
+_SHIFTS = 24  # exchanges of each input; all of them for fewer points
+_POINTS = 1000  # that are exchanged at most
+
+
+@dataclass(frozen=True)
+class Input:
+    """One column of the file that is learnt from.
+
+    Attributes
+    ----------
+    name : str
+    kind : str
+        As :class:`kernsel.tables.Column` has it.
+    places : list of int
+        Which columns of X it is: several, if it is a category.
+    levels : list of str
+        Of a category or a boolean, as many as there are 0/1 columns, or one more.
+    """
+
+    name: str
+    kind: str
+    places: list[int]
+    levels: list[str]
+
+
+@dataclass(frozen=True)
+class Influence:
+    """How much an input moves the prediction.
+
+    Attributes
+    ----------
+    input : Input
+    share : float
+        Of the variance of predictions; the mean of half the squared change when the input takes its value from another row,
+        over that variance. It counts all that the input takes part in: shares of inputs that act together add up to more than
+        one.
+    slope : float
+        Mean derivative of the prediction in the input; nan for categories and booleans.
+    rising : float
+        The share of points where that derivative is positive.
+    """
+
+    input: Input
+    share: float
+    slope: float
+    rising: float
+
+
+def inputs_of(study: Study) -> list[Input]:
+    """Return the inputs in the order of the file, each with its columns of X."""
+    found: list[Input] = []
+    at = 0
+    for column in study.columns:
+        if column.kind in ("constant", "left out"):
+            continue
+        places = [at]
+        if column.kind == "category":
+            places = [i for i in range(at, len(study.names)) if study.names[i].startswith(f"{column.name}=")]
+        found.append(Input(column.name, column.kind, places, list(column.levels)))
+        at = places[-1] + 1
+    if [i for one in found for i in one.places] != list(range(len(study.names))):
+        raise ValueError(f"study: its columns are not those of its names, {', '.join(study.names)}")
+    return found
+
+
+def influences(study: Study, inputs: list[Input]) -> list[Influence]:
+    """Return how much each input moves the prediction, the largest share first.
+
+    Nothing is assumed of the kernel: the model is asked what it says when one input alone is exchanged between rows.
+    """
+    model = study.model
+    rng = np.random.default_rng(0)
+    X = model.X_train_
+    X = X[np.sort(rng.permutation(len(X))[:_POINTS])]
+    n = len(X)
+    mean = model.predict(X)
+    variance = float(np.var(mean, ddof=1)) if n > 1 else 0.0
+    order = rng.permutation(n)
+    shifts = np.unique(np.linspace(1, n - 1, min(_SHIFTS, n - 1)).round().astype(int)) if n > 1 else []
+    found = []
+    for one in inputs:
+        squares = []
+        for shift in shifts:
+            exchanged = X.copy()
+            exchanged[np.ix_(order, one.places)] = X[np.ix_(np.roll(order, shift), one.places)]
+            squares.append(np.mean((model.predict(exchanged) - mean) ** 2))
+        share = 0.5 * float(np.mean(squares)) / variance if variance > 0 and squares else 0.0
+        slopes = _slopes(study, X, one.places[0]) if one.kind in ("number", "date") else np.full(1, np.nan)
+        rising = float(np.mean(slopes > 0)) if np.isfinite(slopes).all() else np.nan
+        found.append(Influence(one, share, float(slopes.mean()), rising))
+    return sorted(found, key=lambda influence: -influence.share)
+
+
+def _slopes(study: Study, X: Vector, place: int) -> Vector:
+    """Return the derivatives of the prediction in one column, by central differences: kernels of any kind can be asked."""
+    step = 1e-5 * float(np.ptp(study.model.X_train_[:, place]))
+    ahead, behind = X.copy(), X.copy()
+    ahead[:, place] += step
+    behind[:, place] -= step
+    return np.asarray((study.model.predict(ahead) - study.model.predict(behind)) / (2 * step))

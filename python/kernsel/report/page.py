@@ -1,0 +1,73 @@
+"""The page: its parts in the order in which they serve a reader."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+from importlib.resources import files
+
+from kernsel.report import about_choice, about_errors, about_model, about_result, about_use
+from kernsel.report.choices import choices_of
+from kernsel.report.drawing import require_matplotlib
+from kernsel.report.findings import findings_of
+from kernsel.report.formats import escape
+from kernsel.report.inputs import influences, inputs_of
+from kernsel.report.markup import Html, join
+from kernsel.study import Study
+
+__all__ = ["page"]
+
+
+def page(study: Study, file: str, command: str) -> str:
+    """Return the report of a study as HTML."""
+    require_matplotlib()
+    findings = findings_of(study)
+    inputs = inputs_of(study)
+    moved = influences(study, inputs)
+    choices = choices_of(study) if findings.verdict != "constant" else None
+    title = about_result.title(study, inputs)
+    parts = [
+        about_result.data(study),
+        about_choice.kernels(study),
+        about_model.model(study),
+        about_model.fit(study, inputs, moved),
+        about_model.influence(study, moved),
+        about_errors.errors(study, findings),
+        about_errors.intervals(study, findings),
+        about_choice.rules(study, choices),
+        about_choice.spent(study),
+        about_use.use(study, file),
+        about_use.made_by(study, command),
+    ]
+    head = about_result.headline(study, findings, inputs)
+    plain = unescape(re.sub("<[^>]*>", "", title))
+    style = files("kernsel.report").joinpath("style.css").read_text(encoding="utf-8")
+    return f"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="generator" content="kernsel">
+<title>{escape(plain)} – kernsel</title>
+<style>
+{style}</style>
+</head>
+<body>
+<a class="skip" href="#content">Skip to the results</a>
+<header>
+<p class="kicker">Report of <span translate="no">kernsel</span></p>
+<h1>{title}</h1>
+</header>
+<main id="content">
+{head}{_contents(parts)}{join(parts)}</main>
+</body>
+</html>
+"""
+
+
+def _contents(parts: list[Html]) -> Html:
+    """Return links to all sections."""
+    found = [re.match(r'<section id="([^"]*)"[^>]*>\n<h2[^>]*>(.*?)</h2>', part) for part in parts]
+    links = "".join(f'<li><a href="#{m[1]}">{m[2]}</a></li>\n' for m in found if m)
+    return Html(f'<nav aria-label="Sections">\n<ul>\n{links}</ul>\n</nav>\n')

@@ -1,0 +1,105 @@
+"""The numbers of the chosen kernel, one by one, each with its column and its unit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kernsel.kernels import Columns, Composition, Kernel, Transform, Warp
+from kernsel.kernels.hyperparameter import numbers
+from kernsel.report.formats import split_unit
+from kernsel.study import Study
+
+__all__ = ["Number", "numbers_of"]
+
+_SAID = {
+    "constant_value": "variance",
+    "length_scale": "length scale",
+    "periodicity": "period",
+    "noise_level": "noise, variance",
+    "sigma_0": "offset",
+    "alpha": "mixture of scales, alpha",
+    "period": "period",
+}
+_OF_X = ("length_scale", "periodicity", "period")
+_OF_Y2 = ("constant_value", "noise_level")
+
+
+@dataclass(frozen=True)
+class Number:
+    """One number of the kernel.
+
+    Attributes
+    ----------
+    part : str
+        The kernel that it belongs to.
+    what : str
+    column : str
+        That it is of; empty if it is of all, or of none.
+    value, range : float
+        `range` is that of the column, nan if there is none.
+    unit : str
+    fixed : bool
+    bound : {"", "lower", "upper"}
+        Where it ended.
+    flat : bool
+        Do the data say nothing about it?
+    """
+
+    part: str
+    what: str
+    column: str
+    value: float
+    range: float
+    unit: str
+    fixed: bool
+    bound: str
+    flat: bool
+
+
+def numbers_of(study: Study) -> list[Number]:
+    """Return the numbers of the chosen kernel in the order of its expression."""
+    selection = study.model.selection_
+    ranges = np.ptp(study.model.X_train_, axis=0)
+    target_unit = split_unit(study.target.name)[1]
+    found: list[Number] = []
+    for _, h, value in selection.kernel._layout():
+        *path, own = h.name.split("__")
+        part, columns = _owner(selection.kernel, path, study.names)
+        values = np.ravel(numbers(value, h.name, positive=h.log))
+        for i, number in enumerate(values):
+            name = h.name if h.n_elements == 1 else f"{h.name}[{i}]"
+            by_column = own in _OF_X and len(values) == len(columns)
+            column = study.names[columns[i]] if by_column else ""
+            unit = split_unit(column)[1] if by_column else f"({target_unit})²" if target_unit and own in _OF_Y2 else ""
+            bound = ""
+            if name in selection.at_bounds:
+                low, high = h.on_scale(h.bounds[i])
+                bound = "lower" if h.on_scale(number) < 0.5 * (low + high) else "upper"
+            found.append(
+                Number(
+                    type(part).__name__,
+                    _SAID.get(own, own.replace("_", " ")),
+                    column,
+                    float(number),
+                    float(ranges[columns[i]]) if by_column else np.nan,
+                    unit,
+                    h.fixed,
+                    bound,
+                    name in selection.flat,
+                )
+            )
+    return found
+
+
+def _owner(kernel: Kernel, path: list[str], names: list[str]) -> tuple[Kernel, list[int]]:
+    """Return the part of a kernel that attributes lead to, and the columns of X that it sees; none, if it sees others' outputs."""
+    columns = list(range(len(names)))
+    for attribute in path:
+        if isinstance(kernel, Columns):
+            columns = [names.index(c) if isinstance(c, str) else columns[int(c)] for c in kernel.columns]
+        elif isinstance(kernel, Composition | Transform | Warp):
+            columns = []
+        kernel = getattr(kernel, attribute)
+    return kernel, columns
