@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import shlex
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -27,18 +28,18 @@ def add(commands: Any) -> Any:
     parser = commands.add_parser(
         "select",
         help="choose a kernel for a table, and learn from it",
-        description="Read a table, choose a kernel for it by each criterion, show what was tried, and keep the model that the first "
-        "criterion chooses.",
+        description="Read a table, choose a kernel for it by each criterion, show what was tried, and keep the model that the "
+        "first criterion chooses.",
         epilog="examples:\n"
         "  kernsel select cars.csv --target dist\n"
         '  kernsel select data.csv --target y --kernel "RBF + Linear" --kernel "Matern(nu=2.5)" --criterion loo,lml,gcv\n'
         "  kernsel select data.csv --target y --kernel search --budget 2m --report report.html\n"
         "  kernsel select big.parquet --target y --rows 3000 --leave-out id,comment --missing mean --seed 1\n"
         "  zcat data.csv.gz | kernsel select - --target y --json > result.json\n\n"
-        'A kernel is text such as "RBF", "2 * Matern(nu=2.5) + Linear" or "RBF.on([\'speed\']) * Linear": numbers that it does not '
-        "say\nare found. There are RBF, Matern, RationalQuadratic, ExpSineSquared, Linear, Polynomial and more (help(kernsel.kernels)\n"
-        "in Python); `search` builds kernels itself.\n"
-        f"Criteria: {', '.join(CRITERIA[:7])},\n{', '.join(CRITERIA[7:])}.",
+        'kernels: text such as "RBF", "Matern(nu=2.5) + Linear" or "RBF.on([\'speed\']) * Linear"; numbers\n'
+        "  that it does not say are found. There are RBF, Matern, RationalQuadratic, ExpSineSquared,\n"
+        "  Linear, Polynomial and more: help(kernsel.kernels) in Python. `search` builds kernels itself.\n\n"
+        + textwrap.fill(f"criteria: {', '.join(CRITERIA)}.", 96, subsequent_indent="  "),
     )
     parser.add_argument("file", help='CSV, TSV, Parquet or npz; "-" is the standard input')
     parser.add_argument("--target", metavar="NAME", help="the column that is to be predicted")
@@ -167,7 +168,7 @@ def finish(found: Study, terminal: Terminal, *, save: str | None, report: str | 
     else:
         words.print_tried(found, terminal)
         words.print_chosen(found, terminal)
-        _print_next(files, found, terminal)
+        _print_next(files, terminal)
     return 130 if found.ended.startswith("interrupted") else 0
 
 
@@ -178,7 +179,7 @@ def write_page(found: Study, path: str, *, model: str | None, command: str) -> N
     write_report(found, path, file=model or "model.ksl", command=command)
 
 
-def _print_next(files: dict[str, str], found: Study, terminal: Terminal) -> None:
+def _print_next(files: dict[str, str], terminal: Terminal) -> None:
     """Say what was written, and what can be done with it."""
     if not files:
         return

@@ -45,7 +45,8 @@ def print_table_read(table: Table, terminal: Terminal) -> None:
     terminal.heading(f"{table.source}: {table.rows:,} rows; {target.name} is predicted from {inputs}")
     rows = [_row(column) for column in table.columns[:_MOST_COLUMNS]]
     rows.append([f"{target.name} (target)", *_row(target)[1:]])
-    terminal.table(["column", "values", "range", "missing"], rows, flexible=1, left=(0, 1, 2))
+    shown = 4 if any(row[3] for row in rows) else 3
+    terminal.table(["column", "values", "range", "missing"][:shown], [r[:shown] for r in rows], flexible=1, left=(0, 1, 2))
     if len(table.columns) > _MOST_COLUMNS:
         terminal.say(f"and {len(table.columns) - _MOST_COLUMNS:,} more columns")
 
@@ -93,6 +94,9 @@ def print_chosen(study: Study, terminal: Terminal) -> None:
     """Print what was chosen, in words, and how good it is."""
     terminal.heading(f"Chosen by {study.criterion}: {study.lines[study.criterion][0].kernel}")
     terminal.say(words_of(study))
+    others = as_good(study.lines[study.criterion], study.better[study.criterion])
+    if others:
+        terminal.say(f"{_listed(others)} {'are' if len(others) > 1 else 'is'} about as good by {study.criterion}.")
     found = numbers_of(study)
     print_inputs(study, influences(study, inputs_of(study)), found, terminal)
     for sentence in about_bounds(found):
@@ -110,6 +114,13 @@ def words_of(study: Study) -> str:
     return f"{model.kernel_}\n" + "\n".join(f"- {line}" for line in in_words(model, study.names).split("\n"))
 
 
+def as_good(lines: list[Line], better: str) -> list[str]:
+    """Return the kernels that are not worse than the best by more than chance: one in a log density, 1 % of an error."""
+    best = lines[0].value
+    allowed = 1.0 if better == "larger" else 0.01 * abs(best)
+    return [line.kernel for line in lines[1:] if abs(line.value - best) <= allowed]
+
+
 def print_inputs(study: Study, moved: list[Influence], numbers: list[Number], terminal: Terminal) -> None:
     """Print the inputs, those that matter most first, with their length scales."""
     ranges = dict(zip(study.names, np.ptp(study.model.X_train_, axis=0), strict=True))
@@ -123,15 +134,17 @@ def print_inputs(study: Study, moved: list[Influence], numbers: list[Number], te
         rows.append(
             [
                 influence.input.name,
-                f"{100 * influence.share:.0f} %",
+                f"{min(100 * influence.share, 100):.0f} %",
                 ", ".join(_length(one.value, span) for one in lengths),
                 _number(span) if isfinite(span) else "",
             ]
         )
     terminal.say("")
-    terminal.table(["input", "moves it by", "length scale", "range"], rows, flexible=0)
+    terminal.table(["input", "influence", "length scale", "range"], rows, flexible=0)
     if len(moved) > _MOST_COLUMNS:
-        terminal.say(f"and {len(moved) - _MOST_COLUMNS} more inputs that move it less")
+        terminal.say(f"and {len(moved) - _MOST_COLUMNS} more inputs with less influence")
+    if len(moved) > 1:
+        terminal.say("influence: how much of the variance of the prediction an input takes part in", style="dim")
 
 
 def about_bounds(numbers: list[Number]) -> list[str]:
@@ -153,14 +166,14 @@ def about_errors(study: Study, found: Findings) -> list[str]:
     """Return how good the model is, in sentences, no better than it is."""
     name, n = study.target.name, len(found.truth)
     said = [
-        f"Each of {n:,} rows, predicted from the others: error {_number(found.rmse)} (root mean square), where the mean of {name} "
-        f"has {_number(found.rmse_of_mean)}. That explains {max(100 * found.explained, 0):.0f} % of its variance."
+        f"Each of {n:,} rows, predicted from the others: error {_number(found.rmse)} (root mean square), where the mean of "
+        f"{name} has {_number(found.rmse_of_mean)}. That explains {max(100 * found.explained, 0):.0f} % of its variance."
     ]
     if found.verdict == "useless":
         said = [
             f"Nothing that was tried predicts {name} better than its mean does: rows left out are predicted with an error of "
-            f"{_number(found.rmse)} (root mean square), by the mean with {_number(found.rmse_of_mean)}. These columns say nothing "
-            f"of {name}, or too little for {n:,} rows."
+            f"{_number(found.rmse)} (root mean square), by the mean with {_number(found.rmse_of_mean)}. These columns say "
+            f"nothing of {name}, or too little for {n:,} rows."
         ]
     elif found.verdict == "doubtful":
         said.append("That is not much for so few rows: it may be chance.")
@@ -169,8 +182,8 @@ def about_errors(study: Study, found: Findings) -> list[str]:
     if test:
         known = f", where the mean has {_number(test['rmse_of_mean'])}" if isfinite(test["rmse_of_mean"]) else ""
         said.append(
-            f"On {test['rows']:,.0f} rows that were not learnt from: error {_number(test['rmse'])}{known}; 95 % intervals contain "
-            f"{100 * test['coverage']:.0f} %."
+            f"On {test['rows']:,.0f} rows that were not learnt from: error {_number(test['rmse'])}{known}; 95 % intervals "
+            f"contain {100 * test['coverage']:.0f} %."
         )
     elif study.criterion.startswith(("loo", "gcv", "kfold")) and n >= 20:
         said.append("The error was what was made small, so it is a little too good to be true; --test 20% measures it.")
@@ -182,6 +195,10 @@ def about_errors(study: Study, found: Findings) -> list[str]:
 def _length(value: float, span: float) -> str:
     """Return a length scale; in a word, if it is far beyond the data."""
     return "far" if isfinite(span) and value > 10 * span else f"{value:.3g}"
+
+
+def _listed(items: list[str]) -> str:
+    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"
 
 
 def _is_cut(line: Line) -> bool:
