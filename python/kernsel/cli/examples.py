@@ -15,11 +15,12 @@ def add(commands: Any) -> Any:
     """Add the command to a parser; return its own."""
     parser = commands.add_parser(
         "examples",
+        usage="kernsel examples [NAME] [--plot FILE]",
         help="list examples, or run one",
         description="Run an example: each is a short Python file to read, too. Without a name, list them.",
         epilog="examples:\n  kernsel examples\n  kernsel examples mauna_loa --plot co2.png",
     )
-    parser.add_argument("name", nargs="?", help="which one to run")
+    parser.add_argument("name", nargs="?", metavar="NAME", help="which one to run")
     parser.add_argument(
         "--plot", metavar="FILE", help="draw a picture into this file (needs matplotlib: pip install 'kernsel[plot]')"
     )

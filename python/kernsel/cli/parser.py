@@ -6,6 +6,8 @@ import argparse
 import csv
 import math
 import re
+import shutil
+import textwrap
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 from typing import Any, NoReturn
@@ -15,12 +17,28 @@ __all__ = ["Parser", "duration", "names", "share", "variance", "whole"]
 _SECONDS = {"": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 
 
+class _Help(argparse.RawDescriptionHelpFormatter):
+    """Help as wide as the terminal, up to where lines are too long to read; text with lines of its own keeps them."""
+
+    def __init__(self, prog: str) -> None:
+        columns = shutil.get_terminal_size((100, 24)).columns
+        super().__init__(prog, max_help_position=28, width=min(max(columns, 60), 100) - 2)
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        return text if "\n" in text else textwrap.fill(text, width, initial_indent=indent, subsequent_indent=indent)
+
+    def _format_action(self, action: argparse.Action) -> str:
+        text = super()._format_action(action)
+        if isinstance(action, argparse._SubParsersAction):  # without the line that says COMMAND once more
+            text = text.split("\n", 1)[1]
+        return text
+
+
 class Parser(argparse.ArgumentParser):
     """A parser that says what may have been meant."""
 
     def __init__(self, **options: Any) -> None:
-        options.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
-        super().__init__(**options)
+        super().__init__(formatter_class=_Help, **options)
 
     def parse_strictly(self, arguments: Sequence[str] | None) -> argparse.Namespace:
         """Return what was typed; options that there are not are an error of their command."""

@@ -32,6 +32,7 @@ def add(commands: Any) -> Any:
     """Add the command to a parser; return its own."""
     parser = commands.add_parser(
         "predict",
+        usage="kernsel predict MODEL FILE [options]",
         help="predict at the rows of a file, with intervals",
         description="Predict at the rows of a file by a model that `kernsel select` has saved. The file needs the columns that "
         "the model was learnt from, in any order. Each of its rows becomes a row of predicted, std (the standard deviation of a "
@@ -42,8 +43,8 @@ def add(commands: Any) -> Any:
         "  kernsel predict cars.ksl new.parquet --output predictions.parquet --missing mean\n"
         "  printf 'speed\\n21\\n' | kernsel predict cars.ksl - --json",
     )
-    parser.add_argument("model", help="a .ksl file")
-    parser.add_argument("file", help='CSV, TSV, Parquet or npz; "-" is the standard input')
+    parser.add_argument("model", metavar="MODEL", help="a .ksl file")
+    parser.add_argument("file", metavar="FILE", help='CSV, TSV, Parquet or npz; "-" is the standard input')
     parser.add_argument(
         "--output", "-o", metavar="FILE", help="CSV, TSV, Parquet or npz, by its ending; the standard output by default"
     )

@@ -21,12 +21,13 @@ def add(commands: Any) -> Any:
     """Add the command to a parser; return its own."""
     parser = commands.add_parser(
         "report",
+        usage="kernsel report MODEL [options]",
         help="write the page of a model, with figures",
         description="Write what is known of a model that `kernsel select` has saved: one HTML file that needs no other. "
         "Needs matplotlib: pip install 'kernsel[cli]'.",
         epilog="examples:\n  kernsel report cars.ksl --open\n  kernsel report cars.ksl --output /tmp/cars.html",
     )
-    parser.add_argument("model", help="a .ksl file")
+    parser.add_argument("model", metavar="MODEL", help="a .ksl file")
     parser.add_argument("--output", "-o", metavar="FILE", help="the name of the model with .html by default")
     parser.add_argument("--open", action="store_true", help="show it in a browser")
     return parser

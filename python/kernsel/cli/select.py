@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import shlex
-import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -27,6 +26,7 @@ def add(commands: Any) -> Any:
     """Add the command to a parser; return its own."""
     parser = commands.add_parser(
         "select",
+        usage="kernsel select FILE --target NAME [options]",
         help="choose a kernel for a table, and learn from it",
         description="Read a table, choose a kernel for it by each criterion, show what was tried, and keep the model that the "
         "first criterion chooses.",
@@ -39,9 +39,9 @@ def add(commands: Any) -> Any:
         'kernels: text such as "RBF", "Matern(nu=2.5) + Linear" or "RBF.on([\'speed\']) * Linear"; numbers\n'
         "  that it does not say are found. There are RBF, Matern, RationalQuadratic, ExpSineSquared,\n"
         "  Linear, Polynomial and more: help(kernsel.kernels) in Python. `search` builds kernels itself.\n\n"
-        + textwrap.fill(f"criteria: {', '.join(CRITERIA)}.", 96, subsequent_indent="  "),
+        "criteria:\n" + "\n".join(f"  {name:25s} {words.CRITERIA_SAID[name]}" for name in CRITERIA),
     )
-    parser.add_argument("file", help='CSV, TSV, Parquet or npz; "-" is the standard input')
+    parser.add_argument("file", metavar="FILE", help='CSV, TSV, Parquet or npz; "-" is the standard input')
     parser.add_argument("--target", metavar="NAME", help="the column that is to be predicted")
     data = parser.add_argument_group("data")
     data.add_argument(
