@@ -25,7 +25,7 @@ from kernsel.selector import Tried, select
 from kernsel.tables import Column, Table
 from kernsel.trend import Trend
 
-__all__ = ["Line", "Study", "label", "plain", "scores", "study"]
+__all__ = ["Line", "Study", "kernel_of", "label", "plain", "require_criterion", "scores", "study"]
 
 Vector = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -225,10 +225,12 @@ def study(
     ['RBF', 'Matern(nu=1.5)']
     """
     began = time.perf_counter()
-    criteria = _criteria(criteria)
+    criteria = list(dict.fromkeys(map(require_criterion, criteria)))
+    if not criteria:
+        raise ValueError(f"criteria: expected one at least of {', '.join(CRITERIA)}")
     X, y, learnt, tested, said = _divided(table, rows, test, seed)
     assert table.target is not None
-    given = kernels if kernels is None or isinstance(kernels, str) else [_kernel(one, table) for one in kernels]
+    given = kernels if kernels is None or isinstance(kernels, str) else [kernel_of(one, table) for one in kernels]
     lines: dict[str, list[Line]] = {}
     model: GaussianProcessRegressor | None = None
     remarks, ended = [*table.remarks, *said], ""
@@ -290,27 +292,23 @@ def study(
     )
 
 
-def _criteria(criteria: Sequence[str]) -> list[str]:
-    """Return the criteria, each once."""
-    chosen = list(dict.fromkeys(criteria))
-    if not chosen:
-        raise ValueError(f"criteria: expected one at least of {', '.join(CRITERIA)}")
-    for name in chosen:
-        if name not in CRITERIA:
-            close = get_close_matches(name, CRITERIA, 1, 0.5)
-            hint = f"; did you mean {close[0]}?" if close else ""
-            raise ValueError(f"criterion: there is no {name!r}{hint} There are {', '.join(CRITERIA)}")
-    return chosen
+def require_criterion(name: str) -> str:
+    """Return the name of a criterion; raise if there is no such."""
+    if name not in CRITERIA:
+        close = get_close_matches(name, CRITERIA, 1, 0.5)
+        hint = f"; did you mean {close[0]}?" if close else "."
+        raise ValueError(f"criterion: there is no {name!r}{hint} There are {', '.join(CRITERIA)}")
+    return name
 
 
-def _kernel(given: Any, table: Table) -> Any:
-    """Return a kernel of the columns of a table, of a text; anything else as it is."""
+def kernel_of(given: Any, table: Table) -> Any:
+    """Return the kernel of a text, of columns of a table; anything else as it is."""
     if not isinstance(given, str):
         return given
     columns: dict[str, list[int]] = {name: [k] for k, name in enumerate(table.names)}
     for column in table.columns:
         if column.kind == "category":
-            columns[column.name] = [k for name, (k,) in columns.items() if name.startswith(f"{column.name}=")]
+            columns[column.name] = [k for k, name in enumerate(table.names) if name.startswith(f"{column.name}=")]
     return kernel_argument(given, automatic=True, columns=columns)
 
 

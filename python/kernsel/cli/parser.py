@@ -12,7 +12,9 @@ from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 from typing import Any, NoReturn
 
-__all__ = ["Parser", "duration", "names", "share", "variance", "whole"]
+from kernsel.study import require_criterion
+
+__all__ = ["Parser", "criteria", "duration", "names", "share", "variance", "whole"]
 
 _SECONDS = {"": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 
@@ -98,6 +100,14 @@ def names(text: str) -> list[str]:
     """Return names with commas between them; a name with a comma in it is in double quotes."""
     found = [name.strip() for row in csv.reader([text], skipinitialspace=True) for name in row]
     return [name for name in found if name]
+
+
+def criteria(text: str) -> list[str]:
+    """Return names of criteria with commas between them."""
+    try:
+        return [require_criterion(name) for name in names(text)]
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error).removeprefix("criterion: ")) from None
 
 
 def whole(least: int, most: float = math.inf) -> Callable[[str], int]:

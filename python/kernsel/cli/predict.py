@@ -35,8 +35,8 @@ def add(commands: Any) -> Any:
         usage="kernsel predict MODEL FILE [options]",
         help="predict at the rows of a file, with intervals",
         description="Predict at the rows of a file by a model that `kernsel select` has saved. The file needs the columns that "
-        "the model was learnt from, in any order. Each of its rows becomes a row of predicted, std (the standard deviation of a "
-        "new observation), lower and upper. If the file has the target, too, the error is shown.",
+        "the model was learnt from, in any order. Each of its rows becomes a row of predicted, std (the standard deviation of "
+        "a new observation), lower and upper. If the file has the target, too, the error is shown.",
         epilog="examples:\n"
         "  kernsel predict cars.ksl new.csv\n"
         "  kernsel predict cars.ksl new.csv --output predictions.csv --intervals 90\n"
@@ -98,8 +98,8 @@ def run(arguments: argparse.Namespace, terminal: Terminal) -> int:
             terminal.say(f"{arguments.output}: {len(table.kept):,} predictions of {study.target.name}", indent=0)
     if error and not terminal.json:
         said = (
-            f"{arguments.file} has {study.target.name}, too: error {error['rmse']:.4g} (root mean square), where the mean of what "
-            f"was learnt from has {error['rmse_of_mean']:.4g}; {arguments.intervals:g} % intervals contain "
+            f"{arguments.file} has {study.target.name}, too: error {error['rmse']:.4g} (root mean square), where the mean of "
+            f"what was learnt from has {error['rmse_of_mean']:.4g}; {arguments.intervals:g} % intervals contain "
             f"{100 * error['coverage']:.0f} %."
         )
         if arguments.output is None:

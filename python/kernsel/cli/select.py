@@ -10,10 +10,11 @@ from typing import Any
 
 from kernsel.cli import machine, words
 from kernsel.cli.outputs import require_writable
+from kernsel.cli.parser import criteria as criteria_named
 from kernsel.cli.parser import duration, names, share, variance, whole
 from kernsel.cli.terminal import Terminal
 from kernsel.criteria import CRITERIA
-from kernsel.study import Study, study
+from kernsel.study import Study, kernel_of, study
 from kernsel.tables import Table, read_table
 
 __all__ = ["add", "add_choices", "choose", "run"]
@@ -79,7 +80,7 @@ def add_choices(parser: Any) -> None:
     )
     choice.add_argument(
         "--criterion",
-        type=names,
+        type=criteria_named,
         action="extend",
         metavar="A,B",
         help="what is best; the first one chooses the model (default reml,loo)",
@@ -127,13 +128,15 @@ def default_model(file: str) -> str:
 
 def choose(table: Table, arguments: argparse.Namespace, terminal: Terminal, *, rows: int = 1000, test: float = 0.0) -> Study:
     """Say what was read, and choose."""
-    words.print_table_read(table, terminal)
-    for remark in table.remarks:
-        terminal.note(remark)
     kernels = arguments.kernel
     search = kernels is not None and "search" in kernels
     if search and len(kernels) > 1:
         raise ValueError("kernel: search builds kernels itself; expected it alone, or kernels")
+    if kernels and not search:
+        kernels = [kernel_of(text, table) for text in kernels]
+    words.print_table_read(table, terminal)
+    for remark in table.remarks:
+        terminal.note(remark)
     criteria = arguments.criterion or ["reml", "loo"]
     total = None if search else len(criteria) * (len(kernels) if kernels else _DEFAULTS)
     with terminal.progress(total) as begin:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from math import isfinite, nan
+from math import floor, isfinite, log10, nan
 
 import numpy as np
 
 from kernsel.cli.terminal import Terminal
 from kernsel.report.findings import Findings, findings_of
+from kernsel.report.formats import percent
 from kernsel.report.inputs import Influence, influences, inputs_of
 from kernsel.report.parameters import Number, numbers_of
 from kernsel.selector import in_words
 from kernsel.study import Line, Study
-from kernsel.tables import Column, Table
+from kernsel.tables import Column, Table, date_of
 
 __all__ = ["CRITERIA_SAID", "print_chosen", "print_table_read", "print_tried", "words_of"]
 
@@ -33,7 +34,7 @@ CRITERIA_SAID = {
     "kfold_log_density": "log densities of folds left out",
 }
 _MOST_COLUMNS = 25  # that are listed
-_KINDS = {"number": "numbers", "boolean": "yes or no", "category": "category", "date": "dates"}
+_KINDS = {"number": "numbers", "boolean": "two values", "category": "categories", "date": "dates, in days"}
 
 
 def print_table_read(table: Table, terminal: Terminal) -> None:
@@ -52,10 +53,25 @@ def print_table_read(table: Table, terminal: Terminal) -> None:
 
 
 def _row(column: Column) -> list[str]:
-    kind = _KINDS.get(column.kind, "not used")
-    values = f"{kind}: {column.why}" if column.why else kind
-    span = f"{column.least:.6g} to {column.greatest:.6g}" if isfinite(column.least) and column.kind == "number" else ""
-    return [column.name, values, span, f"{column.missing:,}" if column.missing else ""]
+    return [column.name, _values(column), _span(column), f"{column.missing:,}" if column.missing else ""]
+
+
+def _values(column: Column) -> str:
+    """Return what a column has, in words."""
+    if column.kind not in _KINDS:
+        return f"not used: {column.why}"
+    if column.kind == "boolean":
+        return " or ".join(column.levels or ["0", "1"])
+    if column.kind == "category":
+        some = ", ".join(column.levels[:4]) + ", ..." * (len(column.levels) > 4)
+        return f"{len(column.levels)} categories: {some}"
+    return f"{_KINDS[column.kind]}{', ' + column.why if column.why and column.kind == 'number' else ''}"
+
+
+def _span(column: Column) -> str:
+    if column.kind == "date":
+        return f"{date_of(column.least)} to {date_of(column.greatest)}"
+    return f"{column.least:.6g} to {column.greatest:.6g}" if column.kind == "number" else ""
 
 
 def print_tried(study: Study, terminal: Terminal) -> None:
@@ -67,7 +83,7 @@ def print_tried(study: Study, terminal: Terminal) -> None:
         rows = [
             [
                 line.kernel,
-                f"{line.value:.6g}" if isfinite(line.value) else "-",
+                _number(line.value, 6),
                 _number(line.loo_rmse),
                 f"{line.loo_log_density:.4g}" if isfinite(line.loo_log_density) else "-",
                 f"{100 * line.coverage:.0f} %" if isfinite(line.coverage) else "-",
@@ -140,11 +156,14 @@ def print_inputs(study: Study, moved: list[Influence], numbers: list[Number], te
             ]
         )
     terminal.say("")
+    lines = ["influence: how much of the variance of the prediction an input takes part in"] if len(moved) > 1 else []
+    if any("far" in row[2] for row in rows):
+        lines.append("far: so long a length scale that the prediction is straight there, or hardly depends on it")
     terminal.table(["input", "influence", "length scale", "range"], rows, flexible=0)
     if len(moved) > _MOST_COLUMNS:
         terminal.say(f"and {len(moved) - _MOST_COLUMNS} more inputs with less influence")
-    if len(moved) > 1:
-        terminal.say("influence: how much of the variance of the prediction an input takes part in", style="dim")
+    for line in lines:
+        terminal.say(line, style="dim")
 
 
 def about_bounds(numbers: list[Number]) -> list[str]:
@@ -167,7 +186,7 @@ def about_errors(study: Study, found: Findings) -> list[str]:
     name, n = study.target.name, len(found.truth)
     said = [
         f"Each of {n:,} rows, predicted from the others: error {_number(found.rmse)} (root mean square), where the mean of "
-        f"{name} has {_number(found.rmse_of_mean)}. That explains {max(100 * found.explained, 0):.0f} % of its variance."
+        f"{name} has {_number(found.rmse_of_mean)}. That explains {percent(max(found.explained, 0.0))} of its variance."
     ]
     if found.verdict == "useless":
         said = [
@@ -205,5 +224,10 @@ def _is_cut(line: Line) -> bool:
     return line.ended not in ("converged", "undecided")
 
 
-def _number(value: float) -> str:
-    return f"{value:.4g}" if isfinite(value) else "-"
+def _number(value: float, digits: int = 4) -> str:
+    """Return a number with so many digits, in full if it is not too long."""
+    if not isfinite(value):
+        return "-"
+    if not 1e-4 <= abs(value) < 1e7:
+        return f"{value:.{digits}g}"
+    return f"{value:,.{max(digits - 1 - floor(log10(abs(value))), 0)}f}"
