@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from kernsel.criteria import CRITERIA, criterion_named
 from kernsel.evaluation import loo
 from kernsel.gaussian_process import GaussianProcessRegressor
-from kernsel.kernels import Kernel
+from kernsel.kernels import ConstantKernel, Kernel
 from kernsel.kernels.written import kernel_argument
 from kernsel.saving import load, read_notes, save
 from kernsel.selector import Tried, select
@@ -314,10 +314,9 @@ def kernel_of(given: Any, table: Table) -> Any:
 
 def label(kernel: Kernel, names: Sequence[str]) -> str:
     """Return a kernel that was tried as a user would write it: without what is left to the data, and with names of columns."""
-    text = str(kernel)
-    if text == "'auto'":
+    if isinstance(kernel, ConstantKernel):
         return "noise alone"
-    text = text.replace("'auto' * ", "")
+    text = str(kernel).replace("'auto' * ", "")
     text = re.sub(r"(, )?(\w+=)?'auto'", "", text).replace("(, ", "(").replace("()", "")
     depth = [text[: k + 1].count("(") - text[: k + 1].count(")") for k in range(len(text))]
     if text.startswith("(") and depth.index(0) == len(text) - 1:

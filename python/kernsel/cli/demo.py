@@ -21,7 +21,8 @@ def add(commands: Any) -> Any:
         usage="kernsel demo [options]",
         help="see it work, on data that ship with it",
         description="Choose a kernel for the stopping distances of 50 cars (speed in miles per hour, distance in feet; "
-        "M. Ezekiel, Methods of Correlation Analysis, Wiley 1930). Takes the options of `kernsel select` that do not concern the data.",
+        "M. Ezekiel, Methods of Correlation Analysis, Wiley 1930). Takes the options of `kernsel select` that do not "
+        "concern the data.",
         epilog="examples:\n"
         "  kernsel demo\n"
         "  kernsel demo --kernel search --criterion lml\n"
