@@ -11,11 +11,11 @@ from importlib import import_module
 __all__ = ["names", "run"]
 
 _EXAMPLES = {
-    "stopping_distances": "how far cars go before they stop: kernels compared by three criteria, and noise that grows with speed",
-    "mauna_loa": "carbon dioxide in the air: a kernel made of parts, put into words, and a forecast of ten years with its errors",
-    "integral_equation": "masses under the ground from noisy gravity above it: how much to regularize, by seven rules",
-    "boundary": "two moons that overlap: probabilities of a class, beside scikit-learn's and the best possible ones",
-    "piston": "an emulator of a piston in raw physical units: which inputs matter, and are its error bars right?",
+    "stopping_distances": "how far cars go before they stop: kernels by three criteria, uneven noise",
+    "mauna_loa": "carbon dioxide in the air: a kernel of parts, in words, and ten years of forecast",
+    "integral_equation": "masses under the ground from noisy gravity: eight rules that choose lambda",
+    "boundary": "two moons that overlap: probabilities, beside scikit-learn's and the true ones",
+    "piston": "an emulator in raw units: which inputs matter, and are its error bars right?",
     "promoters": "strings with two boxes somewhere, told from others by the words in them",
     "clouds": "the correlation of a cloud of points, learnt from clouds",
     "molecules": "boiling points of small molecules from their graphs",

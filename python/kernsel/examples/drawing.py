@@ -22,7 +22,7 @@ def _figure(width: float = 6.4, height: float = 4.4) -> Any:
     try:
         module = import_module("matplotlib.figure")
     except ImportError as error:
-        raise ImportError("plot: needs matplotlib; pip install 'kernsel[plot]'") from error
+        raise ImportError("plot needs matplotlib: pip install 'kernsel[plot]'") from error
     return module.Figure(figsize=(width, height), layout="constrained", dpi=150)
 
 

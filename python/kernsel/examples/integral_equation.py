@@ -52,7 +52,7 @@ def midpoints(n: int) -> Vector:
 
 
 def measured(s: Vector, seed: int) -> Vector:
-    """Return gravity at points on the ground, in microgal: from a much finer rule, so that A is not exactly right, and noise."""
+    """Return gravity in microgal at points on the ground, by a much finer rule than A is, and with noise."""
     fine = midpoints(2000)
     return np.asarray(blurring(s, fine) @ masses(fine) + NOISE * np.random.default_rng(seed).standard_normal(len(s)))
 
@@ -89,9 +89,9 @@ def main(plot: str | None = None) -> None:
 
     print(f"Masses up to {masses(t).max():.0f} t/m, {DEPTH:.0f} m under {n} points on {LENGTH:.0f} m;", end=" ")
     print(f"gravity up to {b.max():.0f} microgal, noise {NOISE:g}.")
-    plain = error(np.linalg.lstsq(A, b)[0])
+    plain = error(np.asarray(np.linalg.lstsq(A, b)[0]))
     print(f"Least squares alone is {plain:.0e} t/m off, the best lambda there is {least:.2f} t/m.\n")
-    print(f"                                          residual       degrees     error     error over the best of {draws} others")
+    print(f"                                          residual       degrees     error     error over the best, {draws} others")
     print("rule                          lambda    over noise    of freedom     t/m       median    9 of 10 below")
     for name, alpha in chosen.items():
         at = path.at([alpha])

@@ -1,7 +1,8 @@
 """Carbon dioxide in the air at Mauna Loa: `python -m kernsel.examples.mauna_loa [plot.png]`.
 
 A kernel that is a sum of parts, as in the best known example of Gaussian processes (C. Rasmussen and C. Williams, 2006,
-section 5.4.3): what is worth a part, what does it say, and does it forecast?
+section 5.4.3): what is a part worth, what does it say, and does it forecast?
+`ks.select(X, y, kernels="search", criterion="reml")` finds the same sum without being told, in some fifteen seconds.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ Vector = NDArray[np.float64]
 UNTIL = 1992.0  # what is measured later is to be forecast
 
 YEAR = ExpSineSquared("auto", periodicity=1.0, periodicity_bounds="fixed")
-CHANGING = YEAR * RBF("auto")  # over the decades: plants grow more
+CHANGING = YEAR * RBF("auto")  # over the decades its swing has grown, by about a fifth
 KERNELS = {
     "smooth trend": RBF("auto"),
     "  + a pattern of a year": RBF("auto") + YEAR,
@@ -43,7 +44,7 @@ def main(plot: str | None = None) -> None:
     """
     time, co2 = mauna_loa()
     X, past = time[:, None], time < UNTIL
-    print(f"Monthly means of CO2 in ppm: {past.sum()} from 1958 to 1991 to learn from, {(~past).sum()} until 2001 to forecast.\n")
+    print(f"Means of CO2 in ppm: {past.sum()} months until 1991 to learn from, {(~past).sum()} until 2001 to forecast.\n")
     models = {
         name: ks.select(X[past], co2[past], [kernel], "reml", noise="auto", trend="constant")
         for name, kernel in KERNELS.items()
@@ -69,11 +70,11 @@ def main(plot: str | None = None) -> None:
         print(line.rstrip())
     print("error of months / ppm:", "".join(f"{rms((co2 - mean)[~past]):11.2f}{'':32s}" for mean, _ in forecasts).rstrip())
 
-    yearly = np.array([co2[(time > year) & (time < year + 1)].mean() for year in range(1981, 1994)])
-    growth = np.diff(yearly)
-    print(f"\nIn 1992 and 1993, CO2 grew by {growth[-2]:.1f} and {growth[-1]:.1f} ppm, after {growth[:-2].mean():.1f} ppm a year", end=" ")
-    print("in the ten years before: Mount Pinatubo\nhad erupted. A trend that is smooth by assumption rules that out, though", end=" ")
-    print("the likelihoods and leave-one-out\nerrors of both are alike: these are about the next months, and not about decades.")
+    growth = np.diff([co2[(time > year) & (time < year + 1)].mean() for year in range(1981, 1994)])
+    print(f"\nIn 1992 and 1993, CO2 grew by {growth[-2]:.1f} and {growth[-1]:.1f} ppm, after", end=" ")
+    print(f"{growth[:-2].mean():.1f} ppm a year in the ten years before: Mount Pinatubo\nhad erupted.", end=" ")
+    print("A trend that is smooth by assumption rules that out, though the likelihoods and leave-one-out")
+    print("errors of both are alike: these are about the next months, and not about decades.")
     if plot is not None:
         draw(plot, models[smooth].best_estimator_, forecasts)
 

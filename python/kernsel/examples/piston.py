@@ -60,9 +60,7 @@ MODELS = {
     "Matern of the distance": ks.GaussianProcessRegressor(
         ConstantKernel("auto") * Matern("auto", nu=2.5), trend="constant", noise=0.0
     ),
-    "product, by leave-one-out": ks.GaussianProcessRegressor(
-        KERNEL, trend="constant", noise=0.0, criterion="loo_log_density"
-    ),
+    "product, by leave-one-out": ks.GaussianProcessRegressor(KERNEL, trend="constant", noise=0.0, criterion="loo_log_density"),
 }
 
 

@@ -33,12 +33,11 @@ def square(X: Vector) -> Vector:
     return X[:, 0] ** 2
 
 
-def best(kernel: Kernel, criterion: str, **options: float) -> ks.GaussianProcessRegressor:
+def best(kernel: Kernel, criterion: str, noise: float | str = "auto") -> ks.GaussianProcessRegressor:
     """Return the Gaussian process with this kernel, each term of an amplitude of its own, whose criterion is best."""
     speed, distance = cars()
-    model: ks.GaussianProcessRegressor = ks.select(
-        speed[:, None], distance, [kernel], criterion, trend=None, **options
-    ).best_estimator_
+    selected = ks.select(speed[:, None], distance, [kernel], criterion, noise=noise, trend=None)
+    model: ks.GaussianProcessRegressor = selected.best_estimator_
     return model
 
 
@@ -66,8 +65,8 @@ def main(plot: str | None = None) -> None:
 
     even = best(KERNELS["reaction and brakes"], "lml")
     growing = best(KERNELS["reaction and brakes"] + HeteroscedasticNoise(square, "auto", "auto"), "lml", noise=0.0)
-    gain = growing.criterion_value_ - even.criterion_value_
-    print(f"\nWith noise that is proportional to speed, the log likelihood is {growing.criterion_value_:.2f}, {gain:.2f} more.\n")
+    value, gain = growing.criterion_value_, growing.criterion_value_ - even.criterion_value_
+    print(f"\nWith noise that is proportional to speed, the log likelihood is {value:.2f}, {gain:.2f} more.\n")
     print("95 % of all cars stop within         at 5 mph         at 25 mph   cars inside, predicted from the others")
     for name, model in (("even noise", even), ("growing noise", growing)):
         inside = np.sum(np.abs(model.loo_residuals_) < 1.96 * model.loo_std_)
@@ -79,17 +78,21 @@ def main(plot: str | None = None) -> None:
     print(f"\ndistance / ft = {reaction:.3f} v + {brakes:.4f} v^2, v in mph:", end=" ")
     print(f"drivers react in {seconds:.2f} s, and brakes decelerate by {deceleration:.2f} g.")
     if plot is not None:
-        grid = np.linspace(0.5, 27, 200)
-        with axes_of(plot, xlabel="speed / mph", ylabel="stopping distance / ft") as axes:
-            mean, std = growing.predict(grid[:, None], return_std=True)
-            axes.fill_between(grid, mean - 1.96 * std, mean + 1.96 * std, color=BLUE, alpha=0.2, lw=0)
-            axes.plot(grid, mean, color=BLUE, label="reaction and brakes; 95 % of cars if noise grows with speed")
-            mean, std = even.predict(grid[:, None], return_std=True, noisy=True)
-            for sign in (-1.96, 1.96):
-                axes.plot(grid, mean + sign * std, "--", color=ORANGE, label="95 % of cars if it does not" if sign > 0 else None)
-            axes.plot(speed, distance, "o", color="0.25", ms=4, label="cars")
-            axes.set(ylim=(-35, 145), xlim=(0, 27))
-            axes.legend(loc="upper left", frameon=False)
+        draw(plot, even, growing)
+
+
+def draw(plot: str, even: ks.GaussianProcessRegressor, growing: ks.GaussianProcessRegressor) -> None:
+    """Draw cars, and where 95 % of them are by two models."""
+    grid = np.linspace(0.5, 27, 200)
+    with axes_of(plot, xlabel="speed / mph", ylabel="stopping distance / ft", ylim=(-35, 145), xlim=(0, 27)) as axes:
+        mean, std = growing.predict(grid[:, None], return_std=True)
+        axes.fill_between(grid, mean - 1.96 * std, mean + 1.96 * std, color=BLUE, alpha=0.2, lw=0)
+        axes.plot(grid, mean, color=BLUE, label="reaction and brakes; 95 % of cars if noise grows with speed")
+        mean, std = even.predict(grid[:, None], return_std=True, noisy=True)
+        axes.plot(grid, mean - 1.96 * std, "--", color=ORANGE, label="95 % of cars if it does not")
+        axes.plot(grid, mean + 1.96 * std, "--", color=ORANGE)
+        axes.plot(*cars(), "o", color="0.25", ms=4, label="cars")
+        axes.legend(loc="upper left", frameon=False)
 
 
 if __name__ == "__main__":
