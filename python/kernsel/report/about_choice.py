@@ -64,9 +64,14 @@ def _intro(study: Study) -> Html:
         count(tried),
         join(names, ", "),
         count(fits),
-        code(first.kernel),
+        code(_plain(first.kernel)),
         code(study.criterion),
     )
+
+
+def _plain(kernel: str) -> str:
+    """Return the text of a kernel that was tried without what is found in any case."""
+    return kernel.replace("'auto' * ", "").replace("('auto', ", "(").replace("('auto')", "")
 
 
 def _matrix(study: Study) -> Html:
@@ -75,7 +80,7 @@ def _matrix(study: Study) -> Html:
     least = min((line.loo_rmse for line in errors.values() if not line.problem), default=np.nan)
     rows: list[list[Any]] = []
     for name in names:
-        row: list[Any] = [code(name)]
+        row: list[Any] = [code(_plain(name))]
         for criterion, lines in study.lines.items():
             line = errors.get((criterion, name))
             if line is None:
@@ -84,7 +89,7 @@ def _matrix(study: Study) -> Html:
                 row.append("failed")
             else:
                 marks = " ✓" if line is lines[0] else ""
-                shown = value(line.loo_rmse)
+                shown = value(line.loo_rmse, 4)
                 row.append(say("<strong>{}</strong>{}" if line.loo_rmse == least else "{}{}", shown, marks))
         rows.append(row)
     heads = ["kernel", *(Amounts(f"{name}") for name in study.lines)]
@@ -98,7 +103,7 @@ def _table(study: Study, criterion: str) -> Html:
         Amounts("value"),
         Amounts("error, left out"),
         Amounts("in 95 % intervals"),
-        Amounts("noise"),
+        Amounts("noise, std. dev."),
         Amounts("numbers found"),
         Amounts("evaluations"),
         Amounts("time"),
@@ -106,12 +111,12 @@ def _table(study: Study, criterion: str) -> Html:
     lines = study.lines[criterion]
     rows = [_line(line, len(heads)) for line in lines]
     chosen = [0] if criterion == study.criterion and not lines[0].problem else []
-    caption = say("By {}, {}: {} is better", code(criterion), _CRITERIA.get(criterion, "a criterion"), study.better[criterion])
+    caption = say("By {}, the {}: {} is better", code(criterion), _CRITERIA.get(criterion, "a criterion"), study.better[criterion])
     return Table(caption, heads, rows, chosen).html()
 
 
 def _line(line: Line, width: int) -> list[Any]:
-    name = code(line.kernel)
+    name = code(_plain(line.kernel))
     if line.problem:
         return [name, Wide(say("failed: {}", line.problem), width - 1)]
     early = "*" if line.ended in _ENDED else ""
@@ -120,19 +125,17 @@ def _line(line: Line, width: int) -> list[Any]:
         say("{}{}", value(line.value, 5), early),
         value(line.loo_rmse),
         value(line.coverage, shown=percent(line.coverage)),
-        value(line.noise),
+        value(float(np.sqrt(line.noise))),
         value(line.parameters, shown=count(line.parameters)),
         value(line.evaluations, shown=count(line.evaluations)),
         value(line.seconds, shown=seconds(line.seconds)),
     ]
 
 
-def rules(study: Study, choices: Choices | None) -> Html:
+def rules(study: Study, choices: Choices) -> Html:
     """Return what each rule for lambda chooses with this kernel."""
-    if choices is None:
-        return Html("")
     rows: list[list[Any]] = []
-    for choice in choices.choices:
+    for choice in [*([] if choices.model is None else [choices.model]), *choices.rules.values()]:
         if choice.problem:
             rows.append([choice.title, Wide(say("none: {}", choice.problem), 4)])
         else:
@@ -144,15 +147,14 @@ def rules(study: Study, choices: Choices | None) -> Html:
         "function. Rules that agree are a good sign; the L-curve and the discrepancy need no model of the noise, or nothing but "
         "its size, and often smooth more."
     )
-    own = [i for i, choice in enumerate(choices.choices) if choice.rule == "model"]
-    table = Table("What each rule for λ chooses", heads, rows, own).html()
-    pictures = f'<div class="plots">\n{figures.curve(choices, study.target.name)}{figures.l_curve(choices)}</div>\n'
+    table = Table("What each rule for λ chooses", heads, rows, [] if choices.model is None else [0]).html()
+    pictures = Html(f'<div class="plots">\n{figures.curve(study, choices)}{figures.l_curve(study, choices)}</div>\n')
     return section("rules", "How much noise: what other rules would choose", intro + pictures + table)
 
 
 def spent(study: Study) -> Html:
     """Return where the time went."""
-    times = [(f"{line.kernel} by {name}", line.seconds) for name, lines in study.lines.items() for line in lines]
+    times = [(f"{_plain(line.kernel)} by {name}", line.seconds) for name, lines in study.lines.items() for line in lines]
     total = sum(time for _, time in times)
     longest = max((time for _, time in times), default=0.0) or 1.0
     rows: list[list[Any]] = [
@@ -160,11 +162,11 @@ def spent(study: Study) -> Html:
         for what, time in sorted(times, key=lambda pair: -pair[1])[:12]
     ]
     intro = paragraph(
-        "The study took {}, of which {} went into {} fits{}.",
+        "The study took {}, of which {} went into {} fits{}",
         value(study.seconds, shown=seconds(study.seconds)),
         value(total, shown=seconds(total)),
         count(len(times)),
-        "; the longest:" if len(times) > 12 else "",
+        ". The longest:" if len(times) > 12 else ".",
     )
     table = Table("Time of each fit", ["fit", Amounts("time"), markup("")], rows)
     return section("time", "Time spent", intro + table.html())

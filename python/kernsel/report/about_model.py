@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernsel.report import figures
-from kernsel.report.formats import count, listed, number, percent, short, split_unit
+from kernsel.report.formats import count, listed, percent, short, split_unit
 from kernsel.report.inputs import Influence, Input
 from kernsel.report.markup import Amounts, Html, Table, code, column, join, markup, paragraph, say, section, value
 from kernsel.report.parameters import Number, numbers_of
@@ -61,16 +61,16 @@ def _remarks(numbers: list[Number], at_bounds: list[str]) -> Html:
     if "noise" in at_bounds:
         said.append(say("The noise ended at a bound of what can be told: there may be none."))
     if at:
-        names = listed([_named(one) for one in at[:8]]) + (" and others" if len(at) > 8 else "")
+        names = listed([_named(one) for one in at]) if len(at) <= 3 else f"{count(len(at))} of the numbers, as told below"
         far = all(one.bound == "upper" and one.what == "length scale" for one in at)
         meaning = " A length scale at its upper bound means that the column hardly matters." if far else ""
-        said.append(say("At a bound of the search ended: {}.{}", names, meaning))
+        said.append(say("At a bound of the search ended {}.{}", names, meaning))
     if flat:
-        names = listed([_named(one) for one in flat[:8]]) + (" and others" if len(flat) > 8 else "")
+        names = listed([_named(one) for one in flat]) if len(flat) <= 3 else f"{count(len(flat))} of the numbers, as told below"
         said.append(say("The data say nothing about {}: any other value would do as well.", names))
     if not said:
         return paragraph("No number ended at a bound of the search, and the data have something to say about each.")
-    return join(f"<p>{line}</p>\n" if False else Html(f'<p class="remark">{line}</p>\n') for line in said)
+    return join(Html(f'<p class="remark">{line}</p>\n') for line in said)
 
 
 def _named(one: Number) -> str:
@@ -79,8 +79,8 @@ def _named(one: Number) -> str:
 
 def fit(study: Study, inputs: list[Input], influences: list[Influence]) -> Html:
     """Return the function itself: over one or two inputs, or along those that move it most."""
-    if len(inputs) == 1:
-        picture = figures.slice_of(study, "fit", inputs[0], middle(study, inputs), alone=True)
+    if len(inputs) == 1 and inputs[0].kind in ("number", "date"):
+        picture = figures.line_of(study, inputs[0])
         return section("function", "The function", Html(f'<div class="plots wide">\n{picture}</div>\n'))
     smooth = all(one.kind in ("number", "date") for one in inputs)
     if len(inputs) == 2 and smooth:
@@ -88,12 +88,12 @@ def fit(study: Study, inputs: list[Input], influences: list[Influence]) -> Html:
         return section("function", "The function", Html(f'<div class="plots">\n{join(both)}</div>\n'))
     at = middle(study, inputs)
     shown = [one.input for one in influences if one.share > 0][:_SLICES] or inputs[:_SLICES]
-    slices = [figures.slice_of(study, f"slice-{i}", one, at, alone=False) for i, one in enumerate(shown)]
+    slices = [figures.slice_of(study, f"slice-{i}", one, at) for i, one in enumerate(shown)]
     intro = paragraph(
-        "Along {}{}, with all others at their medians (categories at the most frequent). The band holds 95 % of what the function may "
+        "Along {}, with all others at their medians{}. The band holds 95 % of what the function may "
         "be; ticks below are the rows.",
         "each input" if len(shown) == len(inputs) else f"the {count(len(shown))} inputs that move the prediction most",
-        "",
+        "" if smooth else " or at what is most frequent",
     )
     return section("function", "The function", intro + Html(f'<div class="plots small">\n{join(slices)}</div>\n'))
 
@@ -143,12 +143,12 @@ def influence(study: Study, influences: list[Influence]) -> Html:
 def _direction(one: Influence) -> str:
     if one.share < 1e-4:
         return "hardly moves it"
-    if not np.isfinite(one.rising):
-        return f"{count(len(one.input.levels))} levels" if one.input.kind == "category" else ""
+    if one.input.kind == "category":
+        return f"{count(len(one.input.levels))} levels"
+    if one.input.kind == "boolean":
+        level = one.input.level_of(np.array([float(one.slope > 0)]))
+        share = max(one.rising, 1 - one.rising)
+        return f"larger for {short(level)}" + (f", at {percent(share)} of the rows" if share < 1 else "")
     if one.rising in (0.0, 1.0):
         return "rises everywhere" if one.rising else "falls everywhere"
     return f"rises at {percent(one.rising)} of the rows"
-
-
-__all__ += ["middle"]
-assert number

@@ -120,7 +120,7 @@ def data(study: Study) -> Html:
         "all" if used == study.rows else count(used),
     )
     remarks = "".join(f"<li>{markup(remark)}</li>\n" for remark in study.remarks)
-    return section("data", "The data", intro + (f"<ul>\n{remarks}</ul>\n" if remarks else "") + table.html())
+    return section("data", "The data", intro + Html(f"<ul>\n{remarks}</ul>\n" if remarks else "") + table.html())
 
 
 def _row(one: Column, role: str) -> list[Html | str]:

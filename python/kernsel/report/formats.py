@@ -17,7 +17,7 @@ _UNIT = re.compile(r"(.*\S)\s*[(\[]([^()\[\]]{1,20})[)\]]", re.DOTALL)
 
 def clean(text: str) -> str:
     """Return a text on one line, without characters that a page cannot hold or that turn others around."""
-    return " ".join(_UNFIT.sub("\N{REPLACEMENT CHARACTER}", text).split())
+    return re.sub(r"\s+", " ", _UNFIT.sub("\N{REPLACEMENT CHARACTER}", text))
 
 
 def escape(text: str) -> str:
@@ -69,8 +69,8 @@ def number(value: Any, digits: int = 3) -> str:
         power += 1
     if -4 <= power < 7:
         text = f"{size:,.{max(digits - 1 - power, 0)}f}"
-        if size == round(size) and "." in text:  # a whole number, and meant so
-            text = text.split(".")[0]
+        if "." in text and float(text.replace(",", "")) == size:  # 18.00 is 18, and 42.20 is 42.2
+            text = text.rstrip("0").rstrip(".")
         return sign + text
     mantissa = f"{size:.{digits - 1}e}".split("e")
     return f"{sign}{mantissa[0]} × {power_of_ten(int(mantissa[1]))}"

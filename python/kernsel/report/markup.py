@@ -18,6 +18,9 @@ class Html(str):
 
     __slots__ = ()
 
+    def __add__(self, other: str) -> Html:
+        return Html(f"{self}{markup(other)}")
+
 
 class Amounts(str):
     """The head of a column of numbers, which are set to the right."""

@@ -24,17 +24,17 @@ def page(study: Study, file: str, command: str) -> str:
     findings = findings_of(study)
     inputs = inputs_of(study)
     moved = influences(study, inputs)
-    choices = choices_of(study) if findings.verdict != "constant" else None
     title = about_result.title(study, inputs)
-    parts = [
-        about_result.data(study),
-        about_choice.kernels(study),
-        about_model.model(study),
-        about_model.fit(study, inputs, moved),
-        about_model.influence(study, moved),
-        about_errors.errors(study, findings),
-        about_errors.intervals(study, findings),
-        about_choice.rules(study, choices),
+    parts = [about_result.data(study), about_choice.kernels(study), about_model.model(study)]
+    if findings.verdict != "constant":  # otherwise there is nothing to see
+        parts += [
+            about_model.fit(study, inputs, moved),
+            about_model.influence(study, moved),
+            about_errors.errors(study, findings),
+            about_errors.intervals(study, findings),
+            about_choice.rules(study, choices_of(study)),
+        ]
+    parts += [
         about_choice.spent(study),
         about_use.use(study, file),
         about_use.made_by(study, command),
