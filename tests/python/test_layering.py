@@ -79,6 +79,7 @@ MODULES = [
     "support_selection",
     "support",
     "saving",
+    "plotting",
     "nested",
     "tables",
     "study",
