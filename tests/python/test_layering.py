@@ -83,6 +83,7 @@ MODULES = [
     "nested",
     "tables",
     "study",
+    "report",
     "examples",
     "cli",
     "__main__",

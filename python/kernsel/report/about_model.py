@@ -36,6 +36,8 @@ def model(study: Study) -> Html:
     rows = [_row(one) for one in numbers[:_MOST]]
     rows.append(["noise", "standard deviation", value(noise), unit, "", "" if noise > 0 else "none was found"])
     heads = ["part", "number", Amounts("value"), "unit", Amounts("over the column’s range"), "remarks"]
+    if not any(row[3] for row in rows):
+        rows, heads = [row[:3] + row[4:] for row in rows], heads[:3] + heads[4:]
     table = Table("Numbers of the kernel", heads, rows).html()
     more = f"{count(len(numbers) - _MOST)} more are not shown." if len(numbers) > _MOST else ""
     return section(
@@ -88,14 +90,16 @@ def fit(study: Study, inputs: list[Input], influences: list[Influence]) -> Html:
         return section("function", "The function", Html(f'<div class="plots">\n{join(both)}</div>\n'))
     at = middle(study, inputs)
     shown = [one.input for one in influences if one.share > 0][:_SLICES] or inputs[:_SLICES]
-    slices = [figures.slice_of(study, f"slice-{i}", one, at) for i, one in enumerate(shown)]
+    thirds = len(shown) not in (2, 4)
+    slices = [figures.slice_of(study, f"slice-{i}", one, at, small=thirds) for i, one in enumerate(shown)]
     intro = paragraph(
         "Along {}, with all others at their medians{}. The band holds 95 % of what the function may "
         "be; ticks below are the rows.",
         "each input" if len(shown) == len(inputs) else f"the {count(len(shown))} inputs that move the prediction most",
         "" if smooth else " or at what is most frequent",
     )
-    return section("function", "The function", intro + Html(f'<div class="plots small">\n{join(slices)}</div>\n'))
+    kind = "plots small" if thirds else "plots"
+    return section("function", "The function", intro + Html(f'<div class="{kind}">\n{join(slices)}</div>\n'))
 
 
 def middle(study: Study, inputs: list[Input]) -> NDArray[np.float64]:
@@ -116,10 +120,10 @@ def influence(study: Study, influences: list[Influence]) -> Html:
     unit = split_unit(study.target.name)[1]
     rows: list[list[Any]] = []
     for one in influences[:_MOST]:
-        per = split_unit(one.input.name)[1]
+        per = one.input.unit
         bar = Html(f'<span class="bar" style="--share: {100 * min(max(one.share, 0.0), 1.0):.1f}%"></span>')
         slope = value(one.slope) if np.isfinite(one.slope) else markup("")
-        units = f"{unit or '1'} / {per}" if per else unit
+        units = f"{unit} per {per}".strip() if per else unit
         share = value(one.share, shown=percent(one.share) if one.share >= 0.001 else "< 0.1 %")
         rows.append([column(one.input.name), share, bar, say("{} {}", slope, units) if np.isfinite(one.slope) else "", _direction(one)])
     total = sum(one.share for one in influences)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kernsel.report.findings import Findings
-from kernsel.report.formats import count, number, percent, split_unit
+from kernsel.report.formats import count, date, percent, split_unit
 from kernsel.report.inputs import Input
 from kernsel.report.markup import Amounts, Html, Table, column, join, markup, paragraph, say, section, value
 from kernsel.study import Study
@@ -125,14 +125,11 @@ def data(study: Study) -> Html:
 
 def _row(one: Column, role: str) -> list[Html | str]:
     kind = f"{role}, {one.kind}" if role else one.kind
-    known = [value(v, 4, shown=_date(v) if one.kind == "date" else None) for v in (one.least, one.mean, one.greatest)]
+    known = [value(v, 4, shown=date(v) if one.kind == "date" else None) for v in (one.least, one.mean, one.greatest)]
     numbers: list[Html | str] = list(known) if np.isfinite(one.least) else ["", "", ""]
-    levels = f"{', '.join(one.levels[:8])}{', …' if len(one.levels) > 8 else ''}" if one.kind == "category" else ""
-    said = "; ".join(part for part in (one.why, levels) if part)
+    said = markup(one.why)
+    if one.kind == "category":
+        said = said + ": " + join([column(level) for level in one.levels[:8]], ", ") + (", …" if len(one.levels) > 8 else "")
     missing = value(one.missing, shown=count(one.missing)) if one.missing else markup("0")
     return [column(one.name), kind, *numbers, missing, said]
 
-
-def _date(days: float) -> str:
-    """Return the date that is so many days after 1970-01-01."""
-    return str(np.datetime64(round(days * 86400), "s")).replace("T", " ").removesuffix(" 00:00:00") if np.isfinite(days) else number(days)

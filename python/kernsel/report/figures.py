@@ -13,7 +13,7 @@ from kernsel.plotting.loo import Kind
 from kernsel.report.choices import Choices
 from kernsel.report.drawing import COLORS, draw
 from kernsel.report.findings import Findings
-from kernsel.report.formats import count, listed, number, percent, short
+from kernsel.report.formats import count, date, listed, number, percent, short
 from kernsel.report.inputs import Input
 from kernsel.report.markup import Html, column, say
 from kernsel.study import Study
@@ -179,12 +179,13 @@ def line_of(study: Study, one: Input) -> Html:
         axes = figure.subplots()
         axes.fill_between(x, mean - _95 * of_rows, mean + _95 * of_rows, color=COLORS["blue"], alpha=0.12, linewidth=0)
         display.plot(axes)
+        _with_dates(axes, one)
 
     top, middle = int(np.argmax(mean)), len(x) // 2
     alt = (
-        f"{target} over {one.name}: predicted {number(float(mean[0]))} at {number(float(x[0]))}, {number(float(mean[middle]))} at "
-        f"{number(float(x[middle]))}, {number(float(mean[-1]))} at {number(float(x[-1]))}, largest, {number(float(mean[top]))}, at "
-        f"{number(float(x[top]))}. New rows are within ±{number(_95 * float(of_rows[middle]), 2)} of it in the middle."
+        f"{target} over {one.name}: predicted {number(float(mean[0]))} at {one.shown(x[0])}, {number(float(mean[middle]))} at "
+        f"{one.shown(x[middle])}, {number(float(mean[-1]))} at {one.shown(x[-1])}, largest, {number(float(mean[top]))}, at "
+        f"{one.shown(x[top])}. New rows are within ±{number(_95 * float(of_rows[middle]), 2)} of it in the middle."
     )
     caption = say("Prediction of {}. The lighter band holds 95 % of new rows.", column(target))
     return draw("fit", f"Fit over {short(one.name)}", alt, caption, paint, height=270)
@@ -206,7 +207,7 @@ def map_of(study: Study, inputs: list[Input], *, of_std: bool) -> Html:
         target_name=f"standard deviation of {short(target, 20)}" if of_std else short(target, _LABEL),
     )
     top = int(np.argmax(values))
-    where = listed([f"{one.name} = {number(float(v))}" for one, v in zip(inputs, points[top], strict=True)])
+    where = listed([f"{one.name} = {one.shown(v)}" for one, v in zip(inputs, points[top], strict=True)])
     alt = (
         f"Map of the {what if of_std else f'predicted {what}'} over {inputs[0].name} and {inputs[1].name}: from "
         f"{number(float(values.min()))} to {number(float(values.max()))}, largest at {where}."
@@ -220,7 +221,7 @@ def map_of(study: Study, inputs: list[Input], *, of_std: bool) -> Html:
     return draw(name, "Uncertainty" if of_std else "Fit", alt, caption, lambda figure: display.plot(figure.subplots()), height=270)
 
 
-def slice_of(study: Study, name: str, one: Input, at: Vector) -> Html:
+def slice_of(study: Study, name: str, one: Input, at: Vector, *, small: bool) -> Html:
     """Return the prediction along one input of several, from a row that is given."""
     model, target = study.model, study.target.name
     points, x, labels = _along(one, at, model.X_train_)
@@ -243,13 +244,21 @@ def slice_of(study: Study, name: str, one: Input, at: Vector) -> Html:
             style = {"color": COLORS["muted"], "markersize": 5, "alpha": 0.5, "linestyle": "none", "markeredgewidth": 0.7}
             axes.plot(ticks, np.full(len(ticks), 0.025), marker="|", transform=axes.get_xaxis_transform(), **style)
             axes.margins(x=0.01)
+            _with_dates(axes, one)
         axes.set(xlabel=short(one.name, _LABEL), ylabel=short(target, _LABEL))
 
     least, top = int(np.argmin(mean)), int(np.argmax(mean))
-    names = labels or [number(v) for v in x]
+    names = labels or [one.shown(v) for v in x]
     ends = f"from {number(float(mean[least]))} at {names[least]} to {number(float(mean[top]))} at {names[top]}"
     alt = f"{target} as predicted along {one.name}, all other inputs at their middle: {ends}, ±{number(float(np.median(half)), 2)}."
-    return draw(name, f"Prediction along {short(one.name)}", alt, say("{}: {}", column(one.name), ends), paint, width=260, height=185)
+    return draw(name, f"Prediction along {short(one.name)}", alt, say("{}: {}", column(one.name), ends), paint, width=260 if small else 340, height=185 if small else 220)
+
+
+def _with_dates(axes: Any, one: Input) -> None:
+    """Label an axis of days with their dates."""
+    if one.kind == "date":
+        axes.locator_params(axis="x", nbins=4)
+        axes.xaxis.set_major_formatter(lambda day, _: date(day))
 
 
 def _along(one: Input, at: Vector, X: Vector) -> tuple[Vector, Vector, list[str]]:

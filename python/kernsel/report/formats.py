@@ -7,7 +7,9 @@ from html import escape as _escape
 from math import floor, inf, isfinite, isnan, log10
 from typing import Any
 
-__all__ = ["clean", "count", "escape", "listed", "number", "percent", "power_of_ten", "seconds", "short", "split_unit"]
+import numpy as np
+
+__all__ = ["clean", "count", "date", "escape", "listed", "number", "percent", "power_of_ten", "seconds", "short", "split_unit"]
 
 # What no page can hold or what turns the text around it: control characters, halves of surrogate pairs, and orders of direction.
 _UNFIT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\u200e\u200f\u2028-\u202e\u2066-\u2069\ufdd0-\ufdef\ufffe\uffff]")
@@ -98,6 +100,20 @@ def percent(share: float) -> str:
     # So that what is missing is seen: two digits of it from 99.9 % on, whole percents in between.
     digits = 0 if away >= 0.01 else min(max(-floor(log10(away)) - 2, 0) + (share > 0.5), 8)
     return f"{100 * share:.{digits}f} %".replace("-", "−")
+
+
+def date(days: float) -> str:
+    """Return the date that is so many days after 1970-01-01, with its time if it has one.
+
+    Examples
+    --------
+    >>> from kernsel.report.formats import date
+    >>> date(19000.0), date(0.25)
+    ('2022-01-08', '1970-01-01 06:00')
+    """
+    if not abs(days) < 1e6:
+        return number(days)
+    return str(np.datetime64(round(days * 1440), "m")).replace("T", " ").removesuffix(" 00:00")
 
 
 def count(value: int) -> str:

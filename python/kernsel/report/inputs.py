@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from kernsel.report.formats import date, number, split_unit
 from kernsel.study import Study
 from kernsel.tables.encode import encoded_names
 
@@ -37,6 +38,15 @@ class Input:
     kind: str
     places: list[int]
     levels: list[str]
+
+    @property
+    def unit(self) -> str:
+        """Of its values, if it is known."""
+        return "day" if self.kind == "date" else split_unit(self.name)[1]
+
+    def shown(self, x: float) -> str:
+        """Return one of its values as it is read."""
+        return date(x) if self.kind == "date" else number(x)
 
     def level_of(self, code: Vector) -> str:
         """Return the level that numbers in its columns stand for."""

@@ -58,7 +58,7 @@ def column(name: str, most: int = 48) -> Html:
 
 def code(text: str) -> Html:
     """Return a text as code within a line."""
-    return Html(f"<code>{escape(text)}</code>")
+    return Html(f"<code><bdi>{escape(text)}</bdi></code>")
 
 
 def program(text: str, what: str) -> Html:
@@ -118,7 +118,7 @@ class Table:
         caption = markup(self.caption)
         label = escape(html.unescape(re.sub("<[^>]*>", "", caption)))
         return Html(
-            f'<div class="scroll" role="region" tabindex="0" aria-label="{label}">\n<table>\n<caption>{caption}</caption>\n'
+            f'<div class="scroll" role="region" tabindex="0" aria-label="{label}">\n<table>\n<caption><span>{caption}</span></caption>\n'
             f"<thead><tr>{heads}</tr></thead>\n<tbody>\n{body}</tbody>\n</table>\n</div>\n"
         )
 

@@ -9,6 +9,7 @@ import numpy as np
 from kernsel.kernels import Columns, Composition, Kernel, Transform, Warp
 from kernsel.kernels.hyperparameter import numbers
 from kernsel.report.formats import split_unit
+from kernsel.report.inputs import inputs_of
 from kernsel.study import Study
 
 __all__ = ["Number", "numbers_of"]
@@ -63,6 +64,7 @@ def numbers_of(study: Study) -> list[Number]:
     selection = study.model.selection_
     ranges = np.ptp(study.model.X_train_, axis=0)
     target_unit = split_unit(study.target.name)[1]
+    units = [one.unit for one in inputs_of(study) for _ in one.places]
     found: list[Number] = []
     for _, h, value in selection.kernel._layout():
         *path, own = h.name.split("__")
@@ -72,7 +74,7 @@ def numbers_of(study: Study) -> list[Number]:
             name = h.name if h.n_elements == 1 else f"{h.name}[{i}]"
             by_column = own in _OF_X and len(values) == len(columns)
             column = study.names[columns[i]] if by_column else ""
-            unit = split_unit(column)[1] if by_column else f"({target_unit})²" if target_unit and own in _OF_Y2 else ""
+            unit = units[columns[i]] if by_column else f"({target_unit})²" if target_unit and own in _OF_Y2 else ""
             bound = ""
             if name in selection.at_bounds:
                 low, high = h.on_scale(h.bounds[i])
