@@ -8,7 +8,7 @@ import numpy as np
 
 from kernsel.report import figures
 from kernsel.report.choices import Choices
-from kernsel.report.formats import count, percent, seconds
+from kernsel.report.formats import count, counted, percent, seconds
 from kernsel.report.markup import Amounts, Html, Table, Wide, code, join, markup, paragraph, say, section, value
 from kernsel.study import Line, Study
 
@@ -59,19 +59,14 @@ def _intro(study: Study) -> Html:
     first = study.lines[study.criterion][0]
     fits = sum(len(lines) for lines in study.lines.values())
     return paragraph(
-        "{} kernels were tried, each with its numbers at their best by {}: {} fits. The model is {}, the best by {}. Values of "
+        "{} tried, each with its numbers at their best by {}: {}. The model is {}, the best by {}. Values of "
         "different criteria cannot be compared; the leave-one-out error, in units of the target, can.",
-        count(tried),
+        f"{counted(tried, 'kernel')} {'was' if tried == 1 else 'were'}",
         join(names, ", "),
-        count(fits),
-        code(_plain(first.kernel)),
+        counted(fits, "fit"),
+        code(first.kernel),
         code(study.criterion),
     )
-
-
-def _plain(kernel: str) -> str:
-    """Return the text of a kernel that was tried without what is found in any case."""
-    return kernel.replace("'auto' * ", "").replace("('auto', ", "(").replace("('auto')", "")
 
 
 def _matrix(study: Study) -> Html:
@@ -80,7 +75,7 @@ def _matrix(study: Study) -> Html:
     least = min((line.loo_rmse for line in errors.values() if not line.problem), default=np.nan)
     rows: list[list[Any]] = []
     for name in names:
-        row: list[Any] = [code(_plain(name))]
+        row: list[Any] = [code(name)]
         for criterion, lines in study.lines.items():
             line = errors.get((criterion, name))
             if line is None:
@@ -111,12 +106,14 @@ def _table(study: Study, criterion: str) -> Html:
     lines = study.lines[criterion]
     rows = [_line(line, len(heads)) for line in lines]
     chosen = [0] if criterion == study.criterion and not lines[0].problem else []
-    caption = say("By {}, the {}: {} is better", code(criterion), _CRITERIA.get(criterion, "a criterion"), study.better[criterion])
+    caption = say(
+        "By {}, the {}: {} is better", code(criterion), _CRITERIA.get(criterion, "a criterion"), study.better[criterion]
+    )
     return Table(caption, heads, rows, chosen).html()
 
 
 def _line(line: Line, width: int) -> list[Any]:
-    name = code(_plain(line.kernel))
+    name = code(line.kernel)
     if line.problem:
         return [name, Wide(say("failed: {}", line.problem), width - 1)]
     early = "*" if line.ended in _ENDED else ""
@@ -143,9 +140,9 @@ def rules(study: Study, choices: Choices) -> Html:
             rows.append([choice.title, value(choice.alpha), value(deviation), value(choice.rmse), value(choice.dof)])
     heads = ["rule", Amounts("λ"), Amounts("√λ"), Amounts("error, left out"), Amounts("effective parameters")]
     intro = paragraph(
-        "With the chosen kernel as it is, how much noise λ should be assumed? Too little follows the noise, too much misses the "
-        "function. Rules that agree are a good sign; the L-curve and the discrepancy need no model of the noise, or nothing but "
-        "its size, and often smooth more."
+        "With the chosen kernel as it is, how much noise λ should be assumed? Too little follows the noise, too much misses "
+        "the function. Rules that agree are a good sign. The L-curve knows nothing of the noise, the discrepancy only its "
+        "size; both often smooth more."
     )
     table = Table("What each rule for λ chooses", heads, rows, [] if choices.model is None else [0]).html()
     pictures = Html(f'<div class="plots">\n{figures.curve(study, choices)}{figures.l_curve(study, choices)}</div>\n')
@@ -154,20 +151,23 @@ def rules(study: Study, choices: Choices) -> Html:
 
 def spent(study: Study) -> Html:
     """Return where the time went."""
-    times = [(f"{_plain(line.kernel)} by {name}", line.seconds) for name, lines in study.lines.items() for line in lines]
+    times = [(f"{line.kernel} by {name}", line.seconds) for name, lines in study.lines.items() for line in lines]
     total = sum(time for _, time in times)
     longest = max((time for _, time in times), default=0.0) or 1.0
     rows: list[list[Any]] = [
-        [code(what), value(time, shown=seconds(time)), Html(f'<span class="bar" style="--share: {100 * time / longest:.1f}%"></span>')]
+        [
+            code(what),
+            value(time, shown=seconds(time)),
+            Html(f'<span class="bar" style="--share: {100 * time / longest:.1f}%"></span>'),
+        ]
         for what, time in sorted(times, key=lambda pair: -pair[1])[:12]
     ]
     intro = paragraph(
-        "The study took {}, of which {} went into {} fits{}",
+        "The study took {}, of which {} went into {}{}",
         value(study.seconds, shown=seconds(study.seconds)),
         value(total, shown=seconds(total)),
-        count(len(times)),
+        counted(len(times), "fit"),
         ". The longest:" if len(times) > 12 else ".",
     )
     table = Table("Time of each fit", ["fit", Amounts("time"), markup("")], rows)
     return section("time", "Time spent", intro + table.html())
-

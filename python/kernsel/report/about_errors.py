@@ -25,8 +25,8 @@ def errors(study: Study, findings: Findings) -> Html:
     beyond = number(findings.far, 2)
     if len(far) > 1:
         said = paragraph(
-            "{} of {} rows are farther than {} standard deviations from what the others predict, where one would be by chance. They "
-            "are worth a look: a typing error, another regime, or noise with heavy tails.",
+            "{} of {} rows are farther than {} standard deviations from what the others predict, where one would be by chance. "
+            "They are worth a look: a typing error, another regime, or noise with heavy tails.",
             value(len(far), shown=count(len(far))),
             count(n),
             beyond,
@@ -38,7 +38,9 @@ def errors(study: Study, findings: Findings) -> Html:
             count(n),
         )
     else:
-        said = paragraph("No row is farther than {} standard deviations from what the others predict: there are no outliers.", beyond)
+        said = paragraph(
+            "No row is farther than {} standard deviations from what the others predict: there are no outliers.", beyond
+        )
     listed = findings.farthest(min(n, max(5, min(len(far), _ROWS))))
     rows: list[list[Any]] = [
         [
@@ -59,7 +61,9 @@ def errors(study: Study, findings: Findings) -> Html:
         Amounts("in standard deviations"),
         Amounts("leverage"),
     ]
-    table = Table("The rows farthest from their predictions", heads, rows, chosen=[i for i, j in enumerate(listed) if j in far]).html()
+    table = Table(
+        "The rows farthest from their predictions", heads, rows, chosen=[i for i, j in enumerate(listed) if j in far]
+    ).html()
     note = paragraph("Rows are numbered as in the file, from 1 on without its header. Outliers are marked.", kind="note")
     plots = _plots(study, findings, "predictions", "leverage")
     return section("errors", "Predictions of rows left out", said + plots + table + note)
@@ -71,10 +75,16 @@ def intervals(study: Study, findings: Findings) -> Html:
     shares = findings.within_shares(levels)
     n = len(findings.z)
     rows: list[list[Any]] = [
-        [percent(float(level)), value(share, shown=percent(float(share))), markup(f"{count(round(float(share) * n))} of {count(n)}")]
+        [
+            percent(float(level)),
+            value(share, shown=percent(float(share))),
+            markup(f"{count(round(float(share) * n))} of {count(n)}"),
+        ]
         for level, share in zip(levels, shares, strict=True)
     ]
-    table = Table("Rows within leave-one-out intervals", [Amounts("interval"), Amounts("share within"), Amounts("rows")], rows).html()
+    table = Table(
+        "Rows within leave-one-out intervals", [Amounts("interval"), Amounts("share within"), Amounts("rows")], rows
+    ).html()
     plots = _plots(study, findings, "calibration", "qq")
     return section("intervals", "Do the intervals hold?", plots + table)
 

@@ -35,7 +35,7 @@ def model(study: Study) -> Html:
     noise = float(np.sqrt(np.mean(chosen.noise_)))
     rows = [_row(one) for one in numbers[:_MOST]]
     rows.append(["noise", "standard deviation", value(noise), unit, "", "" if noise > 0 else "none was found"])
-    heads = ["part", "number", Amounts("value"), "unit", Amounts("over the column’s range"), "remarks"]
+    heads = ["part", "number", Amounts("value"), "unit", Amounts("over the column's range"), "remarks"]
     if not any(row[3] for row in rows):
         rows, heads = [row[:3] + row[4:] for row in rows], heads[:3] + heads[4:]
     table = Table("Numbers of the kernel", heads, rows).html()
@@ -43,7 +43,16 @@ def model(study: Study) -> Html:
     return section(
         "model",
         "The chosen model",
-        join([intro, Html(f"<ul>\n{said}</ul>\n"), kernel, _remarks(numbers, chosen.selection_.at_bounds), table, paragraph("{}", more, kind="note") if more else Html("")]),
+        join(
+            [
+                intro,
+                Html(f"<ul>\n{said}</ul>\n"),
+                kernel,
+                _remarks(numbers, chosen.selection_.at_bounds),
+                table,
+                paragraph("{}", more, kind="note") if more else Html(""),
+            ]
+        ),
     )
 
 
@@ -91,7 +100,7 @@ def fit(study: Study, inputs: list[Input], influences: list[Influence]) -> Html:
     at = middle(study, inputs)
     shown = [one.input for one in influences if one.share > 0][:_SLICES] or inputs[:_SLICES]
     thirds = len(shown) not in (2, 4)
-    slices = [figures.slice_of(study, f"slice-{i}", one, at, small=thirds) for i, one in enumerate(shown)]
+    slices = figures.slices_of(study, shown, at, small=thirds)
     intro = paragraph(
         "Along {}, with all others at their medians{}. The band holds 95 % of what the function may "
         "be; ticks below are the rows.",
@@ -124,24 +133,35 @@ def influence(study: Study, influences: list[Influence]) -> Html:
         bar = Html(f'<span class="bar" style="--share: {100 * min(max(one.share, 0.0), 1.0):.1f}%"></span>')
         slope = value(one.slope) if np.isfinite(one.slope) else markup("")
         units = f"{unit} per {per}".strip() if per else unit
-        share = value(one.share, shown=percent(one.share) if one.share >= 0.001 else "< 0.1 %")
-        rows.append([column(one.input.name), share, bar, say("{} {}", slope, units) if np.isfinite(one.slope) else "", _direction(one)])
+        share = value(
+            one.share,
+            shown=percent(round(one.share, 2))
+            if one.share >= 0.01
+            else percent(one.share)
+            if one.share >= 0.001
+            else "< 0.1 %",
+        )
+        rows.append(
+            [column(one.input.name), share, bar, say("{} {}", slope, units) if np.isfinite(one.slope) else "", _direction(one)]
+        )
     total = sum(one.share for one in influences)
     together = (
         f" Together they come to {percent(total)}: inputs that act together are counted with each of them."
         if total > 1.1
-        else f" Together they come to {percent(total)}: inputs go together in these data, and each has what the others tell, too."
+        else f" Together they come to {percent(total)}: inputs go together here, and what they share is no one's alone."
         if total < 0.9
         else " They act one by one: together they come to nearly all."
     )
     intro = paragraph(
-        "How much of the variance of the predictions goes with each input: half the mean squared change when it alone is exchanged "
-        "with that of another row. It asks the model what it says, and so is right for sums and products of kernels, where a length "
-        "scale alone would mislead.{}",
+        "How much of the variance of the predictions goes with each input: half the mean squared change when it alone is "
+        "exchanged with that of another row. It asks the model what it says, and so is right for sums and products of kernels, "
+        "where a length scale alone would mislead.{}",
         together,
     )
     heads = ["input", Amounts("share"), markup(""), Amounts("mean slope"), "direction"]
-    return section("influence", "What moves the prediction", intro + Table("Share of the variance of predictions", heads, rows).html())
+    return section(
+        "influence", "What moves the prediction", intro + Table("Share of the variance of predictions", heads, rows).html()
+    )
 
 
 def _direction(one: Influence) -> str:
@@ -152,7 +172,9 @@ def _direction(one: Influence) -> str:
     if one.input.kind == "boolean":
         level = one.input.level_of(np.array([float(one.slope > 0)]))
         share = max(one.rising, 1 - one.rising)
-        return f"larger for {short(level)}" + (f", at {percent(share)} of the rows" if share < 1 else "")
+        return f"larger for {short(level)}" + (f", at {percent(round(share, 2))} of the rows" if share < 0.995 else "")
     if one.rising in (0.0, 1.0):
         return "rises everywhere" if one.rising else "falls everywhere"
-    return f"rises at {percent(one.rising)} of the rows"
+    if not 0.005 < one.rising < 0.995:
+        return "rises nearly everywhere" if one.rising > 0.5 else "falls nearly everywhere"
+    return f"rises at {percent(round(one.rising, 2))} of the rows"

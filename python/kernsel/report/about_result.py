@@ -37,11 +37,11 @@ def headline(study: Study, findings: Findings, inputs: list[Input]) -> Html:
     if findings.verdict == "constant":
         sentence = say("Every value of {} is {}: there is nothing to predict.", target, value(float(findings.truth[0]), 6))
     elif findings.verdict == "useless":
-        best = min((line.loo_rmse for lines in study.lines.values() for line in lines if not line.problem), default=np.nan)
+        best = min(line.loo_rmse for lines in study.lines.values() for line in lines if not line.problem)
         what = "The chosen model does not predict" if best < findings.rmse_of_mean else "Nothing that was tried predicts"
         sentence = say(
-            "{} {} from {} better than its mean does: a row that is left out is missed by {} typically, by the mean of the others "
-            "by {}.",
+            "{} {} from {} better than its mean does: a row that is left out is missed by {} typically, by the mean of the "
+            "others by {}.",
             what,
             target,
             _inputs(inputs),
@@ -49,7 +49,9 @@ def headline(study: Study, findings: Findings, inputs: list[Input]) -> Html:
             of_mean,
         )
     else:
-        barely = " This may be chance: the gain is less than twice its standard error." if findings.verdict == "doubtful" else ""
+        barely = (
+            " This may be chance: the gain is less than twice its standard error." if findings.verdict == "doubtful" else ""
+        )
         sentence = say(
             "{} is predicted from {} to within {} typically, where always saying the mean misses by {}: {} of the variance is "
             "explained.{}",
@@ -61,14 +63,15 @@ def headline(study: Study, findings: Findings, inputs: list[Input]) -> Html:
             barely,
         )
     how = paragraph(
-        "Typically means the root mean square over {} rows, each predicted from the {} others. The noise and the kernel were chosen on "
-        "all of them, so expect a little more on new rows{}.",
+        "Typically means the root mean square over {} rows, each predicted from the {} others. The noise and the kernel were "
+        "chosen on all of them, so expect a little more on new rows{}.",
         count(n),
         count(n - 1),
-        " – or look at the rows held out, below" if study.test else "",
+        " than that, or look at the rows that were held out" if study.test else "",
         kind="note",
     )
-    return Html(f'<p class="headline">{sentence}</p>\n{_tiles(study, findings)}{how if findings.verdict != "constant" else ""}{_test(study)}')
+    said = Html(f'<p class="headline">{sentence}</p>\n')
+    return join([said, _tiles(study, findings), *([] if findings.verdict == "constant" else [how]), _test(study)])
 
 
 def _tiles(study: Study, findings: Findings) -> Html:
@@ -77,15 +80,21 @@ def _tiles(study: Study, findings: Findings) -> Html:
     noise = float(np.sqrt(np.mean(model.noise_)))
     tiles = [
         ("typical error, left out", value(findings.rmse), "root mean square"),
-        ("the mean’s error", value(findings.rmse_of_mean), "always saying the mean"),
+        ("the mean's error", value(findings.rmse_of_mean), "always saying the mean"),
         ("variance explained", value(findings.explained, shown=percent(findings.explained)), "of rows left out"),
-        ("in 95 % intervals", value(findings.within / n, shown=percent(findings.within / n)), f"{count(findings.within)} of {count(n)} rows"),
+        (
+            "in 95 % intervals",
+            value(findings.within / n, shown=percent(findings.within / n)),
+            f"{count(findings.within)} of {count(n)} rows",
+        ),
         ("noise found", value(noise), "standard deviation"),
         ("rows learnt from", value(n, shown=count(n)), f"of {count(study.rows)} in the file"),
     ]
     if findings.verdict == "constant":
         tiles = tiles[-1:]
-    cells = "".join(f"<div><dt>{markup(what)}</dt><dd>{shown}<small>{markup(more)}</small></dd></div>\n" for what, shown, more in tiles)
+    cells = "".join(
+        f"<div><dt>{markup(what)}</dt><dd>{shown}<small>{markup(more)}</small></dd></div>\n" for what, shown, more in tiles
+    )
     return Html(f'<dl class="tiles">\n{cells}</dl>\n')
 
 
@@ -94,7 +103,8 @@ def _test(study: Study) -> Html:
         return Html("")
     test = study.test
     return paragraph(
-        "<strong>On {} rows that were held out</strong> the error is {}, always saying the mean {}; the 95 % intervals hold {} of them.",
+        "<strong>On {} rows that were held out</strong> the error is {}, always saying the mean {}; the 95 % intervals hold {} "
+        "of them.",
         value(test["rows"], shown=count(int(test["rows"]))),
         value(test["rmse"]),
         value(test["rmse_of_mean"]),
@@ -132,4 +142,3 @@ def _row(one: Column, role: str) -> list[Html | str]:
         said = said + ": " + join([column(level) for level in one.levels[:8]], ", ") + (", …" if len(one.levels) > 8 else "")
     missing = value(one.missing, shown=count(one.missing)) if one.missing else markup("0")
     return [column(one.name), kind, *numbers, missing, said]
-

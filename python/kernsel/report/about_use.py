@@ -67,8 +67,8 @@ target_link_libraries(program PRIVATE kernsel::core)
                 paragraph("For a file with the same columns, on the command line:"),
                 program(shell, "Command line"),
                 paragraph(
-                    "From Python. The columns of X are {}{}. The first row that was learnt from gives what the comment says; the "
-                    "standard deviation is that of the function, without noise.",
+                    "From Python. The columns of X are {}{}. The first row that was learnt from gives what the comment says; "
+                    "the standard deviation is that of the function, without noise.",
                     names,
                     more,
                 ),
@@ -81,7 +81,7 @@ target_link_libraries(program PRIVATE kernsel::core)
     )
 
 
-def made_by(study: Study, command: str) -> Html:
+def made_by(command: str) -> Html:
     """Return what made this page."""
     rows = [
         ["kernsel", _core.version()],
@@ -94,5 +94,7 @@ def made_by(study: Study, command: str) -> Html:
     ]
     said = Html("")
     if command:
-        said = program(command + "\n", "Command") + paragraph("The same command on the same file gives the same model.", kind="note")
+        said = program(command + "\n", "Command") + paragraph(
+            "The same command on the same file gives the same model.", kind="note"
+        )
     return section("made", "How this was made", said + Table("Versions", ["what", "version"], rows).html())

@@ -107,9 +107,7 @@ def draw(
         _with_pictures_of_many(figure)
         figure.savefig(file, format="svg", dpi=200, metadata={"Creator": None, "Date": None, "Format": None, "Type": None})
     picture = _inline(file.getvalue(), name, title, alt)
-    return Html(
-        f'<figure id="{name}" class="plot">\n{picture}\n<figcaption>{markup(caption)}</figcaption>\n</figure>\n'
-    )
+    return Html(f'<figure id="{name}" class="plot">\n{picture}\n<figcaption>{markup(caption)}</figcaption>\n</figure>\n')
 
 
 def _with_plain_numbers(figure: Any) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from math import floor, log10
 from typing import Any
 
 import numpy as np
@@ -18,7 +20,7 @@ from kernsel.report.inputs import Input
 from kernsel.report.markup import Html, column, say
 from kernsel.study import Study
 
-__all__ = ["curve", "l_curve", "left_out", "line_of", "map_of", "slice_of"]
+__all__ = ["curve", "l_curve", "left_out", "line_of", "map_of", "slices_of"]
 
 Vector = NDArray[np.float64]
 
@@ -43,6 +45,10 @@ def left_out(study: Study, findings: Findings, kind: Kind) -> Html:
         if kind == "predictions" and crowded:
             for drawn in (*display.intervals_, display.legend_):
                 drawn.remove()
+        if kind == "leverage" and 2 * findings.leverage.mean() > 1 and display.legend_ is not None:
+            # Twice the mean is more than leverage can be: there is no such line to see.
+            display.legend_.remove()
+            display.ax_.set_xlim(right=1.02)
 
     title, alt, caption = {
         "predictions": _predictions,
@@ -65,8 +71,8 @@ def _predictions(study: Study, findings: Findings) -> tuple[str, str, Any]:
     return (
         "Predicted against measured",
         f"{count(n)} points: {name} predicted from all other rows, against {name} as measured. Root mean square error "
-        f"{number(findings.rmse)}, {percent(findings.explained)} of the variance explained; {percent(findings.within / n)} of the "
-        f"95 % intervals hold what was measured.{outliers}",
+        f"{number(findings.rmse)}, {percent(findings.explained)} of the variance explained; {percent(findings.within / n)} of "
+        f"the 95 % intervals hold what was measured.{outliers}",
         say(
             "Each row predicted from all others, against what was measured{}. On the line both are equal.",
             "; bars are 95 % intervals" if n <= _BARS else "",
@@ -82,8 +88,8 @@ def _leverage(study: Study, findings: Findings) -> tuple[str, str, Any]:
         f"{number(float(findings.z.max()), 2)}, against leverage: {number(mean, 2)} on average, and at most "
         f"{number(float(findings.leverage[top]), 2)}, of row {count(int(study.kept[top]))}.",
         say(
-            "Leverage is the weight of a row’s own value in its fit: {} on average, {} at most, of row {}. Rows far to the right decide "
-            "by themselves what is predicted there.",
+            "Leverage is the weight of a row's own value in its fit: {} on average, {} at most, of row {}. Rows far to the "
+            "right decide by themselves what is predicted there.",
             number(mean, 2),
             number(float(findings.leverage[top]), 2),
             count(int(study.kept[top])),
@@ -97,9 +103,9 @@ def _quantiles(study: Study, findings: Findings) -> tuple[str, str, Any]:
     end = float(special.ndtri((n - 0.5) / n))
     return (
         "Quantiles of errors",
-        f"Quantiles of the {count(n)} errors of rows left out, in their standard deviations, against those of a normal distribution: "
-        f"from {number(float(findings.z.min()), 2)} to {number(float(findings.z.max()), 2)}, where {number(-end, 2)} to "
-        f"{number(end, 2)} are expected.",
+        f"Quantiles of the {count(n)} errors of rows left out, in their standard deviations, against those of a normal "
+        f"distribution: from {number(float(findings.z.min()), 2)} to {number(float(findings.z.max()), 2)}, where "
+        f"{number(-end, 2)} to {number(end, 2)} are expected.",
         "Are errors distributed as the model has it? On the line they are; ends that bend away from it are heavy tails.",
     )
 
@@ -140,7 +146,9 @@ def l_curve(study: Study, choices: Choices) -> Html:
     del study
 
     def paint(figure: Any) -> None:
-        LCurveDisplay(path=choices.path, alpha=choices.alpha, rules=list(choices.rules), scale_known=True).plot(figure.subplots())
+        LCurveDisplay(path=choices.path, alpha=choices.alpha, rules=list(choices.rules), scale_known=True).plot(
+            figure.subplots()
+        )
 
     corner = choices.rules.get("lcurve")
     where = "it has no corner" if corner is None or corner.problem else f"its corner is at λ = {number(corner.alpha)}"
@@ -150,7 +158,9 @@ def l_curve(study: Study, choices: Choices) -> Html:
         f"The L-curve: norm of the function, up to {number(float(sizes.max()))}, against norm of the residual, up to "
         f"{number(float(residuals.max()))}; {where}."
     )
-    caption = "The L-curve: how large the function is, against what it leaves of the data. At a corner, smoothing begins to cost."
+    caption = (
+        "The L-curve: how large the function is, against what it leaves of the data. At a corner, smoothing begins to cost."
+    )
     return draw("l-curve", "L-curve", alt, caption, paint, height=390)
 
 
@@ -206,6 +216,12 @@ def map_of(study: Study, inputs: list[Input], *, of_std: bool) -> Html:
         names=[short(one.name, _LABEL) for one in inputs],
         target_name=f"standard deviation of {short(target, 20)}" if of_std else short(target, _LABEL),
     )
+
+    def paint(figure: Any) -> None:
+        display.plot(figure.subplots())
+        for drawn in display.contours_:
+            drawn.set_edgecolor("face")  # or browsers leave a seam between neighbours
+
     top = int(np.argmax(values))
     where = listed([f"{one.name} = {one.shown(v)}" for one, v in zip(inputs, points[top], strict=True)])
     alt = (
@@ -218,40 +234,64 @@ def map_of(study: Study, inputs: list[Input], *, of_std: bool) -> Html:
         else say("Prediction of {}. Dots are the rows.", column(target))
     )
     name = "doubt" if of_std else "fit"
-    return draw(name, "Uncertainty" if of_std else "Fit", alt, caption, lambda figure: display.plot(figure.subplots()), height=270)
+    return draw(name, "Uncertainty" if of_std else "Fit", alt, caption, paint, height=270)
 
 
-def slice_of(study: Study, name: str, one: Input, at: Vector, *, small: bool) -> Html:
-    """Return the prediction along one input of several, from a row that is given."""
-    model, target = study.model, study.target.name
-    points, x, labels = _along(one, at, model.X_train_)
-    mean, std = model.predict(points, return_std=True)
-    half = _95 * std
+@dataclass(frozen=True)
+class _Slice:
+    """The prediction along one input: where, its mean, half of its 95 % band, and names of what are levels."""
+
+    input: Input
+    x: Vector
+    mean: Vector
+    half: Vector
+    labels: list[str]
+
+
+def slices_of(study: Study, inputs: list[Input], at: Vector, *, small: bool) -> list[Html]:
+    """Return the prediction along some inputs, the others as in a row that is given; all on the same scale."""
+    found = []
+    for one in inputs:
+        points, x, labels = _along(one, at, study.model.X_train_)
+        mean, std = study.model.predict(points, return_std=True)
+        found.append(_Slice(one, x, mean, _95 * std, labels))
+    low, high = min((s.mean - s.half).min() for s in found), max((s.mean + s.half).max() for s in found)
+    room = 0.05 * (high - low) or 1.0
+    limits = (float(low - room), float(high + room))
+    return [_slice(study, f"slice-{i}", one, limits, small) for i, one in enumerate(found)]
+
+
+def _slice(study: Study, name: str, of: _Slice, limits: tuple[float, float], small: bool) -> Html:
+    one, target = of.input, study.target.name
 
     def paint(figure: Any) -> None:
         axes = figure.subplots()
-        if labels:
-            axes.errorbar(x, mean, yerr=half, fmt="o", color=COLORS["blue"], markersize=5, elinewidth=1.4, capsize=3)
-            slanted = len(labels) > 3 or max(map(len, labels)) > 10
+        if of.labels:
+            axes.errorbar(of.x, of.mean, yerr=of.half, fmt="o", color=COLORS["blue"], markersize=5, elinewidth=1.4, capsize=3)
+            slanted = len(of.labels) > 3 or max(map(len, of.labels)) > 10
             turn: dict[str, Any] = {"rotation": 25, "ha": "right", "rotation_mode": "anchor"} if slanted else {}
-            axes.set_xticks(x, [short(label, 16) for label in labels], **turn)
-            axes.set_xlim(-0.5, len(x) - 0.5)
+            axes.set_xticks(of.x, [short(label, 16) for label in of.labels], **turn)
+            axes.set_xlim(-0.5, len(of.x) - 0.5)
         else:
-            axes.fill_between(x, mean - half, mean + half, color=COLORS["blue"], alpha=0.25, linewidth=0)
-            axes.plot(x, mean, color=COLORS["blue"])
-            own = model.X_train_[:, one.places[0]]
+            axes.fill_between(of.x, of.mean - of.half, of.mean + of.half, color=COLORS["blue"], alpha=0.25, linewidth=0)
+            axes.plot(of.x, of.mean, color=COLORS["blue"])
+            own = study.model.X_train_[:, one.places[0]]
             ticks = own[np.linspace(0, len(own) - 1, min(len(own), 200)).round().astype(int)]
             style = {"color": COLORS["muted"], "markersize": 5, "alpha": 0.5, "linestyle": "none", "markeredgewidth": 0.7}
             axes.plot(ticks, np.full(len(ticks), 0.025), marker="|", transform=axes.get_xaxis_transform(), **style)
             axes.margins(x=0.01)
+            axes.locator_params(axis="x", nbins=5)
             _with_dates(axes, one)
-        axes.set(xlabel=short(one.name, _LABEL), ylabel=short(target, _LABEL))
+        axes.set(xlabel=short(one.name, _LABEL), ylabel=short(target, _LABEL), ylim=limits)
 
-    least, top = int(np.argmin(mean)), int(np.argmax(mean))
-    names = labels or [one.shown(v) for v in x]
-    ends = f"from {number(float(mean[least]))} at {names[least]} to {number(float(mean[top]))} at {names[top]}"
-    alt = f"{target} as predicted along {one.name}, all other inputs at their middle: {ends}, ±{number(float(np.median(half)), 2)}."
-    return draw(name, f"Prediction along {short(one.name)}", alt, say("{}: {}", column(one.name), ends), paint, width=260 if small else 340, height=185 if small else 220)
+    least, top = int(np.argmin(of.mean)), int(np.argmax(of.mean))
+    names = of.labels or [one.shown(v) for v in of.x]
+    size = float(np.ptp(of.mean) / np.abs(of.mean).max()) if of.mean.any() else 1.0
+    digits = 3 if size > 0.02 else min(2 - floor(log10(max(size, 1e-6))), 8)  # so that they differ
+    ends = f"from {number(of.mean[least], digits)} at {names[least]} to {number(of.mean[top], digits)} at {names[top]}"
+    alt = f"{target} as predicted along {one.name}, all other inputs at their middle: {ends}, ±{number(np.median(of.half), 2)}."
+    size_of: dict[str, float] = {"width": 260, "height": 185} if small else {"height": 220}
+    return draw(name, f"Prediction along {short(one.name)}", alt, say("{}: {}", column(one.name), ends), paint, **size_of)
 
 
 def _with_dates(axes: Any, one: Input) -> None:

@@ -9,10 +9,26 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["clean", "count", "date", "escape", "listed", "number", "percent", "power_of_ten", "seconds", "short", "split_unit"]
+__all__ = [
+    "clean",
+    "count",
+    "counted",
+    "date",
+    "escape",
+    "listed",
+    "number",
+    "percent",
+    "power_of_ten",
+    "seconds",
+    "short",
+    "split_unit",
+]
 
-# What no page can hold or what turns the text around it: control characters, halves of surrogate pairs, and orders of direction.
-_UNFIT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\u200e\u200f\u2028-\u202e\u2066-\u2069\ufdd0-\ufdef\ufffe\uffff]")
+_MINUS, _TIMES, _NONE = "\N{MINUS SIGN}", "\N{MULTIPLICATION SIGN}", "\N{EN DASH}"
+# What no page can hold, or turns the text around it: control characters, halves of surrogate pairs, orders of direction.
+_UNFIT = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\u200e\u200f\u2028-\u202e\u2066-\u2069\ufdd0-\ufdef\ufffe\uffff]"
+)
 _RAISED = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 _UNIT = re.compile(r"(.*\S)\s*[(\[]([^()\[\]]{1,20})[)\]]", re.DOTALL)
 
@@ -60,12 +76,12 @@ def number(value: Any, digits: int = 3) -> str:
     """
     value = float(value)
     if isnan(value):
-        return "–"
+        return _NONE
     if not isfinite(value):
-        return "∞" if value == inf else "−∞"
+        return "∞" if value == inf else f"{_MINUS}∞"
     if value == 0:
         return "0"
-    sign, size = ("−" if value < 0 else ""), abs(value)
+    sign, size = (_MINUS if value < 0 else ""), abs(value)
     power = floor(log10(size))
     if round(size / 10.0**power, digits - 1) >= 10 and power < 300:
         power += 1
@@ -75,7 +91,7 @@ def number(value: Any, digits: int = 3) -> str:
             text = text.rstrip("0").rstrip(".")
         return sign + text
     mantissa = f"{size:.{digits - 1}e}".split("e")
-    return f"{sign}{mantissa[0]} × {power_of_ten(int(mantissa[1]))}"
+    return f"{sign}{mantissa[0]} {_TIMES} {power_of_ten(int(mantissa[1]))}"
 
 
 def power_of_ten(power: int) -> str:
@@ -93,13 +109,13 @@ def percent(share: float) -> str:
     ('94 %', '99.987 %', '100 %', '0.2 %')
     """
     if not isfinite(share):
-        return "–"
+        return _NONE
     away = min(abs(share), abs(1 - share))
     if away == 0 or away < 1e-9:
         return f"{round(share):.0%}".replace("%", " %")
     # So that what is missing is seen: two digits of it from 99.9 % on, whole percents in between.
     digits = 0 if away >= 0.01 else min(max(-floor(log10(away)) - 2, 0) + (share > 0.5), 8)
-    return f"{100 * share:.{digits}f} %".replace("-", "−")
+    return f"{100 * share:.{digits}f} %".replace("-", _MINUS)
 
 
 def date(days: float) -> str:
@@ -124,7 +140,7 @@ def count(value: int) -> str:
 def seconds(value: float) -> str:
     """Return a time in the unit that suits it."""
     if not isfinite(value):
-        return "–"
+        return _NONE
     if value < 0.0995:
         return f"{number(1000 * value, 2)} ms"
     if value < 99.5:
@@ -132,6 +148,11 @@ def seconds(value: float) -> str:
     minutes, rest = divmod(round(value), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
+
+
+def counted(value: int, what: str) -> str:
+    """Return how many there are of something."""
+    return f"{count(value)} {what}{'' if value == 1 else 's'}"
 
 
 def listed(items: list[str], last: str = "and") -> str:

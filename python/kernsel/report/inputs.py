@@ -95,23 +95,23 @@ def influences(study: Study, inputs: list[Input]) -> list[Influence]:
 
     Nothing is assumed of the kernel: the model is asked what it says when one input alone is exchanged between rows.
     """
-    model = study.model
     rng = np.random.default_rng(0)
-    X = model.X_train_
+    X = study.model.X_train_
     X = X[np.sort(rng.permutation(len(X))[:_POINTS])]
     n = len(X)
-    mean = model.predict(X)
-    variance = float(np.var(mean, ddof=1)) if n > 1 else 0.0
+    mean = _predicted(study, X)
+    variance = float(np.var(mean, ddof=1))
     order = rng.permutation(n)
-    shifts = np.unique(np.linspace(1, n - 1, min(_SHIFTS, n - 1)).round().astype(int)) if n > 1 else []
+    shifts = np.unique(np.linspace(1, n - 1, min(_SHIFTS, n - 1)).round().astype(int))
     found = []
     for one in inputs:
         squares = []
         for shift in shifts:
             exchanged = X.copy()
-            exchanged[np.ix_(order, one.places)] = X[np.ix_(np.roll(order, shift), one.places)]
-            squares.append(np.mean((model.predict(exchanged) - mean) ** 2))
-        share = 0.5 * float(np.mean(squares)) / variance if variance > 0 and squares else 0.0
+            for place in one.places:
+                exchanged[order, place] = X[np.roll(order, shift), place]
+            squares.append(np.mean((_predicted(study, exchanged) - mean) ** 2))
+        share = 0.5 * float(np.mean(squares)) / variance if variance > 0 else 0.0
         slopes = _slopes(study, X, one) if one.kind != "category" else np.full(1, np.nan)
         rising = float(np.mean(slopes > 0)) if np.isfinite(slopes).all() else np.nan
         found.append(Influence(one, share, float(slopes.mean()), rising))
@@ -124,4 +124,8 @@ def _slopes(study: Study, X: Vector, one: Input) -> Vector:
     step = 1e-5 * float(np.ptp(study.model.X_train_[:, place]))
     ahead, behind = X.copy(), X.copy()
     ahead[:, place], behind[:, place] = (1.0, 0.0) if one.kind == "boolean" else (X[:, place] + step, X[:, place] - step)
-    return np.asarray((study.model.predict(ahead) - study.model.predict(behind)) / (ahead - behind)[:, place])
+    return np.asarray((_predicted(study, ahead) - _predicted(study, behind)) / (ahead - behind)[:, place])
+
+
+def _predicted(study: Study, X: Vector) -> Vector:
+    return np.asarray(study.model.predict(X))

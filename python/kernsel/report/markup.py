@@ -10,7 +10,21 @@ from typing import Any
 
 from kernsel.report.formats import clean, escape, number, short
 
-__all__ = ["Amounts", "Html", "Table", "Wide", "code", "column", "join", "markup", "paragraph", "program", "say", "section", "value"]
+__all__ = [
+    "Amounts",
+    "Html",
+    "Table",
+    "Wide",
+    "code",
+    "column",
+    "join",
+    "markup",
+    "paragraph",
+    "program",
+    "say",
+    "section",
+    "value",
+]
 
 
 class Html(str):
@@ -118,8 +132,8 @@ class Table:
         caption = markup(self.caption)
         label = escape(html.unescape(re.sub("<[^>]*>", "", caption)))
         return Html(
-            f'<div class="scroll" role="region" tabindex="0" aria-label="{label}">\n<table>\n<caption><span>{caption}</span></caption>\n'
-            f"<thead><tr>{heads}</tr></thead>\n<tbody>\n{body}</tbody>\n</table>\n</div>\n"
+            f'<div class="scroll" role="region" tabindex="0" aria-label="{label}">\n<table>\n'
+            f"<caption><span>{caption}</span></caption>\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{body}</tbody>\n</table>\n</div>\n"
         )
 
     def _row(self, row: Sequence[Any], amounts: Sequence[bool], chosen: bool) -> str:

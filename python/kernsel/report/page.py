@@ -37,7 +37,7 @@ def page(study: Study, file: str, command: str) -> str:
     parts += [
         about_choice.spent(study),
         about_use.use(study, file),
-        about_use.made_by(study, command),
+        about_use.made_by(command),
     ]
     head = about_result.headline(study, findings, inputs)
     plain = unescape(re.sub("<[^>]*>", "", title))
@@ -49,7 +49,7 @@ def page(study: Study, file: str, command: str) -> str:
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="generator" content="kernsel">
-<title>{escape(plain)} – kernsel</title>
+<title>{escape(plain)}: kernsel</title>
 <style>
 {style}</style>
 </head>
