@@ -16,9 +16,9 @@ __all__ = [
     "BLUE",
     "GREEN",
     "OCHRE",
-    "PURPLE",
-    "SKY",
+    "PINK",
     "VERMILION",
+    "VIOLET",
     "faint",
     "font_size",
     "foreground",
@@ -26,16 +26,18 @@ __all__ = [
     "name_points",
     "named",
     "panels",
+    "percent",
     "plain_numbers_if_few",
     "points_style",
     "require_matplotlib",
     "room",
+    "set_labels",
     "short_number",
     "text_width",
 ]
 
-# After Okabe and Ito; ochre and sky are darker than theirs. All have a contrast of 3 at least with white and with black.
-BLUE, VERMILION, GREEN, PURPLE, OCHRE, SKY = "#0072B2", "#D55E00", "#009E73", "#C678A4", "#9A7B00", "#3996D3"
+# After Okabe and Ito, but each with a contrast of 3 at least with white and with black.
+BLUE, VERMILION, GREEN, PINK, OCHRE, VIOLET = "#1C80C4", "#D55E00", "#009E73", "#C678A4", "#9A7B00", "#8B6BD1"
 
 # Of legends, in sizes of the font.
 _HANDLE, _GAP = 2.6, 1.4
@@ -64,8 +66,8 @@ def faint(width: float = 1.0, style: Any = "-") -> dict[str, Any]:
 
 def points_style(n: int, color: str) -> dict[str, Any]:
     """Return a style for `n` points, smaller and more transparent the more there are."""
-    size = float(np.clip(900 / max(n, 1), 7, 26))
-    return {"s": size, "color": color, "alpha": float(np.clip(12 / max(n, 1) ** 0.5, 0.35, 0.85)), "linewidths": 0}
+    size = float(np.clip(4000 / max(n, 1), 9, 26))
+    return {"s": size, "color": color, "alpha": float(np.clip(16 / max(n, 1) ** 0.5, 0.55, 0.9)), "linewidths": 0}
 
 
 def named(name: str, units: Mapping[str, str] | None) -> str:
@@ -75,8 +77,44 @@ def named(name: str, units: Mapping[str, str] | None) -> str:
 
 
 def short_number(value: float) -> str:
-    """Return a number to two or three digits, as people write it."""
-    return f"{value:.2g}" if not 0.01 <= abs(value) < 1e4 else f"{value:.3g}"
+    """Return a number to three digits, without an exponent if it is of a usual size."""
+    return f"{float(f'{value:.3g}'):.0f}" if 1e3 <= abs(value) < 1e6 else f"{value:.3g}"
+
+
+def percent(share: float) -> str:
+    """Return a share as people write it."""
+    return f"{100 * share:.3g} %"
+
+
+def set_labels(ax: Axes, x: str, y: str) -> None:
+    """Label the axes, in several lines where there is no room for one."""
+    from matplotlib import rcParams
+
+    width, height = room(ax)
+    size = rcParams["axes.labelsize"]
+    ax.set_xlabel(_wrapped(x, size, 72 * width))
+    ax.set_ylabel(_wrapped(y, size, 72 * height))
+
+
+def _wrapped(text: str, size: Any, width: float) -> str:
+    """Return a text in as few lines as have room, about as long as each other."""
+    whole = text_width(text, size)
+    count = len(_lines(text, size, width))
+    narrower = whole / count
+    while len(_lines(text, size, narrower)) > count:
+        narrower *= 1.05
+    return "\n".join(_lines(text, size, narrower))
+
+
+def _lines(text: str, size: Any, width: float) -> list[str]:
+    lines = [""]
+    for word in text.split(" "):
+        longer = f"{lines[-1]} {word}".lstrip()
+        if lines[-1] and text_width(longer, size) > width:
+            lines.append(word)
+        else:
+            lines[-1] = longer
+    return lines
 
 
 def room(ax: Any) -> tuple[float, float]:
@@ -175,7 +213,8 @@ def legend_below(ax: Axes, handles: Sequence[Artist], title: str | None = None, 
     width = room(ax)[0] * 72 * _LAID_OUT
     most = int(np.clip((width + _GAP * size) // (widest + (_HANDLE + _GAP) * size), 1, len(handles)))
     rows = -(-len(handles) // most)
-    below_ticks = 1.45 * font_size(rcParams["axes.labelsize"]) + rcParams["axes.labelpad"] if ax.get_xlabel() else 0.0
+    lines = len(ax.get_xlabel().split("\n")) if ax.get_xlabel() else 0
+    below_ticks = lines * 1.45 * font_size(rcParams["axes.labelsize"]) + rcParams["axes.labelpad"]
     ticks = rcParams["xtick.major.size"] + rcParams["xtick.major.pad"] + 1.5 * font_size(rcParams["xtick.labelsize"])
     down = ScaledTranslation(0, -(ticks + below_ticks + 2) / 72, ax.figure.dpi_scale_trans)
     if grow:

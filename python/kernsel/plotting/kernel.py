@@ -22,7 +22,7 @@ from kernsel.plotting.figures import (
     BLUE,
     GREEN,
     OCHRE,
-    PURPLE,
+    PINK,
     VERMILION,
     faint,
     legend_below,
@@ -30,6 +30,7 @@ from kernsel.plotting.figures import (
     panels,
     require_matplotlib,
     room,
+    set_labels,
 )
 from kernsel.plotting.models import column_names, model_in
 from kernsel.support import SVR
@@ -46,7 +47,7 @@ _ACCEPTED = (
     "GaussianProcessRegressor, GaussianProcessClassifier of two classes, KernelRidge, KernelRidgeCV, KernelInterpolator, SVR, "
     "or what ks.select returns with one of them"
 )
-_CURVES = [(BLUE, "-"), (VERMILION, "--"), (GREEN, "-."), (PURPLE, (0, (1, 1))), (OCHRE, (0, (5, 1, 1, 1, 1, 1)))]
+_CURVES = [(BLUE, "-"), (VERMILION, "--"), (GREEN, "-."), (PINK, (0, (1, 1))), (OCHRE, (0, (5, 1, 1, 1, 1, 1)))]
 
 
 class KernelDisplay:
@@ -206,12 +207,12 @@ class KernelDisplay:
         signed = least < -0.01 * most
         limits = {"cmap": "RdBu_r", "vmin": -max(most, -least), "vmax": max(most, -least)} if signed else {"cmap": "viridis"}
         self.image_ = ax.imshow(K, **(limits | options))
-        self.colorbar_ = ax.figure.colorbar(self.image_, ax=ax, shrink=0.85, pad=0.03)
+        self.colorbar_ = ax.figure.colorbar(self.image_, cax=ax.inset_axes([1.04, 0, 0.05, 1]))
         self.colorbar_.outline.set_visible(False)
         self.colorbar_.set_label("k(x, z)")
         shown = "" if len(K) == len(self.X) else f"{len(K)} of {len(self.X)} "
         by = self.names[0] if self.of_numbers and self.X.shape[1] == 1 else "similarity"
-        ax.set(xlabel=f"{shown}points, by {by}")
+        set_labels(ax, f"{shown}points, by {by}", "")
         ax.set_xticks([])
         ax.set_yticks([])
 
@@ -227,19 +228,16 @@ class KernelDisplay:
         if many:
             named_lines = named_lines[: len(_CURVES)]
             named_lines[-1].set_label(f"{len(self.curves_) - len(_CURVES) + 1} others")
-        if len(self.curves_) > 1:
-            ax.set_xlabel("distance r along a column, over its range")
-            self.legend_ = legend_below(ax, named_lines, grow=self._new)
-        else:
-            ax.set_xlabel(named(f"distance r along {self.names[0]}", _distance_units(self.names[0], units)))
-        ax.set_ylabel("k(o, o + r)")
+        even = all(distance[0] == 0 for distance, _ in self.curves_.values())
+        several = len(self.curves_) > 1
+        along = "distance r along a column, over its range"
+        unit = named(self.names[0], units).removeprefix(self.names[0])
+        set_labels(ax, along if several else f"distance r along {self.names[0]}{unit}", "k(r)" if even else "k(o, o + r)")
         least = min(float(value.min()) for _, value in self.curves_.values())
         if least > 0:
             ax.set_ylim(bottom=0)
-
-
-def _distance_units(name: str, units: Mapping[str, str] | None) -> dict[str, str]:
-    return {f"distance r along {name}": (units or {}).get(name, "")}
+        if several:
+            self.legend_ = legend_below(ax, named_lines, grow=self._new)
 
 
 def _kernel_and_points(model: Any) -> tuple[Kernel, Any]:

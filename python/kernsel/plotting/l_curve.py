@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from kernsel.path import PathValues, RegularizationPath
-from kernsel.plotting.figures import faint, foreground, legend_below, named, panels, plain_numbers_if_few, require_matplotlib
+from kernsel.plotting.figures import (
+    faint,
+    foreground,
+    legend_below,
+    named,
+    panels,
+    plain_numbers_if_few,
+    require_matplotlib,
+    set_labels,
+)
 from kernsel.plotting.path_of_model import path_of_model
 from kernsel.plotting.rules import STYLES, choices_of, drawn_alphas, hollow, mark_of, mark_used, rules_of
 
@@ -174,14 +183,11 @@ class LCurveDisplay:
         for axis in (ax.xaxis, ax.yaxis):
             plain_numbers_if_few(axis)
         name = target_name or "y"
-        ax.set(xlabel=f"norm of the residual{_unit(name, units)}", ylabel="norm of the function")
+        unit = named(name, units).removeprefix(name)
+        set_labels(ax, f"norm of the residual of {name}{unit}", "norm of the function")
         self.legend_ = legend_below(ax, handles, "λ chosen by", grow=new)
         self.ax_, self.figure_ = ax, ax.figure
         return self
-
-
-def _unit(name: str, units: Mapping[str, str] | None) -> str:
-    return named(name, units).removeprefix(name)
 
 
 def _seen(curve: PathValues) -> Any:

@@ -18,8 +18,10 @@ from kernsel.plotting.figures import (
     name_points,
     named,
     panels,
+    percent,
     points_style,
     require_matplotlib,
+    set_labels,
 )
 from kernsel.plotting.left_out import left_out
 from kernsel.plotting.models import column, name_of_target
@@ -33,6 +35,7 @@ Vector = NDArray[np.float64]
 Kind = Literal["predictions", "residuals", "leverage", "qq", "calibration"]
 
 _LEVELS = np.linspace(0.01, 0.99, 99)
+_MANY = 100  # points whose intervals would cover each other
 
 
 class LOODisplay:
@@ -271,42 +274,41 @@ class LOODisplay:
         return self
 
     def _draw_predictions(self, ax: Axes) -> None:
-        """Draw predictions over the truth; both axes have the same scale."""
+        """Draw predictions over the truth; of many points, only the intervals that miss it."""
         ends = np.array([self.y.min(), self.y.max()])
         (self.line_,) = ax.plot(ends, ends, **faint(1.2), zorder=1)
+        self._scatter(ax, self.y, self.predictions)
         handles = []
         if self.std is not None:
             half = stats.norm.isf((1 - self._level) / 2) * self.std
             missed = np.abs(self.residuals_) > half
-            width = float(np.clip(20 / len(half) ** 0.5, 0.5, 1.6))
+            held, not_held = percent(float(np.mean(~missed))), percent(float(np.mean(missed)))
+            drawn = ~missed if len(half) <= _MANY else np.zeros(len(half), dtype=bool)
             self.intervals_ = [
                 ax.vlines(
                     self.y[rows],
                     (self.predictions - half)[rows],
                     (self.predictions + half)[rows],
                     color=color,
-                    alpha=alpha,
-                    linewidth=width,
-                    label=label,
+                    alpha=0.55,
+                    linewidth=1.2,
+                    zorder=1.5,
                 )
-                for rows, color, alpha, label in (
-                    (~missed, BLUE, 0.3, f"{self._level:.0%} interval holds the truth: {np.mean(~missed):.1%}"),
-                    (missed, VERMILION, 0.6, f"does not: {np.mean(missed):.1%}"),
-                )
+                for rows, color in ((drawn, BLUE), (missed, VERMILION))
             ]
-            handles = list(self.intervals_)
-        self._scatter(ax, self.y, self.predictions)
-        ax.set(xlabel=f"{self._name}{self._unit}", ylabel=f"{self._name}, predicted from\nall other points{self._unit}")
+            mark = "|" if len(half) <= _MANY else "."
+            handles = [
+                _mark(BLUE, mark, f"{percent(self._level)} interval holds the truth: {held}"),
+                _mark(VERMILION, "|", f"it does not: {not_held}"),
+            ]
+        set_labels(ax, f"{self._name}{self._unit}", f"{self._name}, predicted from all other points{self._unit}")
         self.legend_ = legend_below(ax, handles, grow=self._new)
         self._name_outliers(ax, self.y, self.predictions)
 
     def _draw_residuals(self, ax: Axes) -> None:
         self.line_ = ax.axhline(0.0, **faint(1.2), zorder=1)
         self._scatter(ax, self.predictions, self.residuals_)
-        ax.set(
-            xlabel=f"{self._name}, predicted from all other points{self._unit}",
-            ylabel=f"truth minus prediction{self._unit}",
-        )
+        set_labels(ax, f"{self._name}, predicted from all other points{self._unit}", f"truth minus prediction{self._unit}")
         self._name_outliers(ax, self.predictions, self.residuals_)
 
     def _draw_leverage(self, ax: Axes) -> None:
@@ -315,7 +317,7 @@ class LOODisplay:
         mean = float(self.leverage.mean())
         twice = ax.axvline(2 * mean, label="twice the mean leverage", **faint(1.0, (0, (6, 3))))
         self._scatter(ax, self.leverage, self.standardized_)
-        ax.set(xlabel="leverage", ylabel="standardized residual")
+        set_labels(ax, "leverage", "standardized residual")
         self.legend_ = legend_below(ax, [twice], grow=self._new)
         self._name_outliers(ax, self.leverage, self.standardized_)
 
@@ -327,11 +329,11 @@ class LOODisplay:
         ranks = np.arange(1, n + 1)
         low, high = (stats.norm.ppf(stats.beta.ppf(p, ranks, n + 1 - ranks)) for p in (0.025, 0.975))
         self.band_ = ax.fill_between(
-            normal[order], low, high, color=foreground(), alpha=0.13, linewidth=0, label="95 % of normal residuals"
+            normal[order], low, high, color=foreground(), alpha=0.18, linewidth=0, label="95 % of normal residuals"
         )
         (self.line_,) = ax.plot(normal[order][[0, -1]], normal[order][[0, -1]], **faint(1.2), zorder=1)
         self._scatter(ax, normal, self.standardized_)
-        ax.set(xlabel="quantile of the normal distribution", ylabel="standardized residual")
+        set_labels(ax, "quantile of the normal distribution", "standardized residual")
         self.legend_ = legend_below(ax, [self.band_], grow=self._new)
         self._name_outliers(ax, normal, self.standardized_)
 
@@ -342,7 +344,7 @@ class LOODisplay:
         observed = np.searchsorted(inside, _LEVELS, side="right") / n
         low, high = (stats.binom.ppf(p, n, _LEVELS) / n for p in (0.025, 0.975))
         self.band_ = ax.fill_between(
-            _LEVELS, low, high, color=foreground(), alpha=0.13, linewidth=0, label="95 % of well calibrated models"
+            _LEVELS, low, high, color=foreground(), alpha=0.18, linewidth=0, label="95 % of well calibrated models"
         )
         ax.plot([0, 1], [0, 1], **faint(1.2))
         (self.line_,) = ax.plot(_LEVELS, observed, color=BLUE, linewidth=2.0, label="observed")
@@ -355,9 +357,10 @@ class LOODisplay:
             marker="D",
             markersize=7,
             linestyle="none",
-            label=f"{self._level:.0%} intervals: {share:.1%}",
+            label=f"{percent(self._level)} intervals: {percent(share)}",
         )
-        ax.set(xlabel="level of the interval", ylabel="share of points inside", xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
+        ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
+        set_labels(ax, "level of the interval", "share of points inside")
         self.legend_ = legend_below(ax, [self.line_, mark, self.band_], grow=self._new)
 
     def _scatter(self, ax: Axes, x: Vector, y: Vector) -> None:
@@ -371,3 +374,10 @@ class LOODisplay:
     def _name_outliers(self, ax: Axes, x: Vector, y: Vector) -> None:
         worst = self.outliers_[: self._most_names]
         self.texts_ = name_points(ax, x[worst], y[worst], [self.labels[i] for i in worst])
+
+
+def _mark(color: str, marker: str, label: str) -> Any:
+    """Return what stands for points or intervals in a legend."""
+    from matplotlib.lines import Line2D
+
+    return Line2D([], [], color=color, marker=marker, markersize=9, markeredgewidth=1.4, linestyle="none", label=label)

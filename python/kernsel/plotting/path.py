@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernsel.path import PathValues, RegularizationPath
-from kernsel.plotting.figures import faint, foreground, legend_below, named, panels, require_matplotlib
+from kernsel.plotting.figures import faint, foreground, legend_below, named, panels, require_matplotlib, set_labels
 from kernsel.plotting.path_of_model import path_of_model
 from kernsel.plotting.rules import STYLES, choices_of, drawn_alphas, hollow, mark_of, mark_used, rules_of
 
@@ -155,9 +155,11 @@ class PathDisplay:
         self.lines_: dict[str, Any] = {}
         self.marks_: dict[str, Any] = {}
         self._draw_errors(axes[0], curves, [rule for rule in self.rules if rule not in likelihoods])
-        axes[0].set_ylabel(named(f"error of {target_name}" if target_name else "error", _of(target_name, units)))
+        name = target_name or "y"
+        set_labels(axes[0], "", f"error of {named(name, units)}")
         if likelihoods:
             self._draw_likelihoods(axes[1], curves, likelihoods)
+            set_labels(axes[1], "", "log likelihood per point, below the best")
         if self.alpha is not None:
             self.marks_["model"] = [one.axvline(self.alpha, **faint(1.2, ":")) for one in axes]
         axes[0].set_xscale("log")
@@ -211,16 +213,10 @@ class PathDisplay:
             lowest = min(lowest, float(values.min()))
         depth = min(_DEPTH, -lowest) or _DEPTH
         ax.set_ylim(-1.05 * depth, 0.12 * depth)
-        ax.set_ylabel("log likelihood\nper point")
 
     def _mark(self, ax: Axes, rule: str, value: float) -> None:
         look = STYLES[rule]
         (self.marks_[rule],) = ax.plot(self.choices_[rule], value, linestyle="none", zorder=3, **hollow(look, 8))
-
-
-def _of(target_name: str | None, units: Mapping[str, str] | None) -> dict[str, str]:
-    unit = (units or {}).get(target_name or "y", "")
-    return {f"error of {target_name}" if target_name else "error": unit}
 
 
 def _residual(path: RegularizationPath, values: PathValues) -> Vector:

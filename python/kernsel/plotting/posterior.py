@@ -17,9 +17,11 @@ from kernsel.plotting.figures import (
     legend_below,
     named,
     panels,
+    percent,
     points_style,
     require_matplotlib,
     room,
+    set_labels,
     short_number,
 )
 from kernsel.plotting.models import column, column_names, name_of_target
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
 __all__ = ["PosteriorDisplay"]
 
 Vector = NDArray[np.float64]
+
+_LIGHT, _DARK = "#f7f7f7", "#222222"  # of marks on a coloured map, the same in all styles
 
 
 class PosteriorDisplay:
@@ -58,7 +62,7 @@ class PosteriorDisplay:
         Do the data have no other columns?
     names : sequence of str, optional
         Of the columns.
-    target_name, band_name, spread_name, title : str
+    target_name, band_name, spread_name, mean_name, title : str
     support : ndarray of int, optional
         Points to be marked: support vectors.
     classes : sequence of two, optional
@@ -104,6 +108,7 @@ class PosteriorDisplay:
         target_name: str = "y",
         band_name: str = "",
         spread_name: str = "standard deviation",
+        mean_name: str = "mean",
         title: str = "",
         support: NDArray[np.intp] | None = None,
         classes: Sequence[Any] | None = None,
@@ -125,7 +130,7 @@ class PosteriorDisplay:
         self.on_grid = on_grid
         self.names = column_names(None, len(self.grid)) if names is None else [str(name) for name in names]
         self.target_name = target_name
-        self.band_name, self.spread_name, self.title = band_name, spread_name, title
+        self.band_name, self.spread_name, self.mean_name, self.title = band_name, spread_name, mean_name, title
         self.support = np.zeros(0, dtype=np.intp) if support is None else support
         self.classes = classes
 
@@ -217,6 +222,7 @@ class PosteriorDisplay:
             target_name=name if classes is None else f"probability of {classes[1]}",
             band_name=found.band_name,
             spread_name=found.spread_name,
+            mean_name=found.mean_name,
             title=f"at {title}" + (", ..." if len(others) > 3 else "") if others else "",
             support=support,
             classes=classes,
@@ -273,7 +279,7 @@ class PosteriorDisplay:
             y=y,
             names=names,
             target_name=name_of_target(target_name, y),
-            band_name=f"{level:.0%} band",
+            band_name=f"{percent(level)} band",
         )
         return display.plot(ax, units=units)
 
@@ -311,7 +317,7 @@ class PosteriorDisplay:
             count = 1 if self.spread is None else 2
             wide = room(ax)[0] >= 6.0
             axes = panels(ax, *((1, count) if wide else (count, 1)), height=1.0 if wide or count == 1 else 1.9)
-            self._draw_plane(axes)
+            self._draw_plane(axes, new)
         self.axes_, self.ax_, self.figure_ = np.array(axes), axes[0], axes[0].figure
         return self
 
@@ -320,13 +326,11 @@ class PosteriorDisplay:
         handles = []
         if self.lower is not None and self.upper is not None:
             self.band_ = ax.fill_between(
-                x, self.lower, self.upper, color=BLUE, alpha=0.25, linewidth=0, label=self.band_name or "band"
+                x, self.lower, self.upper, color=BLUE, alpha=0.3, linewidth=0, label=self.band_name or "band"
             )
         if self.samples is not None:
             self.lines_ = ax.plot(x, self.samples, color=OCHRE, linewidth=0.8, alpha=0.8)
-        (mean,) = ax.plot(x, self.mean, **{"color": BLUE, "linewidth": 2.0, "label": "mean", **self._line_kwargs})
-        if self.classes is not None:
-            mean.set_label("prediction")
+        (mean,) = ax.plot(x, self.mean, **{"color": BLUE, "linewidth": 2.0, "label": self.mean_name, **self._line_kwargs})
         handles.append(mean)
         if self.band_ is not None:
             handles.append(self.band_)
@@ -336,12 +340,8 @@ class PosteriorDisplay:
         self.lines_ = [mean, *self.lines_]
         if self.X is not None:
             handles += self._draw_data_on_line(ax, self.X[:, 0])
-        ax.set(
-            xlabel=named(self.names[0], self._units),
-            ylabel=named(self.target_name, self._units),
-            title="",
-            xlim=(x[0], x[-1]),
-        )
+        ax.set_xlim(x[0], x[-1])
+        set_labels(ax, named(self.names[0], self._units), named(self.target_name, self._units))
         if self.title:
             ax.set_title(self.title, fontsize="small", loc="left")
         self.legend_ = legend_below(ax, handles, grow=new)
@@ -352,7 +352,7 @@ class PosteriorDisplay:
             alpha = float(np.clip(8 / len(x) ** 0.5, 0.15, 0.7))
             place = ax.get_xaxis_transform()
             (self.scatter_,) = ax.plot(
-                x, np.full(len(x), 0.02), transform=place, alpha=alpha, label="data are here in the column", **style
+                x, np.full(len(x), 0.02), transform=place, alpha=alpha, label="positions of the data", **style
             )
             return [self.scatter_]
         style = points_style(len(x), foreground()) | self._scatter_kwargs
@@ -363,7 +363,7 @@ class PosteriorDisplay:
             handles.append(ax.scatter(x[self.support], self.y[self.support], label="support vectors", **ring))
         return handles
 
-    def _draw_plane(self, axes: Sequence[Axes]) -> None:
+    def _draw_plane(self, axes: Sequence[Axes], new: bool) -> None:
         from matplotlib.ticker import MaxNLocator
 
         shown = [(self.mean, named(self.target_name, self._units), "viridis")]
@@ -375,7 +375,7 @@ class PosteriorDisplay:
                     "cividis",
                 )
             )
-        for at, (ax, (values, name, colors)) in enumerate(zip(axes, shown, strict=True)):
+        for ax, (values, name, colors) in zip(axes, shown, strict=True):
             levels = MaxNLocator(11).tick_values(values.min(), values.max()) if np.ptp(values) else None
             drawn = ax.contourf(*self.grid, values, levels=levels, cmap=colors)
             self.contours_.append(drawn)
@@ -384,24 +384,39 @@ class PosteriorDisplay:
             bar.set_label(name)
             bar.locator = MaxNLocator(5)
             bar.update_ticks()
-            if self.classes is not None and at == 0 and values.min() < 0.5 < values.max():
-                ax.contour(*self.grid, values, levels=[0.5], colors=[foreground()], linewidths=1.6)
             if self.X is not None:
                 self._draw_data_on_plane(ax, self.X)
-            ax.set(xlabel=named(self.names[0], self._units), ylabel=named(self.names[1], self._units))
+            set_labels(ax, named(self.names[0], self._units), named(self.names[1], self._units))
             ax.set_xlim(self.grid[0][[0, -1]])
             ax.set_ylim(self.grid[1][[0, -1]])
         if self.title:
             axes[0].set_title(self.title, fontsize="small", loc="left")
+        if self.classes is not None:
+            self._draw_boundary(axes[0], axes[-1], new)
+
+    def _draw_boundary(self, ax: Axes, lowest: Axes, new: bool) -> None:
+        """Draw where both classes are as probable, in black and white, and say which mark is which class."""
+        from matplotlib.lines import Line2D
+
+        assert self.classes is not None
+        handles = []
+        if self.mean.min() < 0.5 < self.mean.max():
+            for color, width in ((_DARK, 3.0), (_LIGHT, 1.4)):
+                ax.contour(*self.grid, self.mean, levels=[0.5], colors=[color], linewidths=width)
+            handles.append(Line2D([], [], color=foreground(), label="as probable as not"))
+        if self.X is not None and self.y is not None:
+            look = {"markerfacecolor": _LIGHT, "markeredgecolor": _DARK, "linestyle": "none"}
+            handles += [Line2D([], [], marker=m, label=str(c), **look) for m, c in zip("o^", self.classes, strict=True)]
+        self.legend_ = legend_below(lowest, handles, grow=new)
 
     def _draw_data_on_plane(self, ax: Axes, X: Vector) -> None:
         """Draw the points, light with a dark edge, so that they are seen on every colour of the map."""
-        size = float(np.clip(600 / len(X), 4, 20))
+        size = float(np.clip(1500 / len(X), 3, 22))
         labels = np.zeros(len(X)) if self.classes is None or self.y is None else self.y
         for label, marker in ((0, "o"), (1, "^")):
             these = labels == label
             if these.any():
-                style = {"s": size, "color": "#f7f7f7", "edgecolors": "#222222", "linewidths": 0.5, "marker": marker}
+                style = {"s": size, "color": _LIGHT, "edgecolors": _DARK, "linewidths": min(0.5, size / 10), "marker": marker}
                 self.scatter_ = ax.scatter(X[these, 0], X[these, 1], **(style | self._scatter_kwargs))
 
 

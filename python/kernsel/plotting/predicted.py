@@ -16,6 +16,7 @@ from kernsel.gaussian_process import GaussianProcessRegressor
 from kernsel.interpolator import KernelInterpolator
 from kernsel.kernel_ridge import KernelRidge
 from kernsel.kernel_ridge_cv import KernelRidgeCV
+from kernsel.plotting.figures import percent
 from kernsel.plotting.models import column, column_names, model_in
 from kernsel.points import for_objects
 from kernsel.ridge_regression import RidgeRegression
@@ -48,7 +49,7 @@ class Predicted:
     lower, upper : ndarray of shape (m,) or None
     spread : ndarray of shape (m,) or None
         How sure the prediction is, in one number.
-    band_name, spread_name : str
+    band_name, spread_name, mean_name : str
     samples : ndarray of shape (m, s) or None
     """
 
@@ -58,6 +59,7 @@ class Predicted:
     spread: Vector | None = None
     band_name: str = ""
     spread_name: str = ""
+    mean_name: str = "prediction"
     samples: Vector | None = None
 
 
@@ -206,7 +208,6 @@ def predicted(model: Any, Z: Vector, level: float, noisy: bool, n_samples: int, 
         raise ValueError(f"n_samples: samples are of a GaussianProcessRegressor, expected 0 for a {type(model).__name__}")
     mean, points = _mean(model, Z, output), _as_fitted(model, Z)
     z = float(stats.norm.isf((1 - level) / 2))
-    percent = f"{level:.0%}"
     if isinstance(model, GaussianProcessRegressor):
         std = column(model.predict(points, return_std=True, noisy=noisy)[1], output)
         drawn = None
@@ -214,15 +215,16 @@ def predicted(model: Any, Z: Vector, level: float, noisy: bool, n_samples: int, 
             drawn = model.sample_y(points, n_samples, random_state)
             drawn = drawn[:, output] if drawn.ndim == 3 else drawn
         of = "of observations" if noisy else "of the function"
-        return Predicted(mean, mean - z * std, mean + z * std, std, f"{percent} {of}", "standard deviation", drawn)
+        band = f"{percent(level)} {of}"
+        return Predicted(mean, mean - z * std, mean + z * std, std, band, "standard deviation", "mean", drawn)
     if isinstance(model, GaussianProcessClassifier):
         latent, std = model.latent(points, return_std=True)
         link = model.base_estimator_.link
         lower, upper = (np.exp(link.log_density(latent + sign * z * std)) for sign in (-1.0, 1.0))
-        return Predicted(mean, lower, upper, std, f"{percent} of the probability", "standard deviation, latent")
+        return Predicted(mean, lower, upper, std, f"{percent(level)} of the probability", "latent standard deviation")
     if isinstance(model, KernelInterpolator):
         bound = column(model.error_bound(points), output)
-        return Predicted(mean, mean - bound, mean + bound, bound, "if |f|² is 2 |s|² at most", "error bound")
+        return Predicted(mean, mean - bound, mean + bound, bound, "error bound, norm up to √2 of its own", "error bound")
     if isinstance(model, SVR):
         return Predicted(mean, mean - model.epsilon_, mean + model.epsilon_, band_name="errors up to ε cost nothing")
     return Predicted(mean)

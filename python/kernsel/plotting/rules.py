@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernsel.path import RULES, RegularizationPath
-from kernsel.plotting.figures import BLUE, GREEN, OCHRE, PURPLE, SKY, VERMILION, foreground, short_number
+from kernsel.plotting.figures import BLUE, GREEN, OCHRE, PINK, VERMILION, VIOLET, foreground, short_number
 
 __all__ = ["STYLES", "RuleStyle", "choices_of", "drawn_alphas", "hollow", "mark_of", "mark_used", "rules_of"]
 
@@ -42,9 +42,9 @@ STYLES = {
     "profiled_lml": RuleStyle("likelihood", GREEN, "^"),
     "reml": RuleStyle("restricted likelihood", OCHRE, "v", "--"),
     "profiled_reml": RuleStyle("restricted likelihood", OCHRE, "v", "--"),
-    "discrepancy": RuleStyle("discrepancy", PURPLE, "D"),
-    "lcurve": RuleStyle("L-curve corner", SKY, "P"),
-    "sure": RuleStyle("unbiased risk", PURPLE, "<", "-."),
+    "discrepancy": RuleStyle("discrepancy", PINK, "D"),
+    "lcurve": RuleStyle("L-curve corner", VIOLET, "P"),
+    "sure": RuleStyle("unbiased risk", PINK, "<", "-."),
     "quasi-optimality": RuleStyle("quasi-optimality", OCHRE, ">"),
 }
 

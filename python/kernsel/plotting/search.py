@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from kernsel.plotting.figures import BLUE, VERMILION, faint, panels, require_matplotlib, room, text_width
+from kernsel.plotting.figures import BLUE, VERMILION, faint, panels, require_matplotlib, room, set_labels, text_width
 from kernsel.selector import Selected, name_of_criterion
 from kernsel.support_selection import SupportSelection
 
@@ -19,6 +19,16 @@ if TYPE_CHECKING:
 __all__ = ["SearchDisplay"]
 
 _ROW = 0.34  # inches
+_WORDS = {
+    "loo": "mean squared leave-one-out error",
+    "lml": "log likelihood",
+    "reml": "restricted log likelihood",
+    "map": "log posterior density",
+    "loo_log_density": "leave-one-out log density",
+    "loo_absolute": "mean absolute leave-one-out error",
+    "gcv": "generalized cross-validation",
+    "kfold": "mean squared error by folds",
+}
 
 
 @dataclass(frozen=True)
@@ -71,8 +81,8 @@ class SearchDisplay:
     >>> y = 3 * X[:, 0] + np.sin(3 * X[:, 0]) + 0.1 * np.cos(1e3 * X[:, 0])
     >>> found = ks.select(X, y, kernels=[RBF("auto"), Linear("auto"), RBF("auto") + Linear("auto")], criterion="lml")
     >>> display = ks.plotting.SearchDisplay.from_estimator(found)
-    >>> display.names[display.order_[0]] == str(found.best.kernel)
-    True
+    >>> [display.names[row] for row in display.order_]
+    ['RBF + Linear', 'RBF', 'Linear']
     """
 
     def __init__(
@@ -98,7 +108,8 @@ class SearchDisplay:
         self.criterion, self.larger_is_better, self.max_rows = criterion, larger_is_better, max_rows
         cost = np.where(np.isfinite(self.values), -self.values if larger_is_better else self.values, np.inf)
         order = np.argsort(cost, kind="stable")
-        self.best = int(order[0]) if best is None else best
+        self._first = int(order[0])
+        self.best = self._first if best is None else best
         self.order_ = np.append(self.best, order[order != self.best])
 
     @classmethod
@@ -156,8 +167,7 @@ class SearchDisplay:
         low, high = _limits(self.values[rows][finite], self.larger_is_better)
         places = np.arange(len(rows), dtype=np.float64)
         shown = np.clip(self.values[rows], low, high)
-        start = low if self.larger_is_better else high
-        self.lines_ = ax.hlines(places[finite], start, shown[finite], **faint(1.0))
+        self.lines_ = ax.hlines(places[finite], low, high, **(faint(0.8) | {"alpha": 0.3}))
         others = finite & (rows != self.best)
         off = others & (shown != self.values[rows])
         self.scatter_ = ax.scatter(shown[others & ~off], places[others & ~off], s=36, color=BLUE, zorder=3)
@@ -171,7 +181,11 @@ class SearchDisplay:
             self._write(ax, float(place), int(row), width)
         better = "larger" if self.larger_is_better else "smaller"
         rest = f"; {left_out} more were tried" if left_out else ""
-        ax.set(xlabel=f"{self.criterion}, {better} is better{rest}", ylim=(len(rows) - 0.5, -0.85))
+        label = f"{self.criterion}, {better} is better{rest}"
+        if self.best != self._first:
+            label += "; chosen for having found fewer numbers"
+        ax.set_ylim(len(rows) - 0.5, -0.85)
+        set_labels(ax, label, "")
         pad = 0.03 * (high - low)
         ax.set_xlim(low - pad, high + pad)
         ax.set_yticks([])
@@ -185,7 +199,7 @@ class SearchDisplay:
         """Write the name above a dot's line on the left, and what is said of it on the right."""
         value, problem = self.values[row], self.problems[row]
         fitted, best = bool(np.isfinite(value)), bool(row == self.best)
-        said = f"{value:.6g}" if fitted else f"not fitted: {problem}" if problem else "not fitted"
+        said = f"{value:.6g}".replace("-", "−") if fitted else f"not fitted: {problem}" if problem else "not fitted"
         if not fitted:
             said = _cut(said, 0.6 * width, best)
         name = _cut(self.names[row], width - text_width(said, "small", bold=best) - 8, best)
@@ -217,11 +231,11 @@ def _limits(values: NDArray[np.float64], larger_is_better: bool) -> tuple[float,
 
 def _table(given: Any) -> _Table:
     if isinstance(given, Selected):
-        names = [str(one.kernel) for one in given.tried]
+        names = [_in_short(str(one.kernel)) for one in given.tried]
         values = np.array([one.value for one in given.tried])
         problems = [one.problem for one in given.tried]
         larger = given.criterion.larger_is_better
-        return _Table(names, values, problems, name_of_criterion(given.criterion), larger, 0)
+        return _Table(names, values, problems, _in_words(given.criterion), larger, 0)
     selection = getattr(given, "selection_", given)
     if isinstance(selection, SupportSelection):
         names = [f"{one.kernel}, {one.n_points} points" for one in selection.table]
@@ -241,9 +255,21 @@ def _table(given: Any) -> _Table:
         raise ValueError("estimator: its search has not begun anywhere: there was nothing to be found")
     criterion_used = getattr(selection, "criterion", None)
     larger = True if criterion_used is None else criterion_used.larger_is_better
-    name = "criterion" if criterion_used is None else name_of_criterion(criterion_used)
+    name = "criterion" if criterion_used is None else _in_words(criterion_used)
     if getattr(selection, "n_evaluations_subset", 0):
         name += " on some of the points"
     ranked = np.where(np.isfinite(values), values if larger else -values, -np.inf)
     names = [f"start {i + 1}" for i in range(len(values))]
     return _Table(names, values, ["" for _ in names], name, larger, int(np.argmax(ranked)))
+
+
+def _in_short(kernel: str) -> str:
+    """Return the text of a kernel without what is to be found in it, and without amplitudes that are."""
+    for long, short in (("'auto' * ", ""), ("('auto')", ""), ("('auto', ", "(")):
+        kernel = kernel.replace(long, short)
+    return kernel
+
+
+def _in_words(criterion: Any) -> str:
+    name = name_of_criterion(criterion)
+    return _WORDS.get(name.removeprefix("profiled_"), name)
