@@ -25,7 +25,7 @@ from kernsel.selector import Tried, select
 from kernsel.tables import Column, Table
 from kernsel.trend import Trend
 
-__all__ = ["Line", "Study", "study"]
+__all__ = ["Line", "Study", "kernel_of", "label", "plain", "require_criterion", "scores", "study"]
 
 Vector = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -133,8 +133,13 @@ class Study:
         path : str or path-like
             Usually ``*.ksl``.
         """
+        save(self.model, path, notes={"study": _VERSION} | self.as_json())
+
+    def as_json(self) -> dict[str, Any]:
+        """Return all but the model as JSON has it, None for numbers that it has not."""
         rest = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "model"}
-        save(self.model, path, notes={"study": _VERSION} | _plain(rest))
+        found: dict[str, Any] = plain(rest)
+        return found
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
@@ -220,10 +225,12 @@ def study(
     ['RBF', 'Matern(nu=1.5)']
     """
     began = time.perf_counter()
-    criteria = _criteria(criteria)
+    criteria = list(dict.fromkeys(map(require_criterion, criteria)))
+    if not criteria:
+        raise ValueError(f"criteria: expected one at least of {', '.join(CRITERIA)}")
     X, y, learnt, tested, said = _divided(table, rows, test, seed)
     assert table.target is not None
-    given = kernels if kernels is None or isinstance(kernels, str) else [_kernel(one, table) for one in kernels]
+    given = kernels if kernels is None or isinstance(kernels, str) else [kernel_of(one, table) for one in kernels]
     lines: dict[str, list[Line]] = {}
     model: GaussianProcessRegressor | None = None
     remarks, ended = [*table.remarks, *said], ""
@@ -285,27 +292,23 @@ def study(
     )
 
 
-def _criteria(criteria: Sequence[str]) -> list[str]:
-    """Return the criteria, each once."""
-    chosen = list(dict.fromkeys(criteria))
-    if not chosen:
-        raise ValueError(f"criteria: expected one at least of {', '.join(CRITERIA)}")
-    for name in chosen:
-        if name not in CRITERIA:
-            close = get_close_matches(name, CRITERIA, 1, 0.5)
-            hint = f"; did you mean {close[0]}?" if close else ""
-            raise ValueError(f"criterion: there is no {name!r}{hint} There are {', '.join(CRITERIA)}")
-    return chosen
+def require_criterion(name: str) -> str:
+    """Return the name of a criterion; raise if there is no such."""
+    if name not in CRITERIA:
+        close = get_close_matches(name, CRITERIA, 1, 0.5)
+        hint = f"; did you mean {close[0]}?" if close else "."
+        raise ValueError(f"criterion: there is no {name!r}{hint} There are {', '.join(CRITERIA)}")
+    return name
 
 
-def _kernel(given: Any, table: Table) -> Any:
-    """Return a kernel of the columns of a table, of a text; anything else as it is."""
+def kernel_of(given: Any, table: Table) -> Any:
+    """Return the kernel of a text, of columns of a table; anything else as it is."""
     if not isinstance(given, str):
         return given
     columns: dict[str, list[int]] = {name: [k] for k, name in enumerate(table.names)}
     for column in table.columns:
         if column.kind == "category":
-            columns[column.name] = [k for name, (k,) in columns.items() if name.startswith(f"{column.name}=")]
+            columns[column.name] = [k for k, name in enumerate(table.names) if name.startswith(f"{column.name}=")]
     return kernel_argument(given, automatic=True, columns=columns)
 
 
@@ -316,11 +319,12 @@ def label(kernel: Kernel, names: Sequence[str]) -> str:
         return "noise alone"
     text = text.replace("'auto' * ", "")
     text = re.sub(r"(, )?(\w+=)?'auto'", "", text).replace("(, ", "(").replace("()", "")
-    if text.startswith("(") and text.endswith(")") and text.find(")") == len(text) - 1:
+    depth = [text[: k + 1].count("(") - text[: k + 1].count(")") for k in range(len(text))]
+    if text.startswith("(") and depth.index(0) == len(text) - 1:
         text = text[1:-1]
 
     def named(match: re.Match[str]) -> str:
-        return "on([" + ", ".join(names[int(number)] for number in match[1].split(", ")) + "])"
+        return f"on({[names[int(number)] for number in match[1].split(', ')]})"
 
     return re.sub(r"on\(\[([\d, ]+)\]\)", named, text)
 
@@ -397,14 +401,14 @@ def _tested(model: GaussianProcessRegressor, X: Vector, y: Vector) -> dict[str, 
     return {"rows": float(len(y)), "rmse": rmse, "coverage": coverage, "rmse_of_mean": of_mean}
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """Return dataclasses, arrays and numbers as JSON has them; numbers that it has not are None."""
     if isinstance(value, dict):
-        return {key: _plain(each) for key, each in value.items()}
+        return {key: plain(each) for key, each in value.items()}
     if isinstance(value, Column | Line):
-        return _plain(asdict(value))
+        return plain(asdict(value))
     if isinstance(value, list | np.ndarray):
-        return [_plain(each) for each in value]
+        return [plain(each) for each in value]
     if isinstance(value, np.integer):
         return int(value)
     if isinstance(value, float | np.floating):

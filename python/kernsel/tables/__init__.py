@@ -1,6 +1,7 @@
 """Files with columns, read into numbers: CSV and its relatives, Parquet, npz."""
 
+from kernsel.tables.numerals import date_of
 from kernsel.tables.read import read_table, read_to_predict
 from kernsel.tables.table import Column, Table
 
-__all__ = ["Column", "Table", "read_table", "read_to_predict"]
+__all__ = ["Column", "Table", "date_of", "read_table", "read_to_predict"]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["MISSING", "day_of", "is_number", "looks_like_other_date", "missing_in", "numbers_of"]
+__all__ = ["MISSING", "date_of", "day_of", "is_number", "looks_like_other_date", "missing_in", "numbers_of"]
 
 MISSING = frozenset(["", "na", "n/a", "#n/a", "nan", "null", "?", "-"])  # in lower case
 
@@ -66,6 +66,11 @@ def day_of(text: str) -> float:
     except ValueError:  # 2023-02-30
         return float("nan")
     return (when.replace(tzinfo=when.tzinfo or UTC) - _EPOCH).total_seconds() / 86400
+
+
+def date_of(day: float) -> str:
+    """Return the date of a day since 1970-01-01."""
+    return (_EPOCH + timedelta(days=day)).date().isoformat()
 
 
 def looks_like_other_date(text: str) -> bool:

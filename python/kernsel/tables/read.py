@@ -78,7 +78,7 @@ def read_table(
     remarks = [*raw.remarks, *_remarks(described)]
     used = [column for column in described if encoded_names(column)]
     if not used:
-        reasons = "; ".join(f"{column.name}: {column.why}" for column in described[:8])
+        reasons = "; ".join(f"{column.name}: {column.why}" for column in described[:8] if column.why != "as told")
         raise ValueError(f"{path} has no column to predict {target!r} from{' (' + reasons + ')' if reasons else ''}")
     X = np.hstack([encode(raw, column) for column in used])
     kept, said = rows_kept(raw, X, y, used, target, missing)
@@ -175,11 +175,9 @@ def _target(raw: Raw, name: str) -> NDArray[np.float64]:
 
 
 def _remarks(columns: list[Column]) -> list[str]:
-    """Return what has been done with columns, and what may be wrong with them."""
-    remarks = []
-    for column in columns:
-        if column.kind == "constant" or (column.kind == "left out" and column.why != "as told"):
-            remarks.append(f"Column {column.name!r} is left out: {column.why}.")
-        elif column.why == "counts the rows":
-            remarks.append(f"Column {column.name!r} counts the rows. If that means nothing: --leave-out {column.name}")
-    return remarks
+    """Return what may be wrong with columns; what was left out, the columns say themselves."""
+    return [
+        f"Column {column.name!r} counts the rows. If that means nothing: --leave-out {column.name}"
+        for column in columns
+        if column.kind == "number" and column.why == "counts the rows"
+    ]

@@ -1,0 +1,117 @@
+"""The command `kernsel`."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Sequence
+from typing import Any, TextIO
+
+import numpy as np
+
+import kernsel as ks
+from kernsel.cli import config, demo, examples, predict, report, select
+from kernsel.cli.parser import Parser, whole
+from kernsel.cli.terminal import Terminal
+
+__all__ = ["main"]
+
+_COMMANDS = (select, predict, report, demo, examples, config)
+_DONE, _FAILED, _INTERRUPTED = 0, 1, 130  # wrong usage is 2, which argparse exits with
+
+# What a user can set right. Anything else is a fault of ours, and shows where it is.
+_MISTAKES = (ValueError, OSError, MemoryError, np.linalg.LinAlgError, ImportError)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line, return its exit code.
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        Those of the process by default.
+
+    Returns
+    -------
+    code : int
+        0 if all is done, 1 if data or model cannot be used, 130 if it was interrupted. Wrong usage exits with 2.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")  # a name that the terminal cannot show is no reason to stop
+    command = _parser().parse_strictly(arguments)
+    terminal = Terminal(quiet=getattr(command, "quiet", False), json=getattr(command, "json", False))
+    threads = ks.get_num_threads()
+    try:
+        if getattr(command, "threads", None):
+            ks.set_num_threads(command.threads)
+        with warnings.catch_warnings():
+            warnings.showwarning = _shown_by(terminal)
+            code: int = command.run(command, terminal)
+        sys.stdout.flush()
+        return code
+    except BrokenPipeError:  # the reader has seen enough, as in `kernsel demo | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _DONE
+    except KeyboardInterrupt:
+        terminal.error("interrupted, and there is no result yet")
+        return _INTERRUPTED
+    except _MISTAKES as error:
+        if os.environ.get("KERNSEL_DEBUG"):
+            raise
+        terminal.error(_message(error))
+        return _FAILED
+    finally:
+        ks.set_num_threads(threads)
+
+
+def _parser() -> Parser:
+    parser = Parser(
+        prog="kernsel",
+        description="Which kernel fits your data? kernsel tries several, each at its best by several criteria, shows what they "
+        "say, and predicts with intervals that are as wide as they should be.",
+        epilog="examples:\n"
+        "  kernsel demo                                          see it work\n"
+        "  kernsel select cars.csv --target dist                 choose a kernel, and learn from a table\n"
+        "  kernsel predict cars.ksl new.csv --output out.csv     predict at new rows\n"
+        "  kernsel report cars.ksl --open                        look at the model in a browser\n\n"
+        "`kernsel COMMAND --help` says more, with examples. KERNSEL_DEBUG=1 shows where an error comes from.",
+    )
+    parser.add_argument("--version", action="version", version=f"kernsel {ks.__version__}", help="print the version and exit")
+    commands: Any = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, title="commands")
+    for module in _COMMANDS:
+        one = module.add(commands)
+        one.set_defaults(run=module.run, parser=one)
+        if module is not config:
+            one.add_argument("--threads", type=whole(1), metavar="N", help="how many threads may compute; all by default")
+        one.add_argument("--quiet", "-q", action="store_true", help="print results and errors only")
+    return parser
+
+
+def _message(error: BaseException) -> str:
+    """Return what an error says, in one paragraph."""
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+def _shown_by(terminal: Terminal) -> Any:
+    """Return a function that shows warnings as notes, each once."""
+    seen: set[str] = set()
+
+    def show(
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        file: TextIO | None = None,
+        line: str | None = None,
+    ) -> None:
+        del category, filename, lineno, file, line
+        text = " ".join(str(message).split())
+        if text not in seen:
+            seen.add(text)
+            terminal.note(f"Warning: {text}")
+
+    return show

@@ -1,0 +1,23 @@
+"""Files that are to be written: found out before the work is done whether they can be."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+__all__ = ["require_writable"]
+
+
+def require_writable(*paths: str | None) -> None:
+    """Raise if one of the files cannot be written."""
+    for path in paths:
+        if path is None:
+            continue
+        file = Path(path)
+        if file.is_dir():
+            raise IsADirectoryError(f"{path} is a directory; expected the name of a file")
+        folder = file.parent
+        if not folder.is_dir():
+            raise FileNotFoundError(f"{path} cannot be written: there is no directory {folder}")
+        if not os.access(file if file.exists() else folder, os.W_OK):
+            raise PermissionError(f"{path} cannot be written: there is no permission")

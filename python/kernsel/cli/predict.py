@@ -1,0 +1,181 @@
+"""`kernsel predict`: predictions at the rows of a file, with intervals."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import math
+import re
+import sys
+from pathlib import Path
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import kernsel as ks
+from kernsel.cli.outputs import require_writable
+from kernsel.cli.terminal import Terminal
+from kernsel.study import Study
+from kernsel.tables import Table, read_to_predict
+
+__all__ = ["add", "run"]
+
+Vector = NDArray[np.float64]
+
+_NAMES = ("predicted", "std", "lower", "upper")
+_BLOCK = 2000  # rows between two steps of the bar
+
+
+def add(commands: Any) -> Any:
+    """Add the command to a parser; return its own."""
+    parser = commands.add_parser(
+        "predict",
+        usage="kernsel predict MODEL FILE [options]",
+        help="predict at the rows of a file, with intervals",
+        description="Predict at the rows of a file by a model that `kernsel select` has saved. The file needs the columns that "
+        "the model was learnt from, in any order. Each of its rows becomes a row of predicted, std (the standard deviation of "
+        "a new observation), lower and upper. If the file has the target, too, the error is shown.",
+        epilog="examples:\n"
+        "  kernsel predict cars.ksl new.csv\n"
+        "  kernsel predict cars.ksl new.csv --output predictions.csv --intervals 90\n"
+        "  kernsel predict cars.ksl new.parquet --output predictions.parquet --missing mean\n"
+        "  printf 'speed\\n21\\n' | kernsel predict cars.ksl - --json",
+    )
+    parser.add_argument("model", metavar="MODEL", help="a .ksl file")
+    parser.add_argument("file", metavar="FILE", help='CSV, TSV, Parquet or npz; "-" is the standard input')
+    parser.add_argument(
+        "--output", "-o", metavar="FILE", help="CSV, TSV, Parquet or npz, by its ending; the standard output by default"
+    )
+    parser.add_argument(
+        "--intervals",
+        type=percent,
+        default=95.0,
+        metavar="95",
+        help="how many observations, in percent, lie within lower and upper (default 95)",
+    )
+    parser.add_argument(
+        "--missing",
+        choices=["drop", "mean", "error"],
+        default="drop",
+        help="rows with missing values: no prediction (default), take the mean of what was learnt from, or stop",
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON document")
+    return parser
+
+
+def percent(text: str) -> float:
+    """Return a number between 0 and 100, with or without a sign of percent."""
+    found = re.fullmatch(r"(\d*[.]?\d+)\s*%?", text.strip())
+    if not found or not 0 < float(found[1]) < 100:
+        raise argparse.ArgumentTypeError(f"expected a number between 0 and 100, such as 95, got {text!r}")
+    return float(found[1])
+
+
+def run(arguments: argparse.Namespace, terminal: Terminal) -> int:
+    """Run the command, return its exit code."""
+    require_writable(arguments.output)
+    study = Study.load(arguments.model)
+    table = read_to_predict(arguments.file, study.columns, study.target.name, missing=arguments.missing)
+    for remark in table.remarks:
+        terminal.note(remark)
+    mean, std = _predicted(study, table, terminal)
+    half = NormalDist().inv_cdf(0.5 + arguments.intervals / 200) * std
+    columns = {"predicted": mean, "std": std, "lower": mean - half, "upper": mean + half}
+    # A row without a prediction stays, so that rows of both files belong together.
+    spread = {name: np.full(table.rows, np.nan) for name in _NAMES}
+    for name in _NAMES:
+        spread[name][table.kept - 1] = columns[name]
+    error = _error(study, table, mean, half)
+    if terminal.json:
+        terminal.document(_document(study, arguments, spread, error))
+    elif arguments.output is None:
+        _write_text(sys.stdout, spread, ",")
+    if arguments.output is not None:
+        _write(Path(arguments.output), spread)
+        if not terminal.json:
+            terminal.say(f"{arguments.output}: {len(table.kept):,} predictions of {study.target.name}", indent=0)
+    if error and not terminal.json:
+        said = (
+            f"{arguments.file} has {study.target.name}, too: error {error['rmse']:.4g} (root mean square), where the mean of "
+            f"what was learnt from has {error['rmse_of_mean']:.4g}; {arguments.intervals:g} % intervals contain "
+            f"{100 * error['coverage']:.0f} %."
+        )
+        if arguments.output is None:
+            terminal.note(said)
+        else:
+            terminal.say(said, indent=0)
+    return 0
+
+
+def _predicted(study: Study, table: Table, terminal: Terminal) -> tuple[Vector, Vector]:
+    """Return means and standard deviations of observations."""
+    blocks = range(0, len(table.X), _BLOCK)
+    means, spreads = [np.zeros(0)], [np.zeros(0)]
+    with terminal.progress(len(blocks)) as begin:
+        for start in blocks:
+            begin(f"row {start + 1:,} of {len(table.X):,}")
+            mean, std = study.model.predict(table.X[start : start + _BLOCK], return_std=True, noisy=True)
+            means.append(mean)
+            spreads.append(std)
+    return np.concatenate(means), np.concatenate(spreads)
+
+
+def _error(study: Study, table: Table, mean: Vector, half: Vector) -> dict[str, float]:
+    """Return how far predictions are from the target, where the file has it."""
+    if table.y is None:
+        return {}
+    there = ~np.isnan(table.y)
+    if not there.any():
+        return {}
+    y = table.y[there]
+    errors = y - mean[there]
+    of_mean = y - float(np.mean(study.model.y_train_))
+    return {
+        "rows": float(len(y)),
+        "rmse": float(np.sqrt(np.mean(errors**2))),
+        "rmse_of_mean": float(np.sqrt(np.mean(of_mean**2))),
+        "coverage": float(np.mean(np.abs(errors) <= half[there])),
+    }
+
+
+def _document(
+    study: Study, arguments: argparse.Namespace, columns: dict[str, Vector], error: dict[str, float]
+) -> dict[str, Any]:
+    rows = zip(*(columns[name].tolist() for name in _NAMES), strict=True)
+    return {
+        "kernsel": ks.__version__,
+        "model": arguments.model,
+        "source": arguments.file,
+        "target": study.target.name,
+        "intervals": arguments.intervals,
+        "predictions": [None if math.isnan(row[0]) else dict(zip(_NAMES, row, strict=True)) for row in rows],
+        "error": error or None,
+        "output": arguments.output,
+    }
+
+
+def _write(path: Path, columns: dict[str, Vector]) -> None:
+    """Write predictions in the format of the ending."""
+    ending = path.suffix.lower()
+    if ending == ".npz":
+        with path.open("wb") as file:
+            np.savez(file, **columns)  # type: ignore[arg-type]
+    elif ending in (".parquet", ".pq"):
+        try:
+            import pyarrow as arrow
+            import pyarrow.parquet as parquet
+        except ImportError as error:
+            raise ImportError("Parquet files need pyarrow: pip install 'kernsel[cli]'") from error
+        parquet.write_table(arrow.table(columns), path)
+    else:
+        with path.open("w", newline="", encoding="utf-8") as file:
+            _write_text(file, columns, "\t" if ending in (".tsv", ".tab") else ",")
+
+
+def _write_text(file: Any, columns: dict[str, Vector], delimiter: str) -> None:
+    writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
+    writer.writerow(_NAMES)
+    for row in zip(*(columns[name].tolist() for name in _NAMES), strict=True):
+        writer.writerow("" if math.isnan(value) else value for value in row)

@@ -1,0 +1,53 @@
+"""`kernsel report`: the page of a model."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import webbrowser
+from pathlib import Path
+from typing import Any
+
+from kernsel.cli.outputs import require_writable
+from kernsel.cli.select import write_page
+from kernsel.cli.terminal import Terminal
+from kernsel.study import Study
+
+__all__ = ["add", "run"]
+
+
+def add(commands: Any) -> Any:
+    """Add the command to a parser; return its own."""
+    parser = commands.add_parser(
+        "report",
+        usage="kernsel report MODEL [options]",
+        help="write the page of a model, with figures",
+        description="Write what is known of a model that `kernsel select` has saved: one HTML file that needs no other. "
+        "Needs matplotlib: pip install 'kernsel[cli]'.",
+        epilog="examples:\n  kernsel report cars.ksl --open\n  kernsel report cars.ksl --output /tmp/cars.html",
+    )
+    parser.add_argument("model", metavar="MODEL", help="a .ksl file")
+    parser.add_argument("--output", "-o", metavar="FILE", help="the name of the model with .html by default")
+    parser.add_argument("--open", action="store_true", help="show it in a browser")
+    return parser
+
+
+def run(arguments: argparse.Namespace, terminal: Terminal) -> int:
+    """Run the command, return its exit code."""
+    path = arguments.output or str(Path(arguments.model).with_suffix(".html"))
+    require_writable(path)
+    write_page(Study.load(arguments.model), path, model=arguments.model, command="")
+    terminal.say(path, indent=0)
+    if arguments.open:
+        address = Path(path).resolve().as_uri()
+        if not _has_display() or not webbrowser.open(address):
+            terminal.note(f"There is no browser to open it in; its address is {address}")
+    return 0
+
+
+def _has_display() -> bool:
+    """Tell whether a browser could show anything: one that runs in the terminal would take it over."""
+    if sys.platform in ("win32", "darwin"):
+        return True
+    return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))

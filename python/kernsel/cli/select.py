@@ -1,0 +1,225 @@
+"""`kernsel select`: choose a kernel for a table, by several criteria."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from kernsel.cli import machine, words
+from kernsel.cli.outputs import require_writable
+from kernsel.cli.parser import criteria as criteria_named
+from kernsel.cli.parser import duration, names, share, variance, whole
+from kernsel.cli.terminal import Terminal
+from kernsel.criteria import CRITERIA
+from kernsel.study import Study, kernel_of, study
+from kernsel.tables import Table, read_table
+
+__all__ = ["add", "add_choices", "choose", "run"]
+
+_DEFAULTS = 5  # kernels that are tried if none is named
+_SEARCHED = 40
+
+
+def add(commands: Any) -> Any:
+    """Add the command to a parser; return its own."""
+    parser = commands.add_parser(
+        "select",
+        usage="kernsel select FILE --target NAME [options]",
+        help="choose a kernel for a table, and learn from it",
+        description="Read a table, choose a kernel for it by each criterion, show what was tried, and keep the model that the "
+        "first criterion chooses.",
+        epilog="examples:\n"
+        "  kernsel select cars.csv --target dist\n"
+        '  kernsel select data.csv --target y --kernel "RBF + Linear" --kernel "Matern(nu=2.5)" --criterion loo,lml,gcv\n'
+        "  kernsel select data.csv --target y --kernel search --budget 2m --report report.html\n"
+        "  kernsel select big.parquet --target y --rows 3000 --leave-out id,comment --missing mean --seed 1\n"
+        "  zcat data.csv.gz | kernsel select - --target y --json > result.json\n\n"
+        'kernels: text such as "RBF", "Matern(nu=2.5) + Linear" or "RBF.on([\'speed\']) * Linear"; numbers\n'
+        "  that it does not say are found. There are RBF, Matern, RationalQuadratic, ExpSineSquared,\n"
+        "  Linear, Polynomial and more: help(kernsel.kernels) in Python. `search` builds kernels itself.\n\n"
+        "criteria:\n" + "\n".join(f"  {name:25s} {words.CRITERIA_SAID[name]}" for name in CRITERIA),
+    )
+    parser.add_argument("file", metavar="FILE", help='CSV, TSV, Parquet or npz; "-" is the standard input')
+    parser.add_argument("--target", metavar="NAME", help="the column that is to be predicted")
+    data = parser.add_argument_group("data")
+    data.add_argument(
+        "--columns", type=names, action="extend", default=[], metavar="A,B", help="predict from these columns only"
+    )
+    data.add_argument("--leave-out", type=names, action="extend", default=[], metavar="A,B", help="predict from all but these")
+    data.add_argument(
+        "--missing",
+        choices=["drop", "mean", "error"],
+        default="drop",
+        help="missing values: leave the row out (default), take the mean of the column, or stop",
+    )
+    data.add_argument(
+        "--rows",
+        type=whole(3),
+        default=1000,
+        metavar="N",
+        help="learn from so many rows at most, a random sample of more (default 1000; the time grows like N^3)",
+    )
+    data.add_argument(
+        "--test", type=share, default=0.0, metavar="20%", help="hold so many rows out, to test the model".replace("%", "%%")
+    )
+    add_choices(parser)
+    return parser
+
+
+def add_choices(parser: Any) -> None:
+    """Add what can be said of the choice and of its results."""
+    choice = parser.add_argument_group("choice")
+    choice.add_argument(
+        "--kernel",
+        action="append",
+        metavar="TEXT",
+        help=f"a kernel to try, or `search`; may be given several times ({_DEFAULTS} usual ones by default)",
+    )
+    choice.add_argument(
+        "--criterion",
+        type=criteria_named,
+        action="extend",
+        metavar="A,B",
+        help="what is best; the first one chooses the model (default reml,loo)",
+    )
+    choice.add_argument(
+        "--noise", type=variance, default="auto", metavar="VARIANCE", help="0 for data without noise; found by default"
+    )
+    choice.add_argument(
+        "--trend",
+        choices=["constant", "linear", "quadratic", "none"],
+        default="constant",
+        help="beside the kernel (default constant)",
+    )
+    choice.add_argument("--budget", type=duration, metavar="TIME", help="such as 30s, 2m or 1h: shared by all that is tried")
+    choice.add_argument("--seed", type=whole(0, 2**32 - 1), default=0, metavar="N", help="of samples and searches (default 0)")
+    results = parser.add_argument_group("results")
+    results.add_argument("--save", metavar="FILE", help="write the model there")
+    results.add_argument("--report", metavar="FILE", help="write a page with figures there, report.html")
+    results.add_argument("--json", action="store_true", help="print one JSON document instead of tables")
+
+
+def run(arguments: argparse.Namespace, terminal: Terminal) -> int:
+    """Run the command, return its exit code."""
+    if arguments.target is None:
+        from kernsel.tables.files import read_raw
+
+        there = ", ".join(list(read_raw(arguments.file).columns)[:20])
+        arguments.parser.error(f"--target: which column is to be predicted? {arguments.file} has {there}")
+    save = arguments.save or default_model(arguments.file)
+    require_writable(save, arguments.report)
+    table = read_table(
+        arguments.file, arguments.target, columns=arguments.columns, leave_out=arguments.leave_out, missing=arguments.missing
+    )
+    command = " ".join(
+        map(shlex.quote, ["kernsel", "select", arguments.file, "--target", arguments.target, *_typed(arguments)])
+    )
+    found = choose(table, arguments, terminal, rows=arguments.rows, test=arguments.test)
+    return finish(found, terminal, save=save, report=arguments.report, command=command)
+
+
+def default_model(file: str) -> str:
+    """Return the name of a model that was given none: that of the data, in the current directory."""
+    return "model.ksl" if file == "-" else Path(file).stem + ".ksl"
+
+
+def choose(table: Table, arguments: argparse.Namespace, terminal: Terminal, *, rows: int = 1000, test: float = 0.0) -> Study:
+    """Say what was read, and choose."""
+    kernels = arguments.kernel
+    search = kernels is not None and "search" in kernels
+    if search and len(kernels) > 1:
+        raise ValueError("kernel: search builds kernels itself; expected it alone, or kernels")
+    if kernels and not search:
+        kernels = [kernel_of(text, table) for text in kernels]
+    words.print_table_read(table, terminal)
+    for remark in table.remarks:
+        terminal.note(remark)
+    criteria = arguments.criterion or ["reml", "loo"]
+    total = None if search else len(criteria) * (len(kernels) if kernels else _DEFAULTS)
+    with terminal.progress(total) as begin:
+        found = study(
+            table,
+            kernels="search" if search else kernels,
+            criteria=criteria,
+            noise=arguments.noise,
+            trend=None if arguments.trend == "none" else arguments.trend,
+            rows=rows,
+            test=test,
+            budget=arguments.budget,
+            seed=arguments.seed,
+            progress=lambda criterion, kernel: begin(f"{criterion}: {kernel}"),
+        )
+    for remark in found.remarks[len(table.remarks) :]:
+        terminal.note(remark)
+    return found
+
+
+def finish(found: Study, terminal: Terminal, *, save: str | None, report: str | None, command: str) -> int:
+    """Print what was found, and write what is asked for."""
+    files = {}
+    if save is not None:
+        found.save(save)
+        files["model"] = save
+    if report is not None:
+        write_page(found, report, model=save, command=command)
+        files["report"] = report
+    if terminal.json:
+        terminal.document(machine.document_of(found, files))
+    else:
+        words.print_tried(found, terminal)
+        words.print_chosen(found, terminal)
+        _print_next(files, terminal)
+    return 130 if found.ended.startswith("interrupted") else 0
+
+
+def write_page(found: Study, path: str, *, model: str | None, command: str) -> None:
+    """Write the report."""
+    from kernsel.report import write_report
+
+    write_report(found, path, file=model or "model.ksl", command=command)
+
+
+def _print_next(files: dict[str, str], terminal: Terminal) -> None:
+    """Say what was written, and what can be done with it."""
+    if not files:
+        return
+    terminal.heading("Written")
+    if "report" in files:
+        terminal.say(f"{files['report']}, a page to look at in a browser")
+    if "model" in files:
+        model = shlex.quote(files["model"])
+        terminal.say(f"{files['model']}, the model; and now:")
+        terminal.command(f"kernsel predict {model} NEW.csv --output predictions.csv")
+        if "report" not in files:
+            terminal.command(f"kernsel report {model} --open")
+        terminal.command(f'python -c "import kernsel; print(kernsel.load({files["model"]!r}))"')
+
+
+def _typed(arguments: argparse.Namespace) -> Sequence[str]:
+    """Return the options that change the result, as they can be typed."""
+    typed: list[str] = []
+    for name, default in (
+        ("columns", []),
+        ("leave_out", []),
+        ("missing", "drop"),
+        ("rows", 1000),
+        ("test", 0.0),
+        ("kernel", None),
+        ("criterion", None),
+        ("noise", "auto"),
+        ("trend", "constant"),
+        ("budget", None),
+        ("seed", 0),
+    ):
+        value = getattr(arguments, name)
+        if value == default:
+            continue
+        option = "--" + name.replace("_", "-")
+        if name == "kernel":
+            typed += [part for text in value for part in (option, text)]
+        else:
+            typed += [option, ",".join(value) if isinstance(value, list) else str(value)]
+    return typed
