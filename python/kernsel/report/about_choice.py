@@ -8,7 +8,7 @@ import numpy as np
 
 from kernsel.report import figures
 from kernsel.report.choices import Choices
-from kernsel.report.formats import count, percent, seconds
+from kernsel.report.formats import count, counted, percent, seconds
 from kernsel.report.markup import Amounts, Html, Table, Wide, code, join, markup, paragraph, say, section, value
 from kernsel.study import Line, Study
 
@@ -59,11 +59,11 @@ def _intro(study: Study) -> Html:
     first = study.lines[study.criterion][0]
     fits = sum(len(lines) for lines in study.lines.values())
     return paragraph(
-        "{} kernels were tried, each with its numbers at their best by {}: {} fits. The model is {}, the best by {}. Values of "
+        "{} tried, each with its numbers at their best by {}: {}. The model is {}, the best by {}. Values of "
         "different criteria cannot be compared; the leave-one-out error, in units of the target, can.",
-        count(tried),
+        f"{counted(tried, 'kernel')} {'was' if tried == 1 else 'were'}",
         join(names, ", "),
-        count(fits),
+        counted(fits, "fit"),
         code(first.kernel),
         code(study.criterion),
     )
@@ -84,7 +84,7 @@ def _matrix(study: Study) -> Html:
                 row.append("failed")
             else:
                 marks = " ✓" if line is lines[0] else ""
-                shown = value(line.loo_rmse)
+                shown = value(line.loo_rmse, 4)
                 row.append(say("<strong>{}</strong>{}" if line.loo_rmse == least else "{}{}", shown, marks))
         rows.append(row)
     heads = ["kernel", *(Amounts(f"{name}") for name in study.lines)]
@@ -98,7 +98,7 @@ def _table(study: Study, criterion: str) -> Html:
         Amounts("value"),
         Amounts("error, left out"),
         Amounts("in 95 % intervals"),
-        Amounts("noise"),
+        Amounts("noise, std. dev."),
         Amounts("numbers found"),
         Amounts("evaluations"),
         Amounts("time"),
@@ -106,7 +106,9 @@ def _table(study: Study, criterion: str) -> Html:
     lines = study.lines[criterion]
     rows = [_line(line, len(heads)) for line in lines]
     chosen = [0] if criterion == study.criterion and not lines[0].problem else []
-    caption = say("By {}, {}: {} is better", code(criterion), _CRITERIA.get(criterion, "a criterion"), study.better[criterion])
+    caption = say(
+        "By {}, the {}: {} is better", code(criterion), _CRITERIA.get(criterion, "a criterion"), study.better[criterion]
+    )
     return Table(caption, heads, rows, chosen).html()
 
 
@@ -120,19 +122,17 @@ def _line(line: Line, width: int) -> list[Any]:
         say("{}{}", value(line.value, 5), early),
         value(line.loo_rmse),
         value(line.coverage, shown=percent(line.coverage)),
-        value(line.noise),
+        value(float(np.sqrt(line.noise))),
         value(line.parameters, shown=count(line.parameters)),
         value(line.evaluations, shown=count(line.evaluations)),
         value(line.seconds, shown=seconds(line.seconds)),
     ]
 
 
-def rules(study: Study, choices: Choices | None) -> Html:
+def rules(study: Study, choices: Choices) -> Html:
     """Return what each rule for lambda chooses with this kernel."""
-    if choices is None:
-        return Html("")
     rows: list[list[Any]] = []
-    for choice in choices.choices:
+    for choice in [*([] if choices.model is None else [choices.model]), *choices.rules.values()]:
         if choice.problem:
             rows.append([choice.title, Wide(say("none: {}", choice.problem), 4)])
         else:
@@ -140,13 +140,12 @@ def rules(study: Study, choices: Choices | None) -> Html:
             rows.append([choice.title, value(choice.alpha), value(deviation), value(choice.rmse), value(choice.dof)])
     heads = ["rule", Amounts("λ"), Amounts("√λ"), Amounts("error, left out"), Amounts("effective parameters")]
     intro = paragraph(
-        "With the chosen kernel as it is, how much noise λ should be assumed? Too little follows the noise, too much misses the "
-        "function. Rules that agree are a good sign; the L-curve and the discrepancy need no model of the noise, or nothing but "
-        "its size, and often smooth more."
+        "With the chosen kernel as it is, how much noise λ should be assumed? Too little follows the noise, too much misses "
+        "the function. Rules that agree are a good sign. The L-curve knows nothing of the noise, the discrepancy only its "
+        "size; both often smooth more."
     )
-    own = [i for i, choice in enumerate(choices.choices) if choice.rule == "model"]
-    table = Table("What each rule for λ chooses", heads, rows, own).html()
-    pictures = f'<div class="plots">\n{figures.curve(choices, study.target.name)}{figures.l_curve(choices)}</div>\n'
+    table = Table("What each rule for λ chooses", heads, rows, [] if choices.model is None else [0]).html()
+    pictures = Html(f'<div class="plots">\n{figures.curve(study, choices)}{figures.l_curve(study, choices)}</div>\n')
     return section("rules", "How much noise: what other rules would choose", intro + pictures + table)
 
 
@@ -156,16 +155,19 @@ def spent(study: Study) -> Html:
     total = sum(time for _, time in times)
     longest = max((time for _, time in times), default=0.0) or 1.0
     rows: list[list[Any]] = [
-        [code(what), value(time, shown=seconds(time)), Html(f'<span class="bar" style="--share: {100 * time / longest:.1f}%"></span>')]
+        [
+            code(what),
+            value(time, shown=seconds(time)),
+            Html(f'<span class="bar" style="--share: {100 * time / longest:.1f}%"></span>'),
+        ]
         for what, time in sorted(times, key=lambda pair: -pair[1])[:12]
     ]
     intro = paragraph(
-        "The study took {}, of which {} went into {} fits{}.",
+        "The study took {}, of which {} went into {}{}",
         value(study.seconds, shown=seconds(study.seconds)),
         value(total, shown=seconds(total)),
-        count(len(times)),
-        "; the longest:" if len(times) > 12 else "",
+        counted(len(times), "fit"),
+        ". The longest:" if len(times) > 12 else ".",
     )
     table = Table("Time of each fit", ["fit", Amounts("time"), markup("")], rows)
     return section("time", "Time spent", intro + table.html())
-

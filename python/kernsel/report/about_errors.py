@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from kernsel.plotting.loo import Kind
 from kernsel.report import figures
 from kernsel.report.findings import Findings
-from kernsel.report.formats import count, percent
-from kernsel.report.markup import Amounts, Html, Table, markup, paragraph, section, value
+from kernsel.report.formats import count, number, percent
+from kernsel.report.markup import Amounts, Html, Table, join, markup, paragraph, section, value
 from kernsel.study import Study
 
 __all__ = ["errors", "intervals"]
@@ -21,18 +22,25 @@ def errors(study: Study, findings: Findings) -> Html:
     """Return predictions of rows left out, and those that are far from them by name."""
     far = findings.outliers
     n = len(findings.z)
-    expected = 0.0027 * n
-    if len(far):
+    beyond = number(findings.far, 2)
+    if len(far) > 1:
         said = paragraph(
-            "{} of {} rows {} farther than three standard deviations from what the others predict; by chance it would be {}. They are "
-            "worth a look: a typing error, another regime, or noise with heavy tails.",
-            count(len(far)),
+            "{} of {} rows are farther than {} standard deviations from what the others predict, where one would be by chance. "
+            "They are worth a look: a typing error, another regime, or noise with heavy tails.",
+            value(len(far), shown=count(len(far))),
             count(n),
-            "is" if len(far) == 1 else "are",
-            "none or one" if expected < 1 else f"about {expected:.0f}",
+            beyond,
+        )
+    elif len(far):
+        said = paragraph(
+            "One row is farther than {} standard deviations from what the others predict: one of {} may be so by chance.",
+            beyond,
+            count(n),
         )
     else:
-        said = paragraph("No row is farther than three standard deviations from what the others predict: there are no outliers.")
+        said = paragraph(
+            "No row is farther than {} standard deviations from what the others predict: there are no outliers.", beyond
+        )
     listed = findings.farthest(min(n, max(5, min(len(far), _ROWS))))
     rows: list[list[Any]] = [
         [
@@ -53,9 +61,11 @@ def errors(study: Study, findings: Findings) -> Html:
         Amounts("in standard deviations"),
         Amounts("leverage"),
     ]
-    table = Table("The rows farthest from their predictions", heads, rows, chosen=[i for i, j in enumerate(listed) if j in far]).html()
+    table = Table(
+        "The rows farthest from their predictions", heads, rows, chosen=[i for i, j in enumerate(listed) if j in far]
+    ).html()
     note = paragraph("Rows are numbered as in the file, from 1 on without its header. Outliers are marked.", kind="note")
-    plots = Html(f'<div class="plots">\n{figures.truth(study, findings)}{figures.leverage(study, findings)}</div>\n')
+    plots = _plots(study, findings, "predictions", "leverage")
     return section("errors", "Predictions of rows left out", said + plots + table + note)
 
 
@@ -65,9 +75,20 @@ def intervals(study: Study, findings: Findings) -> Html:
     shares = findings.within_shares(levels)
     n = len(findings.z)
     rows: list[list[Any]] = [
-        [percent(float(level)), value(share, shown=percent(float(share))), markup(f"{count(round(float(share) * n))} of {count(n)}")]
+        [
+            percent(float(level)),
+            value(share, shown=percent(float(share))),
+            markup(f"{count(round(float(share) * n))} of {count(n)}"),
+        ]
         for level, share in zip(levels, shares, strict=True)
     ]
-    table = Table("Rows within leave-one-out intervals", [Amounts("interval"), Amounts("share within"), Amounts("rows")], rows).html()
-    plots = Html(f'<div class="plots">\n{figures.calibration(findings)}{figures.quantiles(study, findings)}</div>\n')
+    table = Table(
+        "Rows within leave-one-out intervals", [Amounts("interval"), Amounts("share within"), Amounts("rows")], rows
+    ).html()
+    plots = _plots(study, findings, "calibration", "qq")
     return section("intervals", "Do the intervals hold?", plots + table)
+
+
+def _plots(study: Study, findings: Findings, *kinds: Kind) -> Html:
+    drawn = join(figures.left_out(study, findings, kind) for kind in kinds)
+    return Html(f'<div class="plots">\n{drawn}</div>\n')

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernsel.report import figures
-from kernsel.report.formats import count, listed, number, percent, short, split_unit
+from kernsel.report.formats import count, listed, percent, short, split_unit
 from kernsel.report.inputs import Influence, Input
 from kernsel.report.markup import Amounts, Html, Table, code, column, join, markup, paragraph, say, section, value
 from kernsel.report.parameters import Number, numbers_of
@@ -35,13 +35,24 @@ def model(study: Study) -> Html:
     noise = float(np.sqrt(np.mean(chosen.noise_)))
     rows = [_row(one) for one in numbers[:_MOST]]
     rows.append(["noise", "standard deviation", value(noise), unit, "", "" if noise > 0 else "none was found"])
-    heads = ["part", "number", Amounts("value"), "unit", Amounts("over the column’s range"), "remarks"]
+    heads = ["part", "number", Amounts("value"), "unit", Amounts("over the column's range"), "remarks"]
+    if not any(row[3] for row in rows):
+        rows, heads = [row[:3] + row[4:] for row in rows], heads[:3] + heads[4:]
     table = Table("Numbers of the kernel", heads, rows).html()
     more = f"{count(len(numbers) - _MOST)} more are not shown." if len(numbers) > _MOST else ""
     return section(
         "model",
         "The chosen model",
-        join([intro, Html(f"<ul>\n{said}</ul>\n"), kernel, _remarks(numbers, chosen.selection_.at_bounds), table, paragraph("{}", more, kind="note") if more else Html("")]),
+        join(
+            [
+                intro,
+                Html(f"<ul>\n{said}</ul>\n"),
+                kernel,
+                _remarks(numbers, chosen.selection_.at_bounds),
+                table,
+                paragraph("{}", more, kind="note") if more else Html(""),
+            ]
+        ),
     )
 
 
@@ -61,16 +72,16 @@ def _remarks(numbers: list[Number], at_bounds: list[str]) -> Html:
     if "noise" in at_bounds:
         said.append(say("The noise ended at a bound of what can be told: there may be none."))
     if at:
-        names = listed([_named(one) for one in at[:8]]) + (" and others" if len(at) > 8 else "")
+        names = listed([_named(one) for one in at]) if len(at) <= 3 else f"{count(len(at))} of the numbers, as told below"
         far = all(one.bound == "upper" and one.what == "length scale" for one in at)
         meaning = " A length scale at its upper bound means that the column hardly matters." if far else ""
-        said.append(say("At a bound of the search ended: {}.{}", names, meaning))
+        said.append(say("At a bound of the search ended {}.{}", names, meaning))
     if flat:
-        names = listed([_named(one) for one in flat[:8]]) + (" and others" if len(flat) > 8 else "")
+        names = listed([_named(one) for one in flat]) if len(flat) <= 3 else f"{count(len(flat))} of the numbers, as told below"
         said.append(say("The data say nothing about {}: any other value would do as well.", names))
     if not said:
         return paragraph("No number ended at a bound of the search, and the data have something to say about each.")
-    return join(f"<p>{line}</p>\n" if False else Html(f'<p class="remark">{line}</p>\n') for line in said)
+    return join(Html(f'<p class="remark">{line}</p>\n') for line in said)
 
 
 def _named(one: Number) -> str:
@@ -79,8 +90,8 @@ def _named(one: Number) -> str:
 
 def fit(study: Study, inputs: list[Input], influences: list[Influence]) -> Html:
     """Return the function itself: over one or two inputs, or along those that move it most."""
-    if len(inputs) == 1:
-        picture = figures.slice_of(study, "fit", inputs[0], middle(study, inputs), alone=True)
+    if len(inputs) == 1 and inputs[0].kind in ("number", "date"):
+        picture = figures.line_of(study, inputs[0])
         return section("function", "The function", Html(f'<div class="plots wide">\n{picture}</div>\n'))
     smooth = all(one.kind in ("number", "date") for one in inputs)
     if len(inputs) == 2 and smooth:
@@ -88,14 +99,16 @@ def fit(study: Study, inputs: list[Input], influences: list[Influence]) -> Html:
         return section("function", "The function", Html(f'<div class="plots">\n{join(both)}</div>\n'))
     at = middle(study, inputs)
     shown = [one.input for one in influences if one.share > 0][:_SLICES] or inputs[:_SLICES]
-    slices = [figures.slice_of(study, f"slice-{i}", one, at, alone=False) for i, one in enumerate(shown)]
+    thirds = len(shown) not in (2, 4)
+    slices = figures.slices_of(study, shown, at, small=thirds)
     intro = paragraph(
-        "Along {}{}, with all others at their medians (categories at the most frequent). The band holds 95 % of what the function may "
+        "Along {}, with all others at their medians{}. The band holds 95 % of what the function may "
         "be; ticks below are the rows.",
         "each input" if len(shown) == len(inputs) else f"the {count(len(shown))} inputs that move the prediction most",
-        "",
+        "" if smooth else " or at what is most frequent",
     )
-    return section("function", "The function", intro + Html(f'<div class="plots small">\n{join(slices)}</div>\n'))
+    kind = "plots small" if thirds else "plots"
+    return section("function", "The function", intro + Html(f'<div class="{kind}">\n{join(slices)}</div>\n'))
 
 
 def middle(study: Study, inputs: list[Input]) -> NDArray[np.float64]:
@@ -116,39 +129,52 @@ def influence(study: Study, influences: list[Influence]) -> Html:
     unit = split_unit(study.target.name)[1]
     rows: list[list[Any]] = []
     for one in influences[:_MOST]:
-        per = split_unit(one.input.name)[1]
+        per = one.input.unit
         bar = Html(f'<span class="bar" style="--share: {100 * min(max(one.share, 0.0), 1.0):.1f}%"></span>')
         slope = value(one.slope) if np.isfinite(one.slope) else markup("")
-        units = f"{unit or '1'} / {per}" if per else unit
-        share = value(one.share, shown=percent(one.share) if one.share >= 0.001 else "< 0.1 %")
-        rows.append([column(one.input.name), share, bar, say("{} {}", slope, units) if np.isfinite(one.slope) else "", _direction(one)])
+        units = f"{unit} per {per}".strip() if per else unit
+        share = value(
+            one.share,
+            shown=percent(round(one.share, 2))
+            if one.share >= 0.01
+            else percent(one.share)
+            if one.share >= 0.001
+            else "< 0.1 %",
+        )
+        rows.append(
+            [column(one.input.name), share, bar, say("{} {}", slope, units) if np.isfinite(one.slope) else "", _direction(one)]
+        )
     total = sum(one.share for one in influences)
     together = (
         f" Together they come to {percent(total)}: inputs that act together are counted with each of them."
         if total > 1.1
-        else f" Together they come to {percent(total)}: inputs go together in these data, and each has what the others tell, too."
+        else f" Together they come to {percent(total)}: inputs go together here, and what they share is no one's alone."
         if total < 0.9
         else " They act one by one: together they come to nearly all."
     )
     intro = paragraph(
-        "How much of the variance of the predictions goes with each input: half the mean squared change when it alone is exchanged "
-        "with that of another row. It asks the model what it says, and so is right for sums and products of kernels, where a length "
-        "scale alone would mislead.{}",
+        "How much of the variance of the predictions goes with each input: half the mean squared change when it alone is "
+        "exchanged with that of another row. It asks the model what it says, and so is right for sums and products of kernels, "
+        "where a length scale alone would mislead.{}",
         together,
     )
     heads = ["input", Amounts("share"), markup(""), Amounts("mean slope"), "direction"]
-    return section("influence", "What moves the prediction", intro + Table("Share of the variance of predictions", heads, rows).html())
+    return section(
+        "influence", "What moves the prediction", intro + Table("Share of the variance of predictions", heads, rows).html()
+    )
 
 
 def _direction(one: Influence) -> str:
     if one.share < 1e-4:
         return "hardly moves it"
-    if not np.isfinite(one.rising):
-        return f"{count(len(one.input.levels))} levels" if one.input.kind == "category" else ""
+    if one.input.kind == "category":
+        return f"{count(len(one.input.levels))} levels"
+    if one.input.kind == "boolean":
+        level = one.input.level_of(np.array([float(one.slope > 0)]))
+        share = max(one.rising, 1 - one.rising)
+        return f"larger for {short(level)}" + (f", at {percent(round(share, 2))} of the rows" if share < 0.995 else "")
     if one.rising in (0.0, 1.0):
         return "rises everywhere" if one.rising else "falls everywhere"
-    return f"rises at {percent(one.rising)} of the rows"
-
-
-__all__ += ["middle"]
-assert number
+    if not 0.005 < one.rising < 0.995:
+        return "rises nearly everywhere" if one.rising > 0.5 else "falls nearly everywhere"
+    return f"rises at {percent(round(one.rising, 2))} of the rows"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kernsel.report.findings import Findings
-from kernsel.report.formats import count, number, percent, split_unit
+from kernsel.report.formats import count, date, percent, split_unit
 from kernsel.report.inputs import Input
 from kernsel.report.markup import Amounts, Html, Table, column, join, markup, paragraph, say, section, value
 from kernsel.study import Study
@@ -37,11 +37,11 @@ def headline(study: Study, findings: Findings, inputs: list[Input]) -> Html:
     if findings.verdict == "constant":
         sentence = say("Every value of {} is {}: there is nothing to predict.", target, value(float(findings.truth[0]), 6))
     elif findings.verdict == "useless":
-        best = min((line.loo_rmse for lines in study.lines.values() for line in lines if not line.problem), default=np.nan)
+        best = min(line.loo_rmse for lines in study.lines.values() for line in lines if not line.problem)
         what = "The chosen model does not predict" if best < findings.rmse_of_mean else "Nothing that was tried predicts"
         sentence = say(
-            "{} {} from {} better than its mean does: a row that is left out is missed by {} typically, by the mean of the others "
-            "by {}.",
+            "{} {} from {} better than its mean does: a row that is left out is missed by {} typically, by the mean of the "
+            "others by {}.",
             what,
             target,
             _inputs(inputs),
@@ -49,7 +49,9 @@ def headline(study: Study, findings: Findings, inputs: list[Input]) -> Html:
             of_mean,
         )
     else:
-        barely = " This may be chance: the gain is less than twice its standard error." if findings.verdict == "doubtful" else ""
+        barely = (
+            " This may be chance: the gain is less than twice its standard error." if findings.verdict == "doubtful" else ""
+        )
         sentence = say(
             "{} is predicted from {} to within {} typically, where always saying the mean misses by {}: {} of the variance is "
             "explained.{}",
@@ -61,14 +63,15 @@ def headline(study: Study, findings: Findings, inputs: list[Input]) -> Html:
             barely,
         )
     how = paragraph(
-        "Typically means the root mean square over {} rows, each predicted from the {} others. The noise and the kernel were chosen on "
-        "all of them, so expect a little more on new rows{}.",
+        "Typically means the root mean square over {} rows, each predicted from the {} others. The noise and the kernel were "
+        "chosen on all of them, so expect a little more on new rows{}.",
         count(n),
         count(n - 1),
-        " – or look at the rows held out, below" if study.test else "",
+        " than that, or look at the rows that were held out" if study.test else "",
         kind="note",
     )
-    return Html(f'<p class="headline">{sentence}</p>\n{_tiles(study, findings)}{how if findings.verdict != "constant" else ""}{_test(study)}')
+    said = Html(f'<p class="headline">{sentence}</p>\n')
+    return join([said, _tiles(study, findings), *([] if findings.verdict == "constant" else [how]), _test(study)])
 
 
 def _tiles(study: Study, findings: Findings) -> Html:
@@ -77,15 +80,21 @@ def _tiles(study: Study, findings: Findings) -> Html:
     noise = float(np.sqrt(np.mean(model.noise_)))
     tiles = [
         ("typical error, left out", value(findings.rmse), "root mean square"),
-        ("the mean’s error", value(findings.rmse_of_mean), "always saying the mean"),
+        ("the mean's error", value(findings.rmse_of_mean), "always saying the mean"),
         ("variance explained", value(findings.explained, shown=percent(findings.explained)), "of rows left out"),
-        ("in 95 % intervals", value(findings.within / n, shown=percent(findings.within / n)), f"{count(findings.within)} of {count(n)} rows"),
+        (
+            "in 95 % intervals",
+            value(findings.within / n, shown=percent(findings.within / n)),
+            f"{count(findings.within)} of {count(n)} rows",
+        ),
         ("noise found", value(noise), "standard deviation"),
         ("rows learnt from", value(n, shown=count(n)), f"of {count(study.rows)} in the file"),
     ]
     if findings.verdict == "constant":
         tiles = tiles[-1:]
-    cells = "".join(f"<div><dt>{markup(what)}</dt><dd>{shown}<small>{markup(more)}</small></dd></div>\n" for what, shown, more in tiles)
+    cells = "".join(
+        f"<div><dt>{markup(what)}</dt><dd>{shown}<small>{markup(more)}</small></dd></div>\n" for what, shown, more in tiles
+    )
     return Html(f'<dl class="tiles">\n{cells}</dl>\n')
 
 
@@ -94,7 +103,8 @@ def _test(study: Study) -> Html:
         return Html("")
     test = study.test
     return paragraph(
-        "<strong>On {} rows that were held out</strong> the error is {}, always saying the mean {}; the 95 % intervals hold {} of them.",
+        "<strong>On {} rows that were held out</strong> the error is {}, always saying the mean {}; the 95 % intervals hold {} "
+        "of them.",
         value(test["rows"], shown=count(int(test["rows"]))),
         value(test["rmse"]),
         value(test["rmse_of_mean"]),
@@ -120,19 +130,15 @@ def data(study: Study) -> Html:
         "all" if used == study.rows else count(used),
     )
     remarks = "".join(f"<li>{markup(remark)}</li>\n" for remark in study.remarks)
-    return section("data", "The data", intro + (f"<ul>\n{remarks}</ul>\n" if remarks else "") + table.html())
+    return section("data", "The data", intro + Html(f"<ul>\n{remarks}</ul>\n" if remarks else "") + table.html())
 
 
 def _row(one: Column, role: str) -> list[Html | str]:
     kind = f"{role}, {one.kind}" if role else one.kind
-    known = [value(v, 4, shown=_date(v) if one.kind == "date" else None) for v in (one.least, one.mean, one.greatest)]
+    known = [value(v, 4, shown=date(v) if one.kind == "date" else None) for v in (one.least, one.mean, one.greatest)]
     numbers: list[Html | str] = list(known) if np.isfinite(one.least) else ["", "", ""]
-    levels = f"{', '.join(one.levels[:8])}{', …' if len(one.levels) > 8 else ''}" if one.kind == "category" else ""
-    said = "; ".join(part for part in (one.why, levels) if part)
+    said = markup(one.why)
+    if one.kind == "category":
+        said = said + ": " + join([column(level) for level in one.levels[:8]], ", ") + (", …" if len(one.levels) > 8 else "")
     missing = value(one.missing, shown=count(one.missing)) if one.missing else markup("0")
     return [column(one.name), kind, *numbers, missing, said]
-
-
-def _date(days: float) -> str:
-    """Return the date that is so many days after 1970-01-01."""
-    return str(np.datetime64(round(days * 86400), "s")).replace("T", " ").removesuffix(" 00:00:00") if np.isfinite(days) else number(days)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import platform
+import shlex
 from datetime import UTC, datetime
 
 import numpy as np
@@ -16,47 +18,70 @@ from kernsel.study import Study
 
 __all__ = ["made_by", "use"]
 
+_NAMED = 40  # columns
+
 
 def use(study: Study, file: str) -> Html:
-    """Return how to load the model, with a row of the data to try."""
+    """Return how to load the model, with the first row of the data to try."""
     x = [float(f"{v:.6g}") for v in study.model.X_train_[0]]
-    row = ", ".join(f"{v:g}" if len(x) > 6 else repr(v) for v in x)
-    d = len(x)
-    python = f'''import kernsel as ks
+    row = ", ".join(f"{v:g}" for v in x)
+    mean, std = study.model.predict([x], return_std=True)
+    name = json.dumps(file, ensure_ascii=False)
+    python = f"""import kernsel as ks
 
 model = ks.load({file!r})
 mean, std = model.predict([[{row}]], return_std=True)
-'''
-    cpp = f'''#include <cstdio>
+print(mean, std)  # {mean[0]:.6g}, {std[0]:.6g}
+"""
+    cpp = f"""#include <cstdio>
 #include <vector>
 
 #include <kernsel/model.hpp>
 
 int main() {{
+  kernsel::Model model;
+  kernsel::Status status = kernsel::load_model({name}, model);
   const std::vector<double> x{{{row}}};
-  return 0;  // {d} {file}
+  double mean = 0.0, deviation = 0.0;
+  if (status.ok()) {{
+    status = model.predict(kernsel::rows(x.data(), 1, {len(x)}), kernsel::rows(&mean, 1, 1), kernsel::rows(&deviation, 1, 1));
+  }}
+  if (!status.ok()) {{
+    std::fprintf(stderr, "%s\\n", status.message);
+    return 1;
+  }}
+  std::printf("%g %g\\n", mean, deviation);  // {mean[0]:.6g} {std[0]:.6g}
 }}
-'''
-    shell = f"kernsel predict {file} new.csv --output predictions.csv --intervals 95\n"
-    names = join([code(name) for name in study.names[:40]], ", ")
-    more = f" and {count(len(study.names) - 40)} more" if len(study.names) > 40 else ""
+"""
+    cmake = """find_package(kernsel REQUIRED)  # -Dkernsel_DIR=$(python -c "import kernsel; print(kernsel.get_cmake_dir())")
+target_link_libraries(program PRIVATE kernsel::core)
+"""
+    shell = f"kernsel predict {shlex.quote(file)} new.csv --output predictions.csv --intervals 95\n"
+    names = join([code(name) for name in study.names[:_NAMED]], ", ")
+    more = f" and {count(len(study.names) - _NAMED)} more" if len(study.names) > _NAMED else ""
     return section(
         "use",
         "Use the model",
         join(
             [
-                paragraph("For a file with the same columns:"),
+                paragraph("For a file with the same columns, on the command line:"),
                 program(shell, "Command line"),
-                paragraph("From Python; the columns are {}{}:", names, more),
+                paragraph(
+                    "From Python. The columns of X are {}{}. The first row that was learnt from gives what the comment says; "
+                    "the standard deviation is that of the function, without noise.",
+                    names,
+                    more,
+                ),
                 program(python, "Python"),
                 paragraph("From C++, without Python:"),
                 program(cpp, "C++"),
+                program(cmake, "CMake"),
             ]
         ),
     )
 
 
-def made_by(study: Study, command: str) -> Html:
+def made_by(command: str) -> Html:
     """Return what made this page."""
     rows = [
         ["kernsel", _core.version()],
@@ -67,5 +92,9 @@ def made_by(study: Study, command: str) -> Html:
         ["instruction set", _core.isa()],
         ["made", datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")],
     ]
-    said = paragraph("Command:") + program(command + "\n", "Command") if command else Html("")
+    said = Html("")
+    if command:
+        said = program(command + "\n", "Command") + paragraph(
+            "The same command on the same file gives the same model.", kind="note"
+        )
     return section("made", "How this was made", said + Table("Versions", ["what", "version"], rows).html())

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kernsel.path import PathValues, RegularizationPath
+from kernsel.path import RegularizationPath
+from kernsel.plotting import PathDisplay
+from kernsel.plotting.path_of_model import path_of_model
+from kernsel.plotting.rules import STYLES
 from kernsel.study import Study
 
 __all__ = ["Choice", "Choices", "choices_of"]
-
-_POINTS = 160  # of each curve
-_BEYOND = 30.0  # times the smallest and the largest choice that is shown
 
 
 @dataclass(frozen=True)
@@ -21,8 +21,6 @@ class Choice:
 
     Attributes
     ----------
-    rule : str
-        As :meth:`kernsel.RegularizationPath.best` has it, or "model".
     title : str
     alpha : float
         nan if the rule chooses none.
@@ -34,7 +32,6 @@ class Choice:
         Why the rule chooses none.
     """
 
-    rule: str
     title: str
     alpha: float
     rmse: float
@@ -44,50 +41,41 @@ class Choice:
 
 @dataclass(frozen=True)
 class Choices:
-    """The choices of all rules, the model's own first, and the curves around them."""
+    """The path of the chosen kernel, where the model is on it, and what each rule chooses.
 
-    choices: list[Choice]
+    Attributes
+    ----------
+    path : RegularizationPath
+    model : Choice or None
+        None if there is no noise, not even as much as rounding needs.
+    rules : dict of str to Choice
+    """
+
     path: RegularizationPath
-    curves: PathValues
-    likelihood: str  # the name of its curve
+    model: Choice | None
+    rules: dict[str, Choice]
+
+    @property
+    def alpha(self) -> float | None:
+        """The lambda of the model."""
+        return None if self.model is None else self.model.alpha
 
 
-def choices_of(study: Study) -> Choices | None:
-    """Return what each rule chooses; None if the noise differs from point to point, and is not one number to choose."""
-    model = study.model
-    noise = np.unique(model.noise_)
-    if len(noise) > 1:
-        return None
-    own = float(noise[0] + model.jitter_)
-    trend = model._conditional.H
-    restricted = trend.shape[1] > 0
-    path = RegularizationPath(
-        model.kernel_,
-        model.y_train_,
-        X=model.X_train_,
-        noise_std=float(np.sqrt(own)) if own > 0 else None,
-        trend=trend if restricted else None,
-    )
-    rules = [
-        ("loo", "leave-one-out"),
-        ("gcv", "GCV"),
-        ("reml", "restricted likelihood") if restricted else ("lml", "likelihood"),
-        ("discrepancy", "discrepancy"),
-        ("lcurve", "L-curve corner"),
-    ]
-    found = [_at(path, "model", "the model", own)] if own > 0 else []
-    for rule, title in rules:
-        try:
-            found.append(_at(path, rule, title, path.best(rule)))
-        except ValueError as error:  # there is no such lambda
-            found.append(Choice(rule, title, np.nan, np.nan, np.nan, str(error).split(": ", 1)[-1]))
-    least, largest = path.alphas[[0, -1]]
-    # A rule that ends far from all others would leave no room for them.
-    inside = [c.alpha for c in found if least <= c.alpha <= largest] or [least, largest]
-    shown = np.geomspace(max(min(inside) / _BEYOND, 1e-4 * least), min(max(inside) * _BEYOND, largest), _POINTS)
-    return Choices(found, path, path.at(shown), "restricted_log_likelihood" if restricted else "log_likelihood")
+def choices_of(study: Study) -> Choices:
+    """Return what each rule chooses."""
+    of = path_of_model(study.model, None, None, 0)
+    found = PathDisplay(path=of.path, alpha=of.alpha, scale_known=of.scale_known)
+    rules = {}
+    for rule in found.rules:
+        title = STYLES[rule].name
+        if rule in found.choices_:
+            rules[rule] = _choice(of.path, title, found.choices_[rule])
+        else:
+            rules[rule] = Choice(title, np.nan, np.nan, np.nan, found.problems_[rule].removeprefix(f"{rule}: "))
+    model = None if of.alpha is None else _choice(of.path, "the model", of.alpha)
+    return Choices(of.path, model, rules)
 
 
-def _at(path: RegularizationPath, rule: str, title: str, alpha: float) -> Choice:
+def _choice(path: RegularizationPath, title: str, alpha: float) -> Choice:
     values = path.at(alpha)
-    return Choice(rule, title, float(alpha), float(np.sqrt(values.loo[0])), float(values.effective_dof[0]))
+    return Choice(title, float(alpha), float(np.sqrt(values.loo[0])), float(values.effective_dof[0]))

@@ -64,7 +64,7 @@ _STYLE = {
     "patch.facecolor": COLORS["blue"],
 }
 _CYCLE = ("blue", "red", "green", "purple", "ochre", "sky")
-WIDTH = 340.0  # of a figure in points: that of a phone, so that its text is read there
+_MOST_MARKS = 2500  # of more, a picture is made
 
 
 def require_matplotlib() -> Any:
@@ -77,7 +77,7 @@ def require_matplotlib() -> Any:
 
 
 def draw(
-    name: str, title: str, alt: str, caption: Any, paint: Callable[[Any], None], *, height: float = 240.0, kind: str = ""
+    name: str, title: str, alt: str, caption: Any, paint: Callable[[Any], None], *, width: float = 340.0, height: float
 ) -> Html:
     """Return a figure as HTML.
 
@@ -90,10 +90,8 @@ def draw(
     caption : str or Html
     paint : callable
         Draws on a matplotlib figure.
-    height : float
-        Beside a width of 340.
-    kind : str
-        A class of style.css.
+    width, height : float
+        In points; by default as wide as on a phone, so that its text can be read there.
     """
     matplotlib = require_matplotlib()
     from matplotlib.figure import Figure
@@ -103,14 +101,13 @@ def draw(
     with matplotlib.rc_context(style), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing")  # it is the reader's browser that needs the glyph
         warnings.filterwarnings("ignore", ".*Matplotlib currently does not support")
-        figure = Figure(figsize=(WIDTH / 72, height / 72), layout="constrained")
+        figure = Figure(figsize=(width / 72, height / 72), layout="constrained")
         paint(figure)
         _with_plain_numbers(figure)
-        figure.savefig(file, format="svg", metadata={"Creator": None, "Date": None, "Format": None, "Type": None})
+        _with_pictures_of_many(figure)
+        figure.savefig(file, format="svg", dpi=200, metadata={"Creator": None, "Date": None, "Format": None, "Type": None})
     picture = _inline(file.getvalue(), name, title, alt)
-    return Html(
-        f'<figure id="{name}" class="{f"plot {kind}".strip()}">\n{picture}\n<figcaption>{markup(caption)}</figcaption>\n</figure>\n'
-    )
+    return Html(f'<figure id="{name}" class="plot">\n{picture}\n<figcaption>{markup(caption)}</figcaption>\n</figure>\n')
 
 
 def _with_plain_numbers(figure: Any) -> None:
@@ -122,6 +119,14 @@ def _with_plain_numbers(figure: Any) -> None:
             if isinstance(axis.get_major_formatter(), LogFormatter):
                 axis.set_major_formatter(FuncFormatter(_decade))
                 axis.set_minor_formatter(NullFormatter())
+
+
+def _with_pictures_of_many(figure: Any) -> None:
+    """Make thousands of marks or lines one picture."""
+    for axes in figure.axes:
+        for drawn in axes.collections:
+            if max(len(drawn.get_offsets()), len(drawn.get_paths())) > _MOST_MARKS:
+                drawn.set_rasterized(True)
 
 
 def _decade(value: float, _: int) -> str:
@@ -167,9 +172,27 @@ def _tag(tag: str, ids: dict[str, str]) -> str:
 
 
 def _with_shared_styles(body: str) -> str:
-    """Say the style that all markers of a group have only once."""
+    """Say once what many marks or lines in a row have in common: where they are clipped, and their style."""
+    lines: list[str] = []
+    run: list[str] = []
+    shared: tuple[str, ...] = ()
 
-    def shared(group: re.Match[str]) -> str:
-        return f'<g{group[1]} style="{group[3]}">' + group[2].replace(f' style="{group[3]}"', "") + "</g>"
+    def end() -> None:
+        if len(run) > 2:
+            plain = [line.replace(part, "") for line in run for part in ["".join(shared)]]
+            lines.extend([f"<g{''.join(shared)}>", *plain, "</g>"])
+        else:
+            lines.extend(run)
+        run.clear()
 
-    return re.sub(r"<g((?: clip-path=\"[^\"]*\")?)>((?:\s*<use [^>]*?style=\"([^\"]*)\"/>)(?:\s*<use [^>]*? style=\"\3\"/>)+\s*)</g>", shared, body)
+    for line in body.split("\n"):
+        found = re.fullmatch(r'<(?:use|path)(?: [a-z]+="[^"]*")*?((?: clip-path="[^"]*")?)( style="[^"]*")/>', line)
+        if run and (found is None or found.groups() != shared):
+            end()
+        if found is None:
+            lines.append(line)
+        else:
+            shared = found.groups()
+            run.append(line)
+    end()
+    return "\n".join(lines)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
+from scipy import special, stats
 
 from kernsel.study import Study
 
@@ -14,7 +14,6 @@ __all__ = ["Findings", "findings_of"]
 
 Vector = NDArray[np.float64]
 
-_FAR = 3.0  # standard deviations: 1 of 370 points of a Gaussian process that is right
 _SURE = 2.0  # standard errors by which the model must be better than the mean
 
 
@@ -58,15 +57,35 @@ class Findings:
         return np.argsort(-np.abs(self.z), kind="stable")[:count]
 
     @property
+    def far(self) -> float:
+        """How many standard deviations off is an outlier: as far as one of the points is by chance."""
+        return float(special.ndtri(1 - 0.5 / len(self.z)))
+
+    @property
     def outliers(self) -> NDArray[np.intp]:
-        """Which points are beyond three standard deviations, the farthest first."""
+        """Which points are outliers, the farthest first."""
         order = self.farthest(len(self.z))
-        return order[np.abs(self.z[order]) > _FAR]
+        return order[np.abs(self.z[order]) > self.far]
 
     def within_shares(self, nominal: Vector) -> Vector:
         """Return for nominal shares of intervals how many of the truths are within them."""
         widths = special.ndtri(0.5 * (1 + nominal))
         return np.asarray(np.mean(np.abs(self.z)[:, None] <= widths, axis=0))
+
+    @property
+    def calibration(self) -> str:
+        """Whether intervals hold what they promise, in a sentence."""
+        n = len(self.z)
+        nominal = np.linspace(0.02, 0.98, 49)
+        observed = self.within_shares(nominal)
+        low, high = (stats.binom.ppf(level, n, nominal) / n for level in (0.025, 0.975))
+        if ((observed >= low - 1e-9) & (observed <= high + 1e-9)).mean() > 0.9:
+            return "They hold what they promise, as far as chance lets one see."
+        if (observed >= nominal).all():
+            return "They are wider than need be: the model is surer than it says."
+        if (observed <= nominal).all():
+            return "They are too narrow: the model is less sure than it says."
+        return "Narrow and wide ones do not agree: errors have another distribution than the model takes them to have."
 
 
 def findings_of(study: Study) -> Findings:

@@ -7,17 +7,35 @@ from html import escape as _escape
 from math import floor, inf, isfinite, isnan, log10
 from typing import Any
 
-__all__ = ["clean", "count", "escape", "listed", "number", "percent", "power_of_ten", "seconds", "short", "split_unit"]
+import numpy as np
 
-# What no page can hold or what turns the text around it: control characters, halves of surrogate pairs, and orders of direction.
-_UNFIT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\u200e\u200f\u2028-\u202e\u2066-\u2069\ufdd0-\ufdef\ufffe\uffff]")
+__all__ = [
+    "clean",
+    "count",
+    "counted",
+    "date",
+    "escape",
+    "listed",
+    "number",
+    "percent",
+    "power_of_ten",
+    "seconds",
+    "short",
+    "split_unit",
+]
+
+_MINUS, _TIMES, _NONE = "\N{MINUS SIGN}", "\N{MULTIPLICATION SIGN}", "\N{EN DASH}"
+# What no page can hold, or turns the text around it: control characters, halves of surrogate pairs, orders of direction.
+_UNFIT = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\u200e\u200f\u2028-\u202e\u2066-\u2069\ufdd0-\ufdef\ufffe\uffff]"
+)
 _RAISED = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 _UNIT = re.compile(r"(.*\S)\s*[(\[]([^()\[\]]{1,20})[)\]]", re.DOTALL)
 
 
 def clean(text: str) -> str:
     """Return a text on one line, without characters that a page cannot hold or that turn others around."""
-    return " ".join(_UNFIT.sub("\N{REPLACEMENT CHARACTER}", text).split())
+    return re.sub(r"\s+", " ", _UNFIT.sub("\N{REPLACEMENT CHARACTER}", text))
 
 
 def escape(text: str) -> str:
@@ -58,22 +76,22 @@ def number(value: Any, digits: int = 3) -> str:
     """
     value = float(value)
     if isnan(value):
-        return "–"
+        return _NONE
     if not isfinite(value):
-        return "∞" if value == inf else "−∞"
+        return "∞" if value == inf else f"{_MINUS}∞"
     if value == 0:
         return "0"
-    sign, size = ("−" if value < 0 else ""), abs(value)
+    sign, size = (_MINUS if value < 0 else ""), abs(value)
     power = floor(log10(size))
     if round(size / 10.0**power, digits - 1) >= 10 and power < 300:
         power += 1
     if -4 <= power < 7:
         text = f"{size:,.{max(digits - 1 - power, 0)}f}"
-        if size == round(size) and "." in text:  # a whole number, and meant so
-            text = text.split(".")[0]
+        if "." in text and float(text.replace(",", "")) == size:  # 18.00 is 18, and 42.20 is 42.2
+            text = text.rstrip("0").rstrip(".")
         return sign + text
     mantissa = f"{size:.{digits - 1}e}".split("e")
-    return f"{sign}{mantissa[0]} × {power_of_ten(int(mantissa[1]))}"
+    return f"{sign}{mantissa[0]} {_TIMES} {power_of_ten(int(mantissa[1]))}"
 
 
 def power_of_ten(power: int) -> str:
@@ -91,13 +109,27 @@ def percent(share: float) -> str:
     ('94 %', '99.987 %', '100 %', '0.2 %')
     """
     if not isfinite(share):
-        return "–"
+        return _NONE
     away = min(abs(share), abs(1 - share))
     if away == 0 or away < 1e-9:
         return f"{round(share):.0%}".replace("%", " %")
     # So that what is missing is seen: two digits of it from 99.9 % on, whole percents in between.
     digits = 0 if away >= 0.01 else min(max(-floor(log10(away)) - 2, 0) + (share > 0.5), 8)
-    return f"{100 * share:.{digits}f} %".replace("-", "−")
+    return f"{100 * share:.{digits}f} %".replace("-", _MINUS)
+
+
+def date(days: float) -> str:
+    """Return the date that is so many days after 1970-01-01, with its time if it has one.
+
+    Examples
+    --------
+    >>> from kernsel.report.formats import date
+    >>> date(19000.0), date(0.25)
+    ('2022-01-08', '1970-01-01 06:00')
+    """
+    if not abs(days) < 1e6:
+        return number(days)
+    return str(np.datetime64(round(days * 1440), "m")).replace("T", " ").removesuffix(" 00:00")
 
 
 def count(value: int) -> str:
@@ -108,7 +140,7 @@ def count(value: int) -> str:
 def seconds(value: float) -> str:
     """Return a time in the unit that suits it."""
     if not isfinite(value):
-        return "–"
+        return _NONE
     if value < 0.0995:
         return f"{number(1000 * value, 2)} ms"
     if value < 99.5:
@@ -116,6 +148,11 @@ def seconds(value: float) -> str:
     minutes, rest = divmod(round(value), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
+
+
+def counted(value: int, what: str) -> str:
+    """Return how many there are of something."""
+    return f"{count(value)} {what}{'' if value == 1 else 's'}"
 
 
 def listed(items: list[str], last: str = "and") -> str:

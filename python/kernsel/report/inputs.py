@@ -7,7 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from kernsel.report.formats import date, number, split_unit
 from kernsel.study import Study
+from kernsel.tables.encode import encoded_names
 
 __all__ = ["Influence", "Input", "influences", "inputs_of"]
 
@@ -29,13 +31,28 @@ class Input:
     places : list of int
         Which columns of X it is: several, if it is a category.
     levels : list of str
-        Of a category or a boolean, as many as there are 0/1 columns, or one more.
+        Of a category or a boolean.
     """
 
     name: str
     kind: str
     places: list[int]
     levels: list[str]
+
+    @property
+    def unit(self) -> str:
+        """Of its values, if it is known."""
+        return "day" if self.kind == "date" else split_unit(self.name)[1]
+
+    def shown(self, x: float) -> str:
+        """Return one of its values as it is read."""
+        return date(x) if self.kind == "date" else number(x)
+
+    def level_of(self, code: Vector) -> str:
+        """Return the level that numbers in its columns stand for."""
+        if len(code) > 1:
+            return self.levels[int(np.argmax(code))]
+        return self.levels[int(code[0])] if self.levels else f"{code[0]:g}"
 
 
 @dataclass(frozen=True)
@@ -50,7 +67,7 @@ class Influence:
         over that variance. It counts all that the input takes part in: shares of inputs that act together add up to more than
         one.
     slope : float
-        Mean derivative of the prediction in the input; nan for categories and booleans.
+        Mean derivative of the prediction in the input; nan for categories. Of a boolean, the mean difference that it makes.
     rising : float
         The share of points where that derivative is positive.
     """
@@ -66,15 +83,10 @@ def inputs_of(study: Study) -> list[Input]:
     found: list[Input] = []
     at = 0
     for column in study.columns:
-        if column.kind in ("constant", "left out"):
-            continue
-        places = [at]
-        if column.kind == "category":
-            places = [i for i in range(at, len(study.names)) if study.names[i].startswith(f"{column.name}=")]
-        found.append(Input(column.name, column.kind, places, list(column.levels)))
-        at = places[-1] + 1
-    if [i for one in found for i in one.places] != list(range(len(study.names))):
-        raise ValueError(f"study: its columns are not those of its names, {', '.join(study.names)}")
+        names = encoded_names(column)
+        if names:
+            found.append(Input(column.name, column.kind, list(range(at, at + len(names))), list(column.levels)))
+        at += len(names)
     return found
 
 
@@ -83,33 +95,37 @@ def influences(study: Study, inputs: list[Input]) -> list[Influence]:
 
     Nothing is assumed of the kernel: the model is asked what it says when one input alone is exchanged between rows.
     """
-    model = study.model
     rng = np.random.default_rng(0)
-    X = model.X_train_
+    X = study.model.X_train_
     X = X[np.sort(rng.permutation(len(X))[:_POINTS])]
     n = len(X)
-    mean = model.predict(X)
-    variance = float(np.var(mean, ddof=1)) if n > 1 else 0.0
+    mean = _predicted(study, X)
+    variance = float(np.var(mean, ddof=1))
     order = rng.permutation(n)
-    shifts = np.unique(np.linspace(1, n - 1, min(_SHIFTS, n - 1)).round().astype(int)) if n > 1 else []
+    shifts = np.unique(np.linspace(1, n - 1, min(_SHIFTS, n - 1)).round().astype(int))
     found = []
     for one in inputs:
         squares = []
         for shift in shifts:
             exchanged = X.copy()
-            exchanged[np.ix_(order, one.places)] = X[np.ix_(np.roll(order, shift), one.places)]
-            squares.append(np.mean((model.predict(exchanged) - mean) ** 2))
-        share = 0.5 * float(np.mean(squares)) / variance if variance > 0 and squares else 0.0
-        slopes = _slopes(study, X, one.places[0]) if one.kind in ("number", "date") else np.full(1, np.nan)
+            for place in one.places:
+                exchanged[order, place] = X[np.roll(order, shift), place]
+            squares.append(np.mean((_predicted(study, exchanged) - mean) ** 2))
+        share = 0.5 * float(np.mean(squares)) / variance if variance > 0 else 0.0
+        slopes = _slopes(study, X, one) if one.kind != "category" else np.full(1, np.nan)
         rising = float(np.mean(slopes > 0)) if np.isfinite(slopes).all() else np.nan
         found.append(Influence(one, share, float(slopes.mean()), rising))
     return sorted(found, key=lambda influence: -influence.share)
 
 
-def _slopes(study: Study, X: Vector, place: int) -> Vector:
-    """Return the derivatives of the prediction in one column, by central differences: kernels of any kind can be asked."""
+def _slopes(study: Study, X: Vector, one: Input) -> Vector:
+    """Return the derivatives of the prediction in one column, by differences: kernels of any kind can be asked."""
+    place = one.places[0]
     step = 1e-5 * float(np.ptp(study.model.X_train_[:, place]))
     ahead, behind = X.copy(), X.copy()
-    ahead[:, place] += step
-    behind[:, place] -= step
-    return np.asarray((study.model.predict(ahead) - study.model.predict(behind)) / (2 * step))
+    ahead[:, place], behind[:, place] = (1.0, 0.0) if one.kind == "boolean" else (X[:, place] + step, X[:, place] - step)
+    return np.asarray((_predicted(study, ahead) - _predicted(study, behind)) / (ahead - behind)[:, place])
+
+
+def _predicted(study: Study, X: Vector) -> Vector:
+    return np.asarray(study.model.predict(X))

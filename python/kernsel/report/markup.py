@@ -10,13 +10,30 @@ from typing import Any
 
 from kernsel.report.formats import clean, escape, number, short
 
-__all__ = ["Amounts", "Html", "Table", "Wide", "code", "column", "join", "markup", "paragraph", "program", "say", "section", "value"]
+__all__ = [
+    "Amounts",
+    "Html",
+    "Table",
+    "Wide",
+    "code",
+    "column",
+    "join",
+    "markup",
+    "paragraph",
+    "program",
+    "say",
+    "section",
+    "value",
+]
 
 
 class Html(str):
     """A text that is HTML already, and is not escaped again."""
 
     __slots__ = ()
+
+    def __add__(self, other: str) -> Html:
+        return Html(f"{self}{markup(other)}")
 
 
 class Amounts(str):
@@ -55,7 +72,7 @@ def column(name: str, most: int = 48) -> Html:
 
 def code(text: str) -> Html:
     """Return a text as code within a line."""
-    return Html(f"<code>{escape(text)}</code>")
+    return Html(f"<code><bdi>{escape(text)}</bdi></code>")
 
 
 def program(text: str, what: str) -> Html:
@@ -115,8 +132,8 @@ class Table:
         caption = markup(self.caption)
         label = escape(html.unescape(re.sub("<[^>]*>", "", caption)))
         return Html(
-            f'<div class="scroll" role="region" tabindex="0" aria-label="{label}">\n<table>\n<caption>{caption}</caption>\n'
-            f"<thead><tr>{heads}</tr></thead>\n<tbody>\n{body}</tbody>\n</table>\n</div>\n"
+            f'<div class="scroll" role="region" tabindex="0" aria-label="{label}">\n<table>\n'
+            f"<caption><span>{caption}</span></caption>\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{body}</tbody>\n</table>\n</div>\n"
         )
 
     def _row(self, row: Sequence[Any], amounts: Sequence[bool], chosen: bool) -> str:

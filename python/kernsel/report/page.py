@@ -24,20 +24,20 @@ def page(study: Study, file: str, command: str) -> str:
     findings = findings_of(study)
     inputs = inputs_of(study)
     moved = influences(study, inputs)
-    choices = choices_of(study) if findings.verdict != "constant" else None
     title = about_result.title(study, inputs)
-    parts = [
-        about_result.data(study),
-        about_choice.kernels(study),
-        about_model.model(study),
-        about_model.fit(study, inputs, moved),
-        about_model.influence(study, moved),
-        about_errors.errors(study, findings),
-        about_errors.intervals(study, findings),
-        about_choice.rules(study, choices),
+    parts = [about_result.data(study), about_choice.kernels(study), about_model.model(study)]
+    if findings.verdict != "constant":  # otherwise there is nothing to see
+        parts += [
+            about_model.fit(study, inputs, moved),
+            about_model.influence(study, moved),
+            about_errors.errors(study, findings),
+            about_errors.intervals(study, findings),
+            about_choice.rules(study, choices_of(study)),
+        ]
+    parts += [
         about_choice.spent(study),
         about_use.use(study, file),
-        about_use.made_by(study, command),
+        about_use.made_by(command),
     ]
     head = about_result.headline(study, findings, inputs)
     plain = unescape(re.sub("<[^>]*>", "", title))
@@ -49,7 +49,7 @@ def page(study: Study, file: str, command: str) -> str:
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="generator" content="kernsel">
-<title>{escape(plain)} – kernsel</title>
+<title>{escape(plain)}: kernsel</title>
 <style>
 {style}</style>
 </head>

@@ -9,6 +9,7 @@ import numpy as np
 from kernsel.kernels import Columns, Composition, Kernel, Transform, Warp
 from kernsel.kernels.hyperparameter import numbers
 from kernsel.report.formats import split_unit
+from kernsel.report.inputs import inputs_of
 from kernsel.study import Study
 
 __all__ = ["Number", "numbers_of"]
@@ -62,7 +63,9 @@ def numbers_of(study: Study) -> list[Number]:
     """Return the numbers of the chosen kernel in the order of its expression."""
     selection = study.model.selection_
     ranges = np.ptp(study.model.X_train_, axis=0)
-    target_unit = split_unit(study.target.name)[1]
+    unit = split_unit(study.target.name)[1]
+    square = f"{unit}²" if unit.isalpha() else f"({unit})²" if unit else ""
+    units = [one.unit for one in inputs_of(study) for _ in one.places]
     found: list[Number] = []
     for _, h, value in selection.kernel._layout():
         *path, own = h.name.split("__")
@@ -72,11 +75,11 @@ def numbers_of(study: Study) -> list[Number]:
             name = h.name if h.n_elements == 1 else f"{h.name}[{i}]"
             by_column = own in _OF_X and len(values) == len(columns)
             column = study.names[columns[i]] if by_column else ""
-            unit = split_unit(column)[1] if by_column else f"({target_unit})²" if target_unit and own in _OF_Y2 else ""
+            own_unit = units[columns[i]] if by_column else square if own in _OF_Y2 else ""
             bound = ""
             if name in selection.at_bounds:
-                low, high = h.on_scale(h.bounds[i])
-                bound = "lower" if h.on_scale(number) < 0.5 * (low + high) else "upper"
+                low, at, high = h.on_scale(np.array([h.bounds[i][0], number, h.bounds[i][1]]))
+                bound = "lower" if at < 0.5 * (low + high) else "upper"
             found.append(
                 Number(
                     type(part).__name__,
@@ -84,7 +87,7 @@ def numbers_of(study: Study) -> list[Number]:
                     column,
                     float(number),
                     float(ranges[columns[i]]) if by_column else np.nan,
-                    unit,
+                    own_unit,
                     h.fixed,
                     bound,
                     name in selection.flat,
@@ -94,7 +97,7 @@ def numbers_of(study: Study) -> list[Number]:
 
 
 def _owner(kernel: Kernel, path: list[str], names: list[str]) -> tuple[Kernel, list[int]]:
-    """Return the part of a kernel that attributes lead to, and the columns of X that it sees; none, if it sees others' outputs."""
+    """Return the part of a kernel that attributes lead to, and the columns of X that it sees: none, if others are between."""
     columns = list(range(len(names)))
     for attribute in path:
         if isinstance(kernel, Columns):

@@ -1,0 +1,13 @@
+"""Plots, as scikit-learn's Display objects: of estimators that are fitted, or of numbers; on any axes, light or dark.
+
+They need matplotlib: ``pip install 'kernsel[plot]'``. It is imported when the first plot is made.
+"""
+
+from kernsel.plotting.kernel import KernelDisplay
+from kernsel.plotting.l_curve import LCurveDisplay
+from kernsel.plotting.loo import LOODisplay
+from kernsel.plotting.path import PathDisplay
+from kernsel.plotting.posterior import PosteriorDisplay
+from kernsel.plotting.search import SearchDisplay
+
+__all__ = ["KernelDisplay", "LCurveDisplay", "LOODisplay", "PathDisplay", "PosteriorDisplay", "SearchDisplay"]
