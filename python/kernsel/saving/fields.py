@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import fields as attributes
+from dataclasses import is_dataclass
 from math import inf, isfinite
 from numbers import Integral, Real
 from typing import Any, Self
@@ -12,17 +13,18 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.gaussian_process import kernels as sk
 
-from kernsel import criteria
+from kernsel import criteria, features
 from kernsel.criteria import Criterion
 from kernsel.kernels import Kernel, Precomputed
 from kernsel.kernels.algebra import Operation, as_kernel
 from kernsel.kernels.written import kernel_with_arrays
-from kernsel.saving.container import Container
+from kernsel.saving.container import Container, plain_json
 
 __all__ = ["Fields", "Writing"]
 
 LONGEST_KERNEL = 200_000  # characters; to parse a text takes a hundred times its length
 _CRITERIA: dict[str, Any] = {name: kind for name in criteria.__all__ if is_dataclass(kind := getattr(criteria, name))}
+_FEATURES: dict[str, Any] = {name: getattr(features, name) for name in features.__all__}
 _FLOATS = {"nan": np.nan, "inf": inf, "-inf": -inf}
 
 
@@ -80,6 +82,11 @@ class Writing:
             self.array(f"{name}.{matrix}", values)
         return text
 
+    def predictor(self, kernel: Kernel | None) -> None:
+        """Store the kernel for C++, whose names for the arrays of all regressions are the same; None if it cannot predict."""
+        text = None if kernel is None else kernel._build().json
+        self.json["core_kernel"] = None if text is None else plain_json(text, "core_kernel")
+
     def value(self, name: str, value: Any) -> None:
         """Store a number, a text, None, a list of these, an array, a kernel, or a criterion."""
         self.json[name] = self._encoded(name, value)
@@ -109,9 +116,12 @@ class Writing:
         if isinstance(value, Kernel | sk.Kernel):
             return {"kernel": self._kernel(name, value)}
         if type(value).__name__ in _CRITERIA and isinstance(value, Criterion):
-            options = {entry.name: getattr(value, entry.name) for entry in fields(value)}  # type: ignore[arg-type]
+            options = {entry.name: getattr(value, entry.name) for entry in attributes(value)}  # type: ignore[arg-type]
             encoded = {key: self._encoded(f"{name}.{key}", item) for key, item in options.items()}
             return {"criterion": type(value).__name__, "options": encoded}
+        if type(value) in _FEATURES.values():
+            options = {key: self._encoded(f"{name}.{key}", item) for key, item in value.get_params(deep=False).items()}
+            return {"features": type(value).__name__, "options": options}
         raise _unwritable(f"{self.prefix}{name}", value)
 
 
@@ -251,8 +261,12 @@ class Fields:
                 return Fields({name: text}, self.container, self.prefix).kernel(name)
             case {"criterion": str(kind), "options": dict(options), **rest} if kind in _CRITERIA and not rest:
                 decoded = {key: self._decoded(f"{name}.{key}", item) for key, item in options.items()}
-                if set(decoded) == {entry.name for entry in fields(_CRITERIA[kind])}:
+                if set(decoded) == {entry.name for entry in attributes(_CRITERIA[kind])}:
                     return _CRITERIA[kind](**decoded)
+            case {"features": str(kind), "options": dict(options), **rest} if kind in _FEATURES and not rest:
+                decoded = {key: self._decoded(f"{name}.{key}", item) for key, item in options.items()}
+                if set(decoded) == set(_FEATURES[kind]().get_params()):
+                    return _FEATURES[kind](**decoded)
         raise self._wrong(name, "a value", value)
 
     def _wrong(self, name: str, wanted: str, got: Any) -> ValueError:
