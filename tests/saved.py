@@ -53,7 +53,7 @@ MODELS = {
     ),
     "ridge of a matrix": lambda: krr("precomputed", alpha="auto").fit(K, y),
     "ridge of a matrix, by a search": lambda: krr("precomputed", alpha="auto", criterion="loo_crps").fit(K, y),
-    "ridge of a matrix in a kernel": lambda: krr(Precomputed(K) * RBF(9.0), alpha=0.1).fit(np.arange(40.0)[:, None], y),
+    "ridge of rows": lambda: krr(Precomputed(K) * RBF(9.0), alpha=0.1).fit(np.arange(40.0)[:, None], y),
     "cv": lambda: cv("rbf", criterion="gcv", fit_intercept=True).fit(X, Y, sample_weight=weights),
     "cv of each target": lambda: cv(RBF(1.0), alpha_per_target=True, alphas=[0.01, 0.1, 1.0]).fit(X, Y),
     "interpolator": lambda: ks.KernelInterpolator().fit(X, np.sin(X)),
@@ -90,7 +90,7 @@ def model(name):
 
 def points(name):
     """Return points to predict at."""
-    if "of a matrix in a kernel" in name:
+    if name == "ridge of rows":
         return np.array([[0.0], [3.0], [39.0]])
     if "of a matrix" in name:
         return Matern(2.0, nu=2.5)(Z, X)

@@ -114,6 +114,8 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
     True
     """
 
+    criterion_value_: float
+
     def __init__(
         self,
         kernel: Kernel | str | Callable[..., Any] | None = None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import fields as attributes
 from dataclasses import is_dataclass
@@ -15,6 +16,7 @@ from sklearn.gaussian_process import kernels as sk
 
 from kernsel import criteria, features
 from kernsel.criteria import Criterion
+from kernsel.errors import NotPositiveSemidefiniteWarning
 from kernsel.kernels import Kernel, Precomputed
 from kernsel.kernels.algebra import Operation, as_kernel
 from kernsel.kernels.written import kernel_with_arrays
@@ -74,7 +76,7 @@ class Writing:
         matrices: dict[str, NDArray[Any]] = {}
         text = repr(ours) if ours is None else repr(_with_names(ours, matrices))
         try:
-            if len(text) > LONGEST_KERNEL or kernel_with_arrays(text, matrices) != ours:
+            if len(text) > LONGEST_KERNEL or _kernel_of(text, matrices) != ours:
                 raise _unwritable(f"{self.prefix}{name}", kernel)
         except (TypeError, ValueError, RecursionError):
             raise _unwritable(f"{self.prefix}{name}", kernel) from None
@@ -238,7 +240,7 @@ class Fields:
             if known.startswith(within)
         }
         try:
-            return _with_arrays(kernel_with_arrays(value, matrices))
+            return _with_arrays(_kernel_of(value, matrices))
         except (TypeError, ValueError, RecursionError, OverflowError) as error:
             raise ValueError(f"{self.prefix}{name}: {error}") from None
 
@@ -287,6 +289,13 @@ class _Name(str):
 
     __slots__ = ()
     __repr__ = str.__str__
+
+
+def _kernel_of(text: str, matrices: dict[str, NDArray[Any]]) -> Kernel:
+    """Return the kernel of a text, without the warning that those had who made it."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotPositiveSemidefiniteWarning)
+        return kernel_with_arrays(text, matrices)
 
 
 def _with_arrays(kernel: Kernel) -> Kernel:
