@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from kernsel.cli import machine, words
-from kernsel.cli.outputs import require_writable
+from kernsel.cli.outputs import require_report, require_writable
 from kernsel.cli.parser import criteria as criteria_named
 from kernsel.cli.parser import duration, names, share, variance, whole
 from kernsel.cli.terminal import Terminal
@@ -111,6 +111,7 @@ def run(arguments: argparse.Namespace, terminal: Terminal) -> int:
         arguments.parser.error(f"--target: which column is to be predicted? {arguments.file} has {there}")
     save = arguments.save or default_model(arguments.file)
     require_writable(save, arguments.report)
+    require_report(arguments.report)
     table = read_table(
         arguments.file, arguments.target, columns=arguments.columns, leave_out=arguments.leave_out, missing=arguments.missing
     )
@@ -163,15 +164,15 @@ def finish(found: Study, terminal: Terminal, *, save: str | None, report: str | 
     if save is not None:
         found.save(save)
         files["model"] = save
+    if not terminal.json:
+        words.print_tried(found, terminal)
+        words.print_chosen(found, terminal)
     if report is not None:
         write_page(found, report, model=save, command=command)
         files["report"] = report
     if terminal.json:
         terminal.document(machine.document_of(found, files))
-    else:
-        words.print_tried(found, terminal)
-        words.print_chosen(found, terminal)
-        _print_next(files, terminal)
+    _print_next(files, terminal)
     return 130 if found.ended.startswith("interrupted") else 0
 
 
