@@ -36,8 +36,9 @@ __all__ = [
     "text_width",
 ]
 
-# After Okabe and Ito, but each with a contrast of 3 at least with white and with black.
-BLUE, VERMILION, GREEN, PINK, OCHRE, VIOLET = "#1C80C4", "#D55E00", "#009E73", "#C678A4", "#9A7B00", "#8B6BD1"
+# After Okabe and Ito, but each with a contrast of 3 at least with white and with black. Colours of one hue to people who are
+# colour-blind differ in lightness.
+BLUE, VERMILION, GREEN, PINK, OCHRE, VIOLET = "#2E8FD6", "#C73A0A", "#00926B", "#C678A4", "#B08D00", "#8148D8"
 
 # Of legends, in sizes of the font.
 _HANDLE, _GAP = 2.6, 1.4
