@@ -13,8 +13,7 @@ from kernsel.cli.outputs import require_report, require_writable
 from kernsel.cli.parser import criteria as criteria_named
 from kernsel.cli.parser import duration, names, share, variance, whole
 from kernsel.cli.terminal import Terminal
-from kernsel.criteria import CRITERIA
-from kernsel.study import Study, kernel_of, study
+from kernsel.study import OFFERED, Study, kernel_of, study
 from kernsel.tables import Table, read_table
 
 __all__ = ["add", "add_choices", "choose", "run"]
@@ -40,7 +39,7 @@ def add(commands: Any) -> Any:
         'kernels: text such as "RBF", "Matern(nu=2.5) + Linear" or "RBF.on([\'speed\']) * Linear"; numbers\n'
         "  that it does not say are found. There are RBF, Matern, RationalQuadratic, ExpSineSquared,\n"
         "  Linear, Polynomial and more: help(kernsel.kernels) in Python. `search` builds kernels itself.\n\n"
-        "criteria:\n" + "\n".join(f"  {name:25s} {words.CRITERIA_SAID[name]}" for name in CRITERIA),
+        "criteria:\n" + "\n".join(f"  {name:25s} {words.CRITERIA_SAID[name]}" for name in OFFERED),
     )
     parser.add_argument("file", metavar="FILE", help='CSV, TSV, Parquet or npz; "-" is the standard input')
     parser.add_argument("--target", metavar="NAME", help="the column that is to be predicted")

@@ -29,7 +29,6 @@ CRITERIA_SAID = {
     "loo_crps": "the continuous ranked probability score of rows left out",
     "loo_absolute": "absolute errors of rows left out",
     "gcv": "generalized cross-validation",
-    "risk": "an unbiased estimate of the risk",
     "kfold": "squared errors of folds left out",
     "kfold_log_density": "log densities of folds left out",
 }
@@ -124,7 +123,11 @@ def print_chosen(study: Study, terminal: Terminal) -> None:
     for sentence in about_bounds(found, study.model.selection_.at_bounds):
         terminal.say(sentence, style="yellow")
     terminal.heading("How good is it?")
-    for sentence in about_errors(study, findings_of(study)):
+    try:
+        said = about_errors(study, findings_of(study))
+    except ValueError as error:  # of a trend that needs each of the rows, say
+        said = [f"Rows cannot be left out: {error}."]
+    for sentence in said:
         terminal.say(sentence)
 
 

@@ -64,6 +64,8 @@ def read_table(
         require_column(raw, name)
     if target in columns or target in leave_out:
         raise ValueError(f"target: column {target!r} is what is predicted; it can be neither an input nor left out")
+    if raw.rows == 1:
+        raise ValueError(f"{raw.source} has 1 row, and nothing can be learnt from one")
     y = _target(raw, target)
     described = []
     for name in raw.columns:
