@@ -116,7 +116,8 @@ def read_to_predict(path: str, columns: Sequence[Column], target: str, *, missin
     if absent:
         first = absent[0]
         more = f" (and {len(absent) - 1} more: {', '.join(absent[1:6])})" if len(absent) > 1 else ""
-        raise ValueError(f"{raw.source}: column {first!r}, which the model predicts from, is not there{_close(first, raw)}{more}")
+        close = _close(first, raw)
+        raise ValueError(f"{raw.source}: column {first!r}, which the model predicts from, is not there{close}{more}")
     extra = [name for name in raw.columns if name != target and name not in {column.name for column in columns}]
     remarks = [*raw.remarks]
     if extra:
