@@ -226,6 +226,17 @@ def test_nothing_worth_knowing_is_said_to_be_nothing(run):
     assert "the trend alone gives y: there is nothing to choose a kernel by" in out
 
 
+def test_of_many_inputs_only_those_that_matter_are_listed(run):
+    X = np.random.default_rng(2).uniform(size=(60, 30))
+    text = ",".join(f"v{k}" for k in range(30)) + ",y\n"
+    Path("wide.csv").write_text(text + "".join(",".join(f"{v:.4f}" for v in row) + f",{3 * row[4]:.4f}\n" for row in X))
+    code, out, _ = run("select", "wide.csv", "--target", "y", "--criterion", "lml", "--kernel", "Linear")
+    assert code == 0
+    assert "and 5 more columns" in out
+    assert re.search(r"v4 +100 %", out)
+    assert "and 29 more with less influence" in out
+
+
 def test_rows_that_cannot_be_left_out_are_no_failure(run):
     Path("alone.csv").write_text("x,z,y\n" + "".join(f"{i * 1.7 % 5},{int(i == 3)},{i * 1.7 % 3}\n" for i in range(20)))
     arguments = ("select", "alone.csv", "--target", "y", "--trend", "linear", "--criterion", "lml")

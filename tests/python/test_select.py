@@ -148,6 +148,14 @@ def test_interrupted_in_the_middle_of_a_search(monkeypatch):
     assert found.best.value == max(one.value for one in found.tried if one.parameters <= found.best.parameters)
 
 
+def test_progress_is_told_of_each_kernel_before_it_is_tried():
+    X = np.linspace(0, 6, 30).reshape(-1, 1)
+    told = []
+    selected = ks.select(X, np.sin(X[:, 0]), ["RBF(1.0)", Matern("auto", nu=2.5)], "lml", progress=told.append)
+    assert [str(kernel) for kernel in told] == ["'auto' * RBF(1)", "'auto' * Matern('auto', nu=2.5)"]
+    assert {str(one.kernel) for one in selected.tried} == set(map(str, told))
+
+
 def test_time(rng):
     X, y = rng.uniform(size=(700, 2)), rng.standard_normal(700)
     found = ks.select(X, y, "search", "reml", max_seconds=0.1)

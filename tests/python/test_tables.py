@@ -204,6 +204,11 @@ def test_missing_values(put):
     assert filled.target.missing == 1
 
 
+def test_a_target_of_two_values_may_be_meant_as_classes(put):
+    table = read_table(put("x,y\n" + rows(9, lambda i: i * i, lambda i: i % 2)), "y")
+    assert table.remarks == ["'y' has two values only: kernsel.GaussianProcessClassifier in Python gives their probabilities."]
+
+
 def test_numbers_that_python_takes_and_others_do_not():
     values, others = numbers_of(["1", " 2.5 ", "-.5", "1.", "+3e-2", "NaN", "-", "1_0", "0x1", "infinity", "1,5", "१"], False)
     assert others == [7, 8, 9, 10, 11]

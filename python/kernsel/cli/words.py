@@ -33,6 +33,7 @@ CRITERIA_SAID = {
     "kfold_log_density": "log densities of folds left out",
 }
 _MOST_COLUMNS = 25  # that are listed
+_FEW_COLUMNS = 10  # that are listed whatever their influence
 _MOST_KERNELS = 12
 _NARROW = 72  # columns of a terminal, below which times are not shown
 _USED = ("number", "boolean", "category", "date")
@@ -150,7 +151,8 @@ def print_inputs(study: Study, moved: list[Influence], numbers: list[Number], te
     """Print the inputs, those that matter most first, with their length scales."""
     ranges = dict(zip(study.names, np.ptp(study.model.X_train_, axis=0), strict=True))
     rows = []
-    for influence in moved[:_MOST_COLUMNS]:
+    shown = moved if len(moved) <= _FEW_COLUMNS else [one for one in moved if one.share >= 0.005][:_MOST_COLUMNS] or moved[:1]
+    for influence in shown:
         names = [study.names[place] for place in influence.input.places]
         lengths = [one for one in numbers if one.what == "length scale" and one.column in names and one.part != "Linear"]
         if influence.input.kind == "category":
@@ -169,8 +171,8 @@ def print_inputs(study: Study, moved: list[Influence], numbers: list[Number], te
     if any("far" in row[2] for row in rows):
         lines.append("far: so long a length scale that the prediction is straight there, or hardly depends on it")
     terminal.table(["input", "influence", "length scale", "range"], rows, flexible=0)
-    if len(moved) > _MOST_COLUMNS:
-        terminal.say(f"and {len(moved) - _MOST_COLUMNS} more inputs with less influence")
+    if len(moved) > len(shown):
+        terminal.say(f"and {len(moved) - len(shown):,} more with less influence")
     for line in lines:
         terminal.say(line, style="dim")
 
@@ -206,7 +208,7 @@ def about_errors(study: Study, found: Findings) -> list[str]:
             f"nothing of {name}, or too little for {n:,} rows."
         ]
     elif found.verdict == "doubtful":
-        said.append("That is not much for so few rows: it may be chance.")
+        said.append("That is so little that it may be chance.")
     said.append(f"Their 95 % intervals contain {100 * found.within / n:.0f} % of them.")
     test = study.test
     if test:

@@ -76,6 +76,10 @@ def read_table(
         else:
             described.append(guess(raw, name, wanted=name in columns))
     remarks = [*raw.remarks, *_remarks(described)]
+    if len(np.unique(y[~np.isnan(y)])) == 2 and len(y) > 2:
+        remarks.append(
+            f"{target!r} has two values only: kernsel.GaussianProcessClassifier in Python gives their probabilities."
+        )
     used = [column for column in described if encoded_names(column)]
     if not used:
         reasons = "; ".join(f"{column.name}: {column.why}" for column in described[:8] if column.why != "as told")
