@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import kernsel as ks
-from kernsel import cli
+from kernsel import cli, report
 from kernsel.cli import parser, words
 from kernsel.cli import select as select_command
 from kernsel.cli.terminal import Terminal
@@ -313,18 +313,19 @@ def test_formats_of_predictions(run, model, name):
 
 
 def test_report_and_browsers(run, model, monkeypatch):
-    opened = []
+    written, opened = [], []
+    monkeypatch.setattr(report, "write_report", lambda study, path, **rest: written.append((study.names, path, rest["file"])))
     monkeypatch.setattr(webbrowser, "open", lambda address: opened.append(address) or True)
     for name in ("DISPLAY", "WAYLAND_DISPLAY"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(sys, "platform", "linux")
     code, out, err = run("report", model, "--output", "a page.html", "--open")
     assert (code, out, opened) == (0, "a page.html\n", [])
+    assert written == [(["speed"], "a page.html", model)]
     assert "There is no browser to open it in; its address is file:///" in " ".join(err.split())
-    assert "<html" in Path("a page.html").read_text(encoding="utf-8")
     monkeypatch.setenv("DISPLAY", ":0")
-    assert run("report", model, "--output", "a page.html", "--open")[2] == ""
-    assert opened == [Path("a page.html").resolve().as_uri()]
+    assert run("report", model, "--open")[2] == ""
+    assert opened == [Path(model).with_suffix(".html").resolve().as_uri()]
 
 
 MISTAKES = [
