@@ -203,7 +203,7 @@ class Task:
             result = every.evaluate([], 0, workspace) | {"evaluations": 1}
         elif callable(self.optimizer):
             result = own_optimizer(self.optimizer, every, starts, unknowns.bounds, workspace)
-        elif newton and self.layout.kernel._build().adjustable:
+        elif newton:
             result = self._newton(every, some, unknowns, starts, budget, workspace)
         else:
             result = LBFGSB(every, some, unknowns.bounds, working.positive, budget, workspace).run(starts)
