@@ -13,7 +13,7 @@ from kernsel.kernels.hyperparameter import Bounds, Parameter
 from kernsel.kernels.leaf import Leaf, value_of
 from kernsel.kernels.object_kernel import ObjectKernel, Table
 from kernsel.structured.alignments import Scores, local_alignment_gram
-from kernsel.structured.sequences import Alphabet, alphabet_size, as_sequences, numbers_of
+from kernsel.structured.sequences import Alphabet, alphabet_size, as_sequences, is_whole, numbers_of
 from kernsel.structured.strings import spectrum_diagonal, spectrum_gram, subsequence_diagonal, subsequence_gram
 
 __all__ = ["LocalAlignment", "Spectrum", "Subsequence"]
@@ -26,9 +26,17 @@ class StringKernel(ObjectKernel, Leaf):
 
     alphabet: Any
 
+    def _check(self) -> None:
+        super()._check()
+        if self._letters_are_named():
+            numbers_of(self.alphabet)
+
+    def _letters_are_named(self) -> bool:
+        return self.alphabet is not None and not is_whole(self.alphabet, 1)
+
     def _encode(self, objects: Sequence[Any]) -> Any:
         sequences = as_sequences(objects)
-        if self.alphabet is not None and not isinstance(self.alphabet, int | np.integer):
+        if self._letters_are_named():
             known = numbers_of(self.alphabet)
             for i, sequence in enumerate(sequences):
                 unknown = next((token for token in sequence if token not in known), None)
@@ -37,7 +45,7 @@ class StringKernel(ObjectKernel, Leaf):
         return sequences
 
     def _read_with(self) -> tuple[Any, ...]:
-        return (repr(self.alphabet),)
+        return (self.alphabet,)
 
 
 class Spectrum(StringKernel):
@@ -95,11 +103,16 @@ class Spectrum(StringKernel):
         return [one for one in every if one.mismatches < one.length]
 
     def _learn(self, X: Any) -> Any:
-        return alphabet_size(X) if self.alphabet is None and self.mismatches else None
+        if not self.mismatches or self._letters_are_named():
+            return None
+        size = alphabet_size(X)
+        if self.alphabet is not None and size > max(self.alphabet, 2):
+            raise ValueError(f"alphabet: expected at least {size}, as many letters as the strings have, got {self.alphabet!r}")
+        return size
 
     def _options(self) -> dict[str, Any]:
         alphabet = self._learnt if self.alphabet is None else self.alphabet
-        return {"length": self._choices("length")[0], "mismatches": self._choices("mismatches")[0], "alphabet": alphabet}
+        return {"length": self.length, "mismatches": self.mismatches, "alphabet": alphabet}
 
     def _table(self, X: Any, Z: Any, derivative: bool) -> Table:
         del derivative
@@ -162,7 +175,7 @@ class Subsequence(StringKernel):
             raise ValueError(f"decay: expected a number above 0, up to 1, got {value!r}")
 
     def _options(self) -> dict[str, Any]:
-        return {"length": self._choices("length")[0], "decay": min(self._number("decay"), 1.0), "alphabet": self.alphabet}
+        return {"length": self.length, "decay": min(self._number("decay"), 1.0), "alphabet": self.alphabet}
 
     def _table(self, X: Any, Z: Any, derivative: bool) -> Table:
         if not derivative:
