@@ -162,6 +162,29 @@ def test_embeddings_are_those_of_the_transformers(clouds):
         assert np.allclose((Matern(np.full(rows.shape[1], 3.0), nu=1.5) @ kernel)(clouds), Matern(3.0, nu=1.5)(rows), rtol=1e-9)
 
 
+def test_references_are_told_apart(clouds, rng):
+    references = [st.Cloud(rng.normal(size=(12, 2)) + shift) for shift in (0.0, 5.0)]  # they look the same when printed
+    first, second = (st.LinearizedTransport(reference) for reference in references)
+    assert np.allclose((first + second)(clouds), first(clouds) + second(clouds), rtol=1e-12)
+    given = [(cloud.points, np.full(12, 1 / 12)) for cloud in references]
+    chosen = ks.select(clouds, rng.normal(size=len(clouds)), [RBF(1.0) @ st.LinearizedTransport(one) for one in given])
+    assert [one.problem for one in chosen.tried] == ["", ""]
+    assert chosen.tried[0].value != chosen.tried[1].value
+
+
+def test_single_points_are_distributions():
+    clouds = [[[0.0, 0.0]], [[3.0, 4.0]], [[6.0, 8.0]]]
+    rows = st.TransportEmbedding().fit_transform(clouds)
+    assert np.allclose(np.linalg.norm(rows - rows[0], axis=1), [0.0, 5.0, 10.0])
+
+
+def test_as_many_columns_as_in_fit(sets, clouds):
+    for kernel, points in ((st.SetKernel(RBF()), sets), (st.MeanEmbedding(RBF()), clouds), (st.LinearizedTransport(), clouds)):
+        model = ks.KernelRidge(kernel).fit(points, np.arange(float(len(points))))
+        with pytest.raises(ValueError, match="expected points of 2 columns"):
+            model.predict([np.zeros((4, 3))])
+
+
 def test_gaussians():
     gaussians = [st.Gaussian([m], [[s**2]]) for m, s in product((-1.0, 0.0, 2.0), (0.5, 1.0, 3.0))]
     K = (RBF(1.0) @ st.LinearizedTransport(st.Gaussian([0.0], [[1.0]])))(gaussians)
@@ -216,6 +239,9 @@ def test_select_chooses_whole_numbers_and_decay(rng):
         (lambda: st.Spectrum(2)("ACGT"), TypeError, "X: expected a list of objects"),
         (lambda: st.Spectrum(2)([1.0]), TypeError, r"X\[0\]: expected a string or a sequence of tokens, got 1.0"),
         (lambda: Normalize(st.Spectrum(3))(["ACGT", "A"]), ValueError, "not positive for a point"),
+        (lambda: st.Spectrum(2, alphabet=3.5), TypeError, "alphabet: expected a string or a sequence"),
+        (lambda: st.Subsequence(2, alphabet="AAC"), ValueError, "alphabet: expected tokens that are all different"),
+        (lambda: st.Spectrum(2, 1, alphabet=3)(["AC", "GT"]), ValueError, "alphabet: expected at least 4"),
         (lambda: st.Subsequence(2, 1.5), ValueError, "decay: expected a number above 0, up to 1"),
         (lambda: st.LocalAlignment(-1.0), ValueError, "beta: expected"),
         (lambda: st.LocalAlignment(scores={("A", "A"): 1.0}), ValueError, "alphabet"),
