@@ -9,6 +9,7 @@ from sklearn.base import clone
 
 import kernsel as ks
 from kernsel import structured as st
+from kernsel.errors import NotPositiveSemidefiniteWarning
 from kernsel.kernels import RBF, ConstantKernel, Linear, Matern, Normalize, WhiteKernel
 from kernsel.testing import check_kernel
 
@@ -119,6 +120,15 @@ def test_strings_as_defined(strings):
         assert np.array_equal(st.Spectrum(p, m)([*few, "ACGT"])[:5, :5], expected)  # as many letters as there are
     expected = [[reference.subsequences(s, t, 2, 0.4, "ACGT")[0] for s in few] for t in few]
     assert np.allclose(st.Subsequence(2, 0.4)(few), expected, rtol=1e-12)
+
+
+def test_local_alignment_warns_where_it_is_no_kernel():
+    with pytest.warns(NotPositiveSemidefiniteWarning, match="not positive semidefinite for these scores and beta=3"):
+        kernel = st.LocalAlignment(3.0, scores=[[0.0, 2.0], [2.0, 0.0]], alphabet="AC")
+    with pytest.raises(ks.NotPositiveDefiniteError):
+        ks.KernelRidge(kernel, alpha=1e-3).fit(["ACA", "CA", "AA", "CCC"], np.arange(4.0))
+    st.LocalAlignment(3.0, scores=[[2.0, 0.0], [0.0, 2.0]], alphabet="AC")
+    st.LocalAlignment("auto", scores=[[0.0, 2.0], [2.0, 0.0]], alphabet="AC")
 
 
 def test_tokens(rng):

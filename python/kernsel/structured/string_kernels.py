@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kernsel.errors import NotPositiveSemidefiniteWarning
 from kernsel.kernels.base import Kernel
 from kernsel.kernels.hyperparameter import Bounds, Parameter
 from kernsel.kernels.leaf import Leaf, value_of
 from kernsel.kernels.object_kernel import ObjectKernel, Table
-from kernsel.structured.alignments import Scores, local_alignment_gram
+from kernsel.structured.alignments import Scores, local_alignment_gram, pairs_are_a_kernel
 from kernsel.structured.sequences import Alphabet, alphabet_size, as_sequences, is_whole, numbers_of
 from kernsel.structured.strings import spectrum_diagonal, spectrum_gram, subsequence_diagonal, subsequence_gram
 
@@ -195,7 +197,7 @@ class LocalAlignment(StringKernel):
     gap_extend (Vert, Saigo and Akutsu, 2004). Divided by (k(s, s) k(t, t))^(1/2), since k itself is soon beyond all numbers.
 
     **It is not positive semidefinite for all parameters**: always so if the matrix exp(beta score) of the letters is, as it is
-    for `match` >= `mismatch`, but not for all tables of scores and all beta. Fits then end with an error that says so.
+    for `match` >= `mismatch`, but not for all tables of scores and all beta. Fits may then end with an error that says so.
 
     Parameters
     ----------
@@ -210,6 +212,11 @@ class LocalAlignment(StringKernel):
         Symmetric: of all pairs in the alphabet, or a matrix in its order.
     alphabet : str or sequence of tokens, optional
         All letters there are, others are an error; needed with `scores`.
+
+    Warns
+    -----
+    NotPositiveSemidefiniteWarning
+        When it is constructed with scores and a beta for which the matrix of the letters is not positive semidefinite.
 
     Notes
     -----
@@ -251,6 +258,14 @@ class LocalAlignment(StringKernel):
         self.gap_open_bounds = gap_open_bounds
         self.gap_extend_bounds = gap_extend_bounds
         self._check()
+        if isinstance(value_of(beta), str) or pairs_are_a_kernel(self._number("beta"), match, mismatch, scores, alphabet):
+            return
+        warnings.warn(
+            f"LocalAlignment is not positive semidefinite for these scores and beta={self._number('beta'):g}: its matrices "
+            "need not have a Cholesky factor",
+            NotPositiveSemidefiniteWarning,
+            stacklevel=2,
+        )
 
     def _check(self) -> None:
         super()._check()
