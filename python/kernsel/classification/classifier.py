@@ -89,6 +89,8 @@ class GaussianProcessClassifier(CallbackSupport, ClassifierMixin, BaseEstimator)
         The process of two classes; otherwise what combines several, in `estimators_` if they are binary.
     log_marginal_likelihood_value_ : float
         The mean over binary processes, if there are several.
+    criterion_value_ : float
+        What the hyperparameters were chosen by; the mean over binary processes, if there are several. Larger is better.
     selection_ : Choice or list of Choice
         The report of each search: evaluations, where each start led, which hyperparameters ended at a bound.
     n_evaluations_ : int
@@ -250,6 +252,14 @@ class GaussianProcessClassifier(CallbackSupport, ClassifierMixin, BaseEstimator)
             columns = [part.loo_log_probability() for part in self._processes()]
             self._loo: Vector = columns[0] if len(columns) == 1 else np.column_stack(columns)
         return self._loo
+
+    @property
+    def criterion_value_(self) -> float:
+        """What the hyperparameters were chosen by, the mean over binary processes; larger is better."""
+        check_is_fitted(self, "classes_")
+        if criterion_of(self, self.n_classes_) == "lml":
+            return float(self.log_marginal_likelihood_value_)
+        return float(np.mean([np.sum(part.loo_log_probability()) for part in self._processes()]))
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Return the most probable class at other points.

@@ -386,6 +386,8 @@ class Columns(Operation):
 
     _parts = ("kernel",)
 
+    _source: Reading | None = None  # of points in parts
+
     def __init__(self, kernel: Kernel, columns: Sequence[int] | Sequence[str]) -> None:
         self.kernel = kernel
         self.columns = columns
@@ -442,7 +444,12 @@ class Columns(Operation):
             columns = reading.columns_of(columns)
         elif max(columns) >= len(reading.names):
             raise ValueError(f"columns: there is no column {max(columns)}, the points have {len(reading.names)}")
-        return Columns(self.kernel._bound(reading.only(columns)), columns)
+        bound = Columns(self.kernel._bound(reading.only(columns)), columns)
+        bound._source = reading.whole
+        return bound
+
+    def _reading(self) -> Reading | None:
+        return self._source
 
     def __repr__(self) -> str:
         return f"{enclosed(self.kernel, repr(self.kernel))}.on({list(plain(self.columns))!r})"
