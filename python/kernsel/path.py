@@ -503,6 +503,10 @@ def _matrix(K: Any, X: Any, n: int) -> tuple[Vector, Any]:
             raise ValueError("X: a kernel needs the points")
         matrix = kernel(X)
     else:
+        if isinstance(K, str):
+            raise TypeError(
+                f"K: expected a matrix or a kernel, got {K!r}; kernsel.kernels.kernel({K!r}) makes a kernel of a text"
+            )
         matrix = np.asarray(K, dtype=np.float64)
         if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
             raise ValueError(f"K: expected a kernel or a square matrix, got shape {matrix.shape}")
