@@ -119,6 +119,10 @@ class Selected:
         """Return predictions of the best model, see its method `predict`."""
         return self.best_estimator_.predict(X, **options)
 
+    def score(self, X: ArrayLike, y: ArrayLike) -> float:
+        """Return how well the best model predicts, see its method `score`: of most, R^2."""
+        return float(self.best_estimator_.score(X, y))
+
     def describe(self) -> str:
         """Return in words what the best model is made of, and by how much each part moves the data."""
         model = self.best_estimator_

@@ -1,5 +1,7 @@
 """The loop that chooses: its curvature, what it profiles out, where it starts, how it ends."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -352,6 +354,20 @@ def test_nothing_depends_on_threads_and_everything_on_the_seed(data):
     other = choose(Likelihood(), kernel, X, y, noise="auto", random_state=4)
     assert not np.array_equal(other.of_starts, found[0].of_starts)
     assert other.value == pytest.approx(again.value, abs=1e-3)
+
+
+def test_what_a_selection_shows(data):
+    X, y = data
+    found = choose(Likelihood(), C("auto") * RBF("auto"), X, y, noise="auto")
+    first, second, third, *_ = str(found).splitlines()
+    assert first == f"{found.kernel}, noise {found.noise:.4g}"
+    assert second.startswith(f"value {found.value:.6g} after {found.n_evaluations} evaluations, ")
+    assert second.endswith("; ended: converged")
+    assert third == "of the starts: " + ", ".join(f"{value:.6g}" for value in found.of_starts)
+    more = replace(found, noise=np.nan, n_evaluations_subset=7, at_bounds=["k1__constant_value"], flat=["k2__length_scale"])
+    assert str(more).splitlines()[0] == str(found.kernel)
+    assert ", 7 before on a subset" in str(more)
+    assert str(more).endswith("at a bound: k1__constant_value\nthe criterion hardly depends on: k2__length_scale")
 
 
 def test_kernels_that_are_functions(data):
