@@ -98,6 +98,8 @@ def set_labels(ax: Axes, x: str, y: str) -> None:
 
 def _wrapped(text: str, size: Any, width: float) -> str:
     """Return a text in as few lines as have room, about as long as each other."""
+    if not text:
+        return text
     whole = text_width(text, size)
     count = len(_lines(text, size, width))
     narrower = whole / count
@@ -159,7 +161,8 @@ def panels(ax: Any, rows: int = 1, columns: int = 1, *, height: float = 1.0, **o
         if len(given) == count:
             return given
         if len(given) != 1:
-            raise ValueError(f"ax: expected one Axes, or {count} of them, got {len(given)}")
+            expected = "one Axes" if count == 1 else f"one Axes, or {count} of them"
+            raise ValueError(f"ax: expected {expected}, got {len(given)}")
         spec = given[0].get_subplotspec()
         if spec is None:
             raise ValueError(f"ax: these Axes cannot be divided into {count}; make them by subplots, or give {count} of them")
@@ -175,9 +178,10 @@ def panels(ax: Any, rows: int = 1, columns: int = 1, *, height: float = 1.0, **o
 def text_width(text: str, size: Any, *, bold: bool = False) -> float:
     """Return the width of a text in points, for a size in points or one that has a name."""
     from matplotlib.font_manager import FontProperties
-    from matplotlib.textpath import TextPath
+    from matplotlib.textpath import text_to_path
 
-    return float(TextPath((0, 0), text, prop=FontProperties(size=size, weight="bold" if bold else "normal")).get_extents().x1)
+    font = FontProperties(size=size, weight="bold" if bold else "normal")
+    return float(text_to_path.get_text_width_height_descent(text, font, False)[0])
 
 
 def font_size(size: Any) -> float:

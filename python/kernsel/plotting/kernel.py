@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import linalg
-from sklearn.utils.validation import check_is_fitted
 
 from kernsel.classification import GaussianProcessClassifier
 from kernsel.gaussian_process import GaussianProcessRegressor
@@ -32,7 +31,7 @@ from kernsel.plotting.figures import (
     room,
     set_labels,
 )
-from kernsel.plotting.models import column_names, model_in
+from kernsel.plotting.models import column_names, model_in, require_fitted
 from kernsel.support import SVR
 
 if TYPE_CHECKING:
@@ -251,7 +250,7 @@ def _kernel_and_points(model: Any) -> tuple[Kernel, Any]:
     )
     if not isinstance(model, accepted):
         raise TypeError(f"estimator: expected a fitted {_ACCEPTED}, got {type(model).__name__}")
-    check_is_fitted(model)
+    require_fitted(model)
     kernel = model.kernel_
     if isinstance(kernel, str):
         raise TypeError(f"estimator: this {type(model).__name__} was given a kernel matrix, and knows no kernel")

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.utils.validation import check_is_fitted
 
 from kernsel.evaluation import LeaveOneOutFit, loo
 from kernsel.gaussian_process import GaussianProcessRegressor
@@ -17,12 +16,12 @@ from kernsel.kernel_machine import dense
 from kernsel.kernel_ridge import KernelRidge
 from kernsel.kernel_ridge_cv import KernelRidgeCV
 from kernsel.kernels.given import Precomputed
-from kernsel.plotting.models import both_or_none, column, model_in, targets_for
+from kernsel.plotting.models import column, model_in, require_fitted, require_training_data, targets_for
 from kernsel.ridge_regression import RidgeRegression
 from kernsel.support import SVR
 from kernsel.support_span import left_out_residuals
 
-__all__ = ["LeftOut", "left_out", "require_unweighted"]
+__all__ = ["LeftOut", "left_out", "unweighted_targets"]
 
 Vector = NDArray[np.float64]
 
@@ -66,26 +65,22 @@ def left_out(estimator: Any, X: Any, y: Any, output: int) -> LeftOut:
         (SVR, _of_support),
     ):
         if isinstance(model, kind):
-            check_is_fitted(model)
+            require_fitted(model)
             return of(model, X, y, output)
     raise TypeError(f"estimator: expected a fitted {_ACCEPTED}, got {type(model).__name__}")
 
 
 def _of_process(model: GaussianProcessRegressor, X: Any, y: Any, output: int) -> LeftOut:
-    if X is not None or y is not None:
-        raise ValueError("X, y: expected None for a GaussianProcessRegressor, which keeps its training data")
-    targets = column(model.y_train_ * model._y_train_std + model._y_train_mean, output)
+    known = np.asarray(model.y_train_ * model._y_train_std + model._y_train_mean)
+    require_training_data(model, X, y, model.X_train_, known)
+    targets = column(known, output)
     residuals = column(model.loo_residuals_, output)
     return LeftOut(targets, targets - residuals, column(model.loo_std_, output), model.leverage_)
 
 
 def _of_machine(model: KernelRidge | KernelRidgeCV, X: Any, y: Any, output: int) -> LeftOut:
-    both_or_none(X, y, alone="y")
-    targets = targets_for(model, y, len(model.X_fit_) if X is None else None)
-    if X is None:
-        require_unweighted(model, targets)
-    kernel, points = model.kernel_, model.X_fit_ if X is None else X
-    n = len(targets)
+    targets = unweighted_targets(model, X, y)
+    kernel, points, n = model.kernel_, model.X_fit_, len(targets)
     if isinstance(kernel, str):
         K = np.asarray(points, dtype=np.float64)
         kernel, points = Precomputed((K + K.T) / 2), np.arange(n, dtype=np.float64)[:, None]
@@ -97,10 +92,9 @@ def _of_machine(model: KernelRidge | KernelRidgeCV, X: Any, y: Any, output: int)
 
 
 def _of_interpolator(model: KernelInterpolator, X: Any, y: Any, output: int) -> LeftOut:
-    if X is not None or y is not None:
-        raise ValueError("X, y: expected None for a KernelInterpolator, which goes through its training data")
-    points = model.X_fit_[model._used]
-    values = column(model.kernel_.matmul(points, model.X_fit_, model.dual_coef_), output)
+    known = np.asarray(model.kernel_.matmul(model.X_fit_, model.X_fit_, model.dual_coef_))
+    require_training_data(model, X, None, model.X_fit_)
+    points, values = model.X_fit_[model._used], column(known if y is None else y, output, len(known))[model._used]
     return _scaled(values, loo(model.kernel_, points, values), 0, None)  # all leverages are one
 
 
@@ -112,8 +106,7 @@ def _scaled(y: Vector, fit: LeaveOneOutFit, free: int, leverage: Vector | None) 
 
 def _of_features(model: RidgeRegression, X: Any, y: Any, output: int) -> LeftOut:
     """Return what the model knows; var_i = s^2 / (1 - h_i), s^2 = sum_j y_j e_j / (n - q), with residuals e = (1 - h) r."""
-    if X is not None:
-        raise ValueError("X: expected None for a RidgeRegression, which keeps its residuals; give y")
+    del X  # it keeps its residuals
     residuals = column(model.loo_residuals_, output, name="y")
     targets = column(targets_for(model, y, len(residuals)), output)
     leverage = column(model.leverage_, output)
@@ -151,8 +144,10 @@ _WEIGHTED = (
 )
 
 
-def require_unweighted(model: Any, targets: NDArray[Any]) -> None:
-    """Raise unless y - f(X) = alpha c, as it is for the targets of the fit and no weights."""
+def unweighted_targets(model: KernelRidge | KernelRidgeCV, X: Any, y: Any) -> Vector:
+    """Return the targets; raise unless y - f(X) = alpha c, as it is for those of the fit and no weights."""
+    require_training_data(model, X, None, model.X_fit_)
+    targets = np.asarray(targets_for(model, y, len(model.X_fit_)), dtype=np.float64)
     c = np.asarray(model.dual_coef_, dtype=np.float64)
     if c.shape != targets.shape:
         raise ValueError(f"y: expected shape {c.shape}, as in the fit, got {targets.shape}")
@@ -167,3 +162,4 @@ def require_unweighted(model: Any, targets: NDArray[Any]) -> None:
     size = np.linalg.norm(targets) + np.linalg.norm(fitted)
     if np.linalg.norm(off) > 1e3 * precision**0.5 * max(size, 1e-300) * 1e-2:
         raise ValueError(_WEIGHTED.format(type(model).__name__))
+    return targets

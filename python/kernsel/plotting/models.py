@@ -6,10 +6,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils.validation import check_is_fitted
 
+from kernsel.points import for_objects
 from kernsel.selector import Selected
 
-__all__ = ["both_or_none", "column", "column_names", "model_in", "name_of_target", "targets_for"]
+__all__ = ["column", "column_names", "model_in", "name_of_target", "require_fitted", "require_training_data", "targets_for"]
 
 Vector = NDArray[np.float64]
 
@@ -19,11 +22,24 @@ def model_in(estimator: Any) -> Any:
     return estimator.best_estimator_ if isinstance(estimator, Selected) else estimator
 
 
-def both_or_none(X: Any, y: Any, *, alone: str = "") -> None:
-    """Raise if only one of X and y is given, but for the one that may be alone."""
-    for name, given, other in (("X", X, y), ("y", y, X)):
-        if given is not None and other is None and name != alone:
-            raise ValueError(f"X, y: expected both of them, or none, got {name} alone")
+def require_fitted(model: Any) -> None:
+    """Raise NotFittedError for a model that is not fitted; a Gaussian process could predict from its prior, too."""
+    names = ("kernel_", "coef_", "classes_")
+    check_is_fitted(model, next((name for name in names if hasattr(model, name)), names[0]))
+
+
+def require_training_data(model: Any, X: Any, y: Any, points: NDArray[Any], targets: Vector | None = None) -> None:
+    """Raise if what is given is not what a model was fitted to, as far as it knows that."""
+    if X is not None and not for_objects(model.kernel_):
+        given = np.asarray(X.toarray() if sparse.issparse(X) else X)
+        if given.shape != points.shape or not np.array_equal(given.astype(points.dtype), points):
+            raise ValueError(f"X: expected the points that this {type(model).__name__} was fitted to, or None")
+    if y is not None and targets is not None:
+        values = np.asarray(y, dtype=np.float64).reshape(len(np.asarray(y)), -1)
+        known = targets.reshape(len(targets), -1)
+        size = np.abs(known).max(initial=0.0)
+        if values.shape != known.shape or (np.abs(values - known) > 1e-9 * size).any():
+            raise ValueError(f"y: expected the targets that this {type(model).__name__} was fitted to, or None")
 
 
 def column_names(estimator: Any, d: int) -> list[str]:
@@ -42,12 +58,12 @@ def name_of_target(given: str | None, y: Any) -> str:
     return name if isinstance(name, str) and name else "y"
 
 
-def targets_for(model: Any, y: Any, n: int | None) -> NDArray[Any]:
+def targets_for(model: Any, y: Any, n: int) -> NDArray[Any]:
     """Return targets, which an estimator has not kept."""
     if y is None:
         raise ValueError(f"y: a {type(model).__name__} keeps no targets; give those that it was fitted to")
     targets = np.asarray(y)
-    if targets.ndim not in (1, 2) or (n is not None and len(targets) != n):
+    if targets.ndim not in (1, 2) or len(targets) != n:
         raise ValueError(f"y: expected one target for each of {n} points, got shape {targets.shape}")
     return targets
 

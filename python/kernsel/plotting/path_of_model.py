@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from kernsel.gaussian_process import GaussianProcessRegressor
 from kernsel.kernel_ridge import KernelRidge
 from kernsel.kernel_ridge_cv import KernelRidgeCV
 from kernsel.path import RegularizationPath
-from kernsel.plotting.left_out import require_unweighted
-from kernsel.plotting.models import both_or_none, column, model_in, targets_for
+from kernsel.plotting.left_out import unweighted_targets
+from kernsel.plotting.models import column, model_in, require_fitted, require_training_data
 from kernsel.ridge_regression import RidgeRegression
 
 __all__ = ["ModelPath", "path_of_model"]
@@ -45,13 +44,12 @@ def path_of_model(estimator: Any, X: Any, y: Any, output: int) -> ModelPath:
     accepted = (GaussianProcessRegressor, KernelRidge, KernelRidgeCV, RidgeRegression)
     if not isinstance(model, accepted):
         raise TypeError(f"estimator: expected a fitted {_ACCEPTED}, got {type(model).__name__}")
-    check_is_fitted(model)
-    both_or_none(X, y, alone="y")
+    require_fitted(model)
     if isinstance(model, GaussianProcessRegressor):
         return _of_process(model, X, y)
     alpha = float(np.ravel(model.alpha_)[output if np.ndim(model.alpha_) else 0])
     path = getattr(model, "path_", None)
-    if path is not None and X is None:
+    if path is not None:
         path = path[output] if isinstance(path, list) else path
     elif isinstance(model, RidgeRegression):
         path = _of_features(model, X, y)
@@ -63,8 +61,8 @@ def path_of_model(estimator: Any, X: Any, y: Any, output: int) -> ModelPath:
 def _of_process(model: GaussianProcessRegressor, X: Any, y: Any) -> ModelPath:
     """Return the path of the kernel without its noise; where noise differs from point to point, its inverses are weights."""
     posterior = model._conditional
-    if X is not None or y is not None:
-        raise ValueError("X, y: expected None for a GaussianProcessRegressor, which keeps its training data")
+    known_targets = np.asarray(model.y_train_ * model._y_train_std + model._y_train_mean)
+    require_training_data(model, X, y, model.X_train_, known_targets)
     variances = posterior.total_noise()
     mean = float(np.mean(variances))
     known = mean > 2 * model.jitter_
@@ -85,11 +83,8 @@ def _of_process(model: GaussianProcessRegressor, X: Any, y: Any) -> ModelPath:
 
 
 def _of_machine(model: KernelRidge | KernelRidgeCV, X: Any, y: Any) -> RegularizationPath:
-    targets = np.asarray(targets_for(model, y, len(model.X_fit_) if X is None else None), dtype=np.float64)
-    if X is None:
-        require_unweighted(model, targets)
-    points = model.X_fit_ if X is None else X
-    n = len(targets)
+    targets = unweighted_targets(model, X, y)
+    points, n = model.X_fit_, len(targets)
     K = np.asarray(points if isinstance(model.kernel_, str) else model.kernel_(points), dtype=np.float64)
     return RegularizationPath(
         (K + K.T) / 2,

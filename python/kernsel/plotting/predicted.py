@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse, stats
-from sklearn.utils.validation import check_is_fitted
 
 from kernsel.classification import GaussianProcessClassifier
 from kernsel.gaussian_process import GaussianProcessRegressor
@@ -17,7 +16,7 @@ from kernsel.interpolator import KernelInterpolator
 from kernsel.kernel_ridge import KernelRidge
 from kernsel.kernel_ridge_cv import KernelRidgeCV
 from kernsel.plotting.figures import percent
-from kernsel.plotting.models import column, column_names, model_in
+from kernsel.plotting.models import column, column_names, model_in, require_fitted
 from kernsel.points import for_objects
 from kernsel.ridge_regression import RidgeRegression
 from kernsel.support import SVR
@@ -100,7 +99,7 @@ def model_for_scene(estimator: Any) -> Any:
     if not isinstance(model, _ACCEPTED):
         names = ", ".join(kind.__name__ for kind in _ACCEPTED)
         raise TypeError(f"estimator: expected a fitted {names} or Selected, got {type(model).__name__}")
-    check_is_fitted(model)
+    require_fitted(model)
     kernel = getattr(model, "kernel_", None)
     if isinstance(kernel, str) or for_objects(kernel):
         what = "a kernel matrix" if isinstance(kernel, str) else "objects"

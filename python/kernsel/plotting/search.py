@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
@@ -199,7 +200,9 @@ class SearchDisplay:
         """Write the name above a dot's line on the left, and what is said of it on the right."""
         value, problem = self.values[row], self.problems[row]
         fitted, best = bool(np.isfinite(value)), bool(row == self.best)
-        said = f"{value:.6g}".replace("-", "−") if fitted else f"not fitted: {problem}" if problem else "not fitted"
+        said = (
+            f"{value:.6g}".replace("-", "\N{MINUS SIGN}") if fitted else f"not fitted: {problem}" if problem else "not fitted"
+        )
         if not fitted:
             said = _cut(said, 0.6 * width, best)
         name = _cut(self.names[row], width - text_width(said, "small", bold=best) - 8, best)
@@ -212,9 +215,8 @@ def _cut(text: str, width: float, bold: bool) -> str:
     """Return a text no wider than so many points, its end left out if need be."""
     if text_width(text, "small", bold=bold) <= width:
         return text
-    while text and text_width(text + "…", "small", bold=bold) > width:
-        text = text[:-1]
-    return text + "…"
+    kept = bisect(range(len(text)), width, key=lambda letters: text_width(f"{text[:letters]}…", "small", bold=bold))
+    return f"{text[: max(kept - 1, 0)]}…"
 
 
 def _limits(values: NDArray[np.float64], larger_is_better: bool) -> tuple[float, float]:
