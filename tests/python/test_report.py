@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from contextlib import redirect_stdout
+from dataclasses import replace
 from html.parser import HTMLParser
 from itertools import permutations
 
@@ -16,6 +17,7 @@ import pytest
 import kernsel as ks
 from kernsel.kernels import RBF, FunctionKernel, Linear
 from kernsel.report import figures, render, write_report
+from kernsel.report.about_result import headline
 from kernsel.report.findings import findings_of
 from kernsel.report.formats import clean, date, number, percent, seconds, short, split_unit
 from kernsel.report.inputs import influences, inputs_of
@@ -29,7 +31,7 @@ MINUS, TIMES = "\N{MINUS SIGN}", "\N{MULTIPLICATION SIGN}"
 VOID = {"meta", "br", "link", "img", "input", "hr"}
 HOSTILE = [
     '"><script>alert(1)</script>',
-    "$\\frac{" + "x" * 3000,
+    "$\\frac{$" + "x" * 3000,
     "\u202eevil\x00\ud800 & مدة 日本",
     "url(#a) font-family: {0} #0072b2",
 ]
@@ -373,7 +375,7 @@ def test_numbers_have_columns_units_and_bounds():
     rng = np.random.default_rng(1)
     X = rng.uniform(0, 10, (40, 2))
     y = np.sin(X[:, 0])
-    kernel = 2.0 * RBF([1.0, 1.0], [[1e-2, 1e2], [1e-2, 20.0]]) + Linear(3.0).on([1])
+    kernel = 2.0 * RBF([5.0, 1.0], [[4.0, 1e2], [1e-2, 20.0]]) + Linear(3.0).on([1])
     table = table_of(X, y, ["time (s)", "width [mm]"], "force (N)")
     found = of_model(ks.GaussianProcessRegressor(kernel, noise="auto", trend="constant").fit(X, y), table)
     numbers = numbers_of(found)
@@ -384,9 +386,10 @@ def test_numbers_have_columns_units_and_bounds():
         ("Linear", "length scale", "width [mm]", "mm"),
     ]
     np.testing.assert_allclose(np.log([n.value for n in numbers]), found.model.selection_.kernel.theta)
-    assert [n.bound for n in numbers][:3] == ["", "", "upper"]
+    assert [n.bound for n in numbers][:3] == ["", "lower", "upper"]
     page = render(found)
     assert "at its upper bound" in page
+    assert "at its lower bound" in page
     assert "At a bound of the search ended" in page
 
 
@@ -409,9 +412,24 @@ def test_hostile_names_are_text(made):
 
 def test_verdicts_are_honest(made):
     found, page = made("useless")
-    assert findings_of(found).verdict in ("useless", "doubtful")
-    headline = page.text.split('<p class="headline">')[1].split("</p>")[0]
-    assert "Nothing that was tried predicts" in headline or "may be chance" in headline
+    findings = findings_of(found)
+    gain = (findings.truth - np.mean(findings.truth)) ** 2 * (40 / 39) ** 2 - findings.errors**2
+    sure = gain.mean() / (gain.std(ddof=1) / np.sqrt(40))
+    assert findings.verdict == ("useless" if sure <= 0 else "doubtful" if sure < 2 else "useful")
+    rng = np.random.default_rng(0)
+    X, y = rng.uniform(size=(30, 1)), rng.standard_normal(30)
+    found = of_model(ks.GaussianProcessRegressor(RBF(0.1), noise=1e-2, optimizer=None).fit(X, y), table_of(X, y, ["x"]))
+    assert findings_of(found).verdict == "useless"
+    findings = findings_of(found)
+    assert "The chosen model does not predict" in headline(found, findings, inputs_of(found))  # the line says otherwise
+    worse = replace(found.lines["reml"][0], loo_rmse=9.0)
+    assert "Nothing that was tried predicts" in headline(replace(found, lines={"reml": [worse]}), findings, inputs_of(found))
+    weak = of_model(
+        ks.GaussianProcessRegressor(Linear(1.0), noise=1.0, trend="constant", optimizer=None).fit(X, y + 1.2 * X[:, 0]),
+        table_of(X, y + 1.2 * X[:, 0], ["x"]),
+    )
+    assert findings_of(weak).verdict == "doubtful"
+    assert "may be chance" in headline(weak, findings_of(weak), inputs_of(weak))
     found, page = made("constant")
     assert "there is nothing to predict" in page.text
     found, page = made("many")
@@ -485,9 +503,10 @@ def test_missing_matplotlib_is_said(made, monkeypatch):
 @pytest.mark.parametrize(
     ("value", "text"),
     [
-        (15.3791, "15.4"), (9.996, "10.0"), (999.96, "1,000"), (1234567.8, "1,234,568"), (42.2, "42.2"), (18.0, "18"), (0.0, "0"),
-        (0.000123, "0.000123"), (1e7, f"1.00 {TIMES} 10⁷"), (-2e-5, f"{MINUS}2.00 {TIMES} 10⁻⁵"), (1e-310, f"1.00 {TIMES} 10⁻³¹⁰"),
-        (float("nan"), "\N{EN DASH}"), (-np.inf, f"{MINUS}∞"),
+        (15.3791, "15.4"), (9.996, "10.0"), (999.96, "1,000"), (1234567.8, "1,234,568"), (42.2, "42.2"), (18.0, "18"),
+        (0.000123, "0.000123"), (1e7, f"1.00 {TIMES} 10⁷"), (-2e-5, f"{MINUS}2.00 {TIMES} 10⁻⁵"),
+        (1e-310, f"1.00 {TIMES} 10⁻³¹⁰"),
+        (0.0, "0"), (float("nan"), "\N{EN DASH}"), (-np.inf, f"{MINUS}∞"),
     ],
 )  # fmt: skip
 def test_numbers_for_people(value, text):
