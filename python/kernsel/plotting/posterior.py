@@ -9,23 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from kernsel.plotting.figures import (
-    BLUE,
-    OCHRE,
-    VERMILION,
-    foreground,
-    legend_below,
-    named,
-    panels,
-    percent,
-    points_style,
-    require_matplotlib,
-    room,
-    set_labels,
-    short_number,
-)
+from kernsel.plotting.figures import panels, require_matplotlib, room
 from kernsel.plotting.models import column, column_names, name_of_target
 from kernsel.plotting.predicted import model_for_scene, predicted, scene_of, training_data
+from kernsel.plotting.styles import BLUE, OCHRE, VERMILION, foreground, points_style
+from kernsel.plotting.writing import legend_below, named, percent, set_labels, short_number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
