@@ -281,7 +281,7 @@ class LOODisplay:
                     (self.predictions - half)[rows],
                     (self.predictions + half)[rows],
                     color=color,
-                    alpha=0.55,
+                    alpha=0.65,
                     linewidth=1.2,
                     zorder=1.5,
                 )

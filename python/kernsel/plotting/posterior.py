@@ -366,6 +366,7 @@ class PosteriorDisplay:
         for ax, (values, name, colors) in zip(axes, shown, strict=True):
             levels = MaxNLocator(11).tick_values(values.min(), values.max()) if np.ptp(values) else None
             drawn = ax.contourf(*self.grid, values, levels=levels, cmap=colors)
+            drawn.set(edgecolor="face", linewidth=0.4)  # no seams between levels in vector graphics
             self.contours_.append(drawn)
             bar = ax.figure.colorbar(drawn, ax=ax, pad=0.03)
             bar.outline.set_visible(False)
