@@ -20,7 +20,8 @@ from kernsel.plotting import (
     PathDisplay,
     PosteriorDisplay,
     SearchDisplay,
-    figures,
+    styles,
+    writing,
 )
 from kernsel.structured import Spectrum
 
@@ -46,7 +47,7 @@ def data():
     rng = np.random.default_rng(3)
     X = np.sort(rng.uniform(0, 6, 30)).reshape(-1, 1)
     y = np.sin(2 * X[:, 0]) + 0.2 * rng.standard_normal(30)
-    y[11] += 1.5
+    y[11] += 3.0
     return X, y
 
 
@@ -133,7 +134,7 @@ def test_the_curves_of_the_path(data, process):
         freedom = np.trace(np.linalg.solve(K + tick * np.eye(n), K))
         assert freedom == pytest.approx(float(label.get_text()), rel=0.02)
     said = [text.get_text() for text in display.legend_.get_texts()]
-    assert f"leave-one-out: {figures.short_number(best['loo'])}" in said
+    assert f"leave-one-out: {writing.short_number(best['loo'])}" in said
     assert "of the model: 0.05" in said
     assert display.ax_.get_ylabel() == "error of force (N)"
 
@@ -568,15 +569,36 @@ def test_keywords_for_matplotlib(process):
     assert KernelDisplay.from_estimator(process, image_kwargs={"cmap": "magma"}).image_.get_cmap().name == "magma"
 
 
-def luminance(color):
-    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in mpl.colors.to_rgb(color)]
-    return float(np.dot([0.2126, 0.7152, 0.0722], linear))
+COLORS = [styles.BLUE, styles.VERMILION, styles.GREEN, styles.PINK, styles.OCHRE, styles.VIOLET]
+# How linear RGB is seen without one kind of cones (Machado, Oliveira and Fernandes 2009).
+SEEN = {
+    "protanopia": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
+    "deuteranopia": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]],
+    "tritanopia": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]],
+}
 
 
-def test_colours_are_seen_on_light_and_dark():
-    for name in ("BLUE", "VERMILION", "GREEN", "PINK", "OCHRE", "VIOLET"):
-        level = luminance(getattr(figures, name))
-        assert min(1.05 / (level + 0.05), (level + 0.05) / 0.05) >= 3, name
+def linear_rgb(color):
+    return np.array([c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in mpl.colors.to_rgb(color)])
+
+
+def lab(rgb):
+    """Return CIE L*a*b*, in which distances are about as large as differences look: 2 can just be seen."""
+    xyz = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]) @ np.clip(rgb, 0, 1)
+    x, y, z = (np.cbrt(v) if v > 0.008856 else 7.787 * v + 16 / 116 for v in xyz / [0.9505, 1.0, 1.089])
+    return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
+
+
+@pytest.mark.parametrize("color", COLORS)
+def test_colours_are_seen_on_light_and_dark(color):
+    level = np.dot([0.2126, 0.7152, 0.0722], linear_rgb(color))
+    assert min(1.05 / (level + 0.05), (level + 0.05) / 0.05) >= 3
+
+
+@pytest.mark.parametrize("kind", SEEN)
+def test_colours_differ_to_the_colour_blind(kind):
+    seen = [lab(np.array(SEEN[kind]) @ linear_rgb(color)) for color in COLORS]
+    assert min(np.linalg.norm(a - b) for i, a in enumerate(seen) for b in seen[:i]) > 10
 
 
 DRAWN = {
@@ -631,7 +653,7 @@ def test_no_text_covers_another(name, style, width, process, table, found, monke
     if legend is not None:
         assert not any(legend.get_window_extent().overlaps(ax.bbox) for ax in display.figure_.axes)
         assert mpl.colors.same_color(legend.get_texts()[0].get_color(), foreground)
-    assert figures.foreground() == mpl.rcParams["text.color"]
+    assert styles.foreground() == mpl.rcParams["text.color"]
 
 
 def test_matplotlib_is_imported_late_and_missed_clearly():
