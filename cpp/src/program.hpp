@@ -93,6 +93,17 @@ class PointMap {
   virtual Status pull(const Place& at, const T* mapped_x, const T* mapped_z, double* gradient, T* gx, T* gz) const = 0;
 };
 
+class KernelNode;
+
+// A kernel as it is written: the name of a function of kernel.hpp, the numbers that it takes, then a list of numbers, then
+// kernels, which are the children of the node if none are named. Without a name it cannot be written.
+struct Expression {
+  const char* name = nullptr;
+  std::vector<double> numbers = {};
+  std::vector<double> list = {};
+  std::vector<const KernelNode*> kernels = {};
+};
+
 class KernelNode {
  public:
   virtual ~KernelNode() = default;
@@ -107,6 +118,7 @@ class KernelNode {
   }
   // Equal for two nodes whose children are equal: they have the same values.
   virtual std::string key() const;
+  virtual Expression expression() const { return {}; }
   virtual bool may_overflow() const { return false; }
   virtual bool is_noise() const { return false; }        // does it tell a point itself from an equal one?
   virtual bool sees_diagonals() const { return false; }  // its child is followed by the diagonals of the child

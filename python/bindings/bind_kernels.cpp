@@ -7,6 +7,7 @@
 #include "errors.hpp"
 #include "functions.hpp"
 #include "kernsel/gram.hpp"
+#include "kernsel/kernel_json.hpp"
 #include "module.hpp"
 
 namespace py = pybind11;
@@ -154,6 +155,11 @@ void bind_kernels(py::module_& module) {
       .def("cross_gram", &cross_gram, py::arg("X"), py::arg("Z"), py::arg("out") = py::none())
       .def("diagonal", &diagonal, py::arg("X"))
       .def("noise", &noise_of, py::arg("X"))
+      .def_property_readonly("json",
+                             [](const Kernel& k) -> std::optional<std::string> {
+                               std::string json;
+                               return kernsel::kernel_to_json(k, json).ok() ? std::optional(json) : std::nullopt;
+                             })
       .def_property_readonly("adjustable",
                              [](const Kernel& k) {
                                bool changed = false;

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from numbers import Real
 from typing import Any, Literal
 
@@ -103,6 +104,16 @@ class KernelMachine(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
         if isinstance(self.kernel_, str):
             return np.asarray(X @ self.dual_coef_ + self.intercept_)
         return np.asarray(self.kernel_.matmul(X, self.X_fit_, self.dual_coef_) + self.intercept_)
+
+    _path_of: tuple[TrainingData, Vector]  # data and alphas, if alpha was chosen along a path
+
+    @cached_property
+    def path_(self) -> Any:
+        """The path along which alpha was chosen, or one for each target; decomposed again for a model that was loaded."""
+        if "_path_of" not in self.__dict__:
+            raise AttributeError(f"path_: alpha was not chosen along a path by this {type(self).__name__}")
+        path = self._path(*self._path_of)
+        return path.of_each_target() if getattr(self, "alpha_per_target", False) else path
 
     def _checked(self, X: Any, y: Any, sample_weight: Any) -> TrainingData:
         kernel = self.kernel

@@ -114,6 +114,8 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
     True
     """
 
+    criterion_value_: float
+
     def __init__(
         self,
         kernel: Kernel | str | Callable[..., Any] | None = None,
@@ -161,7 +163,7 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
         self : KernelRidge
         """
         given = self._checked(X, y, sample_weight)
-        for name in ("selection_", "path_", "criterion_value_"):
+        for name in ("selection_", "path_", "_path_of", "criterion_value_"):
             self.__dict__.pop(name, None)
         unit = given.total_weight if self.alpha_scale == "n" else 1.0
         automatic = isinstance(self.alpha, str) and self.alpha == "auto"
@@ -217,7 +219,7 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
                 )
             path = self._path(resolved, None)
             alpha = max(path.best(ridge_rule(name)), resolved.least / unit)
-            self.path_ = path
+            self.path_, self._path_of = path, (resolved, path.alphas)
             self.criterion_value_ = float(getattr(path.at(alpha), CURVES[ridge_rule(name)][0])[0])
             return resolved, np.full(count, alpha)
         criterion = criterion_named(name, {"sigma": self.sigma} if name == "risk" else {})

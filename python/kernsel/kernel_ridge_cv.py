@@ -125,7 +125,7 @@ class KernelRidgeCV(KernelMachine):
             if K is not None:  # what K c and lambda c / w leave of y is the intercept, everywhere the same
                 rest = given.targets[given.used, mine] - K @ c - alpha * unit * c / root[given.used][:, None]
                 intercepts[mine] = rest.mean(axis=0)
-        self.path_ = paths if self.alpha_per_target else path
+        self.path_, self._path_of = (paths if self.alpha_per_target else path), (given, path.alphas)
         alphas, scores = (np.array(values) for values in zip(*chosen, strict=True))
         self.alpha_ = alphas if self.alpha_per_target else float(alphas[0])
         self.best_score_ = scores if self.alpha_per_target else float(scores[0])

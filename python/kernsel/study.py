@@ -18,18 +18,19 @@ from numpy.typing import NDArray
 from kernsel.criteria import CRITERIA, criterion_named
 from kernsel.evaluation import loo
 from kernsel.gaussian_process import GaussianProcessRegressor
-from kernsel.kernels import Kernel
+from kernsel.kernels import ConstantKernel, Kernel
 from kernsel.kernels.written import kernel_argument
 from kernsel.saving import load, read_notes, save
 from kernsel.selector import Tried, select
 from kernsel.tables import Column, Table
 from kernsel.trend import Trend
 
-__all__ = ["Line", "Study", "kernel_of", "label", "plain", "require_criterion", "scores", "study"]
+__all__ = ["OFFERED", "Line", "Study", "kernel_of", "label", "plain", "require_criterion", "scores", "study"]
 
 Vector = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
+OFFERED = tuple(name for name in CRITERIA if name != "risk")  # which needs a number that a table does not have
 _INTERRUPTED = "interrupted: not all was tried"
 _VERSION = 1  # of what is written beside a model
 _MOST_TESTED = 10_000
@@ -164,7 +165,7 @@ class Study:
             if len(found["names"]) != model.n_features_in_ or len(found["kept"]) != len(model.X_train_):
                 raise ValueError("it is of other columns or rows than the model")
             return cls(model=model, **found)
-        except (KeyError, TypeError, ValueError) as error:
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise ValueError(f"{path}: the study in it is damaged: {type(error).__name__} {error}") from None
 
 
@@ -227,7 +228,7 @@ def study(
     began = time.perf_counter()
     criteria = list(dict.fromkeys(map(require_criterion, criteria)))
     if not criteria:
-        raise ValueError(f"criteria: expected one at least of {', '.join(CRITERIA)}")
+        raise ValueError(f"criteria: expected one at least of {', '.join(OFFERED)}")
     X, y, learnt, tested, said = _divided(table, rows, test, seed)
     assert table.target is not None
     given = kernels if kernels is None or isinstance(kernels, str) else [kernel_of(one, table) for one in kernels]
@@ -294,10 +295,10 @@ def study(
 
 def require_criterion(name: str) -> str:
     """Return the name of a criterion; raise if there is no such."""
-    if name not in CRITERIA:
-        close = get_close_matches(name, CRITERIA, 1, 0.5)
+    if name not in OFFERED:
+        close = get_close_matches(name, OFFERED, 1, 0.5)
         hint = f"; did you mean {close[0]}?" if close else "."
-        raise ValueError(f"criterion: there is no {name!r}{hint} There are {', '.join(CRITERIA)}")
+        raise ValueError(f"criterion: there is no {name!r}{hint} There are {', '.join(OFFERED)}")
     return name
 
 
@@ -314,10 +315,9 @@ def kernel_of(given: Any, table: Table) -> Any:
 
 def label(kernel: Kernel, names: Sequence[str]) -> str:
     """Return a kernel that was tried as a user would write it: without what is left to the data, and with names of columns."""
-    text = str(kernel)
-    if text == "'auto'":
+    if isinstance(kernel, ConstantKernel):
         return "noise alone"
-    text = text.replace("'auto' * ", "")
+    text = str(kernel).replace("'auto' * ", "")
     text = re.sub(r"(, )?(\w+=)?'auto'", "", text).replace("(, ", "(").replace("()", "")
     depth = [text[: k + 1].count("(") - text[: k + 1].count(")") for k in range(len(text))]
     if text.startswith("(") and depth.index(0) == len(text) - 1:
@@ -343,7 +343,7 @@ def _divided(table: Table, rows: int, test: float, seed: int) -> tuple[Vector, V
     learnt = np.sort(order[held:][:rows])
     tested = np.sort(order[:held] if held else order[rows:])[:]
     if len(learnt) < _LEAST:
-        raise ValueError(f"{table.source}: there are {_rows(len(learnt))} to learn from, and {_LEAST} at least are needed")
+        raise ValueError(f"{table.source}: {_rows(len(learnt))} to learn from; at least {_LEAST} are needed")
     y = table.y[learnt]
     if not np.ptp(y):
         raise ValueError(f"{table.source}: all values of {table.target.name!r} are {y[0]:g}; there is nothing to predict")
@@ -365,7 +365,7 @@ def _line(one: Tried, X: Vector, y: Vector, trend: Trend, names: Sequence[str]) 
     """Return a line with what leave-one-out says of it, whatever it was chosen by."""
     rmse = density = coverage = nan
     if one.kernel_ is not None:
-        with suppress(np.linalg.LinAlgError):
+        with suppress(np.linalg.LinAlgError, ValueError):  # of a trend that needs each of the points, say
             fit = loo(one.kernel_, X, y, noise=one.noise_ + one.jitter_, trend=trend)
             rmse, density, coverage = scores(fit.residuals, np.sqrt(fit.variances))
     return Line(

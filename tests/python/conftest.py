@@ -8,6 +8,8 @@ from hypothesis import HealthCheck, settings
 
 import kernsel as ks
 
+from building import build
+
 ROOT = Path(__file__).parents[2]
 
 # The same examples on every run and every instruction set; no time limit, machines may be shared.
@@ -38,6 +40,14 @@ def threads():
     before = ks.get_num_threads()
     yield ks.set_num_threads
     ks.set_num_threads(before)
+
+
+@pytest.fixture(scope="session")
+def programs(tmp_path_factory):
+    """Build the programs of tests/consume, and return their folder."""
+    folder = tmp_path_factory.mktemp("consume")
+    build(ROOT / "tests" / "consume", folder, f"-Dkernsel_DIR={ks.get_cmake_dir()}")
+    return folder
 
 
 @pytest.fixture

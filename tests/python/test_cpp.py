@@ -1,8 +1,6 @@
 """The C++ tests, and a C++ program of somebody else, against the library that this package carries."""
 
-import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -13,21 +11,9 @@ from kernsel.kernels import RBF, ConstantKernel
 
 import children
 import reference
+from building import build, compiler, needs_a_compiler
 
-compiler = shutil.which("c++") or shutil.which("g++") or shutil.which("clang++")
-pytestmark = pytest.mark.skipif(compiler is None, reason="no C++ compiler on this machine")
-
-
-def tool(name):
-    """Return a program of this environment, or of the machine."""
-    return shutil.which(name, path=str(Path(sys.executable).parent)) or shutil.which(name) or pytest.fail(f"{name} not found")
-
-
-def build(source, binary, *definitions):
-    configure = ["cmake", "-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={tool('ninja')}", "-DCMAKE_BUILD_TYPE=Release", *definitions]
-    for command in ([*configure, "-S", source, "-B", binary], ["cmake", "--build", binary]):
-        done = subprocess.run([tool("cmake"), *map(str, command[1:])], capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stdout + done.stderr
+pytestmark = needs_a_compiler
 
 
 @pytest.fixture(scope="module")
@@ -52,19 +38,13 @@ def test_units(unit_tests, isa):
         assert ": 0 failures" in done.stdout
 
 
-@pytest.fixture(scope="module")
-def consumer(tmp_path_factory):
-    binary = tmp_path_factory.mktemp("consume")
-    build(Path(__file__).parents[1] / "consume", binary, f"-Dkernsel_DIR={ks.get_cmake_dir()}")
-    return binary / "consume"
-
-
-def test_somebody_elses_program(consumer, rng):
+def test_somebody_elses_program(programs, rng):
     X, Z = rng.standard_normal((130, 2)), rng.standard_normal((9, 2))
     y = np.sin(X).sum(1)
     numbers = " ".join(repr(float(v)) for v in (*X.flat, *y, *Z.flat))
     environment = children.environment(KERNSEL_ISA=ks.show_config("dict")["isa"])
-    done = subprocess.run([consumer], input=f"130 2 9 {numbers}", env=environment, capture_output=True, text=True, check=True)
+    program, given = programs / "consume", f"130 2 9 {numbers}"
+    done = subprocess.run([program], input=given, env=environment, capture_output=True, text=True, check=True)
     lines = dict(line.split(" ", 1) for line in done.stdout.splitlines())
 
     kernel = 2.0 * RBF([0.7, 1.5]) + ConstantKernel(0.5) * RBF(1.0)

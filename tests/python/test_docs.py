@@ -70,28 +70,11 @@ def test_readme_commands(root):
     assert "python3 -m venv .venv && .venv/bin/pip install '.[test]' && .venv/bin/pytest" in text
 
 
-def test_demo(capsys):
-    assert cli.main(["demo"]) == 0
-    text = capsys.readouterr().out
-    assert "<- smallest" in text
-    assert "Next, in Python" in text
-    assert float(re.search(r"Test error .*: ([\d.]+);", text).group(1)) < 60
-    assert max(map(len, text.splitlines())) <= 120
-
-
 def test_config(capsys):
     assert cli.main(["config"]) == 0
     assert f"kernsel {ks.__version__}" in capsys.readouterr().out
     with pytest.raises(ValueError, match='mode: expected "print" or "dict"'):
         ks.show_config("json")
-
-
-@pytest.mark.parametrize("arguments", [[], ["nonsense"]])
-def test_wrong_commands(arguments, capsys):
-    with pytest.raises(SystemExit) as end:
-        cli.main(arguments)
-    assert end.value.code == 2
-    assert "usage: kernsel" in capsys.readouterr().err
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no such pipes on this system")

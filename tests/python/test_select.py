@@ -16,6 +16,7 @@ from kernsel.kernels import (
     HeteroscedasticNoise,
     Linear,
     Matern,
+    Polynomial,
     RationalQuadratic,
     WhiteKernel,
 )
@@ -145,6 +146,14 @@ def test_interrupted_in_the_middle_of_a_search(monkeypatch):
     assert isinstance(found.interrupt, KeyboardInterrupt)
     assert len(found.tried) > 6
     assert found.best.value == max(one.value for one in found.tried if one.parameters <= found.best.parameters)
+
+
+def test_progress_is_told_of_each_kernel_before_it_is_tried():
+    X = np.linspace(0, 6, 30).reshape(-1, 1)
+    told = []
+    selected = ks.select(X, np.sin(X[:, 0]), ["RBF(1.0)", Matern("auto", nu=2.5)], "lml", progress=told.append)
+    assert [str(kernel) for kernel in told] == ["'auto' * RBF(1)", "'auto' * Matern('auto', nu=2.5)"]
+    assert {str(one.kernel) for one in selected.tried} == set(map(str, told))
 
 
 def test_time(rng):
@@ -422,7 +431,19 @@ def test_a_hidden_period():
             {"ranges": [1.0]},
             "a pattern of period 0.5 that changes smoothly over 3, growing linearly, of amplitude 1",
         ),
+        (
+            4.0 * (ExpSineSquared(1.0, 0.5) * RationalQuadratic(3.0)),
+            {},
+            "a pattern of period 0.5 that changes on many scales around 3, of amplitude 2",
+        ),
+        (
+            (4.0 * ExpSineSquared(1.0, 0.5) * RBF(3.0)).on([1]),
+            {"names": ["age", "dose"]},
+            "a pattern of period 0.5 in dose that changes smoothly over 3 in dose, of amplitude 2",
+        ),
         (1.0 * Linear(1.0) * Linear(1.0), {}, "a polynomial of degree 2, of amplitude 1"),
+        (4.0 * (Linear(1.0) * Linear(1.0)), {}, "a polynomial of degree 2, of amplitude 2"),
+        (1.0 * Polynomial(3, 1.0, 99.0), {"ranges": [1.0]}, "a polynomial of degree 3, of amplitude 1"),
         (1.0 * RBF(99.0) * Linear(1.0), {"ranges": [1.0]}, "a linear trend, of amplitude 1"),
         (1.0 * RBF(0.1) * Linear(1.0), {}, "a smooth function that changes over 0.1, growing linearly, of amplitude 1"),
         (1.0 * RationalQuadratic(2.0), {}, "a function of many scales around 2, of amplitude 1"),

@@ -19,6 +19,7 @@ from kernsel.kernels.priors import LogNormal
         ('Matern(nu=float("inf"), product=True)', Matern(nu=np.inf, product=True)),
         ("RBF('auto').on(['a', 'b']) * 3", RBF("auto").on(["a", "b"]) * 3),
         ("RBF(1.0, (1e-3, 10))", RBF(1.0, (1e-3, 10))),
+        ("2 * RBF(0.5) @ (Linear + Matern)", 2.0 * RBF(0.5) @ (Linear() + Matern())),
         ("Normalize(Exp(Linear))", Normalize(Exp(Linear()))),
         ("PolynomialOf(RBF, [1, 0, 2.5])", PolynomialOf(RBF(), [1, 0, 2.5])),
         ("RBF(Parameter(1.0, prior=LogNormal(-1, 2.0), name='l'))", RBF(Parameter(1.0, prior=LogNormal(-1, 2.0), name="l"))),

@@ -33,6 +33,7 @@ class PairNode final : public OperationNode<PairNode<StepOf>> {
  public:
   PairNode(const char* name, const Kernel& a, const Kernel& b) : name_(name) { this->children = {a.node(), b.node()}; }
   std::string key() const override { return name_; }
+  Expression expression() const override { return {name_}; }
   std::unique_ptr<Step<float>> bind(const Geometry<float>&, Status&) const override {
     return std::make_unique<StepOf<float>>();
   }
@@ -82,6 +83,7 @@ class ScaleNode final : public NodeBase<ScaleNode> {
     return true;
   }
   std::string key() const override { return key_of("scale", {factor_}); }
+  Expression expression() const override { return {"scale", {factor_}}; }
   bool may_overflow() const override { return factor_ > 1e15; }
   template <class T>
   std::unique_ptr<Step<T>> make(const Geometry<T>&, Status& status) const {

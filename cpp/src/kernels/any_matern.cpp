@@ -137,6 +137,7 @@ class AnyMaternNode final : public NodeBase<AnyMaternNode<StepOf>> {
     numbers.push_back(nu_);
     return key_of(name_, numbers);
   }
+  Expression expression() const override { return {name_, {nu_}, scale_}; }
   template <class T>
   std::unique_ptr<Step<T>> make(const Geometry<T>& points, Status& status) const {
     return std::make_unique<StepOf<T>>(nu_, scale_, points, status);
@@ -159,7 +160,7 @@ Kernel matern(double nu, std::vector<double> length_scale) {
 }
 
 Kernel any_product_matern(double nu, std::vector<double> length_scale) {
-  return Kernel(std::make_shared<AnyMaternNode<AnyProductMaternStep>>("product matern", nu, std::move(length_scale)));
+  return Kernel(std::make_shared<AnyMaternNode<AnyProductMaternStep>>("product_matern", nu, std::move(length_scale)));
 }
 
 }  // namespace kernsel

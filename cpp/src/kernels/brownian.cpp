@@ -65,6 +65,7 @@ class BrownianNode final : public NodeBase<BrownianNode> {
   Status check(Index) const override { return {}; }
   std::vector<double> theta() const override { return {}; }
   std::string key() const override { return "brownian"; }
+  Expression expression() const override { return {"brownian"}; }
   bool may_overflow() const override { return true; }
   template <class T>
   std::unique_ptr<Step<T>> make(const Geometry<T>& points, Status& status) const {

@@ -14,6 +14,7 @@ class ColumnsNode final : public OperationNode<ColumnsNode> {
       if (column < 0 || column >= columns) return Status::invalid("on: a column that the points do not have");
     return {};
   }
+  Expression expression() const override { return {"on", {}, {columns_.begin(), columns_.end()}}; }
   const std::vector<Index>* selected_columns() const override { return &columns_; }
   Index columns_inside(Index) const override { return static_cast<Index>(columns_.size()); }
   std::unique_ptr<Step<float>> bind(const Geometry<float>&, Status&) const override { return nullptr; }

@@ -114,6 +114,7 @@ class ComposeNode final : public NodeBase<ComposeNode> {
   std::vector<double> theta() const override { return outer_.theta(); }
   bool set_theta(const double* values) override { return outer_.set_theta(values); }
   std::string key() const override { return "compose " + outer_.key(); }
+  Expression expression() const override { return {"compose", {}, {}, {&outer_, children[0].get()}}; }
   template <class T>
   std::unique_ptr<Step<T>> make(const Geometry<T>& points, Status&) const {
     return std::make_unique<ComposeStep<T>>(outer_.leaf(), points);

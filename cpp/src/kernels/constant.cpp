@@ -64,6 +64,7 @@ class NumberNode final : public NodeBase<NumberNode<StepOf, noise>> {
     return true;
   }
   std::string key() const override { return key_of(name_, {value_}); }
+  Expression expression() const override { return {name_, {value_}}; }
   bool is_noise() const override { return noise; }
   bool may_overflow() const override { return value_ > 1e15; }
   template <class T>

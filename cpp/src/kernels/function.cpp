@@ -42,6 +42,11 @@ class FunctionNode final : public NodeBase<FunctionNode> {
     numbers.insert(numbers.end(), parameters_.begin(), parameters_.end());
     return key_of("function", numbers);
   }
+  Expression expression() const override {
+    if (profile_ == Profile::exp) return {"exp"};
+    if (profile_ == Profile::series) return {"series", {}, {parameters_.begin() + 1, parameters_.end()}};
+    return {"pow", {parameters_.back()}};
+  }
   template <class T>
   std::unique_ptr<Step<T>> make(const Geometry<T>&, Status&) const {
     return std::make_unique<FunctionStep<T>>(profile_, parameters_);

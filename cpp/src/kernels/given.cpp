@@ -58,6 +58,12 @@ class PrecomputedNode final : public NodeBase<PrecomputedNode> {
     for (const Index number : {K_.rows, K_.row_stride, K_.col_stride}) key += " " + std::to_string(number);
     return key;
   }
+  Expression expression() const override {
+    Expression written{"precomputed", {static_cast<double>(K_.rows)}};
+    for (Index i = 0; i < K_.rows; ++i)
+      for (Index j = 0; j < K_.cols; ++j) written.list.push_back(K_(i, j));
+    return written;
+  }
   template <class T>
   std::unique_ptr<Step<T>> make(const Geometry<T>& points, Status& status) const {
     return std::make_unique<PrecomputedStep<T>>(K_, points, status);

@@ -246,6 +246,32 @@ class MetricNode final : public NodeBase<MetricNode> {
     numbers.insert(numbers.end(), leaf_.parameters.begin(), leaf_.parameters.end());
     return key_of("metric", numbers);
   }
+  Expression expression() const override {
+    const std::vector<double>& p = leaf_.parameters;
+    switch (leaf_.profile) {
+      case Profile::rbf:
+        return {"rbf", {}, leaf_.scale};
+      case Profile::exponential:
+        return {"exponential", {}, leaf_.scale};
+      case Profile::matern32:
+        return {"matern", {1.5}, leaf_.scale};
+      case Profile::matern52:
+        return {"matern", {2.5}, leaf_.scale};
+      case Profile::rational_quadratic:
+        return {"rational_quadratic", p, leaf_.scale};
+      case Profile::periodic:
+        return {"periodic", p, leaf_.scale};
+      case Profile::cosine:
+        return {"cosine", {}, leaf_.scale};
+      case Profile::sigmoid:
+        return {"sigmoid", p, leaf_.scale};
+      case Profile::polynomial:
+        if (leaf_.exponent != 1.0) return {"dot_product", {std::sqrt(p[0])}, leaf_.scale};
+        return {"polynomial", p, leaf_.scale};
+      default:
+        return {};
+    }
+  }
   template <class T>
   std::unique_ptr<Step<T>> make(const Geometry<T>& points, Status& status) const {
     return std::make_unique<MetricStep<T>>(leaf_, points, status);

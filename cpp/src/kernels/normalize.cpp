@@ -71,6 +71,7 @@ class NormalizeNode final : public NodeBase<NormalizeNode> {
   Status check(Index) const override { return {}; }
   std::vector<double> theta() const override { return {}; }
   std::string key() const override { return "normalize"; }
+  Expression expression() const override { return {"normalize"}; }
   bool sees_diagonals() const override { return true; }
   template <class T>
   std::unique_ptr<Step<T>> make(const Geometry<T>& points, Status&) const {

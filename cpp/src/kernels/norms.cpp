@@ -227,6 +227,11 @@ class NormsNode final : public NodeBase<NormsNode> {
     numbers.push_back(static_cast<double>(kernel_));
     return key_of("norms", numbers);
   }
+  Expression expression() const override {
+    if (kernel_ == NormsKernel::radial_pair) return {"radial_pair", {}, scale_};
+    const double order = kernel_ == NormsKernel::arc_cosine0 ? 0.0 : kernel_ == NormsKernel::arc_cosine1 ? 1.0 : 2.0;
+    return {"arc_cosine", {order, offset_}, scale_};
+  }
   bool may_overflow() const override { return true; }
   template <class T>
   std::unique_ptr<Step<T>> make(const Geometry<T>& points, Status& status) const {

@@ -94,6 +94,10 @@ class ProductMaternNode final : public NodeBase<ProductMaternNode> {
                                                         : "product 5/2",
                   length_scale_);
   }
+  Expression expression() const override {
+    const double nu = order_ == MaternOrder::half ? 0.5 : order_ == MaternOrder::three_halves ? 1.5 : 2.5;
+    return {"product_matern", {nu}, length_scale_};
+  }
   template <class T>
   std::unique_ptr<Step<T>> make(const Geometry<T>& points, Status& status) const {
     return std::make_unique<ProductMaternStep<T>>(order_, length_scale_, points, status);

@@ -31,6 +31,7 @@ class WendlandNode final : public NodeBase<WendlandNode> {
   std::string key() const override {
     return key_of(smoothness_ == 0 ? "wendland 0" : smoothness_ == 1 ? "wendland 1" : "wendland 2", length_scale_);
   }
+  Expression expression() const override { return {"wendland", {static_cast<double>(smoothness_)}, length_scale_}; }
   template <class T>
   std::unique_ptr<Step<T>> make(const Geometry<T>& points, Status& status) const {
     const Profile profiles[] = {Profile::wendland0, Profile::wendland1, Profile::wendland2};

@@ -146,6 +146,7 @@ class MatrixTransformNode final : public TransformNode<MatrixTransformNode> {
     return true;
   }
   std::string key() const override { return key_of("matrix", B_) + std::to_string(outputs_); }
+  Expression expression() const override { return {"project", {static_cast<double>(outputs_)}, B_}; }
   std::unique_ptr<PointMap<float>> map(const Geometry<float>& points, Status& status) const override {
     return std::make_unique<MatrixMap<float>>(B_, outputs_, points, status);
   }

@@ -214,6 +214,15 @@ class GaussianProcessClassifier(CallbackSupport, ClassifierMixin, BaseEstimator)
         self.base_estimator_ = base
         parts = self._processes()
         self.log_marginal_likelihood_value_ = np.mean([part.log_marginal_likelihood_value_ for part in parts])
+        self._report()
+        for part in parts:
+            if part.choice_.interrupt is not None:
+                raise part.choice_.interrupt
+        return self
+
+    def _report(self) -> None:
+        """Set the attributes that say how the processes were found."""
+        parts = self._processes()
         choices = [part.choice_ for part in parts]
         self.selection_ = choices[0] if len(parts) == 1 else choices
         self.n_evaluations_ = sum(choice.n_evaluations for choice in choices)
@@ -224,10 +233,6 @@ class GaussianProcessClassifier(CallbackSupport, ClassifierMixin, BaseEstimator)
                 figures = [getattr(part.samples_, name) for part in parts]
                 setattr(self, f"{name}_", figures[0] if len(parts) == 1 else figures)
         self.__dict__.pop("_loo", None)
-        for choice in choices:
-            if choice.interrupt is not None:
-                raise choice.interrupt
-        return self
 
     def _processes(self) -> list[Any]:
         """Return the processes that were fitted."""

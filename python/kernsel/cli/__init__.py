@@ -48,6 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             ks.set_num_threads(command.threads)
         with warnings.catch_warnings():
             warnings.showwarning = _shown_by(terminal)
+            warnings.simplefilter("default", UserWarning)
             code: int = command.run(command, terminal)
         sys.stdout.flush()
         return code

@@ -6,7 +6,7 @@ import argparse
 from importlib.resources import as_file, files
 from typing import Any
 
-from kernsel.cli.outputs import require_writable
+from kernsel.cli.outputs import require_report, require_writable
 from kernsel.cli.select import add_choices, choose, finish
 from kernsel.cli.terminal import Terminal
 from kernsel.tables import read_table
@@ -21,7 +21,8 @@ def add(commands: Any) -> Any:
         usage="kernsel demo [options]",
         help="see it work, on data that ship with it",
         description="Choose a kernel for the stopping distances of 50 cars (speed in miles per hour, distance in feet; "
-        "M. Ezekiel, Methods of Correlation Analysis, Wiley 1930). Takes the options of `kernsel select` that do not concern the data.",
+        "M. Ezekiel, Methods of Correlation Analysis, Wiley 1930). Takes the options of `kernsel select` that do not "
+        "concern the data.",
         epilog="examples:\n"
         "  kernsel demo\n"
         "  kernsel demo --kernel search --criterion lml\n"
@@ -34,6 +35,7 @@ def add(commands: Any) -> Any:
 def run(arguments: argparse.Namespace, terminal: Terminal) -> int:
     """Run the command, return its exit code."""
     require_writable(arguments.save, arguments.report)
+    require_report(arguments.report)
     with as_file(files("kernsel") / "examples" / "cars.csv") as path:
         terminal.heading("Stopping distances of 50 cars: speed in miles per hour, dist in feet (Ezekiel, 1930)")
         terminal.say("This is what happens here:")

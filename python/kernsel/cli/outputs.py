@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 from pathlib import Path
 
-__all__ = ["require_writable"]
+__all__ = ["require_report", "require_writable"]
 
 
 def require_writable(*paths: str | None) -> None:
@@ -21,3 +22,9 @@ def require_writable(*paths: str | None) -> None:
             raise FileNotFoundError(f"{path} cannot be written: there is no directory {folder}")
         if not os.access(file if file.exists() else folder, os.W_OK):
             raise PermissionError(f"{path} cannot be written: there is no permission")
+
+
+def require_report(path: str | None) -> None:
+    """Raise if there is to be a report, and nothing to draw it with."""
+    if path is not None and importlib.util.find_spec("matplotlib") is None:
+        raise ImportError("a report needs matplotlib: pip install 'kernsel[cli]'")

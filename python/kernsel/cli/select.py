@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from kernsel.cli import machine, words
-from kernsel.cli.outputs import require_writable
+from kernsel.cli.outputs import require_report, require_writable
 from kernsel.cli.parser import criteria as criteria_named
 from kernsel.cli.parser import duration, names, share, variance, whole
 from kernsel.cli.terminal import Terminal
-from kernsel.criteria import CRITERIA
-from kernsel.study import Study, kernel_of, study
+from kernsel.study import OFFERED, Study, kernel_of, study
 from kernsel.tables import Table, read_table
 
 __all__ = ["add", "add_choices", "choose", "run"]
@@ -40,7 +39,7 @@ def add(commands: Any) -> Any:
         'kernels: text such as "RBF", "Matern(nu=2.5) + Linear" or "RBF.on([\'speed\']) * Linear"; numbers\n'
         "  that it does not say are found. There are RBF, Matern, RationalQuadratic, ExpSineSquared,\n"
         "  Linear, Polynomial and more: help(kernsel.kernels) in Python. `search` builds kernels itself.\n\n"
-        "criteria:\n" + "\n".join(f"  {name:25s} {words.CRITERIA_SAID[name]}" for name in CRITERIA),
+        "criteria:\n" + "\n".join(f"  {name:25s} {words.CRITERIA_SAID[name]}" for name in OFFERED),
     )
     parser.add_argument("file", metavar="FILE", help='CSV, TSV, Parquet or npz; "-" is the standard input')
     parser.add_argument("--target", metavar="NAME", help="the column that is to be predicted")
@@ -111,6 +110,7 @@ def run(arguments: argparse.Namespace, terminal: Terminal) -> int:
         arguments.parser.error(f"--target: which column is to be predicted? {arguments.file} has {there}")
     save = arguments.save or default_model(arguments.file)
     require_writable(save, arguments.report)
+    require_report(arguments.report)
     table = read_table(
         arguments.file, arguments.target, columns=arguments.columns, leave_out=arguments.leave_out, missing=arguments.missing
     )
@@ -163,15 +163,15 @@ def finish(found: Study, terminal: Terminal, *, save: str | None, report: str | 
     if save is not None:
         found.save(save)
         files["model"] = save
+    if not terminal.json:
+        words.print_tried(found, terminal)
+        words.print_chosen(found, terminal)
     if report is not None:
         write_page(found, report, model=save, command=command)
         files["report"] = report
     if terminal.json:
         terminal.document(machine.document_of(found, files))
-    else:
-        words.print_tried(found, terminal)
-        words.print_chosen(found, terminal)
-        _print_next(files, terminal)
+    _print_next(files, terminal)
     return 130 if found.ended.startswith("interrupted") else 0
 
 

@@ -57,7 +57,8 @@ class Terminal:
         """Print paragraphs, wrapped."""
         for line in text.split("\n"):
             margin = " " * indent
-            self._print(textwrap.fill(line, self.width, initial_indent=margin, subsequent_indent=margin), style)
+            hanging = margin + "  " * line.startswith("- ")
+            self._print(textwrap.fill(line, self.width, initial_indent=margin, subsequent_indent=hanging), style)
 
     def command(self, *lines: str) -> None:
         """Print what can be typed: never wrapped, so that it can be copied."""
@@ -102,7 +103,7 @@ class Terminal:
         kind = importlib.import_module("rich.table")
         boxes = importlib.import_module("rich.box")
         styled = importlib.import_module("rich.text").Text
-        table = kind.Table(box=boxes.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), header_style="dim", show_edge=False)
+        table = kind.Table(box=boxes.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), header_style="dim", show_edge=False)
         for k, title in enumerate(titles):
             justify = "left" if k in left else "right"
             table.add_column(styled(title), justify=justify, no_wrap=k != flexible, overflow="fold")

@@ -29,70 +29,76 @@ CRITERIA_SAID = {
     "loo_crps": "the continuous ranked probability score of rows left out",
     "loo_absolute": "absolute errors of rows left out",
     "gcv": "generalized cross-validation",
-    "risk": "an unbiased estimate of the risk",
     "kfold": "squared errors of folds left out",
     "kfold_log_density": "log densities of folds left out",
 }
 _MOST_COLUMNS = 25  # that are listed
-_KINDS = {"number": "numbers", "boolean": "two values", "category": "categories", "date": "dates, in days"}
+_FEW_COLUMNS = 10  # that are listed whatever their influence
+_MOST_KERNELS = 12
+_NARROW = 72  # columns of a terminal, below which times are not shown
+_USED = ("number", "boolean", "category", "date")
 
 
 def print_table_read(table: Table, terminal: Terminal) -> None:
     """Print what a file has, and what was made of it."""
     target = table.target
     assert target is not None
-    used = [column for column in table.columns if column.kind in _KINDS]
+    used = [column for column in table.columns if column.kind in _USED]
     inputs = f"{len(used)} column{'s' * (len(used) != 1)}"
     terminal.heading(f"{table.source}: {table.rows:,} rows; {target.name} is predicted from {inputs}")
     rows = [_row(column) for column in table.columns[:_MOST_COLUMNS]]
     rows.append([f"{target.name} (target)", *_row(target)[1:]])
-    shown = 4 if any(row[3] for row in rows) else 3
-    terminal.table(["column", "values", "range", "missing"][:shown], [r[:shown] for r in rows], flexible=1, left=(0, 1, 2))
+    shown = 3 if any(row[2] for row in rows) else 2
+    terminal.table(["column", "values", "missing"][:shown], [row[:shown] for row in rows], flexible=1, left=(0, 1))
     if len(table.columns) > _MOST_COLUMNS:
         terminal.say(f"and {len(table.columns) - _MOST_COLUMNS:,} more columns")
 
 
 def _row(column: Column) -> list[str]:
-    return [column.name, _values(column), _span(column), f"{column.missing:,}" if column.missing else ""]
+    return [column.name, _values(column), f"{column.missing:,}" if column.missing else ""]
 
 
 def _values(column: Column) -> str:
     """Return what a column has, in words."""
-    if column.kind not in _KINDS:
-        return f"not used: {column.why}"
+    if column.kind == "number":
+        counts = ", counts the rows" * (column.why == "counts the rows")
+        return f"numbers from {column.least:.6g} to {column.greatest:.6g}{counts}"
+    if column.kind == "date":
+        return f"dates from {date_of(column.least)} to {date_of(column.greatest)}, as days"
     if column.kind == "boolean":
         return " or ".join(column.levels or ["0", "1"])
     if column.kind == "category":
         some = ", ".join(column.levels[:4]) + ", ..." * (len(column.levels) > 4)
         return f"{len(column.levels)} categories: {some}"
-    return f"{_KINDS[column.kind]}{', ' + column.why if column.why and column.kind == 'number' else ''}"
-
-
-def _span(column: Column) -> str:
-    if column.kind == "date":
-        return f"{date_of(column.least)} to {date_of(column.greatest)}"
-    return f"{column.least:.6g} to {column.greatest:.6g}" if column.kind == "number" else ""
+    return f"not used: {column.why}"
 
 
 def print_tried(study: Study, terminal: Terminal) -> None:
     """Print a table for each criterion, the best kernel first."""
     for name, lines in study.lines.items():
+        fitted = [line for line in lines if not line.problem]
+        values = [line.value for line in fitted if isfinite(line.value)]
+        by_worth = values != sorted(values, reverse=study.better[name] == "larger")  # as a search puts them
         best = "larger is better" if study.better[name] == "larger" else "smaller is better"
         terminal.heading(f"By {name}: {CRITERIA_SAID[name]} ({best})")
-        fitted = [line for line in lines if not line.problem]
         rows = [
             [
                 line.kernel,
-                _number(line.value, 6),
+                f"{line.value:.6g}" if study.better[name] == "larger" else f"{line.value:.4g}",
                 _number(line.loo_rmse),
                 f"{line.loo_log_density:.4g}" if isfinite(line.loo_log_density) else "-",
                 f"{100 * line.coverage:.0f} %" if isfinite(line.coverage) else "-",
                 f"{line.seconds:.1f} s{'*' * _is_cut(line)}",
             ]
-            for line in fitted
+            for line in fitted[:_MOST_KERNELS]
         ]
         titles = ["kernel", name if len(name) <= 8 else "value", "error", "density", "in 95 %", "time"]
-        terminal.table(titles, rows, best=0)
+        shown = len(titles) if terminal.width >= _NARROW else len(titles) - 1
+        terminal.table(titles[:shown], [row[:shown] for row in rows], best=0)
+        if len(fitted) > _MOST_KERNELS:
+            terminal.say(f"and {len(fitted) - _MOST_KERNELS} more")
+        if by_worth:
+            terminal.say("The best first: the value less what the numbers found are worth.", style="dim")
         for line in lines:
             if line.problem:
                 terminal.say(f"{line.kernel}: could not be fitted: {line.problem}", style="yellow")
@@ -115,10 +121,14 @@ def print_chosen(study: Study, terminal: Terminal) -> None:
         terminal.say(f"{_listed(others)} {'are' if len(others) > 1 else 'is'} about as good by {study.criterion}.")
     found = numbers_of(study)
     print_inputs(study, influences(study, inputs_of(study)), found, terminal)
-    for sentence in about_bounds(found):
+    for sentence in about_bounds(found, study.model.selection_.at_bounds):
         terminal.say(sentence, style="yellow")
     terminal.heading("How good is it?")
-    for sentence in about_errors(study, findings_of(study)):
+    try:
+        said = about_errors(study, findings_of(study))
+    except ValueError as error:  # of a trend that needs each of the rows, say
+        said = [f"Rows cannot be left out: {error}."]
+    for sentence in said:
         terminal.say(sentence)
 
 
@@ -141,7 +151,8 @@ def print_inputs(study: Study, moved: list[Influence], numbers: list[Number], te
     """Print the inputs, those that matter most first, with their length scales."""
     ranges = dict(zip(study.names, np.ptp(study.model.X_train_, axis=0), strict=True))
     rows = []
-    for influence in moved[:_MOST_COLUMNS]:
+    shown = moved if len(moved) <= _FEW_COLUMNS else [one for one in moved if one.share >= 0.005][:_MOST_COLUMNS] or moved[:1]
+    for influence in shown:
         names = [study.names[place] for place in influence.input.places]
         lengths = [one for one in numbers if one.what == "length scale" and one.column in names and one.part != "Linear"]
         if influence.input.kind == "category":
@@ -160,19 +171,21 @@ def print_inputs(study: Study, moved: list[Influence], numbers: list[Number], te
     if any("far" in row[2] for row in rows):
         lines.append("far: so long a length scale that the prediction is straight there, or hardly depends on it")
     terminal.table(["input", "influence", "length scale", "range"], rows, flexible=0)
-    if len(moved) > _MOST_COLUMNS:
-        terminal.say(f"and {len(moved) - _MOST_COLUMNS} more inputs with less influence")
+    if len(moved) > len(shown):
+        terminal.say(f"and {len(moved) - len(shown):,} more with less influence")
     for line in lines:
         terminal.say(line, style="dim")
 
 
-def about_bounds(numbers: list[Number]) -> list[str]:
+def about_bounds(numbers: list[Number], names: list[str]) -> list[str]:
     """Return what ended at the end of its range, in sentences."""
     hit: dict[tuple[str, str, str], list[str]] = {}
     for one in numbers:
         if one.bound:
             hit.setdefault((one.part, one.what, one.bound), []).append(one.column)
     said = []
+    if "noise" in names:
+        said.append("The noise ended at a bound of its range: there is next to none, or nothing else.")
     for (part, what, bound), columns in hit.items():
         named = [column for column in columns if column]
         of = f" of {', '.join(named)}" if named else ""
@@ -195,7 +208,7 @@ def about_errors(study: Study, found: Findings) -> list[str]:
             f"nothing of {name}, or too little for {n:,} rows."
         ]
     elif found.verdict == "doubtful":
-        said.append("That is not much for so few rows: it may be chance.")
+        said.append("That is so little that it may be chance.")
     said.append(f"Their 95 % intervals contain {100 * found.within / n:.0f} % of them.")
     test = study.test
     if test:
@@ -228,6 +241,8 @@ def _number(value: float, digits: int = 4) -> str:
     """Return a number with so many digits, in full if it is not too long."""
     if not isfinite(value):
         return "-"
+    if value == round(value) and abs(value) < 1e7:
+        return f"{value:,.0f}"
     if not 1e-4 <= abs(value) < 1e7:
         return f"{value:.{digits}g}"
     return f"{value:,.{max(digits - 1 - floor(log10(abs(value))), 0)}f}"

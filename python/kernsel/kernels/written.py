@@ -23,8 +23,8 @@ def kernel(text: str, *, automatic: bool = False, columns: Mapping[str, Sequence
     """Return the kernel that a text describes, such as ``"2.0 * RBF(1.0) + Linear()"``; no code is run.
 
     The text is what `repr` of a kernel gives, or what one would write in Python: the names of :mod:`kernsel.kernels` with
-    arguments, numbers, lists, "auto" and "fixed", ``+``, ``*``, ``**``, ``.on([...])``, ``Parameter`` and priors. A name alone
-    stands for the kernel with its defaults: ``"RBF + Linear"``.
+    arguments, numbers, lists, "auto" and "fixed", ``+``, ``*``, ``@``, ``**``, ``.on([...])``, ``Parameter`` and priors. A name
+    alone stands for the kernel with its defaults: ``"RBF + Linear"``.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ class _Reader:
                 return self.call(node, self.known(node, name), [], {})
             case ast.UnaryOp(op=ast.USub() | ast.UAdd(), operand=operand):
                 return self.signed(node, self.read(operand))
-            case ast.BinOp(left=left, op=ast.Add() | ast.Mult() | ast.Pow() as operator, right=right):
+            case ast.BinOp(left=left, op=ast.Add() | ast.Mult() | ast.MatMult() | ast.Pow() as operator, right=right):
                 return self.combine(node, operator, self.read(left), self.read(right))
             case ast.Call(func=ast.Name(id="float"), args=[ast.Constant(value="inf")], keywords=[]):
                 return np.inf
@@ -202,6 +202,10 @@ class _Reader:
             return left + right
         if isinstance(operator, ast.Mult):
             return left * right
+        if isinstance(operator, ast.MatMult):
+            if not (isinstance(left, Kernel) and isinstance(right, Kernel)):
+                raise self.problem(node, "@ is for two kernels")
+            return left @ right
         if not isinstance(left, Kernel) or isinstance(right, Kernel):
             raise self.problem(node, "** is for a kernel and a number")
         return left**right

@@ -37,7 +37,8 @@ def save(model: Any, path: str | os.PathLike[str], notes: Any = None) -> None:
     Parameters
     ----------
     model : estimator
-        GaussianProcessRegressor, fitted.
+        Fitted: GaussianProcessRegressor, GaussianProcessClassifier, KernelRidge, KernelRidgeCV, KernelInterpolator, SVR, or
+        RidgeRegression on features of :mod:`kernsel.features` (without its `path_`).
     path : str or path-like
         Usually ``*.ksl``. A file that is there is replaced, when all of the new one is written.
     notes : object
@@ -100,6 +101,7 @@ def load(path: str | os.PathLike[str]) -> Any:
         container = _opened(path)
         with Fields(plain_json(container.metadata["model"], "the model"), container) as given:
             form = FORMS[given.text("estimator", tuple(FORMS))]
+            given.json.pop("core_kernel", None)  # for C++
             parameters = given.part("parameters")
             names = form.estimator().get_params(deep=False)
             with parameters:

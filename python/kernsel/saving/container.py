@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 __all__ = ["Container", "plain_json", "read_container", "write_container", "written_json"]
 
 DTYPES = {"F64": "<f8", "F32": "<f4", "I64": "<i8", "BOOL": "|b1", "U8": "|u1"}
-LARGEST_HEADER = 2**24
+LARGEST_HEADER = 2**23
 
 
 class Container:

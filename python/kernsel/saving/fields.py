@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import fields as attributes
+from dataclasses import is_dataclass
 from math import inf, isfinite
 from numbers import Integral, Real
 from typing import Any, Self
@@ -12,17 +14,19 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.gaussian_process import kernels as sk
 
-from kernsel import criteria
+from kernsel import criteria, features
 from kernsel.criteria import Criterion
+from kernsel.errors import NotPositiveSemidefiniteWarning
 from kernsel.kernels import Kernel, Precomputed
 from kernsel.kernels.algebra import Operation, as_kernel
 from kernsel.kernels.written import kernel_with_arrays
-from kernsel.saving.container import Container
+from kernsel.saving.container import Container, plain_json
 
 __all__ = ["Fields", "Writing"]
 
 LONGEST_KERNEL = 200_000  # characters; to parse a text takes a hundred times its length
 _CRITERIA: dict[str, Any] = {name: kind for name in criteria.__all__ if is_dataclass(kind := getattr(criteria, name))}
+_FEATURES: dict[str, Any] = {name: getattr(features, name) for name in features.__all__}
 _FLOATS = {"nan": np.nan, "inf": inf, "-inf": -inf}
 
 
@@ -72,13 +76,18 @@ class Writing:
         matrices: dict[str, NDArray[Any]] = {}
         text = repr(ours) if ours is None else repr(_with_names(ours, matrices))
         try:
-            if len(text) > LONGEST_KERNEL or kernel_with_arrays(text, matrices) != ours:
+            if len(text) > LONGEST_KERNEL or _kernel_of(text, matrices) != ours:
                 raise _unwritable(f"{self.prefix}{name}", kernel)
         except (TypeError, ValueError, RecursionError):
             raise _unwritable(f"{self.prefix}{name}", kernel) from None
         for matrix, values in matrices.items():
             self.array(f"{name}.{matrix}", values)
         return text
+
+    def predictor(self, kernel: Kernel | None) -> None:
+        """Store the kernel for C++, whose names for the arrays of all regressions are the same; None if it cannot predict."""
+        text = None if kernel is None else kernel._build().json
+        self.json["core_kernel"] = None if text is None else plain_json(text, "core_kernel")
 
     def value(self, name: str, value: Any) -> None:
         """Store a number, a text, None, a list of these, an array, a kernel, or a criterion."""
@@ -109,9 +118,12 @@ class Writing:
         if isinstance(value, Kernel | sk.Kernel):
             return {"kernel": self._kernel(name, value)}
         if type(value).__name__ in _CRITERIA and isinstance(value, Criterion):
-            options = {entry.name: getattr(value, entry.name) for entry in fields(value)}  # type: ignore[arg-type]
+            options = {entry.name: getattr(value, entry.name) for entry in attributes(value)}  # type: ignore[arg-type]
             encoded = {key: self._encoded(f"{name}.{key}", item) for key, item in options.items()}
             return {"criterion": type(value).__name__, "options": encoded}
+        if type(value) in _FEATURES.values():
+            options = {key: self._encoded(f"{name}.{key}", item) for key, item in value.get_params(deep=False).items()}
+            return {"features": type(value).__name__, "options": options}
         raise _unwritable(f"{self.prefix}{name}", value)
 
 
@@ -228,7 +240,7 @@ class Fields:
             if known.startswith(within)
         }
         try:
-            return _with_arrays(kernel_with_arrays(value, matrices))
+            return _with_arrays(_kernel_of(value, matrices))
         except (TypeError, ValueError, RecursionError, OverflowError) as error:
             raise ValueError(f"{self.prefix}{name}: {error}") from None
 
@@ -251,8 +263,12 @@ class Fields:
                 return Fields({name: text}, self.container, self.prefix).kernel(name)
             case {"criterion": str(kind), "options": dict(options), **rest} if kind in _CRITERIA and not rest:
                 decoded = {key: self._decoded(f"{name}.{key}", item) for key, item in options.items()}
-                if set(decoded) == {entry.name for entry in fields(_CRITERIA[kind])}:
+                if set(decoded) == {entry.name for entry in attributes(_CRITERIA[kind])}:
                     return _CRITERIA[kind](**decoded)
+            case {"features": str(kind), "options": dict(options), **rest} if kind in _FEATURES and not rest:
+                decoded = {key: self._decoded(f"{name}.{key}", item) for key, item in options.items()}
+                if set(decoded) == set(_FEATURES[kind]().get_params()):
+                    return _FEATURES[kind](**decoded)
         raise self._wrong(name, "a value", value)
 
     def _wrong(self, name: str, wanted: str, got: Any) -> ValueError:
@@ -273,6 +289,13 @@ class _Name(str):
 
     __slots__ = ()
     __repr__ = str.__str__
+
+
+def _kernel_of(text: str, matrices: dict[str, NDArray[Any]]) -> Kernel:
+    """Return the kernel of a text, without the warning that those had who made it."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotPositiveSemidefiniteWarning)
+        return kernel_with_arrays(text, matrices)
 
 
 def _with_arrays(kernel: Kernel) -> Kernel:

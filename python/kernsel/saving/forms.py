@@ -6,9 +6,27 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from kernsel.classification import GaussianProcessClassifier
 from kernsel.gaussian_process import GaussianProcessRegressor
+from kernsel.interpolator import KernelInterpolator
+from kernsel.kernel_ridge import KernelRidge
+from kernsel.kernel_ridge_cv import KernelRidgeCV
+from kernsel.ridge_regression import RidgeRegression
+from kernsel.saving.classifiers import read_classifier, write_classifier
+from kernsel.saving.features import read_features_regression, write_features_regression
 from kernsel.saving.fields import Fields, Writing
+from kernsel.saving.machines import (
+    read_cv,
+    read_interpolator,
+    read_ridge,
+    read_support,
+    write_cv,
+    write_interpolator,
+    write_ridge,
+    write_support,
+)
 from kernsel.saving.processes import read_process, write_process
+from kernsel.support import SVR
 
 __all__ = ["FORMS", "Form"]
 
@@ -32,5 +50,14 @@ class Form:
 
 
 FORMS: dict[str, Form] = {
-    form.estimator.__name__: form for form in (Form(GaussianProcessRegressor, write_process, read_process),)
+    form.estimator.__name__: form
+    for form in (
+        Form(GaussianProcessRegressor, write_process, read_process),
+        Form(KernelRidge, write_ridge, read_ridge),
+        Form(KernelRidgeCV, write_cv, read_cv),
+        Form(KernelInterpolator, write_interpolator, read_interpolator),
+        Form(SVR, write_support, read_support),
+        Form(RidgeRegression, write_features_regression, read_features_regression),
+        Form(GaussianProcessClassifier, write_classifier, read_classifier),
+    )
 }

@@ -21,6 +21,7 @@ def write_process(model: GaussianProcessRegressor, to: Writing) -> None:
     to.kernel("kernel", posterior.kernel)
     if model.kernel_ != posterior.kernel:  # after log_marginal_likelihood(..., clone_kernel=False)
         to.kernel("changed_kernel", model.kernel_)
+    to.predictor(posterior.kernel)
     to.value("trend", posterior.trend)
     for name, values in (
         ("points", posterior.X),

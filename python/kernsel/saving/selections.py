@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from kernsel.classification.search import Choice
 from kernsel.criteria import Criterion
 from kernsel.saving.fields import Fields, Writing
 from kernsel.selection import Selection
+from kernsel.support_selection import SupportSelection, SupportTried
 
-__all__ = ["read_selection", "write_selection"]
+__all__ = [
+    "read_choice",
+    "read_selection",
+    "read_support_selection",
+    "write_choice",
+    "write_selection",
+    "write_support_selection",
+]
 
 
 def write_selection(selection: Selection, to: Writing) -> None:
@@ -37,4 +46,69 @@ def read_selection(given: Fields) -> Selection:
             flat=given.texts("flat"),
             ended=given.text("ended"),
             seconds=given.number("seconds", 0.0),
+        )
+
+
+def write_support_selection(selection: SupportSelection, to: Writing) -> None:
+    """Write what was chosen for a support vector regression, and what else was tried."""
+    to.kernel("kernel", selection.kernel)
+    to.values(selection, "C", "epsilon", "factor", "value", "criterion", "scoring", "seconds")
+    for part, tried in zip(to.parts("table", len(selection.table)), selection.table, strict=True):
+        part.kernel("kernel", tried.kernel)
+        part.values(tried, "origin", "factor", "n_points")
+        for name in ("Cs", "epsilons", "scores"):
+            part.array(name, getattr(tried, name))
+
+
+def read_support_selection(given: Fields) -> SupportSelection:
+    """Read what was chosen for a support vector regression, and what else was tried."""
+    with given:
+        return SupportSelection(
+            C=given.number("C", 0.0),
+            epsilon=given.number("epsilon", 0.0),
+            kernel=given.kernel("kernel"),
+            factor=given.number("factor", 0.0),
+            value=given.number("value", finite=False),
+            criterion=given.text("criterion"),
+            scoring=given.text("scoring"),
+            table=tuple(_read_tried(part) for part in given.parts("table", 10_000)),
+            seconds=given.number("seconds", 0.0),
+        )
+
+
+def _read_tried(given: Fields) -> SupportTried:
+    with given:
+        Cs, epsilons = given.array("Cs", None), given.array("epsilons", None)
+        if not len(Cs) or not len(epsilons):
+            raise ValueError(f"{given.prefix}Cs: expected some that were tried")
+        return SupportTried(
+            kernel=given.kernel("kernel"),
+            origin=given.text("origin"),
+            factor=given.number("factor", 0.0),
+            Cs=Cs,
+            epsilons=epsilons,
+            scores=given.array("scores", len(Cs), len(epsilons), finite=False),
+            n_points=given.whole("n_points"),
+        )
+
+
+def write_choice(choice: Choice, to: Writing) -> None:
+    """Write the report of a classifier's search; not what interrupted it, nor its state."""
+    to.kernel("kernel", choice.kernel)
+    to.array("of_starts", choice.of_starts)
+    to.values(choice, "n_evaluations", "n_evaluations_subset", "at_bounds", "ended", "seconds", "solved")
+
+
+def read_choice(given: Fields) -> Choice:
+    """Read the report of a classifier's search."""
+    with given:
+        return Choice(
+            kernel=given.kernel("kernel"),
+            n_evaluations=given.whole("n_evaluations"),
+            n_evaluations_subset=given.whole("n_evaluations_subset"),
+            of_starts=given.array("of_starts", None, finite=False),
+            at_bounds=given.texts("at_bounds"),
+            ended=given.text("ended"),
+            seconds=given.number("seconds", 0.0),
+            solved=given.flag("solved"),
         )

@@ -63,9 +63,9 @@ def read_table(
     for name in (target, *columns, *leave_out):
         require_column(raw, name)
     if target in columns or target in leave_out:
-        raise ValueError(
-            f"target: column {target!r} cannot be what is predicted and {'an input' * (target in columns) or 'left out'}"
-        )
+        raise ValueError(f"target: column {target!r} is what is predicted; it can be neither an input nor left out")
+    if raw.rows == 1:
+        raise ValueError(f"{raw.source} has 1 row, and nothing can be learnt from one")
     y = _target(raw, target)
     described = []
     for name in raw.columns:
@@ -76,10 +76,14 @@ def read_table(
         else:
             described.append(guess(raw, name, wanted=name in columns))
     remarks = [*raw.remarks, *_remarks(described)]
+    if len(np.unique(y[~np.isnan(y)])) == 2 and len(y) > 2:
+        remarks.append(
+            f"{target!r} has two values only: kernsel.GaussianProcessClassifier in Python gives their probabilities."
+        )
     used = [column for column in described if encoded_names(column)]
     if not used:
         reasons = "; ".join(f"{column.name}: {column.why}" for column in described[:8] if column.why != "as told")
-        raise ValueError(f"{path} has no column to predict {target!r} from{' (' + reasons + ')' if reasons else ''}")
+        raise ValueError(f"{raw.source} has no column to predict {target!r} from{' (' + reasons + ')' if reasons else ''}")
     X = np.hstack([encode(raw, column) for column in used])
     kept, said = rows_kept(raw, X, y, used, target, missing)
     if missing == "mean":
@@ -89,7 +93,7 @@ def read_table(
         mean = float(np.mean(known))
     of_target = Column(target, "number", "", [], len(y) - len(known), float(known.min()), float(known.max()), mean)
     names = [name for column in used for name in encoded_names(column)]
-    return Table(path, raw.rows, X[kept], y[kept], names, described, of_target, remarks + said, kept + 1)
+    return Table(raw.source, raw.rows, X[kept], y[kept], names, described, of_target, remarks + said, kept + 1)
 
 
 def read_to_predict(path: str, columns: Sequence[Column], target: str, *, missing: Missing = "drop") -> Table:
@@ -116,7 +120,8 @@ def read_to_predict(path: str, columns: Sequence[Column], target: str, *, missin
     if absent:
         first = absent[0]
         more = f" (and {len(absent) - 1} more: {', '.join(absent[1:6])})" if len(absent) > 1 else ""
-        raise ValueError(f"{path}: column {first!r}, which the model predicts from, is not there{_close(first, raw)}{more}")
+        close = _close(first, raw)
+        raise ValueError(f"{raw.source}: column {first!r}, which the model predicts from, is not there{close}{more}")
     extra = [name for name in raw.columns if name != target and name not in {column.name for column in columns}]
     remarks = [*raw.remarks]
     if extra:
@@ -132,7 +137,7 @@ def read_to_predict(path: str, columns: Sequence[Column], target: str, *, missin
     if missing == "mean":
         X = filled(X, used)
     names = [name for column in used for name in encoded_names(column)]
-    return Table(path, raw.rows, X[kept], None if y is None else y[kept], names, [*used], None, remarks + said, kept + 1)
+    return Table(raw.source, raw.rows, X[kept], None if y is None else y[kept], names, [*used], None, remarks + said, kept + 1)
 
 
 def require_column(raw: Raw, name: str) -> None:

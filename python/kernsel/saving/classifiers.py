@@ -1,0 +1,187 @@
+"""Gaussian process classification as arrays and fields."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernsel.classification import GaussianProcessClassifier
+from kernsel.classification.binary import BinaryModel, BinaryProcess
+from kernsel.classification.latent import GaussianLatent, SampledLatent, require_square_memory, safe_factor
+from kernsel.classification.multinomial import Multinomial, _State
+from kernsel.classification.parameters import require_parameters, require_softmax
+from kernsel.classification.posterior import factor_of
+from kernsel.classification.sampling import Samples
+from kernsel.classification.several import MultinomialProcess, OneAgainstAnother, OneAgainstRest, SoftmaxModel
+from kernsel.saving.fields import Fields, Writing
+from kernsel.saving.selections import read_choice, write_choice
+
+__all__ = ["read_classifier", "write_classifier"]
+
+_MOST_CLASSES = 10_000
+
+
+def write_classifier(model: GaussianProcessClassifier, to: Writing) -> None:
+    """Write the data of each process, and the sites, mode or draws of its posterior."""
+    classes = model.classes_
+    if classes.dtype.kind in "US":
+        to.json["classes"] = classes.astype(str).tolist()
+        to.json["classes_are"] = classes.dtype.str
+    elif classes.dtype.kind in "biuf":
+        to.array("classes", classes)
+        to.json["classes_are"] = classes.dtype.str
+    else:
+        to.value("classes", list(classes))
+        to.json["classes_are"] = "objects"
+    parts = model._processes()
+    for part, process in zip(to.parts("processes", len(parts)), parts, strict=True):
+        (_write_softmax if isinstance(process, MultinomialProcess) else _write_binary)(process, part)
+    to.json["log_marginal_likelihood"] = float(model.log_marginal_likelihood_value_)
+
+
+def read_classifier(model: GaussianProcessClassifier, given: Fields) -> None:
+    """Read the processes, and factorize their matrices again."""
+    require_parameters(model)
+    model.classes_ = classes = _read_classes(given)
+    model.n_classes_ = count = len(classes)
+    softmax = count > 2 and model.multi_class == "multinomial"
+    if softmax:
+        require_softmax(model)
+    pairs = list(combinations(range(count), 2)) if count > 2 and model.multi_class == "one_vs_one" else []
+    expected = 1 if count == 2 or softmax else len(pairs) or count
+    parts = given.parts("processes", expected)
+    if len(parts) != expected:
+        raise ValueError(f"processes: expected {expected} for {count} classes, got {len(parts)}")
+    processes: list[Any] = [_read_softmax(model, part) if softmax else _read_binary(model, part) for part in parts]
+    if expected == 1:
+        model.base_estimator_ = processes[0]
+    else:
+        model.base_estimator_ = object.__new__(OneAgainstAnother if pairs else OneAgainstRest)
+        model.base_estimator_.estimators_ = processes
+        if pairs:
+            model.base_estimator_.pairs, model.base_estimator_.classes = pairs, count
+    model.log_marginal_likelihood_value_ = np.float64(given.number("log_marginal_likelihood", finite=False))
+    model._report()
+
+
+def _read_classes(given: Fields) -> NDArray[Any]:
+    kind = given.text("classes_are")
+    try:
+        dtype = np.dtype(object if kind == "objects" else kind)
+    except TypeError:
+        raise ValueError(f"classes_are: {kind!r:.60} is no type") from None
+    if kind == "objects":
+        values = given.value("classes")
+        if not isinstance(values, list) or not all(isinstance(value, str | int | float) for value in values):
+            raise ValueError("classes: expected texts or numbers")
+        classes = np.empty(len(values), dtype=object)
+        classes[:] = values
+    elif dtype.kind in "US":
+        texts = given.texts("classes")
+        if dtype.itemsize > 4 * max(map(len, texts), default=0) + 4:
+            raise ValueError(f"classes_are: {kind!r:.60} is larger than the texts")
+        classes = np.array(texts).astype(dtype)
+    elif dtype.kind in "biuf":
+        stored = given.container.tensors.get("classes", ("",))[0]
+        classes = given.array(
+            "classes", None, dtype={"F64": np.float64, "F32": np.float32, "BOOL": np.bool_}.get(stored, np.int64)
+        )
+        classes = classes.astype(dtype)
+    else:
+        raise ValueError(f"classes_are: {kind!r:.60} is no type of labels")
+    if not 2 <= len(classes) <= _MOST_CLASSES or len(np.unique(classes)) != len(classes):
+        raise ValueError(f"classes: expected 2 to {_MOST_CLASSES} different labels, got {len(classes)}")
+    return classes
+
+
+def _write_binary(process: BinaryProcess, to: Writing) -> None:
+    to.kernel("kernel", process.kernel_)
+    to.json["criterion"] = process.model.criterion
+    for name, values in (("points", process.X_train_), ("signs", process.y_train_), ("mode", process.mode)):
+        to.array(name, values)
+    if process.samples_ is not None:
+        for name in ("f", "effective_sample_size", "r_hat"):
+            to.array(name, getattr(process.samples_, name))
+    else:
+        latent: Any = process.latent_
+        if latent.kernel != process.kernel_:  # after log_marginal_likelihood(..., clone_kernel=False)
+            to.kernel("latent_kernel", latent.kernel)
+        to.array("weights", latent.weights)
+        to.array("root", latent.root)
+    to.json["log_marginal_likelihood"] = float(process.log_marginal_likelihood_value_)
+    write_choice(process.choice_, to.part("choice"))
+
+
+def _read_binary(model: GaussianProcessClassifier, given: Fields) -> BinaryProcess:
+    with given:
+        process: BinaryProcess = object.__new__(BinaryProcess)
+        process.kernel_ = kernel = given.kernel("kernel")
+        process.X_train_ = X = given.array("points", None, model.n_features_in_)
+        n = len(X)
+        process.y_train_ = y = given.array("signs", n)
+        if not n or not (np.abs(y) == 1).all():
+            raise ValueError(f"{given.prefix}signs: expected -1 or 1 for each point")
+        process.mode = given.array("mode", n)
+        process.link = require_parameters(model)
+        criterion = given.text("criterion", ("lml", "loo"))
+        process.model = BinaryModel(y, process.link, model.inference, criterion, model.max_iter_predict)
+        process.log_marginal_likelihood_value_ = np.float64(given.number("log_marginal_likelihood", finite=False))
+        process.choice_ = read_choice(given.part("choice"))
+        require_square_memory(n, 2)
+        process.samples_ = None
+        if model.inference == "mcmc":
+            f = given.array("f", None, None, n)
+            if not f.size:
+                raise ValueError(f"{given.prefix}f: expected draws, got shape {f.shape}")
+            process.samples_ = Samples(f, given.array("effective_sample_size", n), given.array("r_hat", n, finite=False))
+            process.latent_ = SampledLatent(kernel, X, safe_factor(np.asarray(kernel(X))), f)
+        else:
+            if given.has("latent_kernel"):
+                kernel = given.kernel("latent_kernel")
+            weights, root = given.array("weights", n), given.array("root", n, least=0.0)
+            K = np.asarray(kernel(X))
+            process.latent_ = GaussianLatent(kernel, X, weights, root, factor_of(K, root, np.empty_like(K)))
+        return process
+
+
+def _write_softmax(process: MultinomialProcess, to: Writing) -> None:
+    to.kernel("kernel", process.kernel_)
+    to.array("points", process.X_train_)
+    to.array("codes", np.argmax(process.model.Y, axis=1))
+    posterior = process.posterior
+    to.array("mode", posterior.mode)
+    to.array("weights", posterior.weights)
+    to.array("objective", posterior.objective)
+    to.values(posterior, "log_evidence", "iterations", "converged")
+    write_choice(process.choice_, to.part("choice"))
+
+
+def _read_softmax(model: GaussianProcessClassifier, given: Fields) -> MultinomialProcess:
+    with given:
+        process: MultinomialProcess = object.__new__(MultinomialProcess)
+        process.kernel_ = given.kernel("kernel")
+        process.X_train_ = X = given.array("points", None, model.n_features_in_)
+        n, count = len(X), model.n_classes_
+        codes = given.array("codes", n, dtype=np.int64, least=0.0)
+        if not n or (codes >= count).any():
+            raise ValueError(f"{given.prefix}codes: expected a number below {count} for each point")
+        mode, weights = given.array("mode", n, count), given.array("weights", n, count)
+        require_square_memory(n, 3 + count)
+        process.model = SoftmaxModel(np.eye(count)[codes])
+        K = np.asarray(process.kernel_(X))
+        process.posterior = Multinomial(
+            mode,
+            weights,
+            given.number("log_evidence"),
+            None,
+            given.whole("iterations"),
+            given.array("objective", None).tolist(),
+            given.flag("converged"),
+            _State([K] * count, mode),
+        )
+        process.choice_ = read_choice(given.part("choice"))
+        process.log_marginal_likelihood_value_ = np.float64(process.posterior.log_evidence)
+        return process

@@ -1,0 +1,118 @@
+"""Ridge regression on features, and the features, as arrays and fields."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from kernsel.features import Fourier, Polynomial, RadialBasis
+from kernsel.kernels import DotProduct
+from kernsel.ridge_regression import RidgeRegression
+from kernsel.saving.fields import Fields, Writing
+from kernsel.saving.machines import columns_of, one_or_each, shaped
+
+__all__ = ["read_features_regression", "write_features_regression"]
+
+
+def write_features_regression(model: RidgeRegression, to: Writing) -> None:
+    """Write coefficients and diagnostics; not `path_`, which needs the features of all points."""
+    features = None if model.features is None else model.features_
+    coefficients = np.atleast_2d(model.coef_).T
+    if isinstance(features, RadialBasis):
+        to.predictor(features.kernel_)
+        to.array("points", features.centers_)
+    else:  # of the columns as they are, inner products
+        to.predictor(DotProduct(0.0) if features is None else None)
+    to.array("coefficients", coefficients)
+    to.array("offset", np.broadcast_to(np.asarray(model.intercept_, dtype=np.float64), coefficients.shape[1:]))
+    to.json["one_output"] = np.ndim(model.coef_) == 1
+    to.values(model, "intercept_", "alpha_", "effective_dof_", "solver_")
+    to.array("loo_residuals", columns_of(model.loo_residuals_))
+    to.array("leverage", columns_of(model.leverage_))
+    if hasattr(model, "best_score_"):
+        to.value("best_score_", model.best_score_)
+    to.json["dual"] = hasattr(model, "dual_coef_")
+    if hasattr(model, "dual_coef_"):
+        to.array("dual", columns_of(model.dual_coef_))
+    if features is None:
+        to.json["features"] = None
+    else:
+        _write_features(features, to.part("features"))
+
+
+def read_features_regression(model: RidgeRegression, given: Fields) -> None:
+    """Read coefficients and diagnostics."""
+    features = None
+    if given.json.get("features", "") is None:
+        given.take("features")
+        count = model.n_features_in_
+    else:
+        features = model.features_ = _read_features(given.part("features"))
+        if features.n_features_in_ != model.n_features_in_:
+            raise ValueError(f"features: expected {model.n_features_in_} columns, got {features.n_features_in_}")
+        if isinstance(features, RadialBasis):
+            features.centers_ = given.array("points", None, features.n_features_in_)
+            features.kernel_.diag(features.centers_[:1])
+        count = len(features.get_feature_names_out())
+    if (features is None) != (model.features is None):
+        raise ValueError("features: expected those of the parameters")
+    coefficients = given.array("coefficients", count, None)
+    outputs = coefficients.shape[1]
+    given.array("offset", outputs)
+    one = given.flag("one_output")
+    model.coef_ = np.ascontiguousarray(coefficients.T) if not one else shaped(coefficients, one)
+    model.intercept_ = one_or_each(given, "intercept_", outputs)
+    model.alpha_ = one_or_each(given, "alpha_", outputs)
+    model.effective_dof_ = one_or_each(given, "effective_dof_", outputs)
+    model.solver_ = given.text("solver_", ("primal", "dual", "svd"))
+    left_out = given.array("loo_residuals", None, outputs, finite=False)
+    model.loo_residuals_ = shaped(left_out, one)
+    many = np.ndim(model.alpha_) == 1
+    leverage = given.array("leverage", len(left_out), outputs if many else 1, finite=False)
+    model.leverage_ = leverage if many else leverage[:, 0]
+    if given.has("best_score_"):
+        model.best_score_ = one_or_each(given, "best_score_", outputs)
+    if given.flag("dual"):
+        model.dual_coef_ = shaped(given.array("dual", len(left_out), outputs), one)
+
+
+def _write_features(features: Any, to: Writing) -> None:
+    if type(features) not in (Polynomial, RadialBasis, Fourier):
+        raise TypeError(f"features: {type(features).__name__} cannot be written; use pickle or joblib for this model")
+    to.value("transformer", features)
+    to.json["columns"] = int(features.n_features_in_)
+    if hasattr(features, "feature_names_in_"):
+        to.json["column_names"] = [str(name) for name in features.feature_names_in_]
+    for name in ("powers_", "mean_", "scale_", "frequencies_"):
+        if hasattr(features, name):
+            to.array(name, getattr(features, name))
+    if isinstance(features, Fourier):
+        to.value("variance_", features.variance_)
+    if not isinstance(features, Polynomial):
+        to.kernel("kernel", features.kernel_)
+
+
+def _read_features(given: Fields) -> Any:
+    with given:
+        features = given.value("transformer")
+        if type(features) not in (Polynomial, RadialBasis, Fourier):
+            raise ValueError(f"{given.prefix}transformer: expected features of kernsel, got {features!r:.60}")
+        d = features.n_features_in_ = given.whole("columns", 1)
+        if given.has("column_names"):
+            features.feature_names_in_ = np.array(given.texts("column_names", d), dtype=object)
+        if isinstance(features, Polynomial):
+            features.powers_ = given.array("powers_", None, d, dtype=np.int64, least=0.0).astype(np.intp)
+            features.mean_ = given.array("mean_", d)
+            features.scale_ = given.array("scale_", d)
+            if not features.scale_.all():
+                raise ValueError(f"{given.prefix}scale_: expected numbers that are not zero")
+            return features
+        features.kernel_ = given.kernel("kernel")
+        if isinstance(features, Fourier):
+            features.frequencies_ = given.array("frequencies_", d, None)
+            features.mean_ = given.array("mean_", d)
+            features.variance_ = given.number("variance_", 0.0)
+            if not features.frequencies_.shape[1]:
+                raise ValueError(f"{given.prefix}frequencies_: expected some")
+        return features

@@ -1,0 +1,253 @@
+"""Kernel ridge regression, interpolation and support vector regression as arrays and fields."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from kernsel.conditional import require_memory
+from kernsel.interpolator import KernelInterpolator, _factorize
+from kernsel.kernel_machine import TrainingData, dense
+from kernsel.kernel_ridge import KernelRidge
+from kernsel.kernel_ridge_cv import KernelRidgeCV
+from kernsel.kernels import Kernel
+from kernsel.saving.fields import Fields, Writing
+from kernsel.saving.selections import read_selection, read_support_selection, write_selection, write_support_selection
+from kernsel.support import SVR
+
+__all__ = [
+    "columns_of",
+    "read_cv",
+    "read_interpolator",
+    "read_ridge",
+    "read_support",
+    "shaped",
+    "write_cv",
+    "write_interpolator",
+    "write_ridge",
+    "write_support",
+]
+
+_REAL = (np.float64, np.float32)
+_SPARSE: dict[str, Any] = {kind.__name__: kind for kind in (sparse.csr_matrix, sparse.csr_array)}
+
+
+def columns_of(values: Any) -> NDArray[Any]:
+    """Return one column, or several as they are."""
+    array = np.asarray(values)
+    return array.reshape(len(array), -1)
+
+
+def shaped(values: NDArray[Any], one_output: bool) -> Any:
+    """Return a column as an array of one dimension, if there is one output and no more."""
+    if one_output and values.shape[1] != 1:
+        raise ValueError(f"one_output: expected one column of coefficients, got {values.shape[1]}")
+    return values[:, 0] if one_output else values
+
+
+def one_or_each(given: Fields, name: str, outputs: int) -> Any:
+    """Return a number, or an array with one for each output."""
+    value = given.value(name)
+    each = isinstance(value, np.ndarray) and value.dtype in _REAL and value.shape == (outputs,)
+    if not (each or type(value) in (int, float)) or not np.isfinite(value).all():
+        raise ValueError(f"{given.prefix}{name}: expected a finite number, or one for each of {outputs} outputs")
+    return value if each else float(value)
+
+
+def _write_function(model: KernelRidge | KernelRidgeCV | KernelInterpolator, intercept: Any, to: Writing) -> None:
+    """Write kernel, points and coefficients: all that predictions need."""
+    kernel = None if isinstance(model.kernel_, str) else model.kernel_
+    if kernel is None:
+        to.json["kernel"] = None
+    else:
+        to.kernel("kernel", kernel)
+    to.predictor(kernel)
+    coefficients = columns_of(model.dual_coef_)
+    to.array("points", model.X_fit_)
+    to.array("coefficients", coefficients)
+    to.array("offset", np.broadcast_to(np.asarray(intercept, dtype=np.float64), coefficients.shape[1:]))
+    to.json["one_output"] = np.ndim(model.dual_coef_) == 1
+
+
+def _read_function(model: Any, given: Fields) -> int:
+    """Read kernel, points and coefficients; return the number of outputs."""
+    if given.json.get("kernel", "") is None:
+        model.kernel_ = given.take("kernel") or "precomputed"
+    else:
+        model.kernel_ = given.kernel("kernel")
+    model.X_fit_ = given.array("points", None, model.n_features_in_, dtype=_REAL)
+    if isinstance(model.kernel_, str) and len(model.X_fit_) != model.n_features_in_:
+        raise ValueError(f"points: expected a square kernel matrix, got shape {model.X_fit_.shape}")
+    coefficients = given.array("coefficients", len(model.X_fit_), None, dtype=_REAL)
+    outputs = int(coefficients.shape[1])
+    if not coefficients.size:
+        raise ValueError(f"coefficients: expected points and outputs, got shape {coefficients.shape}")
+    given.array("offset", outputs)  # for C++
+    model.dual_coef_ = shaped(coefficients, given.flag("one_output"))
+    if isinstance(model.kernel_, Kernel):
+        model.kernel_.diag(model.X_fit_[:1])  # refuses a kernel that is not one of so many columns
+    return outputs
+
+
+def _write_path(model: KernelRidge | KernelRidgeCV, to: Writing) -> None:
+    """Write the data that the path comes from: it is decomposed again when it is asked for."""
+    if "_path_of" not in model.__dict__:
+        return
+    given, alphas = model._path_of
+    path = to.part("path")
+    path.array("alphas", alphas)
+    path.array("targets", given.y)
+    path.json["weighted"] = given.weights is not None
+    if given.weights is not None:
+        path.array("weights", given.weights)
+
+
+def _read_path(model: KernelRidge | KernelRidgeCV, outer: Fields) -> None:
+    if not outer.has("path"):
+        return
+    with outer.part("path") as given:
+        X = model.X_fit_
+        outputs = model.dual_coef_.shape[1:]
+        y = given.array("targets", len(X), *outputs, dtype=_REAL)
+        weights = given.array("weights", len(X), least=0.0) if given.flag("weighted") else None
+        used: Any = slice(None) if weights is None or weights.all() else np.flatnonzero(weights)
+        alphas = given.array("alphas", None, least=np.finfo(np.float64).tiny)
+        if not len(alphas) or (weights is not None and np.count_nonzero(weights) < 2):
+            raise ValueError("path: expected values of alpha, and two points of positive weight")
+    model._path_of = TrainingData(X, y, y.reshape(len(y), -1), weights, used, model.kernel_), alphas
+
+
+def write_ridge(model: KernelRidge, to: Writing) -> None:
+    """Write the function, and how it was chosen."""
+    _write_function(model, model.intercept_, to)
+    to.values(model, "intercept_", "alpha_")
+    _write_path(model, to)
+    if hasattr(model, "criterion_value_"):
+        to.value("criterion_value_", model.criterion_value_)
+    if hasattr(model, "selection_"):
+        write_selection(model.selection_, to.part("selection"))
+
+
+def read_ridge(model: KernelRidge, given: Fields) -> None:
+    """Read the function, and how it was chosen."""
+    outputs = _read_function(model, given)
+    model.intercept_ = one_or_each(given, "intercept_", outputs)
+    model.alpha_ = one_or_each(given, "alpha_", outputs)
+    _read_path(model, given)
+    if given.has("criterion_value_"):
+        model.criterion_value_ = given.number("criterion_value_", finite=False)
+    if given.has("selection"):
+        model.selection_ = read_selection(given.part("selection"))
+
+
+def write_cv(model: KernelRidgeCV, to: Writing) -> None:
+    """Write the function, and the path."""
+    _write_function(model, model.intercept_, to)
+    to.values(model, "intercept_", "alpha_", "best_score_")
+    _write_path(model, to)
+
+
+def read_cv(model: KernelRidgeCV, given: Fields) -> None:
+    """Read the function, and the path."""
+    outputs = _read_function(model, given)
+    model.intercept_ = one_or_each(given, "intercept_", outputs)
+    model.alpha_ = one_or_each(given, "alpha_", outputs)
+    model.best_score_ = one_or_each(given, "best_score_", outputs)
+    _read_path(model, given)
+
+
+def write_interpolator(model: KernelInterpolator, to: Writing) -> None:
+    """Write the function; the factorization is computed again."""
+    _write_function(model, 0.0, to)
+    to.array("used", model._used)
+    to.values(model, "norm_", "rank_")
+
+
+def read_interpolator(model: KernelInterpolator, given: Fields) -> None:
+    """Read the function, and factorize the kernel matrix again."""
+    outputs = _read_function(model, given)
+    model.norm_ = one_or_each(given, "norm_", outputs)
+    model.rank_ = given.whole("rank_")
+    n = len(model.X_fit_)
+    model._used = used = given.array("used", None, dtype=np.int64, least=0.0)
+    if not len(used) or (np.diff(used) <= 0).any() or used[-1] >= n:
+        raise ValueError(f"used: expected numbers of points, below {n} and each larger than the one before")
+    if isinstance(model.kernel_, str):
+        raise ValueError("kernel: expected a kernel, got none")
+    require_memory(len(used))
+    model._factor = _factorize(model.kernel_, model.X_fit_[used])
+
+
+def write_support(model: SVR, to: Writing) -> None:
+    """Write the support vectors and their coefficients."""
+    vectors, kernel = model.support_vectors_, None if isinstance(model.kernel_, str) else model.kernel_
+    dual: Any = model.dual_coef_
+    is_sparse = sparse.issparse(vectors)
+    if kernel is None:
+        to.json["kernel"] = None
+    else:
+        to.kernel("kernel", kernel)
+    to.predictor(None if is_sparse else kernel)
+    to.json["sparse"] = type(dual).__name__ if sparse.issparse(dual) else None
+    if is_sparse:
+        for name in ("data", "indices", "indptr"):
+            to.array(f"points.{name}", getattr(vectors, name))
+    else:
+        to.array("points", vectors)
+    to.array("coefficients", dense(dual).T)
+    to.array("offset", model.intercept_)
+    to.array("support", model.support_)
+    to.values(model, "objective_", "duality_gap_", "n_iter_", "fit_status_", "shape_fit_", "C_", "epsilon_")
+    if hasattr(model, "selection_"):
+        write_support_selection(model.selection_, to.part("selection"))
+
+
+def read_support(model: SVR, given: Fields) -> None:
+    """Read the support vectors and their coefficients."""
+    kind = given.take("sparse")
+    if kind is not None and kind not in _SPARSE:
+        raise ValueError(f"sparse: expected null or one of {', '.join(_SPARSE)}, got {kind!r:.60}")
+    shape = given.value("shape_fit_")
+    if not isinstance(shape, list) or len(shape) != 2 or not all(type(size) is int and 0 < size < 2**63 for size in shape):
+        raise ValueError(f"shape_fit_: expected two whole numbers, got {shape!r:.60}")
+    model.shape_fit_ = tuple(shape)
+    support = given.array("support", None, dtype=np.int64, least=0.0)
+    if (np.diff(support) <= 0).any() or (len(support) and support[-1] >= shape[0]):
+        raise ValueError(f"support: expected numbers of points, below {shape[0]} and each larger than the one before")
+    count, d = len(support), model.n_features_in_
+    coefficients = given.array("coefficients", count, 1).T
+    if given.json.get("kernel", "") is None:
+        model.kernel_ = given.take("kernel") or "precomputed"
+        if shape != [d, d]:
+            raise ValueError(f"shape_fit_: expected a square kernel matrix of {d} columns, got {shape}")
+        model.support_vectors_ = given.array("points", 0, 0)
+    else:
+        model.kernel_ = given.kernel("kernel")
+        model.support_vectors_ = given.array("points", count, d) if kind is None else _sparse_points(given, kind, (count, d))
+        model.kernel_.diag(np.ones((1, d)))  # refuses a kernel that is not one of so many columns
+    model.dual_coef_ = coefficients if kind is None else _SPARSE[kind](coefficients)
+    model.intercept_ = given.array("offset", 1)
+    model.support_ = support.astype(np.int32)
+    model.n_support_ = np.array([count], dtype=np.int32)
+    model.objective_ = given.number("objective_", finite=False)
+    model.duality_gap_ = given.number("duality_gap_", finite=False)
+    model.n_iter_ = given.whole("n_iter_")
+    model.fit_status_ = given.whole("fit_status_")
+    model.C_ = given.number("C_", 0.0, finite=False)
+    model.epsilon_ = given.number("epsilon_", 0.0)
+    if given.has("selection"):
+        model.selection_ = read_support_selection(given.part("selection"))
+        model.criterion_value_ = model.selection_.value
+
+
+def _sparse_points(given: Fields, kind: str, shape: tuple[int, int]) -> Any:
+    """Return a sparse matrix, if its parts make one."""
+    data = given.array("points.data", None)
+    indices = given.array("points.indices", len(data), dtype=np.int64, least=0.0)
+    indptr = given.array("points.indptr", shape[0] + 1, dtype=np.int64, least=0.0)
+    matrix = _SPARSE[kind]((data, indices, indptr), shape=shape)
+    matrix.check_format(full_check=True)
+    return matrix

@@ -1,0 +1,99 @@
+"""Fitted models of every kind that can be written, small and quick: for the tests of files, in Python and in C++."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+
+import kernsel as ks
+from kernsel import features
+from kernsel.kernels import RBF, Linear, Matern, Parameter, Precomputed, WhiteKernel
+from kernsel.kernels.priors import LogNormal
+
+rng = np.random.default_rng(7)
+X = rng.uniform(0, 4, (40, 2))
+Z = rng.uniform(0, 4, (9, 2))
+y = np.sin(X[:, 0]) + 0.3 * X[:, 1] + 0.05 * rng.standard_normal(40)
+Y = np.column_stack([y, X[:, 1] ** 2 - y])
+labels = np.digitize(X[:, 0] + 0.3 * rng.standard_normal(40), [1.5, 2.7])
+table = pd.DataFrame(X, columns=["width", "height \u00fc"])
+K = Matern(2.0, nu=2.5)(X)
+weights = np.where(np.arange(40) % 7 == 0, 0.0, 1.0 + X[:, 0])
+
+gp, krr, cv, svr, gpc, ridge = (
+    ks.GaussianProcessRegressor,
+    ks.KernelRidge,
+    ks.KernelRidgeCV,
+    ks.SVR,
+    ks.GaussianProcessClassifier,
+    ks.RidgeRegression,
+)
+two = labels > 0
+
+# Each by name: how to make it, fitted.
+MODELS = {
+    "gp": lambda: gp().fit(X, y),
+    "gp of a table, two outputs": lambda: gp(scale="each", trend="linear", normalize_y=True).fit(table, Y),
+    "gp with trend": lambda: gp("RBF", trend="quadratic", noise=0.01, criterion="reml").fit(X, y),
+    "gp with noise of each point": lambda: gp(
+        RBF(Parameter([1.0, 2.0], prior=LogNormal(0.0, 1.0), name="l")) + WhiteKernel(0.1, "fixed"),
+        noise=0.01 + 0.01 * X[:, 0],
+        alpha=np.full(40, 1e-3),
+        criterion="loo_log_density",
+    ).fit(X, y),
+    "gp left as it is": lambda: gp(2.0 * Matern([1.0, 2.0], nu=1.5), optimizer=None, noise=0.1).fit(X, Y),
+    "gp of scikit-learn's kernel": lambda: gp(None, alpha=1e-2).fit(X, y),
+    "gp updated": lambda: gp(noise="auto", trend="constant").fit(X[:30], y[:30]).update(X[30:], y[30:]).downdate(3),
+    "ridge of a kernel": lambda: krr("rbf", alpha=0.1, gamma=0.5).fit(X, Y),
+    "ridge chosen": lambda: krr(alpha="auto", fit_intercept=True).fit(table, y, sample_weight=weights),
+    "ridge along a path": lambda: krr("rbf", alpha="auto", criterion="lcurve", fit_intercept=True).fit(X, y, weights),
+    "ridge in single precision": lambda: krr(RBF(1.0), alpha=[0.1, 0.2], alpha_scale="n").fit(
+        X.astype(np.float32), Y.astype(np.float32)
+    ),
+    "ridge of a matrix": lambda: krr("precomputed", alpha="auto").fit(K, y),
+    "ridge of a matrix, by a search": lambda: krr("precomputed", alpha="auto", criterion="loo_crps").fit(K, y),
+    "ridge of rows": lambda: krr(Precomputed(K) * RBF(9.0), alpha=0.1).fit(np.arange(40.0)[:, None], y),
+    "cv": lambda: cv("rbf", criterion="gcv", fit_intercept=True).fit(X, Y, sample_weight=weights),
+    "cv of each target": lambda: cv(RBF(1.0), alpha_per_target=True, alphas=[0.01, 0.1, 1.0]).fit(X, Y),
+    "interpolator": lambda: ks.KernelInterpolator().fit(X, np.sin(X)),
+    "interpolator of low rank": lambda: ks.KernelInterpolator(RBF(3.0)).fit(X, np.sin(X[:, 0])),
+    "svr": lambda: svr(C=10.0).fit(X, y),
+    "svr chosen": lambda: svr(C="auto", epsilon="auto", criterion="loo").fit(table, y, sample_weight=weights),
+    "svr without errors": lambda: svr("rbf", C=np.inf, epsilon=0.2).fit(X, y),
+    "svr without support": lambda: svr("rbf", epsilon=10.0).fit(X, y),
+    "svr of a matrix": lambda: svr("precomputed").fit(K, y),
+    "svr of sparse points": lambda: svr(Linear(1.0)).fit(sparse.csr_matrix(np.where(X > 1, X, 0)), y),
+    "linear": lambda: ridge().fit(X, Y),
+    "linear, dual": lambda: ridge(alpha=0.5, solver="dual", fit_intercept=False).fit(table, y),
+    "polynomials": lambda: ridge(features.Polynomial(3), criterion="reml").fit(table, y, sample_weight=weights),
+    "radial basis": lambda: ridge(features.RadialBasis(8), alpha_per_target=True).fit(X, Y),
+    "fourier": lambda: ridge(features.Fourier(30, random_state=0)).fit(X, y),
+    "classes": lambda: gpc(random_state=0).fit(table, np.where(two, "up", "down")),
+    "classes by ep": lambda: gpc("RBF", inference="ep", link="probit").fit(X, two),
+    "classes by draws": lambda: gpc(2.0 * RBF(1.0), optimizer=None, inference="mcmc", n_samples=40, n_burn=20).fit(X, two),
+    "three classes": lambda: gpc(2.0 * RBF(1.0), optimizer=None).fit(X, labels),
+    "three pairs": lambda: gpc(2.0 * RBF(1.0), optimizer=None, multi_class="one_vs_one").fit(X, labels.astype(np.uint8)),
+    "softmax": lambda: gpc(2.0 * RBF(1.0), multi_class="multinomial", max_evaluations=5).fit(X, labels.astype(float)),
+}
+_made = {}
+
+
+def model(name):
+    """Return a model, made once."""
+    if name not in _made:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            _made[name] = MODELS[name]()
+    return _made[name]
+
+
+def points(name):
+    """Return points to predict at."""
+    if name == "ridge of rows":
+        return np.array([[0.0], [3.0], [39.0]])
+    if "of a matrix" in name:
+        return Matern(2.0, nu=2.5)(Z, X)
+    if hasattr(model(name), "feature_names_in_"):
+        return pd.DataFrame(Z, columns=table.columns)
+    return sparse.csr_matrix(Z) if "sparse" in name else Z
