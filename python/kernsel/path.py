@@ -268,7 +268,8 @@ class RegularizationPath:
             self._of_trend = (U.T @ K @ U, U.T @ K @ V[:, ::-1])
         else:
             e, V = linalg.eigh(K, driver="evd")
-        if len(e) and e[0] < -self._least * np.abs(e).max():
+        # What the trend takes out of K may be much larger than what it leaves, and rounding is of its size.
+        if len(e) and e[0] < -self._least * max(np.abs(e).max(), np.abs(K).max()):
             raise np.linalg.LinAlgError(
                 f"K: expected a positive semidefinite matrix, got one with eigenvalues from {e[0]:.4g} to {e[-1]:.4g}"
             )

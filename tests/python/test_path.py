@@ -303,3 +303,13 @@ def test_interpolation(rng):
     assert (np.abs(true - k(Z, X) @ s.dual_coef) <= power * np.sqrt(norm**2 - s.norm**2) + 1e-9).all()
     assert ks.power_function(k, X, X) == pytest.approx(np.zeros(8), abs=1e-6)
     assert (ks.power_function(k + WhiteKernel(0.1), X, Z) > power).all()
+
+
+def test_a_trend_may_take_most_of_the_kernel_out():
+    # Long length scales make kernels that are nearly constant: what a trend leaves of them is rounding of what it takes.
+    X, y = np.arange(5.0)[:, None], np.array([1.0, 2.0, 2.5, 4.0, 4.2])
+    for variance in np.geomspace(1e2, 1e8, 13):
+        path = ks.RegularizationPath(variance * RBF(1e3), y, X=X, trend="constant", alphas=[0.1])
+        np.testing.assert_allclose(
+            path.loo, np.mean(ks.loo(variance * RBF(1e3), X, y, noise=0.1, trend="constant").residuals ** 2)
+        )

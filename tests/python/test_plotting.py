@@ -20,7 +20,8 @@ from kernsel.plotting import (
     PathDisplay,
     PosteriorDisplay,
     SearchDisplay,
-    figures,
+    styles,
+    writing,
 )
 from kernsel.structured import Spectrum
 
@@ -46,7 +47,7 @@ def data():
     rng = np.random.default_rng(3)
     X = np.sort(rng.uniform(0, 6, 30)).reshape(-1, 1)
     y = np.sin(2 * X[:, 0]) + 0.2 * rng.standard_normal(30)
-    y[11] += 1.5
+    y[11] += 3.0
     return X, y
 
 
@@ -133,7 +134,7 @@ def test_the_curves_of_the_path(data, process):
         freedom = np.trace(np.linalg.solve(K + tick * np.eye(n), K))
         assert freedom == pytest.approx(float(label.get_text()), rel=0.02)
     said = [text.get_text() for text in display.legend_.get_texts()]
-    assert f"leave-one-out: {figures.short_number(best['loo'])}" in said
+    assert f"leave-one-out: {writing.short_number(best['loo'])}" in said
     assert "of the model: 0.05" in said
     assert display.ax_.get_ylabel() == "error of force (N)"
 
@@ -568,7 +569,7 @@ def test_keywords_for_matplotlib(process):
     assert KernelDisplay.from_estimator(process, image_kwargs={"cmap": "magma"}).image_.get_cmap().name == "magma"
 
 
-COLORS = [figures.BLUE, figures.VERMILION, figures.GREEN, figures.PINK, figures.OCHRE, figures.VIOLET]
+COLORS = [styles.BLUE, styles.VERMILION, styles.GREEN, styles.PINK, styles.OCHRE, styles.VIOLET]
 # How linear RGB is seen without one kind of cones (Machado, Oliveira and Fernandes 2009).
 SEEN = {
     "protanopia": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
@@ -652,7 +653,7 @@ def test_no_text_covers_another(name, style, width, process, table, found, monke
     if legend is not None:
         assert not any(legend.get_window_extent().overlaps(ax.bbox) for ax in display.figure_.axes)
         assert mpl.colors.same_color(legend.get_texts()[0].get_color(), foreground)
-    assert figures.foreground() == mpl.rcParams["text.color"]
+    assert styles.foreground() == mpl.rcParams["text.color"]
 
 
 def test_matplotlib_is_imported_late_and_missed_clearly():

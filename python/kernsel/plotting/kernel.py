@@ -17,21 +17,10 @@ from kernsel.kernel_ridge import KernelRidge
 from kernsel.kernel_ridge_cv import KernelRidgeCV
 from kernsel.kernels import Kernel
 from kernsel.kernels.algebra import as_kernel
-from kernsel.plotting.figures import (
-    BLUE,
-    GREEN,
-    OCHRE,
-    PINK,
-    VERMILION,
-    faint,
-    legend_below,
-    named,
-    panels,
-    require_matplotlib,
-    room,
-    set_labels,
-)
+from kernsel.plotting.figures import panels, require_matplotlib, room
 from kernsel.plotting.models import column_names, model_in, require_fitted
+from kernsel.plotting.styles import BLUE, GREEN, OCHRE, PINK, VERMILION, faint
+from kernsel.plotting.writing import legend_below, named, set_labels
 from kernsel.support import SVR
 
 if TYPE_CHECKING:

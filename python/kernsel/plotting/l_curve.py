@@ -8,18 +8,11 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from kernsel.path import PathValues, RegularizationPath
-from kernsel.plotting.figures import (
-    faint,
-    foreground,
-    legend_below,
-    named,
-    panels,
-    plain_numbers_if_few,
-    require_matplotlib,
-    set_labels,
-)
+from kernsel.plotting.figures import panels, require_matplotlib
 from kernsel.plotting.path_of_model import path_of_model
 from kernsel.plotting.rules import STYLES, choices_of, drawn_alphas, hollow, mark_of, mark_used, rules_of
+from kernsel.plotting.styles import faint, foreground
+from kernsel.plotting.writing import legend_below, named, plain_numbers_if_few, set_labels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,22 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from kernsel.plotting.figures import (
-    BLUE,
-    VERMILION,
-    faint,
-    foreground,
-    legend_below,
-    name_points,
-    named,
-    panels,
-    percent,
-    points_style,
-    require_matplotlib,
-    set_labels,
-)
+from kernsel.plotting.figures import panels, require_matplotlib
 from kernsel.plotting.left_out import left_out
 from kernsel.plotting.models import column, name_of_target
+from kernsel.plotting.styles import BLUE, VERMILION, faint, foreground, points_style
+from kernsel.plotting.writing import legend_below, name_points, named, percent, set_labels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -46,7 +35,8 @@ class LOODisplay:
     those of the normal distribution. "calibration" has for each level how many of the points are in their intervals of that
     level. Shaded is where 95 % of independent normal residuals would be.
 
-    Outliers, which are farther off than one in n normal residuals is, have another colour and marker; the worst are named.
+    Outliers, which are farther off than any of n normal residuals would be with a probability of 95 %, have another colour and
+    marker. The points that are farthest off are named, outliers or not.
 
     Parameters
     ----------
@@ -77,7 +67,7 @@ class LOODisplay:
     band_ : matplotlib artist
         Of "qq" and "calibration".
     texts_ : list of matplotlib Text
-        Names of outliers.
+        The names.
     legend_ : matplotlib Legend or None
 
     Examples
@@ -119,7 +109,8 @@ class LOODisplay:
         self.standardized_: Vector = np.asarray(self.residuals_ / spread)
         size = np.abs(self.standardized_)
         order = np.argsort(-size, kind="stable")
-        self.outliers_ = order[size[order] > stats.norm.isf(0.5 / n)]
+        self._worst = order
+        self.outliers_ = order[size[order] > stats.norm.isf(0.025 / n)]
 
     @classmethod
     def from_estimator(
@@ -131,7 +122,7 @@ class LOODisplay:
         kind: Kind = "predictions",
         labels: Sequence[Any] | None = None,
         level: float = 0.95,
-        most_names: int = 5,
+        most_names: int = 3,
         output: int = 0,
         target_name: str | None = None,
         units: Mapping[str, str] | None = None,
@@ -154,7 +145,7 @@ class LOODisplay:
         level : float
             Of the intervals of "predictions".
         most_names : int
-            How many outliers are named.
+            How many points are named, if there is room.
         output : int
             Which of several targets.
         target_name : str, optional
@@ -193,7 +184,7 @@ class LOODisplay:
         labels: Sequence[Any] | None = None,
         kind: Kind = "predictions",
         level: float = 0.95,
-        most_names: int = 5,
+        most_names: int = 3,
         target_name: str | None = None,
         units: Mapping[str, str] | None = None,
         ax: Axes | None = None,
@@ -230,7 +221,7 @@ class LOODisplay:
         *,
         kind: Kind = "predictions",
         level: float = 0.95,
-        most_names: int = 5,
+        most_names: int = 3,
         target_name: str = "y",
         units: Mapping[str, str] | None = None,
         scatter_kwargs: Mapping[str, Any] | None = None,
@@ -290,7 +281,7 @@ class LOODisplay:
                     (self.predictions - half)[rows],
                     (self.predictions + half)[rows],
                     color=color,
-                    alpha=0.55,
+                    alpha=0.65,
                     linewidth=1.2,
                     zorder=1.5,
                 )
@@ -303,13 +294,13 @@ class LOODisplay:
             ]
         set_labels(ax, f"{self._name}{self._unit}", f"{self._name}, predicted from all other points{self._unit}")
         self.legend_ = legend_below(ax, handles, grow=self._new)
-        self._name_outliers(ax, self.y, self.predictions)
+        self._name_worst(ax, self.y, self.predictions)
 
     def _draw_residuals(self, ax: Axes) -> None:
         self.line_ = ax.axhline(0.0, **faint(1.2), zorder=1)
         self._scatter(ax, self.predictions, self.residuals_)
         set_labels(ax, f"{self._name}, predicted from all other points{self._unit}", f"truth minus prediction{self._unit}")
-        self._name_outliers(ax, self.predictions, self.residuals_)
+        self._name_worst(ax, self.predictions, self.residuals_)
 
     def _draw_leverage(self, ax: Axes) -> None:
         assert self.leverage is not None
@@ -319,7 +310,7 @@ class LOODisplay:
         self._scatter(ax, self.leverage, self.standardized_)
         set_labels(ax, "leverage", "standardized residual")
         self.legend_ = legend_below(ax, [twice], grow=self._new)
-        self._name_outliers(ax, self.leverage, self.standardized_)
+        self._name_worst(ax, self.leverage, self.standardized_)
 
     def _draw_quantiles(self, ax: Axes) -> None:
         n = len(self.y)
@@ -335,7 +326,7 @@ class LOODisplay:
         self._scatter(ax, normal, self.standardized_)
         set_labels(ax, "quantile of the normal distribution", "standardized residual")
         self.legend_ = legend_below(ax, [self.band_], grow=self._new)
-        self._name_outliers(ax, normal, self.standardized_)
+        self._name_worst(ax, normal, self.standardized_)
 
     def _draw_calibration(self, ax: Axes) -> None:
         """Draw how many points are within their intervals, for all levels; a binomial distribution says how near that is."""
@@ -371,9 +362,8 @@ class LOODisplay:
         self.outlier_scatter_ = ax.scatter(x[self.outliers_], y[self.outliers_], **other)
         self._usual = usual
 
-    def _name_outliers(self, ax: Axes, x: Vector, y: Vector) -> None:
-        worst = self.outliers_[: self._most_names]
-        self.texts_ = name_points(ax, x[worst], y[worst], [self.labels[i] for i in worst])
+    def _name_worst(self, ax: Axes, x: Vector, y: Vector) -> None:
+        self.texts_ = name_points(ax, x, y, self._worst[: self._most_names].tolist(), self.labels)
 
 
 def _mark(color: str, marker: str, label: str) -> Any:

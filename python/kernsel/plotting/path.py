@@ -9,9 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernsel.path import PathValues, RegularizationPath
-from kernsel.plotting.figures import faint, foreground, legend_below, named, panels, require_matplotlib, set_labels
+from kernsel.plotting.figures import panels, require_matplotlib
 from kernsel.plotting.path_of_model import path_of_model
 from kernsel.plotting.rules import STYLES, choices_of, drawn_alphas, hollow, mark_of, mark_used, rules_of
+from kernsel.plotting.styles import faint, foreground
+from kernsel.plotting.writing import legend_below, named, set_labels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,23 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from kernsel.plotting.figures import (
-    BLUE,
-    OCHRE,
-    VERMILION,
-    foreground,
-    legend_below,
-    named,
-    panels,
-    percent,
-    points_style,
-    require_matplotlib,
-    room,
-    set_labels,
-    short_number,
-)
+from kernsel.plotting.figures import panels, require_matplotlib, room
 from kernsel.plotting.models import column, column_names, name_of_target
 from kernsel.plotting.predicted import model_for_scene, predicted, scene_of, training_data
+from kernsel.plotting.styles import BLUE, OCHRE, VERMILION, foreground, points_style
+from kernsel.plotting.writing import legend_below, named, percent, set_labels, short_number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -378,6 +366,7 @@ class PosteriorDisplay:
         for ax, (values, name, colors) in zip(axes, shown, strict=True):
             levels = MaxNLocator(11).tick_values(values.min(), values.max()) if np.ptp(values) else None
             drawn = ax.contourf(*self.grid, values, levels=levels, cmap=colors)
+            drawn.set(edgecolor="face", linewidth=0.4)  # no seams between levels in vector graphics
             self.contours_.append(drawn)
             bar = ax.figure.colorbar(drawn, ax=ax, pad=0.03)
             bar.outline.set_visible(False)

@@ -15,8 +15,8 @@ from kernsel.gaussian_process import GaussianProcessRegressor
 from kernsel.interpolator import KernelInterpolator
 from kernsel.kernel_ridge import KernelRidge
 from kernsel.kernel_ridge_cv import KernelRidgeCV
-from kernsel.plotting.figures import percent
 from kernsel.plotting.models import column, column_names, model_in, require_fitted
+from kernsel.plotting.writing import percent
 from kernsel.points import for_objects
 from kernsel.ridge_regression import RidgeRegression
 from kernsel.support import SVR

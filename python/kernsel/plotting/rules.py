@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernsel.path import RULES, RegularizationPath
-from kernsel.plotting.figures import BLUE, GREEN, OCHRE, PINK, VERMILION, VIOLET, foreground, short_number
+from kernsel.plotting.styles import BLUE, GREEN, OCHRE, PINK, VERMILION, VIOLET, foreground
+from kernsel.plotting.writing import short_number
 
 __all__ = ["STYLES", "RuleStyle", "choices_of", "drawn_alphas", "hollow", "mark_of", "mark_used", "rules_of"]
 

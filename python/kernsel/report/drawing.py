@@ -9,6 +9,7 @@ from collections.abc import Callable
 from math import log10
 from typing import Any
 
+from kernsel.plotting.figures import BLUE, GREEN, OCHRE, PINK, VERMILION, VIOLET
 from kernsel.report.formats import escape, number, power_of_ten
 from kernsel.report.markup import Html, markup
 
@@ -20,13 +21,12 @@ COLORS = {
     "muted": "#5b6470",
     "line": "#d5dae0",
     "paper": "#fefefe",
-    # Those of kernsel.plotting.
-    "blue": "#0072b2",
-    "red": "#d55e00",
-    "green": "#009e73",
-    "purple": "#c678a4",
-    "ochre": "#9a7b00",
-    "sky": "#3996d3",
+    "blue": BLUE.lower(),
+    "red": VERMILION.lower(),
+    "green": GREEN.lower(),
+    "pink": PINK.lower(),
+    "ochre": OCHRE.lower(),
+    "violet": VIOLET.lower(),
 }
 _STYLE = {
     "svg.fonttype": "none",
@@ -63,7 +63,7 @@ _STYLE = {
     "lines.color": COLORS["blue"],
     "patch.facecolor": COLORS["blue"],
 }
-_CYCLE = ("blue", "red", "green", "purple", "ochre", "sky")
+_CYCLE = ("blue", "red", "green", "pink", "ochre", "violet")
 _MOST_MARKS = 2500  # of more, a picture is made
 
 

@@ -129,7 +129,7 @@ def curve(study: Study, choices: Choices) -> Html:
 
     def paint(figure: Any) -> None:
         display = PathDisplay(path=choices.path, alpha=choices.alpha, rules=list(choices.rules), scale_known=True)
-        display.plot(figure.subplots(2, 1, sharex=True, height_ratios=(3, 2)))
+        display.plot(figure.subplots(2, 1, sharex=True, height_ratios=(3, 2)), target_name=short(study.target.name, 20))
 
     found = [choice for choice in (choices.model, *choices.rules.values()) if choice is not None and not choice.problem]
     said = [f"{one.title} has λ = {number(one.alpha)}, with error {number(one.rmse)}" for one in found]
@@ -143,12 +143,10 @@ def curve(study: Study, choices: Choices) -> Html:
 
 def l_curve(study: Study, choices: Choices) -> Html:
     """Return the size of the function against what it leaves of the data, for all lambda."""
-    del study
 
     def paint(figure: Any) -> None:
-        LCurveDisplay(path=choices.path, alpha=choices.alpha, rules=list(choices.rules), scale_known=True).plot(
-            figure.subplots()
-        )
+        display = LCurveDisplay(path=choices.path, alpha=choices.alpha, rules=list(choices.rules), scale_known=True)
+        display.plot(figure.subplots(), target_name=short(study.target.name, 20))
 
     corner = choices.rules.get("lcurve")
     where = "it has no corner" if corner is None or corner.problem else f"its corner is at λ = {number(corner.alpha)}"

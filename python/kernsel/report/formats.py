@@ -115,7 +115,8 @@ def percent(share: float) -> str:
         return f"{round(share):.0%}".replace("%", " %")
     # So that what is missing is seen: two digits of it from 99.9 % on, whole percents in between.
     digits = 0 if away >= 0.01 else min(max(-floor(log10(away)) - 2, 0) + (share > 0.5), 8)
-    return f"{100 * share:.{digits}f} %".replace("-", _MINUS)
+    text = f"{100 * share:.{digits}f}"
+    return f"{text.rstrip('0').rstrip('.') if '.' in text else text} %".replace("-", _MINUS)
 
 
 def date(days: float) -> str:
