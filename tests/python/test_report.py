@@ -16,7 +16,7 @@ import pytest
 
 import kernsel as ks
 from kernsel.kernels import RBF, FunctionKernel, Linear
-from kernsel.report import figures, render, write_report
+from kernsel.report import about_model, figures, render, write_report
 from kernsel.report.about_result import headline
 from kernsel.report.findings import findings_of
 from kernsel.report.formats import clean, date, number, percent, seconds, short, split_unit
@@ -155,13 +155,8 @@ def many():
     return study(table_of(X, y, [f"x{k}" for k in range(10)]), kernels=["RBF"], criteria=("reml",), test=0.25)
 
 
-def useless():
-    rng = np.random.default_rng(3)
-    return study(table_of(rng.uniform(size=(40, 3)), rng.standard_normal(40), list("abc")), kernels=["RBF"], criteria=("reml",))
-
-
 def five():
-    table = table_of(np.arange(5.0)[:, None], np.array([1.0, 2.0, 2.5, 4.0, 4.2]), ["x"])
+    table = table_of(np.arange(5.0)[:, None], np.array([1.0, -2.0, 1.5, -1.0, 0.9]), ["x"])  # nothing to learn
     return study(table, kernels=["RBF"], criteria=("reml",))
 
 
@@ -170,7 +165,7 @@ def constant():
     return of_model(ks.GaussianProcessRegressor("RBF", noise="auto", trend="constant").fit(table.X, table.y), table)
 
 
-MADE = {f.__name__: f for f in (cars, failing, plane, many, useless, five, constant)}
+MADE = {f.__name__: f for f in (cars, failing, plane, many, five, constant)}
 
 
 @pytest.fixture(scope="module")
@@ -219,7 +214,7 @@ def test_page_is_well_formed_and_alone(made, name):
 def test_figures_say_what_they_show_and_follow_the_page(made, name):
     _, page = made(name)
     figures = page.all("svg")
-    assert len(figures) == {"constant": 0, "five": 7, "cars": 7, "plane": 8, "failing": 10, "useless": 9, "many": 12}[name]
+    assert len(figures) == {"constant": 0, "five": 7, "cars": 7, "plane": 8, "failing": 10, "many": 12}[name]
     for figure in figures:
         assert figure["attributes"]["role"] == "img"
         alt = figure["attributes"]["aria-label"]
@@ -387,7 +382,7 @@ def test_numbers_have_columns_units_and_bounds():
     ]
     np.testing.assert_allclose(np.log([n.value for n in numbers]), found.model.selection_.kernel.theta)
     assert [n.bound for n in numbers][:3] == ["", "lower", "upper"]
-    page = render(found)
+    page = about_model.model(found)
     assert "at its upper bound" in page
     assert "at its lower bound" in page
     assert "At a bound of the search ended" in page
@@ -411,11 +406,9 @@ def test_hostile_names_are_text(made):
 
 
 def test_verdicts_are_honest(made):
-    found, page = made("useless")
-    findings = findings_of(found)
-    gain = (findings.truth - np.mean(findings.truth)) ** 2 * (40 / 39) ** 2 - findings.errors**2
-    sure = gain.mean() / (gain.std(ddof=1) / np.sqrt(40))
-    assert findings.verdict == ("useless" if sure <= 0 else "doubtful" if sure < 2 else "useful")
+    found, page = made("five")
+    assert findings_of(found).verdict == "useless"
+    assert "Nothing that was tried predicts" in page.text
     rng = np.random.default_rng(0)
     X, y = rng.uniform(size=(30, 1)), rng.standard_normal(30)
     found = of_model(ks.GaussianProcessRegressor(RBF(0.1), noise=1e-2, optimizer=None).fit(X, y), table_of(X, y, ["x"]))
@@ -450,6 +443,8 @@ def test_table_of_a_file_with_everything(tmp_path):
         )
     path.write_text("\n".join(rows), encoding="utf-8")
     found = study(read_table(str(path), "score"), kernels=["RBF"], criteria=("reml",))
+    found.save(tmp_path / "it's.ksl")
+    found = Study.load(tmp_path / "it's.ksl")
     write_report(found, tmp_path / "page.html", file="it's.ksl")
     page = Page((tmp_path / "page.html").read_text(encoding="utf-8"))
     assert page.problems == []
@@ -462,9 +457,7 @@ def test_table_of_a_file_with_everything(tmp_path):
     assert "44 are learnt from" in re.sub("<[^>]*>", "", page.text)
     far = findings_of(found).farthest(1)[0]
     assert page.table("The rows farthest")[0][0] == found.kept[far]
-    found.save(tmp_path / "it's.ksl")
-    again = Study.load(tmp_path / "it's.ksl")
-    assert re.sub("made</th>.*", "", render(again, file="it's.ksl")) == re.sub("made</th>.*", "", page.text)
+    assert "kernsel predict 'it'\"'\"'s.ksl'" in next(pre["text"] for pre in page.all("pre"))
 
 
 def test_python_of_the_page_runs(made, tmp_path, monkeypatch):
@@ -488,9 +481,9 @@ def test_figures_of_many_rows_stay_small():
     model = ks.GaussianProcessRegressor(RBF(0.3), noise=0.01, trend="constant", optimizer=None).fit(X, y)
     found = of_model(model, table_of(X, y, ["a"]))
     findings = findings_of(found)
-    drawn = [figures.left_out(found, findings, kind) for kind in ("predictions", "leverage", "qq", "calibration")]
+    drawn = [figures.left_out(found, findings, kind) for kind in ("predictions", "qq")]
     drawn.append(figures.line_of(found, inputs_of(found)[0]))
-    assert sum(len(one.encode()) for one in drawn) < 1_000_000
+    assert sum(len(one.encode()) for one in drawn) < 600_000
     assert drawn[0].count("<use") > 2000  # marks, not a picture
 
 

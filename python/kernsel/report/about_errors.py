@@ -23,19 +23,14 @@ def errors(study: Study, findings: Findings) -> Html:
     far = findings.outliers
     n = len(findings.z)
     beyond = number(findings.far, 2)
-    if len(far) > 1:
+    if len(far):
         said = paragraph(
-            "{} of {} rows are farther than {} standard deviations from what the others predict, where one would be by chance. "
-            "They are worth a look: a typing error, another regime, or noise with heavy tails.",
+            "{} of {} rows {} farther than {} standard deviations from what the others predict. By chance, one of twenty "
+            "tables like this has such a row: look for a typing error, another regime, or noise with heavy tails.",
             value(len(far), shown=count(len(far))),
             count(n),
+            "is" if len(far) == 1 else "are",
             beyond,
-        )
-    elif len(far):
-        said = paragraph(
-            "One row is farther than {} standard deviations from what the others predict: one of {} may be so by chance.",
-            beyond,
-            count(n),
         )
     else:
         said = paragraph(

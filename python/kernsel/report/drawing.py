@@ -9,7 +9,7 @@ from collections.abc import Callable
 from math import log10
 from typing import Any
 
-from kernsel.plotting.figures import BLUE, GREEN, OCHRE, PINK, VERMILION, VIOLET
+from kernsel.plotting.styles import BLUE, GREEN, OCHRE, PINK, VERMILION, VIOLET
 from kernsel.report.formats import escape, number, power_of_ten
 from kernsel.report.markup import Html, markup
 
@@ -112,13 +112,16 @@ def draw(
 
 def _with_plain_numbers(figure: Any) -> None:
     """Label logarithmic axes without mathtext, which a browser cannot read."""
-    from matplotlib.ticker import FuncFormatter, LogFormatter, NullFormatter
+    from matplotlib.ticker import FuncFormatter, LogFormatter, NullFormatter, NullLocator
 
     for axes in figure.axes:
         for axis in (axes.xaxis, axes.yaxis):
             if isinstance(axis.get_major_formatter(), LogFormatter):
                 axis.set_major_formatter(FuncFormatter(_decade))
                 axis.set_minor_formatter(NullFormatter())
+                low, high = axis.get_view_interval()
+                if high > 1e3 * low:
+                    axis.set_minor_locator(NullLocator())  # too many to see
 
 
 def _with_pictures_of_many(figure: Any) -> None:

@@ -58,8 +58,8 @@ class Findings:
 
     @property
     def far(self) -> float:
-        """How many standard deviations off is an outlier: as far as one of the points is by chance."""
-        return float(special.ndtri(1 - 0.5 / len(self.z)))
+        """How many standard deviations off is an outlier: as far as, of all points, one is by chance in one of 20 data sets."""
+        return float(special.ndtri(1 - 0.025 / len(self.z)))
 
     @property
     def outliers(self) -> NDArray[np.intp]:
