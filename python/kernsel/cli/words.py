@@ -35,6 +35,7 @@ CRITERIA_SAID = {
 _MOST_COLUMNS = 25  # that are listed
 _FEW_COLUMNS = 10  # that are listed whatever their influence
 _MOST_KERNELS = 12
+_MOST_ALIKE = 4  # kernels that are named as about as good
 _NARROW = 72  # columns of a terminal, below which times are not shown
 _USED = ("number", "boolean", "category", "date")
 
@@ -118,7 +119,8 @@ def print_chosen(study: Study, terminal: Terminal) -> None:
     terminal.say(words_of(study))
     others = as_good(study.lines[study.criterion], study.better[study.criterion])
     if others:
-        terminal.say(f"{_listed(others)} {'are' if len(others) > 1 else 'is'} about as good by {study.criterion}.")
+        named = [*others[:_MOST_ALIKE], f"{len(others) - _MOST_ALIKE} more"] if len(others) > _MOST_ALIKE + 1 else others
+        terminal.say(f"{_listed(named)} {'are' if len(others) > 1 else 'is'} about as good by {study.criterion}.")
     found = numbers_of(study)
     print_inputs(study, influences(study, inputs_of(study)), found, terminal)
     for sentence in about_bounds(found, study.model.selection_.at_bounds):
