@@ -77,6 +77,7 @@ def test_defaults_and_forms_of_kernels(data):
     assert two.predict(X).shape == (40, 2)
     assert ks.select(X, y, [RBF("auto")], noise=0.01, trend=None).best.noise_ == 0.01
     vector = ks.select(X, y, [RBF("auto")], noise=np.full(40, 0.01))
+    assert vector.score(X, y) == vector.best_estimator_.score(X, y) > 0.9
     assert "   vector" in str(vector)
     assert vector.describe().endswith("noise that differs from point to point")
 

@@ -1,13 +1,18 @@
 """Tables: what is read, what is guessed, and what a user is told."""
 
+import csv
 import io
 import sys
+import time
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from kernsel.tables import read_table, read_to_predict
+from kernsel.tables import files, read_table, read_to_predict
 from kernsel.tables.numerals import date_of, day_of, numbers_of
+from kernsel.tables.separated import read_separated
 
 
 @pytest.fixture
@@ -118,8 +123,6 @@ def test_files_that_are_none(put, tmp_path):
 
 def test_a_file_that_does_not_fit_is_not_read(put, monkeypatch):
     path = put("x,y\n1,2\n")
-    from kernsel.tables import files
-
     monkeypatch.setattr(files._core, "available_memory", lambda: 2**20)
     monkeypatch.setattr(files, "_MEMORY_OF_TEXT", 2**28)
     with pytest.raises(MemoryError, match=r"reading it takes some 2.0 GiB, and 0.0 GiB are available; take some of its rows"):
@@ -166,6 +169,28 @@ def test_kinds_of_columns(put):
     assert read_table(path, "y", leave_out=["colour", "code", "sex"]).names == ["n", "flag", "sure", "day"]
     with pytest.raises(ValueError, match="'n' is what is predicted"):
         read_table(path, "n", columns=["n"])
+
+
+@given(st.one_of(st.binary(max_size=80), st.text("ab1,;|\"'\t\r\n .-\ufeff\u2028\x00", max_size=60).map(str.encode)))
+def test_any_bytes_are_read_or_refused(content):
+    try:
+        raw = read_separated(content, "data")
+    except ValueError:  # and nothing else
+        return
+    assert raw.columns
+    assert {len(values) for values in raw.columns.values()} == {len(raw.lines)}
+
+
+@given(st.data(), st.sampled_from([",", ";", "\t", "|"]), st.integers(2, 4), st.integers(1, 6))
+def test_what_python_writes_is_read_back(data, delimiter, width, count):
+    cell = st.text("abz 01,;|\t\"'é\n", min_size=1, max_size=6).map(str.strip).filter(bool)
+    written = [data.draw(st.lists(cell, min_size=width, max_size=width)) for _ in range(count)]
+    text = io.StringIO()
+    writer = csv.writer(text, delimiter=delimiter, quoting=csv.QUOTE_ALL)
+    writer.writerow([f"name {k}" for k in range(width)])
+    writer.writerows(written)
+    raw = read_separated(text.getvalue().encode(), "data")
+    assert list(map(list, zip(*raw.columns.values(), strict=True))) == written
 
 
 def test_what_counts_the_rows_is_left_out_only_if_its_name_says_so(put):
@@ -325,8 +350,6 @@ def test_many_rows_are_read_fast_enough(put):
         ",".join(f"{value:.6g}" for value in row) + f",{'pqr'[i % 3]},{i % 17}\n" for i, row in enumerate(numbers)
     )
     path = put(text)
-    import time
-
     began = time.process_time()
     table = read_table(path, "y")
     assert time.process_time() - began < 2.0  # some 0.15 s

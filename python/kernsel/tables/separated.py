@@ -114,7 +114,8 @@ def _records(text: str, delimiter: str, source: str) -> tuple[list[str], int, li
             "; is a quote not closed?" if "quote" in str(error) or "end of data" in str(error) or "limit" in str(error) else ""
         )
         raise ValueError(f"{source}, line {line}: {error}{unclosed}") from None
-    assert header is not None
+    if header is None:
+        raise ValueError(f"{source} is empty")
     return header, header_line, records, lines, blank
 
 

@@ -1,16 +1,13 @@
-"""Which kernel for this table, and by which criterion? All that was tried, as plain data."""
+"""The work of a study: rows to learn from and to test on, criteria one after the other, a table of scores."""
 
 from __future__ import annotations
 
-import os
-import re
 import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, fields
 from difflib import get_close_matches
-from math import isfinite, nan
-from typing import Any, Literal, Self
+from math import nan
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,155 +15,24 @@ from numpy.typing import NDArray
 from kernsel.criteria import CRITERIA, criterion_named
 from kernsel.evaluation import loo
 from kernsel.gaussian_process import GaussianProcessRegressor
-from kernsel.kernels import ConstantKernel, Kernel
-from kernsel.kernels.written import kernel_argument
-from kernsel.saving import load, read_notes, save
+from kernsel.kernels import Kernel
 from kernsel.selector import Tried, select
-from kernsel.tables import Column, Table
+from kernsel.study.line import Line
+from kernsel.study.result import Study
+from kernsel.study.texts import kernel_of, label
+from kernsel.tables import Table
 from kernsel.trend import Trend
 
-__all__ = ["OFFERED", "Line", "Study", "kernel_of", "label", "plain", "require_criterion", "scores", "study"]
+__all__ = ["OFFERED", "require_criterion", "scores", "study"]
 
 Vector = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
 OFFERED = tuple(name for name in CRITERIA if name != "risk")  # which needs a number that a table does not have
 _INTERRUPTED = "interrupted: not all was tried"
-_VERSION = 1  # of what is written beside a model
 _MOST_TESTED = 10_000
 _LEAST = 3  # rows
 _95 = 1.959963984540054  # half the width of a 95 % interval, in standard deviations
-
-
-@dataclass(frozen=True)
-class Line:
-    """One kernel, at its best by one criterion.
-
-    Attributes
-    ----------
-    kernel, fitted : str
-        As it was tried, and with the hyperparameters that were found; that is empty if it could not be fitted.
-    value : float
-        Of the criterion; nan if the kernel could not be fitted.
-    loo_rmse, loo_log_density, coverage : float
-        The root mean square of the errors of points left out, the mean of the logarithms of their predictive densities, and
-        the share of them within the 95 % intervals that the others give: the same three for all criteria.
-    noise : float
-        A variance.
-    parameters, evaluations : int
-        How many numbers were found, and how many evaluations of the criterion that took.
-    seconds : float
-    problem : str
-        Why the kernel could not be fitted; empty if it could.
-    ended : str
-        Why the search ended, see :class:`kernsel.selection.Selection`.
-    """
-
-    kernel: str
-    fitted: str
-    value: float
-    loo_rmse: float
-    loo_log_density: float
-    coverage: float
-    noise: float
-    parameters: int
-    evaluations: int
-    seconds: float
-    problem: str
-    ended: str
-
-
-@dataclass(frozen=True)
-class Study:
-    """What was tried on a table, and the model that was chosen.
-
-    Attributes
-    ----------
-    source : str
-        The file.
-    rows : int
-        In the file.
-    names : list of str
-        Of the columns of X.
-    columns : list of Column
-        Of the file, without the target.
-    target : Column
-    remarks : list of str
-        What one has to know, in sentences.
-    lines : dict of str to list of Line
-        By criterion, in the order that was asked for; the best line first.
-    better : dict of str to str
-        "larger" or "smaller" by criterion.
-    criterion : str
-        The first of them: the one that chose the model.
-    model : GaussianProcessRegressor
-        Fitted.
-    test : dict of str to float
-        On rows that were not learnt from: "rows", "rmse", "coverage" of 95 % intervals, and "rmse_of_mean", the error of always
-        predicting the mean of what was learnt from. Empty if there are none.
-    kept : ndarray
-        The numbers of the rows in the file, from 1 on, that the model has learnt from: those of its X_train_.
-    seconds : float
-    ended : str
-        Why not all was tried; empty if it was.
-    """
-
-    source: str
-    rows: int
-    names: list[str]
-    columns: list[Column]
-    target: Column
-    remarks: list[str]
-    lines: dict[str, list[Line]]
-    better: dict[str, str]
-    criterion: str
-    model: GaussianProcessRegressor = field(repr=False)
-    test: dict[str, float]
-    kept: NDArray[np.intp] = field(repr=False)
-    seconds: float
-    ended: str = ""
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model with the study beside it, see :func:`kernsel.save`.
-
-        Parameters
-        ----------
-        path : str or path-like
-            Usually ``*.ksl``.
-        """
-        save(self.model, path, notes={"study": _VERSION} | self.as_json())
-
-    def as_json(self) -> dict[str, Any]:
-        """Return all but the model as JSON has it, None for numbers that it has not."""
-        rest = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "model"}
-        found: dict[str, Any] = plain(rest)
-        return found
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read what :meth:`save` has written.
-
-        Parameters
-        ----------
-        path : str or path-like
-        """
-        notes = read_notes(path)
-        if not isinstance(notes, dict) or "study" not in notes:
-            raise ValueError(
-                f"{path} has a model, but not what `kernsel select --save` writes beside it; kernsel.load reads it"
-            )
-        if notes["study"] != _VERSION:
-            raise ValueError(f"{path}: the study in it is of version {notes['study']!r}, expected {_VERSION}; upgrade kernsel")
-        model = load(path)
-        if not isinstance(model, GaussianProcessRegressor):
-            raise ValueError(f"{path}: expected a GaussianProcessRegressor, got a {type(model).__name__}")
-        try:
-            found = _of_notes(notes)
-            if len(found["names"]) != model.n_features_in_ or len(found["kept"]) != len(model.X_train_):
-                raise ValueError("it is of other columns or rows than the model")
-            return cls(model=model, **found)
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
-            raise ValueError(f"{path}: the study in it is damaged: {type(error).__name__} {error}") from None
 
 
 def study(
@@ -302,33 +168,6 @@ def require_criterion(name: str) -> str:
     return name
 
 
-def kernel_of(given: Any, table: Table) -> Any:
-    """Return the kernel of a text, of columns of a table; anything else as it is."""
-    if not isinstance(given, str):
-        return given
-    columns: dict[str, list[int]] = {name: [k] for k, name in enumerate(table.names)}
-    for column in table.columns:
-        if column.kind == "category":
-            columns[column.name] = [k for k, name in enumerate(table.names) if name.startswith(f"{column.name}=")]
-    return kernel_argument(given, automatic=True, columns=columns)
-
-
-def label(kernel: Kernel, names: Sequence[str]) -> str:
-    """Return a kernel that was tried as a user would write it: without what is left to the data, and with names of columns."""
-    if isinstance(kernel, ConstantKernel):
-        return "noise alone"
-    text = str(kernel).replace("'auto' * ", "")
-    text = re.sub(r"(, )?(\w+=)?'auto'", "", text).replace("(, ", "(").replace("()", "")
-    depth = [text[: k + 1].count("(") - text[: k + 1].count(")") for k in range(len(text))]
-    if text.startswith("(") and depth.index(0) == len(text) - 1:
-        text = text[1:-1]
-
-    def named(match: re.Match[str]) -> str:
-        return f"on({[names[int(number)] for number in match[1].split(', ')]})"
-
-    return re.sub(r"on\(\[([\d, ]+)\]\)", named, text)
-
-
 def _divided(table: Table, rows: int, test: float, seed: int) -> tuple[Vector, Vector, Rows, Rows, list[str]]:
     """Return what is learnt from, the numbers of these rows, of those that test the model, and what is to be said of it."""
     if table.y is None or table.target is None:
@@ -399,67 +238,3 @@ def _tested(model: GaussianProcessRegressor, X: Vector, y: Vector) -> dict[str, 
     rmse, _, coverage = scores(y - mean, std)
     of_mean = float(np.sqrt(np.mean((y - np.mean(model.y_train_)) ** 2)))
     return {"rows": float(len(y)), "rmse": rmse, "coverage": coverage, "rmse_of_mean": of_mean}
-
-
-def plain(value: Any) -> Any:
-    """Return dataclasses, arrays and numbers as JSON has them; numbers that it has not are None."""
-    if isinstance(value, dict):
-        return {key: plain(each) for key, each in value.items()}
-    if isinstance(value, Column | Line):
-        return plain(asdict(value))
-    if isinstance(value, list | np.ndarray):
-        return [plain(each) for each in value]
-    if isinstance(value, np.integer):
-        return int(value)
-    if isinstance(value, float | np.floating):
-        return float(value) if isfinite(value) else None
-    return value
-
-
-def _of_notes(notes: dict[str, Any]) -> dict[str, Any]:
-    """Return the fields of a study, but for the model."""
-    return {
-        "source": _text(notes["source"]),
-        "rows": int(notes["rows"]),
-        "names": [_text(name) for name in notes["names"]],
-        "columns": [_record(Column, each) for each in notes["columns"]],
-        "target": _record(Column, notes["target"]),
-        "remarks": [_text(remark) for remark in notes["remarks"]],
-        "lines": {name: [_record(Line, line) for line in lines] for name, lines in notes["lines"].items()},
-        "better": {name: _text(better) for name, better in notes["better"].items()},
-        "criterion": _text(notes["criterion"]),
-        "test": {name: _number(value) for name, value in notes["test"].items()},
-        "kept": np.array([int(row) for row in notes["kept"]], dtype=np.intp),
-        "seconds": _number(notes["seconds"]),
-        "ended": _text(notes["ended"]),
-    }
-
-
-def _record(kind: type[Any], values: dict[str, Any]) -> Any:
-    """Return a dataclass of texts, numbers and lists, with nan for what JSON could not hold."""
-    read: dict[str, Callable[[Any], Any]] = {
-        "str": _text,
-        "float": _number,
-        "int": int,
-        "list[str]": _texts,
-        "list[float]": _numbers,
-    }
-    return kind(**{each.name: read[str(each.type)](values[each.name]) for each in fields(kind)})
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise TypeError(f"expected a text, got {value!r}")
-    return value
-
-
-def _texts(values: Any) -> list[str]:
-    return [_text(value) for value in values]
-
-
-def _number(value: Any) -> float:
-    return nan if value is None else float(value)
-
-
-def _numbers(values: Any) -> list[float]:
-    return [_number(value) for value in values]

@@ -1,0 +1,9 @@
+"""Which kernel for this table, and by which criterion? All that was tried, as plain data."""
+
+from kernsel.study.choose import OFFERED, require_criterion, scores, study
+from kernsel.study.line import Line
+from kernsel.study.notes import plain
+from kernsel.study.result import Study
+from kernsel.study.texts import kernel_of, label
+
+__all__ = ["OFFERED", "Line", "Study", "kernel_of", "label", "plain", "require_criterion", "scores", "study"]

@@ -1,0 +1,40 @@
+"""Kernels as users write them for a table, and as they read them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from kernsel.kernels import ConstantKernel, Kernel
+from kernsel.kernels.written import kernel_argument
+from kernsel.tables import Table
+
+__all__ = ["kernel_of", "label"]
+
+
+def kernel_of(given: Any, table: Table) -> Any:
+    """Return the kernel of a text, of columns of a table; anything else as it is."""
+    if not isinstance(given, str):
+        return given
+    columns: dict[str, list[int]] = {name: [k] for k, name in enumerate(table.names)}
+    for column in table.columns:
+        if column.kind == "category":
+            columns[column.name] = [k for k, name in enumerate(table.names) if name.startswith(f"{column.name}=")]
+    return kernel_argument(given, automatic=True, columns=columns)
+
+
+def label(kernel: Kernel, names: Sequence[str]) -> str:
+    """Return a kernel that was tried as a user would write it: without what is left to the data, and with names of columns."""
+    if isinstance(kernel, ConstantKernel):
+        return "noise alone"
+    text = str(kernel).replace("'auto' * ", "")
+    text = re.sub(r"(, )?(\w+=)?'auto'", "", text).replace("(, ", "(").replace("()", "")
+    depth = [text[: k + 1].count("(") - text[: k + 1].count(")") for k in range(len(text))]
+    if text.startswith("(") and depth.index(0) == len(text) - 1:
+        text = text[1:-1]
+
+    def named(match: re.Match[str]) -> str:
+        return f"on({[names[int(number)] for number in match[1].split(', ')]})"
+
+    return re.sub(r"on\(\[([\d, ]+)\]\)", named, text)
