@@ -27,6 +27,9 @@ __all__ = [
 ]
 
 
+_LONG = 40  # letters of a cell that may be broken into lines
+
+
 class Html(str):
     """A text that is HTML already, and is not escaped again."""
 
@@ -130,7 +133,7 @@ class Table:
         heads = "".join(f'<th scope="col"{_kind(a)}>{markup(h)}</th>' for h, a in zip(self.heads, amounts, strict=True))
         body = "".join(self._row(row, amounts, i in self.chosen) for i, row in enumerate(self.rows))
         caption = markup(self.caption)
-        label = escape(html.unescape(re.sub("<[^>]*>", "", caption)))
+        label = escape(_seen(caption))
         return Html(
             f'<div class="scroll" role="region" tabindex="0" aria-label="{label}">\n<table>\n'
             f"<caption><span>{caption}</span></caption>\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{body}</tbody>\n</table>\n</div>\n"
@@ -141,14 +144,19 @@ class Table:
         at = 1
         for cell in row[1:]:
             if isinstance(cell, Wide):
-                cells.append(f'<td colspan="{cell.span}">{markup(cell.content)}</td>')
+                cells.append(f'<td class="long" colspan="{cell.span}">{markup(cell.content)}</td>')
                 at += cell.span
             else:
-                cells.append(f"<td{_kind(amounts[at])}>{markup(cell)}</td>")
+                content = markup(cell)
+                cells.append(f"<td{_kind(amounts[at], long=len(_seen(content)) > _LONG)}>{content}</td>")
                 at += 1
         mark = ' class="chosen"' if chosen else ""
         return f"<tr{mark}>{''.join(cells)}</tr>\n"
 
 
-def _kind(amount: bool) -> str:
-    return ' class="amount"' if amount else ""
+def _kind(amount: bool, long: bool = False) -> str:
+    return ' class="amount"' if amount else ' class="long"' if long else ""
+
+
+def _seen(content: str) -> str:
+    return html.unescape(re.sub("<[^>]*>", "", content))
