@@ -18,7 +18,7 @@ from kernsel.interpolation import FEASIBLE, positive_part
 from kernsel.kernels import Kernel, Matern
 from kernsel.kernels.algebra import as_kernel
 from kernsel.kernels.automatic import Data
-from kernsel.points import checked_targets, for_objects, new_points, training_points
+from kernsel.points import checked_targets, for_objects, in_parts, new_points, training_points
 
 __all__ = ["KernelInterpolator"]
 
@@ -132,6 +132,9 @@ class KernelInterpolator(MultiOutputMixin, RegressorMixin, BaseEstimator):  # ty
         -------
         y : ndarray of shape (m,) or (m, n_targets)
         """
+        check_is_fitted(self)
+        if (parts := in_parts(self.kernel_, X)) is not None:
+            return np.concatenate([self.predict(part) for part in parts])
         X = self._points(X)
         return np.asarray(self.kernel_.matmul(X, self.X_fit_, self.dual_coef_))
 

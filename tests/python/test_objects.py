@@ -411,10 +411,26 @@ def test_many_points_are_predicted_in_parts(strings, y, monkeypatch):
     whole = model.predict(strings, return_std=True)
     ridge = ks.KernelRidge(RBF(3.0) @ Letters()).fit(strings, y)
     of_ridge = ridge.predict(strings)
+    interpolator = ks.KernelInterpolator(RBF(3.0) @ Letters()).fit(strings[:20], (RBF(3.0) @ Letters())(strings[:20])[0])
+    of_interpolator = interpolator.predict(strings)
+    classifier = ks.GaussianProcessClassifier(RBF(3.0) @ Letters(), optimizer=None).fit(strings, y > np.median(y))
+    of_classifier, labels = classifier.predict_proba(strings), classifier.predict(strings).tolist()
     monkeypatch.setattr("kernsel.points._AT_ONCE", 40)
     for a, b in zip(model.predict(pd.Series(strings), return_std=True), whole, strict=True):
         assert np.allclose(a, b, rtol=1e-10)
     assert np.allclose(ridge.predict(tuple(strings)), of_ridge, rtol=1e-10)
+    assert np.allclose(interpolator.predict(strings), of_interpolator, rtol=1e-10)
+    assert np.allclose(classifier.predict_proba(strings), of_classifier, rtol=1e-10)
+    assert classifier.predict(strings).tolist() == labels
+
+
+def test_tables_are_kept_within_limits(strings, y, monkeypatch):
+    kernel = Letters(4, 0.5, "fixed") + RBF(3.0, "fixed") @ Letters(2, 0.3, "fixed")
+    expected = ks.KernelRidge(kernel, alpha=0.1).fit(strings, y).predict(strings[:9])
+    monkeypatch.setattr("kernsel.kernels.objects._MOST_BYTES", 1)
+    model = ks.KernelRidge(kernel, alpha=0.1).fit(strings, y)
+    assert len(model.kernel_.k1._pool.kept()[0]._made) == 1
+    assert np.array_equal(model.predict(strings[:9]), expected)
 
 
 def test_new_points_are_forgotten(strings, y):

@@ -16,7 +16,8 @@ from kernsel.classification.binary import BinaryProcess, Settings
 from kernsel.classification.latent import require_square_memory
 from kernsel.classification.parameters import criterion_of, kernel_of, labels_of, require_parameters, require_softmax
 from kernsel.classification.several import MultinomialProcess, OneAgainstAnother, OneAgainstRest
-from kernsel.points import checked_targets, for_objects, new_points, training_points
+from kernsel.kernels import Kernel
+from kernsel.points import checked_targets, for_objects, in_parts, new_points, training_points
 from kernsel.selection import Budget
 from kernsel.selection.progress import CallbackSupport, watched, with_callbacks
 
@@ -273,6 +274,9 @@ class GaussianProcessClassifier(CallbackSupport, ClassifierMixin, BaseEstimator)
         labels : ndarray of shape (m,)
             O(n) for each point with two classes, without "mcmc"; otherwise as `predict_proba`.
         """
+        check_is_fitted(self, "classes_")
+        if (several := in_parts(self._kernel(), X)) is not None:
+            return np.concatenate([self.predict(part) for part in several])
         Z = self._points(X)
         if self.n_classes_ == 2 and self.inference != "mcmc":
             second = self.base_estimator_.mean(Z) >= 0
@@ -293,6 +297,9 @@ class GaussianProcessClassifier(CallbackSupport, ClassifierMixin, BaseEstimator)
         probabilities : ndarray of shape (m, n_classes)
             In the order of `classes_`. O(n^2) for each point and process.
         """
+        check_is_fitted(self, "classes_")
+        if (several := in_parts(self._kernel(), X)) is not None:
+            return np.concatenate([self.predict_proba(part) for part in several])
         return self._probabilities(self._points(X))
 
     @with_one_blas_thread
@@ -388,6 +395,11 @@ class GaussianProcessClassifier(CallbackSupport, ClassifierMixin, BaseEstimator)
         gradient = np.mean(gradients, axis=0) if shared else np.concatenate(gradients) / len(parts)
         return np.mean([value for value, _ in found]), gradient
 
+    def _kernel(self) -> Kernel:
+        """Return a kernel that reads points as all do."""
+        kernel: Kernel = self._processes()[0].kernel_
+        return kernel
+
     def _points(self, X: ArrayLike) -> Vector:
         check_is_fitted(self, "classes_")
-        return np.asarray(new_points(self, self._processes()[0].kernel_, X, dtype=np.float64, ensure_2d=True))
+        return np.asarray(new_points(self, self._kernel(), X, dtype=np.float64, ensure_2d=True))

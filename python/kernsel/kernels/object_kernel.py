@@ -106,6 +106,11 @@ class ObjectKernel(Kernel):
     def _encoded(self, objects: ObjectSet) -> Any:
         return objects.made(("encoded", type(self), _key(self._read_with())), (), lambda: self._encode(objects.objects))
 
+    def _some(self, objects: ObjectSet, at: Places) -> Any:
+        """Return some of the objects, encoded."""
+        encoded = self._encoded(objects)
+        return encoded[at] if isinstance(at, slice) else [encoded[k] for k in at]
+
     def _read_with(self) -> tuple[Any, ...]:
         """Return what the encoding of objects depends on."""
         return ()
@@ -214,18 +219,13 @@ class ObjectValues:
 
     def _pull(self, x: ObjectSet, i: Places, z: ObjectSet, j: Places, W: Matrix) -> Matrix:
         if not self.kernel._has_slopes:
-            chosen = _chosen(self.kernel._encoded(x), i), _chosen(self.kernel._encoded(z), j)
-            return self.kernel._pull_objects(*chosen, W)
+            return self.kernel._pull_objects(self.kernel._some(x, i), self.kernel._some(z, j), W)
         slopes = self.table(x, z, derivative=True)[1]
         return np.array([float(np.vdot(W, slope[_index(i, j)])) for slope in slopes])
 
 
 def _index(i: Places, j: Places) -> Any:
     return (i, j) if isinstance(i, slice) or isinstance(j, slice) else np.ix_(i, j)
-
-
-def _chosen(encoded: Any, i: Places) -> Any:
-    return encoded[i] if isinstance(i, slice) else [encoded[k] for k in i]
 
 
 class ObjectEmbedding(ObjectKernel):

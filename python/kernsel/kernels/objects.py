@@ -20,7 +20,9 @@ __all__ = ["Mixed", "ObjectSet", "Places", "Pool", "Reading", "are_numbers", "nu
 
 Matrix = NDArray[np.float64]
 
-_KEPT = 16  # results of one kind that a set of objects keeps; a kernel of many terms has a table for each
+# What a set of objects keeps: so many results, for a kernel of many terms has a table for each, and so many bytes of them.
+_KEPT = 16
+_MOST_BYTES = 2**31
 
 
 # Which objects of a set: one after the other, or any.
@@ -113,11 +115,15 @@ class ObjectSet:
         """Return what `make` returns: what was made of this kind last, if that was for the same values."""
         known = self._made.get(kind)
         if known is None or known[0] != values:
+            self._made.pop(kind, None)  # its memory may be needed
             self._made[kind] = known = (values, make())
-            while len(self._made) > _KEPT:
+            while len(self._made) > 1 and (len(self._made) > _KEPT or self._bytes() > _MOST_BYTES):
                 self._made.popitem(last=False)
         self._made.move_to_end(kind)
         return known[1]
+
+    def _bytes(self) -> int:
+        return sum(_bytes_of(made) for _, made in self._made.values())
 
     def forget(self, kind: Any) -> None:
         """Give up what was made of this kind."""
@@ -125,6 +131,15 @@ class ObjectSet:
 
     def __getstate__(self) -> dict[str, Any]:
         return {"objects": self.objects, "start": self.start, "_made": OrderedDict()}
+
+
+def _bytes_of(made: Any) -> int:
+    """Return how many bytes the arrays of a result take: it may be one, or have some, as tables with derivatives have."""
+    if isinstance(made, tuple):
+        return sum(_bytes_of(one) for one in made)
+    if isinstance(made, list):
+        return sum(one.nbytes for one in made) if made and isinstance(made[0], np.ndarray) else 0
+    return int(made.nbytes) if isinstance(made, np.ndarray) else 0
 
 
 class Pool:
