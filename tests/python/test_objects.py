@@ -13,7 +13,7 @@ from sklearn.gaussian_process import kernels as sk
 from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
 
 import kernsel as ks
-from kernsel.kernels import RBF, ConstantKernel, DotProduct, Linear, Normalize
+from kernsel.kernels import RBF, ConstantKernel, DotProduct, Linear, Normalize, Transform, Warp
 from kernsel.kernels.leaf import Leaf
 from kernsel.kernels.object_kernel import ObjectKernel
 from kernsel.structured import Mixed
@@ -115,6 +115,15 @@ def test_a_mix_is_the_sum_of_its_parts(strings, rng):
     assert np.array_equal((numbers.on(["X", "z"]) + 0.5 * letters.on(["s"]))(table), kernel(points))
 
 
+def test_what_is_auto_is_set_from_objects(strings, y):
+    kernel = (RBF("auto") @ Letters()).for_data(strings, y)
+    rows = features(strings)
+    assert np.isclose(kernel.outer.length_scale, np.sqrt(rows.var(axis=0).sum()), rtol=1e-6)
+    X = np.arange(300.0).reshape(150, 2)
+    warped = Warp(RBF("auto"), lambda X: X[:, 0]).on(["X"]).for_data(Mixed(X=X, s=strings))
+    assert np.allclose(warped(Mixed(X=X, s=strings)), Warp(RBF("auto"), lambda X: X[:, 0]).for_data(X)(X))
+
+
 def test_mixed_is_indexed_as_arrays_are(strings, rng):
     points = Mixed(X=rng.normal(size=150), s=strings)
     assert points.shape == (150, 2)
@@ -165,6 +174,9 @@ def test_mixed_is_indexed_as_arrays_are(strings, rng):
         (lambda: Letters([]), ValueError, "length: expected at least one value"),
         (lambda: Letters([1, 0]), ValueError, "length: expected a whole number from 1 on"),
         (lambda: Letters().pullback(["A"], [[1.0]], wrt="X"), ValueError, "no derivatives in the points"),
+        (lambda: Warp(Letters(), lambda X: X[:, 0])(["A", "C"]), ValueError, "is one of numbers, and the points are objects"),
+        (lambda: Transform(Letters(), [[2.0]])(["A", "C"]), ValueError, "is one of numbers, and the points are objects"),
+        (lambda: Letters().on(["a"])(Mixed(a=[[1, 2], [3, 4]])), ValueError, "expected objects, got columns of numbers"),
         (lambda: Letters() @ Letters(), ValueError, "outer: expected a kernel of vectors"),
     ],
 )

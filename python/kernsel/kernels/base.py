@@ -137,7 +137,7 @@ class Kernel(ABC):
 
         Parameters
         ----------
-        X : array-like of shape (n, d)
+        X : array-like of shape (n, d), or sequence of n objects
         y : array-like of shape (n,) or (n, m), optional
         sample_weight : array-like of shape (n,), optional
 
@@ -149,13 +149,16 @@ class Kernel(ABC):
         >>> print((RBF("auto") + WhiteKernel("auto")).for_data(X, np.sin(X[:, 0])))
         RBF([15.8]) + WhiteKernel(0.0454)
         """
+        kernel: Kernel = self
+        if self._for_objects() or isinstance(X, Mixed):
+            kernel, X, _ = numbered(self, X, None)
         names = getattr(X, "columns", None)
         points = np.asarray(X, dtype=np.float64)
         if points.ndim != 2:
             raise ValueError(f"X: expected shape (n, d), got {points.shape}")
         targets = None if y is None else np.asarray(y, dtype=np.float64)
         weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-        return self._resolve(Data(points, targets, weights, None if names is None else [str(name) for name in names]))
+        return kernel._resolve(Data(points, targets, weights, None if names is None else [str(name) for name in names]))
 
     def __call__(self, X: ArrayLike, Z: ArrayLike | None = None, *, out: NDArray[Any] | None = None) -> NDArray[Any]:
         """Return the matrix k(X, X), or k(X, Z); see :func:`kernsel.gram`."""

@@ -93,7 +93,7 @@ class ObjectKernel(Kernel):
                 )
         if len(reading.pools) != 1 or reading.pools[0] is None:
             names = [name for name, pool in zip(reading.names, reading.pools, strict=True) if pool is not None]
-            cure = f"say which: .on([{names[0]!r}])" if names else "expected objects"
+            cure = f"say which: .on([{names[0]!r}])" if names else "expected objects, got columns of numbers"
             raise ValueError(f"kernel: {self} takes one part of the points, of objects; {cure}")
         pool = reading.pools[0]
         first = pool.kept()[0]
