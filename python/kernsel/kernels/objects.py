@@ -15,6 +15,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 
 __all__ = ["Mixed", "ObjectSet", "Places", "Pool", "Reading", "are_numbers", "numbered"]
 
@@ -308,7 +309,7 @@ def _parts_of(X: Any) -> dict[str | None, Any]:
         for i, name in enumerate(X.columns):
             table[str(name)] = _part(str(name), X.iloc[:, i].to_numpy())
         return table
-    if isinstance(X, str | bytes | Mapping | Set) or not hasattr(X, "__len__"):
+    if isinstance(X, str | bytes | Mapping | Set) or not hasattr(X, "__len__") or issparse(X):
         raise TypeError(f"X: expected a list of objects, or kernsel.structured.Mixed, got {X!r:.80}")
     if not len(X):
         raise ValueError("X: expected at least one object, got none")
