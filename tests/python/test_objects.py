@@ -149,6 +149,7 @@ def test_mixed_is_indexed_as_arrays_are(strings, rng):
         (lambda: Letters()([]), ValueError, "X: expected at least one object"),
         (lambda: Letters()([3.0]), TypeError, "X: expected strings, got 3.0"),
         (lambda: Letters()(Mixed(X=[1.0], s=["A"])), ValueError, r"say which: .on\(\['s'\]\)"),
+        (lambda: np.asarray(Mixed(X=[1.0])), TypeError, "expected an array, got <Mixed: 1 points of X: 1 columns>"),
         (lambda: RBF()(Mixed(X=[1.0], s=["A"])), ValueError, "is one of numbers, and the points are objects"),
         (
             lambda: ks.KernelRidge().fit(Mixed(X=[1.0], s=["A"]), [1.0]),

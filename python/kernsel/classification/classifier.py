@@ -17,6 +17,7 @@ from kernsel.classification.latent import require_square_memory
 from kernsel.classification.parameters import criterion_of, kernel_of, labels_of, require_parameters, require_softmax
 from kernsel.classification.several import MultinomialProcess, OneAgainstAnother, OneAgainstRest
 from kernsel.kernels import Kernel
+from kernsel.kernels.objects import Points
 from kernsel.points import checked_targets, for_objects, in_parts, new_points, training_points
 from kernsel.selection import Budget
 from kernsel.selection.progress import CallbackSupport, watched, with_callbacks
@@ -160,12 +161,12 @@ class GaussianProcessClassifier(CallbackSupport, ClassifierMixin, BaseEstimator)
 
     @with_callbacks  # type: ignore[untyped-decorator]
     @with_one_blas_thread
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+    def fit(self, X: Points, y: ArrayLike) -> Self:
         """Choose the hyperparameters and find the posterior of the latent functions.
 
         Parameters
         ----------
-        X : array-like of shape (n, d)
+        X : array-like of shape (n, d); or n objects, for a kernel of such
         y : array-like of shape (n,)
             Labels of two or more classes, numbers or text.
 
@@ -262,7 +263,7 @@ class GaussianProcessClassifier(CallbackSupport, ClassifierMixin, BaseEstimator)
             return float(self.log_marginal_likelihood_value_)
         return float(np.mean([np.sum(part.loo_log_probability()) for part in self._processes()]))
 
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
+    def predict(self, X: Points) -> NDArray[Any]:
         """Return the most probable class at other points.
 
         Parameters
@@ -284,7 +285,7 @@ class GaussianProcessClassifier(CallbackSupport, ClassifierMixin, BaseEstimator)
             return np.asarray(self.classes_[np.argmax(self._probabilities(Z), axis=1)])
         return np.asarray(self.classes_[second.astype(np.intp)])
 
-    def predict_proba(self, X: ArrayLike) -> Vector:
+    def predict_proba(self, X: Points) -> Vector:
         """Return the probabilities of all classes at other points.
 
         Parameters
@@ -308,7 +309,7 @@ class GaussianProcessClassifier(CallbackSupport, ClassifierMixin, BaseEstimator)
         return np.column_stack([1 - probability, probability]) if self.n_classes_ == 2 else np.asarray(probability)
 
     @with_one_blas_thread
-    def latent(self, X: ArrayLike, return_std: bool = False) -> Vector | tuple[Vector, Vector]:
+    def latent(self, X: Points, return_std: bool = False) -> Vector | tuple[Vector, Vector]:
         """Return the mean of the latent functions at other points, and their standard deviation.
 
         Parameters
@@ -332,7 +333,7 @@ class GaussianProcessClassifier(CallbackSupport, ClassifierMixin, BaseEstimator)
             return both[0][0], np.sqrt(both[0][1])
         return np.column_stack([mean for mean, _ in both]), np.sqrt(np.column_stack([variance for _, variance in both]))
 
-    def latent_mean_and_variance(self, X: ArrayLike) -> tuple[Vector, Vector]:
+    def latent_mean_and_variance(self, X: Points) -> tuple[Vector, Vector]:
         """Return the mean and the variance of the latent function of two classes, as scikit-learn names them.
 
         Parameters
@@ -400,6 +401,6 @@ class GaussianProcessClassifier(CallbackSupport, ClassifierMixin, BaseEstimator)
         kernel: Kernel = self._processes()[0].kernel_
         return kernel
 
-    def _points(self, X: ArrayLike) -> Vector:
+    def _points(self, X: Points) -> Vector:
         check_is_fitted(self, "classes_")
         return np.asarray(new_points(self, self._kernel(), X, dtype=np.float64, ensure_2d=True))

@@ -14,10 +14,10 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 
-__all__ = ["Mixed", "ObjectSet", "Places", "Pool", "Reading", "are_numbers", "numbered"]
+__all__ = ["Mixed", "ObjectSet", "Places", "Points", "Pool", "Reading", "are_numbers", "numbered"]
 
 Matrix = NDArray[np.float64]
 
@@ -78,6 +78,10 @@ class Mixed:
         }
         return chosen
 
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        """Raise, where an array is expected."""
+        raise TypeError(f"X: expected an array, got {self!r}: of the estimators of kernsel, with a kernel that names its parts")
+
     def __repr__(self) -> str:
         said = ", ".join(
             f"{name}: {part.shape[1]} columns" if isinstance(part, np.ndarray) else f"{name}: objects"
@@ -99,6 +103,10 @@ def _part(name: str, given: Any) -> Any:
     if kind is not None and kind in "fiub" and np.ndim(given) in (1, 2):
         return np.asarray(given, dtype=np.float64).reshape(len(given), -1)
     return list(given)
+
+
+# The points of kernels and estimators: an array, a data frame, objects, or several of these.
+Points = ArrayLike | Sequence[Any] | Mixed
 
 
 class ObjectSet:
