@@ -273,6 +273,19 @@ def test_tables_are_made_once_where_only_outer_parameters_change(strings, y):
     assert Letters.tables == 2  # of length 4 and 2
 
 
+def test_predictions_take_no_derivatives(strings, y, monkeypatch):
+    model = ks.GaussianProcessRegressor(2.0 * Letters(), noise=0.1).fit(strings[:100], y[:100])
+    asked, table = [], Letters._table
+    monkeypatch.setattr(
+        Letters, "_table", lambda self, X, Z, derivative: asked.append(derivative) or table(self, X, Z, derivative)
+    )
+    model.predict(strings[100:], return_std=True)
+    assert asked == [False]
+    W = np.ones((3, 100))
+    slope = model.kernel_.pullback(strings[:3], W, strings[:100])[1]
+    assert np.isclose(slope, ((model.kernel_(strings[:3], strings[:100]) - model.kernel_.k1.constant_value) * W).sum())
+
+
 def test_tables_of_several_terms_are_kept_side_by_side(strings, y):
     Letters.tables = 0
     fixed = [Letters(4, decay, "fixed") for decay in (0.1, 0.2, 0.4)]

@@ -134,8 +134,9 @@ class ObjectKernel(Kernel):
         if self._pool is None:
             raise ValueError(f"kernel: {self} is of objects, and the points are numbers")
         values = ObjectValues(self, self._pool)
-        for x, z in self._pool.wanted():
-            values.table(x, z, derivative=values.free and self._has_slopes)
+        kept = self._pool.kept()
+        for x, z in self._pool.wanted():  # derivatives of what is learnt from only
+            values.table(x, z, derivative=values.free and self._has_slopes and x in kept)
         theta = [float(v) for h, value in self._own() for v in h.on_scale(np.ravel(numbers(value, h.name, positive=h.log)))]
         return _core.function(values.block, values.pull, theta, f"{id(self)}", values.diagonal)
 
