@@ -143,6 +143,7 @@ class Search:
         fine: float,
         progress: Callable[..., Any] | None,
         workspace: Workspace,
+        polished: int = 1,
     ) -> dict[str, Any]: ...
 
 class SupportSolver:

@@ -228,6 +228,8 @@ def _weights(sample_weight: ArrayLike | None, n: int) -> NDArray[np.float64] | N
 
 
 def _variances(noise: float | ArrayLike, n: int) -> NDArray[np.float64]:
+    if isinstance(noise, str):
+        raise TypeError(f'noise: expected numbers, got {noise!r}; estimators find the noise if it is "auto"')
     variances = np.asarray(noise, dtype=np.float64)
     if variances.shape not in ((), (n,)):
         raise ValueError(f"noise: expected one variance, or one for each of {n} points, got shape {variances.shape}")

@@ -508,6 +508,10 @@ def _matrix(K: Any, X: Any, n: int) -> tuple[Vector, Any]:
         if kernel._for_objects():
             X = np.zeros((len(matrix), 0))  # what a trend sees of them
     else:
+        if isinstance(K, str):
+            raise TypeError(
+                f"K: expected a matrix or a kernel, got {K!r}; kernsel.kernels.kernel({K!r}) makes a kernel of a text"
+            )
         matrix = np.asarray(K, dtype=np.float64)
         if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
             raise ValueError(f"K: expected a kernel or a square matrix, got shape {matrix.shape}")

@@ -37,7 +37,7 @@ from kernsel.kernels.written import kernel_argument
 from kernsel.structure import describe, hidden_period, larger_structures, numbers_found, simplest_structures, terms_of
 from kernsel.trend import Trend
 
-__all__ = ["Selected", "Tried", "select"]
+__all__ = ["Selected", "Tried", "name_of_criterion", "select"]
 
 _PROCESSES = (GaussianProcessRegressor, GaussianProcessClassifier)  # whose kernels have amplitudes of their own
 
@@ -119,6 +119,10 @@ class Selected:
         """Return predictions of the best model, see its method `predict`."""
         return self.best_estimator_.predict(X, **options)
 
+    def score(self, X: ArrayLike, y: ArrayLike) -> float:
+        """Return how well the best model predicts, see its method `score`: of most, R^2."""
+        return float(self.best_estimator_.score(X, y))
+
     def describe(self) -> str:
         """Return in words what the best model is made of, and by how much each part moves the data."""
         model = self.best_estimator_
@@ -153,7 +157,7 @@ class Selected:
         if len(best) > 55:
             lines += textwrap.wrap(f"best: {best}", 100, break_long_words=False)
         better = "larger" if self.criterion.larger_is_better else "smaller"
-        lines.append(f"{better} values of {_name(self.criterion)} are better")
+        lines.append(f"{better} values of {name_of_criterion(self.criterion)} are better")
         if early:
             lines.append("* before the search was at its end")
         return "\n".join([*lines, *([self.ended] if self.ended else [])])
@@ -493,7 +497,7 @@ def _has_sum(kernel: Kernel) -> bool:
     return isinstance(kernel, Sum) or (isinstance(kernel, Columns) and _has_sum(kernel.kernel))
 
 
-def _name(criterion: Criterion) -> str:
+def name_of_criterion(criterion: Criterion) -> str:
     """Return the name of a criterion, or else that of its class."""
     for name in CRITERIA:
         if repr(criterion_named(name, {})) == repr(criterion):

@@ -79,7 +79,7 @@ def test_promoters(capsys):
 @pytest.mark.parametrize("example", [clouds, molecules, promoters], ids=lambda module: module.__name__)
 @pytest.mark.usefixtures("no_matplotlib")
 def test_plots_need_matplotlib(example):
-    with pytest.raises(ImportError, match=r"^plot: needs matplotlib; pip install matplotlib$"):
+    with pytest.raises(ImportError, match=r"^plot needs matplotlib: pip install 'kernsel\[plot\]'$"):
         example.main("plot.png")
 
 

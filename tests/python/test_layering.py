@@ -78,6 +78,7 @@ MODULES = [
     "support_path",
     "support_selection",
     "support",
+    "plotting",
     "nested",
     "examples",
     "cli",

@@ -8,14 +8,13 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.gaussian_process import kernels as sk
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kernsel.blas import with_one_blas_thread
 from kernsel.classification.binary import BinaryProcess, Settings
 from kernsel.classification.latent import require_square_memory
 from kernsel.classification.parameters import criterion_of, kernel_of, labels_of, require_parameters, require_softmax
-from kernsel.classification.several import MultinomialProcess, OneAgainstAnother, OneAgainstRest
+from kernsel.classification.several import KernelsOfProcesses, MultinomialProcess, OneAgainstAnother, OneAgainstRest
 from kernsel.kernels import Kernel
 from kernsel.kernels.objects import Points
 from kernsel.points import checked_targets, for_objects, in_parts, new_points, training_points
@@ -242,7 +241,7 @@ class GaussianProcessClassifier(CallbackSupport, ClassifierMixin, BaseEstimator)
         """The kernel, with the hyperparameters that were chosen; several, as scikit-learn's CompoundKernel, if there are."""
         check_is_fitted(self, "classes_")
         parts = self._processes()
-        return parts[0].kernel_ if len(parts) == 1 else sk.CompoundKernel([part.kernel_ for part in parts])
+        return parts[0].kernel_ if len(parts) == 1 else KernelsOfProcesses([part.kernel_ for part in parts])
 
     @property
     def loo_log_probability_(self) -> Vector:

@@ -27,6 +27,8 @@ def as_kernel(value: object) -> Kernel | None:
     """Return a kernel for a kernel, ours or scikit-learn's, or a number; None for anything else."""
     if isinstance(value, Kernel):
         return value
+    if isinstance(value, type) and issubclass(value, Kernel):
+        raise TypeError(f"kernel: expected a kernel, got the class {value.__name__}; write {value.__name__}(...)")
     if isinstance(value, sk.Kernel):
         return from_sklearn(value)
     return ConstantKernel(float(value)) if isinstance(value, Real) and not isinstance(value, bool) else None
