@@ -12,6 +12,7 @@ from kernsel import _core
 from kernsel.criteria import Criterion, Given, Loss, criterion_named
 from kernsel.kernels import Kernel
 from kernsel.kernels.algebra import as_kernel
+from kernsel.kernels.objects import Points
 from kernsel.trend import Trend, require_leverage_below_one, require_trend_of_objects, trend_matrix
 
 __all__ = ["Evaluation", "LeaveOneOutFit", "evaluate", "loo", "workspace"]
@@ -52,7 +53,7 @@ class Evaluation:
 def evaluate(
     criterion: str | Criterion | Loss,
     kernel: Kernel,
-    X: ArrayLike,
+    X: Points,
     y: ArrayLike,
     *,
     noise: float | ArrayLike = 0.0,
@@ -71,7 +72,7 @@ def evaluate(
         "map", "loo", "loo_log_density", "profiled_loo_log_density", "loo_crps", "loo_absolute", "gcv", "risk", "kfold",
         "kfold_log_density". A function is the loss of a leave-one-out criterion, see :class:`kernsel.criteria.LeaveOneOut`.
     kernel : Kernel
-    X : array-like of shape (n, d)
+    X : array-like of shape (n, d); or n objects, for a kernel of such
     y : array-like of shape (n,) or (n, m)
         Outputs share everything; values are sums (of log densities) or means over them.
     noise : float or array-like of shape (n,)
@@ -168,7 +169,7 @@ class LeaveOneOutFit:
     leverage: NDArray[np.float64]
 
 
-def loo(kernel: Kernel, X: ArrayLike, y: ArrayLike, *, noise: float | ArrayLike = 0.0, trend: Trend = None) -> LeaveOneOutFit:
+def loo(kernel: Kernel, X: Points, y: ArrayLike, *, noise: float | ArrayLike = 0.0, trend: Trend = None) -> LeaveOneOutFit:
     """Return residuals, means, variances and leverage of all points, each left out in turn, from one factorization.
 
     With P as in :mod:`kernsel.criteria`: the residual is c_i / P_ii, the variance 1 / P_ii.
@@ -176,7 +177,7 @@ def loo(kernel: Kernel, X: ArrayLike, y: ArrayLike, *, noise: float | ArrayLike 
     Parameters
     ----------
     kernel : Kernel
-    X : array-like of shape (n, d)
+    X : array-like of shape (n, d); or n objects, for a kernel of such
     y : array-like of shape (n,) or (n, m)
     noise : float or array-like of shape (n,)
     trend : None, "constant", "linear", "quadratic", array-like of shape (n, q), or callable

@@ -22,6 +22,7 @@ from kernsel.evaluation import evaluate
 from kernsel.kernels import ConstantKernel, Kernel, Matern, WhiteKernel
 from kernsel.kernels.algebra import as_kernel
 from kernsel.kernels.automatic import Data
+from kernsel.kernels.objects import Points
 from kernsel.kernels.written import kernel_argument
 from kernsel.points import checked_targets, for_objects, in_parts, new_points, reading_of, training_points
 from kernsel.process_data import needs_no_conversion, of_observations, require_function, require_variances, variances
@@ -159,12 +160,12 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
 
     @with_callbacks  # type: ignore[untyped-decorator]
     @with_one_blas_thread
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+    def fit(self, X: Points, y: ArrayLike) -> Self:
         """Choose the hyperparameters and condition the process on the data.
 
         Parameters
         ----------
-        X : array-like of shape (n, d)
+        X : array-like of shape (n, d); or n objects, for a kernel of such
         y : array-like of shape (n,) or (n, n_targets)
 
         Returns
@@ -260,7 +261,7 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
         return None if names is None else [str(name) for name in names]
 
     def predict(
-        self, X: ArrayLike, return_std: bool = False, return_cov: bool = False, *, noisy: bool = False
+        self, X: Points, return_std: bool = False, return_cov: bool = False, *, noisy: bool = False
     ) -> NDArray[Any] | tuple[NDArray[Any], NDArray[Any]]:
         """Return the mean at other points, and how sure it is; before `fit`, those of the prior.
 
@@ -318,7 +319,7 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
         return mean, covariance[:, :, 0] if flat else covariance
 
     def predict_gradient(
-        self, X: ArrayLike, return_std: bool = False
+        self, X: Points, return_std: bool = False
     ) -> NDArray[np.float64] | tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the derivatives of the mean in the points, and those of the standard deviation.
 
@@ -354,7 +355,7 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
         of_std = np.multiply.outer(half, factor)
         return (slopes[..., 0], of_std[..., 0]) if self._flat else (slopes, of_std)
 
-    def sample_y(self, X: ArrayLike, n_samples: int = 1, random_state: Any = 0) -> NDArray[np.float64]:
+    def sample_y(self, X: Points, n_samples: int = 1, random_state: Any = 0) -> NDArray[np.float64]:
         """Draw joint samples of the process at points; before `fit`, of the prior.
 
         Parameters
@@ -420,7 +421,7 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
             return (np.float64(-np.inf), np.zeros(kernel.n_dims)) if eval_gradient else np.float64(-np.inf)
         return (np.float64(found.value), found.gradient) if eval_gradient else np.float64(found.value)
 
-    def update(self, X: ArrayLike, y: ArrayLike, *, noise: float | ArrayLike | None = None) -> Self:
+    def update(self, X: Points, y: ArrayLike, *, noise: float | ArrayLike | None = None) -> Self:
         """Take more points in, without choosing hyperparameters again: O(n^2) for each.
 
         Parameters
@@ -529,7 +530,7 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
     def _shaped(self, values: Vector) -> Vector:
         return values[:, 0] if self._flat else values
 
-    def _points(self, X: ArrayLike) -> Vector:
+    def _points(self, X: Points) -> Vector:
         """Return points for the prior, of any number of columns."""
         return np.asarray(check_array(X, dtype=np.float64))
 

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from typing import Any
 
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from kernsel.kernels import Kernel
 from kernsel.kernels.algebra import as_kernel
+from kernsel.kernels.objects import Points
 
 __all__ = ["gram"]
 
 
-def gram(kernel: Kernel, X: ArrayLike, Z: ArrayLike | None = None, *, out: NDArray[Any] | None = None) -> NDArray[Any]:
+def gram(kernel: Kernel, X: Points, Z: Points | None = None, *, out: NDArray[Any] | None = None) -> NDArray[Any]:
     """Evaluate a kernel on all pairs of points: K_ij = k(x_i, x_j), or k(x_i, z_j).
 
     Parameters
     ----------
     kernel : Kernel
         From :mod:`kernsel.kernels`.
-    X : array-like of shape (n, d)
+    X : array-like of shape (n, d); or n objects, for a kernel of such
     Z : array-like of shape (m, d), optional
         Without it, the result is symmetric to the last bit, and only one triangle is computed.
     out : ndarray, optional

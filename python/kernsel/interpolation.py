@@ -11,6 +11,7 @@ from scipy import linalg
 from kernsel.factor import cholesky
 from kernsel.kernels import Kernel
 from kernsel.kernels.algebra import as_kernel
+from kernsel.kernels.objects import Points
 
 __all__ = ["Interpolant", "minimum_norm_interpolant", "power_function"]
 
@@ -93,7 +94,7 @@ def positive_part(K: NDArray[np.float64], rtol: float | None = None) -> tuple[ND
     return e[kept], Q[:, kept]
 
 
-def power_function(kernel: Kernel, X: ArrayLike, Z: ArrayLike, *, noise: float = 0.0) -> NDArray[np.float64]:
+def power_function(kernel: Kernel, X: Points, Z: Points, *, noise: float = 0.0) -> NDArray[np.float64]:
     """Return the power function of points X at points Z: how badly a function of norm one can be interpolated.
 
     P(z)^2 = k(z, z) - k(z, X) (k(X, X) + noise I)^-1 k(X, z). For f in the kernel's space, |f(z) - s(z)| <= P(z) |f - s|, s the

@@ -18,7 +18,8 @@ from kernsel.interpolation import FEASIBLE, positive_part
 from kernsel.kernels import Kernel, Matern
 from kernsel.kernels.algebra import as_kernel
 from kernsel.kernels.automatic import Data
-from kernsel.points import checked_targets, for_objects, new_points, training_points
+from kernsel.kernels.objects import Points
+from kernsel.points import checked_targets, for_objects, in_parts, new_points, training_points
 
 __all__ = ["KernelInterpolator"]
 
@@ -74,12 +75,12 @@ class KernelInterpolator(MultiOutputMixin, RegressorMixin, BaseEstimator):  # ty
     def __init__(self, kernel: Kernel | None = None) -> None:
         self.kernel = kernel
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+    def fit(self, X: Points, y: ArrayLike) -> Self:
         """Interpolate.
 
         Parameters
         ----------
-        X : array-like of shape (n, d)
+        X : array-like of shape (n, d); or n objects, for a kernel of such
         y : array-like of shape (n,) or (n, n_targets)
 
         Returns
@@ -121,7 +122,7 @@ class KernelInterpolator(MultiOutputMixin, RegressorMixin, BaseEstimator):  # ty
         self.rank_ = rank
         return self
 
-    def predict(self, X: ArrayLike) -> Vector:
+    def predict(self, X: Points) -> Vector:
         """Return s(X).
 
         Parameters
@@ -132,10 +133,13 @@ class KernelInterpolator(MultiOutputMixin, RegressorMixin, BaseEstimator):  # ty
         -------
         y : ndarray of shape (m,) or (m, n_targets)
         """
+        check_is_fitted(self)
+        if (parts := in_parts(self.kernel_, X)) is not None:
+            return np.concatenate([self.predict(part) for part in parts])
         X = self._points(X)
         return np.asarray(self.kernel_.matmul(X, self.X_fit_, self.dual_coef_))
 
-    def power_function(self, X: ArrayLike) -> Vector:
+    def power_function(self, X: Points) -> Vector:
         """Return how badly a function of norm one can be interpolated at points: P(x)^2 = k(x, x) - k(x, X) K^+ k(X, x).
 
         Zero at the training points; the standard deviation of a Gaussian process without noise. The values of y play no part.
@@ -156,7 +160,7 @@ class KernelInterpolator(MultiOutputMixin, RegressorMixin, BaseEstimator):  # ty
             squares[rows] -= np.sum(self._reduced(self.kernel_(training, X[rows])) ** 2, axis=0)
         return np.asarray(np.sqrt(np.maximum(squares, 0.0)))
 
-    def error_bound(self, X: ArrayLike, norm: ArrayLike | None = None) -> Vector:
+    def error_bound(self, X: Points, norm: ArrayLike | None = None) -> Vector:
         """Return a bound of |f - s| at points, for any f in the kernel's space through the data, of norm at most `norm`.
 
         |f(x) - s(x)| <= P(x) (norm^2 - |s|^2)^(1/2), P the power function; the bound is reached by some f. It needs the norm of

@@ -9,7 +9,7 @@ from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -19,6 +19,7 @@ from kernsel.errors import NotPositiveDefiniteError
 from kernsel.factor import Cholesky
 from kernsel.kernels import Kernel
 from kernsel.kernels.automatic import Data
+from kernsel.kernels.objects import Points
 from kernsel.kernels.pairwise import INDEFINITE, machine_kernel
 from kernsel.path import RegularizationPath
 from kernsel.points import checked_targets, for_objects, in_parts, new_points, training_points
@@ -84,7 +85,7 @@ class KernelMachine(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
     sigma: float | None
     criterion: Any
 
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
+    def predict(self, X: Points) -> NDArray[Any]:
         """Return f(X).
 
         The kernel matrix between X and the training points is never stored: memory does not grow with their product.

@@ -20,6 +20,7 @@ from kernsel.criteria import (
 from kernsel.kernel_machine import KernelMachine, TrainingData
 from kernsel.kernels import ConstantKernel, Kernel, Product
 from kernsel.kernels.given import Precomputed
+from kernsel.kernels.objects import Points
 from kernsel.path import CURVES, RULES, ridge_rule
 from kernsel.selection import Budget, Selection, choose
 from kernsel.selection.progress import CallbackSupport, watched, with_callbacks
@@ -148,12 +149,12 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
         self.verbose = verbose
 
     @with_callbacks  # type: ignore[untyped-decorator]
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | float | None = None) -> Self:
+    def fit(self, X: Points, y: ArrayLike, sample_weight: ArrayLike | float | None = None) -> Self:
         """Fit the model.
 
         Parameters
         ----------
-        X : array-like of shape (n, d), or (n, n) if the kernel is precomputed
+        X : array-like of shape (n, d), or (n, n) if the kernel is precomputed; or n objects, for a kernel of such
         y : array-like of shape (n,) or (n, n_targets)
         sample_weight : float or array-like of shape (n,), optional
             Not negative. A weight of zero leaves the point out.

@@ -16,6 +16,7 @@ from kernsel.criteria import (
 )
 from kernsel.kernel_machine import KernelMachine, TrainingData
 from kernsel.kernels import Kernel
+from kernsel.kernels.objects import Points
 from kernsel.path import CURVES, RULES, RegularizationPath, ridge_rule
 
 __all__ = ["KernelRidgeCV"]
@@ -94,12 +95,12 @@ class KernelRidgeCV(KernelMachine):
         self.alpha_scale = alpha_scale
         self.sigma = sigma
 
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | float | None = None) -> Self:
+    def fit(self, X: Points, y: ArrayLike, sample_weight: ArrayLike | float | None = None) -> Self:
         """Decompose the kernel matrix, choose alpha, and solve.
 
         Parameters
         ----------
-        X : array-like of shape (n, d), or (n, n) if the kernel is precomputed
+        X : array-like of shape (n, d), or (n, n) if the kernel is precomputed; or n objects, for a kernel of such
         y : array-like of shape (n,) or (n, n_targets)
         sample_weight : float or array-like of shape (n,), optional
             Not negative. A weight of zero leaves the point out.

@@ -14,6 +14,7 @@ from scipy import linalg, optimize
 
 from kernsel.kernels import Kernel
 from kernsel.kernels.algebra import as_kernel
+from kernsel.kernels.objects import Points
 from kernsel.trend import Trend, require_trend_of_objects, trend_matrix
 
 __all__ = ["CURVES", "RULES", "PathValues", "RegularizationPath", "ridge_rule"]
@@ -141,7 +142,7 @@ class RegularizationPath:
         K: ArrayLike | Kernel,
         y: ArrayLike,
         *,
-        X: ArrayLike | None = None,
+        X: Points | None = None,
         alphas: ArrayLike | None = None,
         noise_std: float | None = None,
         trend: Trend = None,

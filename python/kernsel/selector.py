@@ -32,7 +32,7 @@ from kernsel.kernels import (
     WhiteKernel,
 )
 from kernsel.kernels.algebra import as_kernel
-from kernsel.kernels.objects import Mixed, Reading
+from kernsel.kernels.objects import Mixed, Points, Reading
 from kernsel.kernels.written import kernel_argument
 from kernsel.structure import describe, hidden_period, larger_structures, numbers_found, simplest_structures, terms_of
 from kernsel.trend import Trend
@@ -115,7 +115,7 @@ class Selected:
         kernel: Kernel = self.best_estimator_.kernel_
         return kernel
 
-    def predict(self, X: ArrayLike, **options: Any) -> Any:
+    def predict(self, X: Points, **options: Any) -> Any:
         """Return predictions of the best model, see its method `predict`."""
         return self.best_estimator_.predict(X, **options)
 
@@ -161,7 +161,7 @@ class Selected:
 
 
 def select(
-    X: ArrayLike,
+    X: Points,
     y: ArrayLike,
     kernels: Iterable[Any] | Literal["search"] | None = None,
     criterion: str | Criterion | None = None,
@@ -183,7 +183,7 @@ def select(
 
     Parameters
     ----------
-    X : array-like of shape (n, d)
+    X : array-like of shape (n, d); or n objects, for a kernel of such
     y : array-like of shape (n,) or (n, n_targets)
     kernels : Kernel, iterable of Kernel or str, "search" or None
         None tries the squared exponential, Matern kernels of smoothness 3/2 and 5/2, the rational quadratic and the squared

@@ -19,6 +19,7 @@ from kernsel.kernels import Kernel, Linear
 from kernsel.kernels.algebra import as_kernel
 from kernsel.kernels.automatic import Data
 from kernsel.kernels.given import FunctionKernel, Precomputed
+from kernsel.kernels.objects import Points
 from kernsel.kernels.pairwise import machine_kernel
 from kernsel.points import checked_targets, for_objects, in_parts, new_points, training_points
 from kernsel.support_path import CRITERIA, SCORINGS, one_of
@@ -181,12 +182,12 @@ class SVR(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.verbose = verbose
         self.max_iter = max_iter
 
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | float | None = None) -> Self:
+    def fit(self, X: Points, y: ArrayLike, sample_weight: ArrayLike | float | None = None) -> Self:
         """Fit the model.
 
         Parameters
         ----------
-        X : array-like of shape (n, d), or (n, n) if the kernel is precomputed
+        X : array-like of shape (n, d), or (n, n) if the kernel is precomputed; or n objects, for a kernel of such
         y : array-like of shape (n,)
         sample_weight : float or array-like of shape (n,), optional
             Not negative: each point's factor of C. A weight of zero leaves the point out.
@@ -285,7 +286,7 @@ class SVR(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.fit_status_ = 0 if found.converged else 1
         self.shape_fit_ = X.shape
 
-    def predict(self, X: ArrayLike) -> Vector:
+    def predict(self, X: Points) -> Vector:
         """Return f(X), by the support vectors alone.
 
         Parameters

@@ -14,6 +14,7 @@ from kernsel.kernels import Kernel
 from kernsel.kernels.algebra import as_kernel
 from kernsel.kernels.automatic import Data
 from kernsel.kernels.given import Precomputed
+from kernsel.kernels.objects import Points
 from kernsel.points import for_objects
 from kernsel.splitting import Splits, splits_by, splitter_for
 from kernsel.support_span import left_out_residuals
@@ -92,7 +93,7 @@ class SVRPath:
 
     def __init__(
         self,
-        X: ArrayLike,
+        X: Points,
         y: ArrayLike,
         kernel: Kernel | Literal["precomputed"],
         *,

@@ -177,5 +177,5 @@ def test_without_the_extra(monkeypatch, rng):
     X = [rng.standard_normal((5, 2)), rng.standard_normal((4, 2))]
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     assert TransportEmbedding(X[0]).fit_transform(X).shape == (2, 10)
-    with pytest.raises(ImportError, match=r"pip install kernsel\[structured\]"):
+    with pytest.raises(ImportError, match=r"pip install 'kernsel\[structured\]'$"):
         TransportEmbedding(solver="pot").fit(X)

@@ -13,7 +13,7 @@ from sklearn.gaussian_process import kernels as sk
 from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
 
 import kernsel as ks
-from kernsel.kernels import RBF, ConstantKernel, DotProduct, Linear, Normalize
+from kernsel.kernels import RBF, ConstantKernel, DotProduct, Linear, Normalize, Transform, Warp
 from kernsel.kernels.leaf import Leaf
 from kernsel.kernels.object_kernel import ObjectKernel
 from kernsel.structured import Mixed
@@ -115,6 +115,15 @@ def test_a_mix_is_the_sum_of_its_parts(strings, rng):
     assert np.array_equal((numbers.on(["X", "z"]) + 0.5 * letters.on(["s"]))(table), kernel(points))
 
 
+def test_what_is_auto_is_set_from_objects(strings, y):
+    kernel = (RBF("auto") @ Letters()).for_data(strings, y)
+    rows = features(strings)
+    assert np.isclose(kernel.outer.length_scale, np.sqrt(rows.var(axis=0).sum()), rtol=1e-6)
+    X = np.arange(300.0).reshape(150, 2)
+    warped = Warp(RBF("auto"), lambda X: X[:, 0]).on(["X"]).for_data(Mixed(X=X, s=strings))
+    assert np.allclose(warped(Mixed(X=X, s=strings)), Warp(RBF("auto"), lambda X: X[:, 0]).for_data(X)(X))
+
+
 def test_mixed_is_indexed_as_arrays_are(strings, rng):
     points = Mixed(X=rng.normal(size=150), s=strings)
     assert points.shape == (150, 2)
@@ -140,6 +149,7 @@ def test_mixed_is_indexed_as_arrays_are(strings, rng):
         (lambda: Letters()([]), ValueError, "X: expected at least one object"),
         (lambda: Letters()([3.0]), TypeError, "X: expected strings, got 3.0"),
         (lambda: Letters()(Mixed(X=[1.0], s=["A"])), ValueError, r"say which: .on\(\['s'\]\)"),
+        (lambda: np.asarray(Mixed(X=[1.0])), TypeError, "expected an array, got <Mixed: 1 points of X: 1 columns>"),
         (lambda: RBF()(Mixed(X=[1.0], s=["A"])), ValueError, "is one of numbers, and the points are objects"),
         (
             lambda: ks.KernelRidge().fit(Mixed(X=[1.0], s=["A"]), [1.0]),
@@ -165,6 +175,9 @@ def test_mixed_is_indexed_as_arrays_are(strings, rng):
         (lambda: Letters([]), ValueError, "length: expected at least one value"),
         (lambda: Letters([1, 0]), ValueError, "length: expected a whole number from 1 on"),
         (lambda: Letters().pullback(["A"], [[1.0]], wrt="X"), ValueError, "no derivatives in the points"),
+        (lambda: Warp(Letters(), lambda X: X[:, 0])(["A", "C"]), ValueError, "is one of numbers, and the points are objects"),
+        (lambda: Transform(Letters(), [[2.0]])(["A", "C"]), ValueError, "is one of numbers, and the points are objects"),
+        (lambda: Letters().on(["a"])(Mixed(a=[[1, 2], [3, 4]])), ValueError, "expected objects, got columns of numbers"),
         (lambda: Letters() @ Letters(), ValueError, "outer: expected a kernel of vectors"),
     ],
 )
@@ -258,6 +271,19 @@ def test_tables_are_made_once_where_only_outer_parameters_change(strings, y):
     Letters.tables = 0
     ks.select(strings, y, [RBF("auto") @ fixed, fixed, Letters([2, 4], 0.5, "fixed")])
     assert Letters.tables == 2  # of length 4 and 2
+
+
+def test_predictions_take_no_derivatives(strings, y, monkeypatch):
+    model = ks.GaussianProcessRegressor(2.0 * Letters(), noise=0.1).fit(strings[:100], y[:100])
+    asked, table = [], Letters._table
+    monkeypatch.setattr(
+        Letters, "_table", lambda self, X, Z, derivative: asked.append(derivative) or table(self, X, Z, derivative)
+    )
+    model.predict(strings[100:], return_std=True)
+    assert asked == [False]
+    W = np.ones((3, 100))
+    slope = model.kernel_.pullback(strings[:3], W, strings[:100])[1]
+    assert np.isclose(slope, ((model.kernel_(strings[:3], strings[:100]) - model.kernel_.k1.constant_value) * W).sum())
 
 
 def test_tables_of_several_terms_are_kept_side_by_side(strings, y):
@@ -411,10 +437,26 @@ def test_many_points_are_predicted_in_parts(strings, y, monkeypatch):
     whole = model.predict(strings, return_std=True)
     ridge = ks.KernelRidge(RBF(3.0) @ Letters()).fit(strings, y)
     of_ridge = ridge.predict(strings)
+    interpolator = ks.KernelInterpolator(RBF(3.0) @ Letters()).fit(strings[:20], (RBF(3.0) @ Letters())(strings[:20])[0])
+    of_interpolator = interpolator.predict(strings)
+    classifier = ks.GaussianProcessClassifier(RBF(3.0) @ Letters(), optimizer=None).fit(strings, y > np.median(y))
+    of_classifier, labels = classifier.predict_proba(strings), classifier.predict(strings).tolist()
     monkeypatch.setattr("kernsel.points._AT_ONCE", 40)
     for a, b in zip(model.predict(pd.Series(strings), return_std=True), whole, strict=True):
         assert np.allclose(a, b, rtol=1e-10)
     assert np.allclose(ridge.predict(tuple(strings)), of_ridge, rtol=1e-10)
+    assert np.allclose(interpolator.predict(strings), of_interpolator, rtol=1e-10)
+    assert np.allclose(classifier.predict_proba(strings), of_classifier, rtol=1e-10)
+    assert classifier.predict(strings).tolist() == labels
+
+
+def test_tables_are_kept_within_limits(strings, y, monkeypatch):
+    kernel = Letters(4, 0.5, "fixed") + RBF(3.0, "fixed") @ Letters(2, 0.3, "fixed")
+    expected = ks.KernelRidge(kernel, alpha=0.1).fit(strings, y).predict(strings[:9])
+    monkeypatch.setattr("kernsel.kernels.objects._MOST_BYTES", 1)
+    model = ks.KernelRidge(kernel, alpha=0.1).fit(strings, y)
+    assert len(model.kernel_.k1._pool.kept()[0]._made) == 1
+    assert np.array_equal(model.predict(strings[:9]), expected)
 
 
 def test_new_points_are_forgotten(strings, y):

@@ -5,6 +5,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 from sklearn.base import clone
 
 import kernsel as ks
@@ -253,6 +254,8 @@ def test_select_chooses_whole_numbers_and_decay(rng):
         (lambda: st.Subsequence(2, alphabet="AAC"), ValueError, "alphabet: expected tokens that are all different"),
         (lambda: st.Spectrum(2, 1, alphabet=3)(["AC", "GT"]), ValueError, "alphabet: expected at least 4"),
         (lambda: st.Subsequence(2, 1.5), ValueError, "decay: expected a number above 0, up to 1"),
+        (lambda: st.Subsequence(2, 0.5, (0.1, 5.0)), ValueError, "decay_bounds: expected numbers above 0, up to 1"),
+        (lambda: st.BagOfItems()(csr_array(np.eye(2))), TypeError, "X: expected a list of objects"),
         (lambda: st.LocalAlignment(-1.0), ValueError, "beta: expected"),
         (lambda: st.LocalAlignment(scores={("A", "A"): 1.0}), ValueError, "alphabet"),
         (lambda: st.BagOfItems("cosine"), ValueError, "kind: expected one of"),

@@ -51,7 +51,8 @@ class NormalizeStep final : public OperationStep<T> {
 
  private:
   static Status no_length() {
-    return Status::invalid("normalize: k(x, x) is not positive for a point, which leaves nothing to divide by");
+    return Status::invalid(
+        "normalize: k(x, x) is not positive for a point, which leaves nothing to divide by: leave it out, or add a constant");
   }
   // Rows beyond `real` are padding.
   static bool factors(const T* diagonal, Index count, Index real, T* out) {

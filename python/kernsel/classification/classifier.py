@@ -15,7 +15,9 @@ from kernsel.classification.binary import BinaryProcess, Settings
 from kernsel.classification.latent import require_square_memory
 from kernsel.classification.parameters import criterion_of, kernel_of, labels_of, require_parameters, require_softmax
 from kernsel.classification.several import KernelsOfProcesses, MultinomialProcess, OneAgainstAnother, OneAgainstRest
-from kernsel.points import checked_targets, for_objects, new_points, training_points
+from kernsel.kernels import Kernel
+from kernsel.kernels.objects import Points
+from kernsel.points import checked_targets, for_objects, in_parts, new_points, training_points
 from kernsel.selection import Budget
 from kernsel.selection.progress import CallbackSupport, watched, with_callbacks
 
@@ -158,12 +160,12 @@ class GaussianProcessClassifier(CallbackSupport, ClassifierMixin, BaseEstimator)
 
     @with_callbacks  # type: ignore[untyped-decorator]
     @with_one_blas_thread
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+    def fit(self, X: Points, y: ArrayLike) -> Self:
         """Choose the hyperparameters and find the posterior of the latent functions.
 
         Parameters
         ----------
-        X : array-like of shape (n, d)
+        X : array-like of shape (n, d); or n objects, for a kernel of such
         y : array-like of shape (n,)
             Labels of two or more classes, numbers or text.
 
@@ -265,7 +267,7 @@ class GaussianProcessClassifier(CallbackSupport, ClassifierMixin, BaseEstimator)
             return float(self.log_marginal_likelihood_value_)
         return float(np.mean([np.sum(part.loo_log_probability()) for part in self._processes()]))
 
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
+    def predict(self, X: Points) -> NDArray[Any]:
         """Return the most probable class at other points.
 
         Parameters
@@ -277,6 +279,9 @@ class GaussianProcessClassifier(CallbackSupport, ClassifierMixin, BaseEstimator)
         labels : ndarray of shape (m,)
             O(n) for each point with two classes, without "mcmc"; otherwise as `predict_proba`.
         """
+        check_is_fitted(self, "classes_")
+        if (several := in_parts(self._kernel(), X)) is not None:
+            return np.concatenate([self.predict(part) for part in several])
         Z = self._points(X)
         if self.n_classes_ == 2 and self.inference != "mcmc":
             second = self.base_estimator_.mean(Z) >= 0
@@ -284,7 +289,7 @@ class GaussianProcessClassifier(CallbackSupport, ClassifierMixin, BaseEstimator)
             return np.asarray(self.classes_[np.argmax(self._probabilities(Z), axis=1)])
         return np.asarray(self.classes_[second.astype(np.intp)])
 
-    def predict_proba(self, X: ArrayLike) -> Vector:
+    def predict_proba(self, X: Points) -> Vector:
         """Return the probabilities of all classes at other points.
 
         Parameters
@@ -297,6 +302,9 @@ class GaussianProcessClassifier(CallbackSupport, ClassifierMixin, BaseEstimator)
         probabilities : ndarray of shape (m, n_classes)
             In the order of `classes_`. O(n^2) for each point and process.
         """
+        check_is_fitted(self, "classes_")
+        if (several := in_parts(self._kernel(), X)) is not None:
+            return np.concatenate([self.predict_proba(part) for part in several])
         return self._probabilities(self._points(X))
 
     @with_one_blas_thread
@@ -305,7 +313,7 @@ class GaussianProcessClassifier(CallbackSupport, ClassifierMixin, BaseEstimator)
         return np.column_stack([1 - probability, probability]) if self.n_classes_ == 2 else np.asarray(probability)
 
     @with_one_blas_thread
-    def latent(self, X: ArrayLike, return_std: bool = False) -> Vector | tuple[Vector, Vector]:
+    def latent(self, X: Points, return_std: bool = False) -> Vector | tuple[Vector, Vector]:
         """Return the mean of the latent functions at other points, and their standard deviation.
 
         Parameters
@@ -329,7 +337,7 @@ class GaussianProcessClassifier(CallbackSupport, ClassifierMixin, BaseEstimator)
             return both[0][0], np.sqrt(both[0][1])
         return np.column_stack([mean for mean, _ in both]), np.sqrt(np.column_stack([variance for _, variance in both]))
 
-    def latent_mean_and_variance(self, X: ArrayLike) -> tuple[Vector, Vector]:
+    def latent_mean_and_variance(self, X: Points) -> tuple[Vector, Vector]:
         """Return the mean and the variance of the latent function of two classes, as scikit-learn names them.
 
         Parameters
@@ -392,6 +400,11 @@ class GaussianProcessClassifier(CallbackSupport, ClassifierMixin, BaseEstimator)
         gradient = np.mean(gradients, axis=0) if shared else np.concatenate(gradients) / len(parts)
         return np.mean([value for value, _ in found]), gradient
 
-    def _points(self, X: ArrayLike) -> Vector:
+    def _kernel(self) -> Kernel:
+        """Return a kernel that reads points as all do."""
+        kernel: Kernel = self._processes()[0].kernel_
+        return kernel
+
+    def _points(self, X: Points) -> Vector:
         check_is_fitted(self, "classes_")
-        return np.asarray(new_points(self, self._processes()[0].kernel_, X, dtype=np.float64, ensure_2d=True))
+        return np.asarray(new_points(self, self._kernel(), X, dtype=np.float64, ensure_2d=True))

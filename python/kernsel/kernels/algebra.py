@@ -38,6 +38,7 @@ class Operation(Kernel):
     """A kernel whose hyperparameters are those of its parts."""
 
     _parts: ClassVar[tuple[str, ...]]
+    _of_numbers: ClassVar[bool] = False  # does it do something with the points itself, which have to be numbers?
 
     def _check(self) -> None:
         for name in self._parts:
@@ -81,6 +82,8 @@ class Operation(Kernel):
         return self._each(lambda part: part._seeing(X, names))
 
     def _bound(self, reading: Reading) -> Kernel:
+        if self._of_numbers:
+            super()._bound(reading)  # raises if they are objects
         return self._each(lambda part: part._bound(reading))
 
     def _alternatives(self) -> list[Kernel]:

@@ -13,7 +13,7 @@ import numpy as np
 
 from kernsel.kernels.automatic import Data
 from kernsel.kernels.hyperparameter import Hyperparameter, Parameter, numbers, plain
-from kernsel.kernels.objects import Mixed, Reading, numbered
+from kernsel.kernels.objects import Mixed, Points, Reading, numbered
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -128,7 +128,7 @@ class Kernel(ABC):
         del X, names
         return self
 
-    def for_data(self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Kernel:
+    def for_data(self, X: Points, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Kernel:
         """Return the kernel with all that is "auto" set from data, values and bounds: what estimators do when they are fitted.
 
         Length scales start at the standard deviation of a column, times the square root of the number of columns, and
@@ -137,7 +137,7 @@ class Kernel(ABC):
 
         Parameters
         ----------
-        X : array-like of shape (n, d)
+        X : array-like of shape (n, d), or sequence of n objects
         y : array-like of shape (n,) or (n, m), optional
         sample_weight : array-like of shape (n,), optional
 
@@ -149,26 +149,29 @@ class Kernel(ABC):
         >>> print((RBF("auto") + WhiteKernel("auto")).for_data(X, np.sin(X[:, 0])))
         RBF([15.8]) + WhiteKernel(0.0454)
         """
+        kernel: Kernel = self
+        if self._for_objects() or isinstance(X, Mixed):
+            kernel, X, _ = numbered(self, X, None)
         names = getattr(X, "columns", None)
         points = np.asarray(X, dtype=np.float64)
         if points.ndim != 2:
             raise ValueError(f"X: expected shape (n, d), got {points.shape}")
         targets = None if y is None else np.asarray(y, dtype=np.float64)
         weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-        return self._resolve(Data(points, targets, weights, None if names is None else [str(name) for name in names]))
+        return kernel._resolve(Data(points, targets, weights, None if names is None else [str(name) for name in names]))
 
-    def __call__(self, X: ArrayLike, Z: ArrayLike | None = None, *, out: NDArray[Any] | None = None) -> NDArray[Any]:
+    def __call__(self, X: Points, Z: Points | None = None, *, out: NDArray[Any] | None = None) -> NDArray[Any]:
         """Return the matrix k(X, X), or k(X, Z); see :func:`kernsel.gram`."""
         kernel, X, Z = self._ready(X, Z)
         core = kernel._build()
         return core.gram(X, out) if Z is None else core.cross_gram(X, Z, out)
 
-    def diag(self, X: ArrayLike) -> NDArray[Any]:
+    def diag(self, X: Points) -> NDArray[Any]:
         """Return the diagonal of k(X, X), shape (n,), in O(n)."""
         kernel, X, _ = self._ready(X)
         return kernel._build().diagonal(X)
 
-    def matmul(self, X: ArrayLike, Z: ArrayLike, V: ArrayLike) -> NDArray[Any]:
+    def matmul(self, X: Points, Z: Points, V: ArrayLike) -> NDArray[Any]:
         """Return k(X, Z) V without forming the kernel matrix.
 
         Parameters
@@ -185,7 +188,7 @@ class Kernel(ABC):
         return kernel._build().multiply(X, Z, V)
 
     def pullback(
-        self, X: ArrayLike, W: ArrayLike, Z: ArrayLike | None = None, *, wrt: Literal["theta", "X"] = "theta"
+        self, X: Points, W: ArrayLike, Z: Points | None = None, *, wrt: Literal["theta", "X"] = "theta"
     ) -> NDArray[Any]:
         """Return the gradient of sum_ij W_ij K_ij for K = k(X, X), or k(X, Z).
 

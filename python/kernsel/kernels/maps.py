@@ -65,6 +65,7 @@ class Warp(Operation):
     """
 
     _parts = ("kernel",)
+    _of_numbers = True
 
     def __init__(self, kernel: Kernel, function: Callable[..., Any], derivative: Callable[..., Any] | None = None) -> None:
         self.kernel = kernel
@@ -110,6 +111,7 @@ class Transform(Operation):
     """
 
     _parts = ("kernel",)
+    _of_numbers = True
 
     def __init__(
         self,

@@ -93,7 +93,7 @@ class ObjectKernel(Kernel):
                 )
         if len(reading.pools) != 1 or reading.pools[0] is None:
             names = [name for name, pool in zip(reading.names, reading.pools, strict=True) if pool is not None]
-            cure = f"say which: .on([{names[0]!r}])" if names else "expected objects"
+            cure = f"say which: .on([{names[0]!r}])" if names else "expected objects, got columns of numbers"
             raise ValueError(f"kernel: {self} takes one part of the points, of objects; {cure}")
         pool = reading.pools[0]
         first = pool.kept()[0]
@@ -105,6 +105,11 @@ class ObjectKernel(Kernel):
 
     def _encoded(self, objects: ObjectSet) -> Any:
         return objects.made(("encoded", type(self), _key(self._read_with())), (), lambda: self._encode(objects.objects))
+
+    def _some(self, objects: ObjectSet, at: Places) -> Any:
+        """Return some of the objects, encoded."""
+        encoded = self._encoded(objects)
+        return encoded[at] if isinstance(at, slice) else [encoded[k] for k in at]
 
     def _read_with(self) -> tuple[Any, ...]:
         """Return what the encoding of objects depends on."""
@@ -129,8 +134,9 @@ class ObjectKernel(Kernel):
         if self._pool is None:
             raise ValueError(f"kernel: {self} is of objects, and the points are numbers")
         values = ObjectValues(self, self._pool)
-        for x, z in self._pool.wanted():
-            values.table(x, z, derivative=values.free and self._has_slopes)
+        kept = self._pool.kept()
+        for x, z in self._pool.wanted():  # derivatives of what is learnt from only
+            values.table(x, z, derivative=values.free and self._has_slopes and x in kept)
         theta = [float(v) for h, value in self._own() for v in h.on_scale(np.ravel(numbers(value, h.name, positive=h.log)))]
         return _core.function(values.block, values.pull, theta, f"{id(self)}", values.diagonal)
 
@@ -214,18 +220,13 @@ class ObjectValues:
 
     def _pull(self, x: ObjectSet, i: Places, z: ObjectSet, j: Places, W: Matrix) -> Matrix:
         if not self.kernel._has_slopes:
-            chosen = _chosen(self.kernel._encoded(x), i), _chosen(self.kernel._encoded(z), j)
-            return self.kernel._pull_objects(*chosen, W)
+            return self.kernel._pull_objects(self.kernel._some(x, i), self.kernel._some(z, j), W)
         slopes = self.table(x, z, derivative=True)[1]
         return np.array([float(np.vdot(W, slope[_index(i, j)])) for slope in slopes])
 
 
 def _index(i: Places, j: Places) -> Any:
     return (i, j) if isinstance(i, slice) or isinstance(j, slice) else np.ix_(i, j)
-
-
-def _chosen(encoded: Any, i: Places) -> Any:
-    return encoded[i] if isinstance(i, slice) else [encoded[k] for k in i]
 
 
 class ObjectEmbedding(ObjectKernel):

@@ -14,13 +14,16 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import issparse
 
-__all__ = ["Mixed", "ObjectSet", "Places", "Pool", "Reading", "are_numbers", "numbered"]
+__all__ = ["Mixed", "ObjectSet", "Places", "Points", "Pool", "Reading", "are_numbers", "numbered"]
 
 Matrix = NDArray[np.float64]
 
-_KEPT = 16  # results of one kind that a set of objects keeps; a kernel of many terms has a table for each
+# What a set of objects keeps: so many results, for a kernel of many terms has a table for each, and so many bytes of them.
+_KEPT = 16
+_MOST_BYTES = 2**31
 
 
 # Which objects of a set: one after the other, or any.
@@ -75,6 +78,10 @@ class Mixed:
         }
         return chosen
 
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        """Raise, where an array is expected."""
+        raise TypeError(f"X: expected an array, got {self!r}: of the estimators of kernsel, with a kernel that names its parts")
+
     def __repr__(self) -> str:
         said = ", ".join(
             f"{name}: {part.shape[1]} columns" if isinstance(part, np.ndarray) else f"{name}: objects"
@@ -98,6 +105,10 @@ def _part(name: str, given: Any) -> Any:
     return list(given)
 
 
+# The points of kernels and estimators: an array, a data frame, objects, or several of these.
+Points = ArrayLike | Sequence[Any] | Mixed
+
+
 class ObjectSet:
     """Objects, with what kernels have made of them: encodings, embeddings and tables of kernel values."""
 
@@ -113,11 +124,15 @@ class ObjectSet:
         """Return what `make` returns: what was made of this kind last, if that was for the same values."""
         known = self._made.get(kind)
         if known is None or known[0] != values:
+            self._made.pop(kind, None)  # its memory may be needed
             self._made[kind] = known = (values, make())
-            while len(self._made) > _KEPT:
+            while len(self._made) > 1 and (len(self._made) > _KEPT or self._bytes() > _MOST_BYTES):
                 self._made.popitem(last=False)
         self._made.move_to_end(kind)
         return known[1]
+
+    def _bytes(self) -> int:
+        return sum(_bytes_of(made) for _, made in self._made.values())
 
     def forget(self, kind: Any) -> None:
         """Give up what was made of this kind."""
@@ -125,6 +140,15 @@ class ObjectSet:
 
     def __getstate__(self) -> dict[str, Any]:
         return {"objects": self.objects, "start": self.start, "_made": OrderedDict()}
+
+
+def _bytes_of(made: Any) -> int:
+    """Return how many bytes the arrays of a result take: it may be one, or have some, as tables with derivatives have."""
+    if isinstance(made, tuple):
+        return sum(_bytes_of(one) for one in made)
+    if isinstance(made, list):
+        return sum(one.nbytes for one in made) if made and isinstance(made[0], np.ndarray) else 0
+    return int(made.nbytes) if isinstance(made, np.ndarray) else 0
 
 
 class Pool:
@@ -293,7 +317,7 @@ def _parts_of(X: Any) -> dict[str | None, Any]:
         for i, name in enumerate(X.columns):
             table[str(name)] = _part(str(name), X.iloc[:, i].to_numpy())
         return table
-    if isinstance(X, str | bytes | Mapping | Set) or not hasattr(X, "__len__"):
+    if isinstance(X, str | bytes | Mapping | Set) or not hasattr(X, "__len__") or issparse(X):
         raise TypeError(f"X: expected a list of objects, or kernsel.structured.Mixed, got {X!r:.80}")
     if not len(X):
         raise ValueError("X: expected at least one object, got none")

@@ -78,7 +78,7 @@ def checked_solver(solver: Any) -> Solver:
     if importlib.util.find_spec("ot") is not None:
         return "pot"
     if solver == "pot":
-        raise ImportError('solver: "pot" needs the package POT: pip install kernsel[structured]')
+        raise ImportError("solver: 'pot' needs the package POT: pip install 'kernsel[structured]'")
     return "highs"
 
 

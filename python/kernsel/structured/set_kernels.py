@@ -52,7 +52,7 @@ class KernelOfPairs(ObjectKernel):
     def _resolve(self, data: Data) -> Kernel:
         """Set what is "auto" from the points of all objects."""
         assert self._pool is not None
-        encoded = [part for found, _, i in self._pool.runs(data.X) for part in _chosen(self._encoded(found), i)]
+        encoded = [part for found, _, i in self._pool.runs(data.X) for part in self._some(found, i)]
         points = self._points(encoded).points
         return self._replaced(kernel=self.kernel._resolve(Data(points, None, None, None, data.ties, data.anchors)))
 
@@ -78,10 +78,6 @@ class KernelOfPairs(ObjectKernel):
 
 def _has_noise(kernel: Kernel) -> bool:
     return isinstance(kernel, WhiteKernel | HeteroscedasticNoise) or any(_has_noise(child) for child in kernel._children())
-
-
-def _chosen(encoded: Any, i: Any) -> Any:
-    return encoded[i] if isinstance(i, slice) else [encoded[k] for k in i]
 
 
 class SetKernel(KernelOfPairs):

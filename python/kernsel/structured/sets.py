@@ -61,7 +61,7 @@ def as_sets(X: Iterable[Any], name: str = "X") -> list[PointSet]:
     if isinstance(X, str | bytes | Mapping) or not isinstance(X, Iterable):
         raise TypeError(f"{name}: expected a list of sets of points, got {X!r}")
     sets = [one if type(one) is PointSet else _checked(one, f"{name}[{i}]") for i, one in enumerate(X)]
-    _check_columns([(name, sets)])
+    _check_columns(sets, name)
     return sets
 
 
@@ -79,9 +79,8 @@ def _checked(points: Any, where: str) -> PointSet:
     return PointSet(array)
 
 
-def _check_columns(lists: list[tuple[str, list[PointSet]]]) -> None:
-    if len({one.points.shape[1] for _, sets in lists for one in sets if len(one)}) < 2:
-        return
-    widths = [(f"{name}[{i}]", one.points.shape[1]) for name, sets in lists for i, one in enumerate(sets) if len(one)]
-    where, d = next((where, d) for where, d in widths if d != widths[0][1])
-    raise ValueError(f"{where}: expected points of {widths[0][1]} columns, as in {widths[0][0]}, got {d}")
+def _check_columns(sets: list[PointSet], name: str) -> None:
+    widths = {one.points.shape[1]: i for i, one in reversed(list(enumerate(sets))) if len(one)}
+    if len(widths) > 1:
+        (d, first), (other, i), *_ = sorted(widths.items(), key=lambda found: found[1])
+        raise ValueError(f"{name}[{i}]: expected points of {d} columns, as in {name}[{first}], got {other}")

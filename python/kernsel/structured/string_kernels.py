@@ -171,6 +171,12 @@ class Subsequence(StringKernel):
         self._check()
         self._check_whole()
 
+    def _check(self) -> None:
+        super()._check()
+        bounds = self._bounds_of("decay")
+        if not isinstance(bounds, str) and np.max(bounds) > 1:
+            raise ValueError(f"decay_bounds: expected numbers above 0, up to 1, got {bounds!r}")
+
     def _check_value(self, name: str, value: Any) -> None:
         super()._check_value(name, value)
         if not isinstance(value, str) and value > 1:

@@ -91,8 +91,8 @@ class TransportEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         They stop when they move by less, relative to their standard deviation, in the mean square.
     solver : {"auto", "pot", "highs"}
         For plans that are no assignments, in two dimensions and more: the network simplex of the package POT
-        (``pip install kernsel[structured]``), or SciPy's linear program, which takes tens of times as long and is exact to 1e-9
-        of the largest cost. "auto" is POT where it is installed.
+        (``pip install 'kernsel[structured]'``), or SciPy's linear program, which takes tens of times as long and is exact to
+        1e-9 of the largest cost. "auto" is POT where it is installed.
     random_state : int, RandomState instance or None
         For "sample".
 
