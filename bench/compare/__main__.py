@@ -4,7 +4,7 @@ Parts: table (that of the README, some minutes), kernels, likelihoods, fits, noi
 fits), ridge, support, classification; all of them if none is named, which takes the better part of an hour, most of it in
 peers. ``fits --cases otl,piston --sizes 50,100`` selects some.
 
-GPy, GPyTorch and pylibkriging count if they are installed: ``pip install GPy gpytorch pylibkriging``.
+GPy, GPyTorch and pylibkriging count if they are installed, as the extra ``bench`` does.
 
 Everything is measured side by side in this run, as the best of several; the answers are asserted. Nothing else should run
 meanwhile.

@@ -66,7 +66,7 @@ def test_readme_cpp(root, tmp_path):
 
 def test_readme_commands(root):
     text = (root / "README.md").read_text()
-    assert "python3 -m venv .venv && .venv/bin/pip install . && .venv/bin/kernsel demo" in text
+    assert "python3 -m venv .venv && .venv/bin/pip install '.[cli]' && .venv/bin/kernsel demo" in text
     assert "python3 -m venv .venv && .venv/bin/pip install '.[test]' && .venv/bin/pytest" in text
 
 
