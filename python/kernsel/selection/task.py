@@ -143,7 +143,7 @@ class Task:
         bounds = self.unknowns.bounds
         shift = 0.0 if self.generator is None else float(self.generator.random())
         made = starting_points(self.land, self.variance, self.noisy, _RANDOM_STARTS[self.few], shift)
-        if self.few and self.land.of_column.any():
+        if self.few and self.land.of_column.any() and isinstance(self.working, Likelihood):
             made += sparse_points(self.land, self.variance, _SPARSE_STARTS, shift)
         points = [self.unknowns.x_of(theta, log_noise) for theta, log_noise in made]
         if self.layout.has_values:
