@@ -112,7 +112,7 @@ def load(path: str | os.PathLike[str]) -> Any:
             form.read(model, given)
         return model
     except (ValueError, TypeError, RecursionError, OverflowError) as error:
-        raise ValueError(f"{path}: {error}") from error
+        raise ValueError(f"{path}: {error!s:.600}") from error
 
 
 def read_notes(path: str | os.PathLike[str]) -> Any:
