@@ -1,8 +1,8 @@
 """Print how kernels, criteria and fits compare with other packages: ``python -m bench.compare [part ...]``.
 
-Parts: kernels, likelihoods, fits, noisy (fits with noise), limits (of the time of fits), ridge, support, classification;
-all of them if none is named, which takes the better part of an hour, most of it in peers. ``fits --cases otl,piston
---sizes 50,100`` selects some.
+Parts: table (that of the README, some minutes), kernels, likelihoods, fits, noisy (fits with noise), limits (of the time of
+fits), ridge, support, classification; all of them if none is named, which takes the better part of an hour, most of it in
+peers. ``fits --cases otl,piston --sizes 50,100`` selects some.
 
 GPy, GPyTorch and pylibkriging count if they are installed: ``pip install GPy gpytorch pylibkriging``.
 
@@ -19,7 +19,7 @@ from sklearn.gaussian_process import kernels as sk
 import kernsel as ks
 from kernsel.kernels import RBF, Matern, from_sklearn
 
-from bench.compare import classification, fits, likelihoods, support
+from bench.compare import classification, fits, likelihoods, support, table
 from bench.report import extra_memory, row
 from bench.timing import best, interleaved
 
@@ -145,6 +145,7 @@ def accuracy(chosen, noisy):
 
 
 PARTS = {
+    "table": lambda chosen: table.print_table(chosen.quick),
     "kernels": lambda chosen: kernels(400 if chosen.quick else 4000),
     "likelihoods": lambda chosen: likelihoods.compare([300] if chosen.quick else [500, 1000, 2000, 4000]),
     "fits": lambda chosen: accuracy(chosen, noisy=False),

@@ -25,6 +25,7 @@ from bench.timing import best
 __all__ = ["CASES", "SIZES", "accuracy", "limits", "ridge"]
 
 CASES, SIZES = list(FUNCTIONS), [50, 100, 200, 500, 1000]
+ALL = PEERS | ours.OURS | ours.CONTROLS
 TESTED = 2000
 FAILURES = (RuntimeError, ValueError, ArithmeticError, np.linalg.LinAlgError)  # of a fit: counts as infinitely bad
 
@@ -77,7 +78,7 @@ def shortfall(values, among):
 def accuracy(cases=CASES, sizes=SIZES, seeds=5, noisy=False):
     """Print times, errors and likelihoods of all packages; return them, by case, size and package."""
     check()
-    packages = {name: package for name, package in (PEERS | ours.OURS).items() if package.installed}
+    packages = {name: package for name, package in ALL.items() if package.installed}
     for name in [name for name, package in PEERS.items() if not package.installed]:
         print(f"{name} is not installed")
     print(f"\n{'Fits with noise, a tenth of the signal' if noisy else 'Fits without noise'}: medians of {seeds} designs.")
@@ -105,13 +106,13 @@ def accuracy(cases=CASES, sizes=SIZES, seeds=5, noisy=False):
 
 def of_kind(figures, product, names):
     """Return those of some packages that fit kernels of one kind."""
-    return [figures[name] for name in names if name in figures and (PEERS | ours.OURS)[name].product == product]
+    return [figures[name] for name in names if name in figures and ALL[name].product == product]
 
 
 def print_case(case, n, figures):
     least = np.min([errors for name, (_, errors, _) in figures.items() if name in PEERS] or [[np.nan]], axis=0)
     for name, (seconds, errors, values) in figures.items():
-        product = (PEERS | ours.OURS)[name].product
+        product = ALL[name].product
         highest = np.max([likelihoods for _, _, likelihoods in of_kind(figures, product, figures)], axis=0)
         below = np.max(np.where(np.isfinite(highest), highest - values, 0.0))
         print(
@@ -134,6 +135,14 @@ def targets(figures, noisy):
             against[f"short_of_likelihood,_{kind}"] = (shortfall(values, likelihoods), "<=", 1e-3)
         else:
             against[f"RMSE,_{kind}"] = (np.max(errors / theirs.min(axis=0)), "<=", 1.02)
+    for name in ours.CONTROLS:
+        peers = of_kind(figures, ALL[name].product, PEERS)
+        if not noisy and peers:
+            against["RMSE,_in_their_bounds"] = (
+                np.max(figures[name][1] / np.min([errors for _, errors, _ in peers], axis=0)),
+                "<=",
+                1.02,
+            )
     if not noisy and (all_of_them := [figures[name][1] for name in PEERS if name in figures]):
         _, errors, values = np.moveaxis([figures[name] for name in ours.OURS], 1, 0)
         likelier = np.take_along_axis(errors, values.argmax(axis=0)[None], axis=0)[0]

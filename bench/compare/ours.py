@@ -7,11 +7,15 @@ from kernsel.kernels import RBF, ConstantKernel, Matern
 
 from bench.compare.peers import Fit, Peer
 
-__all__ = ["OURS", "choose_alpha", "fit"]
+__all__ = ["CONTROLS", "OURS", "choose_alpha", "fit"]
 
 
-def fit(X, y, noisy, product=True):
-    kernel = ConstantKernel("auto") * Matern("auto", nu=2.5, product=product)
+def fit(X, y, noisy, product=True, longest=None):
+    scales = {}
+    if longest is not None:
+        ranges = np.ptp(X, axis=0)
+        scales = {"length_scale": ranges / 2, "length_scale_bounds": np.outer(ranges, [1e-2, longest])}
+    kernel = ConstantKernel("auto") * Matern(**{"length_scale": "auto", "nu": 2.5, "product": product} | scales)
     noise = "auto" if noisy else 0.0
     model = ks.GaussianProcessRegressor(kernel, trend="constant", noise=noise, criterion="lml", random_state=0).fit(X, y)
     found = model.kernel_
@@ -27,3 +31,5 @@ OURS = {
     "kernsel": Peer(fit, True, seconds=0.2),
     "kernsel, of the distance": Peer(lambda X, y, noisy: fit(X, y, noisy, product=False), False, seconds=0.2),
 }
+# What differs from pylibkriging is how far a length scale may go: it stops at ten ranges of a column.
+CONTROLS = {"kernsel, 10 ranges at most": Peer(lambda X, y, noisy: fit(X, y, noisy, longest=10.0), True)}

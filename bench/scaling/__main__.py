@@ -23,6 +23,8 @@ from kernsel import _core
 from kernsel.kernels import RBF
 
 from bench.report import extra_memory, row
+from bench.scaling.strings import spectrum, subsequences
+from bench.scaling.transport import transport
 from bench.timing import best, interleaved
 
 EPS = np.finfo(float).eps
@@ -225,12 +227,18 @@ def main():
     factorizations([64, 200, 500] if quick else [64, 200, 300, 500, 700, 1000, 2000, 4000, 8000])
     criteria([50, 300] if quick else [50, 500, 1000, 2000, 4000])
     if quick:
+        spectrum(100, seconds=0.1)
+        subsequences(30, seconds=0.1)
+        transport(50, 200, seconds=0.1)
         return
     path()
     inverse_and_single()
     instruction_sets()
     gram()
     ridge()
+    spectrum()
+    subsequences()
+    transport()
 
 
 if __name__ == "__main__":

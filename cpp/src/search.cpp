@@ -202,7 +202,6 @@ Status search(const Objective& all, const Objective* some, const std::vector<std
   }
   std::sort(found.begin(), found.end(), [](const Trial& a, const Trial& b) { return a.value < b.value; });
   if (found.empty()) return search.failure().ok() ? Status::invalid("search: no start could be evaluated") : search.failure();
-  Trial at = found[0];
   if (some) {
     // On all points: the best two, and a start that the others cannot have spoilt.
     std::vector<std::vector<double>> candidates;
@@ -217,12 +216,20 @@ Status search(const Objective& all, const Objective* some, const std::vector<std
       if (trial.value < best.value) best = trial;
     }
     if (!std::isfinite(best.value)) return search.ended() ? Status{} : search.failure();
+    Trial at;
     const Status status = search.evaluate(all, best.x, Order::information, true, at);
     if (!status.ok() || search.ended()) return status;
+    found = {std::move(at)};
   }
-  const Status status = climb(search, all, true, options.fine, 1.0, {}, at);
-  if (at.value <= out.best.value) out.best = at;
-  return status;
+  // Basins that touch look like one from afar: runners-up that are close may still pass the leader.
+  const double close = found[0].value + 1.0;
+  for (std::size_t i = 0; i < found.size() && static_cast<Index>(i) < options.polished && found[i].value < close; ++i) {
+    Trial at = std::move(found[i]);
+    const Status status = climb(search, all, true, options.fine, 1.0, {}, at);
+    if (at.value <= out.best.value) out.best = std::move(at);
+    if (!status.ok()) return status;
+  }
+  return {};
 }
 
 }  // namespace kernsel

@@ -119,7 +119,7 @@ py::dict evaluate_at(const Search& search, const Numbers& x, int order, Workspac
 }
 
 py::dict run(const Search& all, const Search* some, const std::vector<Numbers>& starts, Index evaluations, double seconds,
-             double coarse, double fine, const py::object& progress, Workspace& workspace) {
+             double coarse, double fine, const py::object& progress, Workspace& workspace, Index polished) {
   for (const Numbers& start : starts) check_count(all, start);
   if (some && some->count() != all.count()) raise_value_error("search: both objectives must have the same unknowns");
   kernsel::SearchOptions options;
@@ -127,6 +127,7 @@ py::dict run(const Search& all, const Search* some, const std::vector<Numbers>& 
   options.seconds = seconds;
   options.coarse = coarse;
   options.fine = fine;
+  options.polished = polished;
   if (!progress.is_none()) {
     options.progress = [f = shared_object(progress)](Index count, Index points, double best) {
       const py::gil_scoped_acquire gil;
@@ -191,6 +192,6 @@ void bind_selection(py::module_& module) {
            py::arg("reach"), py::arg("make"), py::arg("prior"))
       .def("evaluate", &evaluate_at, py::arg("x"), py::arg("order"), py::arg("workspace"))
       .def("run", &run, py::arg("some"), py::arg("starts"), py::arg("evaluations"), py::arg("seconds"), py::arg("coarse"),
-           py::arg("fine"), py::arg("progress"), py::arg("workspace"));
+           py::arg("fine"), py::arg("progress"), py::arg("workspace"), py::arg("polished") = 1);
   module.def("tangents", &tangents, py::arg("kernel"), py::arg("X"), py::arg("v"));
 }

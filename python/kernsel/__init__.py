@@ -1,6 +1,6 @@
 """Kernel methods with the choice of the kernel at their heart."""
 
-from kernsel import criteria, features, kernels, structured, testing
+from kernsel import criteria, features, kernels, plotting, structured, testing
 from kernsel.classification import GaussianProcessClassifier
 from kernsel.config import get_cmake_dir, get_include, get_num_threads, set_num_threads, show_config
 from kernsel.errors import NotPositiveDefiniteError
@@ -61,6 +61,7 @@ __all__ = [
     "loo_least_squares",
     "minimum_norm_interpolant",
     "nested_cv",
+    "plotting",
     "power_function",
     "save",
     "select",

@@ -145,6 +145,7 @@ class Search:
         fine: float,
         progress: Callable[..., Any] | None,
         workspace: Workspace,
+        polished: int = 1,
     ) -> dict[str, Any]: ...
 
 class SupportSolver:

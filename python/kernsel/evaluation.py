@@ -12,7 +12,7 @@ from kernsel import _core
 from kernsel.criteria import Criterion, Given, Loss, criterion_named
 from kernsel.kernels import Kernel
 from kernsel.kernels.algebra import as_kernel
-from kernsel.trend import Trend, require_leverage_below_one, trend_matrix
+from kernsel.trend import Trend, require_leverage_below_one, require_trend_of_objects, trend_matrix
 
 __all__ = ["Evaluation", "LeaveOneOutFit", "evaluate", "loo", "workspace"]
 
@@ -101,7 +101,7 @@ def evaluate(
     >>> round(ev.value, 3), ev.gradient.round(3), round(ev.noise_gradient, 1)
     (13.645, array([12.449]), -813.9)
     """
-    ours, points, targets = _checked(kernel, X, y)
+    ours, points, targets = _checked(kernel, X, y, trend)
     n = len(points)
     weights = _weights(sample_weight, n)
     used = np.arange(n) if weights is None else np.flatnonzero(weights)
@@ -190,7 +190,7 @@ def loo(kernel: Kernel, X: ArrayLike, y: ArrayLike, *, noise: float | ArrayLike 
     >>> ks.loo(RBF(1.0), X, y, noise=0.1).means.round(3)
     array([0.695, 0.   , 0.695])
     """
-    ours, points, targets = _checked(kernel, X, y)
+    ours, points, targets = _checked(kernel, X, y, trend)
     H = trend_matrix(trend, points)
     require_leverage_below_one(H)
     squared = _core.leave_one_out("squared", 0.0, None, False, False)
@@ -201,11 +201,13 @@ def loo(kernel: Kernel, X: ArrayLike, y: ArrayLike, *, noise: float | ArrayLike 
     return LeaveOneOutFit(residuals, targets - residuals, 1 / precision, 1 - fit["noise"] * precision)
 
 
-def _checked(kernel: Any, X: Any, y: Any) -> tuple[Kernel, NDArray[np.float64], NDArray[np.float64]]:
+def _checked(kernel: Any, X: Any, y: Any, trend: Trend) -> tuple[Kernel, NDArray[np.float64], NDArray[np.float64]]:
     ours = as_kernel(kernel)
     if ours is None:
         raise TypeError(f"kernel: expected a kernel of kernsel.kernels, got {kernel!r}")
     ours, points, _ = ours._ready(X)
+    if ours._reading() is not None:
+        require_trend_of_objects(trend)
     points = np.asarray(points, dtype=np.float64)
     if points.ndim != 2:
         raise ValueError(f"X: expected shape (n, d), got {points.shape}")
@@ -225,6 +227,8 @@ def _weights(sample_weight: ArrayLike | None, n: int) -> NDArray[np.float64] | N
 
 
 def _variances(noise: float | ArrayLike, n: int) -> NDArray[np.float64]:
+    if isinstance(noise, str):
+        raise TypeError(f'noise: expected numbers, got {noise!r}; estimators find the noise if it is "auto"')
     variances = np.asarray(noise, dtype=np.float64)
     if variances.shape not in ((), (n,)):
         raise ValueError(f"noise: expected one variance, or one for each of {n} points, got shape {variances.shape}")

@@ -23,12 +23,12 @@ from kernsel.kernels import ConstantKernel, Kernel, Matern, WhiteKernel
 from kernsel.kernels.algebra import as_kernel
 from kernsel.kernels.automatic import Data
 from kernsel.kernels.written import kernel_argument
-from kernsel.points import checked_targets, for_objects, in_parts, new_points, training_points
+from kernsel.points import checked_targets, for_objects, in_parts, new_points, reading_of, training_points
 from kernsel.process_data import needs_no_conversion, of_observations, require_function, require_variances, variances
 from kernsel.selection import Budget, Selection, choose, explained
 from kernsel.selection.progress import CallbackSupport, watched, with_callbacks
 from kernsel.selection.task import least_jitter
-from kernsel.trend import Trend, require_leverage_below_one, trend_matrix
+from kernsel.trend import Trend, require_leverage_below_one, require_trend_of_objects, trend_matrix
 
 __all__ = ["GaussianProcessRegressor"]
 
@@ -175,7 +175,7 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
         if for_objects(kernel, X):
             kernel, X = training_points(self, kernel, X)
             y = checked_targets(X, y)
-            self._refuse_trend_of_objects()
+            require_trend_of_objects(self.trend)
         elif needs_no_conversion(X, y):  # most of the time of small fits would go into finding that out
             self.n_features_in_ = X.shape[1]  # type: ignore[union-attr]
             self.__dict__.pop("feature_names_in_", None)
@@ -289,7 +289,7 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
             return _stacked([self.predict(part, return_std, noisy=noisy) for part in parts])
         if not fitted:
             kernel = self._prior_kernel()
-            kernel, Z = training_points(self, kernel, X) if kernel._for_objects() else (kernel, self._points(X))
+            kernel, Z = training_points(self, kernel, X) if for_objects(kernel, X) else (kernel, self._points(X))
             kernel = kernel.for_data(Z)
             self._check_targets()
             m = 1 if self.n_targets is None else self.n_targets
@@ -342,7 +342,7 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
         True
         """
         check_is_fitted(self, "kernel_")
-        if for_objects(self.kernel_):
+        if reading_of(self.kernel_) is not None:
             raise ValueError(f"X: there are no derivatives in points that are objects, which {self.kernel_} is of")
         Z = np.asarray(validate_data(self, X, dtype=np.float64, reset=False))
         slopes = self._conditional.mean_gradient(Z) * self._y_train_std
@@ -573,10 +573,6 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
                 f"got {type(self.trend).__name__}; numbers at the training points would say nothing of others"
             )
         return self.trend
-
-    def _refuse_trend_of_objects(self) -> None:
-        if not (self.trend is None or (isinstance(self.trend, str) and self.trend in ("auto", "constant"))):
-            raise ValueError(f'trend: expected "constant" or None for points that are objects, got {self.trend!r}')
 
     def _variances(self, n: int) -> tuple[Any, bool]:
         """Return what is known of the diagonal, and whether noise is to be found besides."""

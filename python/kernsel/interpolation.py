@@ -102,8 +102,8 @@ def power_function(kernel: Kernel, X: ArrayLike, Z: ArrayLike, *, noise: float =
     Parameters
     ----------
     kernel : Kernel
-    X : array-like of shape (n, d)
-    Z : array-like of shape (m, d)
+    X : array-like of shape (n, d), or sequence of n objects
+    Z : array-like of shape (m, d), or sequence of m objects
     noise : float
 
     Returns
@@ -120,8 +120,8 @@ def power_function(kernel: Kernel, X: ArrayLike, Z: ArrayLike, *, noise: float =
     ours = as_kernel(kernel)
     if ours is None:
         raise TypeError(f"kernel: expected a kernel of kernsel.kernels, got {kernel!r}")
-    points, others = (np.asarray(A, dtype=np.float64) for A in (X, Z))
-    K = ours(points)
+    ours, points, others = ours._ready(X, Z)
+    K = np.array(ours(points))
     K.flat[:: len(K) + 1] += noise
     reduced = cholesky(K).solve_lower(ours(points, others))
     return np.asarray(np.sqrt(np.maximum(ours.diag(others) - np.sum(reduced**2, axis=0), 0.0)))

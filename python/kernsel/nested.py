@@ -117,7 +117,10 @@ class NestedResult:
             rows.append([label, "", "", "", *(f"{value:.4g}" for value in values.values()), "", ""])
         widths = [max(len(row[i]) for row in rows) for i in range(len(head) - 1)]
         lines = ["  ".join([*map(str.rjust, row[:-1], widths), row[-1]]).rstrip() for row in rows]
-        return "\n".join([f"Nested cross-validation, selection inside by {self.selection}", *lines])
+        inside = f", selection inside by {self.selection}"
+        if np.isnan(self.inner_scores).all():
+            inside = f"; {self.selection} does not say what it has selected inside by, if anything"
+        return "\n".join([f"Nested cross-validation{inside}", *lines])
 
 
 def nested_cv(

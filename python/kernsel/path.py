@@ -14,7 +14,7 @@ from scipy import linalg, optimize
 
 from kernsel.kernels import Kernel
 from kernsel.kernels.algebra import as_kernel
-from kernsel.trend import Trend, trend_matrix
+from kernsel.trend import Trend, require_trend_of_objects, trend_matrix
 
 __all__ = ["CURVES", "RULES", "PathValues", "RegularizationPath", "ridge_rule"]
 
@@ -102,7 +102,7 @@ class RegularizationPath:
     K : array-like of shape (n, n), or Kernel
         A kernel matrix, or a kernel; then X is needed.
     y : array-like of shape (n,) or (n, m)
-    X : array-like of shape (n, d), optional
+    X : array-like of shape (n, d), or sequence of n objects, optional
         The points, for a kernel or for a trend.
     alphas : array-like of shape (l,), optional
         Positive values of lambda; by default 200 from 1e-12 to 100 times the largest eigenvalue.
@@ -158,6 +158,8 @@ class RegularizationPath:
             raise ValueError(f"noise_std: expected a positive number, got {noise_std!r}")
         if alpha_scale not in ("none", "n"):
             raise ValueError(f'alpha_scale: expected "none" or "n", got {alpha_scale!r}')
+        if isinstance(K, Kernel) and K._for_objects():
+            require_trend_of_objects(trend)
         H = trend_matrix(trend, np.zeros((n, 0)) if points is None and not isinstance(trend, str) else _points(points))
         precision = np.finfo(np.float32 if getattr(K, "dtype", None) == np.float32 else np.float64).eps
         self._least = 100 * n * float(precision)  # an eigenvalue that is below minus this times the largest is no rounding
@@ -502,7 +504,13 @@ def _matrix(K: Any, X: Any, n: int) -> tuple[Vector, Any]:
         if X is None:
             raise ValueError("X: a kernel needs the points")
         matrix = kernel(X)
+        if kernel._for_objects():
+            X = np.zeros((len(matrix), 0))  # what a trend sees of them
     else:
+        if isinstance(K, str):
+            raise TypeError(
+                f"K: expected a matrix or a kernel, got {K!r}; kernsel.kernels.kernel({K!r}) makes a kernel of a text"
+            )
         matrix = np.asarray(K, dtype=np.float64)
         if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
             raise ValueError(f"K: expected a kernel or a square matrix, got shape {matrix.shape}")

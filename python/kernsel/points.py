@@ -12,17 +12,22 @@ from sklearn.utils.validation import column_or_1d, validate_data
 from kernsel.kernels import Kernel
 from kernsel.kernels.objects import Mixed, Reading, are_numbers
 
-__all__ = ["checked_targets", "for_objects", "in_parts", "new_points", "training_points"]
+__all__ = ["checked_targets", "for_objects", "in_parts", "new_points", "reading_of", "training_points"]
 
 _AT_ONCE = 2048  # objects that predictions are made of at a time: their table with the training points is whole
 
 
 def for_objects(kernel: Any, X: Any = None) -> bool:
-    """Tell whether this is a kernel of points that are no vectors; raise if it is not, and points are."""
-    found = isinstance(kernel, Kernel) and kernel._for_objects()
-    if not found and isinstance(X, Mixed):
+    """Tell whether a kernel reads the points: they have parts, or are no vectors."""
+    parts = isinstance(X, Mixed | Reading)
+    if parts and not isinstance(kernel, Kernel):
         raise TypeError(f"kernel: expected one that names the parts of X, got {kernel!r}")
-    return found
+    return isinstance(kernel, Kernel) and (parts or kernel._for_objects())
+
+
+def reading_of(kernel: Any) -> Reading | None:
+    """Return how a fitted kernel reads points; None if they are arrays."""
+    return kernel._reading() if isinstance(kernel, Kernel) else None
 
 
 def training_points(estimator: Any, kernel: Any, X: Any) -> tuple[Kernel, NDArray[np.float64]]:
@@ -32,7 +37,10 @@ def training_points(estimator: Any, kernel: Any, X: Any) -> tuple[Kernel, NDArra
     reading = X if isinstance(X, Reading) else Reading(X)
     for name in ("n_features_in_", "feature_names_in_"):
         estimator.__dict__.pop(name, None)
-    return kernel._bound(reading), reading.first
+    bound = kernel._bound(reading)
+    if bound._reading() is None:
+        raise TypeError(f"kernel: expected one that names the parts of X, such as {kernel!r}.on([...]), got {kernel!r}")
+    return bound, reading.first
 
 
 def checked_targets(X: NDArray[Any], y: Any, *, labels: bool = False, multi_output: bool = True) -> NDArray[Any]:
@@ -47,14 +55,14 @@ def checked_targets(X: NDArray[Any], y: Any, *, labels: bool = False, multi_outp
 
 def new_points(estimator: Any, kernel: Any, X: Any, *, keep: bool = False, **checks: Any) -> Any:
     """Return points to predict at, checked or read as those of `fit` were."""
-    if for_objects(kernel) and (reading := kernel._reading()) is not None:
+    if (reading := reading_of(kernel)) is not None:
         return reading.numbers(X, keep=keep)
     return validate_data(estimator, X, reset=False, **checks)
 
 
 def in_parts(kernel: Any, X: Any) -> list[Any] | None:
     """Return many objects as several lists, so that no table of them is too large; None for what is small enough."""
-    if not for_objects(kernel) or not hasattr(X, "__len__") or len(X) <= _AT_ONCE:
+    if reading_of(kernel) is None or not hasattr(X, "__len__") or len(X) <= _AT_ONCE:
         return None
     rows = [slice(begun, begun + _AT_ONCE) for begun in range(0, len(X), _AT_ONCE)]
     return [X.iloc[part] if hasattr(X, "iloc") else X[part] for part in rows]

@@ -11,10 +11,11 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 from sklearn.gaussian_process import kernels as sk
 from sklearn.utils import check_X_y
 
+from kernsel.classification import GaussianProcessClassifier
 from kernsel.criteria import CRITERIA, Criterion, criterion_named
 from kernsel.gaussian_process import GaussianProcessRegressor
 from kernsel.kernels import (
@@ -31,12 +32,14 @@ from kernsel.kernels import (
     WhiteKernel,
 )
 from kernsel.kernels.algebra import as_kernel
-from kernsel.kernels.objects import Reading
+from kernsel.kernels.objects import Mixed, Reading
 from kernsel.kernels.written import kernel_argument
 from kernsel.structure import describe, hidden_period, larger_structures, numbers_found, simplest_structures, terms_of
 from kernsel.trend import Trend
 
-__all__ = ["Selected", "Tried", "select"]
+__all__ = ["Selected", "Tried", "name_of_criterion", "select"]
+
+_PROCESSES = (GaussianProcessRegressor, GaussianProcessClassifier)  # whose kernels have amplitudes of their own
 
 
 @dataclass(frozen=True)
@@ -116,6 +119,10 @@ class Selected:
         """Return predictions of the best model, see its method `predict`."""
         return self.best_estimator_.predict(X, **options)
 
+    def score(self, X: ArrayLike, y: ArrayLike) -> float:
+        """Return how well the best model predicts, see its method `score`: of most, R^2."""
+        return float(self.best_estimator_.score(X, y))
+
     def describe(self) -> str:
         """Return in words what the best model is made of, and by how much each part moves the data."""
         model = self.best_estimator_
@@ -145,12 +152,12 @@ class Selected:
                 numbers = " ".join([f"{one.value:12.6g}", *(f"{one.others[n]:9.4g}" for n in names), f"{one.seconds:7.2f}"])
             cut_short = one.ended not in ("converged", "undecided")
             early = early or cut_short
-            lines.append(f"{_cut(str(one.kernel_), 55):55s} {numbers}{' *' if cut_short else ''}")
-        best = str(self.best_kernel_)
+            lines.append(f"{_cut(str(_shown(one)), 55):55s} {numbers}{' *' if cut_short else ''}")
+        best = str(_shown(self.best))
         if len(best) > 55:
             lines += textwrap.wrap(f"best: {best}", 100, break_long_words=False)
         better = "larger" if self.criterion.larger_is_better else "smaller"
-        lines.append(f"{better} values of {_name(self.criterion)} are better")
+        lines.append(f"{better} values of {name_of_criterion(self.criterion)} are better")
         if early:
             lines.append("* before the search was at its end")
         return "\n".join([*lines, *([self.ended] if self.ended else [])])
@@ -189,9 +196,10 @@ def select(
     criterion : str, Criterion or None
         See :mod:`kernsel.criteria`. None is that of the estimator, and "loo" without one.
     estimator : estimator, optional
-        The model that is tried with each kernel: one that chooses by a criterion, such as ``SVR(C="auto", epsilon="auto")`` or
-        ``KernelRidge(alpha="auto")``. None is a :class:`kernsel.GaussianProcessRegressor` with `noise` and `trend`. Kernels
-        get no amplitudes for others than that, C or alpha being one; only those for the terms of a sum.
+        The model that is tried with each kernel: one that chooses by a criterion, such as ``SVR(C="auto", epsilon="auto")``,
+        ``KernelRidge(alpha="auto")`` or ``GaussianProcessClassifier(criterion="loo")``. None is a
+        :class:`kernsel.GaussianProcessRegressor` with `noise` and `trend`. Kernels get no amplitudes for others than Gaussian
+        processes, C or alpha being one; only those for the terms of a sum.
     noise : float, array-like of shape (n,), or "auto"
     trend : {"constant", "linear", "quadratic"}, callable or None
     max_seconds : float, optional
@@ -225,6 +233,8 @@ def select(
         if criterion is not None:
             estimator = clone(estimator).set_params(criterion=criterion)
         criterion = estimator.get_params().get("criterion")
+        if is_classifier(estimator):
+            criterion = {"loo": "loo_log_density"}.get(str(criterion), "lml")
     chosen = criterion_named("loo" if criterion is None else criterion, {})
     search = isinstance(kernels, str)
     if search and kernels != "search":
@@ -234,11 +244,14 @@ def select(
     if not isinstance(max_structures, Integral) or isinstance(max_structures, bool) or max_structures < 1:
         raise ValueError(f"max_structures: expected a whole number from 1 on, got {max_structures!r}")
     given = [] if search else _defaults() if kernels is None else _kernels(kernels)
-    if any(k._for_objects() for k in given):
+    if search and isinstance(X, Mixed):
+        raise ValueError('kernels: "search" builds kernels of columns of numbers; expected kernels that name the parts of X')
+    if isinstance(X, Mixed) or any(k._for_objects() for k in given):
         X = Reading(X)  # once for all kernels, and so with what they make of the objects
     else:
-        points, targets = check_X_y(X, y, dtype=np.float64, multi_output=True, y_numeric=True)
-        if targets.dtype.kind not in "fiub":
+        labels = estimator is not None and is_classifier(estimator)
+        points, targets = check_X_y(X, y, dtype=np.float64, multi_output=not labels, y_numeric=not labels)
+        if not labels and targets.dtype.kind not in "fiub":
             raise ValueError(f"y: expected numbers, got {targets.ravel()[0]!r}")
     until = np.inf if max_seconds is None else time.perf_counter() + float(max_seconds)
     if estimator is None:
@@ -250,7 +263,7 @@ def select(
         if search:
             _grow(attempt, max_structures, points, targets)
         for k in given:
-            attempt.try_kernel(with_amplitudes(k, needed=isinstance(estimator, GaussianProcessRegressor)))
+            attempt.try_kernel(with_amplitudes(k, needed=isinstance(estimator, _PROCESSES)))
     except KeyboardInterrupt as interrupt:
         attempt.interrupted(interrupt)
     return attempt.result()
@@ -293,7 +306,7 @@ class _Attempt:
             return None
         left = None if np.isinf(self.until) else max(self.until - began, 0.01)
         model = clone(self.estimator).set_params(kernel=kernel)
-        if isinstance(model, GaussianProcessRegressor):
+        if isinstance(model, _PROCESSES):
             model.set_params(max_seconds=left)
         problem = ""
         try:
@@ -316,7 +329,8 @@ class _Attempt:
             one = replace(
                 one,
                 kernel_=model.kernel_,
-                parameters=numbers_found(model.kernel_, getattr(model, "trend", None) is not None),
+                parameters=sum(numbers_found(k, getattr(model, "trend", None) is not None) for k in _kernels_of(model)),
+                n_evaluations_=found.get("n_evaluations_", 0),
                 others={name: float(np.mean(found[name + "_"])) for name in ("C", "epsilon", "alpha") if name + "_" in found},
             )
             if isinstance(model, GaussianProcessRegressor):
@@ -324,7 +338,6 @@ class _Attempt:
                     one,
                     noise_=model.noise_,
                     jitter_=model.jitter_,
-                    n_evaluations_=model.n_evaluations_,
                     ended=model.selection_.ended,
                     others={},
                 )
@@ -429,6 +442,16 @@ def _kernels(given: Any) -> list[Kernel]:
     return [alternative for kernel in kernels for alternative in kernel._alternatives()]
 
 
+def _shown(one: Tried) -> Kernel:
+    """Return the kernel that was found; of several, for several classes, what they have in common."""
+    return one.kernel_ if isinstance(one.kernel_, Kernel) else one.kernel
+
+
+def _kernels_of(model: Any) -> list[Kernel]:
+    """Return the kernels of a model: several, if there is one for each class."""
+    return list(getattr(model.kernel_, "kernels", [model.kernel_]))
+
+
 def _kernel(given: Any) -> Kernel:
     kernel = None if isinstance(given, type | Real) else kernel_argument(given) if isinstance(given, str) else as_kernel(given)
     if kernel is None:
@@ -474,7 +497,7 @@ def _has_sum(kernel: Kernel) -> bool:
     return isinstance(kernel, Sum) or (isinstance(kernel, Columns) and _has_sum(kernel.kernel))
 
 
-def _name(criterion: Criterion) -> str:
+def name_of_criterion(criterion: Criterion) -> str:
     """Return the name of a criterion, or else that of its class."""
     for name in CRITERIA:
         if repr(criterion_named(name, {})) == repr(criterion):

@@ -19,6 +19,7 @@ from kernsel.kernels import (
     HeteroscedasticNoise,
     Kernel,
     Linear,
+    Polynomial,
     Product,
     RationalQuadratic,
     Sum,
@@ -128,7 +129,13 @@ def _terms(kernel: Kernel) -> list[Term]:
 
 
 def _factors(term: Kernel) -> list[Kernel]:
-    return term._alike() if isinstance(term, Product) else [term]
+    """Return the kernels that a product is made of, in whatever brackets."""
+    if isinstance(term, Product):
+        return [factor for part in term._alike() for factor in _factors(part)]
+    if isinstance(term, Columns) and isinstance(term.kernel, Product):
+        inside = _factors(term.kernel)
+        return [factor if isinstance(factor, ConstantKernel) else factor.on(term.columns) for factor in inside]
+    return [term]
 
 
 def terms_of(kernel: Kernel) -> list[Kernel]:
@@ -268,6 +275,8 @@ class _Words:
             return f"a pattern of period {self.over(factor, kernel.periodicity)}"
         if isinstance(kernel, Linear):
             return f"a linear trend{where}"
+        if isinstance(kernel, Polynomial):
+            return f"a polynomial of degree {kernel.degree}{where}"
         if self.is_far(factor):
             return f"a nearly straight line{where}"
         if isinstance(kernel, RBF):
@@ -287,6 +296,8 @@ class _Words:
         kernel = _inside(factor)
         if isinstance(kernel, ExpSineSquared):
             return f"repeats every {self.over(factor, kernel.periodicity)}"
+        if isinstance(kernel, RationalQuadratic):
+            return f"changes on many scales around {self.over(factor, kernel.length_scale)}"
         if hasattr(kernel, "length_scale"):
             return f"changes smoothly over {self.over(factor, kernel.length_scale)}"
         return f"changes as {type(kernel).__name__} has it{self.where(factor)}"
@@ -294,7 +305,7 @@ class _Words:
     def is_far(self, factor: Kernel) -> bool:
         """Tell whether all length scales are far beyond the data."""
         kernel = _inside(factor)
-        if isinstance(kernel, ExpSineSquared | Linear) or not hasattr(kernel, "length_scale"):
+        if isinstance(kernel, ExpSineSquared | Linear | Polynomial) or not hasattr(kernel, "length_scale"):
             return False
         lengths = np.ravel(numbers(kernel.length_scale, "value"))
         widths = self.widths(factor, len(lengths))

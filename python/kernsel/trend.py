@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import linalg
 
-__all__ = ["Trend", "trend_gradient", "trend_matrix"]
+__all__ = ["Trend", "require_trend_of_objects", "trend_gradient", "trend_matrix"]
 
 # None, "constant", "linear", "quadratic", a matrix with one row for each point, or a function of the points.
 Trend = str | ArrayLike | Callable[..., Any] | None
@@ -67,6 +67,12 @@ def trend_matrix(
     if check:
         _require_independent(H, names)
     return H
+
+
+def require_trend_of_objects(trend: Trend) -> None:
+    """Raise if a trend is a function of columns, where points are objects."""
+    if callable(trend) or (isinstance(trend, str) and trend not in ("auto", "constant")):
+        raise ValueError(f'trend: expected "constant" or None for points that are objects, got {trend!r}')
 
 
 def trend_gradient(trend: Trend, X: NDArray[np.float64], widths: NDArray[np.float64]) -> NDArray[np.float64]:

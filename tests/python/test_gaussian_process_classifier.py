@@ -300,6 +300,8 @@ def test_several_processes_in_one_likelihood(three):
     model = ks.GaussianProcessClassifier(KERNEL, n_jobs=2).fit(X, y)
     theta = model.kernel_.theta
     assert theta.shape == (6,)
+    assert str(model.kernel_) == f"CompoundKernel([{', '.join(str(kernel) for kernel in model.kernel_.kernels)}])"
+    assert isinstance(model.kernel_, sk.CompoundKernel)
     value, gradient = model.log_marginal_likelihood(theta, eval_gradient=True)
     assert abs(value - model.log_marginal_likelihood_value_) <= 1e-8 * abs(value)
     theirs = GaussianProcessClassifier(KERNEL, optimizer=None).fit(X, y)

@@ -111,6 +111,10 @@ def test_a_tied_prior_counts_once():
         (lambda: Parameter(Parameter(1.0)), "value: expected a number"),
         (lambda: Parameter(1.0, name=3), "name: expected a text, got 3"),
         (lambda: RBF(Parameter(-1.0)), "length_scale: expected positive"),
+        (
+            lambda: RBF(["auto", "auto"]),
+            'length_scale: expected positive numbers, got .*; "auto" alone stands for one for each',
+        ),
         (lambda: RBF(Parameter(1.0, bounds=(2.0, 1.0))), "length_scale_bounds: the lower bound is above the upper one"),
         (lambda: RBF(Parameter(1.0, log=False)), "length_scale: log=False is for parameters of a FunctionKernel"),
         (lambda: QuadraticForm(Parameter([[1.0]], prior=Gamma(1.0, 1.0))), "a prior is a density of a positive number"),

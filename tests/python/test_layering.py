@@ -83,6 +83,7 @@ MODULES = [
     "support_selection",
     "support",
     "saving",
+    "plotting",
     "nested",
     "examples",
     "cli",

@@ -439,6 +439,11 @@ def test_tables_and_kernel_matrices(data):
     assert np.array_equal(lists.predictions, base.predictions)
 
 
+def test_nothing_selected_inside_is_said(data):
+    title, *_ = str(ks.nested_cv(ks.KernelRidge(RBF(1.0)), *data)).splitlines()
+    assert title == "Nested cross-validation; KernelRidge does not say what it has selected inside by, if anything"
+
+
 def test_what_is_printed(data, capsys):
     X, y = data
     result = ks.nested_cv(

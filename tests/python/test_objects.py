@@ -134,6 +134,9 @@ def test_mixed_is_indexed_as_arrays_are(strings, rng):
         (lambda: Mixed(a="text"), TypeError, "a: expected an array or a sequence of objects, got 'text'"),
         (lambda: Mixed(a=3), TypeError, "got 3"),
         (lambda: Letters()("ACGT"), TypeError, "X: expected a list of objects"),
+        (lambda: Letters()({"AC", "GT"}), TypeError, "X: expected a list of objects"),
+        (lambda: Letters()({"AC": 1}), TypeError, "X: expected a list of objects"),
+        (lambda: Mixed(a={"x"}), TypeError, "a: expected an array or a sequence of objects"),
         (lambda: Letters()([]), ValueError, "X: expected at least one object"),
         (lambda: Letters()([3.0]), TypeError, "X: expected strings, got 3.0"),
         (lambda: Letters()(Mixed(X=[1.0], s=["A"])), ValueError, r"say which: .on\(\['s'\]\)"),
@@ -143,6 +146,12 @@ def test_mixed_is_indexed_as_arrays_are(strings, rng):
             TypeError,
             "expected one that names the parts of X, got None",
         ),
+        (
+            lambda: ks.KernelRidge(RBF()).fit(Mixed(X=[1.0]), [1.0]),
+            TypeError,
+            "expected one that names the parts of X, such as",
+        ),
+        (lambda: ks.select(Mixed(X=[1.0], s=["A"]), [1.0], "search"), ValueError, "expected kernels that name the parts of X"),
         (lambda: (RBF() + Letters().on(["s"]))(Mixed(X=[1.0], s=["A"])), ValueError, r"give it columns: .on\(\['X'\]\)"),
         (lambda: (RBF() + Letters())(["A"]), ValueError, "is one of numbers, and the points are objects"),
         (lambda: Letters().on(["t"])(Mixed(s=["A"])), ValueError, "t not among the parts of the points: s"),
@@ -251,6 +260,26 @@ def test_tables_are_made_once_where_only_outer_parameters_change(strings, y):
     assert Letters.tables == 2  # of length 4 and 2
 
 
+def test_tables_of_several_terms_are_kept_side_by_side(strings, y):
+    Letters.tables = 0
+    fixed = [Letters(4, decay, "fixed") for decay in (0.1, 0.2, 0.4)]
+    kernel = ConstantKernel("auto") * fixed[0] + ConstantKernel("auto") * fixed[1] + RBF("auto") @ fixed[2]
+    model = ks.GaussianProcessRegressor(kernel, noise="auto").fit(strings[:100], y[:100])
+    assert model.n_evaluations_ > 10
+    assert Letters.tables == 3
+    K = model.kernel_(strings[:100])
+    parts = [constant * one for constant, one in zip((model.kernel_.k1.k1.k1, model.kernel_.k1.k2.k1), fixed, strict=False)]
+    parts.append(clone(model.kernel_.k2))
+    assert np.allclose(K, sum(part(strings[:100]) for part in parts), rtol=1e-12)
+
+
+def test_a_list_of_one_number_is_that_number(strings, y):
+    for one in ([2], (2,), range(2, 3), np.array([2]), np.int64(2)):
+        assert np.array_equal(Letters(one)(strings), Letters(2)(strings))
+    chosen = ks.select(strings, y, RBF("auto") @ Letters([2]) + Letters(np.array([1, 4])))
+    assert [one.problem for one in chosen.tried] == ["", ""]
+
+
 def test_select_tries_all_whole_numbers(strings, y):
     chosen = ks.select(strings, y, [RBF("auto") @ Letters([1, 2, 4]), Letters(range(1, 4)) * (RBF("auto") @ Letters([3, 4]))])
     assert len(chosen.tried) == 3 + 6
@@ -264,6 +293,28 @@ def test_select_tries_all_whole_numbers(strings, y):
         ks.KernelRidge(Letters([1, 2])).fit(strings, y)
 
 
+def test_select_for_classifiers(strings, y, rng):
+    labels = np.where(y > np.median(y), "high", "low")
+    classifier = ks.GaussianProcessClassifier(criterion="loo")
+    chosen = ks.select(strings[:100], labels[:100], [RBF("auto") @ Letters([1, 4]), Letters(2)], estimator=classifier)
+    assert len(chosen.tried) == 3
+    assert "larger values of loo_log_density are better" in str(chosen)
+    best = chosen.best_estimator_
+    assert best.score(strings[100:], labels[100:]) > 0.8
+    assert chosen.best.value == max(one.value for one in chosen.tried) == pytest.approx(best.loo_log_probability_.sum())
+    for one in chosen.tried:  # each with an amplitude of its own
+        alone = clone(classifier).set_params(kernel=one.kernel).fit(strings[:100], labels[:100])
+        assert alone.criterion_value_ == one.value
+    X = rng.normal(size=(30, 2))
+    three = np.array(["a", "b", "c"])[np.digitize(X[:, 0], [-0.5, 0.5])]
+    for several in ("one_vs_rest", "multinomial"):
+        classifier = ks.GaussianProcessClassifier(multi_class=several, max_evaluations=10)
+        found = ks.select(X, three, [RBF("auto"), Linear()], estimator=classifier)
+        assert found.best.value == found.best_estimator_.log_marginal_likelihood_value_
+        assert "RBF(" in str(found)
+        assert found.predict(X).shape == (30,)
+
+
 def test_criteria(strings, y):
     kernel = RBF(2.0) @ Letters()
     for criterion in ("lml", "loo", "gcv"):
@@ -273,6 +324,52 @@ def test_criteria(strings, y):
         assert np.isclose(found.gradient[0], other.gradient[0], rtol=1e-6)
     residuals = ks.loo(RBF(2.0), features(strings), y, noise=0.1).residuals
     assert np.allclose(ks.loo(kernel, strings, y, noise=0.1).residuals, residuals)
+
+
+def test_paths_and_power_functions(strings, y):
+    path = ks.RegularizationPath(Letters(), y, X=strings, trend="constant")
+    other = ks.RegularizationPath(Letters()(strings), y, X=np.zeros((150, 1)), trend="constant")
+    assert path.best("loo") == pytest.approx(other.best("loo"), rel=1e-6)
+    kernel = RBF(3.0) @ Letters()
+    distances = ks.power_function(RBF(3.0), features(strings[:40]), features(strings[40:]), noise=0.1)
+    assert np.allclose(ks.power_function(kernel, strings[:40], strings[40:], noise=0.1), distances, rtol=1e-6)
+
+
+def test_trends_are_no_functions_of_objects(strings, y):
+    for trend in ("linear", lambda X: X):
+        for use in (
+            lambda trend: ks.evaluate("lml", Letters(), strings, y, noise=0.1, trend=trend),
+            lambda trend: ks.loo(Letters(), strings, y, noise=0.1, trend=trend),
+            lambda trend: ks.RegularizationPath(Letters(), y, X=strings, trend=trend),
+            lambda trend: ks.GaussianProcessRegressor(Letters(), trend=trend).fit(strings, y),
+        ):
+            with pytest.raises(ValueError, match='trend: expected "constant" or None for points that are objects'):
+                use(trend)
+    H = np.arange(150.0)[:, None]
+    value = ks.evaluate("lml", Letters(), strings, y, noise=0.1, trend=H).value
+    other = ks.evaluate("lml", Linear(1.0), features(strings), y, noise=0.1, trend=H).value
+    assert value == pytest.approx(other, rel=1e-9)
+
+
+def test_kernels_of_the_numbers_in_a_mix(strings, rng):
+    X = rng.normal(size=150)
+    y = np.sin(X)
+    points, kernel = Mixed(X=X, s=strings), RBF("auto").on(["X"])
+    for model in (
+        ks.GaussianProcessRegressor(kernel, noise=0.01),
+        ks.KernelRidge(kernel),
+        ks.SVR(kernel),
+        ks.KernelRidgeCV(kernel),
+    ):
+        alike = clone(model).set_params(kernel=RBF("auto")).fit(X[:, None], y)
+        fitted = clone(model).fit(points, y)
+        assert np.allclose(fitted.predict(points[:9]), alike.predict(X[:9, None]), rtol=1e-6, atol=1e-9)
+        assert np.array_equal(pickle.loads(pickle.dumps(fitted)).predict(points[:9]), fitted.predict(points[:9]))
+    labels = ks.GaussianProcessClassifier(kernel).fit(points, X > 0).predict(points)
+    assert np.mean(labels == (X > 0)) > 0.9
+    chosen = ks.select(points, y, [kernel, Letters().on(["s"])])
+    assert np.abs(chosen.predict(points) - y).max() < 0.01
+    assert ks.SVRPath(points, y, RBF(1.0).on(["X"]), Cs=[1.0], epsilons=[0.1]).converged.all()
 
 
 def test_paths_of_support_vectors(strings, y):

@@ -149,6 +149,10 @@ def test_corners():
     ("make", "message"),
     [
         (lambda X, y: ks.RegularizationPath(RBF(), y), "X: a kernel needs the points"),
+        (
+            lambda X, y: ks.RegularizationPath("RBF", y, X=X),
+            "K: expected a matrix or a kernel, got 'RBF'; kernsel.kernels.kernel",
+        ),
         (lambda X, y: ks.RegularizationPath(np.ones((3, 2)), y), "K: expected a kernel or a square matrix"),
         (lambda X, y: ks.RegularizationPath(np.triu(np.ones((N, N))), y), "K: expected a symmetric matrix"),
         (lambda X, y: ks.RegularizationPath(np.eye(3), y), "y: expected one row for each of 3 points, got 25"),
@@ -176,7 +180,7 @@ def test_corners():
 )
 def test_bad_input(make, message):
     X, y, _ = data()
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises((TypeError, ValueError), match=message):
         make(X, y)
 
 

@@ -16,6 +16,7 @@ from kernsel.kernels import (
     HeteroscedasticNoise,
     Linear,
     Matern,
+    Polynomial,
     RationalQuadratic,
     WhiteKernel,
 )
@@ -76,6 +77,7 @@ def test_defaults_and_forms_of_kernels(data):
     assert two.predict(X).shape == (40, 2)
     assert ks.select(X, y, [RBF("auto")], noise=0.01, trend=None).best.noise_ == 0.01
     vector = ks.select(X, y, [RBF("auto")], noise=np.full(40, 0.01))
+    assert vector.score(X, y) == vector.best_estimator_.score(X, y) > 0.9
     assert "   vector" in str(vector)
     assert vector.describe().endswith("noise that differs from point to point")
 
@@ -422,7 +424,19 @@ def test_a_hidden_period():
             {"ranges": [1.0]},
             "a pattern of period 0.5 that changes smoothly over 3, growing linearly, of amplitude 1",
         ),
+        (
+            4.0 * (ExpSineSquared(1.0, 0.5) * RationalQuadratic(3.0)),
+            {},
+            "a pattern of period 0.5 that changes on many scales around 3, of amplitude 2",
+        ),
+        (
+            (4.0 * ExpSineSquared(1.0, 0.5) * RBF(3.0)).on([1]),
+            {"names": ["age", "dose"]},
+            "a pattern of period 0.5 in dose that changes smoothly over 3 in dose, of amplitude 2",
+        ),
         (1.0 * Linear(1.0) * Linear(1.0), {}, "a polynomial of degree 2, of amplitude 1"),
+        (4.0 * (Linear(1.0) * Linear(1.0)), {}, "a polynomial of degree 2, of amplitude 2"),
+        (1.0 * Polynomial(3, 1.0, 99.0), {"ranges": [1.0]}, "a polynomial of degree 3, of amplitude 1"),
         (1.0 * RBF(99.0) * Linear(1.0), {"ranges": [1.0]}, "a linear trend, of amplitude 1"),
         (1.0 * RBF(0.1) * Linear(1.0), {}, "a smooth function that changes over 0.1, growing linearly, of amplitude 1"),
         (1.0 * RationalQuadratic(2.0), {}, "a function of many scales around 2, of amplitude 1"),

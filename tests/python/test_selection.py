@@ -1,5 +1,7 @@
 """The loop that chooses: its curvature, what it profiles out, where it starts, how it ends."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -265,21 +267,44 @@ def otl(X):
 OTL = np.array([[50, 150], [25, 70], [0.5, 3], [1.2, 2.5], [0.25, 1.2], [50, 300]])
 
 
-@pytest.mark.parametrize(("noise", "most"), [(0.0, 45), ("auto", 85)])
-@pytest.mark.parametrize("seed", [0, 1, 2])
-def test_evaluations_are_few(noise, most, seed):
-    """A regression test of the search itself: on this circuit it took up to 36 and up to 81 evaluations to the optimum."""
+def circuit(n, noise, seed):
     rng = np.random.default_rng(seed)
-    X = OTL[:, 0] + rng.uniform(size=(60, 6)) * np.ptp(OTL, axis=1)
+    X = OTL[:, 0] + rng.uniform(size=(n, 6)) * np.ptp(OTL, axis=1)
     y = otl(X)
-    if noise:
-        y = y + 0.1 * y.std() * rng.standard_normal(60)
+    return X, y + 0.1 * y.std() * rng.standard_normal(n) if noise else y
+
+
+@pytest.mark.parametrize(("n", "noise", "most"), [(60, 0.0, 45), (60, "auto", 330), (150, "auto", 60)])
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_evaluations_are_few(n, noise, most, seed):
+    """A regression test of the search itself: on this circuit it took up to 36, 321 and 50 evaluations to the optimum."""
+    X, y = circuit(n, noise, seed)
     kernel = C("auto") * Matern("auto", nu=2.5, product=True)
     found = choose(Likelihood(), kernel, X, y, noise=noise, trend="constant")
     assert found.n_evaluations <= most
     best = choose(Likelihood(), kernel, X, y, noise=noise, trend="constant", n_restarts=10)
-    assert found.value >= best.value - 0.5
+    assert found.value >= best.value - (0.5 if n > 100 else 1e-3)
     assert found.ended == "converged"
+
+
+def arm(X):
+    angles, lengths = np.cumsum(2 * np.pi * X[:, :4], axis=1), X[:, 4:]
+    return np.hypot((lengths * np.cos(angles)).sum(axis=1), (lengths * np.sin(angles)).sum(axis=1))
+
+
+@pytest.mark.parametrize("seed", [2, 3, 7, 11])
+def test_columns_that_do_not_matter_are_left_out_and_taken_in(seed):
+    """Few points of a function of eight columns: the likelihood has many optima, each with other columns.
+
+    In these designs the starts that know of no irrelevant columns miss the best one.
+    """
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(size=(50, 8))
+    y = arm(X) + 0.05 * rng.standard_normal(50)
+    kernel = C("auto") * Matern("auto", nu=2.5)
+    found = choose(Likelihood(), kernel, X, y, noise="auto", trend="constant")
+    best = choose(Likelihood(), kernel, X, y, noise="auto", trend="constant", n_restarts=40, random_state=seed)
+    assert found.value >= best.value - 1e-3 * abs(best.value)
 
 
 @pytest.mark.parametrize("seed", [0, 1])
@@ -329,6 +354,20 @@ def test_nothing_depends_on_threads_and_everything_on_the_seed(data):
     other = choose(Likelihood(), kernel, X, y, noise="auto", random_state=4)
     assert not np.array_equal(other.of_starts, found[0].of_starts)
     assert other.value == pytest.approx(again.value, abs=1e-3)
+
+
+def test_what_a_selection_shows(data):
+    X, y = data
+    found = choose(Likelihood(), C("auto") * RBF("auto"), X, y, noise="auto")
+    first, second, third, *_ = str(found).splitlines()
+    assert first == f"{found.kernel}, noise {found.noise:.4g}"
+    assert second.startswith(f"value {found.value:.6g} after {found.n_evaluations} evaluations, ")
+    assert second.endswith("; ended: converged")
+    assert third == "of the starts: " + ", ".join(f"{value:.6g}" for value in found.of_starts)
+    more = replace(found, noise=np.nan, n_evaluations_subset=7, at_bounds=["k1__constant_value"], flat=["k2__length_scale"])
+    assert str(more).splitlines()[0] == str(found.kernel)
+    assert ", 7 before on a subset" in str(more)
+    assert str(more).endswith("at a bound: k1__constant_value\nthe criterion hardly depends on: k2__length_scale")
 
 
 def test_kernels_that_are_functions(data):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from kernsel.structured import alignments, sequences, strings
-from kernsel.structured.alignments import local_alignment_diagonal, local_alignment_gram
+from kernsel.structured.alignments import local_alignment_gram, pairs_are_a_kernel
 from kernsel.structured.sequences import alphabet_size, as_sequences
 from kernsel.structured.strings import spectrum_diagonal, spectrum_gram, subsequence_diagonal, subsequence_gram
 
@@ -126,7 +126,7 @@ def test_local_alignments(rng, options):
 
     check(
         lambda *lists: local_alignment_gram(*lists, normalize=False, **given, **more),
-        lambda X: local_alignment_diagonal(X, **given, **more),
+        lambda X: np.diag(local_alignment_gram(X, normalize=False, **given, **more)),
         expected,
         X,
         Z,
@@ -170,13 +170,6 @@ def test_derivatives_of_alignments(rng, options, normalize, long):
             found, coarse = differences(value, h), differences(value, 2 * h)
             tolerance = 3000 * EPS * (1.0 + np.abs(K).max()) / h + np.abs(found - coarse) / 8
             assert np.all(np.abs(slope - found) <= tolerance)
-    diagonal, slopes = local_alignment_diagonal(
-        X, derivative=True, **given, **{name: more[name] for name in more if name != "normalize"}
-    )
-    if not normalize:
-        K, tables = local_alignment_gram(X, derivative=True, **given, **more)
-        assert np.array_equal(diagonal, np.diag(K))
-        assert np.array_equal(slopes, np.diagonal(tables, axis1=1, axis2=2))
 
 
 def test_alignments_of_long_strings(rng):
@@ -188,10 +181,23 @@ def test_alignments_of_long_strings(rng):
     assert logs[0, 1] >= 5.0
     K = local_alignment_gram(X, beta=20.0, match=1.5)
     assert np.array_equal(np.diag(K), np.ones(3))
-    for diverging in (lambda **o: local_alignment_gram(X, normalize=False, **o), lambda **o: local_alignment_diagonal(X, **o)):
-        for derivative in (False, True):
-            with pytest.raises(ValueError, match="beyond all numbers; normalize it"):
-                diverging(beta=20.0, match=1.5, derivative=derivative)
+    for derivative in (False, True):
+        with pytest.raises(ValueError, match="beyond all numbers; normalize it"):
+            local_alignment_gram(X, normalize=False, beta=20.0, match=1.5, derivative=derivative)
+
+
+def test_scores_of_which_the_kernel_is_one(rng):
+    for _ in range(20):
+        table = rng.standard_normal((4, 4))
+        table += table.T + np.diag(rng.uniform(0, 4, size=4))
+        least = np.linalg.eigvalsh(np.exp(0.7 * table))[0]
+        assert pairs_are_a_kernel(0.7, 1.0, -1.0, table, DNA) == (least >= 0)
+        if least >= 0:
+            K = local_alignment_gram(texts(rng, 30, 12), beta=0.7, scores=table, alphabet=DNA)
+            assert np.linalg.eigvalsh(K)[0] >= -100 * EPS
+    assert pairs_are_a_kernel(1.0, 2.0, 2.0)
+    assert not pairs_are_a_kernel(1.0, 1.0, 2.0)
+    assert np.linalg.eigvalsh(local_alignment_gram(["A", "C"], match=1.0, mismatch=2.0, beta=1.0))[0] < 0
 
 
 def test_alignments_beyond_doubles(rng):
@@ -281,7 +287,7 @@ def test_the_same_bits_on_any_number_of_threads(rng, threads):
     def everything():
         tables = [spectrum_gram(X, mismatches=1), spectrum_diagonal(X)]
         tables += [*subsequence_gram(X, derivative=True), *subsequence_diagonal(X, derivative=True)]
-        tables += [*local_alignment_gram(X, derivative=True), *local_alignment_diagonal(X, derivative=True)]
+        tables += [*local_alignment_gram(X, derivative=True), local_alignment_gram(X, X[::2])]
         return [table.tobytes() for table in tables]
 
     threads(1)
@@ -364,5 +370,5 @@ def test_interrupt(rng, call):
 @pytest.mark.parametrize("module", [alignments, sequences, strings])
 def test_examples(module):
     failed, attempted = doctest.testmod(module)
-    assert attempted > 3
+    assert attempted >= 3
     assert failed == 0

@@ -9,6 +9,7 @@ from sklearn.base import clone
 
 import kernsel as ks
 from kernsel import structured as st
+from kernsel.errors import NotPositiveSemidefiniteWarning
 from kernsel.kernels import RBF, ConstantKernel, Linear, Matern, Normalize, WhiteKernel
 from kernsel.testing import check_kernel
 
@@ -121,6 +122,15 @@ def test_strings_as_defined(strings):
     assert np.allclose(st.Subsequence(2, 0.4)(few), expected, rtol=1e-12)
 
 
+def test_local_alignment_warns_where_it_is_no_kernel():
+    with pytest.warns(NotPositiveSemidefiniteWarning, match="not positive semidefinite for these scores and beta=3"):
+        kernel = st.LocalAlignment(3.0, scores=[[0.0, 2.0], [2.0, 0.0]], alphabet="AC")
+    with pytest.raises(ks.NotPositiveDefiniteError):
+        ks.KernelRidge(kernel, alpha=1e-3).fit(["ACA", "CA", "AA", "CCC"], np.arange(4.0))
+    st.LocalAlignment(3.0, scores=[[2.0, 0.0], [0.0, 2.0]], alphabet="AC")
+    st.LocalAlignment("auto", scores=[[0.0, 2.0], [2.0, 0.0]], alphabet="AC")
+
+
 def test_tokens(rng):
     words = [rng.choice(["to", "be", "or", "not"], size=8).tolist() for _ in range(6)]
     letters = ["".join({"to": "a", "be": "b", "or": "c", "not": "d"}[word] for word in text) for text in words]
@@ -160,6 +170,29 @@ def test_embeddings_are_those_of_the_transformers(clouds):
         assert np.allclose(kernel(clouds), rows @ rows.T, rtol=1e-9, atol=1e-9 * np.square(rows).sum(axis=1).max())
         assert np.allclose((RBF(2.0) @ kernel)(clouds), RBF(2.0)(rows), rtol=1e-9)
         assert np.allclose((Matern(np.full(rows.shape[1], 3.0), nu=1.5) @ kernel)(clouds), Matern(3.0, nu=1.5)(rows), rtol=1e-9)
+
+
+def test_references_are_told_apart(clouds, rng):
+    references = [st.Cloud(rng.normal(size=(12, 2)) + shift) for shift in (0.0, 5.0)]  # they look the same when printed
+    first, second = (st.LinearizedTransport(reference) for reference in references)
+    assert np.allclose((first + second)(clouds), first(clouds) + second(clouds), rtol=1e-12)
+    given = [(cloud.points, np.full(12, 1 / 12)) for cloud in references]
+    chosen = ks.select(clouds, rng.normal(size=len(clouds)), [RBF(1.0) @ st.LinearizedTransport(one) for one in given])
+    assert [one.problem for one in chosen.tried] == ["", ""]
+    assert chosen.tried[0].value != chosen.tried[1].value
+
+
+def test_single_points_are_distributions():
+    clouds = [[[0.0, 0.0]], [[3.0, 4.0]], [[6.0, 8.0]]]
+    rows = st.TransportEmbedding().fit_transform(clouds)
+    assert np.allclose(np.linalg.norm(rows - rows[0], axis=1), [0.0, 5.0, 10.0])
+
+
+def test_as_many_columns_as_in_fit(sets, clouds):
+    for kernel, points in ((st.SetKernel(RBF()), sets), (st.MeanEmbedding(RBF()), clouds), (st.LinearizedTransport(), clouds)):
+        model = ks.KernelRidge(kernel).fit(points, np.arange(float(len(points))))
+        with pytest.raises(ValueError, match="expected points of 2 columns"):
+            model.predict([np.zeros((4, 3))])
 
 
 def test_gaussians():
@@ -216,6 +249,9 @@ def test_select_chooses_whole_numbers_and_decay(rng):
         (lambda: st.Spectrum(2)("ACGT"), TypeError, "X: expected a list of objects"),
         (lambda: st.Spectrum(2)([1.0]), TypeError, r"X\[0\]: expected a string or a sequence of tokens, got 1.0"),
         (lambda: Normalize(st.Spectrum(3))(["ACGT", "A"]), ValueError, "not positive for a point"),
+        (lambda: st.Spectrum(2, alphabet=3.5), TypeError, "alphabet: expected a string or a sequence"),
+        (lambda: st.Subsequence(2, alphabet="AAC"), ValueError, "alphabet: expected tokens that are all different"),
+        (lambda: st.Spectrum(2, 1, alphabet=3)(["AC", "GT"]), ValueError, "alphabet: expected at least 4"),
         (lambda: st.Subsequence(2, 1.5), ValueError, "decay: expected a number above 0, up to 1"),
         (lambda: st.LocalAlignment(-1.0), ValueError, "beta: expected"),
         (lambda: st.LocalAlignment(scores={("A", "A"): 1.0}), ValueError, "alphabet"),

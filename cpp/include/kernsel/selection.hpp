@@ -53,6 +53,7 @@ struct SearchOptions {
   Index evaluations = 1000;          // at most, of either objective
   double seconds = std::numeric_limits<double>::infinity();
   double first_radius = 1.5;
+  Index polished = 1;  // how many of the best climbs go on to the end, if all points are few
   // Called after each evaluation; false ends the search.
   std::function<bool(Index evaluations, Index points, double best)> progress = {};
 };

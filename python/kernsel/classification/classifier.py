@@ -8,14 +8,13 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.gaussian_process import kernels as sk
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kernsel.blas import with_one_blas_thread
 from kernsel.classification.binary import BinaryProcess, Settings
 from kernsel.classification.latent import require_square_memory
 from kernsel.classification.parameters import criterion_of, kernel_of, labels_of, require_parameters, require_softmax
-from kernsel.classification.several import MultinomialProcess, OneAgainstAnother, OneAgainstRest
+from kernsel.classification.several import KernelsOfProcesses, MultinomialProcess, OneAgainstAnother, OneAgainstRest
 from kernsel.points import checked_targets, for_objects, new_points, training_points
 from kernsel.selection import Budget
 from kernsel.selection.progress import CallbackSupport, watched, with_callbacks
@@ -89,6 +88,8 @@ class GaussianProcessClassifier(CallbackSupport, ClassifierMixin, BaseEstimator)
         The process of two classes; otherwise what combines several, in `estimators_` if they are binary.
     log_marginal_likelihood_value_ : float
         The mean over binary processes, if there are several.
+    criterion_value_ : float
+        What the hyperparameters were chosen by; the mean over binary processes, if there are several. Larger is better.
     selection_ : Choice or list of Choice
         The report of each search: evaluations, where each start led, which hyperparameters ended at a bound.
     n_evaluations_ : int
@@ -243,7 +244,7 @@ class GaussianProcessClassifier(CallbackSupport, ClassifierMixin, BaseEstimator)
         """The kernel, with the hyperparameters that were chosen; several, as scikit-learn's CompoundKernel, if there are."""
         check_is_fitted(self, "classes_")
         parts = self._processes()
-        return parts[0].kernel_ if len(parts) == 1 else sk.CompoundKernel([part.kernel_ for part in parts])
+        return parts[0].kernel_ if len(parts) == 1 else KernelsOfProcesses([part.kernel_ for part in parts])
 
     @property
     def loo_log_probability_(self) -> Vector:
@@ -255,6 +256,14 @@ class GaussianProcessClassifier(CallbackSupport, ClassifierMixin, BaseEstimator)
             columns = [part.loo_log_probability() for part in self._processes()]
             self._loo: Vector = columns[0] if len(columns) == 1 else np.column_stack(columns)
         return self._loo
+
+    @property
+    def criterion_value_(self) -> float:
+        """What the hyperparameters were chosen by, the mean over binary processes; larger is better."""
+        check_is_fitted(self, "classes_")
+        if criterion_of(self, self.n_classes_) == "lml":
+            return float(self.log_marginal_likelihood_value_)
+        return float(np.mean([np.sum(part.loo_log_probability()) for part in self._processes()]))
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Return the most probable class at other points.

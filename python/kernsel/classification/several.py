@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.gaussian_process import kernels as sk
 from sklearn.utils.parallel import Parallel, delayed
 
 from kernsel.classification.binary import BinaryProcess, Settings
@@ -18,10 +19,17 @@ from kernsel.classification.search import Choice, Outcome, choose_kernel
 from kernsel.kernels import Kernel
 from kernsel.selection.task import generator_of
 
-__all__ = ["MultinomialProcess", "OneAgainstAnother", "OneAgainstRest", "coupled"]
+__all__ = ["KernelsOfProcesses", "MultinomialProcess", "OneAgainstAnother", "OneAgainstRest", "coupled"]
 
 Vector = NDArray[np.float64]
 Codes = NDArray[np.intp]
+
+
+class KernelsOfProcesses(sk.CompoundKernel):  # type: ignore[misc]
+    """scikit-learn's list of kernels, which shows them, and not the logarithms of their numbers."""
+
+    def __repr__(self) -> str:
+        return f"CompoundKernel([{', '.join(str(kernel) for kernel in self.kernels)}])"
 
 
 def _fitted(

@@ -1,1 +1,55 @@
-"""Examples on inputs that are not vectors, each a function `main` that prints a table and takes some seconds."""
+"""Examples, each a short file to learn from: `kernsel examples NAME`, or `python -m kernsel.examples.NAME [plot.png]`.
+
+Each has a function `main(plot=None)` that prints a table, takes some seconds, and draws a picture if it is told where.
+"""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from importlib import import_module
+
+__all__ = ["names", "run"]
+
+_EXAMPLES = {
+    "stopping_distances": "how far cars go before they stop: kernels by three criteria, uneven noise",
+    "mauna_loa": "carbon dioxide in the air: a kernel of parts, in words, and ten years of forecast",
+    "integral_equation": "masses under the ground from noisy gravity: eight rules that choose lambda",
+    "boundary": "two moons that overlap: probabilities, beside scikit-learn's and the true ones",
+    "piston": "an emulator in raw units: which inputs matter, and are its error bars right?",
+    "promoters": "strings with two boxes somewhere, told from others by the words in them",
+    "clouds": "the correlation of a cloud of points, learnt from clouds",
+    "molecules": "boiling points of small molecules from their graphs",
+}
+
+
+def names() -> dict[str, str]:
+    """Return what each example shows, in a line, by its name.
+
+    Examples
+    --------
+    >>> from kernsel import examples
+    >>> "mauna_loa" in examples.names()
+    True
+    """
+    return dict(_EXAMPLES)
+
+
+def run(name: str, plot: str | None = None) -> None:
+    """Run an example, which prints what it finds.
+
+    Parameters
+    ----------
+    name : str
+        One of :func:`names`.
+    plot : str, optional
+        The name of a file to draw a picture into; needs matplotlib.
+    """
+    if name not in _EXAMPLES:
+        close = get_close_matches(str(name).lower().replace("-", "_"), _EXAMPLES, n=1)
+        meant = f"; did you mean {close[0]!r}?" if close else ""
+        raise ValueError(f"name: expected one of {', '.join(_EXAMPLES)}, got {name!r}{meant}")
+    if plot is not None:
+        from kernsel.examples.drawing import require_drawing
+
+        require_drawing(plot)
+    import_module(f"kernsel.examples.{name}").main(plot)

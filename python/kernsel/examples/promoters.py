@@ -5,39 +5,16 @@ from __future__ import annotations
 import sys
 
 import numpy as np
-from numpy.typing import NDArray
 
 import kernsel as ks
+from kernsel import structured as st
 from kernsel.examples.drawing import draw_histograms
-from kernsel.kernels import ConstantKernel, Precomputed
-from kernsel.structured.bags import bag_gram
+from kernsel.kernels import Normalize
 from kernsel.structured.data import promoters
 
 __all__ = ["main"]
 
-Vector = NDArray[np.float64]
 BOXES = ("TTGACA", "TATAAT")
-
-
-def normalized(K: Vector) -> Vector:
-    """Return K_ij / (K_ii K_jj)^(1/2)."""
-    return np.asarray(K / np.sqrt(np.outer(np.diag(K), np.diag(K))))
-
-
-def grams(strings: list[str]) -> dict[str, Vector]:
-    """Return what is compared: kernel matrices of all strings, by their names."""
-    found = {}
-    for length in (3, 4, 5, 6):
-        words = [[text[i : i + length] for i in range(len(text) - length + 1)] for text in strings]
-        found[f"spectrum, words of {length} letters"] = normalized(bag_gram(words, kind="product"))
-    return found
-
-
-def fitted(K: Vector, rows: NDArray[np.intp], labels: NDArray[np.intp]) -> ks.GaussianProcessClassifier:
-    """Return a classifier of objects, named by rows of their kernel matrix, of the best leave-one-out probabilities."""
-    model = ks.GaussianProcessClassifier(ConstantKernel("auto") * Precomputed(K), criterion="loo")
-    model.fit(rows[:, None], labels)
-    return model
 
 
 def box_letters(text: str) -> int:
@@ -56,31 +33,36 @@ def main(plot: str | None = None) -> None:
     plot : str, optional
         The name of a file to draw the probabilities of strings that are held out into; needs matplotlib.
     """
-    n = 800
+    n, learnt = 800, 400
     strings, labels = promoters(n, random_state=0)
-    train, test = np.arange(n // 2), np.arange(n // 2, n)
-    models = {name: fitted(K, train, labels[train]) for name, K in grams(strings).items()}
-    scores = {name: float(model.loo_log_probability_.mean()) for name, model in models.items()}
-    best = max(scores, key=lambda name: scores[name])
+    train, test = labels[:learnt], labels[learnt:]
     print(f"{n} strings of {len(strings[0])} letters; half of them have boxes that differ a little from {' and '.join(BOXES)}.")
-    print(f"{len(train)} to learn from, {len(test)} held out; probabilities are geometric means of those of the true class.\n")
-    print("                                        leave-one-out      held out    right")
-    always = round(labels[train].mean())
-    print(f"always the same                                               {0.5:6.1%}   {np.mean(labels[test] == always):6.1%}")
-    probabilities = {}
-    for name, model in models.items():
-        probabilities[name] = model.predict_proba(test[:, None])[:, 1]
-        truth = np.where(labels[test], probabilities[name], 1 - probabilities[name])
-        mark = "  <- chosen" if name == best else ""
-        shown = f"{np.exp(scores[name]):6.1%}        {np.exp(np.log(truth).mean()):6.1%}   {np.mean(truth > 0.5):6.1%}"
-        print(f"{name:46s}  {shown}{mark}")
+    print(f"{learnt} to learn from, {n - learnt} held out; probabilities are geometric means of those of the true class.\n")
+
+    # Words of several lengths, with letters that may differ, or not: all are tried.
+    kernels = [
+        Normalize(st.Spectrum([3, 4, 5, 6], mismatches=[0, 1])),
+        Normalize(st.Spectrum(4)) + Normalize(st.Spectrum(6, mismatches=1)),
+    ]
+    chosen = ks.select(strings[:learnt], train, kernels, estimator=ks.GaussianProcessClassifier(criterion="loo"))
+
+    always = round(train.mean())
+    print(f"{'':83s}  leave-one-out  held out   right")
+    print(f"{'always the same':83s} {'':14s} {0.5:9.1%} {np.mean(test == always):7.1%}")
+    for one in chosen.tried:
+        model = ks.GaussianProcessClassifier(one.kernel_, optimizer=None).fit(strings[:learnt], train)
+        probabilities = model.predict_proba(strings[learnt:])[np.arange(n - learnt), test]
+        within, without = np.exp(one.value / learnt), np.exp(np.log(probabilities).mean())
+        mark = "  <- chosen" if one is chosen.best else ""
+        print(f"{one.kernel_!s:83s} {within:14.1%} {without:9.1%} {np.mean(probabilities > 0.5):7.1%}{mark}")
     letters = np.array([box_letters(text) for text in strings])
-    enough = max(range(13), key=lambda least: np.mean((letters[train] >= least) == labels[train]))
-    right = np.mean((letters[test] >= enough) == labels[test])
-    print(f"{f'{enough} letters of the boxes, if somebody tells us these':69s}  {right:6.1%}")
+    enough = max(range(13), key=lambda least: np.mean((letters[:learnt] >= least) == train))
+    right = np.mean((letters[learnt:] >= enough) == test)
+    print(f"{f'{enough} letters of the boxes, if somebody tells us these':83s} {'':14s} {'':9s} {right:7.1%}")
     if plot is not None:
-        groups = {("promoters" if which else "others"): probabilities[best][labels[test] == which] for which in (0, 1)}
-        draw_histograms(plot, groups, "probability of a promoter")
+        of_promoters = chosen.best_estimator_.predict_proba(strings[learnt:])[:, 1]
+        groups = {("promoters" if which else "others"): of_promoters[test == which] for which in (0, 1)}
+        draw_histograms(plot, groups, "probability of a promoter, held out")
 
 
 if __name__ == "__main__":

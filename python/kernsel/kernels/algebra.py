@@ -27,6 +27,8 @@ def as_kernel(value: object) -> Kernel | None:
     """Return a kernel for a kernel, ours or scikit-learn's, or a number; None for anything else."""
     if isinstance(value, Kernel):
         return value
+    if isinstance(value, type) and issubclass(value, Kernel):
+        raise TypeError(f"kernel: expected a kernel, got the class {value.__name__}; write {value.__name__}(...)")
     if isinstance(value, sk.Kernel):
         return from_sklearn(value)
     return ConstantKernel(float(value)) if isinstance(value, Real) and not isinstance(value, bool) else None
@@ -386,6 +388,8 @@ class Columns(Operation):
 
     _parts = ("kernel",)
 
+    _source: Reading | None = None  # of points in parts
+
     def __init__(self, kernel: Kernel, columns: Sequence[int] | Sequence[str]) -> None:
         self.kernel = kernel
         self.columns = columns
@@ -442,7 +446,12 @@ class Columns(Operation):
             columns = reading.columns_of(columns)
         elif max(columns) >= len(reading.names):
             raise ValueError(f"columns: there is no column {max(columns)}, the points have {len(reading.names)}")
-        return Columns(self.kernel._bound(reading.only(columns)), columns)
+        bound = Columns(self.kernel._bound(reading.only(columns)), columns)
+        bound._source = reading.whole
+        return bound
+
+    def _reading(self) -> Reading | None:
+        return self._source
 
     def __repr__(self) -> str:
         return f"{enclosed(self.kernel, repr(self.kernel))}.on({list(plain(self.columns))!r})"

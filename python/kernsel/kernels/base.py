@@ -231,12 +231,12 @@ class Kernel(ABC):
 
     def _of_theta(self, gradient: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the gradient in `theta` for one in the hyperparameters of the core."""
+        # Each number of a hyperparameter belongs to one of theta; tied ones to the same; fixed ones to none.
+        places = np.array([at + i if at >= 0 else -1 for at, h, _ in self._layout() for i in range(h.n_elements)], dtype=np.intp)
         own = np.empty(len(gradient))
         own[self._core_order()] = gradient
-        # Each number of a hyperparameter belongs to one of theta; tied ones to the same; fixed ones to none.
-        places = [at + i for at, h, _ in self._layout() for i in range(h.n_elements) if at >= 0]
-        free = np.repeat([at >= 0 for at, _, _ in self._layout()], [h.n_elements for _, h, _ in self._layout()])
-        return np.bincount(places, weights=own[free.astype(bool)], minlength=self.n_dims).astype(np.float64)
+        free = places >= 0
+        return np.bincount(places[free], weights=own[free]).astype(np.float64)
 
     def _layout(self) -> list[tuple[int, Hyperparameter, Any]]:
         """Return for each of `_own` where it begins in `theta`, -1 if it is fixed."""

@@ -174,7 +174,9 @@ def numbers(value: Any, name: str, *, positive: bool = True) -> NDArray[np.float
     try:
         array = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
-        raise TypeError(f"{name}: expected {what} numbers, got {value!r}") from None
+        several = isinstance(value, list | tuple) and any(isinstance(one, str) and one == "auto" for one in value)
+        hint = '; "auto" alone stands for one for each column' if several else ""
+        raise TypeError(f"{name}: expected {what} numbers, got {value!r}{hint}") from None
     if not np.isfinite(array).all() or (positive and not (array > 0).all()):
         raise ValueError(f"{name}: expected {'positive, ' if positive else ''}finite numbers, got {value!r}")
     return array

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from functools import partial
 from inspect import signature
 from itertools import product
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from kernsel import _core
 from kernsel.kernels.base import Kernel
-from kernsel.kernels.hyperparameter import numbers, plain
+from kernsel.kernels.hyperparameter import Parameter, numbers, plain
 from kernsel.kernels.objects import ObjectSet, Places, Pool, Reading
 
 __all__ = ["ObjectEmbedding", "ObjectKernel"]
@@ -84,8 +84,9 @@ class ObjectKernel(Kernel):
         return self._source
 
     def _bound(self, reading: Reading) -> Kernel:
-        for name in self._whole:
-            if len(self._choices(name)) > 1:
+        chosen = {name: self._choices(name) for name in self._whole}
+        for name, choices in chosen.items():
+            if len(choices) > 1:
                 raise ValueError(
                     f"{name}: expected one number to compute with, got {getattr(self, name)!r}; "
                     "kernsel.select chooses one of several"
@@ -96,20 +97,24 @@ class ObjectKernel(Kernel):
             raise ValueError(f"kernel: {self} takes one part of the points, of objects; {cure}")
         pool = reading.pools[0]
         first = pool.kept()[0]
+        bound = self._replaced(_pool=pool, _source=reading.whole, **{name: choices[0] for name, choices in chosen.items()})
         with pool.lock:
-            learnt = first.made(("learnt", self._kind()), self._made_with(), partial(self._learn, self._encoded(first)))
-        return self._replaced(_pool=pool, _source=reading.whole, _learnt=learnt)
+            learn = partial(bound._learn, bound._encoded(first))
+            bound._learnt = first.made(("learnt", bound._kind()), bound._made_with(), learn)
+        return bound
 
     def _encoded(self, objects: ObjectSet) -> Any:
-        return objects.made(("encoded", type(self)), self._read_with(), lambda: self._encode(objects.objects))
+        return objects.made(("encoded", type(self), _key(self._read_with())), (), lambda: self._encode(objects.objects))
 
     def _read_with(self) -> tuple[Any, ...]:
         """Return what the encoding of objects depends on."""
         return ()
 
     def _kind(self) -> tuple[Any, ...]:
-        """Return what tables differ by that are kept side by side."""
-        return type(self), *(getattr(self, name) for name in self._whole)
+        """Return what tables differ by that are kept side by side; of hyperparameters that change, the last one is kept."""
+        if any(not h.fixed for h, _ in self._own()):
+            return type(self), *(getattr(self, name) for name in self._whole)
+        return type(self), self._made_with()
 
     def _made_with(self) -> tuple[Any, ...]:
         """Return all that values depend on."""
@@ -262,7 +267,12 @@ class ObjectEmbedding(ObjectKernel):
 
 
 def _key(value: Any) -> Any:
-    """Return a value as it can be compared."""
+    """Return what a value can be looked up by: the same only for what means the same."""
     if isinstance(value, np.ndarray):
-        return value.shape, value.tobytes()
-    return value if isinstance(value, str | int | float | tuple | None) else repr(value)
+        return value.shape, value.dtype.str, _key(value.tolist()) if value.dtype.hasobject else value.tobytes()
+    if isinstance(value, list | tuple):
+        return tuple(_key(item) for item in value)
+    if isinstance(value, Mapping):
+        return tuple((_key(name), _key(item)) for name, item in value.items())
+    # Kernels are equal by what they say; other objects, such as distributions, are themselves only.
+    return repr(value) if isinstance(value, Kernel | Parameter) or not isinstance(value, Hashable) else value

@@ -10,7 +10,7 @@ import threading
 import weakref
 from bisect import bisect
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from typing import Any, Self
 
 import numpy as np
@@ -85,8 +85,8 @@ class Mixed:
 
 def _part(name: str, given: Any) -> Any:
     """Return columns of numbers, or a list of objects."""
-    if isinstance(given, str | bytes) or not hasattr(given, "__len__"):
-        raise TypeError(f"Mixed: {name}: expected an array or a sequence of objects, got {given!r}")
+    if isinstance(given, str | bytes | Mapping | Set) or not hasattr(given, "__len__"):
+        raise TypeError(f"Mixed: {name}: expected an array or a sequence of objects, got {given!r:.80}")
     kind = getattr(getattr(given, "dtype", None), "kind", None)
     if kind is None and len(given) and not isinstance(given[0] if isinstance(given, Sequence) else None, str | bytes):
         try:
@@ -293,8 +293,8 @@ def _parts_of(X: Any) -> dict[str | None, Any]:
         for i, name in enumerate(X.columns):
             table[str(name)] = _part(str(name), X.iloc[:, i].to_numpy())
         return table
-    if isinstance(X, str | bytes) or not hasattr(X, "__len__"):
-        raise TypeError(f"X: expected a list of objects, or kernsel.structured.Mixed, got {X!r}")
+    if isinstance(X, str | bytes | Mapping | Set) or not hasattr(X, "__len__"):
+        raise TypeError(f"X: expected a list of objects, or kernsel.structured.Mixed, got {X!r:.80}")
     if not len(X):
         raise ValueError("X: expected at least one object, got none")
     return {None: list(X)}

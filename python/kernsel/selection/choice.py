@@ -68,6 +68,21 @@ class Selection:
     seconds: float = 0.0
     interrupt: BaseException | None = None
 
+    def __str__(self) -> str:
+        noise = "" if np.isnan(self.noise) else f", noise {self.noise:.4g}"
+        counts = f"{self.n_evaluations} evaluations"
+        if self.n_evaluations_subset:
+            counts += f", {self.n_evaluations_subset} before on a subset"
+        starts = ", ".join(f"{value:.6g}" for value in self.of_starts)
+        lines = [
+            f"{self.kernel}{noise}",
+            f"value {self.value:.6g} after {counts}, {self.seconds:.2f} s; ended: {self.ended}",
+            f"of the starts: {starts}" if starts else "",
+            f"at a bound: {', '.join(self.at_bounds)}" if self.at_bounds else "",
+            f"the criterion hardly depends on: {', '.join(self.flat)}" if self.flat else "",
+        ]
+        return "\n".join(filter(None, lines))
+
 
 @with_one_blas_thread
 def choose(

@@ -46,6 +46,7 @@ class watched:  # noqa: N801
         self.context: Any = None
         self.bar: Any = None
         self.last_line = 0.0
+        self.line = ""  # that was not shown yet
 
     def __enter__(self) -> Callable[[int, int, float], bool] | None:
         if getattr(self.estimator, "_skl_callbacks", None) or hasattr(self.estimator, "_parent_callback_ctx"):
@@ -68,12 +69,20 @@ class watched:  # noqa: N801
         if self.bar is not None:
             self.bar.set_postfix_str(f"best {best:.6g}" if np.isfinite(best) else f"{points} points", refresh=False)
             self.bar.update(evaluations - self.bar.n)
-        elif self.verbose and time.monotonic() - self.last_line > 1:
-            self.last_line = time.monotonic()
-            print(f"{type(self.estimator).__name__}: {evaluations} evaluations, best {best:.6g}", file=sys.stderr)
+        elif self.verbose:
+            self.line = f"{type(self.estimator).__name__}: {evaluations} evaluations, best {best:.6g}"
+            if time.monotonic() - self.last_line > 1:
+                self.show_line()
         return go_on
 
+    def show_line(self) -> None:
+        """Print the last line, if there is one that was not shown."""
+        if self.line:
+            print(self.line, file=sys.stderr, flush=True)
+        self.line, self.last_line = "", time.monotonic()
+
     def __exit__(self, *error: object) -> None:
+        self.show_line()
         if self.bar is not None:
             self.bar.close()
         if self.context is not None and error[0] is None:

@@ -3,7 +3,8 @@
 A likelihood has few basins, and they differ in kind: short scales that follow the noise, long ones that call everything noise,
 and the right one between them. So without noise there are a middle start, one that trusts each column as far as a cubic of it
 alone explains the targets, and a short one; with noise short and quiet ones, long and loud, and loud ones that trust columns
-likewise. A few quasi-random ones are for the rest.
+likewise. A few quasi-random ones are for the rest. Few points with noise have more basins, and most of them take some columns
+for irrelevant: so do sparse starts, and turns of each column of what was found.
 """
 
 from __future__ import annotations
@@ -17,12 +18,13 @@ from numpy.typing import NDArray
 from kernsel.kernels.automatic import Anchor
 from kernsel.selection.unknowns import Layout
 
-__all__ = ["Landscape", "landscape", "starting_points"]
+__all__ = ["Landscape", "landscape", "sparse_points", "starting_points", "turned_points"]
 
 Vector = NDArray[np.float64]
 
 # How far quasi-random starts are spread around what the data propose, on the scale of theta, where it is no length scale.
 _WIDTHS = {"variance": 4.0, "ratio": 4.0, "norm": 4.0, "size": 4.0, "period": 2.0, "signed": 1.0}
+_IRRELEVANT, _RELEVANT, _BETWEEN = 100.0, 0.5, 5.0  # length scales of columns, in their ranges
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,7 @@ class Landscape:
     relevance: Vector  # of length scales: how much the column alone explains
     columns: Vector  # of length scales: how many the kernel sees
     leaf: NDArray[np.intp]  # of length scales: which of the kernels of the expression, counted from 0
+    of_column: NDArray[np.bool_]  # is it the length scale of a column alone?
 
 
 def landscape(layout: Layout, anchors: list[Anchor]) -> Landscape:
@@ -48,6 +51,7 @@ def landscape(layout: Layout, anchors: list[Anchor]) -> Landscape:
         np.ones(count),
         np.ones(count),
         np.zeros(count, np.intp),
+        np.zeros(count, np.bool_),
     )
     if [h.n_elements for _, h, _ in layout.entries] != [anchor.count for anchor in anchors]:
         return result  # a kernel that tells nothing of itself
@@ -71,6 +75,7 @@ def landscape(layout: Layout, anchors: list[Anchor]) -> Landscape:
             result.unit[here] = np.log(np.tile(ranges, every) if every else np.mean(ranges))
             if every:
                 result.relevance[here] = np.tile(anchor.data.relevance, every)
+                result.of_column[here] = True
             result.columns[here] = d
             result.leaf[here] = leaves
     return result
@@ -120,6 +125,32 @@ def starting_points(land: Landscape, variance: float, noise: bool, random: int, 
         log_noise = float(np.log(1e-4 * variance) + u[-1] * np.log(1e4))
         theta[land.rule == "noise"] = log_noise
         result.append((theta, log_noise))
+    return result
+
+
+def sparse_points(land: Landscape, variance: float, count: int, shift: float) -> list[tuple[Vector, float]]:
+    """Return quasi-random starts, as above, that take about half of the columns for irrelevant, and the noise for small."""
+    width = np.array([_WIDTHS.get(rule, 0.0) for rule in land.rule.tolist()])
+    shortest = land.unit + np.log(0.1 * np.maximum(1.0, np.sqrt(land.columns / 4)))
+    result = []
+    for u in _quasi_random(count, len(land.middle) + 1, shift):
+        on = u[:-1] < 0.5
+        length = np.where(on, shortest + 2 * u[:-1] * np.log(10.0), land.unit + np.log(_IRRELEVANT))
+        log_noise = float(np.log(1e-6 * variance) + u[-1] * np.log(1e4))
+        theta = np.where(land.of_column, length, land.middle + width * (u[:-1] - 0.5))
+        theta[land.rule == "noise"] = log_noise
+        result.append((theta, log_noise))
+    return result
+
+
+def turned_points(land: Landscape, theta: Vector) -> list[Vector]:
+    """Return `theta` with one column at a time turned irrelevant, or relevant if it was not."""
+    result = []
+    for at in np.flatnonzero(land.of_column):
+        other = theta.copy()
+        relevant = theta[at] < land.unit[at] + np.log(_BETWEEN)
+        other[at] = land.unit[at] + np.log(_IRRELEVANT if relevant else _RELEVANT)
+        result.append(other)
     return result
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -14,7 +15,7 @@ from kernsel.criteria import Criterion, Given, LeaveOneOut, Likelihood
 from kernsel.kernels import Kernel
 from kernsel.kernels.automatic import Data
 from kernsel.selection.quasi_newton import LBFGSB, own_optimizer
-from kernsel.selection.starts import Landscape, landscape, starting_points
+from kernsel.selection.starts import Landscape, landscape, sparse_points, starting_points, turned_points
 from kernsel.selection.unknowns import Layout, Unknowns, has_values
 from kernsel.trend import Trend, trend_matrix
 
@@ -24,8 +25,10 @@ Vector = NDArray[np.float64]
 
 _MANY = 600  # points, above which a search begins on some of them
 _SOME = 400
-_RANDOM_STARTS = {True: 5, False: 2}  # with noise and few points there are more basins, and evaluations cost little
-_FEW = 100
+_FEW = 100  # points: with noise these have more basins, and evaluations cost little
+_RANDOM_STARTS = {True: 5, False: 2}
+_SPARSE_STARTS, _TURNS, _POLISHED = 24, 2, 6
+_BETTER = 1e-3  # nats: by which turns must be better than what they are turns of
 
 
 @dataclass(frozen=True)
@@ -107,6 +110,8 @@ class Task:
         self.layout, self.land, self.variance = _seen(criterion, kernel, X, y, sample_weight, names, quiet)
         n = len(y)
         self.used = np.arange(n) if sample_weight is None else np.flatnonzero(sample_weight)
+        self.noisy = self.unknown_noise or bool((self.land.rule == "noise").any())
+        self.few = self.noisy and len(self.used) <= _FEW
         H = np.zeros((n, 0)) if trend is None else _spread(trend_matrix(trend, X, self.used), self.used, n)
         criterion.require_trend(H[self.used], Given(X, y, self.used))
 
@@ -137,8 +142,9 @@ class Task:
         """Return starts within the bounds: those of the data, and before them the kernel's own values if it has any."""
         bounds = self.unknowns.bounds
         shift = 0.0 if self.generator is None else float(self.generator.random())
-        noisy = self.unknown_noise or bool((self.land.rule == "noise").any())
-        made = starting_points(self.land, self.variance, noisy, _RANDOM_STARTS[noisy and len(self.used) <= _FEW], shift)
+        made = starting_points(self.land, self.variance, self.noisy, _RANDOM_STARTS[self.few], shift)
+        if self.few and self.land.of_column.any():
+            made += sparse_points(self.land, self.variance, _SPARSE_STARTS, shift)
         points = [self.unknowns.x_of(theta, log_noise) for theta, log_noise in made]
         if self.layout.has_values:
             points.insert(0, self.unknowns.x_of(self.layout.theta, points[0][-1] if self.unknown_noise else 0.0))
@@ -197,15 +203,53 @@ class Task:
             result = every.evaluate([], 0, workspace) | {"evaluations": 1}
         elif callable(self.optimizer):
             result = own_optimizer(self.optimizer, every, starts, unknowns.bounds, workspace)
-        elif newton and self.layout.kernel._build().adjustable:
-            points = [start.tolist() for start in starts]
-            fine = _fine(len(self.used))
-            result = every.run(some, points, budget.evaluations, budget.seconds, 0.1, fine, budget.progress, workspace)
+        elif newton:
+            result = self._newton(every, some, unknowns, starts, budget, workspace)
         else:
             result = LBFGSB(every, some, unknowns.bounds, working.positive, budget, workspace).run(starts)
         if not np.isfinite(result["value"]):  # the search ended before it came to all points
             count = result["evaluations"] + 1
             result = result | every.evaluate(list(result["x"]), 1, workspace) | {"evaluations": count}
+        return result
+
+    def _newton(
+        self,
+        every: _core.Search,
+        some: _core.Search | None,
+        unknowns: Unknowns,
+        starts: list[Vector],
+        budget: Budget,
+        workspace: _core.Workspace,
+    ) -> dict[str, Any]:
+        """Search from the starts, and then from turns of the best that was found, as long as these are better."""
+        began = time.perf_counter()
+
+        def run(points: list[Vector], among: _core.Search | None, done: int) -> dict[str, Any]:
+            def tell(count: int, n: int, best: float) -> bool:
+                return budget.progress is None or budget.progress(done + count, n, best)
+
+            left = budget.evaluations - done, max(budget.seconds - (time.perf_counter() - began), 0.0)
+            watched = None if budget.progress is None else tell
+            places = [point.tolist() for point in points]
+            return every.run(among, places, *left, 0.1, _fine(len(self.used)), watched, workspace, polished)
+
+        polished = _POLISHED if self.few else 1
+        result = run(starts, some, 0)
+        for _ in range(_TURNS if self.few and self.land.of_column.any() else 0):
+            if result["ended"] != "converged":
+                break
+            x = np.asarray(result["x"])
+            turned = [unknowns.x_of(theta, x[-1]) for theta in turned_points(self.land, unknowns.theta_of(x))]
+            points = [x, *(np.clip(point, unknowns.bounds[:, 0], unknowns.bounds[:, 1]) for point in turned)]
+            more = run(points, None, result["evaluations"])
+            better = more["value"] < result["value"] - _BETTER
+            counts = {
+                "evaluations": result["evaluations"] + more["evaluations"],
+                "of_starts": np.append(result["of_starts"], more["of_starts"][1:]),
+            }
+            result = (more if better else result | {"ended": more["ended"], "interrupt": more["interrupt"]}) | counts
+            if not better:
+                break
         return result
 
     def scale_of_residuals(self, found: Found) -> float:

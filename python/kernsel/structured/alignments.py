@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from kernsel import _core
 from kernsel.structured.sequences import Alphabet, Tables, as_flag, as_sequences, encode, numbers_of, split
 
-__all__ = ["local_alignment_diagonal", "local_alignment_gram"]
+__all__ = ["Scores", "local_alignment_gram", "pairs_are_a_kernel"]
 
 Matrix = NDArray[np.float64]
 Scores = Mapping[tuple[Hashable, Hashable], float] | ArrayLike
@@ -96,44 +96,25 @@ def local_alignment_gram(
     return _of_logarithms(tables, beta, log)
 
 
-def local_alignment_diagonal(
-    X: Any,
-    *,
-    beta: float = 0.5,
-    gap_open: float = 1.0,
-    gap_extend: float = 1.0,
-    match: float = 1.0,
-    mismatch: float = -1.0,
-    scores: Scores | None = None,
-    alphabet: Alphabet | None = None,
-    log: bool = False,
-    derivative: bool = False,
-) -> Tables:
-    """Compute k(s, s) of :func:`local_alignment_gram`, not normalized, for each string.
+def pairs_are_a_kernel(
+    beta: float, match: float, mismatch: float, scores: Scores | None = None, alphabet: Alphabet | None = None
+) -> bool:
+    """Tell whether exp(beta score) is positive semidefinite, as a matrix of all letters: then the kernel is.
 
     Parameters
     ----------
-    X : list of str or of sequences
-    beta, gap_open, gap_extend, match, mismatch, scores, alphabet, log, derivative
+    beta, match, mismatch, scores, alphabet
         As for :func:`local_alignment_gram`.
-
-    Returns
-    -------
-    diagonal : ndarray of shape (n,)
-    slopes : ndarray of shape (3, n), if wanted
-
-    Notes
-    -----
-    Takes O(|s|^2) for each string.
 
     Examples
     --------
-    >>> from kernsel.structured.alignments import local_alignment_diagonal
-    >>> local_alignment_diagonal(["A", ""], beta=1.0).round(3)
-    array([3.718, 1.   ])
+    >>> pairs_are_a_kernel(1.0, 1.0, -1.0), pairs_are_a_kernel(1.0, 0.0, 2.0)
+    (True, False)
     """
-    options = {"beta": beta, "gap_open": gap_open, "gap_extend": gap_extend, "match": match, "mismatch": mismatch}
-    return _of_logarithms(_log_alignments(X, None, True, options, scores, alphabet, derivative)[:, :, 0], beta, log)
+    if scores is None:
+        return match >= mismatch
+    values = np.linalg.eigvalsh(np.exp(beta * _table(scores, None if alphabet is None else numbers_of(alphabet))))
+    return bool(values[0] >= -len(values) * np.finfo(np.float64).eps * values[-1])
 
 
 def _log_alignments(

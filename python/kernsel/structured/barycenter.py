@@ -19,6 +19,7 @@ __all__ = ["Size", "barycenter", "check_limits", "free_barycenter", "sample"]
 Vector = NDArray[np.float64]
 Size = int | Literal["auto"]
 
+_EPS = float(np.finfo(np.float64).eps)
 _MOST_ON_A_LINE = 4096  # points of a barycenter on a line, which is exact up to so many
 
 
@@ -161,8 +162,8 @@ def _start(clouds: Sequence[Cloud], size: int) -> Vector:
     means = np.array([cloud.mean for cloud in clouds])
     covariances = np.array([cloud.covariance for cloud in clouds])
     S = covariances.mean(axis=0)
-    spread = max(float(np.trace(S)), np.finfo(np.float64).tiny)
     off = np.sum((means - means.mean(axis=0)) ** 2, axis=1)
+    spread = max(float(np.trace(S)), _EPS * float(off.mean())) or 1.0  # clouds may be single points
     off = off / spread + np.sum(((covariances - S) / spread) ** 2, axis=(1, 2))
     nearest = clouds[int(np.argmin(off))]
     if nearest.equal and len(nearest) == size:

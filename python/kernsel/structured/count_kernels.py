@@ -113,7 +113,7 @@ class WeisfeilerLehman(ObjectKernel, Leaf):
         node_label: str | None = "label",
         edge_label: str | None = None,
     ) -> None:
-        self.depth = depth
+        self.depth: Any = depth  # of a bound kernel, a number
         self.kind = kind
         self.directed = directed
         self.node_label = node_label
@@ -133,7 +133,7 @@ class WeisfeilerLehman(ObjectKernel, Leaf):
 
     def _table(self, X: Any, Z: Any, derivative: bool) -> Table:
         del derivative
-        return graph_gram(X, Z, depth=self._choices("depth")[0], kind=self.kind), []
+        return graph_gram(X, Z, depth=self.depth, kind=self.kind), []
 
     def _diagonal_of(self, X: Any) -> Matrix:
-        return graph_diagonal(X, depth=self._choices("depth")[0], kind=self.kind)
+        return graph_diagonal(X, depth=self.depth, kind=self.kind)

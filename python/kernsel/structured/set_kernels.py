@@ -58,7 +58,12 @@ class KernelOfPairs(ObjectKernel):
 
     def _table(self, X: Any, Z: Any, derivative: bool) -> Table:
         del derivative
-        return pair_sums(self._ready_kernel(X), self._points(X), None if Z is None else self._points(Z)), []
+        A, B = self._points(X), None if Z is None else self._points(Z)
+        if B is not None and len(A.points) and len(B.points) and A.points.shape[1] != B.points.shape[1]:
+            raise ValueError(
+                f"X: expected points of {B.points.shape[1]} columns, as those to learn from, got {A.points.shape[1]}"
+            )
+        return pair_sums(self._ready_kernel(X), A, B), []
 
     def _diagonal_of(self, X: Any) -> Matrix:
         return self_sums(self._ready_kernel(X), self._points(X))

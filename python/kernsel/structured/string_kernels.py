@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kernsel.errors import NotPositiveSemidefiniteWarning
 from kernsel.kernels.base import Kernel
 from kernsel.kernels.hyperparameter import Bounds, Parameter
 from kernsel.kernels.leaf import Leaf, value_of
 from kernsel.kernels.object_kernel import ObjectKernel, Table
-from kernsel.structured.alignments import Scores, local_alignment_gram
-from kernsel.structured.sequences import Alphabet, alphabet_size, as_sequences, numbers_of
+from kernsel.structured.alignments import Scores, local_alignment_gram, pairs_are_a_kernel
+from kernsel.structured.sequences import Alphabet, alphabet_size, as_sequences, is_whole, numbers_of
 from kernsel.structured.strings import spectrum_diagonal, spectrum_gram, subsequence_diagonal, subsequence_gram
 
 __all__ = ["LocalAlignment", "Spectrum", "Subsequence"]
@@ -26,9 +28,17 @@ class StringKernel(ObjectKernel, Leaf):
 
     alphabet: Any
 
+    def _check(self) -> None:
+        super()._check()
+        if self._letters_are_named():
+            numbers_of(self.alphabet)
+
+    def _letters_are_named(self) -> bool:
+        return self.alphabet is not None and not is_whole(self.alphabet, 1)
+
     def _encode(self, objects: Sequence[Any]) -> Any:
         sequences = as_sequences(objects)
-        if self.alphabet is not None and not isinstance(self.alphabet, int | np.integer):
+        if self._letters_are_named():
             known = numbers_of(self.alphabet)
             for i, sequence in enumerate(sequences):
                 unknown = next((token for token in sequence if token not in known), None)
@@ -37,7 +47,7 @@ class StringKernel(ObjectKernel, Leaf):
         return sequences
 
     def _read_with(self) -> tuple[Any, ...]:
-        return (repr(self.alphabet),)
+        return (self.alphabet,)
 
 
 class Spectrum(StringKernel):
@@ -95,11 +105,16 @@ class Spectrum(StringKernel):
         return [one for one in every if one.mismatches < one.length]
 
     def _learn(self, X: Any) -> Any:
-        return alphabet_size(X) if self.alphabet is None and self.mismatches else None
+        if not self.mismatches or self._letters_are_named():
+            return None
+        size = alphabet_size(X)
+        if self.alphabet is not None and size > max(self.alphabet, 2):
+            raise ValueError(f"alphabet: expected at least {size}, as many letters as the strings have, got {self.alphabet!r}")
+        return size
 
     def _options(self) -> dict[str, Any]:
         alphabet = self._learnt if self.alphabet is None else self.alphabet
-        return {"length": self._choices("length")[0], "mismatches": self._choices("mismatches")[0], "alphabet": alphabet}
+        return {"length": self.length, "mismatches": self.mismatches, "alphabet": alphabet}
 
     def _table(self, X: Any, Z: Any, derivative: bool) -> Table:
         del derivative
@@ -162,7 +177,7 @@ class Subsequence(StringKernel):
             raise ValueError(f"decay: expected a number above 0, up to 1, got {value!r}")
 
     def _options(self) -> dict[str, Any]:
-        return {"length": self._choices("length")[0], "decay": min(self._number("decay"), 1.0), "alphabet": self.alphabet}
+        return {"length": self.length, "decay": min(self._number("decay"), 1.0), "alphabet": self.alphabet}
 
     def _table(self, X: Any, Z: Any, derivative: bool) -> Table:
         if not derivative:
@@ -182,7 +197,7 @@ class LocalAlignment(StringKernel):
     gap_extend (Vert, Saigo and Akutsu, 2004). Divided by (k(s, s) k(t, t))^(1/2), since k itself is soon beyond all numbers.
 
     **It is not positive semidefinite for all parameters**: always so if the matrix exp(beta score) of the letters is, as it is
-    for `match` >= `mismatch`, but not for all tables of scores and all beta. Fits then end with an error that says so.
+    for `match` >= `mismatch`, but not for all tables of scores and all beta. Fits may then end with an error that says so.
 
     Parameters
     ----------
@@ -197,6 +212,11 @@ class LocalAlignment(StringKernel):
         Symmetric: of all pairs in the alphabet, or a matrix in its order.
     alphabet : str or sequence of tokens, optional
         All letters there are, others are an error; needed with `scores`.
+
+    Warns
+    -----
+    NotPositiveSemidefiniteWarning
+        When it is constructed with scores and a beta for which the matrix of the letters is not positive semidefinite.
 
     Notes
     -----
@@ -238,6 +258,14 @@ class LocalAlignment(StringKernel):
         self.gap_open_bounds = gap_open_bounds
         self.gap_extend_bounds = gap_extend_bounds
         self._check()
+        if isinstance(value_of(beta), str) or pairs_are_a_kernel(self._number("beta"), match, mismatch, scores, alphabet):
+            return
+        warnings.warn(
+            f"LocalAlignment is not positive semidefinite for these scores and beta={self._number('beta'):g}: its matrices "
+            "need not have a Cholesky factor",
+            NotPositiveSemidefiniteWarning,
+            stacklevel=2,
+        )
 
     def _check(self) -> None:
         super()._check()

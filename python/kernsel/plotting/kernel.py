@@ -1,0 +1,297 @@
+"""The kernel: its matrix at the training points, and the function along each column."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, Self, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import linalg
+
+from kernsel.classification import GaussianProcessClassifier
+from kernsel.gaussian_process import GaussianProcessRegressor
+from kernsel.interpolator import KernelInterpolator
+from kernsel.kernel_machine import dense
+from kernsel.kernel_ridge import KernelRidge
+from kernsel.kernel_ridge_cv import KernelRidgeCV
+from kernsel.kernels import Kernel
+from kernsel.kernels.algebra import as_kernel
+from kernsel.plotting.figures import (
+    BLUE,
+    GREEN,
+    OCHRE,
+    PINK,
+    VERMILION,
+    faint,
+    legend_below,
+    named,
+    panels,
+    require_matplotlib,
+    room,
+    set_labels,
+)
+from kernsel.plotting.models import column_names, model_in, require_fitted
+from kernsel.support import SVR
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["KernelDisplay"]
+
+Vector = NDArray[np.float64]
+Kind = Literal["both", "matrix", "function"]
+
+_ACCEPTED = (
+    "GaussianProcessRegressor, GaussianProcessClassifier of two classes, KernelRidge, KernelRidgeCV, KernelInterpolator, SVR, "
+    "or what ks.select returns with one of them"
+)
+_CURVES = [(BLUE, "-"), (VERMILION, "--"), (GREEN, "-."), (PINK, (0, (1, 1))), (OCHRE, (0, (5, 1, 1, 1, 1, 1)))]
+
+
+class KernelDisplay:
+    """The kernel matrix of points as an image, and the kernel as a function of the distance along each column.
+
+    In the image points of one column are in its order, others in that of the first principal component in the kernel's feature
+    space, so that similar points are beside each other. The function is k(o, o + r e), o the medians of the columns, r the
+    distance along one of them: in its unit if there is one column, otherwise over its range, so that all share an axis. Kernels
+    that depend on the place, too, are drawn to both sides. Noise is left out of both.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    X : array-like of shape (n, d)
+    names : sequence of d str, optional
+        Of the columns.
+    max_points : int
+        If there are more, so many of them are in the image, evenly spread in its order.
+
+    Attributes
+    ----------
+    order_ : ndarray of int
+        The points in the image.
+    matrix_ : ndarray
+        What it shows.
+    curves_ : dict of str to tuple of ndarray
+        Distances and values along each column, the one that changes most first.
+    ax_ : matplotlib Axes
+        The first panel.
+    axes_ : ndarray of matplotlib Axes
+    figure_ : matplotlib Figure
+    image_ : matplotlib AxesImage
+    colorbar_ : matplotlib Colorbar
+    lines_ : dict of str to matplotlib Line2D
+        By column.
+    legend_ : matplotlib Legend or None
+
+    Examples
+    --------
+    >>> import numpy as np, kernsel as ks
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(size=(50, 2))
+    >>> model = ks.GaussianProcessRegressor(noise="auto").fit(X, np.sin(6 * X[:, 0]) + 0.3 * X[:, 1])
+    >>> display = ks.plotting.KernelDisplay.from_estimator(model)
+    >>> display.matrix_.shape, list(display.curves_)
+    ((50, 50), ['x0', 'x1'])
+    """
+
+    def __init__(self, *, kernel: Kernel, X: ArrayLike, names: Sequence[str] | None = None, max_points: int = 1000) -> None:
+        ours = as_kernel(kernel)
+        if ours is None:
+            raise TypeError(f"kernel: expected a kernel of kernsel.kernels, got {kernel!r}")
+        if max_points < 2:
+            raise ValueError(f"max_points: expected 2 or more, got {max_points!r}")
+        self.X = np.asarray(X, dtype=np.float64)
+        if self.X.ndim != 2 or not self.X.size or not np.isfinite(self.X).all():
+            raise ValueError(f"X: expected finite numbers, one row for each point, got shape {self.X.shape}")
+        d = self.X.shape[1]
+        self.names = column_names(None, d) if names is None else [str(name) for name in names]
+        if len(self.names) != d:
+            raise ValueError(f"names: expected one for each of {d} columns, got {len(self.names)}")
+        self.kernel = ours
+        self.of_numbers = not ours._for_objects()
+        self.order_, self.matrix_ = _ordered(ours, self.X, self.of_numbers and d == 1, max_points)
+        self.curves_ = _curves(ours, self.X, self.names) if self.of_numbers else {}
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any = None,
+        y: Any = None,
+        *,
+        kind: Kind | None = None,
+        max_points: int = 1000,
+        units: Mapping[str, str] | None = None,
+        ax: Any = None,
+        image_kwargs: Mapping[str, Any] | None = None,
+    ) -> Self:
+        """Draw the kernel of an estimator at its training points, or at others.
+
+        Parameters
+        ----------
+        estimator : GaussianProcessRegressor, GaussianProcessClassifier of two classes, any with a kernel, or Selected
+            Fitted: KernelRidge, KernelRidgeCV, KernelInterpolator and SVR, too.
+        X : array-like of shape (n, d), optional
+            The training points by default; of an SVR its support vectors.
+        y : ignored
+        kind : {"both", "matrix", "function"}, optional
+            "matrix" for points that are objects, otherwise "both".
+        max_points
+            As above.
+        units : dict of str to str, optional
+            By names of columns.
+        ax : matplotlib Axes, or two of them for "both", optional
+            One is divided.
+        image_kwargs : dict, optional
+            As in `imshow` of matplotlib.
+
+        Returns
+        -------
+        display : KernelDisplay
+        """
+        del y
+        require_matplotlib(f"{cls.__name__}.from_estimator")
+        model = model_in(estimator)
+        kernel, points = _kernel_and_points(model)
+        if X is not None:
+            reading = kernel._reading()
+            points = X if reading is None else reading.numbers(X, keep=False)
+        names = column_names(model, np.shape(points)[1])
+        display = cls(kernel=kernel, X=points, names=names, max_points=max_points)
+        return display.plot(ax, kind=kind, units=units, image_kwargs=image_kwargs)
+
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        kind: Kind | None = None,
+        units: Mapping[str, str] | None = None,
+        image_kwargs: Mapping[str, Any] | None = None,
+    ) -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, or two of them for "both", optional
+            A new figure by default.
+        kind, units, image_kwargs
+            As in `from_estimator`.
+
+        Returns
+        -------
+        display : KernelDisplay
+        """
+        require_matplotlib(f"{type(self).__name__}.plot")
+        kind = kind if kind is not None else "both" if self.of_numbers else "matrix"
+        if kind not in get_args(Kind):
+            raise ValueError(f"kind: expected one of {', '.join(get_args(Kind))}, got {kind!r}")
+        if kind != "matrix" and not self.of_numbers:
+            raise ValueError(f'kind: expected "matrix", since {self.kernel} is of objects, got {kind!r}')
+        count = 2 if kind == "both" else 1
+        wide = room(ax)[0] >= 6.0
+        height = 1.0 if count == 1 or wide else 1.9
+        self._new, axes = ax is None, panels(ax, *((1, count) if wide else (count, 1)), height=height)
+        self.legend_ = None
+        if kind != "function":
+            self._draw_matrix(axes[0], dict(image_kwargs or {}))
+        if kind != "matrix":
+            self._draw_function(axes[-1], units)
+        self.axes_, self.ax_, self.figure_ = np.array(axes), axes[0], axes[0].figure
+        return self
+
+    def _draw_matrix(self, ax: Axes, options: dict[str, Any]) -> None:
+        K = self.matrix_
+        least, most = float(K.min()), float(K.max())
+        signed = least < -0.01 * most
+        limits = {"cmap": "RdBu_r", "vmin": -max(most, -least), "vmax": max(most, -least)} if signed else {"cmap": "viridis"}
+        self.image_ = ax.imshow(K, **(limits | options))
+        self.colorbar_ = ax.figure.colorbar(self.image_, cax=ax.inset_axes([1.04, 0, 0.05, 1]))
+        self.colorbar_.outline.set_visible(False)
+        self.colorbar_.set_label("k(x, z)")
+        shown = "" if len(K) == len(self.X) else f"{len(K)} of {len(self.X)} "
+        by = self.names[0] if self.of_numbers and self.X.shape[1] == 1 else "similarity"
+        set_labels(ax, f"{shown}points, by {by}", "")
+        ax.set_xticks([])
+        ax.set_yticks([])
+
+    def _draw_function(self, ax: Axes, units: Mapping[str, str] | None) -> None:
+        self.lines_: dict[str, Any] = {}
+        many = len(self.curves_) > len(_CURVES)
+        for at, (name, (distance, value)) in enumerate(self.curves_.items()):
+            plain = at >= len(_CURVES) - many
+            color, style = ("", "-") if plain else _CURVES[at]
+            look: dict[str, Any] = faint(0.8) if plain else {"color": color, "linestyle": style, "linewidth": 2.0}
+            (self.lines_[name],) = ax.plot(distance, value, label=name, **look)
+        named_lines = list(self.lines_.values())
+        if many:
+            named_lines = named_lines[: len(_CURVES)]
+            named_lines[-1].set_label(f"{len(self.curves_) - len(_CURVES) + 1} others")
+        even = all(distance[0] == 0 for distance, _ in self.curves_.values())
+        several = len(self.curves_) > 1
+        along = "distance r along a column, over its range"
+        unit = named(self.names[0], units).removeprefix(self.names[0])
+        set_labels(ax, along if several else f"distance r along {self.names[0]}{unit}", "k(r)" if even else "k(o, o + r)")
+        least = min(float(value.min()) for _, value in self.curves_.values())
+        if least > 0:
+            ax.set_ylim(bottom=0)
+        if several:
+            self.legend_ = legend_below(ax, named_lines, grow=self._new)
+
+
+def _kernel_and_points(model: Any) -> tuple[Kernel, Any]:
+    accepted = (
+        GaussianProcessRegressor,
+        GaussianProcessClassifier,
+        KernelRidge,
+        KernelRidgeCV,
+        KernelInterpolator,
+        SVR,
+    )
+    if not isinstance(model, accepted):
+        raise TypeError(f"estimator: expected a fitted {_ACCEPTED}, got {type(model).__name__}")
+    require_fitted(model)
+    kernel = model.kernel_
+    if isinstance(kernel, str):
+        raise TypeError(f"estimator: this {type(model).__name__} was given a kernel matrix, and knows no kernel")
+    if isinstance(model, GaussianProcessClassifier):
+        if model.n_classes_ > 2:
+            raise TypeError(f"estimator: expected a classifier of two classes, got one of {model.n_classes_}")
+        return kernel, model.base_estimator_.X_train_
+    if isinstance(model, GaussianProcessRegressor):
+        return kernel, model.X_train_
+    return kernel, dense(model.support_vectors_) if isinstance(model, SVR) else model.X_fit_
+
+
+def _ordered(kernel: Kernel, X: Vector, one_column: bool, most: int) -> tuple[NDArray[np.intp], Vector]:
+    """Return points in an order that puts similar ones beside each other, and their kernel matrix without noise."""
+    n = len(X)
+    if one_column:
+        order = np.argsort(X[:, 0], kind="stable")
+        chosen = order[np.linspace(0, n - 1, min(n, most)).round().astype(np.intp)]
+        return chosen, np.asarray(kernel(X[chosen], X[chosen]))
+    some = np.linspace(0, n - 1, min(n, most)).round().astype(np.intp)
+    K = np.asarray(kernel(X[some], X[some]))
+    centred = K - K.mean(axis=0) - K.mean(axis=1)[:, None] + K.mean()
+    last = len(K) - 1
+    component = linalg.eigh((centred + centred.T) / 2, subset_by_index=[last, last])[1][:, 0]
+    order = np.argsort(component if component[np.argmax(np.abs(component))] > 0 else -component, kind="stable")
+    return some[order], K[np.ix_(order, order)]
+
+
+def _curves(kernel: Kernel, X: Vector, names: Sequence[str]) -> dict[str, tuple[Vector, Vector]]:
+    """Return k(o, o + r e) along each column, the one that changes most first."""
+    origin = np.median(X, axis=0)
+    ranges = np.ptp(X, axis=0)
+    ranges = np.where(ranges > 0, ranges, 1.0)
+    r = np.linspace(0.0, 1.0, 201)
+    found = {}
+    for k, name in enumerate(names):
+        ahead, behind = (np.repeat(origin[None], len(r), axis=0) for _ in range(2))
+        ahead[:, k] += r * ranges[k]
+        behind[:, k] -= r * ranges[k]
+        right, left = (np.asarray(kernel(points, origin[None]))[:, 0] for points in (ahead, behind))
+        even = np.abs(right - left).max() <= 1e-9 * np.abs(right).max()
+        distance, value = (r, right) if even else (np.append(-r[:0:-1], r), np.append(left[:0:-1], right))
+        found[name] = (distance * (ranges[k] if len(names) == 1 else 1.0), value)
+    return dict(sorted(found.items(), key=lambda item: -float(np.mean(np.abs(item[1][1] - item[1][1].max())))))

@@ -1,0 +1,261 @@
+"""Criteria along the regularization path, and what each rule chooses there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernsel.path import PathValues, RegularizationPath
+from kernsel.plotting.figures import faint, foreground, legend_below, named, panels, require_matplotlib, set_labels
+from kernsel.plotting.path_of_model import path_of_model
+from kernsel.plotting.rules import STYLES, choices_of, drawn_alphas, hollow, mark_of, mark_used, rules_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["PathDisplay"]
+
+Vector = NDArray[np.float64]
+
+_DEPTH = 1.0  # how far below the best a log likelihood is shown, for each point
+_HEIGHT = 3.0  # how far above the best an error is shown, as a multiple
+_NICE = np.outer(10.0 ** np.arange(7), [1, 2, 5]).ravel()
+
+
+class PathDisplay:
+    """Criteria for all values of lambda, with the choice of each rule marked.
+
+    Errors, in the unit of the target, share the upper panel: the root of the mean squared leave-one-out error, that of GCV, and
+    the root mean square of the residual, which crosses the level of the noise where the discrepancy principle says. Rules that
+    have no curve there (discrepancy, L-curve corner, quasi-optimality) are marked on the residual. Log likelihoods share the
+    lower panel: for each point, below the best. The upper axis has the effective degrees of freedom.
+
+    Parameters
+    ----------
+    path : RegularizationPath
+    alpha : float, optional
+        The lambda of a model, marked, too.
+    rules : sequence of str, optional
+        Of :meth:`kernsel.RegularizationPath.best`. By default leave-one-out, GCV, likelihoods, the discrepancy principle if
+        the path knows the noise, and the corner of the L-curve.
+    tau : float
+        Of the discrepancy principle.
+    scale_known : bool
+        Are kernel and lambda variances, as in a Gaussian process? If not, likelihoods are taken at the best scale.
+
+    Attributes
+    ----------
+    choices_ : dict of str to float
+        The lambda of each rule.
+    problems_ : dict of str to str
+        Why rules have chosen none.
+    ax_ : matplotlib Axes
+        The upper panel.
+    axes_ : ndarray of matplotlib Axes
+        All of them.
+    figure_ : matplotlib Figure
+    lines_ : dict of str to matplotlib Line2D
+        The curves, by rule, and "residual".
+    marks_ : dict of str to matplotlib Line2D
+        By rule, and "model", a line in each panel.
+    dof_axis_ : matplotlib secondary axis
+    legend_ : matplotlib Legend
+
+    Examples
+    --------
+    >>> import numpy as np, kernsel as ks
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.linspace(0, 6, 80).reshape(-1, 1)
+    >>> y = np.sin(X[:, 0]) + 0.1 * rng.standard_normal(80)
+    >>> model = ks.GaussianProcessRegressor(noise="auto").fit(X, y)
+    >>> display = ks.plotting.PathDisplay.from_estimator(model)
+    >>> list(display.choices_)
+    ['loo', 'gcv', 'lml', 'reml', 'discrepancy', 'lcurve']
+    """
+
+    def __init__(
+        self,
+        *,
+        path: RegularizationPath,
+        alpha: float | None = None,
+        rules: Sequence[str] | None = None,
+        tau: float = 1.0,
+        scale_known: bool = False,
+    ) -> None:
+        self.path = path
+        self.alpha = alpha
+        self.rules = rules_of(path, rules, scale_known=scale_known)
+        self.tau = tau
+        self.choices_, self.problems_ = choices_of(path, self.rules, tau)
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any = None,
+        y: Any = None,
+        *,
+        rules: Sequence[str] | None = None,
+        tau: float = 1.0,
+        output: int = 0,
+        target_name: str | None = None,
+        units: Mapping[str, str] | None = None,
+        ax: Any = None,
+    ) -> Self:
+        """Draw the criteria of an estimator.
+
+        Parameters
+        ----------
+        estimator : GaussianProcessRegressor, KernelRidge, KernelRidgeCV, RidgeRegression or Selected
+            Fitted. Of a Gaussian process, the kernel without noise, and its noise as what is known of it.
+        X, y : array-like, optional
+            The training data. Those of a Gaussian process are known; others need `y`, unless they have chosen lambda along a
+            path.
+        rules, tau
+            As above.
+        output : int
+            Which target, where each has a lambda of its own.
+        target_name : str, optional
+        units : dict of str to str, optional
+            By names of the target.
+        ax : matplotlib Axes, or two of them, optional
+            One is divided.
+
+        Returns
+        -------
+        display : PathDisplay
+        """
+        require_matplotlib(f"{cls.__name__}.from_estimator")
+        of = path_of_model(estimator, X, y, output)
+        display = cls(path=of.path, alpha=of.alpha, rules=rules, tau=tau, scale_known=of.scale_known)
+        return display.plot(ax, target_name=target_name, units=units)
+
+    def plot(self, ax: Any = None, *, target_name: str | None = None, units: Mapping[str, str] | None = None) -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, or two of them, optional
+            A new figure by default.
+        target_name, units
+            As in `from_estimator`.
+
+        Returns
+        -------
+        display : PathDisplay
+        """
+        require_matplotlib(f"{type(self).__name__}.plot")
+        likelihoods = [rule for rule in self.rules if rule.endswith("ml")]
+        new, axes = ax is None, panels(ax, 2 if likelihoods else 1, height=1.35 if likelihoods else 1.1, sharex=True)
+        alphas = drawn_alphas(self.path, [*self.choices_.values(), *([] if self.alpha is None else [self.alpha])])
+        curves = self.path.at(alphas)
+        self.lines_: dict[str, Any] = {}
+        self.marks_: dict[str, Any] = {}
+        self._draw_errors(axes[0], curves, [rule for rule in self.rules if rule not in likelihoods])
+        name = target_name or "y"
+        set_labels(axes[0], "", f"error of {named(name, units)}")
+        if likelihoods:
+            self._draw_likelihoods(axes[1], curves, likelihoods)
+            set_labels(axes[1], "", "log likelihood per point, below the best")
+        if self.alpha is not None:
+            self.marks_["model"] = [one.axvline(self.alpha, **faint(1.2, ":")) for one in axes]
+        axes[0].set_xscale("log")
+        axes[0].set_xlim(alphas[0], alphas[-1])
+        for one in axes[:-1]:
+            one.tick_params(labelbottom=False)
+        axes[-1].set_xlabel("λ")
+        self.dof_axis_ = _with_degrees_of_freedom(axes[0], alphas, curves.effective_dof)
+        with_curve = {rule for rule in self.rules if rule in self.lines_}
+        handles = [mark_of(rule, self.choices_.get(rule), line=rule in with_curve) for rule in self.rules]
+        handles.append(self.lines_["residual"])
+        if self.path._noise is not None:
+            handles.append(self.noise_)
+        if self.alpha is not None:
+            handles.append(mark_used(self.alpha))
+        self.legend_ = legend_below(axes[-1], handles, "λ chosen by", grow=new)
+        self.axes_, self.ax_, self.figure_ = np.array(axes), axes[0], axes[0].figure
+        return self
+
+    def _draw_errors(self, ax: Axes, curves: PathValues, rules: Sequence[str]) -> None:
+        """Draw roots of mean squares, which are in the unit of the target."""
+        residual = _residual(self.path, curves)
+        (self.lines_["residual"],) = ax.plot(
+            curves.alphas, residual, color=foreground(), alpha=0.75, linewidth=1.2, label="residual (root mean square)"
+        )
+        if self.path._noise is not None:
+            self.noise_ = ax.axhline(self.path._noise, label="noise (standard deviation)", **faint(1.0, (0, (6, 3))))
+        best, most = [self.path._noise or 0.0], [float(residual.max())]
+        for rule in rules:
+            look, values = STYLES[rule], _error(self.path, curves, rule)
+            if values is not None:
+                (self.lines_[rule],) = ax.plot(curves.alphas, values, color=look.color, linestyle=look.line, linewidth=1.8)
+                best.append(float(values.min()))
+                most.append(float(values[-1]))
+            if rule in self.choices_:
+                at = self.path.at(self.choices_[rule])
+                own = _error(self.path, at, rule)
+                self._mark(ax, rule, float((own if own is not None else _residual(self.path, at))[0]))
+                best.append(float((own if own is not None else _residual(self.path, at))[0]))
+        top = min(1.08 * max(most), _HEIGHT * max(best))
+        ax.set_ylim(-0.03 * top, top)
+
+    def _draw_likelihoods(self, ax: Axes, curves: PathValues, rules: Sequence[str]) -> None:
+        lowest = 0.0
+        for rule in rules:
+            look, chosen = STYLES[rule], self.path.at(self.choices_[rule])
+            top = float(_likelihood(chosen, rule)[0])
+            values = (_likelihood(curves, rule) - top) / self.path._n
+            (self.lines_[rule],) = ax.plot(curves.alphas, values, color=look.color, linestyle=look.line, linewidth=1.8)
+            self._mark(ax, rule, 0.0)
+            lowest = min(lowest, float(values.min()))
+        depth = min(_DEPTH, -lowest) or _DEPTH
+        ax.set_ylim(-1.05 * depth, 0.12 * depth)
+
+    def _mark(self, ax: Axes, rule: str, value: float) -> None:
+        look = STYLES[rule]
+        (self.marks_[rule],) = ax.plot(self.choices_[rule], value, linestyle="none", zorder=3, **hollow(look, 8))
+
+
+def _residual(path: RegularizationPath, values: PathValues) -> Vector:
+    return np.asarray(values.residual_norm / (path._n * path._m) ** 0.5)
+
+
+def _error(path: RegularizationPath, values: PathValues, rule: str) -> Vector | None:
+    """Return the root mean squared error that a rule makes small; None if it is about something else."""
+    if rule in ("loo", "gcv"):
+        return np.asarray(np.sqrt(getattr(values, rule)))
+    if rule == "sure" and path._noise is not None:  # of new observations at the same points
+        return np.asarray(np.sqrt(np.maximum(values.risk + path._noise**2, 0.0)))
+    return None
+
+
+def _likelihood(values: PathValues, rule: str) -> Vector:
+    names = {"lml": "log_likelihood", "reml": "restricted_log_likelihood"}
+    name = names[rule.removeprefix("profiled_")]
+    return np.asarray(getattr(values, f"profiled_{name}" if rule.startswith("profiled_") else name))
+
+
+def _with_degrees_of_freedom(ax: Axes, alphas: Vector, dof: Vector) -> Any:
+    """Add an axis above with round numbers of degrees of freedom, where there is room for them."""
+    from matplotlib.ticker import NullLocator
+
+    above = ax.secondary_xaxis("top")
+    falling = dof[::-1]
+    places, labels = [], []
+    span, least = np.log(alphas[-1] / alphas[0]), 0.16
+    last = np.inf
+    for number in _NICE:
+        if not falling[0] < number < falling[-1]:
+            continue
+        at = float(np.interp(number, falling, np.log(alphas[::-1])))
+        if last - at > least * span and at - np.log(alphas[0]) > 0.03 * span:
+            places.append(np.exp(at))
+            labels.append(f"{number:.0f}")
+            last = at
+    above.set_xticks(places, labels)
+    above.xaxis.set_minor_locator(NullLocator())
+    above.set_xlabel("effective degrees of freedom")
+    return above

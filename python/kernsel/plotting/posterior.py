@@ -1,0 +1,427 @@
+"""The fit: mean, band and samples along one column, or mean and uncertainty over two."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats
+
+from kernsel.plotting.figures import (
+    BLUE,
+    OCHRE,
+    VERMILION,
+    foreground,
+    legend_below,
+    named,
+    panels,
+    percent,
+    points_style,
+    require_matplotlib,
+    room,
+    set_labels,
+    short_number,
+)
+from kernsel.plotting.models import column, column_names, name_of_target
+from kernsel.plotting.predicted import model_for_scene, predicted, scene_of, training_data
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["PosteriorDisplay"]
+
+Vector = NDArray[np.float64]
+
+_LIGHT, _DARK = "#f7f7f7", "#222222"  # of marks on a coloured map, the same in all styles
+
+
+class PosteriorDisplay:
+    """What a model has learnt, along one column or over two.
+
+    Along one: the mean, a band, samples and the data. Over two: the mean and how sure it is, as contours in two panels, with
+    the data. Where points have more columns, those are kept where they are, and the data, which are elsewhere, are only ticks
+    that show where in the column they are (over two columns: dots).
+
+    Parameters
+    ----------
+    grid : tuple of one or two ndarray
+        Values of the columns.
+    mean : ndarray of shape (len(grid[0]),) or (len(grid[1]), len(grid[0]))
+    lower, upper : ndarray of the same shape, optional
+        The band; for one column.
+    spread : ndarray of the same shape, optional
+        For two columns.
+    samples : ndarray of shape (len(grid[0]), s), optional
+        For one column.
+    X : ndarray of shape (n, len(grid)), optional
+        The data, in these columns.
+    y : ndarray of shape (n,), optional
+    on_grid : bool
+        Do the data have no other columns?
+    names : sequence of str, optional
+        Of the columns.
+    target_name, band_name, spread_name, mean_name, title : str
+    support : ndarray of int, optional
+        Points to be marked: support vectors.
+    classes : sequence of two, optional
+        Of a classifier: the names of the labels 0 and 1, which y has.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        The first panel.
+    axes_ : ndarray of matplotlib Axes
+    figure_ : matplotlib Figure
+    lines_ : list of matplotlib Line2D
+        The mean and the samples, for one column.
+    band_ : matplotlib artist or None
+    contours_ : list of matplotlib QuadContourSet
+        For two columns.
+    scatter_ : matplotlib artist or None
+    legend_ : matplotlib Legend or None
+
+    Examples
+    --------
+    >>> import numpy as np, kernsel as ks
+    >>> X = np.linspace(0, 6, 12).reshape(-1, 1)
+    >>> model = ks.GaussianProcessRegressor(noise=0.0).fit(X, np.sin(X[:, 0]))
+    >>> display = ks.plotting.PosteriorDisplay.from_estimator(model, n_samples=3)
+    >>> len(display.lines_), display.ax_.get_xlabel()
+    (4, 'x')
+    """
+
+    def __init__(
+        self,
+        *,
+        grid: Sequence[ArrayLike],
+        mean: ArrayLike,
+        lower: ArrayLike | None = None,
+        upper: ArrayLike | None = None,
+        spread: ArrayLike | None = None,
+        samples: ArrayLike | None = None,
+        X: ArrayLike | None = None,
+        y: ArrayLike | None = None,
+        on_grid: bool = True,
+        names: Sequence[str] | None = None,
+        target_name: str = "y",
+        band_name: str = "",
+        spread_name: str = "standard deviation",
+        mean_name: str = "mean",
+        title: str = "",
+        support: NDArray[np.intp] | None = None,
+        classes: Sequence[Any] | None = None,
+    ) -> None:
+        self.grid = tuple(column(axis, None, name="grid") for axis in grid)
+        if len(self.grid) not in (1, 2):
+            raise ValueError(f"grid: expected the values of one or two columns, got {len(self.grid)}")
+        shape = tuple(len(axis) for axis in self.grid[::-1])
+        self.mean = _of_shape("mean", mean, shape)
+        self.lower, self.upper, self.spread = (
+            None if values is None else _of_shape(name, values, shape)
+            for name, values in (("lower", lower), ("upper", upper), ("spread", spread))
+        )
+        self.samples = None if samples is None else np.asarray(samples, dtype=np.float64)
+        if self.samples is not None and (len(self.grid) == 2 or self.samples.shape != (*shape, self.samples.shape[-1])):
+            raise ValueError(f"samples: expected {shape[0]} rows for a grid of one column, got shape {self.samples.shape}")
+        self.X = None if X is None else np.asarray(X, dtype=np.float64).reshape(-1, len(self.grid))
+        self.y = None if y is None or self.X is None else column(y, None, len(self.X))
+        self.on_grid = on_grid
+        self.names = column_names(None, len(self.grid)) if names is None else [str(name) for name in names]
+        self.target_name = target_name
+        self.band_name, self.spread_name, self.mean_name, self.title = band_name, spread_name, mean_name, title
+        self.support = np.zeros(0, dtype=np.intp) if support is None else support
+        self.classes = classes
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any = None,
+        y: Any = None,
+        *,
+        columns: Sequence[int | str] | int | str | None = None,
+        at: Mapping[Any, float] | None = None,
+        level: float = 0.95,
+        noisy: bool = False,
+        n_samples: int = 0,
+        random_state: Any = 0,
+        output: int = 0,
+        target_name: str | None = None,
+        units: Mapping[str, str] | None = None,
+        ax: Any = None,
+        scatter_kwargs: Mapping[str, Any] | None = None,
+        line_kwargs: Mapping[str, Any] | None = None,
+    ) -> Self:
+        """Draw the fit of an estimator.
+
+        The band is that of the function for a Gaussian process, that of the probability for a classifier, the bound of the
+        error for an interpolator, and the tube of width epsilon for an SVR, whose support vectors are marked. Kernel ridge and
+        ridge regression have none.
+
+        Parameters
+        ----------
+        estimator : any regressor of kernsel, GaussianProcessClassifier of two classes, or Selected
+            Fitted to columns of numbers.
+        X, y : array-like, optional
+            The training data, where the estimator does not keep them: SVR and RidgeRegression need X; KernelRidge and those two
+            show no targets without y.
+        columns : one or two int or str, optional
+            By default all if they are one or two, and otherwise the one along which the mean changes most.
+        at : dict of int or str to float, optional
+            Values of other columns; their medians by default.
+        level : float
+            Of the band.
+        noisy : bool
+            The band is that of observations; of a Gaussian process.
+        n_samples : int
+            How many samples of a Gaussian process are drawn along one column.
+        random_state : int, RandomState instance or None
+            Of the samples.
+        output : int
+            Which of several targets.
+        target_name : str, optional
+            By default the name of `y`, if it has one.
+        units : dict of str to str, optional
+            By names of columns and of the target.
+        ax : matplotlib Axes, or two of them for two columns, optional
+            One is divided.
+        scatter_kwargs, line_kwargs : dict, optional
+            For the data and the mean.
+
+        Returns
+        -------
+        display : PosteriorDisplay
+        """
+        require_matplotlib(f"{cls.__name__}.from_estimator")
+        model = model_for_scene(estimator)
+        if not 0 < level < 1:
+            raise ValueError(f"level: expected a number between 0 and 1, got {level!r}")
+        points, targets, support = training_data(model, X, y, output)
+        scene = scene_of(model, points, columns, at, output)
+        if n_samples and len(scene.columns) == 2:
+            raise ValueError(f"n_samples: samples are drawn along one column, expected 0 for two, got {n_samples}")
+        found = predicted(model, scene.points(), level, noisy, n_samples, random_state, output)
+        all_names = column_names(model, points.shape[1])
+        others = [k for k in range(points.shape[1]) if k not in scene.columns]
+        title = ", ".join(f"{all_names[k]} = {short_number(scene.center[k])}" for k in others[:3])
+        classes = getattr(model, "classes_", None)
+        name = name_of_target(target_name, y)
+        display = cls(
+            grid=scene.grid,
+            mean=scene.shaped(found.mean),
+            lower=scene.shaped(found.lower),
+            upper=scene.shaped(found.upper),
+            spread=scene.shaped(found.spread),
+            samples=found.samples,
+            X=points[:, scene.columns],
+            y=targets,
+            on_grid=not others,
+            names=[all_names[k] for k in scene.columns],
+            target_name=name if classes is None else f"probability of {classes[1]}",
+            band_name=found.band_name,
+            spread_name=found.spread_name,
+            mean_name=found.mean_name,
+            title=f"at {title}" + (", ..." if len(others) > 3 else "") if others else "",
+            support=support,
+            classes=classes,
+        )
+        return display.plot(ax, units=units, scatter_kwargs=scatter_kwargs, line_kwargs=line_kwargs)
+
+    @classmethod
+    def from_predictions(
+        cls,
+        grid: Sequence[ArrayLike] | ArrayLike,
+        mean: ArrayLike,
+        std: ArrayLike | None = None,
+        *,
+        samples: ArrayLike | None = None,
+        X: ArrayLike | None = None,
+        y: ArrayLike | None = None,
+        level: float = 0.95,
+        names: Sequence[str] | None = None,
+        target_name: str | None = None,
+        units: Mapping[str, str] | None = None,
+        ax: Any = None,
+    ) -> Self:
+        """Draw predictions of any model, at points of one column or on a grid of two.
+
+        Parameters
+        ----------
+        grid : array-like of shape (m,), or tuple of two of them
+        mean, std : array-like of shape (m,) or (len(grid[1]), len(grid[0]))
+        samples, X, y, names
+            As above.
+        level : float
+            Of the band.
+        target_name, units, ax
+            As in `from_estimator`.
+
+        Returns
+        -------
+        display : PosteriorDisplay
+        """
+        require_matplotlib(f"{cls.__name__}.from_predictions")
+        if not 0 < level < 1:
+            raise ValueError(f"level: expected a number between 0 and 1, got {level!r}")
+        axes: Any = grid if isinstance(grid, tuple) else (np.ravel(np.asarray(grid)),)
+        half = None if std is None else stats.norm.isf((1 - level) / 2) * np.asarray(std, dtype=np.float64)
+        center = np.asarray(mean, dtype=np.float64)
+        display = cls(
+            grid=axes,
+            mean=center,
+            lower=None if half is None else center - half,
+            upper=None if half is None else center + half,
+            spread=std,
+            samples=samples,
+            X=X,
+            y=y,
+            names=names,
+            target_name=name_of_target(target_name, y),
+            band_name=f"{percent(level)} band",
+        )
+        return display.plot(ax, units=units)
+
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        units: Mapping[str, str] | None = None,
+        scatter_kwargs: Mapping[str, Any] | None = None,
+        line_kwargs: Mapping[str, Any] | None = None,
+    ) -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, or two of them for two columns with a spread, optional
+            A new figure by default.
+        units, scatter_kwargs, line_kwargs
+            As in `from_estimator`.
+
+        Returns
+        -------
+        display : PosteriorDisplay
+        """
+        require_matplotlib(f"{type(self).__name__}.plot")
+        new = ax is None
+        self._units, self._scatter_kwargs, self._line_kwargs = units, dict(scatter_kwargs or {}), dict(line_kwargs or {})
+        self.band_ = self.scatter_ = self.legend_ = None
+        self.lines_: list[Any] = []
+        self.contours_: list[Any] = []
+        if len(self.grid) == 1:
+            axes = panels(ax)
+            self._draw_line(axes[0], new)
+        else:
+            count = 1 if self.spread is None else 2
+            wide = room(ax)[0] >= 6.0
+            axes = panels(ax, *((1, count) if wide else (count, 1)), height=1.0 if wide or count == 1 else 1.9)
+            self._draw_plane(axes, new)
+        self.axes_, self.ax_, self.figure_ = np.array(axes), axes[0], axes[0].figure
+        return self
+
+    def _draw_line(self, ax: Axes, new: bool) -> None:
+        x = self.grid[0]
+        handles = []
+        if self.lower is not None and self.upper is not None:
+            self.band_ = ax.fill_between(
+                x, self.lower, self.upper, color=BLUE, alpha=0.3, linewidth=0, label=self.band_name or "band"
+            )
+        if self.samples is not None:
+            self.lines_ = ax.plot(x, self.samples, color=OCHRE, linewidth=0.8, alpha=0.8)
+        (mean,) = ax.plot(x, self.mean, **{"color": BLUE, "linewidth": 2.0, "label": self.mean_name, **self._line_kwargs})
+        handles.append(mean)
+        if self.band_ is not None:
+            handles.append(self.band_)
+        if self.lines_:
+            self.lines_[0].set_label("samples")
+            handles.append(self.lines_[0])
+        self.lines_ = [mean, *self.lines_]
+        if self.X is not None:
+            handles += self._draw_data_on_line(ax, self.X[:, 0])
+        ax.set_xlim(x[0], x[-1])
+        set_labels(ax, named(self.names[0], self._units), named(self.target_name, self._units))
+        if self.title:
+            ax.set_title(self.title, fontsize="small", loc="left")
+        self.legend_ = legend_below(ax, handles, grow=new)
+
+    def _draw_data_on_line(self, ax: Axes, x: Vector) -> list[Any]:
+        if self.y is None or not self.on_grid:
+            style = {"color": foreground(), "marker": "|", "markersize": 7, "markeredgewidth": 0.7, "linestyle": "none"}
+            alpha = float(np.clip(8 / len(x) ** 0.5, 0.15, 0.7))
+            place = ax.get_xaxis_transform()
+            (self.scatter_,) = ax.plot(
+                x, np.full(len(x), 0.02), transform=place, alpha=alpha, label="positions of the data", **style
+            )
+            return [self.scatter_]
+        style = points_style(len(x), foreground()) | self._scatter_kwargs
+        self.scatter_ = ax.scatter(x, self.y, **style, label="data")
+        handles = [self.scatter_]
+        if len(self.support):
+            ring = {"s": 46, "facecolors": "none", "edgecolors": VERMILION, "linewidths": 1.3}
+            handles.append(ax.scatter(x[self.support], self.y[self.support], label="support vectors", **ring))
+        return handles
+
+    def _draw_plane(self, axes: Sequence[Axes], new: bool) -> None:
+        from matplotlib.ticker import MaxNLocator
+
+        shown = [(self.mean, named(self.target_name, self._units), "viridis")]
+        if self.spread is not None:
+            shown.append(
+                (
+                    self.spread,
+                    named(self.spread_name, {self.spread_name: (self._units or {}).get(self.target_name, "")}),
+                    "cividis",
+                )
+            )
+        for ax, (values, name, colors) in zip(axes, shown, strict=True):
+            levels = MaxNLocator(11).tick_values(values.min(), values.max()) if np.ptp(values) else None
+            drawn = ax.contourf(*self.grid, values, levels=levels, cmap=colors)
+            self.contours_.append(drawn)
+            bar = ax.figure.colorbar(drawn, ax=ax, pad=0.03)
+            bar.outline.set_visible(False)
+            bar.set_label(name)
+            bar.locator = MaxNLocator(5)
+            bar.update_ticks()
+            if self.X is not None:
+                self._draw_data_on_plane(ax, self.X)
+            set_labels(ax, named(self.names[0], self._units), named(self.names[1], self._units))
+            ax.set_xlim(self.grid[0][[0, -1]])
+            ax.set_ylim(self.grid[1][[0, -1]])
+        if self.title:
+            axes[0].set_title(self.title, fontsize="small", loc="left")
+        if self.classes is not None:
+            self._draw_boundary(axes[0], axes[-1], new)
+
+    def _draw_boundary(self, ax: Axes, lowest: Axes, new: bool) -> None:
+        """Draw where both classes are as probable, in black and white, and say which mark is which class."""
+        from matplotlib.lines import Line2D
+
+        assert self.classes is not None
+        handles = []
+        if self.mean.min() < 0.5 < self.mean.max():
+            for color, width in ((_DARK, 3.0), (_LIGHT, 1.4)):
+                ax.contour(*self.grid, self.mean, levels=[0.5], colors=[color], linewidths=width)
+            handles.append(Line2D([], [], color=foreground(), label="as probable as not"))
+        if self.X is not None and self.y is not None:
+            look = {"markerfacecolor": _LIGHT, "markeredgecolor": _DARK, "linestyle": "none"}
+            handles += [Line2D([], [], marker=m, label=str(c), **look) for m, c in zip("o^", self.classes, strict=True)]
+        self.legend_ = legend_below(lowest, handles, grow=new)
+
+    def _draw_data_on_plane(self, ax: Axes, X: Vector) -> None:
+        """Draw the points, light with a dark edge, so that they are seen on every colour of the map."""
+        size = float(np.clip(1500 / len(X), 3, 22))
+        labels = np.zeros(len(X)) if self.classes is None or self.y is None else self.y
+        for label, marker in ((0, "o"), (1, "^")):
+            these = labels == label
+            if these.any():
+                style = {"s": size, "color": _LIGHT, "edgecolors": _DARK, "linewidths": min(0.5, size / 10), "marker": marker}
+                self.scatter_ = ax.scatter(X[these, 0], X[these, 1], **(style | self._scatter_kwargs))
+
+
+def _of_shape(name: str, values: Any, shape: tuple[int, ...]) -> Vector:
+    array = np.asarray(values, dtype=np.float64)
+    if array.shape != shape or not np.isfinite(array).all():
+        raise ValueError(f"{name}: expected finite numbers of shape {shape}, as the grid has, got shape {array.shape}")
+    return array
