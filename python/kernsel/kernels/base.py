@@ -232,7 +232,9 @@ class Kernel(ABC):
     def _of_theta(self, gradient: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the gradient in `theta` for one in the hyperparameters of the core."""
         # Each number of a hyperparameter belongs to one of theta; tied ones to the same; fixed ones to none.
-        places = np.array([at + i if at >= 0 else -1 for at, h, _ in self._layout() for i in range(h.n_elements)], dtype=np.intp)
+        places = np.array(
+            [at + i if at >= 0 else -1 for at, h, _ in self._layout() for i in range(h.n_elements)], dtype=np.intp
+        )
         own = np.empty(len(gradient))
         own[self._core_order()] = gradient
         free = places >= 0

@@ -64,6 +64,8 @@ def save(model: Any, path: str | os.PathLike[str], notes: Any = None) -> None:
     if form is None or type(model) is not form.estimator:
         raise TypeError(f"model: expected one of {', '.join(FORMS)}, got {type(model).__name__}; pickle and joblib take others")
     check_is_fitted(model)
+    if not hasattr(model, "n_features_in_"):
+        raise TypeError("model: its points are objects, or parts with names, and no array; use pickle or joblib for this model")
     arrays: dict[str, Any] = {}
     writing = Writing(arrays)
     writing.json["estimator"] = type(model).__name__

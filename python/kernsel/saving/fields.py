@@ -20,7 +20,6 @@ from kernsel.errors import NotPositiveSemidefiniteWarning
 from kernsel.kernels import Kernel, Precomputed
 from kernsel.kernels.algebra import Operation, as_kernel
 from kernsel.kernels.written import kernel_with_arrays
-from kernsel.points import reading_of
 from kernsel.saving.container import Container, plain_json
 
 __all__ = ["Fields", "Writing"]
@@ -77,7 +76,7 @@ class Writing:
         matrices: dict[str, NDArray[Any]] = {}
         text = repr(ours) if ours is None else repr(_with_names(ours, matrices))
         try:
-            if len(text) > LONGEST_KERNEL or reading_of(ours) is not None or _kernel_of(text, matrices) != ours:
+            if len(text) > LONGEST_KERNEL or _kernel_of(text, matrices) != ours:
                 raise _unwritable(f"{self.prefix}{name}", kernel)
         except (TypeError, ValueError, RecursionError):
             raise _unwritable(f"{self.prefix}{name}", kernel) from None
