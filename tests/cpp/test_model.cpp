@@ -111,10 +111,10 @@ void test_kernels() {
     CHECK(!kernsel::kernel_from_json(text, read).ok());
   // These are kernels, which no points fit.
   for (const char* text :
-       {"[\"rbf\",[]]", "[\"rbf\",[-1]]", "[\"matern\",1e300,[1]]", "[\"polynomial\",0,1e300,[]]", "[\"polynomial\",0,-1,[]]",
-        "[\"wendland\",0.5,[1]]", "[\"arc_cosine\",1e18,0,[1]]", "[\"on\",[1e300],[\"rbf\",[1]]]",
-        "[\"on\",[-1],[\"rbf\",[1]]]", "[\"project\",1e300,[1],[\"rbf\",[1]]]", "[\"project\",0,[1],[\"rbf\",[1]]]",
-        "[\"precomputed\",1e9,[1]]", "[\"precomputed\",2,[1]]", "[\"precomputed\",0,[]]",
+       {"[\"rbf\",[]]", "[\"rbf\",[-1]]", "[\"matern\",5e-324,[1]]", "[\"product_matern\",0,[1]]", "[\"matern\",1e300,[1]]",
+        "[\"polynomial\",0,1e300,[]]", "[\"polynomial\",0,-1,[]]", "[\"wendland\",0.5,[1]]", "[\"arc_cosine\",1e18,0,[1]]",
+        "[\"on\",[1e300],[\"rbf\",[1]]]", "[\"on\",[-1],[\"rbf\",[1]]]", "[\"project\",1e300,[1],[\"rbf\",[1]]]",
+        "[\"project\",0,[1],[\"rbf\",[1]]]", "[\"precomputed\",1e9,[1]]", "[\"precomputed\",2,[1]]", "[\"precomputed\",0,[]]",
         "[\"compose\",[\"white\",1],[\"rbf\",[1]]]", "[\"series\",[],[\"rbf\",[1]]]", "[\"pow\",-1,[\"rbf\",[1]]]"}) {
     CHECK(kernsel::kernel_from_json(text, read).ok());
     CHECK(!read.check(2).ok());
