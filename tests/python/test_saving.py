@@ -170,9 +170,9 @@ def test_notes_and_replacing(tmp_path):
     ks.save(model, str(path))
     assert ks.saving.read_notes(str(path)) is None
     before = path.read_bytes()
-    with pytest.raises(ValueError, match="Out of range float values are not JSON compliant"):
+    with pytest.raises(ValueError, match="notes: expected what JSON can hold, which has no nan"):
         ks.save(model, path, {"x": np.nan})
-    with pytest.raises(TypeError, match="not JSON serializable"):
+    with pytest.raises(TypeError, match=r"notes: .*not JSON serializable"):
         ks.save(model, path, object())
     assert path.read_bytes() == before
     assert names(tmp_path) == ["a.ksl"]

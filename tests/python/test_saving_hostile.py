@@ -96,16 +96,17 @@ def header(text=None, **entries):
 
 
 HEADERS = {
-    "nothing": (b"", "begins with a header of 0 bytes"),
-    "too short": (b"\1\0\0\0\0\0\0", "this is no model"),
-    "a length beyond the file": (struct.pack("<Q", 100) + b"{}", "a header of 100 bytes, and has 10 bytes"),
-    "a length of 2^64 - 1": (b"\xff" * 8 + b"{}", "a header of 18446744073709551615 bytes"),
-    "a header of 9 MB": (with_header(b"{" + b" " * (9 << 20)), "its header has"),
+    "nothing": (b"", "no file of kernsel.save, or cut short"),
+    "too short": (b"\1\0\0\0\0\0\0", "no file of kernsel.save"),
+    "a length beyond the file": (struct.pack("<Q", 100) + b"{}", "100 bytes of a header, in a file of 10"),
+    "a length of 2^64 - 1": (b"\xff" * 8 + b"{}", "18446744073709551615 bytes of a header"),
+    "a header of 9 MB": (with_header(b"{" + b" " * (9 << 20)), "bytes of a header, where 8388608 are allowed"),
     "no JSON": (with_header(b"PK\3\4" * 4), "its header is not JSON"),
     "half of JSON": (with_header(b'{"a": ['), "the header cannot be read as JSON"),
     "two values": (with_header(b"{} {}"), "the header cannot be read as JSON"),
     "no UTF-8": (with_header(b'{"\xff": 1}'), "the header cannot be read as JSON"),
-    "nested": (with_header(b'{"a":' + b"[" * 100_000 + b"]" * 100_000 + b"}"), "the header cannot be read as JSON"),
+    "nested": (with_header(b'{"a":' + b"[" * 100_000 + b"]" * 100_000 + b"}"), "more than 256 lists"),
+    "nested in a text": (with_header(b'{"[[' + b"[" * 1000 + b'\\"]": {}}'), "expected dtype, shape"),
     "many digits": (with_header(b'{"a":' + b"1" * 10_000 + b"}"), "the header cannot be read as JSON"),
     "NaN": (header('{"a": NaN}'), "the header cannot be read as JSON: NaN is not a finite number"),
     "1e999": (header('{"a": 1e999}'), "1e999 is not a finite number"),
