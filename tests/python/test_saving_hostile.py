@@ -174,6 +174,23 @@ def test_descriptions(attempt, valid):
     assert "array of shape" in attempt(file_of(large, metadata, arrays))
 
 
+def test_as_many_columns_as_there_are_numbers(attempt, valid):
+    for name in ("svr without support", "polynomials", "radial basis", "fourier", "linear", "svr of sparse points"):
+        _, (model, metadata, arrays) = valid(name)
+        many = 2**50
+        empty = {
+            key: (kind, [0, many], b"") for key, (kind, shape, _) in arrays.items() if len(shape) == 2 and "resid" not in key
+        }
+        model |= {"columns": many, "shape_fit_": [1, many]}
+        model.pop("column_names", None)
+        if model.get("features"):
+            model["features"]["columns"] = many
+            model["features"].pop("column_names", None)
+        for edited in (arrays, arrays | empty):
+            found = attempt(file_of(model, metadata, edited))
+            assert isinstance(found, str) or "svr" in name
+
+
 def test_truncated(attempt, valid):
     raw, _ = valid("gp of a table, two outputs")
     (length,) = struct.unpack("<Q", raw[:8])
