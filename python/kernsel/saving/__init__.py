@@ -12,7 +12,8 @@ module of each family of estimators says which fields it has. Notes, any JSON, a
 
 Regressions also have what a program without Python needs, under the same names in all of them: `core_kernel`, the kernel as
 JSON for C++ (``kernsel/kernel_json.hpp``), or null if it has a function of Python; `trend` or nothing; and the arrays
-``points`` X, ``coefficients`` C, ``trend_coefficients`` B, ``factor`` and ``offset`` of mean(z) = (k(z, X) C + h(z) B) * factor + offset.
+``points`` X, ``coefficients`` C, ``trend_coefficients`` B, ``factor`` and ``offset`` of the mean
+(k(z, X) C + h(z) B) * factor + offset at a point z.
 
 Reading trusts nothing: every number is checked as if a user had given it, every size compared with the length of the file, and
 classes come from a fixed table. What cannot be written so, such as a function of Python, is refused; pickle and joblib take it.
