@@ -1,5 +1,5 @@
-// Models of Python without Python: reads m and d, then points Z (m x d) from standard input, and for each file that is named prints
-// what model it is, its predictions at Z, and their standard deviations if it has some; or what is wrong with the file.
+// Models of Python without Python: reads m and d, then points Z (m x d) from standard input, and for each file that is named
+// prints what model it is, its predictions at Z, and their standard deviations if it has some; or what is wrong with the file.
 #include <cstdio>
 #include <iostream>
 #include <vector>

@@ -19,7 +19,7 @@ import kernsel as ks
 from kernsel import features
 from kernsel.kernels import RBF, FunctionKernel, Kernel, Precomputed, Sum, Transform
 from kernsel.saving import container
-from kernsel.structured import Spectrum
+from kernsel.structured import Mixed, Spectrum
 
 import saved
 
@@ -170,9 +170,9 @@ def test_notes_and_replacing(tmp_path):
     ks.save(model, str(path))
     assert ks.saving.read_notes(str(path)) is None
     before = path.read_bytes()
-    with pytest.raises(ValueError, match="Out of range float values are not JSON compliant"):
+    with pytest.raises(ValueError, match="notes: expected what JSON can hold, which has no nan"):
         ks.save(model, path, {"x": np.nan})
-    with pytest.raises(TypeError, match="not JSON serializable"):
+    with pytest.raises(TypeError, match=r"notes: .*not JSON serializable"):
         ks.save(model, path, object())
     assert path.read_bytes() == before
     assert names(tmp_path) == ["a.ksl"]
@@ -258,6 +258,9 @@ def test_kernels_that_are_too_much(tmp_path):
     with pytest.raises(TypeError, match="use pickle or joblib"):
         ks.save(model, tmp_path / "a.ksl")
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict(strings), model.predict(strings))
+    parts = Mixed(a=saved.X)  # numbers, but read by name
+    with pytest.raises(TypeError, match="use pickle or joblib"):
+        ks.save(ks.KernelRidge(RBF(1.0).on(["a"])).fit(parts, saved.y), tmp_path / "a.ksl")
 
 
 def test_what_is_no_fitted_estimator(tmp_path):

@@ -41,7 +41,7 @@ Kernel rbf(std::vector<double> length_scale);                               // e
 Kernel exponential(std::vector<double> length_scale);                       // exp(-r), which is Matern 1/2
 Kernel matern32(std::vector<double> length_scale);                          // (1 + a) exp(-a), a = 3^(1/2) r
 Kernel matern52(std::vector<double> length_scale);                          // (1 + a + a^2 / 3) exp(-a), a = 5^(1/2) r
-Kernel matern(double nu, std::vector<double> length_scale);                 // any smoothness nu, 0 < nu <= 100, or infinity
+Kernel matern(double nu, std::vector<double> length_scale);                 // any smoothness nu, 1e-6 <= nu <= 100, or infinity
 Kernel rational_quadratic(double alpha, std::vector<double> length_scale);  // (1 + r^2 / (2 alpha))^-alpha
 // exp(-2 sin(pi r)^2 / l^2), r the distance in periods: one for all columns, or one for each.
 Kernel periodic(double length_scale, std::vector<double> period);

@@ -123,8 +123,8 @@ class AnyMaternNode final : public NodeBase<AnyMaternNode<StepOf>> {
  public:
   AnyMaternNode(const char* name, double nu, std::vector<double> scale) : name_(name), nu_(nu), scale_(std::move(scale)) {}
   Status check(Index columns) const override {
-    if (!(nu_ > 0.0 && nu_ <= MaternTable::largest_nu))
-      return Status::invalid("matern: nu must be positive, and at most 100 (the squared exponential is the limit)");
+    if (!(nu_ >= MaternTable::smallest_nu && nu_ <= MaternTable::largest_nu))
+      return Status::invalid("matern: nu must be from 1e-6 to 100 (the squared exponential is the limit)");
     return check_scales(scale_, columns);
   }
   std::vector<double> theta() const override { return logarithms(scale_); }

@@ -19,8 +19,8 @@ namespace kernsel {
 
 class MaternTable {
  public:
-  static constexpr double largest_nu = 100.0;
-  static std::shared_ptr<const MaternTable> of(double nu);  // made once for each nu
+  static constexpr double smallest_nu = 1e-6, largest_nu = 100.0;  // integrals of less would take forever
+  static std::shared_ptr<const MaternTable> of(double nu);         // made once for each nu
   explicit MaternTable(double nu);
 
   // log f(a), a >= 0.

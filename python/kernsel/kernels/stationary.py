@@ -93,7 +93,7 @@ class Matern(Leaf):
     length_scale : float, array-like of shape (d,), or "auto"
     length_scale_bounds : pair of floats, array-like of shape (d, 2), "fixed" or "auto"
     nu : float
-        Positive, up to 100, or infinity. Not a hyperparameter: it is never selected.
+        From 1e-6 to 100, or infinity. Not a hyperparameter: it is never selected.
     product : bool
         False for the kernel of the distance r, as in scikit-learn; True for the product over the columns of kernels of one
         column each, as in kriging. Both are the same for nu = inf.
@@ -125,8 +125,8 @@ class Matern(Leaf):
 
     def _check(self) -> None:
         super()._check()
-        if not isinstance(self.nu, Real) or isinstance(self.nu, bool) or not (0 < self.nu <= 100 or self.nu == np.inf):
-            raise ValueError(f"nu: expected a positive number up to 100, or inf, got {self.nu!r}")
+        if not isinstance(self.nu, Real) or isinstance(self.nu, bool) or not (1e-6 <= self.nu <= 100 or self.nu == np.inf):
+            raise ValueError(f"nu: expected a number from 1e-6 to 100, or inf, got {self.nu!r}")
         if not isinstance(self.product, bool | np.bool_):
             raise TypeError(f"product: expected True or False, got {self.product!r}")
 

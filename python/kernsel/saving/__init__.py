@@ -10,6 +10,11 @@ text (:func:`kernsel.kernels.kernel` reads it), the points, coefficients, noise,
 computed again from these is: a Gaussian process is factorized when it is loaded, so a file grows with n d, not with n^2. The
 module of each family of estimators says which fields it has. Notes, any JSON, are the array ``notes`` of bytes.
 
+Regressions also have what a program without Python needs, under the same names in all of them: `core_kernel`, the kernel as
+JSON for C++ (``kernsel/kernel_json.hpp``), or null if it has a function of Python; `trend` or nothing; and the arrays
+``points`` X, ``coefficients`` C, ``trend_coefficients`` B, ``factor`` and ``offset`` of the mean
+(k(z, X) C + h(z) B) * factor + offset at a point z.
+
 Reading trusts nothing: every number is checked as if a user had given it, every size compared with the length of the file, and
 classes come from a fixed table. What cannot be written so, such as a function of Python, is refused; pickle and joblib take it.
 """
@@ -42,7 +47,7 @@ def save(model: Any, path: str | os.PathLike[str], notes: Any = None) -> None:
     path : str or path-like
         Usually ``*.ksl``. A file that is there is replaced, when all of the new one is written.
     notes : object
-        Anything that JSON can hold, for :func:`read_notes`.
+        Anything that JSON can hold (no nan), for :func:`read_notes`.
 
     Raises
     ------
@@ -64,6 +69,8 @@ def save(model: Any, path: str | os.PathLike[str], notes: Any = None) -> None:
     if form is None or type(model) is not form.estimator:
         raise TypeError(f"model: expected one of {', '.join(FORMS)}, got {type(model).__name__}; pickle and joblib take others")
     check_is_fitted(model)
+    if not hasattr(model, "n_features_in_"):
+        raise TypeError("model: its points are objects, or parts with names, and no array; use pickle or joblib for this model")
     arrays: dict[str, Any] = {}
     writing = Writing(arrays)
     writing.json["estimator"] = type(model).__name__
@@ -75,7 +82,7 @@ def save(model: Any, path: str | os.PathLike[str], notes: Any = None) -> None:
         writing.json["column_names"] = [str(name) for name in model.feature_names_in_]
     form.write(model, writing)
     if notes is not None:
-        arrays["notes"] = np.frombuffer(written_json(notes).encode("ascii"), dtype=np.uint8)
+        arrays["notes"] = np.frombuffer(_noted(notes), dtype=np.uint8)
     metadata = {"format": "kernsel", "version": str(_VERSION), "model": written_json(writing.json)}
     write_container(path, arrays, metadata)
 
@@ -112,7 +119,7 @@ def load(path: str | os.PathLike[str]) -> Any:
             form.read(model, given)
         return model
     except (ValueError, TypeError, RecursionError, OverflowError) as error:
-        raise ValueError(f"{path}: {error}") from error
+        raise ValueError(f"{path}: {error!s:.600}") from error
 
 
 def read_notes(path: str | os.PathLike[str]) -> Any:
@@ -133,6 +140,13 @@ def read_notes(path: str | os.PathLike[str]) -> Any:
         return plain_json(container.array("notes").tobytes(), "notes")
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from error
+
+
+def _noted(notes: Any) -> bytes:
+    try:
+        return written_json(notes).encode("ascii")
+    except (TypeError, ValueError, RecursionError) as error:
+        raise type(error)(f"notes: expected what JSON can hold, which has no nan and no infinity: {error}") from None
 
 
 def _opened(path: str | os.PathLike[str]) -> Container:

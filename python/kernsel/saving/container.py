@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Mapping
 from errno import ENOENT
 from math import isfinite, prod
@@ -26,6 +27,8 @@ __all__ = ["Container", "plain_json", "read_container", "write_container", "writ
 
 DTYPES = {"F64": "<f8", "F32": "<f4", "I64": "<i8", "BOOL": "|b1", "U8": "|u1"}
 LARGEST_HEADER = 2**23
+DEEPEST = 256  # Python and C++ read nested lists by recursion
+_TEXT = re.compile(r'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
 
 
 class Container:
@@ -109,12 +112,12 @@ def read_container(path: str | os.PathLike[str]) -> Container:
         size = os.fstat(file.fileno()).st_size
         length = int.from_bytes(file.read(8), "little")
         if size < 8 or length > size - 8:
-            raise ValueError(f"this is no model: it begins with a header of {length} bytes, and has {size} bytes in all")
+            raise ValueError(f"no file of kernsel.save, or cut short: {length} bytes of a header, in a file of {size}")
         if length > LARGEST_HEADER:
-            raise ValueError(f"this is no model: its header has {length} bytes, {LARGEST_HEADER} are allowed")
+            raise ValueError(f"no file of kernsel.save: {length} bytes of a header, where {LARGEST_HEADER} are allowed")
         raw = file.read(length)
     if not raw.startswith(b"{"):
-        raise ValueError("this is no model: its header is not JSON")
+        raise ValueError("no file of kernsel.save: its header is not JSON")
     header = plain_json(raw, "the header")
     metadata = header.pop("__metadata__", {})
     if not isinstance(metadata, dict) or not all(isinstance(value, str) for value in metadata.values()):
@@ -161,13 +164,20 @@ def _shown(value: Any) -> str:
     return shown if len(shown) <= 60 else f"{shown[:60]}..."
 
 
+def _depth(text: str) -> int:
+    """Return how many lists and objects are open at most; outside of texts, which are what takes most of the place."""
+    outside = np.frombuffer(_TEXT.sub("", text).encode("utf-8", "replace"), dtype=np.uint8)
+    steps = np.isin(outside, list(b"[{")).astype(np.int32) - np.isin(outside, list(b"]}"))
+    return int(np.cumsum(steps).max(initial=0))
+
+
 def written_json(value: Any) -> str:
     """Return JSON in ASCII, without numbers that JSON does not have."""
     return json.dumps(value, allow_nan=False, separators=(",", ":"))
 
 
 def plain_json(text: bytes | str, what: str) -> Any:
-    """Read JSON strictly: UTF-8, no name twice, finite numbers, not so deep that Python would give up."""
+    """Read JSON strictly: UTF-8, no name twice, finite numbers, and no more nesting than any model has."""
 
     def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         found: dict[str, Any] = {}
@@ -186,6 +196,8 @@ def plain_json(text: bytes | str, what: str) -> Any:
     try:
         if isinstance(text, bytes):
             text = text.decode("utf-8")
+        if _depth(text) > DEEPEST:
+            raise ValueError(f"more than {DEEPEST} lists and objects within each other")
         return json.loads(text, object_pairs_hook=members, parse_float=real, parse_constant=real)
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{what} cannot be read as JSON: {error}") from None

@@ -10,7 +10,7 @@ from kernsel.features import Fourier, Polynomial, RadialBasis
 from kernsel.kernels import DotProduct
 from kernsel.ridge_regression import RidgeRegression
 from kernsel.saving.fields import Fields, Writing
-from kernsel.saving.machines import columns_of, one_or_each, shaped
+from kernsel.saving.machines import columns_of, one_or_each, require_columns, shaped
 
 __all__ = ["read_features_regression", "write_features_regression"]
 
@@ -53,8 +53,10 @@ def read_features_regression(model: RidgeRegression, given: Fields) -> None:
             raise ValueError(f"features: expected {model.n_features_in_} columns, got {features.n_features_in_}")
         if isinstance(features, RadialBasis):
             features.centers_ = given.array("points", None, features.n_features_in_)
-            features.kernel_.diag(features.centers_[:1])
-        count = len(features.get_feature_names_out())
+            require_columns(features.kernel_, features.centers_)
+        count = len(features.powers_) if isinstance(features, Polynomial) else features._n_features_out
+        if not count:
+            raise ValueError("features: expected some, got none")
     if (features is None) != (model.features is None):
         raise ValueError("features: expected those of the parameters")
     coefficients = given.array("coefficients", count, None)

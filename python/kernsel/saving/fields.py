@@ -72,14 +72,15 @@ class Writing:
         self.json[name] = self._kernel(name, kernel)
 
     def _kernel(self, name: str, kernel: Any) -> str:
-        ours = as_kernel(kernel)
         matrices: dict[str, NDArray[Any]] = {}
-        text = repr(ours) if ours is None else repr(_with_names(ours, matrices))
         try:
-            if len(text) > LONGEST_KERNEL or _kernel_of(text, matrices) != ours:
-                raise _unwritable(f"{self.prefix}{name}", kernel)
+            ours = as_kernel(kernel)
+            text = repr(_with_names(ours, matrices)) if ours is not None else ""
+            exact = 0 < len(text) <= LONGEST_KERNEL and _kernel_of(text, matrices) == ours
         except (TypeError, ValueError, RecursionError):
-            raise _unwritable(f"{self.prefix}{name}", kernel) from None
+            exact = False
+        if not exact:
+            raise _unwritable(f"{self.prefix}{name}", kernel)
         for matrix, values in matrices.items():
             self.array(f"{name}.{matrix}", values)
         return text

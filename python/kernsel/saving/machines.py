@@ -20,10 +20,12 @@ from kernsel.support import SVR
 
 __all__ = [
     "columns_of",
+    "one_or_each",
     "read_cv",
     "read_interpolator",
     "read_ridge",
     "read_support",
+    "require_columns",
     "shaped",
     "write_cv",
     "write_interpolator",
@@ -57,14 +59,29 @@ def one_or_each(given: Fields, name: str, outputs: int) -> Any:
     return value if each else float(value)
 
 
-def _write_function(model: KernelRidge | KernelRidgeCV | KernelInterpolator, intercept: Any, to: Writing) -> None:
-    """Write kernel, points and coefficients: all that predictions need."""
-    kernel = None if isinstance(model.kernel_, str) else model.kernel_
-    if kernel is None:
-        to.json["kernel"] = None
+def _write_kernel(kernel: Kernel | str, to: Writing, *, for_cpp: bool = True) -> None:
+    """Write a kernel, or "precomputed" if the points are rows of its matrix, which C++ does not take."""
+    if isinstance(kernel, str):
+        to.json["kernel"] = kernel
     else:
         to.kernel("kernel", kernel)
-    to.predictor(kernel)
+    to.predictor(kernel if for_cpp and not isinstance(kernel, str) else None)
+
+
+def _read_kernel(given: Fields) -> Kernel | str:
+    """Read a kernel, or "precomputed"."""
+    return given.text("kernel") if given.json.get("kernel") == "precomputed" else given.kernel("kernel")
+
+
+def require_columns(kernel: Kernel, points: NDArray[Any]) -> None:
+    """Raise unless this is a kernel of points of so many columns."""
+    if len(points):
+        kernel.diag(points[:1])
+
+
+def _write_function(model: KernelRidge | KernelRidgeCV | KernelInterpolator, intercept: Any, to: Writing) -> None:
+    """Write kernel, points and coefficients: all that predictions need."""
+    _write_kernel(model.kernel_, to)
     coefficients = columns_of(model.dual_coef_)
     to.array("points", model.X_fit_)
     to.array("coefficients", coefficients)
@@ -74,10 +91,7 @@ def _write_function(model: KernelRidge | KernelRidgeCV | KernelInterpolator, int
 
 def _read_function(model: Any, given: Fields) -> int:
     """Read kernel, points and coefficients; return the number of outputs."""
-    if given.json.get("kernel", "") is None:
-        model.kernel_ = given.take("kernel") or "precomputed"
-    else:
-        model.kernel_ = given.kernel("kernel")
+    model.kernel_ = _read_kernel(given)
     model.X_fit_ = given.array("points", None, model.n_features_in_, dtype=_REAL)
     if isinstance(model.kernel_, str) and len(model.X_fit_) != model.n_features_in_:
         raise ValueError(f"points: expected a square kernel matrix, got shape {model.X_fit_.shape}")
@@ -88,7 +102,7 @@ def _read_function(model: Any, given: Fields) -> int:
     given.array("offset", outputs)  # for C++
     model.dual_coef_ = shaped(coefficients, given.flag("one_output"))
     if isinstance(model.kernel_, Kernel):
-        model.kernel_.diag(model.X_fit_[:1])  # refuses a kernel that is not one of so many columns
+        require_columns(model.kernel_, model.X_fit_)
     return outputs
 
 
@@ -183,14 +197,10 @@ def read_interpolator(model: KernelInterpolator, given: Fields) -> None:
 
 def write_support(model: SVR, to: Writing) -> None:
     """Write the support vectors and their coefficients."""
-    vectors, kernel = model.support_vectors_, None if isinstance(model.kernel_, str) else model.kernel_
+    vectors = model.support_vectors_
     dual: Any = model.dual_coef_
     is_sparse = sparse.issparse(vectors)
-    if kernel is None:
-        to.json["kernel"] = None
-    else:
-        to.kernel("kernel", kernel)
-    to.predictor(None if is_sparse else kernel)
+    _write_kernel(model.kernel_, to, for_cpp=not is_sparse)
     to.json["sparse"] = type(dual).__name__ if sparse.issparse(dual) else None
     if is_sparse:
         for name in ("data", "indices", "indptr"):
@@ -219,15 +229,16 @@ def read_support(model: SVR, given: Fields) -> None:
         raise ValueError(f"support: expected numbers of points, below {shape[0]} and each larger than the one before")
     count, d = len(support), model.n_features_in_
     coefficients = given.array("coefficients", count, 1).T
-    if given.json.get("kernel", "") is None:
-        model.kernel_ = given.take("kernel") or "precomputed"
+    model.kernel_ = _read_kernel(given)
+    if isinstance(model.kernel_, str):
         if shape != [d, d]:
             raise ValueError(f"shape_fit_: expected a square kernel matrix of {d} columns, got {shape}")
         model.support_vectors_ = given.array("points", 0, 0)
-    else:
-        model.kernel_ = given.kernel("kernel")
-        model.support_vectors_ = given.array("points", count, d) if kind is None else _sparse_points(given, kind, (count, d))
-        model.kernel_.diag(np.ones((1, d)))  # refuses a kernel that is not one of so many columns
+    elif kind is None:
+        model.support_vectors_ = given.array("points", count, d)
+        require_columns(model.kernel_, model.support_vectors_)
+    else:  # a row may have more columns than there is memory for
+        model.support_vectors_ = _sparse_points(given, kind, (count, d))
     model.dual_coef_ = coefficients if kind is None else _SPARSE[kind](coefficients)
     model.intercept_ = given.array("offset", 1)
     model.support_ = support.astype(np.int32)

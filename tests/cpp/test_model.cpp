@@ -1,0 +1,298 @@
+// Models from files: JSON, kernels as JSON, predictions against formulas, and files that are damaged or made to do harm.
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "check.hpp"
+#include "json.hpp"
+#include "kernsel/gram.hpp"
+#include "kernsel/kernel_json.hpp"
+#include "kernsel/model.hpp"
+
+using kernsel::Index;
+using kernsel::Json;
+using kernsel::Kernel;
+using kernsel::Model;
+using kernsel::Status;
+
+namespace {
+
+const char* const path = "test_model.ksl";
+
+bool is_json(const std::string& text) {
+  Json value;
+  return kernsel::parse_json(text, value).ok();
+}
+
+void test_json() {
+  Json value;
+  CHECK(kernsel::parse_json(R"( {"a" : [1, -2.5e-3, true, false, null], "b\u00e9\ud83d\ude00\n": {}} )", value).ok());
+  CHECK(value.find("a") != nullptr && value.find("a")->items.size() == 5);
+  CHECK(value.find("a")->items[1].number == -2.5e-3);
+  CHECK(value.find("b\xC3\xA9\xF0\x9F\x98\x80\n") != nullptr);
+  CHECK(value.find("c") == nullptr);
+  for (const char* text : {"0", "-0", "1e5", "1E+5", "0.5", "\"\"", "[]", "{}", " null "}) CHECK(is_json(text));
+  for (const char* text : {"",       " ",       "01",        "1.",          ".5",          "+1",          "-",
+                           "1e",     "0x1",     "inf",       "NaN",         "1e999",       "nul",         "[1,]",
+                           "[,]",    "[1 2]",   "{1:2}",     "{\"a\"}",     "{\"a\":}",    "{\"a\":1,}",  "\"",
+                           "\"\n\"", "\"\\x\"", "\"\\u12\"", "\"\\u12g4\"", "\"\\ud800\"", "\"\\udc00\"", "\"\\ud800\\u0041\"",
+                           "1 2",    "[",       "{",         "{\"a\":1",    "]",           "\"\\",        R"({"a":1,"a":2})"})
+    CHECK(!is_json(text));
+  CHECK(is_json(std::string(200, '[') + std::string(200, ']')));
+  CHECK(!is_json(std::string(300, '[') + std::string(300, ']')));
+  CHECK(!is_json(std::string(1'000'000, '[')));
+  std::string many = "[0";
+  for (int i = 0; i < 1'000'000; ++i) many += ",0";
+  CHECK(!is_json(many + "]"));
+  for (const double number : {0.1, -1.0 / 3.0, 5e-324, 1.7976931348623157e308, 123456789.0}) {
+    std::string text;
+    kernsel::append_number(text, number);
+    CHECK(kernsel::parse_json(text, value).ok() && value.number == number);
+  }
+}
+
+std::vector<double> matrix(const Kernel& k, const std::vector<double>& X, Index n) {
+  std::vector<double> K(static_cast<std::size_t>(n * n));
+  CHECK(kernsel::gram<double>(k, kernsel::rows(X.data(), n, 2), kernsel::rows(K.data(), n, n)).ok());
+  return K;
+}
+
+void test_kernels() {
+  const Index n = 7;
+  std::vector<double> X = random_numbers<double>(2 * n, 3);
+  const Kernel base = kernsel::rbf({0.7, 1.5});
+  const std::vector<Kernel> kernels = {
+      2.0 * base + kernsel::white(0.1),
+      (base + kernsel::constant(0.5)) * kernsel::matern(0.8, {2.0}) * kernsel::brownian(),
+      kernsel::pow(base, 0.3) + kernsel::pow(kernsel::dot_product(0.3), 3.0) + kernsel::exp(kernsel::polynomial(0.0, 2)),
+      kernsel::series({1.0, 0.0, 0.5}, kernsel::on(kernsel::rational_quadratic(0.4, {1.0}), {1})),
+      kernsel::compose(kernsel::exponential({2.0}), kernsel::normalize(kernsel::polynomial(0.5, 2, {3.0}))),
+      kernsel::quadratic_form({1.0, -0.5, 0.2, 0.3}, 2) + kernsel::transform(base, {1.0, 0.0, 0.3, 1.0}, 2),
+      kernsel::product_matern(1.5, {0.3, 0.4}) + kernsel::product_matern(3.25, {1.0}) + kernsel::wendland(2, {4.0}),
+      kernsel::arc_cosine(2, 0.1, {1.0}) + kernsel::radial_pair({2.0}) + kernsel::sigmoid(-0.2, {3.0}),
+      kernsel::periodic(1.2, {2.0}) + kernsel::spectral_mixture({1.0, 0.5}, {{1.0}, {2.0}}, {{3.0}, {4.0}}),
+  };
+  for (const Kernel& k : kernels) {
+    std::string json, again;
+    Kernel read = kernsel::constant(1.0);
+    CHECK(kernsel::kernel_to_json(k, json).ok());
+    CHECK(kernsel::kernel_from_json(json, read).ok());
+    CHECK(matrix(read, X, n) == matrix(k, X, n));
+    CHECK(read.theta() == k.theta());
+    CHECK(kernsel::kernel_to_json(read, again).ok() && again == json);
+  }
+  std::string json;
+  CHECK(kernsel::kernel_to_json(2.0 * base + kernsel::white(0.1), json).ok());
+  CHECK(json == R"(["sum",["scale",2,["rbf",[0.7,1.5]]],["white",0.1]])");
+  const std::vector<double> K = {1.0, 0.5, 0.5, 1.0};
+  Kernel read = base;
+  CHECK(kernsel::kernel_to_json(kernsel::precomputed(kernsel::rows(K.data(), 2, 2)), json).ok());
+  CHECK(kernsel::kernel_from_json(json, read).ok() && json == R"(["precomputed",2,[1,0.5,0.5,1]])");
+
+  // What cannot be written: functions of the caller's, and what is too deep or too long for a reader.
+  CHECK(!kernsel::kernel_to_json(base + kernsel::function({}), json).ok());
+  CHECK(!kernsel::kernel_to_json(kernsel::rbf({std::numeric_limits<double>::infinity()}), json).ok());
+  Kernel deep = base, wide = base, doubled = base;
+  for (int i = 0; i < 300; ++i) deep = kernsel::exp(deep);
+  for (int i = 0; i < 3000; ++i) wide = wide + base;
+  for (int i = 0; i < 60; ++i) doubled = kernsel::exp(doubled) * doubled;
+  CHECK(!kernsel::kernel_to_json(deep, json).ok());
+  CHECK(!kernsel::kernel_to_json(doubled, json).ok());
+  CHECK(kernsel::kernel_to_json(wide, json).ok());
+  CHECK(kernsel::kernel_from_json(json, read).ok() && read.parameters() == 6002);
+
+  for (const char* text :
+       {"3", "[]", "[3]", "[\"rfb\",[1]]", "[\"rbf\"]", "[\"rbf\",1]", "[\"rbf\",[\"1\"]]", "[\"rbf\",[1],2]", "[\"white\"]",
+        "[\"white\",[1]]", "[\"scale\",2]", "[\"scale\",2,3]", "[\"sum\",[\"white\",1]]", "[\"sum\"]",
+        "[\"exp\",[\"white\",1],[\"white\",1]]", "[\"on\",0,[\"white\",1]]", "[\"function\"]", "[\"warp\",[\"white\",1]]"})
+    CHECK(!kernsel::kernel_from_json(text, read).ok());
+  // These are kernels, which no points fit.
+  for (const char* text :
+       {"[\"rbf\",[]]", "[\"rbf\",[-1]]", "[\"matern\",5e-324,[1]]", "[\"product_matern\",0,[1]]", "[\"matern\",1e300,[1]]",
+        "[\"polynomial\",0,1e300,[]]", "[\"polynomial\",0,-1,[]]", "[\"wendland\",0.5,[1]]", "[\"arc_cosine\",1e18,0,[1]]",
+        "[\"on\",[1e300],[\"rbf\",[1]]]", "[\"on\",[-1],[\"rbf\",[1]]]", "[\"project\",1e300,[1],[\"rbf\",[1]]]",
+        "[\"project\",0,[1],[\"rbf\",[1]]]", "[\"precomputed\",1e9,[1]]", "[\"precomputed\",2,[1]]", "[\"precomputed\",0,[]]",
+        "[\"compose\",[\"white\",1],[\"rbf\",[1]]]", "[\"series\",[],[\"rbf\",[1]]]", "[\"pow\",-1,[\"rbf\",[1]]]"}) {
+    CHECK(kernsel::kernel_from_json(text, read).ok());
+    CHECK(!read.check(2).ok());
+  }
+}
+
+struct Numbers {
+  const char* name;
+  std::vector<Index> shape;
+  std::vector<double> values;
+};
+
+// A file as Python writes it.
+std::string file_of(const std::string& model, const std::vector<Numbers>& arrays) {
+  std::string quoted;
+  for (const char c : model) quoted += c == '"' ? "\\\"" : std::string(1, c);
+  std::string header = R"({"__metadata__":{"format":"kernsel","version":"1","model":")" + quoted + "\"}", data;
+  for (const Numbers& array : arrays) {
+    header += std::string(",\"") + array.name + "\":{\"dtype\":\"F64\",\"shape\":[";
+    for (std::size_t i = 0; i < array.shape.size(); ++i) header += (i ? "," : "") + std::to_string(array.shape[i]);
+    header += "],\"data_offsets\":[" + std::to_string(data.size()) + ",";
+    data.append(reinterpret_cast<const char*>(array.values.data()), array.values.size() * sizeof(double));
+    header += std::to_string(data.size()) + "]}";
+  }
+  header += "}";
+  header.append((8 - header.size() % 8) % 8, ' ');
+  std::string length(8, '\0');
+  for (std::size_t i = 0; i < 8; ++i) length[i] = static_cast<char>(header.size() >> 8 * i & 0xFF);
+  return length + header + data;
+}
+
+Status load(const std::string& bytes, Model& model) {
+  std::ofstream(path, std::ios::binary) << bytes;
+  return kernsel::load_model(path, model);
+}
+
+const char* const process =
+    R"({"estimator":"GaussianProcessRegressor","columns":1,"core_kernel":["scale",2,["rbf",[0.8]]],"trend":"constant","jitter":0.0})";
+
+std::vector<Numbers> process_arrays() {
+  return {{"points", {2, 1}, {0.3, 1.1}},
+          {"coefficients", {2, 1}, {0.7, -0.7}},
+          {"trend_coefficients", {1, 1}, {0.4}},
+          {"offset", {1}, {10.0}},
+          {"factor", {1}, {3.0}},
+          {"diagonal", {2}, {0.1, 0.2}},
+          {"scale", {1}, {1.5}}};
+}
+
+// Against formulas for two points, written out.
+void test_process() {
+  Model model;
+  CHECK(load(file_of(process, process_arrays()), model).ok());
+  CHECK(model.estimator() == "GaussianProcessRegressor" && model.points() == 2 && model.columns() == 1 && model.outputs() == 1);
+  CHECK(model.has_deviations() && model.kernel().theta() == (2.0 * kernsel::rbf({0.8})).theta());
+  const auto k = [](double x, double z) { return 2.0 * std::exp(-0.5 * (x - z) * (x - z) / 0.64); };
+  const double a = k(0.3, 0.3) + 0.1, b = k(0.3, 1.1), c = k(1.1, 1.1) + 0.2, det = a * c - b * b;
+  const std::vector<double> z = {-0.4, 0.3, 2.5};
+  std::vector<double> mean(3), deviation(3);
+  const auto to = [](std::vector<double>& values) { return kernsel::rows(values.data(), 3, 1); };
+  CHECK(model.predict(kernsel::rows(z.data(), 3, 1), to(mean), to(deviation)).ok());
+  for (std::size_t i = 0; i < 3; ++i) {
+    const double u = k(z[i], 0.3), v = k(z[i], 1.1);
+    const double expected = (0.7 * u - 0.7 * v + 0.4) * 3.0 + 10.0;
+    CHECK_BELOW(std::abs(mean[i] - expected), 1e3 * epsilon<double>() * 10.0);
+    const double solved_u = (c * u - b * v) / det, solved_v = (a * v - b * u) / det;  // K^-1 k(X, z)
+    const double r = 1.0 - (solved_u + solved_v), information = (a + c - 2.0 * b) / det;
+    const double variance = 2.0 - (u * solved_u + v * solved_v) + r * r / information;
+    CHECK_BELOW(std::abs(deviation[i] - std::sqrt(variance * 1.5) * 3.0), 1e3 * epsilon<double>() * 10.0);
+  }
+  CHECK(!model.predict(kernsel::rows(z.data(), 1, 3), to(mean)).ok());
+  CHECK(!model.predict(kernsel::rows(z.data(), 2, 1), to(mean)).ok());
+  CHECK(!model.predict(kernsel::rows(z.data(), 3, 1), to(mean), kernsel::rows(deviation.data(), 1, 3)).ok());
+  CHECK(model.predict(kernsel::rows(z.data(), 0, 1), kernsel::rows(mean.data(), 0, 1), kernsel::rows(mean.data(), 0, 1)).ok());
+  const Model none;
+  CHECK(none.estimator().empty() && !none.predict(kernsel::rows(z.data(), 3, 1), to(mean)).ok());
+}
+
+void test_linear() {
+  Model model;
+  const std::string text = R"({"estimator":"RidgeRegression","columns":2,"core_kernel":["polynomial",0,1,[]],"features":null})";
+  CHECK(load(file_of(text, {{"coefficients", {2, 2}, {1.0, 2.0, 3.0, 4.0}}, {"offset", {2}, {5.0, 6.0}}}), model).ok());
+  const std::vector<double> z = {1.0, 10.0};
+  std::vector<double> mean(2);
+  CHECK(model.predict(kernsel::rows(z.data(), 1, 2), kernsel::rows(mean.data(), 1, 2)).ok());
+  CHECK(mean == (std::vector<double>{36.0, 48.0}));
+  CHECK(!model.predict(kernsel::rows(z.data(), 1, 2), kernsel::rows(mean.data(), 1, 2), kernsel::rows(mean.data(), 1, 2)).ok());
+}
+
+// Loads a file and predicts, if it is a model: no crash, whatever it ends in.
+bool survives(const std::string& bytes) {
+  Model model;
+  if (!load(bytes, model).ok()) return false;
+  std::vector<double> z(static_cast<std::size_t>(3 * model.columns())), mean(static_cast<std::size_t>(3 * model.outputs())),
+      deviation(mean);
+  const auto Z = kernsel::rows(z.data(), 3, model.columns());
+  const auto to = kernsel::rows(mean.data(), 3, model.outputs()), spread = kernsel::rows(deviation.data(), 3, model.outputs());
+  return (model.has_deviations() ? model.predict(Z, to, spread) : model.predict(Z, to)).ok();
+}
+
+void test_hostile_files() {
+  const std::vector<Numbers> arrays = process_arrays();
+  const std::string valid = file_of(process, arrays);
+  CHECK(survives(valid));
+  for (std::size_t length = 0; length < valid.size(); ++length) CHECK(!survives(valid.substr(0, length)));
+  CHECK(!survives(valid + '\0'));
+  for (std::size_t at = 0; at < valid.size(); ++at)
+    for (const int bit : {0, 3, 6, 7}) {
+      std::string flipped = valid;
+      flipped[at] = static_cast<char>(flipped[at] ^ 1 << bit);
+      (void)survives(flipped);
+    }
+  std::mt19937 generator(5);
+  for (int i = 0; i < 500; ++i) {  // parts of the header over others
+    std::string mixed = valid;
+    const std::size_t from = generator() % (valid.size() - 40), to = generator() % (valid.size() - 40),
+                      count = generator() % 40;
+    std::memmove(&mixed[to], &valid[from], count);
+    (void)survives(mixed);
+  }
+  const std::string text = process;
+  const auto with = [&](const std::string& old, const std::string& other) {
+    std::string changed = text;
+    return file_of(changed.replace(changed.find(old), old.size(), other), arrays);
+  };
+  for (const char* trend : {"\"cubic\"", "3", "[]", "\"linear\"", "\"quadratic\"", "null"})
+    (void)survives(with("\"constant\"", trend));
+  CHECK(!survives(with("\"constant\"", "\"linear\"")));
+  for (const char* columns : {"0", "-1", "2", "0.5", "1e300", "9007199254740993", "\"1\"", "null"})
+    CHECK(!survives(with("\"columns\":1", std::string("\"columns\":") + columns)));
+  for (const char* jitter : {"-1", "null", "\"0\""}) CHECK(!survives(with("0.0", jitter)));
+  for (const char* kernel : {"null", "3", "[\"rbf\",[1,2]]", "[\"on\",[1],[\"rbf\",[1]]]", "[\"precomputed\",1,[1]]",
+                             "[\"constant\",1e308]", "[\"polynomial\",1e200,100,[]]"})
+    CHECK(!survives(with("[\"scale\",2,[\"rbf\",[0.8]]]", kernel)));
+  CHECK(!survives(with("[0.8]", "[" + std::string(100'000, '[') + "]")));
+
+  for (std::size_t i = 0; i < arrays.size(); ++i) {
+    std::vector<Numbers> other = arrays;
+    other.erase(other.begin() + static_cast<std::ptrdiff_t>(i));
+    (void)survives(file_of(process, other));
+    for (const double value :
+         {-1.0, 0.0, 1e308, 1e-320, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
+      other = arrays;
+      other[i].values[0] = value;
+      const bool survived = survives(file_of(process, other));
+      CHECK(!survived || std::isfinite(value));
+    }
+    for (const std::vector<Index>& shape : std::vector<std::vector<Index>>{{},
+                                                                           {0},
+                                                                           {-1},
+                                                                           {1, 1, 2},
+                                                                           {2, 2},
+                                                                           {Index{1} << 62, 4},
+                                                                           {Index{1} << 53},
+                                                                           {Index{1} << 32, Index{1} << 32, 2},
+                                                                           {0, Index{1} << 53}}) {
+      other = arrays;
+      other[i].shape = shape;
+      (void)survives(file_of(process, other));
+    }
+    other = arrays;
+    other[i].shape[0] = 0;
+    other[i].values.clear();
+    (void)survives(file_of(process, other));
+  }
+  Model model;
+  CHECK(!kernsel::load_model("there is no such file", model).ok());
+  CHECK(!kernsel::load_model(".", model).ok());
+  std::remove(path);
+}
+
+}  // namespace
+
+int main() {
+  test_json();
+  test_kernels();
+  test_process();
+  test_linear();
+  test_hostile_files();
+  return report("model");
+}
