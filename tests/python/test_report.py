@@ -10,6 +10,7 @@ from contextlib import redirect_stdout
 from dataclasses import replace
 from html.parser import HTMLParser
 from itertools import permutations
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -125,7 +126,7 @@ def of_model(model, table, seconds=0.1):
 
 
 def cars():
-    path = ks.__path__[0] + "/examples/cars.csv"
+    path = str(Path(ks.__file__).parent / "examples" / "cars.csv")
     return study(read_table(path, "dist"), criteria=("reml", "loo", "gcv"))
 
 
