@@ -52,7 +52,8 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
     kernel : Kernel, "auto", str or None
         "auto" is ``ConstantKernel("auto") * Matern("auto", nu=2.5, product=True)``, one length scale for each column, as in
         kriging; then the trend is a constant and the noise unknown unless they are given. None is scikit-learn's default,
-        ``ConstantKernel(1.0) * RBF(1.0)``. scikit-learn's kernels are taken, and text such as ``"RBF + Linear"``.
+        ``ConstantKernel(1.0) * RBF(1.0)``. scikit-learn's kernels are taken, and text such as ``"2 * RBF + Linear"``:
+        what it does not say is "auto".
     alpha : float, array-like of shape (n,), or "auto"
         Added to the diagonal of the kernel matrix, as in scikit-learn: variances of a noise that is known, or what makes the
         matrix safe to factorize. "auto" adds as much as rounding needs, `jitter_`, if no noise is given.

@@ -52,7 +52,8 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
         None and "auto" are ``RBF("auto")``, with length scales from the spread of each column. With "precomputed", X is the
         kernel matrix: (n, n) in `fit`, (n_test, n) in `predict`. scikit-learn's names ("linear", "rbf", "poly",
         "laplacian", "cosine", "sigmoid", "chi2", ...) stand for its kernels with `gamma`, `degree` and `coef0`, which
-        are fixed; other text is read as by :func:`kernsel.kernels.kernel`. A function is called with two points.
+        are fixed; other text, such as ``"RBF + Linear"``, is read by :func:`kernsel.kernels.kernel`, and what it does not
+        say is "auto". A function is called with two points.
         "sigmoid" and "additive_chi2" are not positive semidefinite: unless alpha is large enough, they raise
         :class:`kernsel.NotPositiveDefiniteError`.
     alpha : float, array-like of shape (n_targets,), or "auto"

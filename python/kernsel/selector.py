@@ -190,7 +190,7 @@ def select(
         exponential with a linear part. "search" builds kernels itself: it begins with none and with single ones, and goes on by
         adding to the best, multiplying it, exchanging a part or leaving one out, as long as that makes it better by more than
         the additional numbers found are worth (half the logarithm of n for each in a log density; 2 % for each in an error).
-        See :meth:`Selected.describe`.
+        See :meth:`Selected.describe`. What a text such as ``"RBF + Linear"`` does not say is "auto".
     criterion : str, Criterion or None
         See :mod:`kernsel.criteria`. None is that of the estimator, and "loo" without one.
     estimator : estimator, optional

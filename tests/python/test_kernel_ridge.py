@@ -292,7 +292,7 @@ def test_functions_as_kernels(data):
 
 
 @pytest.mark.parametrize(
-    ("text", "kernel"), [("RBF + Linear", RBF() + Linear()), ("2.0 * RBF(0.3).on([1])", 2.0 * RBF(0.3).on([1]))]
+    ("text", "kernel"), [("RBF + Linear", RBF("auto") + Linear("auto")), ("2.0 * RBF(0.3).on([1])", 2.0 * RBF(0.3).on([1]))]
 )
 def test_kernels_as_texts(data, text, kernel):
     X, Y, Z = data

@@ -41,7 +41,8 @@ class GaussianProcessClassifier(CallbackSupport, ClassifierMixin, BaseEstimator)
     ----------
     kernel : Kernel, "auto", str or None
         "auto" is a constant times ``Matern("auto", nu=2.5)``, one length scale for each column. None is scikit-learn's
-        default, ``1.0 * RBF(1.0)``, fixed. scikit-learn's kernels are taken, and text such as ``"RBF + Linear"``.
+        default, ``1.0 * RBF(1.0)``, fixed. scikit-learn's kernels are taken, and text such as ``"2 * RBF + Linear"``:
+        what it does not say is "auto".
     optimizer : {"auto", "l-bfgs-b", "fmin_l_bfgs_b"}, callable or None
         All three names are L-BFGS-B. None leaves the kernel as it is. A function f(objective, theta, bounds) returns the best
         theta and its value, as in scikit-learn.

@@ -90,10 +90,10 @@ def _classes() -> dict[str, Any]:
     }
 
 
-def kernel_argument(text: str, *, automatic: bool = False, columns: Mapping[str, Sequence[int]] | None = None) -> Kernel:
-    """Return the kernel of a text that was given as the argument `kernel` of something."""
+def kernel_argument(text: str, *, columns: Mapping[str, Sequence[int]] | None = None) -> Kernel:
+    """Return the kernel of a text that was given as the argument `kernel` of something that has data: these say the rest."""
     try:
-        return kernel(text, automatic=automatic, columns=columns)
+        return kernel(text, automatic=True, columns=columns)
     except ValueError as error:
         raise ValueError(str(error).replace("text:", "kernel:", 1)) from None
 

@@ -21,7 +21,7 @@ def kernel_of(given: Any, table: Table) -> Any:
     for column in table.columns:
         if column.kind == "category":
             columns[column.name] = [k for k, name in enumerate(table.names) if name.startswith(f"{column.name}=")]
-    return kernel_argument(given, automatic=True, columns=columns)
+    return kernel_argument(given, columns=columns)
 
 
 def label(kernel: Kernel, names: Sequence[str]) -> str:
