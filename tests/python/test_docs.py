@@ -4,6 +4,7 @@ import doctest
 import importlib
 import pkgutil
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -62,6 +63,23 @@ def test_readme_cpp(root, tmp_path):
         ]
         subprocess.run([*command, "-fopenmp", "-o", str(program)], check=True)
         assert subprocess.run([program], capture_output=True, text=True, check=True).stdout
+
+
+def test_readme_command_line(root, tmp_path, monkeypatch, rng, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("webbrowser.open", lambda address: True)
+    a, b = rng.uniform(size=(2, 30))
+    rows = zip(a, b, a + b**2, a - b, strict=True)
+    text = "a,b,dist,y\n" + "".join(",".join(map(repr, map(float, row))) + "\n" for row in rows)
+    for name in ("data.csv", "new.csv"):
+        (tmp_path / name).write_text(text)
+    commands = re.findall(r"^    kernsel (.*?)(?: +#.*)?$", (root / "README.md").read_text(), re.M)
+    assert {command.split()[0] for command in commands} == {"select", "predict", "report", "examples"}
+    for command in commands:
+        assert cli.main(shlex.split(command)) == 0, command
+    for name in ("model.ksl", "report.html", "predictions.csv", "model.html"):
+        assert (tmp_path / name).stat().st_size > 1000
+    assert "explains" in capsys.readouterr().out
 
 
 def test_readme_commands(root):

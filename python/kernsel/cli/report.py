@@ -25,7 +25,7 @@ def add(commands: Any) -> Any:
         help="write the page of a model, with figures",
         description="Write what is known of a model that `kernsel select` has saved: one HTML file that needs no other. "
         "Needs matplotlib: pip install 'kernsel[cli]'.",
-        epilog="examples:\n  kernsel report cars.ksl --open\n  kernsel report cars.ksl --output /tmp/cars.html",
+        epilog="examples:\n  kernsel report cars.ksl --open\n  kernsel report cars.ksl --output page.html",
     )
     parser.add_argument("model", metavar="MODEL", help="a .ksl file")
     parser.add_argument("--output", "-o", metavar="FILE", help="the name of the model with .html by default")
