@@ -96,11 +96,11 @@ def header(text=None, **entries):
 
 
 HEADERS = {
-    "nothing": (b"", "no file of kernsel.save, or cut short"),
-    "too short": (b"\1\0\0\0\0\0\0", "no file of kernsel.save"),
-    "a length beyond the file": (struct.pack("<Q", 100) + b"{}", "100 bytes of a header, in a file of 10"),
-    "a length of 2^64 - 1": (b"\xff" * 8 + b"{}", "18446744073709551615 bytes of a header"),
-    "a header of 9 MB": (with_header(b"{" + b" " * (9 << 20)), "bytes of a header, where 8388608 are allowed"),
+    "nothing": (b"", "this is no model"),
+    "too short": (b"\1\0\0\0\0\0\0", "this is no model"),
+    "a length beyond the file": (struct.pack("<Q", 100) + b"{}", "this is no model"),
+    "a length of 2^64 - 1": (b"\xff" * 8 + b"{}", "this is no model"),
+    "a header of 9 MB": (with_header(b"{" + b" " * (9 << 20)), "its header has 9437185 bytes, 8388608 are allowed"),
     "no JSON": (with_header(b"PK\3\4" * 4), "its header is not JSON"),
     "half of JSON": (with_header(b'{"a": ['), "the header cannot be read as JSON"),
     "two values": (with_header(b"{} {}"), "the header cannot be read as JSON"),

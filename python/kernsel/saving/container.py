@@ -112,12 +112,12 @@ def read_container(path: str | os.PathLike[str]) -> Container:
         size = os.fstat(file.fileno()).st_size
         length = int.from_bytes(file.read(8), "little")
         if size < 8 or length > size - 8:
-            raise ValueError(f"no file of kernsel.save, or cut short: {length} bytes of a header, in a file of {size}")
+            raise ValueError("this is no model: expected a file that kernsel.save has written, and all of it")
         if length > LARGEST_HEADER:
-            raise ValueError(f"no file of kernsel.save: {length} bytes of a header, where {LARGEST_HEADER} are allowed")
+            raise ValueError(f"this is no model: its header has {length} bytes, {LARGEST_HEADER} are allowed")
         raw = file.read(length)
     if not raw.startswith(b"{"):
-        raise ValueError("no file of kernsel.save: its header is not JSON")
+        raise ValueError("this is no model: its header is not JSON")
     header = plain_json(raw, "the header")
     metadata = header.pop("__metadata__", {})
     if not isinstance(metadata, dict) or not all(isinstance(value, str) for value in metadata.values()):
