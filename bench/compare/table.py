@@ -208,7 +208,7 @@ def support_vectors(n):
         objective, left = support.gap(RBF(1.0), X, y, 10.0, a, b)
         ours = ks.SVR(RBF(1.0), C=10.0, epsilon=support.EPSILON, tol=left / objective)
         theirs = SVR(kernel="rbf", gamma=0.5, C=10.0, epsilon=support.EPSILON, cache_size=500)
-        assert ours.fit(X, y).duality_gap_ <= left / objective
+        assert ours.fit(X, y).duality_gap_ <= 1.01 * left
         calls = {"kernsel": lambda: ours.fit(X, y), "scikit-learn": lambda: theirs.fit(X, y)}
         return f"support vector regression, n = {size}, same duality gap (scikit-learn: LIBSVM)", timed(calls, 1.0)
 

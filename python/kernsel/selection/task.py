@@ -27,7 +27,7 @@ _MANY = 600  # points, above which a search begins on some of them
 _SOME = 400
 _FEW = 100  # points: with noise these have more basins, and evaluations cost little
 _RANDOM_STARTS = {True: 5, False: 2}
-_SPARSE_STARTS, _TURNS, _POLISHED = 24, 2, 6
+_SPARSE_STARTS, _TURNS, _POLISHED = 24, 2, 6  # the first for 50 points, fewer for more
 _BETTER = 1e-3  # nats: by which turns must be better than what they are turns of
 
 
@@ -144,7 +144,8 @@ class Task:
         shift = 0.0 if self.generator is None else float(self.generator.random())
         made = starting_points(self.land, self.variance, self.noisy, _RANDOM_STARTS[self.few], shift)
         if self.few and self.land.of_column.any() and isinstance(self.working, Likelihood):
-            made += sparse_points(self.land, self.variance, _SPARSE_STARTS, shift)
+            count = min(_SPARSE_STARTS, 50 * _SPARSE_STARTS // len(self.used))
+            made += sparse_points(self.land, self.variance, count, shift)
         points = [self.unknowns.x_of(theta, log_noise) for theta, log_noise in made]
         if self.layout.has_values:
             points.insert(0, self.unknowns.x_of(self.layout.theta, points[0][-1] if self.unknown_noise else 0.0))
