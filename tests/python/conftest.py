@@ -20,7 +20,7 @@ settings.load_profile("kernsel")
 
 
 def pytest_configure(config):
-    config.addinivalue_line("markers", "core: rerun under every instruction set and with one thread (test_isa.py)")
+    config.addinivalue_line("markers", "core: rerun under every other instruction set (test_isa.py)")
     config.addinivalue_line("markers", "slow: takes more than some seconds")
 
 
