@@ -83,7 +83,7 @@ Status factorize(const TileSource<T>& A, LowerTiles<T>& L) {
       if (!jobs.wait(done_in(j), j + 1)) return;
       kernels.solve_transposed(rows, L.tile(), L.block(j, j), L.stride(j), tile, stride);
     }
-    done_in(i).store(j + 1, std::memory_order_release);
+    jobs.publish(done_in(i), j + 1);
   };
   return run_jobs(blocks * (blocks + 1) / 2, n * n * n / 300.0, factor_tile);
 }

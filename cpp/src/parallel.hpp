@@ -1,4 +1,4 @@
-// Jobs on a team of threads. The only file that knows OpenMP is parallel.cpp.
+// Jobs on a team of threads.
 //
 // run_jobs(count, cost, f) calls f(0), f(1), ... f(count - 1). Jobs start in ascending order, so that a job may wait for any
 // job with a lower number: whoever runs that one has already begun it. This is all the scheduling the library needs: no task
@@ -7,7 +7,9 @@
 
 #include <atomic>
 #include <chrono>
+#include <thread>
 
+#include "bell.hpp"
 #include "kernsel/status.hpp"
 
 namespace kernsel {
@@ -18,7 +20,13 @@ class Jobs {
   void stop(const Status& status);
   bool stopped() const { return stopped_.load(std::memory_order_relaxed); }
 
-  // Waits until counter >= value. False if the jobs were stopped meanwhile.
+  // Tells those who wait that something is done.
+  void publish(std::atomic<Index>& counter, Index value) {
+    counter.store(value);
+    progress_.ring();
+  }
+
+  // Waits until a job has published counter >= value. False if the jobs were stopped meanwhile.
   bool wait(const std::atomic<Index>& counter, Index value) {
     return counter.load(std::memory_order_acquire) >= value || wait_slowly(counter, value);
   }
@@ -34,9 +42,10 @@ class Jobs {
 
   std::atomic<Index> next_{0};
   std::atomic<bool> stopped_{false};
-  std::atomic<int> arrived_{0};
   std::atomic<bool> claimed_{false};
+  Bell progress_;
   Status status_;
+  std::thread::id caller_ = std::this_thread::get_id();
   std::chrono::steady_clock::time_point next_check_;
 };
 

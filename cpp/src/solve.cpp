@@ -83,12 +83,12 @@ Status substitute_together(const LowerTiles<T>& L, const Panel<T>& X, bool backw
     return [&solved, &jobs, value](Index k) { return jobs.wait(solved[static_cast<std::size_t>(k)], value); };
   };
   Status status = run_jobs(blocks, cost, [&](Jobs& jobs, Index i) {
-    if (forward_block(L, X, i, ready(jobs, 1))) solved[static_cast<std::size_t>(i)].store(1, std::memory_order_release);
+    if (forward_block(L, X, i, ready(jobs, 1))) jobs.publish(solved[static_cast<std::size_t>(i)], 1);
   });
   if (!backward || !status.ok()) return status;
   return run_jobs(blocks, cost, [&](Jobs& jobs, Index job) {
     const Index i = blocks - 1 - job;
-    if (backward_block(L, X, i, ready(jobs, 2))) solved[static_cast<std::size_t>(i)].store(2, std::memory_order_release);
+    if (backward_block(L, X, i, ready(jobs, 2))) jobs.publish(solved[static_cast<std::size_t>(i)], 2);
   });
 }
 

@@ -1,0 +1,68 @@
+// Waiting for what another thread is about to do: looking for it busily for a moment, and then asleep until that thread rings.
+//
+// Spinning is bounded everywhere, since whoever is waited for may have lost its processor, for a time slice of some milliseconds, to
+// another process or to the very thread that spins.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#else
+#include <thread>
+#endif
+
+namespace kernsel {
+
+class Bell {
+ public:
+  // Waits until done(), at most for `patience`; returns done(). What done() reads must be written by sequentially consistent
+  // operations, each followed by ring(): the writer then sees that somebody sleeps, or the sleeper what was written.
+  template <class Done>
+  bool wait(const Done& done, std::chrono::microseconds patience) {
+    const auto start = std::chrono::steady_clock::now();
+    do {
+      for (int look = 0; look < 16; ++look) {
+        if (done()) return true;
+        relax();
+      }
+    } while (std::chrono::steady_clock::now() - start < spinning);
+    std::unique_lock<std::mutex> lock(mutex_);
+    sleepers_.fetch_add(1);
+    const bool holds = rung_.wait_until(lock, start + patience, done);
+    sleepers_.fetch_sub(1);
+    return holds;
+  }
+
+  void ring(int sleepers = all) {
+    const int asleep = sleepers_.load();
+    if (asleep == 0) return;
+    { const std::lock_guard<std::mutex> lock(mutex_); }  // whoever has looked in vain now sleeps
+    if (sleepers >= asleep) return rung_.notify_all();
+    for (int woken = 0; woken < sleepers; ++woken) rung_.notify_one();
+  }
+  static constexpr int all = 1 << 30;
+
+  // Longer than waking a thread takes, much shorter than a time slice.
+  static constexpr auto spinning = std::chrono::microseconds(50);
+
+ private:
+  static void relax() {
+#if defined(__x86_64__)
+    _mm_pause();
+#elif defined(__aarch64__) && defined(__GNUC__)
+    __asm__ __volatile__("yield");
+#else
+    std::this_thread::yield();
+#endif
+  }
+
+  std::atomic<int> sleepers_{0};
+  std::mutex mutex_;
+  std::condition_variable rung_;
+};
+
+}  // namespace kernsel

@@ -1,0 +1,319 @@
+#include "team.hpp"
+
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+#if defined(__unix__) || defined(__APPLE__)
+#include <pthread.h>
+#include <signal.h>
+#endif
+#if defined(__linux__)
+#include <sys/resource.h>
+#endif
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <new>
+#include <system_error>
+#include <thread>
+
+#include "bell.hpp"
+#include "kernsel/runtime.hpp"
+#include "processors.hpp"
+
+namespace kernsel {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+
+std::atomic<int> thread_limit{0};  // 0: none was set
+std::atomic<bool> forked{false};
+std::atomic<bool> team_whatever_happens{false};
+thread_local bool at_work = false;
+
+#if defined(__unix__) || defined(__APPLE__)
+// A child of fork() has the thread that called it and no other: entering a team there would wait for ever.
+[[maybe_unused]] const int fork_handler = pthread_atfork(nullptr, nullptr, [] { forked.store(true); });
+#endif
+
+// What OMP_NUM_THREADS says, 0 if nothing; of a list, one number for each level of nesting, the first.
+int asked_for_by_environment() {
+  static const int number = [] {
+    const char* text = std::getenv("OMP_NUM_THREADS");
+    const long value = text ? std::strtol(text, nullptr, 10) : 0;
+    return static_cast<int>(std::clamp<long>(value, 0, 1 << 16));
+  }();
+  return number;
+}
+
+}  // namespace
+
+int num_threads() {
+#if defined(KERNSEL_NO_THREADS)
+  return 1;
+#else
+  if (forked.load(std::memory_order_relaxed)) return 1;
+  const int limit = thread_limit.load(std::memory_order_relaxed), asked = asked_for_by_environment();
+#ifdef _OPENMP
+  const int available = omp_get_max_threads();
+#else
+  const int available = limit > 0 ? limit : asked > 0 ? asked : usable_processors();
+#endif
+  // Who names a number gets it. OpenMP's default counts the processors when it is loaded, and knows no quotas.
+  return limit > 0 ? std::min(limit, available) : asked > 0 ? available : std::min(available, usable_processors());
+#endif
+}
+
+void set_num_threads(int count) {
+  thread_limit.store(std::max(count, 1));
+#ifdef _OPENMP
+  if (!forked.load()) omp_set_num_threads(std::max(count, 1));
+#endif
+}
+
+const char* openmp_version() {
+#ifdef _OPENMP
+#define KERNSEL_TEXT(x) #x
+#define KERNSEL_TEXT_OF(x) KERNSEL_TEXT(x)
+  return KERNSEL_TEXT_OF(_OPENMP);
+#else
+  return "";
+#endif
+}
+
+void use_a_team_on_a_busy_machine(bool wish) { team_whatever_happens.store(wish); }
+
+#if defined(KERNSEL_NO_THREADS)
+
+void run_on_team(int, Task task, Task) { task.run(task.context); }
+bool leave_to_others() { return false; }
+Readiness team_readiness() { return Readiness::none; }
+
+#elif defined(KERNSEL_OPENMP_TEAM)
+
+void run_on_team(int threads, Task task, Task) {
+#pragma omp parallel num_threads(threads)
+  {
+    at_work = true;
+    task.run(task.context);
+    at_work = false;
+  }
+}
+bool leave_to_others() { return false; }
+Readiness team_readiness() {
+  return at_work || omp_in_parallel() || forked.load(std::memory_order_relaxed) ? Readiness::none : Readiness::awake;
+}
+
+#else
+
+namespace {
+
+// How often the calling thread has lost its processor while it could have gone on.
+long times_preempted() {
+#if defined(__linux__)
+  rusage usage;
+  if (getrusage(RUSAGE_THREAD, &usage) == 0) return usage.ru_nivcsw;
+#endif
+  return 0;
+}
+
+// The way to one caller's work.
+struct Door {
+  // State: whether it is open, how many members may still come in, how many are inside.
+  static constexpr std::uint32_t open_bit = 1U << 31, seat = 1U << 16, inside = 1, all_inside = seat - 1, all_seats = open_bit - seat;
+
+  std::atomic<bool> taken{false};  // by a caller
+  std::atomic<std::uint32_t> state{0};
+  std::atomic<int> threads{0};  // that may be at work in all of this process, as its caller has it
+  std::atomic<int> entered{0};    // by members since it was opened
+  std::atomic<int> preempted{0};  // of these, how often one lost its processor
+  Task task{};
+  Bell left;
+
+  // Written in one step, so that nobody is inside whom the caller does not know of.
+  bool enter() {
+    std::uint32_t now = state.load();
+    while ((now & open_bit) && (now & all_seats))
+      if (state.compare_exchange_weak(now, now - seat + inside)) return true;
+    return false;
+  }
+  void leave() {
+    std::uint32_t now = state.load();
+    while (!state.compare_exchange_weak(now, (now & open_bit) ? now + seat - inside : now - inside)) {
+    }
+    if (now == inside) left.ring();  // it was closed, and the last one inside has left
+  }
+};
+
+class Team {
+ public:
+  // Never destroyed: members sleep in it when the process ends.
+  static Team& get() {
+    alignas(Team) static unsigned char room[sizeof(Team)];
+    static Team* const team = new (room) Team;
+    return *team;
+  }
+
+  Door* open(int threads, Task task) {
+    const int vacancies = threads - working_.load();
+    if ((vacancies <= 0 && !task.lasting) || !start_members(threads - 1)) return nullptr;
+    for (Door& door : doors_) {
+      if (door.taken.load() || door.taken.exchange(true)) continue;
+      door.task = task;
+      door.threads.store(threads);
+      door.entered.store(0);
+      door.preempted.store(0);
+      open_doors_.fetch_add(1);
+      door.state.store(Door::open_bit + static_cast<std::uint32_t>(threads - 1) * Door::seat);
+      if (vacancies > 0) idle_.ring(vacancies);
+      return &door;
+    }
+    return nullptr;
+  }
+
+  void close(Door& door, Task meanwhile, Clock::time_point opened) {
+    door.state.fetch_and(Door::all_inside);
+    open_doors_.fetch_sub(1);
+    const auto empty = [&] { return door.state.load() == 0; };
+    // In a child that was forked by a job, the members that were inside do not exist.
+    while (!forked.load() && !door.left.wait(empty, milliseconds(50))) meanwhile.run(meanwhile.context);
+    const Clock::duration duration = Clock::now() - opened;
+    note(duration, door.preempted.load() > 0 || (door.entered.load() == 0 && duration > late));
+    door.taken.store(false);
+  }
+
+  void begin_work() { working_.fetch_add(1); }
+  void end_work() {
+    working_.fetch_sub(1);
+    awake_until_.store((Clock::now() + series).time_since_epoch().count());
+    if (open_doors_.load() > 0) idle_.ring(1);  // to another caller's work there was no room for one more thread
+  }
+  bool crowded() const { return working_.load() > allowed_.load(); }
+
+  Readiness readiness() const {
+    const Clock::rep now = Clock::now().time_since_epoch().count();
+    if (now < rest_until_.load()) return Readiness::none;
+    return now < awake_until_.load() ? Readiness::awake : Readiness::asleep;
+  }
+
+ private:
+  // After a member has lost its processor, callers work alone for a while, longer each time that it happens again. A member that loses
+  // it holds up its caller for up to a time slice of some milliseconds, which is what it may cost to find out whether it still does.
+  static constexpr Clock::duration shortest_rest = milliseconds(4), longest_rest = milliseconds(128);
+  // In a series of calls that follow each other as closely, the first one that finds the team asleep wakes it for the others.
+  static constexpr Clock::duration series = microseconds(200);
+  // A member that is to be woken comes in sooner than that, unless there is no processor for it.
+  static constexpr Clock::duration late = microseconds(500);
+
+  // A team's work is done, which took so long; `disturbed`: a member lost its processor meanwhile, or none got one.
+  void note(Clock::duration duration, bool disturbed) {
+    Clock::duration rest(rest_.load());
+    if (disturbed) {
+      rest = std::clamp<Clock::duration>(2 * rest, shortest_rest, longest_rest);
+      rest_until_.store((Clock::now() + rest).time_since_epoch().count());
+    } else {
+      rest = std::max<Clock::duration>(rest - duration, Clock::duration::zero());
+    }
+    rest_.store(rest.count());
+  }
+
+  bool start_members(int wanted) {
+    if (started_.load() >= wanted) return true;
+    const std::lock_guard<std::mutex> lock(starting_);
+#if defined(__unix__) || defined(__APPLE__)
+    sigset_t all, before;  // signals are for the application's threads
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+#endif
+    try {
+      for (; started_.load() < wanted; started_.fetch_add(1)) std::thread([this] { live(); }).detach();
+    } catch (const std::system_error&) {  // no more threads or memory to be had: those that there are must do
+    } catch (const std::bad_alloc&) {
+    }
+#if defined(__unix__) || defined(__APPLE__)
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+#endif
+    return started_.load() > 0;
+  }
+
+  // The life of a member.
+  [[noreturn]] void live() {
+    at_work = member_ = true;
+    for (;;) {
+      Door* door = nullptr;
+      const auto found = [&] { return (door = find_work()) != nullptr; };
+      if (!idle_.wait(found, std::chrono::hours(1))) continue;
+      const long before = times_preempted();
+      door->task.run(door->task.context);
+      if (times_preempted() > before) door->preempted.fetch_add(1);
+      working_.fetch_sub(1);
+      door->leave();
+    }
+  }
+
+  Door* find_work() {
+    if (open_doors_.load() == 0) return nullptr;
+    for (Door& door : doors_) {
+      if (!(door.state.load() & Door::open_bit)) continue;
+      const int threads = door.threads.load();
+      if (working_.load() >= threads || !door.enter()) continue;
+      door.entered.fetch_add(1);
+      working_.fetch_add(1);
+      allowed_.store(threads);
+      return &door;
+    }
+    return nullptr;
+  }
+
+ public:
+  static thread_local bool member_;
+
+ private:
+  Door doors_[16];
+  std::atomic<int> open_doors_{0};
+  std::atomic<int> working_{0};  // callers and members
+  std::atomic<int> allowed_{1};  // how many may be, by the last that was asked
+  std::atomic<int> started_{0};
+  std::mutex starting_;
+  std::atomic<Clock::rep> awake_until_{0}, rest_until_{0}, rest_{0};
+  Bell idle_;
+};
+
+thread_local bool Team::member_ = false;
+
+}  // namespace
+
+void run_on_team(int threads, Task task, Task meanwhile) {
+  if (at_work) return task.run(task.context);
+  Team& team = Team::get();
+  const Clock::time_point start = Clock::now();
+  at_work = true;
+  team.begin_work();
+  Door* door = threads > 1 ? team.open(threads, task) : nullptr;
+  task.run(task.context);
+  if (door) team.close(*door, meanwhile, start);
+  team.end_work();
+  at_work = false;
+}
+
+bool leave_to_others() { return Team::member_ && Team::get().crowded(); }
+
+Readiness team_readiness() {
+  if (forked.load(std::memory_order_relaxed)) return Readiness::none;
+  if (at_work) return Readiness::none;
+#ifdef _OPENMP
+  if (omp_in_parallel()) return Readiness::none;  // the application has its threads at work
+#endif
+  if (team_whatever_happens.load(std::memory_order_relaxed)) return Readiness::awake;
+  return Team::get().readiness();
+}
+
+#endif
+
+}  // namespace kernsel
