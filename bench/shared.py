@@ -1,11 +1,11 @@
 """Print what fits take on a machine that others use, too: ``python -m bench.shared``.
 
-Everything runs in fresh processes, one after the other, taking turns between one thread and the default number of threads: whoever
-fits a model beside other work should never lose by the threads that are there. With ``--other PYTHON`` the package of another
-environment (an earlier version) takes its turn, too.
+Everything runs in fresh processes, one after the other, taking turns between one thread and the default number of threads:
+whoever fits a model beside other work should never lose by the threads that are there. With ``--other NAME=PYTHON`` the package
+of another environment (an earlier version) takes its turn, too.
 
-Columns are milliseconds a fit: the median over the processes of each one's median fit, and the worst process; then both again as
-multiples of the median that one thread takes in the same situation.
+Columns are milliseconds a fit: the median over the processes of each one's median fit, and the worst process; then both again
+as multiples of the median that one thread takes in the same situation.
 """
 
 import argparse
@@ -62,9 +62,7 @@ def run(python, code, processes, processors, environment):
     command = [python, "-c", code]
     if processors:
         command = ["taskset", "-c", processors, *command]
-    started = [
-        subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment, cwd="/") for _ in range(processes)
-    ]
+    started = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment, cwd="/") for _ in range(processes)]
     return [json.loads(process.communicate()[0]) for process in started]
 
 

@@ -1,7 +1,7 @@
 // Waiting for what another thread is about to do: looking for it busily for a moment, and then asleep until that thread rings.
 //
-// Spinning is bounded everywhere, since whoever is waited for may have lost its processor, for a time slice of some milliseconds, to
-// another process or to the very thread that spins.
+// Spinning is bounded everywhere, since whoever is waited for may have lost its processor, for a time slice of some
+// milliseconds, to another process or to the very thread that spins.
 #pragma once
 
 #include <atomic>

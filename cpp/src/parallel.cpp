@@ -19,8 +19,8 @@ std::atomic<bool> team_for_any_work{false};
 
 constexpr auto time_between_checks = milliseconds(50);
 
-// In nanoseconds. Below the first a team costs more than it brings, even if it is awake; waking it takes some 50 microseconds. From
-// the last on, threads that get free while the work runs are welcome.
+// In nanoseconds. Below the first a team costs more than it brings, even if it is awake; waking it takes some 50 microseconds.
+// From the last on, threads that get free while the work runs are welcome.
 constexpr double worth_a_team = 4e4, worth_waking_a_team = 3e5, lasting = 2e7;
 
 // How many threads are to work, the caller included.

@@ -5,6 +5,7 @@
 #endif
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <string>
@@ -25,8 +26,8 @@ std::string first_line(const std::string& path) {
   return read ? line : "";
 }
 
-// Processors by the quota of one folder of control groups, 0 if it sets none: version 2 writes "quota period" or "max period" into
-// one file, version 1 the two numbers into two (-1 for none).
+// Processors by the quota of one folder of control groups, 0 if it sets none: version 2 writes "quota period" or "max period"
+// into one file, version 1 the two numbers into two (-1 for none).
 double quota_of(const std::string& folder) {
   double quota = 0.0, period = 0.0;
   if (std::sscanf(first_line(folder + "/cpu.max").c_str(), "%lf %lf", &quota, &period) != 2) {
@@ -36,20 +37,9 @@ double quota_of(const std::string& folder) {
   return quota > 0.0 && period > 0.0 ? quota / period : 0.0;
 }
 
-// The smallest quota of the folders from `path` up to the root of the hierarchy mounted at `root`.
-double smallest_quota(const std::string& root, std::string path) {
-  double smallest = 0.0;
-  for (;;) {
-    const double quota = quota_of(root + path);
-    if (quota > 0.0 && (smallest == 0.0 || quota < smallest)) smallest = quota;
-    const std::size_t slash = path.rfind('/');
-    if (slash == std::string::npos) return smallest;
-    path.resize(slash);
-  }
-}
-
-// Processors by the quota of this process's control group, 0 if there is none. /proc/self/cgroup has lines "0::/path" (version 2) and
-// "4:cpu,cpuacct:/path" (version 1); inside a container the path may be one of the host's, and the root is then what counts.
+// Processors by the quota of this process's control group, 0 if there is none. /proc/self/cgroup has lines "0::/path" (version
+// 2) and "4:cpu,cpuacct:/path" (version 1); inside a container the path may be one of the host's, and the root is then what
+// counts.
 double quota() {
   std::FILE* file = std::fopen("/proc/self/cgroup", "re");
   if (!file) return 0.0;
@@ -85,10 +75,27 @@ int in_affinity_mask() { return static_cast<int>(std::thread::hardware_concurren
 
 }  // namespace
 
+double smallest_quota(const std::string& root, std::string group) {
+  double smallest = 0.0;
+#if defined(__linux__)
+  for (;;) {
+    const double quota = quota_of(root + group);
+    if (quota > 0.0 && (smallest == 0.0 || quota < smallest)) smallest = quota;
+    const std::size_t slash = group.rfind('/');
+    if (slash == std::string::npos) break;
+    group.resize(slash);
+  }
+#else
+  static_cast<void>(root);
+  static_cast<void>(group);
+#endif
+  return smallest;
+}
+
 int usable_processors() {
   static const double limit = quota();  // read once: it takes some ten system calls
   const int processors = std::max(in_affinity_mask(), 1);
-  return limit > 0.0 ? std::clamp(static_cast<int>(limit), 1, processors) : processors;
+  return limit > 0.0 ? std::clamp(static_cast<int>(std::lround(std::min(limit, 1e6))), 1, processors) : processors;
 }
 
 }  // namespace kernsel

@@ -126,11 +126,12 @@ long times_preempted() {
 // The way to one caller's work.
 struct Door {
   // State: whether it is open, how many members may still come in, how many are inside.
-  static constexpr std::uint32_t open_bit = 1U << 31, seat = 1U << 16, inside = 1, all_inside = seat - 1, all_seats = open_bit - seat;
+  static constexpr std::uint32_t open_bit = 1U << 31, seat = 1U << 16, inside = 1, all_inside = seat - 1,
+                                 all_seats = open_bit - seat;
 
   std::atomic<bool> taken{false};  // by a caller
   std::atomic<std::uint32_t> state{0};
-  std::atomic<int> threads{0};  // that may be at work in all of this process, as its caller has it
+  std::atomic<int> threads{0};    // that may be at work in all of this process, as its caller has it
   std::atomic<int> entered{0};    // by members since it was opened
   std::atomic<int> preempted{0};  // of these, how often one lost its processor
   Task task{};
@@ -203,8 +204,9 @@ class Team {
   }
 
  private:
-  // After a member has lost its processor, callers work alone for a while, longer each time that it happens again. A member that loses
-  // it holds up its caller for up to a time slice of some milliseconds, which is what it may cost to find out whether it still does.
+  // After a member has lost its processor, callers work alone for a while, longer each time that it happens again. A member
+  // that loses it holds up its caller for up to a time slice of some milliseconds, which is what it may cost to find out
+  // whether it still does.
   static constexpr Clock::duration shortest_rest = milliseconds(4), longest_rest = milliseconds(128);
   // In a series of calls that follow each other as closely, the first one that finds the team asleep wakes it for the others.
   static constexpr Clock::duration series = microseconds(200);

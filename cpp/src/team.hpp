@@ -1,7 +1,7 @@
 // The threads that help with jobs, and how many there may be. team.cpp is the only file that knows threads and OpenMP.
 //
-// A caller opens a door to its work, works itself, and closes the door when it finds nothing left to begin. It then waits for the
-// members of the team that are inside, and for nobody else: a member that got no processor meanwhile costs nothing.
+// A caller opens a door to its work, works itself, and closes the door when it finds nothing left to begin. It then waits for
+// the members of the team that are inside, and for nobody else: a member that got no processor meanwhile costs nothing.
 #pragma once
 
 namespace kernsel {
@@ -12,16 +12,16 @@ struct Task {
   bool lasting = false;  // so long that it pays to let in members who are busy elsewhere when it begins
 };
 
-// Runs task.run on the calling thread, and meanwhile on up to `threads` - 1 members of the team. It must return when nothing is left
-// to begin. While the caller waits for members to come out, it calls `meanwhile` some twenty times a second.
+// Runs task.run on the calling thread, and meanwhile on up to `threads` - 1 members of the team. It must return when nothing is
+// left to begin. While the caller waits for members to come out, it calls `meanwhile` some twenty times a second.
 void run_on_team(int threads, Task task, Task meanwhile);
 
 // Whether the calling thread should leave its work to others: it is a member, and more threads are at work than there may be.
 bool leave_to_others();
 
-// Whether a team would be of use to the calling thread now. A member that finds nothing to do looks for work for a moment, awake,
-// before it sleeps. `none`: the caller is at work for a team itself, or is a child of fork(), or a member has just lost its processor
-// to somebody else, so that the next one would be waited for.
+// Whether a team would be of use to the calling thread now. A member that finds nothing to do looks for work for a moment,
+// awake, before it sleeps. `none`: the caller is at work for a team itself, or is a child of fork(), or a member has just lost
+// its processor to somebody else, so that the next one would be waited for.
 enum class Readiness { none, asleep, awake };
 Readiness team_readiness();
 

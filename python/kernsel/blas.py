@@ -40,8 +40,8 @@ class _Limit:
     """One BLAS thread for the process while any of its threads asks for it; the numbers that were, afterwards.
 
     BLAS has one number for all threads of the process, so that each thread setting and restoring it would restore what another
-    has set. The first that comes sets it, and the last that goes restores it. A KeyboardInterrupt may come between any two lines:
-    threads are a set, so that what it leaves behind is put right by the thread's next ``begin`` and ``end``.
+    has set. The first that comes sets it, and the last that goes restores it. A KeyboardInterrupt may come between any two
+    lines: threads are a set, so that what it leaves behind is put right by the thread's next ``begin`` and ``end``.
     """
 
     def __init__(self) -> None:
@@ -85,7 +85,8 @@ if hasattr(os, "register_at_fork"):
 def with_one_blas_thread(function: Callable[P, R]) -> Callable[P, R]:
     """Return the function, run while BLAS has one thread: for small matrices between computations of the core.
 
-    BLAS's own threads wait busily for a while after each call, on the processors that ours need: a search took four times as long.
+    BLAS's own threads wait busily for a while after each call, on the processors that ours need: a search took four times as
+    long.
     """
 
     @wraps(function)

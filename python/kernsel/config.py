@@ -11,7 +11,19 @@ __all__ = ["get_cmake_dir", "get_include", "get_num_threads", "set_num_threads",
 
 
 def get_num_threads() -> int:
-    """Return the number of threads that computations started from this thread may use."""
+    """Return the number of threads that computations started from this thread may use.
+
+    As many as ``set_num_threads`` or the environment variable ``OMP_NUM_THREADS`` asked for; or else as the process has
+    processors, by its affinity (``taskset``) and the quota of its container. ``threadpoolctl.threadpool_limits`` lowers it, and
+    it is 1 in a child of ``fork``. Beside other work on the same processors fewer may run: a computation never waits for a
+    thread that has no processor.
+
+    Examples
+    --------
+    >>> import kernsel as ks
+    >>> ks.get_num_threads() >= 1
+    True
+    """
     return _core.num_threads()
 
 
@@ -77,7 +89,7 @@ def show_config(mode: Literal["print", "dict"] = "print") -> dict[str, Any] | No
     print(f"kernsel {config['version']}")
     print(f"  instruction set  {config['isa']}, of {', '.join(config['isa_available'])} (KERNSEL_ISA chooses)")
     print(f"  threads          {config['threads']}")
-    print(f"  OpenMP           {config['openmp'] or 'none: everything runs on one thread'}")
+    print(f"  OpenMP           {config['openmp'] or 'none'}")
     print(f"  Eigen            {config['eigen']}")
     print(f"  compiler         {config['compiler']}")
     print(f"  memory           {'unknown' if memory is None else f'{memory / 2**30:.1f} GiB available'}")

@@ -1,11 +1,23 @@
-// The team: every job runs once, waiting for earlier jobs never deadlocks, and a stop reaches everybody.
+// The team: every job runs once, waiting for earlier jobs never deadlocks, a stop reaches everybody, and nobody waits for a
+// member that has not begun.
+#if defined(__unix__)
+#include <sys/wait.h>
+#include <unistd.h>
+#endif
+
 #include <atomic>
 #include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "check.hpp"
 #include "kernsel/runtime.hpp"
 #include "parallel.hpp"
+#include "processors.hpp"
 
 using kernsel::Code;
 using kernsel::Index;
@@ -30,7 +42,7 @@ void chain() {
   const auto link = [&](Jobs& jobs, Index job) {
     if (!jobs.wait(done, job)) return;
     if (done.load() != job) ++out_of_order;
-    done.store(job + 1, std::memory_order_release);
+    jobs.publish(done, job + 1);
   };
   CHECK(kernsel::run_jobs(2000, worth_a_team, link).ok());
   CHECK(done == 2000);
@@ -63,15 +75,130 @@ void interrupt() {
   CHECK_BELOW(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(), 5.0);
 }
 
+// A job that computes itself gets no team, and waits for nobody.
+void jobs_within_jobs() {
+  std::atomic<int> runs{0};
+  const Status status = kernsel::run_jobs(20, worth_a_team, [&](Jobs&, Index) {
+    const auto caller = std::this_thread::get_id();
+    const Status inner =
+        kernsel::run_jobs(10, worth_a_team, [&](Jobs&, Index) { runs += std::this_thread::get_id() == caller; });
+    CHECK(inner.ok());
+  });
+  CHECK(status.ok());
+  CHECK(runs == 200);
+}
+
+// More callers at once than there are threads or doors, with work of all sizes.
+void many_callers() {
+  std::vector<std::thread> callers;
+  std::atomic<int> wrong{0};
+  for (int caller = 0; caller < 24; ++caller)
+    callers.emplace_back([&wrong, caller] {
+      for (Index count = 1; count < 60; ++count) {
+        std::atomic<Index> sum{0}, done{0};
+        const double cost = caller % 3 == 0 ? worth_a_team : 5e4;
+        const Status status = kernsel::run_jobs(count, cost, [&](Jobs& jobs, Index job) {
+          if (job % 4 == 3 && !jobs.wait(done, job)) return;
+          sum += job;
+          while (done.load() != job) std::this_thread::yield();
+          jobs.publish(done, job + 1);
+        });
+        if (!status.ok() || sum != count * (count - 1) / 2) ++wrong;
+      }
+    });
+  for (std::thread& caller : callers) caller.join();
+  CHECK(wrong == 0);
+}
+
+// A caller with nothing left to begin waits for the members that are inside, and for these alone.
+void only_those_inside_are_waited_for() {
+  std::atomic<bool> slow_one_done{false};
+  const auto caller = std::this_thread::get_id();
+  std::atomic<int> others{0};
+  const Status status = kernsel::run_jobs(50, worth_a_team, [&](Jobs&, Index) {
+    if (std::this_thread::get_id() == caller) return std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    ++others;
+    std::this_thread::sleep_for(std::chrono::milliseconds(80));
+    slow_one_done = true;
+  });
+  CHECK(status.ok());
+  CHECK(others == 0 || slow_one_done);
+}
+
+#if defined(__unix__)
+// A job that forks: in the child there are no members to wait for, and computations go on, on one thread.
+void fork_in_a_job() {
+  const auto caller = std::this_thread::get_id();
+  const pid_t parent = getpid();
+  std::atomic<int> failures{0};
+  const Status status = kernsel::run_jobs(40, worth_a_team, [&](Jobs&, Index job) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    if (std::this_thread::get_id() != caller || job > 4 || getpid() != parent) return;
+    const pid_t child = fork();
+    if (child == 0) return;
+    int code = 0;
+    waitpid(child, &code, 0);
+    if (code != 0) ++failures;
+  });
+  if (getpid() != parent) {
+    std::atomic<int> runs{0};
+    const bool good = status.ok() && kernsel::num_threads() == 1 &&
+                      kernsel::run_jobs(10, worth_a_team, [&](Jobs&, Index) { ++runs; }).ok() && runs == 10;
+    _exit(good ? 0 : 1);
+  }
+  CHECK(status.ok());
+  CHECK(failures == 0);
+}
+
+void quotas() {
+  namespace fs = std::filesystem;
+  const fs::path root = fs::temp_directory_path() / ("kernsel-quota-" + std::to_string(getpid()));
+  const auto write = [&](const char* name, const char* text) {
+    fs::create_directories((root / name).parent_path());
+    std::ofstream(root / name) << text;
+  };
+  write("cpu.max", "max 100000\n");
+  write("a/cpu.max", "250000 100000\n");
+  write("a/b/cpu.max", "max 100000\n");
+  write("old/cpu.cfs_quota_us", "50000\n");
+  write("old/cpu.cfs_period_us", "100000\n");
+  write("old/none/cpu.cfs_quota_us", "-1\n");
+  write("old/none/cpu.cfs_period_us", "100000\n");
+  write("bad/cpu.max", "many\n");
+  const auto quota = [&](const char* group) { return kernsel::smallest_quota(root.string(), group); };
+#if defined(__linux__)
+  CHECK(quota("/a") == 2.5);
+  CHECK(quota("/a/b") == 2.5);
+  CHECK(quota("/old") == 0.5);
+  CHECK(quota("/old/none") == 0.5);
+#endif
+  CHECK(quota("") == 0.0);
+  CHECK(quota("/bad") == 0.0);
+  CHECK(quota("/not/there") == 0.0);
+  CHECK(kernsel::usable_processors() >= 1);
+  fs::remove_all(root);
+}
+#endif
+
 }  // namespace
 
 int main() {
-  for (const int threads : {1, 2, 4}) {
-    kernsel::set_num_threads(threads);
-    every_job_once();
-    chain();
-    failure_stops_those_who_wait();
-    interrupt();
+  for (const bool eager : {false, true}) {
+    kernsel::use_a_team_for_any_work(eager);
+    for (const int threads : {1, 2, 4}) {
+      kernsel::set_num_threads(threads);
+      every_job_once();
+      chain();
+      failure_stops_those_who_wait();
+      interrupt();
+      jobs_within_jobs();
+      many_callers();
+      only_those_inside_are_waited_for();
+    }
   }
+#if defined(__unix__)
+  quotas();
+  fork_in_a_job();  // forks, so that nothing gets a team after it in the children
+#endif
   return report("jobs");
 }

@@ -17,7 +17,9 @@ from kernsel import _core
 import children
 from children import run
 
-needs_openmp = pytest.mark.skipif(not _core.openmp_version(), reason="built without OpenMP, whose number of threads is followed")
+needs_openmp = pytest.mark.skipif(
+    not _core.openmp_version(), reason="built without OpenMP, whose number of threads is followed"
+)
 needs_several_processors = pytest.mark.skipif(os.cpu_count() == 1, reason="one processor: BLAS has one thread anyway")
 needs_fork = pytest.mark.skipif(sys.platform == "win32", reason="no fork on this system")
 
@@ -57,6 +59,42 @@ def test_threads_are_really_used():
     """
     assert run(code.format(count=1)) == "1\n"
     assert run(code.format(count=2)) == "2\n"
+
+
+def test_processors_that_the_process_may_not_use_are_not_counted():
+    code = """
+        import os, kernsel as ks
+        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+        print(ks.get_num_threads())
+        ks.set_num_threads(2)
+        print(ks.get_num_threads())
+    """
+    if hasattr(os, "sched_setaffinity"):
+        assert run(code) == "1\n2\n"
+
+
+@needs_several_processors
+def test_threads_that_get_no_processor_are_not_waited_for():
+    """Beside a busy process on each processor, two threads may not take much longer than one."""
+    code = """
+        import time, numpy as np, kernsel as ks
+        A = np.eye(300) + 0.5
+        times = []
+        end = time.perf_counter() + 0.7
+        while time.perf_counter() < end:
+            start = time.perf_counter()
+            ks.cholesky(A)
+            times.append(time.perf_counter() - start)
+        print(sum(times) / len(times))
+    """
+    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(os.cpu_count())]
+    try:
+        one, several = (min(float(run(code, OMP_NUM_THREADS=count)) for _ in range(2)) for count in ("1", str(os.cpu_count())))
+    finally:
+        for process in busy:
+            process.kill()
+            process.wait()
+    assert several < 2.0 * one  # 20 times, if they wait for each other busily
 
 
 def test_the_interpreter_goes_on():
