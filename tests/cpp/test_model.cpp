@@ -1,5 +1,6 @@
 // Models from files: JSON, kernels as JSON, predictions against formulas, and files that are damaged or made to do harm.
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <random>
@@ -11,6 +12,7 @@
 #include "kernsel/gram.hpp"
 #include "kernsel/kernel_json.hpp"
 #include "kernsel/model.hpp"
+#include "model_file.hpp"
 
 using kernsel::Index;
 using kernsel::Json;
@@ -121,47 +123,9 @@ void test_kernels() {
   }
 }
 
-struct Numbers {
-  const char* name;
-  std::vector<Index> shape;
-  std::vector<double> values;
-};
-
-// A file as Python writes it.
-std::string file_of(const std::string& model, const std::vector<Numbers>& arrays) {
-  std::string quoted;
-  for (const char c : model) quoted += c == '"' ? "\\\"" : std::string(1, c);
-  std::string header = R"({"__metadata__":{"format":"kernsel","version":"1","model":")" + quoted + "\"}", data;
-  for (const Numbers& array : arrays) {
-    header += std::string(",\"") + array.name + "\":{\"dtype\":\"F64\",\"shape\":[";
-    for (std::size_t i = 0; i < array.shape.size(); ++i) header += (i ? "," : "") + std::to_string(array.shape[i]);
-    header += "],\"data_offsets\":[" + std::to_string(data.size()) + ",";
-    data.append(reinterpret_cast<const char*>(array.values.data()), array.values.size() * sizeof(double));
-    header += std::to_string(data.size()) + "]}";
-  }
-  header += "}";
-  header.append((8 - header.size() % 8) % 8, ' ');
-  std::string length(8, '\0');
-  for (std::size_t i = 0; i < 8; ++i) length[i] = static_cast<char>(header.size() >> 8 * i & 0xFF);
-  return length + header + data;
-}
-
 Status load(const std::string& bytes, Model& model) {
   std::ofstream(path, std::ios::binary) << bytes;
   return kernsel::load_model(path, model);
-}
-
-const char* const process =
-    R"({"estimator":"GaussianProcessRegressor","columns":1,"core_kernel":["scale",2,["rbf",[0.8]]],"trend":"constant","jitter":0.0})";
-
-std::vector<Numbers> process_arrays() {
-  return {{"points", {2, 1}, {0.3, 1.1}},
-          {"coefficients", {2, 1}, {0.7, -0.7}},
-          {"trend_coefficients", {1, 1}, {0.4}},
-          {"offset", {1}, {10.0}},
-          {"factor", {1}, {3.0}},
-          {"diagonal", {2}, {0.1, 0.2}},
-          {"scale", {1}, {1.5}}};
 }
 
 // Against formulas for two points, written out.
@@ -215,6 +179,33 @@ bool survives(const std::string& bytes) {
   return (model.has_deviations() ? model.predict(Z, to, spread) : model.predict(Z, to)).ok();
 }
 
+// Changes a valid file as many times: bits, bytes, parts of it over others, several changes at once.
+void test_random_files(int count) {
+  const std::string valid = file_of(process, process_arrays());
+  std::mt19937 generator(5);
+  const auto below = [&](std::size_t bound) { return static_cast<std::size_t>(generator() % bound); };
+  for (int i = 0; i < count; ++i) {
+    std::string mixed = valid;
+    for (std::size_t change = 0; change <= below(4); ++change) {
+      const std::size_t length = below(40), from = below(valid.size() - 40), to = below(valid.size() - 40);
+      switch (below(4)) {
+        case 0:
+          mixed[below(valid.size())] ^= static_cast<char>(1 << below(8));
+          break;
+        case 1:
+          mixed[below(valid.size())] = static_cast<char>(below(256));
+          break;
+        case 2:
+          mixed[below(valid.size())] = "0123456789-+.e[]{}\",:"[below(22)];
+          break;
+        default:
+          std::memmove(&mixed[to], &valid[from], length);
+      }
+    }
+    (void)survives(mixed);
+  }
+}
+
 void test_hostile_files() {
   const std::vector<Numbers> arrays = process_arrays();
   const std::string valid = file_of(process, arrays);
@@ -227,14 +218,6 @@ void test_hostile_files() {
       flipped[at] = static_cast<char>(flipped[at] ^ 1 << bit);
       (void)survives(flipped);
     }
-  std::mt19937 generator(5);
-  for (int i = 0; i < 500; ++i) {  // parts of the header over others
-    std::string mixed = valid;
-    const std::size_t from = generator() % (valid.size() - 40), to = generator() % (valid.size() - 40),
-                      count = generator() % 40;
-    std::memmove(&mixed[to], &valid[from], count);
-    (void)survives(mixed);
-  }
   const std::string text = process;
   const auto with = [&](const std::string& old, const std::string& other) {
     std::string changed = text;
@@ -283,16 +266,18 @@ void test_hostile_files() {
   Model model;
   CHECK(!kernsel::load_model("there is no such file", model).ok());
   CHECK(!kernsel::load_model(".", model).ok());
-  std::remove(path);
 }
 
 }  // namespace
 
-int main() {
+// An argument is how many random files to try: a million takes some minutes.
+int main(int argc, char** argv) {
   test_json();
   test_kernels();
   test_process();
   test_linear();
   test_hostile_files();
+  test_random_files(argc > 1 ? std::atoi(argv[1]) : 2000);
+  std::remove(path);
   return report("model");
 }

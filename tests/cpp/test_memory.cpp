@@ -1,0 +1,260 @@
+// Every allocation fails once: a computation ends in out_of_memory, or in std::bad_alloc where it builds values such as
+// kernels, and the next one is right again. Under the address sanitizer, nothing is lost on the way.
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <functional>
+#include <new>
+#include <string>
+#include <thread>
+
+#include "check.hpp"
+#include "kernsel/gram.hpp"
+#include "kernsel/model.hpp"
+#include "kernsel/runtime.hpp"
+#include "kernsel/selection.hpp"
+#include "kernsel/strings.hpp"
+#include "kernsel/support.hpp"
+#include "model_file.hpp"
+#include "parallel.hpp"
+
+namespace {
+
+std::atomic<bool> counting{false};
+std::atomic<long> allocations{0};
+std::atomic<long> fails_at{-1};  // the allocation of that number, counted from 0
+
+bool fails_now() { return counting.load() && allocations.fetch_add(1) == fails_at.load(); }
+
+void* allocated(std::size_t bytes) {
+  void* memory = fails_now() ? nullptr : std::malloc(bytes > 0 ? bytes : 1);
+  if (!memory) throw std::bad_alloc();
+  return memory;
+}
+
+}  // namespace
+
+void* operator new(std::size_t bytes) { return allocated(bytes); }
+void* operator new[](std::size_t bytes) { return allocated(bytes); }
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete[](void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
+
+// The linker puts this in the place of posix_memalign (CMakeLists.txt): the library's own memory comes from there.
+extern "C" int __real_posix_memalign(void** memory, std::size_t alignment, std::size_t bytes);
+extern "C" int __wrap_posix_memalign(void** memory, std::size_t alignment, std::size_t bytes) {
+  return fails_now() ? 12 : __real_posix_memalign(memory, alignment, bytes);
+}
+
+namespace {
+
+using kernsel::Code;
+using kernsel::Index;
+using kernsel::Kernel;
+using kernsel::Status;
+
+constexpr Index n = 40;
+
+// One computation, whose answer is a number.
+using Computation = std::function<Status(double& answer)>;
+
+struct Outcome {
+  Status status;
+  bool bad_alloc = false;
+  double answer = 0.0;
+};
+
+// On a thread of its own, whose scratch memory is new, like everything else.
+Outcome run(const Computation& compute, long failing) {
+  Outcome outcome;
+  std::thread([&] {
+    allocations = 0;
+    fails_at = failing;
+    counting = true;
+    try {
+      outcome.status = compute(outcome.answer);
+    } catch (const std::bad_alloc&) {
+      outcome.bad_alloc = true;
+    }
+    counting = false;
+  }).join();
+  return outcome;
+}
+
+void every_allocation_fails_once(const char* name, const Computation& compute) {
+  (void)run(compute, -1);  // what is allocated once for all
+  const Outcome expected = run(compute, -1);
+  const long count = allocations;
+  CHECK(expected.status.ok() && count > 0);
+  long failed = 0;
+  for (long at = 0; at < count; at += at < 300 ? 1 : 1 + count / 100) {
+    const Outcome outcome = run(compute, at);
+    const bool told = outcome.bad_alloc || outcome.status.code == Code::out_of_memory;
+    // A search takes a trial point without memory for one to give up, or goes on: right answers are right.
+    const bool right = outcome.status.ok() && outcome.answer == expected.answer;
+    if (!told && !right)
+      std::printf("%s, allocation %ld of %ld: code %d\n", name, at, count, static_cast<int>(outcome.status.code));
+    CHECK(told || right);
+    failed += told;
+  }
+  CHECK(failed > 0);
+  const Outcome afterwards = run(compute, -1);
+  CHECK(afterwards.status.ok() && afterwards.answer == expected.answer);
+}
+
+struct Data {
+  std::vector<double> x = random_numbers<double>(2 * n, 3), y = random_numbers<double>(n, 4);
+  std::vector<double> ones = std::vector<double>(static_cast<std::size_t>(n), 1.0);
+  std::vector<Index> folds = std::vector<Index>(static_cast<std::size_t>(n));
+  Data() {
+    for (Index i = 0; i < n; ++i) folds[static_cast<std::size_t>(i)] = i % 4;
+  }
+  kernsel::View<const double> X() const { return kernsel::columns(x.data(), n, 2); }
+  kernsel::Problem problem() const {
+    return {X(), kernsel::vector(y.data(), n), kernsel::vector(ones.data(), 1), kernsel::vector(ones.data(), n)};
+  }
+};
+
+Kernel some_kernel() {
+  return 2.0 * kernsel::rbf({0.5, 1.0}) + kernsel::matern52({1.0}) * kernsel::normalize(kernsel::dot_product(0.7)) +
+         kernsel::matern(1.2, {0.4}) + kernsel::white(0.1);
+}
+
+void linear_algebra() {
+  const Data data;
+  every_allocation_fails_once("factor", [&](double& answer) {
+    const Kernel k = some_kernel();
+    kernsel::LowerTiles<double> L;
+    Status status = kernsel::factorize<double>(k, data.X(), kernsel::vector(data.ones.data(), n), L);
+    if (!status.ok()) return status;
+    answer = kernsel::log_determinant(L);
+    std::vector<double> b = data.y, inverse(static_cast<std::size_t>(n * n)), gradient(k.theta().size());
+    status = kernsel::solve(L, kernsel::columns(b.data(), n, 1));
+    if (!status.ok()) return status;
+    status = kernsel::inverse(L, kernsel::columns(inverse.data(), n, n));
+    if (!status.ok()) return status;
+    status = kernsel::pullback<double>(k, data.X(), kernsel::columns(inverse.data(), n, n), gradient.data());
+    answer += b[0] + inverse[1] + gradient[0];
+    return status;
+  });
+}
+
+void criteria() {
+  const Data data;
+  for (const bool left_out : {false, true})
+    every_allocation_fails_once("criterion", [&](double& answer) {
+      kernsel::LowerTiles<double> buffer;
+      kernsel::Evaluation evaluation;
+      const kernsel::Criterion criterion = left_out ? kernsel::criteria::leave_one_out(kernsel::criteria::log_density())
+                                                    : kernsel::criteria::likelihood(true, kernsel::criteria::Scale::shared);
+      const Status status =
+          kernsel::evaluate(some_kernel(), data.problem(), criterion,
+                            left_out ? kernsel::Order::gradient : kernsel::Order::information, buffer, evaluation);
+      if (status.ok()) answer = evaluation.value + evaluation.gradient.at(0);
+      return status;
+    });
+  every_allocation_fails_once("folds", [&](double& answer) {
+    kernsel::LowerTiles<double> buffer;
+    kernsel::Evaluation evaluation;
+    const Status status = kernsel::evaluate(some_kernel(), data.problem(), kernsel::Folds{data.folds, 4, true},
+                                            kernsel::Order::gradient, buffer, evaluation);
+    if (status.ok()) answer = evaluation.value + evaluation.gradient.at(0);
+    return status;
+  });
+}
+
+void searches() {
+  const Data data;
+  every_allocation_fails_once("search", [&](double& answer) {
+    kernsel::Objective objective{
+        kernsel::matern52({1.0, 1.0}), data.problem(), data.ones, 1e-10, kernsel::criteria::likelihood(), {}, true, {}};
+    objective.unknowns.place = {0, 1};
+    objective.unknowns.noise = 2;
+    objective.unknowns.lower = {-5.0, -5.0, -12.0};
+    objective.unknowns.upper = {9.0, 9.0, 2.0};
+    objective.unknowns.reach = {1.0, 1.0, 3.0};
+    kernsel::LowerTiles<double> buffer;
+    kernsel::Optimum optimum;
+    kernsel::SearchOptions options;
+    options.evaluations = 6;
+    const Status status = kernsel::search(objective, nullptr, {{0.0, 0.0, -3.0}}, options, buffer, optimum);
+    if (status.ok()) answer = optimum.best.value;
+    return status;
+  });
+}
+
+void support_vectors() {
+  const Data data;
+  every_allocation_fails_once("support vectors", [&](double& answer) {
+    const kernsel::SupportProblem problem{kernsel::vector(data.y.data(), n),
+                                          std::vector<double>(static_cast<std::size_t>(n), 10.0), 0.1, true};
+    kernsel::SupportSolver solver(some_kernel(), data.X(), std::size_t{1} << 24);
+    kernsel::SupportFit fit;
+    const Status status = solver.solve(problem, {}, fit);
+    if (status.ok()) answer = fit.primal;
+    return status;
+  });
+}
+
+void strings() {
+  std::vector<std::int32_t> tokens;
+  std::vector<std::int64_t> offsets{0};
+  for (int i = 0; i < 12; ++i) {
+    for (int j = 0; j < 4 + i; ++j) tokens.push_back((i * 7 + j * j) % 4);
+    offsets.push_back(static_cast<std::int64_t>(tokens.size()));
+  }
+  const kernsel::Strings X{tokens.data(), offsets.data(), 12};
+  const auto of = [&](const auto& kernel_of_strings) {
+    return [&, kernel_of_strings](double& answer) {
+      std::vector<double> K(144);
+      const Status status = kernel_of_strings(kernsel::columns(K.data(), 12, 12));
+      answer = K[13] + K[50];
+      return status;
+    };
+  };
+  every_allocation_fails_once("spectrum", of([&](kernsel::View<double> K) {
+                                return kernsel::gram(kernsel::Spectrum{3, 1, 4}, X, K);
+                              }));
+  every_allocation_fails_once("subsequences",
+                              of([&](kernsel::View<double> K) { return kernsel::gram(kernsel::Subsequences{}, X, K); }));
+  every_allocation_fails_once("alignments",
+                              of([&](kernsel::View<double> K) { return kernsel::log_gram(kernsel::LocalAlignment{}, X, K); }));
+}
+
+void models() {
+  const std::string path = "memory-" + std::to_string(getpid()) + ".ksl";
+  std::ofstream(path, std::ios::binary) << file_of(process, process_arrays());
+  every_allocation_fails_once("model", [&](double& answer) {
+    kernsel::Model model;
+    Status status = kernsel::load_model(path.c_str(), model);
+    const std::vector<double> z{0.1, 0.4, 2.0};
+    std::vector<double> mean(3), deviation(3);
+    if (status.ok())
+      status = model.predict(kernsel::columns(z.data(), 3, 1), kernsel::columns(mean.data(), 3, 1),
+                             kernsel::columns(deviation.data(), 3, 1));
+    answer = mean[0] + deviation[1];
+    return status;
+  });
+  std::remove(path.c_str());
+}
+
+}  // namespace
+
+int main() {
+  for (const int threads : {1, 2}) {
+    kernsel::set_num_threads(threads);
+    kernsel::use_a_team_for_any_work(threads > 1);
+    linear_algebra();
+    criteria();
+    searches();
+    support_vectors();
+    strings();
+    models();
+  }
+  return report("memory");
+}
