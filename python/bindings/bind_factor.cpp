@@ -66,9 +66,10 @@ Index size_of(const Factor<T>& factor) {
   return value_of(factor, [](const auto& tiles) { return tiles.size(); });
 }
 
-Input square(const py::object& A) {
-  Input input(A, "A", 2);
-  if (input.rows() != input.cols()) raise_value_error("A: expected a square matrix, got shape " + input.shape());
+Input square(const py::object& A, const char* name) {
+  Input input(A, name, 2);
+  if (input.rows() != input.cols())
+    raise_value_error(std::string(name) + ": expected a square matrix, got shape " + input.shape());
   return input;
 }
 
@@ -88,8 +89,14 @@ std::unique_ptr<Factor<T>> factorize_array(const Input& A, const Input& noise) {
   return factor;
 }
 
+// L may be from anywhere: it must be a factor of a positive definite matrix.
 template <class T>
 std::unique_ptr<Factor<T>> factor_from_lower(const Input& L) {
+  const std::string place = L.first_not_finite(true);
+  if (!place.empty()) raise_value_error("L: contains NaN or infinity, first at " + place);
+  for (Index i = 0; i < L.rows(); ++i)
+    if (!(L.view<T>()(i, i) > T(0)))
+      raise_value_error("L: expected positive numbers on the diagonal, got others in row " + std::to_string(i));
   auto factor = std::make_unique<Factor<T>>();
   change(*factor, [view = L.view<T>()](kernsel::LowerTiles<T>& tiles) {
     const Status status = tiles.resize(view.rows);
@@ -193,6 +200,14 @@ template <class T>
 void bind_factor_class(py::module_& module, const char* name) {
   using F = Factor<T>;
   py::class_<F>(module, name)
+      .def(py::init([](const py::object& L) {
+             Input input = square(L, "L");
+             input.to(sizeof(T) == 4);
+             return factor_from_lower<T>(input);
+           }),
+           py::arg("L"))
+      .def("__reduce__",
+           [](const py::object& self) { return py::make_tuple(py::type::of(self), py::make_tuple(self.attr("lower")())); })
       .def_property_readonly("n", [](const F& f) { return size_of(f); })
       .def_property_readonly("dtype", [](const F&) { return py::dtype::of<T>(); })
       .def_property_readonly(
@@ -235,18 +250,11 @@ void bind_factor(py::module_& module) {
   module.def(
       "cholesky",
       [](const py::object& A, const py::object& noise) {
-        const Input input = square(A);
+        const Input input = square(A, "A");
         Input extra = noise_input(noise, input.rows());
         extra.to(input.single());
         return input.single() ? py::cast(factorize_array<float>(input, extra))
                               : py::cast(factorize_array<double>(input, extra));
       },
       py::arg("A"), py::arg("noise"));
-  module.def(
-      "cholesky_from_lower",
-      [](const py::object& L) {
-        const Input input = square(L);
-        return input.single() ? py::cast(factor_from_lower<float>(input)) : py::cast(factor_from_lower<double>(input));
-      },
-      py::arg("L"));
 }

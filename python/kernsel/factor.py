@@ -24,6 +24,8 @@ class Cholesky:
     __slots__ = ("_factor",)
 
     def __init__(self, factor: _core.CholeskyFloat32 | _core.CholeskyFloat64) -> None:
+        if not isinstance(factor, _core.CholeskyFloat32 | _core.CholeskyFloat64):
+            raise TypeError(f"factor: expected one of the core, got {factor!r:.60}; use kernsel.cholesky(A)")
         self._factor = factor
 
     @property
@@ -45,7 +47,7 @@ class Cholesky:
         return f"<Cholesky factor of a {self.n} x {self.n} matrix, {self.dtype}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _from_lower, (self.lower(),)
+        return Cholesky, (self._factor,)
 
     def solve(self, b: ArrayLike) -> NDArray[Any]:
         """Solve A x = b.
@@ -185,10 +187,6 @@ class Cholesky:
         array([[2.]])
         """
         self._factor.remove(i)
-
-
-def _from_lower(L: NDArray[Any]) -> Cholesky:
-    return Cholesky(_core.cholesky_from_lower(L))
 
 
 def cholesky(A: ArrayLike) -> Cholesky:

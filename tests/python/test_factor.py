@@ -1,5 +1,6 @@
 """The Cholesky factor against its slow twin, for any size, order of storage, conditioning and number of threads."""
 
+import copy
 import pickle
 
 import numpy as np
@@ -8,9 +9,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import kernsel as ks
+from kernsel import _core
 
 import reference
 from accuracy import assert_backward, assert_forward, eps
+from children import run
 
 pytestmark = pytest.mark.core
 
@@ -254,3 +257,62 @@ def test_memory_is_half_a_matrix():
     F = ks.cholesky(np.eye(2000))
     assert F.nbytes <= 0.55 * 8 * 2000**2
     assert "2000 x 2000" in repr(F)
+
+
+def test_every_class_of_the_core_is_pickled_or_says_why_not():
+    """In a process of its own: what Python does by default would end it."""
+    out = run(
+        """
+        import copy, pickle
+        import kernsel as ks
+        from kernsel import _core
+
+        refused = []
+        for name, kind in vars(_core).items():
+            if not isinstance(kind, type) or name.startswith("Cholesky"):
+                continue
+            instance = kind.__new__(kind)
+            calls = [lambda p=p: instance.__reduce_ex__(p) for p in range(6)]
+            calls += [instance.__reduce__, lambda: copy.copy(instance), lambda: copy.deepcopy(instance)]
+            calls += [lambda p=p: pickle.dumps(instance, p) for p in range(6)]
+            for call in calls:
+                try:
+                    call()
+                except TypeError as error:
+                    assert name in str(error) and "pickle the kernel or the estimator" in str(error), error
+                else:
+                    raise AssertionError(name)
+            refused.append(name)
+        print(*sorted(refused))
+        """
+    )
+    assert out.split() == ["Criterion", "Kernel", "Search", "Sequences", "SupportSolver", "Workspace"]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_pickled_factors_are_the_same(dtype, rng):
+    """Also by `__reduce__` alone, whose first entry must be the type of the object: this is what skops reads."""
+    A = rng.standard_normal((150, 150)).astype(dtype)
+    factor = ks.cholesky(A @ A.T + np.eye(150, dtype=dtype))
+    others = [pickle.loads(pickle.dumps(factor, p)) for p in range(6)]
+    others += [copy.copy(factor), copy.deepcopy(factor)]
+    kind, arguments = factor.__reduce__()
+    assert kind is type(factor)
+    core, (lower,) = arguments[0].__reduce__()
+    assert core is type(arguments[0])
+    others.append(kind(core(lower)))
+    for other in others:
+        assert other.dtype == dtype
+        assert np.array_equal(other.lower(), factor.lower())
+        assert np.array_equal(other.solve(A[0]), factor.solve(A[0]))
+
+
+@pytest.mark.parametrize(
+    "state", ["x", None, [], [1.0], [[1.0, 2.0]], [[np.nan]], [[0.0]], [[-1.0]], [[1.0, 0.0], [np.inf, 1.0]], np.zeros((2, 2, 2))]
+)
+def test_states_that_are_no_factor(state):
+    for kind in (_core.CholeskyFloat32, _core.CholeskyFloat64):
+        with pytest.raises(ValueError, match="^L: "):
+            kind(state)
+    with pytest.raises(TypeError, match=r"factor: .* use kernsel.cholesky"):
+        ks.Cholesky(state)
