@@ -1,5 +1,6 @@
 #include "kernel_json.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <new>
@@ -12,9 +13,7 @@ namespace kernsel {
 namespace {
 
 constexpr std::size_t longest = 1 << 20;  // characters that are written
-constexpr int most_kernels = 4000;        // in one another: trees are walked by recursion
-
-constexpr int deepest = 200;
+constexpr std::size_t deepest = 200;      // in one another, of those that are written: parse_json() reads a few more
 
 using Numbers = std::vector<double>;
 
@@ -99,59 +98,93 @@ const Function* function_named(std::string_view name) {
   return nullptr;
 }
 
-bool takes_many(const Function& function) { return function.name == "sum" || function.name == "product"; }
+bool takes_many(std::string_view function) { return function == "sum" || function == "product"; }
 
-// What is wrong with the kernel, or nullptr.
-const char* write(const KernelNode& node, std::string& json, int depth) {
-  if (depth > deepest) return "kernel: it is too deep to be written";
-  const Expression expression = node.expression();
-  const Function* function = expression.name ? function_named(expression.name) : nullptr;
-  if (!function) return "kernel: one with a function of the caller's cannot be written";
-  std::vector<const KernelNode*> kernels = expression.kernels;
-  if (kernels.empty())
-    for (const auto& child : node.children) kernels.push_back(child.get());
-  if (takes_many(*function)) {  // long ones lean to the left
-    std::vector<const KernelNode*> reversed;
-    const KernelNode* left = &node;
-    for (const char* name = expression.name; name && name == function->name; name = left->expression().name) {
-      reversed.push_back(left->children[1].get());
-      left = left->children[0].get();
+class Writer {
+ public:
+  explicit Writer(std::string& json) : json_(json) {}
+
+  // What is wrong with the kernel, or nullptr. Kernels are written by a loop: they may be deeper than the stack.
+  const char* write(const KernelNode& root) {
+    const char* problem = begin(root);
+    while (!problem && !path_.empty()) {
+      Opened& at = path_.back();
+      if (at.written < at.kernels.size()) {
+        json_ += ',';
+        problem = begin(*at.kernels[at.written++]);
+      } else {
+        json_ += ']';
+        path_.pop_back();
+        if (json_.size() > longest) problem = too_long;
+      }
     }
-    kernels.assign(reversed.rbegin(), reversed.rend());
-    kernels.insert(kernels.begin(), left);
+    return problem;
   }
-  json += "[\"" + std::string(function->name) + '"';
-  const auto add = [&](double number, const char* before) {
-    json += before;
-    append_number(json, number);
-    return std::isfinite(number);
-  };
-  for (const double number : expression.numbers)
-    if (!add(number, ",")) return "kernel: its numbers must be finite";
-  if (function->list) {
-    json += ",[";
-    for (std::size_t i = 0; i < expression.list.size(); ++i)
-      if (!add(expression.list[i], i ? "," : "") || json.size() > longest) return "kernel: it is too long to be written";
-    json += ']';
-  }
-  for (const KernelNode* kernel : kernels) {
-    json += ',';
-    if (const char* problem = write(*kernel, json, depth + 1)) return problem;
-  }
-  json += ']';
-  return json.size() > longest ? "kernel: it is too long to be written" : nullptr;
-}
 
+ private:
+  static constexpr const char* too_long = "kernel: it is too long to be written";
+  struct Opened {  // a list that has begun
+    std::vector<const KernelNode*> kernels;
+    std::size_t written;
+  };
+
+  // Writes what comes before the kernels that a kernel is made of.
+  const char* begin(const KernelNode& node) {
+    if (path_.size() > deepest) return "kernel: it is too deep to be written";
+    const Expression expression = node.expression();
+    const Function* function = expression.name ? function_named(expression.name) : nullptr;
+    if (!function) return "kernel: one with a function of the caller's cannot be written";
+    json_ += "[\"" + std::string(function->name) + '"';
+    for (const double number : expression.numbers)
+      if (!add(number, ",")) return "kernel: its numbers must be finite";
+    if (function->list) {
+      json_ += ",[";
+      for (std::size_t i = 0; i < expression.list.size(); ++i)
+        if (!add(expression.list[i], i ? "," : "") || json_.size() > longest) return too_long;
+      json_ += ']';
+    }
+    path_.push_back({kernels_of(node, expression), 0});
+    return nullptr;
+  }
+
+  static std::vector<const KernelNode*> kernels_of(const KernelNode& node, const Expression& expression) {
+    std::vector<const KernelNode*> kernels = expression.kernels;
+    if (!kernels.empty()) return kernels;
+    const KernelNode* left = &node;
+    if (takes_many(expression.name)) {  // long sums and products lean to the left
+      for (const char* name = expression.name; name && std::string_view(name) == expression.name;
+           name = left->expression().name) {
+        kernels.push_back(left->children[1].get());
+        left = left->children[0].get();
+      }
+      kernels.push_back(left);
+      std::reverse(kernels.begin(), kernels.end());
+    } else {
+      for (const auto& child : node.children) kernels.push_back(child.get());
+    }
+    return kernels;
+  }
+
+  bool add(double number, const char* before) {
+    json_ += before;
+    append_number(json_, number);
+    return std::isfinite(number);
+  }
+
+  std::string& json_;
+  std::vector<Opened> path_;  // from the root to here
+};
+
+// By recursion, as parse_json() is, which bounds how deep lists are.
 class Reader {
  public:
-  const char* read(const Json& json, std::shared_ptr<const KernelNode>& node) {
+  static const char* read(const Json& json, std::shared_ptr<const KernelNode>& node) {
     constexpr const char* wrong = "kernel: expected a name, numbers and kernels, such as [\"scale\", 2, [\"rbf\", [1]]]";
-    if (++kernels_ > most_kernels) return "kernel: too many kernels";
     if (!json.is(Json::Kind::list) || json.items.empty() || !json.items[0].is(Json::Kind::text)) return wrong;
     const Function* function = function_named(json.items[0].text);
     if (!function) return "kernel: a name that is not known to this version";
     const std::size_t begin = 1 + function->numbers + (function->list ? 1 : 0), count = json.items.size();
-    if (count < begin + function->kernels || (count > begin + function->kernels && !takes_many(*function))) return wrong;
+    if (count < begin + function->kernels || (count > begin + function->kernels && !takes_many(function->name))) return wrong;
     Numbers numbers, list;
     for (std::size_t i = 1; i <= function->numbers; ++i)
       if (!add(json.items[i], numbers)) return wrong;
@@ -176,21 +209,19 @@ class Reader {
     to.push_back(item.number);
     return item.is(Json::Kind::number);
   }
-
-  int kernels_ = 0;
 };
 
 }  // namespace
 
 Status kernel_to_json(const Kernel& kernel, std::string& json) {
   json.clear();
-  const char* problem = write(*kernel.node(), json, 0);
+  const char* problem = Writer(json).write(*kernel.node());
   return problem ? Status::invalid(problem) : Status{};
 }
 
 Status kernel_from_json(const Json& json, Kernel& kernel) {
   std::shared_ptr<const KernelNode> node;
-  if (const char* problem = Reader().read(json, node)) return Status::invalid(problem);
+  if (const char* problem = Reader::read(json, node)) return Status::invalid(problem);
   kernel = Kernel(std::move(node));
   return {};
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <numeric>
 
 #include "kernsel/runtime.hpp"
@@ -41,7 +42,7 @@ std::unique_ptr<PointMap<double>> KernelNode::map(const Geometry<double>&, Statu
 
 template <class T>
 Program<T>::Program(const Kernel& kernel, View<const T> X, View<const T> Z, bool same, Index block, bool differentiable)
-    : rows_(X.rows), cols_(Z.rows), block_(block), same_(same) {
+    : rows_(X.rows), cols_(Z.rows), block_(block), tile_size_(block * block), same_(same) {
   status_ = runtime_status();
   if (status_.ok() && X.cols != Z.cols) status_ = Status::invalid("X and Z differ in their number of columns");
   if (status_.ok()) status_ = kernel.check(X.cols);
@@ -51,44 +52,72 @@ Program<T>::Program(const Kernel& kernel, View<const T> X, View<const T> Z, bool
   frames_.push_back({});
   frames_[0].columns = X.cols;
   frames_[0].pulled = differentiable;
-  compile(kernel.node(), points, Part::tile);
+  compile(kernel.node().get(), points);
   for (const Frame& frame : frames_) pulls_points_ = pulls_points_ || frame.pulled;
   has_rows_ = has_rows_ && !pulls_points_;
   if (status_.ok()) assign_slots();
+  const Place largest = tile(0, 0);
+  tile_size_ = largest.height * largest.width;
 }
 
+// Children before parents, left before right, without recursion: an expression may be deeper than the stack.
 template <class T>
-std::size_t Program<T>::compile(const std::shared_ptr<const KernelNode>& node, const Geometry<T>& points, Part part) {
-  if (node->selected_columns() || node->maps_points()) return compile(node->children[0], enter(node, points), part);
-  const auto key = std::make_tuple(node.get(), points.frame, points.columns, part);
-  const auto found = known_.find(key);
-  if (found != known_.end()) return found->second;
-  Entry entry;
-  entry.first_parameter = first_parameter(node.get());
-  entry.frame = points.frame;
-  for (const auto& child : node->children) entry.children.push_back(compile(child, points, part));
-  if (node->sees_diagonals() && part == Part::tile) {
-    entry.children.push_back(compile(node->children[0], points, Part::diagonal_of_x));
-    entry.children.push_back(compile(node->children[0], points, Part::diagonal_of_z));
+void Program<T>::compile(const KernelNode* root, const Geometry<T>& points) {
+  std::deque<Geometry<T>> inside;  // what parts of the expression see, where that differs
+  std::vector<Opened> path;        // from the root to here
+  const auto open = [&](const KernelNode* node, const Geometry<T>* seen, Part part) {
+    while (node->selected_columns() || node->maps_points()) {
+      inside.push_back(enter(node, *seen));
+      seen = &inside.back();
+      node = node->children[0].get();
+    }
+    const auto [known, is_new] = known_.try_emplace(std::make_tuple(node, seen->frame, seen->columns, part), 0);
+    if (is_new) {
+      path.push_back({node, seen, part, &known->second, Entry{0, {}, first_parameter(node), seen->frame}});
+    } else {
+      path.back().entry.children.push_back(known->second);
+    }
+  };
+  open(root, &points, Part::tile);
+  while (!path.empty()) {
+    const KernelNode& node = *path.back().node;
+    const std::size_t next = path.back().entry.children.size(), count = node.children.size();
+    const bool diagonals = node.sees_diagonals() && path.back().part == Part::tile;
+    if (next < count) {
+      open(node.children[next].get(), path.back().points, path.back().part);
+    } else if (diagonals && next < count + 2) {
+      open(node.children[0].get(), path.back().points, next == count ? Part::diagonal_of_x : Part::diagonal_of_z);
+    } else {
+      const std::size_t done = close(path.back());
+      path.pop_back();
+      if (!path.empty()) path.back().entry.children.push_back(done);
+    }
   }
-  entry.value = value_of(*node, points, part, entry.children);
+}
+
+// The number of the entry, whose children are compiled.
+template <class T>
+std::size_t Program<T>::close(Opened& place) {
+  const KernelNode& node = *place.node;
+  Entry& entry = place.entry;
+  entry.value = value_of(node, *place.points, place.part, entry.children);
   const Step<T>* step = values_[entry.value].step.get();
-  has_rows_ = has_rows_ && part == Part::tile && step && (step->has_rows() || node->theta().empty());
-  may_overflow_ = may_overflow_ || node->may_overflow();
+  has_rows_ = has_rows_ && place.part == Part::tile && step && (step->has_rows() || node.theta().empty());
+  may_overflow_ = may_overflow_ || node.may_overflow();
+  *place.known = entries_.size();
   entries_.push_back(std::move(entry));
-  known_.emplace(key, entries_.size() - 1);
   return entries_.size() - 1;
 }
 
 template <class T>
-Geometry<T> Program<T>::enter(const std::shared_ptr<const KernelNode>& node, const Geometry<T>& points) {
+Geometry<T> Program<T>::enter(const KernelNode* node, const Geometry<T>& points) {
   Geometry<T> inside = points;
   if (const std::vector<Index>* selected = node->selected_columns()) {
     inside.columns.clear();
     for (const Index k : *selected) inside.columns.push_back(points.columns[static_cast<std::size_t>(k)]);
     return inside;
   }
-  const auto key = std::make_tuple(node.get(), points.frame, points.columns);
+  const auto key = std::make_tuple(node, points.frame, points.columns);
   const auto found = known_frames_.find(key);
   inside.frame = found == known_frames_.end() ? frames_.size() : found->second;
   if (found == known_frames_.end()) {
@@ -102,7 +131,7 @@ Geometry<T> Program<T>::enter(const std::shared_ptr<const KernelNode>& node, con
     for (const Index k : points.columns) same += std::to_string(k) + ",";
     frame.same_points = known_points_.emplace(same + node->key(), inside.frame).first->second;
     frame.columns = node->columns_inside(points.dimension());
-    frame.first_parameter = first_parameter(node.get());
+    frame.first_parameter = first_parameter(node);
     frame.pulled = !node->theta().empty() || frames_[points.frame].pulled;
     frames_.push_back(std::move(frame));
   }
@@ -218,7 +247,7 @@ using Children = std::array<const T*, most_children>;
 template <class T>
 Status Program<T>::keep_values() {
   if (row_blocks() != 1 || col_blocks() != 1) return {};
-  return kept_.reserve(values_.size() * static_cast<std::size_t>(block_ * block_) * sizeof(T));
+  return kept_.reserve(values_.size() * static_cast<std::size_t>(tile_size_) * sizeof(T));
 }
 
 template <class T>
@@ -227,14 +256,14 @@ Status Program<T>::forward(const Place& at, const T*& values, T* out) const {
     T* every = static_cast<T*>(kept_.data());
     const Status status = record(at, every);
     keeps_ = status.ok();
-    values = every + static_cast<Index>(values_.size() - 1) * block_ * block_;
+    values = every + static_cast<Index>(values_.size() - 1) * tile_size_;
     if (out) values = std::copy_n(values, at.count(), out) - at.count();
     return status;
   }
-  T* memory = scratch<T>(Scratch::values, static_cast<Index>(slots_) * block_ * block_);
+  T* memory = scratch<T>(Scratch::values, static_cast<Index>(slots_) * tile_size_);
   if (!memory) return no_memory();
   const std::size_t root = values_.back().slot;
-  const auto slot = [&](std::size_t s) { return s == root && out ? out : memory + static_cast<Index>(s) * block_ * block_; };
+  const auto slot = [&](std::size_t s) { return s == root && out ? out : memory + static_cast<Index>(s) * tile_size_; };
   for (const Value& value : values_) {
     Children<T> children{};
     for (std::size_t c = 0; c < value.children.size(); ++c) children[c] = slot(values_[value.children[c]].slot);
@@ -249,7 +278,7 @@ Status Program<T>::forward(const Place& at, const T*& values, T* out) const {
 // All values of a place, one after the other.
 template <class T>
 Status Program<T>::record(const Place& at, T* values) const {
-  const Index size = block_ * block_, count = static_cast<Index>(values_.size());
+  const Index size = tile_size_, count = static_cast<Index>(values_.size());
   for (Index v = 0; v < count; ++v) {
     const Value& value = values_[static_cast<std::size_t>(v)];
     Children<T> children{};
@@ -268,14 +297,14 @@ Status Program<T>::recorded(const Place& at, const T*& values) const {
     values = static_cast<const T*>(kept_.data());
     return {};
   }
-  T* every = scratch<T>(Scratch::tape, static_cast<Index>(values_.size()) * block_ * block_);
+  T* every = scratch<T>(Scratch::tape, static_cast<Index>(values_.size()) * tile_size_);
   values = every;
   return every ? record(at, every) : no_memory();
 }
 
 template <class T>
 Status Program<T>::pull_rows(const Place& at, const T* W, double* rows) const {
-  T* adjoints = scratch<T>(Scratch::adjoint, (static_cast<Index>(entries_.size()) + 1) * block_ * block_);
+  T* adjoints = scratch<T>(Scratch::adjoint, (static_cast<Index>(entries_.size()) + 1) * tile_size_);
   if (!adjoints) return no_memory();
   const T* values = nullptr;
   const Status status = recorded(at, values);
@@ -285,7 +314,7 @@ Status Program<T>::pull_rows(const Place& at, const T* W, double* rows) const {
 
 template <class T>
 Status Program<T>::pullback(const Place& at, const T* W, double* gradient, T* gx) const {
-  T* adjoints = scratch<T>(Scratch::adjoint, (static_cast<Index>(entries_.size()) + 1) * block_ * block_);
+  T* adjoints = scratch<T>(Scratch::adjoint, (static_cast<Index>(entries_.size()) + 1) * tile_size_);
   if (!adjoints) return no_memory();
   const T* values = nullptr;
   Status status = recorded(at, values);
@@ -320,7 +349,7 @@ Status Program<T>::pullback(const Place& at, const T* W, double* gradient, T* gx
 template <class T>
 Status Program<T>::pull_steps(const Place& at, const T* values, T* adjoints, const T* W, const Sums& sums,
                               const std::vector<T*>& points) const {
-  const Index size = block_ * block_;
+  const Index size = tile_size_;
   // The weights of an entry come from all its parents: the first one gives them, later ones add.
   std::vector<const T*> weights(entries_.size(), nullptr);
   weights.back() = W;

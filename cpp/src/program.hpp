@@ -106,7 +106,7 @@ struct Expression {
 
 class KernelNode {
  public:
-  virtual ~KernelNode() = default;
+  virtual ~KernelNode();
   virtual Status check(Index columns) const = 0;
   // Of this node alone: logarithms of parameters that are positive, others as they are.
   virtual std::vector<double> theta() const = 0;
@@ -188,8 +188,17 @@ class Program {
     bool pulled = false;  // is dJ/d(points) needed?
   };
 
-  std::size_t compile(const std::shared_ptr<const KernelNode>& node, const Geometry<T>& points, Part part);
-  Geometry<T> enter(const std::shared_ptr<const KernelNode>& node, const Geometry<T>& points);
+  // A place in the expression whose children are being compiled: those that are, its entry has.
+  struct Opened {
+    const KernelNode* node;
+    const Geometry<T>* points;
+    Part part;
+    std::size_t* known;  // where the number of the entry goes
+    Entry entry;
+  };
+  void compile(const KernelNode* root, const Geometry<T>& points);
+  std::size_t close(Opened& place);
+  Geometry<T> enter(const KernelNode* node, const Geometry<T>& points);
   Index first_parameter(const KernelNode* node);
   std::size_t value_of(const KernelNode& node, const Geometry<T>& points, Part part, const std::vector<std::size_t>& children);
   void assign_slots();
@@ -219,6 +228,7 @@ class Program {
   Memory kept_;                 // of the one tile, all values
   mutable bool keeps_ = false;  // are they there?
   Index rows_, cols_, block_;
+  Index tile_size_;  // of the largest tile
   bool same_, pulls_points_ = false;
   Index parameters_ = 0;
   std::size_t slots_ = 0;

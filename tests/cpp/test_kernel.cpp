@@ -1,10 +1,14 @@
 // Kernels as values: parameters in order, shared subtrees, gradients in the points, functions of the caller, errors that wait
 // until the kernel is used.
+#include <pthread.h>
+
 #include <atomic>
 #include <stdexcept>
+#include <string>
 
 #include "check.hpp"
 #include "kernsel/gram.hpp"
+#include "kernsel/kernel_json.hpp"
 #include "program.hpp"
 
 using kernsel::Index;
@@ -173,6 +177,78 @@ void functions_are_called_once_and_may_throw() {
   CHECK(caught);
 }
 
+// Runs f on a thread whose stack is as small as those of some servers: recursion over a long expression overflows it.
+template <class F>
+void on_a_small_stack(const F& f) {
+  pthread_attr_t attributes;
+  pthread_t thread;
+  CHECK(pthread_attr_init(&attributes) == 0 && pthread_attr_setstacksize(&attributes, 256 * 1024) == 0);
+  const auto run = [](void* function) -> void* {
+    (*static_cast<const F*>(function))();
+    return nullptr;
+  };
+  CHECK(pthread_create(&thread, &attributes, run, const_cast<F*>(&f)) == 0);
+  CHECK(pthread_join(thread, nullptr) == 0);
+  pthread_attr_destroy(&attributes);
+}
+
+// Sums and products of as many terms as one likes, leaning to either side, and anything within itself as often.
+void expressions_deeper_than_the_stack() {
+  constexpr int many = 100'000;
+  const Kernel leaf = kernsel::rbf({0.5});
+  const std::vector<double> x = {0.0, 1.0};
+  const auto X = kernsel::columns(x.data(), 2, 1);
+  const auto one = [](kernsel::View<const double> points, kernsel::View<double> values) {
+    for (Index i = 0; i < points.rows; ++i) values(i, 0) = 1.0;
+  };
+  const std::function<Kernel(const Kernel&)> steps[] = {
+      [&](const Kernel& k) { return k + leaf; },
+      [&](const Kernel& k) { return leaf + k; },
+      [&](const Kernel& k) { return 0.5 * (k + leaf) * leaf; },
+      [&](const Kernel& k) { return kernsel::pow(k, 1.0); },
+      [&](const Kernel& k) { return kernsel::on(k, {0}); },
+      [&](const Kernel& k) { return kernsel::warp(k, {one, {}, "one"}); },
+      [&](const Kernel& k) { return kernsel::normalize(k); },
+  };
+  on_a_small_stack([&] {
+    for (const auto& step : steps) {
+      Kernel k = leaf;
+      for (int i = 0; i < many; ++i) k = step(k);
+      CHECK(k.check(1).ok());
+      CHECK(!k.has_noise());
+      bool changed = false;
+      const Kernel moved = k.with_theta(std::vector<double>(k.theta().size(), -0.125), &changed);
+      CHECK(changed && std::abs(moved.theta().back() + 0.125) < 1e-15);
+      std::string json;
+      (void)kernsel::kernel_to_json(k, json);
+    }
+    for (std::size_t s = 0; s < 5; ++s) {  // what can be evaluated in little memory
+      Kernel k = leaf;
+      for (int i = 0; i < many / 10; ++i) k = steps[s](k);
+      std::vector<double> K(4);
+      CHECK(kernsel::gram<double>(k, X, kernsel::columns(K.data(), 2, 2)).ok());
+      if (s < 2) CHECK(K[0] == many / 10 + 1);
+    }
+    Kernel deep = leaf, read = leaf;
+    for (int i = 0; i < 200; ++i) deep = kernsel::exp(deep);
+    std::string json, again;
+    CHECK(kernsel::kernel_to_json(deep, json).ok() && kernsel::kernel_from_json(json, read).ok());
+    CHECK(kernsel::kernel_to_json(read, again).ok() && again == json);
+    CHECK(!kernsel::kernel_to_json(kernsel::exp(deep), json).ok());
+    CHECK(!kernsel::kernel_from_json(std::string(100'000, '['), read).ok());
+  });
+}
+
+// A kernel that is made of itself again and again has few nodes, and as many paths to a leaf as there are subsets of them.
+void shared_nodes_are_walked_once() {
+  Kernel k = kernsel::rbf({0.5});
+  for (int i = 0; i < 60; ++i) k = k * k;
+  CHECK(k.check(1).ok() && k.parameters() == 1);
+  const double x[] = {0.0};
+  double K = 0.0;
+  CHECK(kernsel::gram<double>(k, kernsel::columns(x, 1, 1), kernsel::columns(&K, 1, 1)).ok() && K == 1.0);
+}
+
 }  // namespace
 
 int main() {
@@ -182,5 +258,7 @@ int main() {
   composed_kernels();
   functions_are_called_once_and_may_throw();
   errors_wait_until_the_kernel_is_used();
+  expressions_deeper_than_the_stack();
+  shared_nodes_are_walked_once();
   return report("kernel");
 }
