@@ -20,6 +20,7 @@ template <class Enter, class Leave>
 void walk(const Link& root, const Enter& enter, const Leave& leave) {
   std::unordered_set<const KernelNode*> seen;
   std::vector<std::pair<const KernelNode*, std::size_t>> path;  // from the root to here, each with its next child
+  path.reserve(16);
   const auto begin = [&](const KernelNode* node) {
     if (!seen.insert(node).second) return;
     enter(*node);

@@ -22,6 +22,8 @@ from kernsel.kernels.simple import ConstantKernel
 
 __all__ = ["Columns", "Exp", "Operation", "PolynomialOf", "Power", "Product", "Sum", "as_kernel", "enclosed"]
 
+_MOST_NAMED = 500  # operands of a sum or product in `get_params`
+
 
 def as_kernel(value: object) -> Kernel | None:
     """Return a kernel for a kernel, ours or scikit-learn's, or a number; None for anything else."""
@@ -31,7 +33,12 @@ def as_kernel(value: object) -> Kernel | None:
         raise TypeError(f"kernel: expected a kernel, got the class {value.__name__}; write {value.__name__}(...)")
     if isinstance(value, sk.Kernel):
         return from_sklearn(value)
-    return ConstantKernel(float(value)) if isinstance(value, Real) and not isinstance(value, bool) else None
+    if not isinstance(value, Real) or isinstance(value, bool):
+        return None
+    try:
+        return ConstantKernel(float(value))
+    except OverflowError:
+        raise ValueError("constant_value: expected positive, finite numbers, got a whole number beyond 1.8e308") from None
 
 
 class Operation(Kernel):
@@ -44,11 +51,16 @@ class Operation(Kernel):
         for name in self._parts:
             if not isinstance(getattr(self, name), Kernel):
                 raise TypeError(f"{name}: expected a kernel, got {getattr(self, name)!r}")
+        self._check_depth()
+
+    def _measured(self) -> int:
+        parts: list[Kernel] = [getattr(self, name) for name in self._parts]
+        return 1 + max(part._depth for part in parts)
 
     def _own(self) -> Iterator[tuple[Hyperparameter, Any]]:
         for name in self._parts:
             for h, value in getattr(self, name)._own():
-                yield h.renamed(f"{name}__{h.name}"), value
+                yield h.within("", 0, f"{name}__"), value
 
     def _core_order(self) -> list[int]:
         order = list(range(self._count_of_itself()))
@@ -122,6 +134,10 @@ class Pair(Operation):
             at = at.k1
         return at, pairs[::-1]
 
+    def _measured(self) -> int:
+        left = self.k1._depth + (not isinstance(self.k1, Pair))  # one walk goes down all that leans to the left
+        return max(left, self.k2._depth + 1)
+
     def _children(self) -> list[Kernel]:
         first, pairs = self._chain()
         return [first, *(pair.k2 for pair in pairs)]
@@ -147,9 +163,8 @@ class Pair(Operation):
     def _own(self) -> Iterator[tuple[Hyperparameter, Any]]:
         operands = self._children()
         for i, operand in enumerate(operands):
-            prefix = "k1__" * (len(operands) - 1 - i) + ("k2__" if i else "")
             for h, value in operand._own():
-                yield h.renamed(prefix + h.name), value
+                yield h.within("k1__", len(operands) - 1 - i, "k2__" if i else ""), value
 
     def _core_order(self) -> list[int]:
         order: list[int] = []
@@ -171,13 +186,19 @@ class Pair(Operation):
         return core
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters by name, those of parts as ``part__name``."""
+        """Return the parameters by name, those of parts as ``part__name``.
+
+        Of longer sums and products, those of the last 500 operands: the names of n have n^2 characters in all. `set_params`
+        takes the names of any operand.
+        """
         if not deep:
             return {"k1": self.k1, "k2": self.k2}
         params: dict[str, Any] = {}
         at: Kernel = self
         prefix = ""
         while isinstance(at, Pair):
+            if len(prefix) == 4 * _MOST_NAMED:
+                return params
             params |= {f"{prefix}k1": at.k1, f"{prefix}k2": at.k2}
             params |= {f"{prefix}k2__{key}": item for key, item in at.k2.get_params().items()}
             at, prefix = at.k1, f"{prefix}k1__"
@@ -206,18 +227,18 @@ class Pair(Operation):
 
     def _written(self, of_first: Callable[[Any], str], of_others: Callable[[Any], str]) -> str:
         first, pairs = self._chain()
-        written, left = of_first(first), first
+        brackets, pieces, left = 0, [of_first(first)], first
         for pair in pairs:
             right = of_others(pair.k2)
             if isinstance(pair, Sum):
-                written = f"{written} + ({right})" if isinstance(pair.k2, Sum) else f"{written} + {right}"
+                pieces.append(f" + ({right})" if isinstance(pair.k2, Sum) else f" + {right}")
             else:
-                written = f"({written})" if isinstance(left, Sum) else written
-                written = (
-                    f"{written} * ({right})" if pair.k2._infix and not isinstance(pair.k2, Power) else f"{written} * {right}"
-                )
+                if isinstance(left, Sum):
+                    brackets += 1
+                    pieces.append(")")
+                pieces.append(f" * ({right})" if pair.k2._infix and not isinstance(pair.k2, Power) else f" * {right}")
             left = pair
-        return written
+        return "(" * brackets + "".join(pieces)
 
 
 def _combined(first: Kernel, types: list[type[Pair]], others: list[Kernel]) -> Kernel:
@@ -364,6 +385,8 @@ class PolynomialOf(Operation):
         super()._check()
         try:
             values = np.asarray(self.coefficients, dtype=np.float64)
+        except OverflowError:
+            raise ValueError(f"coefficients: expected finite numbers, got {self.coefficients!r}") from None
         except (TypeError, ValueError):
             raise TypeError(f"coefficients: expected numbers, got {self.coefficients!r}") from None
         if values.ndim != 1 or not len(values) or not np.isfinite(values).all() or (values < 0).any() or not values.any():

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 import numpy as np
 
 from kernsel.kernels.automatic import Data
-from kernsel.kernels.hyperparameter import Hyperparameter, Parameter, numbers, plain
+from kernsel.kernels.hyperparameter import Hyperparameter, Parameter, plain
 from kernsel.kernels.objects import Mixed, Points, Reading, numbered
 
 if TYPE_CHECKING:
@@ -21,7 +21,11 @@ if TYPE_CHECKING:
     from kernsel import _core
     from kernsel.kernels.algebra import Columns, Power, Product, Sum
 
-__all__ = ["Kernel"]
+__all__ = ["DEEPEST", "Kernel"]
+
+# How many kernels may lie within each other: what is done with a kernel walks through it by recursion, as copy, pickle and repr
+# do, and must fit Python's limit of a thousand calls and stacks of 256 kB.
+DEEPEST = 100
 
 
 class Kernel(ABC):
@@ -34,6 +38,7 @@ class Kernel(ABC):
 
     requires_vector_input = True  # scikit-learn asks
     _sees_points: ClassVar[bool] = True
+    _depth: int = 1  # kernels within each other, this one included
     _infix: ClassVar[bool] = False  # is it written with a sign between kernels?
     _always_shown: ClassVar[tuple[str, ...]] = ()  # when printed for people, even where it has its default
 
@@ -102,6 +107,20 @@ class Kernel(ABC):
         other = object.__new__(type(self))
         other.__dict__.update(self.__dict__, **attributes)
         return other
+
+    def _measured(self) -> int:
+        """Return how many kernels lie within each other, this one included, from what is known of its parts."""
+        return 1
+
+    def _check_depth(self) -> None:
+        """Raise if more kernels lie within each other than may."""
+        depth = self._measured()
+        if depth > DEEPEST:
+            raise ValueError(
+                f"kernel: {depth} kernels would lie within each other, and at most {DEEPEST} may; sums and products of any "
+                "length count as one if each bracket is on the left, ((a + b) + c) + d, as sum([a, b, c, d]) makes them"
+            )
+        self._depth = depth
 
     def _ready(self, X: Any, Z: Any = None) -> tuple[Kernel, Any, Any]:
         """Return the kernel as it can be built, and points as arrays."""
@@ -295,7 +314,7 @@ class Kernel(ABC):
 
         Logarithms of those that are positive; those that may be negative as they are.
         """
-        values = [h.on_scale(np.ravel(numbers(value, h.name, positive=h.log))) for h, value in self._free()]
+        values = [h.on_scale(h.numbers(value)) for h, value in self._free()]
         return np.concatenate(values) if values else np.zeros(0)
 
     @property
@@ -351,7 +370,7 @@ class Kernel(ABC):
         """
         total, parts = 0.0, [np.zeros(0)]
         for h, value in self._free():
-            x = np.ravel(numbers(value, h.name, positive=h.log))
+            x = h.numbers(value)
             if h.prior is not None:
                 total += float(np.sum(h.prior.log_density(x)))
             parts.append(np.zeros(len(x)) if h.prior is None else h.prior.slope(x))
@@ -369,25 +388,33 @@ class Kernel(ABC):
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters by name, those of parts as ``part__name``."""
-        valid = list(signature(type(self)).parameters)
-        before = {name: getattr(self, name) for name in valid}
+        before = {name: getattr(self, name) for name in signature(type(self)).parameters}
         try:
             for name, value in sorted(params.items(), key=lambda item: item[0].count("__")):  # wholes before their parts
                 head, _, rest = name.partition("__")
-                if head not in valid:
-                    raise ValueError(f"{type(self).__name__} has no parameter {head!r}; it has {', '.join(valid)}")
-                if not rest:
-                    setattr(self, head, value)
-                elif isinstance(part := getattr(self, head), Kernel):
-                    setattr(self, head, part._replaced().set_params(**{rest: value}))
-                else:
-                    raise ValueError(f"{head}: has no parameters of its own, so no {name!r}")
+                setattr(self, head, self._with_parameter(name.split("__") if rest else [head], value))
             self._check()
         except BaseException:
             for name, value in before.items():
                 setattr(self, name, value)
             raise
         return self
+
+    def _with_parameter(self, path: list[str], value: Any) -> Any:
+        """Return what the first parameter of a path becomes with a new value at its end; the path may be long, in long sums."""
+        wholes: list[Kernel] = [self]
+        for i, name in enumerate(path):
+            valid = list(signature(type(wholes[-1])).parameters)
+            if name not in valid:
+                raise ValueError(f"{type(wholes[-1]).__name__} has no parameter {name!r}; it has {', '.join(valid)}")
+            part = getattr(wholes[-1], name)
+            if i + 1 < len(path) and not isinstance(part, Kernel):
+                raise ValueError(f"{name}: has no parameters of its own, so no {'__'.join(path[i:])!r}")
+            wholes.append(part)
+        for name, whole in zip(path[:0:-1], wholes[-2:0:-1], strict=True):
+            value = whole._replaced(**{name: value})
+            value._check()
+        return value
 
     def on(self, columns: Sequence[int] | Sequence[str]) -> Columns:
         """Return this kernel as a function of some columns of its points only.

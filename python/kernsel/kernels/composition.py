@@ -96,7 +96,11 @@ def composed(outer: Kernel, inner: Kernel) -> Kernel:
             raise ValueError(
                 f"outer: {outer} would have the hyperparameters of {inner} once for each part; compose the parts, or fix them"
             )
-        return outer._each(lambda part: part if isinstance(part, ConstantKernel | WhiteKernel) else composed(part, inner))
+        each = (part if isinstance(part, ConstantKernel | WhiteKernel) else composed(part, inner) for part in outer._children())
+        result = next(each)
+        for pair, part in zip(outer._chain()[1], each, strict=True):
+            result = type(pair)(result, part)
+        return result
     if isinstance(outer, Power):
         return Power(composed(outer.kernel, inner), outer.exponent)
     return Composition(outer, inner)

@@ -42,10 +42,8 @@ def from_sklearn(kernel: sk.Kernel) -> Kernel:
         return _pairwise(kernel)
     if isinstance(kernel, sk.CompoundKernel):
         raise TypeError("kernel: CompoundKernel is a list of kernels, not a kernel; take them from its attribute `kernels`")
-    if isinstance(kernel, sk.Sum):
-        return ours.Sum(from_sklearn(kernel.k1), from_sklearn(kernel.k2))
-    if isinstance(kernel, sk.Product):
-        return ours.Product(from_sklearn(kernel.k1), from_sklearn(kernel.k2))
+    if isinstance(kernel, sk.KernelOperator):
+        return _combined(kernel)
     same: dict[type, Any] = {
         sk.ConstantKernel: ours.ConstantKernel,
         sk.WhiteKernel: ours.WhiteKernel,
@@ -61,6 +59,21 @@ def from_sklearn(kernel: sk.Kernel) -> Kernel:
         )
     converted: Kernel = same[type(kernel)](**kernel.get_params())
     return converted
+
+
+def _combined(kernel: sk.KernelOperator) -> Kernel:
+    """Return a sum or a product; long ones lean to the left."""
+    from kernsel import kernels as ours
+
+    pairs = []
+    while isinstance(kernel, sk.KernelOperator):
+        pairs.append(kernel)
+        kernel = kernel.k1
+    result = from_sklearn(kernel)
+    for pair in reversed(pairs):
+        operation = ours.Sum if isinstance(pair, sk.Sum) else ours.Product
+        result = operation(result, from_sklearn(pair.k2))
+    return result
 
 
 class _Pairwise:

@@ -16,6 +16,7 @@ __all__ = ["Bounds", "Hyperparameter", "Parameter", "numbers", "plain"]
 Bounds = tuple[float, float] | ArrayLike | str
 LOG_BOUNDS = (1e-5, 1e5)  # scikit-learn's, while the data are not known
 PLAIN_BOUNDS = (-1e5, 1e5)
+_MANY = 50  # times that a long name repeats its prefix
 
 
 class Parameter:
@@ -139,11 +140,40 @@ class Hyperparameter:
         """Return numbers as `theta` has them."""
         return np.log(values) if self.log else values
 
+    def numbers(self, value: Any) -> NDArray[np.float64]:
+        """Return the numbers of a value, checked, in one dimension."""
+        try:
+            return np.ravel(numbers(value, "", positive=self.log))
+        except (TypeError, ValueError):
+            return np.ravel(numbers(value, self.name, positive=self.log))  # raises, and says whose they are
+
     def renamed(self, name: str) -> Hyperparameter:
         """Return the same under another name."""
         other = object.__new__(Hyperparameter)  # its bounds have been checked
         other.__dict__.update(self.__dict__, name=name)
+        other.__dict__.pop("_prefix", None)
         return other
+
+    def within(self, prefix: str, times: int, part: str) -> Hyperparameter:
+        """Return the same under a longer name: the prefix, repeated, and the part, before its own.
+
+        A long name is put together when it is asked for: those of a sum of n kernels have n^2 characters in all.
+        """
+        if times < _MANY and "name" in self.__dict__:
+            return self.renamed(prefix * times + part + self.name)
+        other = object.__new__(Hyperparameter)
+        other.__dict__.update(self.__dict__, _prefix=(prefix, times, part, self))
+        other.__dict__.pop("name", None)
+        return other
+
+    def __getattr__(self, attribute: str) -> str:
+        if attribute != "name" or "_prefix" not in self.__dict__:
+            raise AttributeError(attribute)
+        pieces, at = [], self
+        while "_prefix" in at.__dict__:
+            prefix, times, part, at = at.__dict__["_prefix"]
+            pieces.append(prefix * times + part)
+        return "".join([*pieces, at.name])
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Hyperparameter):
@@ -173,7 +203,9 @@ def numbers(value: Any, name: str, *, positive: bool = True) -> NDArray[np.float
     what = "positive" if positive else "finite"
     try:
         array = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):
+    except OverflowError:  # of whole numbers
+        raise ValueError(f"{name}: expected {'positive, ' if positive else ''}finite numbers, got {value!r:.60}") from None
+    except (TypeError, ValueError):
         several = isinstance(value, list | tuple) and any(isinstance(one, str) and one == "auto" for one in value)
         hint = '; "auto" alone stands for one for each column' if several else ""
         raise TypeError(f"{name}: expected {what} numbers, got {value!r}{hint}") from None

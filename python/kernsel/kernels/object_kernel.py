@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from kernsel import _core
 from kernsel.kernels.base import Kernel
-from kernsel.kernels.hyperparameter import Parameter, numbers, plain
+from kernsel.kernels.hyperparameter import Parameter, plain
 from kernsel.kernels.objects import ObjectSet, Places, Pool, Reading
 
 __all__ = ["ObjectEmbedding", "ObjectKernel"]
@@ -137,7 +137,7 @@ class ObjectKernel(Kernel):
         kept = self._pool.kept()
         for x, z in self._pool.wanted():  # derivatives of what is learnt from only
             values.table(x, z, derivative=values.free and self._has_slopes and x in kept)
-        theta = [float(v) for h, value in self._own() for v in h.on_scale(np.ravel(numbers(value, h.name, positive=h.log)))]
+        theta = [float(v) for h, value in self._own() for v in h.on_scale(h.numbers(value))]
         return _core.function(values.block, values.pull, theta, f"{id(self)}", values.diagonal)
 
 

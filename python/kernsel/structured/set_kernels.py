@@ -38,13 +38,17 @@ class KernelOfPairs(ObjectKernel):
             raise TypeError(f"kernel: expected a kernel of vectors, got {self.kernel!r}")
         if _has_noise(self.kernel):
             raise ValueError(f"kernel: expected a kernel without noise, got {self.kernel!r}; noise is of the sets")
+        self._check_depth()
+
+    def _measured(self) -> int:
+        return 1 + self.kernel._depth
 
     def _children(self) -> list[Kernel]:
         return []  # of the points of this one
 
     def _own(self) -> Iterator[tuple[Hyperparameter, Any]]:
         for h, value in self.kernel._own():
-            yield h.renamed(f"kernel__{h.name}"), value
+            yield h.within("", 0, "kernel__"), value
 
     def _with_values(self, values: Iterator[Any]) -> Self:
         return self._replaced(kernel=self.kernel._with_values(values))
