@@ -18,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 import kernsel as ks
 from kernsel import features
 from kernsel.kernels import RBF, FunctionKernel, Kernel, Precomputed, Sum, Transform
-from kernsel.saving import container
+from kernsel.saving import container, fields
 from kernsel.structured import Mixed, Spectrum
 
 import saved
@@ -246,7 +246,8 @@ def test_what_cannot_be_written_is_named(what, tmp_path):
     assert names(tmp_path) == []
 
 
-def test_kernels_that_are_too_much(tmp_path):
+def test_kernels_that_are_too_much(tmp_path, monkeypatch):
+    monkeypatch.setattr(fields, "LONGEST_KERNEL", 10_000)
     many = RBF(1.0)
     for _ in range(1500):
         many = Sum(many, RBF(1.0, "fixed"))

@@ -159,8 +159,11 @@ def test_descriptions(attempt, valid):
     for kernel, message in (
         ("__import__('os').system('true')", "kernel: text: "),
         ("RBF(" * 3000, "kernel: text: "),
-        ("-" * 100_000 + "1", "kernel: text: "),
-        ("RBF(1.0) + " * 20_000 + "RBF(1.0)", "kernel: expected a text of at most 200000 characters"),
+        ("-" * 100_001 + "1", "kernel: constant_value: expected positive"),
+        ("(" * 100_000 + "1", "kernel: text: "),
+        ("Exp(" * 110 + "RBF" + ")" * 110, "kernel: kernel: 101 kernels would lie within each other"),
+        ("2" * 400 + " * RBF(1.0)", "kernel: constant_value: expected positive, finite numbers"),
+        ("RBF(1.0) + " * 100_000 + "RBF(1.0)", "kernel: expected a text of at most 1000000 characters"),
         ("SpectralMixture(n_components=1000000000)", "kernel: n_components: expected a whole number from 1 to 1000"),
         ("Precomputed(matrix0)", "kernel: text: there is no kernel 'matrix0'"),
         ("RBF([1.0, 2.0, 3.0])", "length scale"),

@@ -24,7 +24,7 @@ from kernsel.saving.container import Container, plain_json
 
 __all__ = ["Fields", "Writing"]
 
-LONGEST_KERNEL = 200_000  # characters; to parse a text takes a hundred times its length
+LONGEST_KERNEL = 1_000_000  # characters; to read a text takes fifty times its length
 _CRITERIA: dict[str, Any] = {name: kind for name in criteria.__all__ if is_dataclass(kind := getattr(criteria, name))}
 _FEATURES: dict[str, Any] = {name: getattr(features, name) for name in features.__all__}
 _FLOATS = {"nan": np.nan, "inf": inf, "-inf": -inf}
