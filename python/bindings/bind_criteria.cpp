@@ -99,7 +99,9 @@ AnyCriterion leave_one_out(const std::string& loss, double width, const py::obje
 
 void bind_criteria(py::module_& module) {
   py::class_<AnyCriterion>(module, "Criterion");
-  py::class_<Workspace>(module, "Workspace").def(py::init<>());
+  py::class_<Workspace>(module, "Workspace")  // whole as soon as it is new
+      .def_static("__new__", [](const py::object&) { return std::make_unique<Workspace>(); })
+      .def(py::init<>());
   module.def(
       "likelihood",
       [](bool restricted, const std::string& scale) {

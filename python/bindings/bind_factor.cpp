@@ -91,7 +91,9 @@ std::unique_ptr<Factor<T>> factorize_array(const Input& A, const Input& noise) {
 
 // L may be from anywhere: it must be a factor of a positive definite matrix.
 template <class T>
-std::unique_ptr<Factor<T>> factor_from_lower(const Input& L) {
+std::unique_ptr<Factor<T>> factor_of_lower(const py::object& object) {
+  Input L = square(object, "L");
+  L.to(sizeof(T) == 4);
   const std::string place = L.first_not_finite(true);
   if (!place.empty()) raise_value_error("L: contains NaN or infinity, first at " + place);
   for (Index i = 0; i < L.rows(); ++i)
@@ -200,12 +202,9 @@ template <class T>
 void bind_factor_class(py::module_& module, const char* name) {
   using F = Factor<T>;
   py::class_<F>(module, name)
-      .def(py::init([](const py::object& L) {
-             Input input = square(L, "L");
-             input.to(sizeof(T) == 4);
-             return factor_from_lower<T>(input);
-           }),
-           py::arg("L"))
+      // Made by __new__, so that there is none without contents; __init__ has nothing left to do, but must be there.
+      .def_static("__new__", [](const py::object&, const py::object& L) { return factor_of_lower<T>(L); })
+      .def(py::init(&factor_of_lower<T>), py::arg("L"))
       .def("__reduce__",
            [](const py::object& self) { return py::make_tuple(py::type::of(self), py::make_tuple(self.attr("lower")())); })
       .def_property_readonly("n", [](const F& f) { return size_of(f); })

@@ -7,15 +7,24 @@ namespace py = pybind11;
 
 namespace {
 
-// What Python does by default to pickle, copy or describe an object calls a constructor that these classes do not have, and
-// pybind11 answers by ending the process.
-void refuse_to_pickle(const py::module_& module) {
+// Python copies an object, and reads it from a pickle, by `__reduce__` and `__new__`. What the classes of pybind11 do by
+// default is to end the process in the first, and in the second to make an object without contents, whose methods read memory
+// that is not theirs. Classes without methods of their own for these refuse: to be reduced, and to be made of nothing.
+void refuse_copies(const py::module_& module) {
   for (const auto& [name, value] : py::cast<py::dict>(module.attr("__dict__"))) {
-    if (!py::isinstance<py::type>(value) || value.attr("__dict__").contains("__reduce__")) continue;
-    const auto refuse = [called = py::cast<std::string>(name)](const py::args&) {
-      raise_type_error("kernsel._core." + called +
+    if (!py::isinstance<py::type>(value)) continue;
+    const std::string called = "kernsel._core." + py::cast<std::string>(name);
+    const py::object own = value.attr("__dict__"), plain_new = value.attr("__base__").attr("__new__");
+    const auto refuse = [called](const py::args&) {
+      raise_type_error(called +
                        " cannot be pickled or copied: pickle the kernel or the estimator of the package, which makes it anew");
     };
+    const auto make = [called, plain_new](const py::object& type, const py::args& args, const py::kwargs& named) {
+      if (args.empty() && named.empty()) raise_type_error(called + " cannot be made of nothing: the package makes it");
+      return plain_new(type);
+    };
+    if (!own.contains("__new__")) py::setattr(value, "__new__", py::staticmethod(py::cpp_function(make, py::name("__new__"))));
+    if (own.contains("__reduce__")) continue;
     for (const char* method : {"__reduce__", "__reduce_ex__"})
       py::setattr(value, method, py::cpp_function(refuse, py::name(method), py::is_method(value)));
   }
@@ -32,5 +41,5 @@ PYBIND11_MODULE(_core, module, pybind11::mod_gil_not_used()) {
   bind_selection(module);
   bind_strings(module);
   bind_support(module);
-  refuse_to_pickle(module);
+  refuse_copies(module);
 }

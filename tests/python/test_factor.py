@@ -267,11 +267,20 @@ def test_every_class_of_the_core_is_pickled_or_says_why_not():
         import kernsel as ks
         from kernsel import _core
 
+        classes = {name: kind for name, kind in vars(_core).items() if isinstance(kind, type)}
         refused = []
-        for name, kind in vars(_core).items():
-            if not isinstance(kind, type) or name.startswith("Cholesky"):
+        for name, kind in classes.items():
+            if name == "Workspace":
+                instance = kind.__new__(kind)
+            else:
+                try:
+                    kind.__new__(kind)
+                except TypeError:
+                    instance = kind.__base__.__new__(kind)  # for nothing but what follows: it has no contents
+                else:
+                    raise AssertionError(name)
+            if name.startswith("Cholesky"):
                 continue
-            instance = kind.__new__(kind)
             calls = [lambda p=p: instance.__reduce_ex__(p) for p in range(6)]
             calls += [instance.__reduce__, lambda: copy.copy(instance), lambda: copy.deepcopy(instance)]
             calls += [lambda p=p: pickle.dumps(instance, p) for p in range(6)]

@@ -45,7 +45,7 @@ class Precomputed(Leaf):
     def _check(self) -> None:
         try:
             K = np.asarray(self.K, dtype=np.float64)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise TypeError(f"K: expected a matrix of numbers, got {self.K!r}") from None
         if K.ndim != 2 or K.shape[0] != K.shape[1] or not len(K):
             raise ValueError(f"K: expected a square matrix, got shape {K.shape}")

@@ -103,7 +103,7 @@ class HeteroscedasticNoise(Leaf):
             return
         try:
             values = np.asarray(self.variances, dtype=np.float64)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise TypeError(f"variances: expected a function or an array of numbers, got {self.variances!r}") from None
         if values.ndim != 1 or not np.isfinite(values).all() or (values < 0).any():
             raise ValueError(f"variances: expected finite numbers that are not negative, one for each point, got {values!r}")
