@@ -2,6 +2,8 @@
 //
 //     Kernel k = 2.0 * rbf({1.0, 0.3}) + white(0.1);
 //
+// Expressions can be as long and as deep as memory allows: no function here walks them by recursion.
+//
 // A kernel knows no data. gram.hpp evaluates it on points. A kernel built from an impossible parameter is kept, and
 // every computation with it returns Code::invalid_argument.
 #pragma once

@@ -33,7 +33,8 @@ class Kernel(ABC):
 
     Kernels are combined by ``+``, ``*`` and ``**``, with each other and with positive numbers. The parameters of a kernel
     are the arguments of its constructor, as in scikit-learn, and so are `theta`, `bounds`, `hyperparameters` and the rest
-    of what scikit-learn's kernels offer.
+    of what scikit-learn's kernels offer. Sums and products can have any number of operands, as in ``sum(list_of_kernels)``; at
+    most 100 kernels can lie within each other, as in ``Exp(Normalize(Linear()))``, where there are 3.
     """
 
     requires_vector_input = True  # scikit-learn asks
