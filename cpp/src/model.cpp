@@ -14,8 +14,6 @@ namespace kernsel {
 
 namespace {
 
-constexpr Index block_numbers = 2'000'000;  // of a block of k(X, Z), so that many points take little memory
-
 enum class Trend { none, constant, linear, quadratic };
 
 Index functions(Trend trend, Index d) {
@@ -56,8 +54,8 @@ void orthonormalize(std::vector<double>& A, Index n, Index q, std::vector<double
 }  // namespace
 
 // mean(z) = (k(z, X) C + h(z) B) * factor + offset, for each output. Without points X, the columns of z stand for k(z, X).
-// var(z) = (k(z, z) - |L^-1 k(X, z)|^2 + |R^-T r|^2) * spread^2, L L' = k(X, X) + diag(diagonal), L^-1 H = Q R,
-// r = h(z) - (L^-1 H)' L^-1 k(X, z).
+// var(z) = (k(z, z) - |L^-1 k(X, z)|^2 + |R^-T r|^2) * spread^2, L L' = K~ = k(X, X) + diag(diagonal), L^-1 H = Q R,
+// r = h(z) - H'K~^-1 k(X, z): R^-T r = R^-T h(z) - V'k(X, z), V = K~^-1 H R^-1.
 struct Model::Content {
   std::string estimator;
   std::optional<Kernel> kernel;
@@ -70,7 +68,7 @@ struct Model::Content {
 
   bool factorized = false;
   LowerTiles<double> L;
-  std::vector<double> reduced_basis, R;  // Q, (n, q) by columns; (q, q) by rows
+  std::vector<double> V, R;  // (n, q) by columns; (q, q) by rows
 
   View<const double> points() const { return rows<const double>(X.data(), n, d); }
   Index trend_functions() const { return functions(trend, d); }
@@ -181,32 +179,45 @@ Status Model::Content::factorize() {
     write_basis(trend, points(), i, h.data());
     for (Index j = 0; j < q; ++j) H[static_cast<std::size_t>(i + j * n)] = h[static_cast<std::size_t>(j)];
   }
-  if (q > 0) status = solve_lower<double>(L, kernsel::columns(H.data(), n, q));
+  std::vector<double> reduced = H;
+  if (q > 0) status = solve_lower<double>(L, kernsel::columns(reduced.data(), n, q));
+  if (q > 0 && status.ok()) status = solve<double>(L, kernsel::columns(H.data(), n, q));
   if (!status.ok()) return status;
-  orthonormalize(H, n, q, R);
-  for (Index j = 0; j < q; ++j)
-    if (!(R[static_cast<std::size_t>(j * q + j)] > 0.0))
-      return Status::invalid("model: the functions of the trend depend on each other");
-  reduced_basis = std::move(H);
+  orthonormalize(reduced, n, q, R);
+  for (Index j = 0; j < q; ++j) {
+    const double pivot = R[static_cast<std::size_t>(j * q + j)];
+    if (!(pivot > 0.0)) return Status::invalid("model: the functions of the trend depend on each other");
+    double* column = H.data() + j * n;
+    for (Index i = 0; i < j; ++i) {
+      const double* before = H.data() + i * n;
+      for (Index r = 0; r < n; ++r) column[r] -= R[static_cast<std::size_t>(i * q + j)] * before[r];
+    }
+    for (Index r = 0; r < n; ++r) column[r] /= pivot;
+  }
+  V = std::move(H);
   factorized = true;
   return {};
 }
 
 Status Model::Content::deviation(View<const double> Z, View<double> out) const {
-  const Index q = trend_functions(), size = std::max<Index>(block_numbers / n, 16);
-  std::vector<double> W(static_cast<std::size_t>(n * std::min(size, Z.rows))), own(static_cast<std::size_t>(Z.rows)),
-      r(static_cast<std::size_t>(q));
+  const Index q = trend_functions(), size = std::min(columns_at_a_time(n), Z.rows);
+  std::vector<double> K(static_cast<std::size_t>(n * size)), own(static_cast<std::size_t>(Z.rows)),
+      explained(static_cast<std::size_t>(size)), r(static_cast<std::size_t>(q)), products(static_cast<std::size_t>(q * size));
   Status status = gram_diagonal<double>(*kernel, Z, vector(own.data(), Z.rows));
   for (Index begin = 0; status.ok() && begin < Z.rows; begin += size) {
     const Index count = std::min(size, Z.rows - begin);
-    const View<double> reduced = kernsel::columns(W.data(), n, count);
-    status = cross_gram<double>(*kernel, points(), Z.block(begin, 0, count, d), reduced);
-    if (status.ok()) status = solve_lower<double>(L, reduced);
+    const View<double> cross = rows(K.data(), n, count);
+    status = cross_gram<double>(*kernel, points(), Z.block(begin, 0, count, d), cross);
+    if (status.ok())
+      status = inverse_quadratic<double>(L, rows<const double>(K.data(), n, count), vector(explained.data(), count));
+    std::fill(products.begin(), products.end(), 0.0);  // V'k(X, z)
+    for (Index j = 0; j < q; ++j)
+      for (Index i = 0; i < n; ++i)
+        for (Index c = 0; c < count; ++c)
+          products[static_cast<std::size_t>(j * size + c)] += V[static_cast<std::size_t>(i + j * n)] * cross(i, c);
     for (Index c = 0; status.ok() && c < count; ++c) {
-      const double* w = W.data() + c * n;
-      double variance = own[static_cast<std::size_t>(begin + c)];
-      for (Index i = 0; i < n; ++i) variance -= w[i] * w[i];
-      // R^-T r = R^-T h - Q'w, by substitution.
+      double variance = own[static_cast<std::size_t>(begin + c)] - explained[static_cast<std::size_t>(c)];
+      // R^-T r = R^-T h - V'k, by substitution.
       write_basis(trend, Z, begin + c, r.data());
       for (Index j = 0; j < q; ++j) {
         double s = r[static_cast<std::size_t>(j)];
@@ -214,8 +225,7 @@ Status Model::Content::deviation(View<const double> Z, View<double> out) const {
         r[static_cast<std::size_t>(j)] = s / R[static_cast<std::size_t>(j * q + j)];
       }
       for (Index j = 0; j < q; ++j) {
-        double s = r[static_cast<std::size_t>(j)];
-        for (Index i = 0; i < n; ++i) s -= reduced_basis[static_cast<std::size_t>(i + j * n)] * w[i];
+        const double s = r[static_cast<std::size_t>(j)] - products[static_cast<std::size_t>(j * size + c)];
         variance += s * s;
       }
       const double deviation = std::sqrt(std::max(variance, jitter));

@@ -103,39 +103,60 @@ void load_panel(View<const T> B, const Panel<T>& X, Index padded) {
   std::fill(X.data + B.rows * X.height, X.data + padded * X.height, T(0));
 }
 
-template <class T>
-Status substitute_all(const LowerTiles<T>& L, View<T> B, bool backward) {
+constexpr Index largest_group = 144;
+
+// How right-hand sides are taken in groups, each of which is solved on one thread: wide enough to be worth reading L for, and
+// as many for each thread as for the others.
+struct Groups {
+  Index width, count;
+  Groups(Index columns, Index padding) {
+    const Index threads = num_threads(), narrowest = 2 * padding;
+    count = std::max((columns + largest_group - 1) / largest_group, std::min(threads, (columns + narrowest - 1) / narrowest));
+    if (count > threads) count = round_up(count, threads);
+    width = round_up((columns + count - 1) / count, padding);
+    count = (columns + width - 1) / width;
+  }
+};
+
+// Calls take(first column, columns, X) with the panel of each group of columns of B after the substitution, from several
+// threads.
+template <class T, class F>
+Status for_solved_panels(const LowerTiles<T>& L, View<const T> B, bool backward, const F& take) {
   const Status status = runtime_status();
   if (!status.ok()) return status;
   if (B.rows != L.size()) return Status::invalid("the right-hand side has another number of rows than the matrix");
   if (B.cols == 0 || B.rows == 0) return {};
   constexpr Index padding = LowerTiles<T>::padding;
   const Index padded = round_up(L.size(), padding);
-  // Enough groups for all threads, each wide enough to be worth reading L for.
-  const Index widest = 144, threads = num_threads();
-  const Index width = std::min(widest, std::max<Index>(2 * padding, round_up((B.cols + threads - 1) / threads, padding)));
-  const Index groups = (B.cols + width - 1) / width;
-  const auto group = [&](Index g) { return B.block(0, g * width, B.rows, std::min(width, B.cols - g * width)); };
+  const Groups groups(B.cols, padding);
   const auto solve_group = [&](Index g, const auto& solver) -> Status {
-    const View<T> part = group(g);
+    const Index first = g * groups.width;
+    const View<const T> part = B.block(0, first, B.rows, std::min(groups.width, B.cols - first));
     const Index height = round_up(part.cols, padding);
     T* room = scratch<T>(Scratch::panel, height * padded);
     if (!room) return no_memory(static_cast<std::size_t>(height * padded) * sizeof(T));
     const Panel<T> X{room, height, 0};
     load_panel<T>(part, X, padded);
     const Status done = solver(X);
-    for (Index r = 0; done.ok() && r < part.rows; ++r)
-      for (Index c = 0; c < part.cols; ++c) part(r, c) = room[c + r * height];
+    if (done.ok()) take(first, part.cols, X);
     return done;
   };
-  if (groups == 1) return solve_group(0, [&](const Panel<T>& X) { return substitute_together(L, X, backward); });
+  if (groups.count == 1) return solve_group(0, [&](const Panel<T>& X) { return substitute_together(L, X, backward); });
   const double cost = static_cast<double>(L.size()) * static_cast<double>(L.size()) * static_cast<double>(B.cols) / 50.0;
-  return run_jobs(groups, cost, [&](Jobs& jobs, Index g) {
+  return run_jobs(groups.count, cost, [&](Jobs& jobs, Index g) {
     const Status done = solve_group(g, [&](const Panel<T>& X) {
       substitute(L, X, backward, jobs);
       return Status{};
     });
     if (!done.ok()) jobs.stop(done);
+  });
+}
+
+template <class T>
+Status substitute_all(const LowerTiles<T>& L, View<T> B, bool backward) {
+  return for_solved_panels<T>(L, B, backward, [&](Index first, Index columns, const Panel<T>& X) {
+    for (Index r = 0; r < B.rows; ++r)
+      for (Index c = 0; c < columns; ++c) B(r, first + c) = X.data[c + r * X.height];
   });
 }
 
@@ -167,6 +188,28 @@ Status solve(const LowerTiles<T>& L, View<T> B) {
 template <class T>
 Status solve_lower(const LowerTiles<T>& L, View<T> B) {
   return substitute_all(L, B, false);
+}
+
+template <class T>
+Status inverse_quadratic(const LowerTiles<T>& L, View<const T> B, View<T> out) {
+  if (out.rows != B.cols || out.cols != 1)
+    return Status::invalid("inverse_quadratic: the output needs one entry for each column");
+  for (Index c = 0; c < out.rows; ++c) out(c, 0) = T(0);  // of a matrix without rows
+  return for_solved_panels<T>(L, B, false, [&](Index first, Index columns, const Panel<T>& X) {
+    double sums[largest_group] = {};
+    for (Index r = 0; r < B.rows; ++r)
+      for (Index c = 0; c < columns; ++c) {
+        const auto x = static_cast<double>(X.data[c + r * X.height]);
+        sums[c] += x * x;
+      }
+    for (Index c = 0; c < columns; ++c) out(first + c, 0) = static_cast<T>(sums[c]);
+  });
+}
+
+Index columns_at_a_time(Index n) {
+  constexpr Index numbers = 2'000'000, groups_of_a_thread = 4;  // several, so that a thread that is late leaves some to others
+  const Index rows = std::max<Index>(n, 1), wanted = groups_of_a_thread * largest_group * num_threads();
+  return std::max({numbers / rows, std::min(wanted, rows / 16), Index{16}});
 }
 
 template <class T>
@@ -240,11 +283,12 @@ Status inverse_diagonal(const LowerTiles<T>& L, View<T> out) {
   });
 }
 
-#define KERNSEL_INSTANTIATE(T)                                   \
-  template Status solve<T>(const LowerTiles<T>&, View<T>);       \
-  template Status solve_lower<T>(const LowerTiles<T>&, View<T>); \
-  template Status inverse<T>(const LowerTiles<T>&, View<T>);     \
-  template Status invert<T>(LowerTiles<T>&);                     \
+#define KERNSEL_INSTANTIATE(T)                                                        \
+  template Status solve<T>(const LowerTiles<T>&, View<T>);                            \
+  template Status solve_lower<T>(const LowerTiles<T>&, View<T>);                      \
+  template Status inverse_quadratic<T>(const LowerTiles<T>&, View<const T>, View<T>); \
+  template Status inverse<T>(const LowerTiles<T>&, View<T>);                          \
+  template Status invert<T>(LowerTiles<T>&);                                          \
   template Status inverse_diagonal<T>(const LowerTiles<T>&, View<T>);
 KERNSEL_INSTANTIATE(float)
 KERNSEL_INSTANTIATE(double)

@@ -120,13 +120,30 @@ Input vector_for(const Factor<T>& factor, const py::object& object, const char* 
 }
 
 template <class T>
-py::array_t<T> solve(const Factor<T>& factor, const py::object& b, bool lower) {
+Input right_hand_sides(const Factor<T>& factor, const py::object& b) {
   Input input(b, "b", 0);
   input.to(sizeof(T) == 4);
   const Index n = size_of(factor);
   if (input.rows() != n) {
     raise_value_error("b: expected " + std::to_string(n) + " rows, as the matrix has, got shape " + input.shape());
   }
+  return input;
+}
+
+template <class T>
+py::object inverse_quadratic(const Factor<T>& factor, const py::object& b) {
+  const Input input = right_hand_sides(factor, b);
+  auto out = new_array<T>(input.cols());
+  const View<const T> from = input.view<T>();
+  const View<T> to = view_of(out);
+  read(factor, [&](const kernsel::LowerTiles<T>& tiles) { return kernsel::inverse_quadratic(tiles, from, to); });
+  return input.one_dimensional() ? py::object(py::float_(static_cast<double>(to(0, 0)))) : py::object(std::move(out));
+}
+
+template <class T>
+py::array_t<T> solve(const Factor<T>& factor, const py::object& b, bool lower) {
+  const Input input = right_hand_sides(factor, b);
+  const Index n = input.rows();
   auto x = input.one_dimensional() ? new_array<T>(n) : new_array<T>(n, input.cols());
   const View<const T> from = input.view<T>();
   const View<T> to = view_of(x);
@@ -216,6 +233,7 @@ void bind_factor_class(py::module_& module, const char* name) {
           "solve", [](const F& f, const py::object& b) { return solve(f, b, false); }, py::arg("b"))
       .def(
           "solve_lower", [](const F& f, const py::object& b) { return solve(f, b, true); }, py::arg("b"))
+      .def("inverse_quadratic", &inverse_quadratic<T>, py::arg("b"))
       .def("logdet", [](const F& f) { return value_of(f, [](const auto& tiles) { return kernsel::log_determinant(tiles); }); })
       .def("inverse",
            [](const F& f) {
@@ -256,4 +274,5 @@ void bind_factor(py::module_& module) {
                               : py::cast(factorize_array<double>(input, extra));
       },
       py::arg("A"), py::arg("noise"));
+  module.def("columns_at_a_time", &kernsel::columns_at_a_time, py::arg("n"));
 }

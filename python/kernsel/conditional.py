@@ -83,7 +83,7 @@ class Conditional:
         return np.asarray(np.ptp(self.X, axis=0))
 
     def _blocks(self, Z: Vector) -> Iterator[slice]:
-        size = max(_BLOCK // max(len(self.X), 1), 16)
+        size = _core.columns_at_a_time(len(self.X))
         for begin in range(0, len(Z), size):
             yield slice(begin, min(begin + size, len(Z)))
 
@@ -92,26 +92,26 @@ class Conditional:
         mean = np.asarray(self.kernel.matmul(Z, self.X, self.c))
         return mean + self._basis(Z) @ self.beta if self.H.shape[1] else mean
 
-    def _reduced(self, Z: Vector) -> tuple[Vector, Vector]:
-        """Return A = L^-1 k(X, Z) and B = R^-T r(Z): the covariance is k(Z, Z) - A'A + B'B."""
-        cross = self.kernel(self.X, Z)
-        A = self.factor.solve_lower(cross)
+    def _of_trend(self, Z: Vector, cross: Vector) -> Vector:
+        """Return B = R^-T r(Z): the coefficients of the trend add B'B to the covariance. `cross` is k(X, Z)."""
         if not self.H.shape[1]:
-            return A, np.zeros((0, len(Z)))
+            return np.zeros((0, len(Z)))
         r = self._basis(Z).T - self.R.T @ (self.V.T @ cross)
-        return A, linalg.solve_triangular(self.R, r, trans="T", check_finite=False)
+        return np.asarray(linalg.solve_triangular(self.R, r, trans="T", check_finite=False))
 
     def variance(self, Z: Vector) -> Vector:
         """Return the variance at other points, shape (m,), block after block of them."""
         variance = np.array(self.kernel.diag(Z), dtype=np.float64)
         for block in self._blocks(Z):
-            A, B = self._reduced(Z[block])
-            variance[block] += np.einsum("ij,ij->j", B, B) - np.einsum("ij,ij->j", A, A)
+            cross = self.kernel(self.X, Z[block])
+            B = self._of_trend(Z[block], cross)
+            variance[block] += np.einsum("ij,ij->j", B, B) - self.factor.inverse_quadratic(cross)
         return variance
 
     def covariance(self, Z: Vector) -> Vector:
         """Return the joint covariance of other points, shape (m, m)."""
-        A, B = self._reduced(Z)
+        cross = self.kernel(self.X, Z)
+        A, B = self.factor.solve_lower(cross), self._of_trend(Z, cross)
         return np.asarray(self.kernel(Z) - A.T @ A + B.T @ B)
 
     def mean_gradient(self, Z: Vector) -> Vector:

@@ -83,6 +83,28 @@ class Cholesky:
         """
         return self._factor.solve_lower(b)
 
+    def inverse_quadratic(self, b: ArrayLike) -> Any:
+        """Return b' A^-1 b = |L^-1 b|^2, for each column of b.
+
+        With b = k(X, z) this is what a Gaussian process knows of its value at z: k(z, z) less the variance.
+
+        Parameters
+        ----------
+        b : array-like of shape (n,) or (n, k)
+
+        Returns
+        -------
+        q : float, or ndarray of shape (k,)
+            In n^2 flops for each column; b is neither changed nor copied.
+
+        Examples
+        --------
+        >>> import kernsel as ks
+        >>> ks.cholesky([[4.0, 0.0], [0.0, 1.0]]).inverse_quadratic([2.0, 3.0])
+        10.0
+        """
+        return self._factor.inverse_quadratic(b)
+
     def logdet(self) -> float:
         """Return log det A = 2 sum_i log L_ii, in O(n).
 

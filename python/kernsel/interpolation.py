@@ -124,5 +124,5 @@ def power_function(kernel: Kernel, X: Points, Z: Points, *, noise: float = 0.0) 
     ours, points, others = ours._ready(X, Z)
     K = np.array(ours(points))
     K.flat[:: len(K) + 1] += noise
-    reduced = cholesky(K).solve_lower(ours(points, others))
-    return np.asarray(np.sqrt(np.maximum(ours.diag(others) - np.sum(reduced**2, axis=0), 0.0)))
+    squares = cholesky(K).inverse_quadratic(ours(points, others))
+    return np.asarray(np.sqrt(np.maximum(ours.diag(others) - squares, 0.0)))

@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from kernsel import _core
 from kernsel.errors import NotPositiveDefiniteError
 from kernsel.factor import Cholesky
 from kernsel.interpolation import FEASIBLE, positive_part
@@ -109,11 +110,11 @@ class KernelInterpolator(MultiOutputMixin, RegressorMixin, BaseEstimator):  # ty
         if isinstance(self._factor, Cholesky):
             rank, part = len(used), self._factor.solve(values)
         else:
-            rank, part = self._factor.shape[1], self._factor @ self._reduced(values)
+            rank, part = self._factor.shape[1], self._factor @ (self._factor.T @ values)
         coefficients = np.zeros(targets.shape)
         coefficients[used] = part
         _require_interpolation(kernel, X, used, values, part, rank)
-        norm = np.linalg.norm(self._reduced(values), axis=0)
+        norm = np.sqrt(self._squared_norms(values))
 
         self.kernel_ = kernel
         self.X_fit_ = X
@@ -151,13 +152,13 @@ class KernelInterpolator(MultiOutputMixin, RegressorMixin, BaseEstimator):  # ty
         Returns
         -------
         power : ndarray of shape (m,)
-            In O(n^2) for each point; 512 of them at a time.
+            In O(n^2) for each point, block after block of them.
         """
         X = self._points(X)
         training = self.X_fit_[self._used]
         squares = np.asarray(self.kernel_.diag(X))
-        for rows in gen_batches(len(X), 512):
-            squares[rows] -= np.sum(self._reduced(self.kernel_(training, X[rows])) ** 2, axis=0)
+        for rows in gen_batches(len(X), _core.columns_at_a_time(len(training))):
+            squares[rows] -= self._squared_norms(self.kernel_(training, X[rows]))
         return np.asarray(np.sqrt(np.maximum(squares, 0.0)))
 
     def error_bound(self, X: Points, norm: ArrayLike | None = None) -> Vector:
@@ -192,9 +193,11 @@ class KernelInterpolator(MultiOutputMixin, RegressorMixin, BaseEstimator):  # ty
         check_is_fitted(self)
         return np.asarray(new_points(self, self.kernel_, X, dtype=np.float64))
 
-    def _reduced(self, B: Vector) -> Vector:
-        """Return R'B with R R' = K^+, which is L^-1 B with the factor."""
-        return np.asarray(self._factor.solve_lower(B) if isinstance(self._factor, Cholesky) else self._factor.T @ B)
+    def _squared_norms(self, B: Vector) -> Vector:
+        """Return b'K^+ b for each column b: |L^-1 b|^2 with the factor, |R'b|^2 with R R' = K^+."""
+        if isinstance(self._factor, Cholesky):
+            return np.asarray(self._factor.inverse_quadratic(B))
+        return np.asarray(np.sum((self._factor.T @ B) ** 2, axis=0))
 
     def _valid_kernel(self) -> Kernel:
         if self.kernel is None:

@@ -350,7 +350,7 @@ def _by_primal(A: Vector, b: Vector, alpha: float, free: Vector) -> _Fit:
     M.flat[:: len(M) + 1] += alpha
     factor = cholesky(M)
     coef = factor.solve(A.T @ b)
-    leverage = np.sum(factor.solve_lower(A.T) ** 2, axis=0) + np.sum(free**2, axis=1)
+    leverage = factor.inverse_quadratic(A.T) + np.sum(free**2, axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
         left_out = (b - A @ coef) / (1 - leverage)[:, None]
     return _Fit(coef, left_out, leverage)

@@ -104,6 +104,10 @@ def test_solve(n, dtype, columns, order, seed):
     assert_backward(residual, np.linalg.norm(A, 2) * np.abs(x).max(initial=0) * np.ones(1), n, dtype, slack=8)
     y = F.solve_lower(b)
     assert_backward(F.lower().astype(float) @ y - b, np.linalg.norm(F.lower(), 2) * np.abs(y).max(initial=0), n, dtype, 8)
+    squares = np.sum(y.astype(float) ** 2, axis=0)
+    quadratic = F.inverse_quadratic(b)
+    assert np.shape(quadratic) == np.shape(squares)
+    assert quadratic == pytest.approx(squares, rel=float(4 * n * eps(dtype)), abs=0)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

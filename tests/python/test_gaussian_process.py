@@ -122,6 +122,7 @@ def test_posterior_by_the_kriging_system(data, trend, kind, outputs, monkeypatch
         assert gp.beta_.reshape(-1, outputs)[:, 0] == pytest.approx(GLS(y, basis(trend, X), sigma=K).fit().params, abs=limit)
 
     monkeypatch.setattr(conditional, "_BLOCK", 40 * 4)
+    monkeypatch.setattr(conditional._core, "columns_at_a_time", lambda n: 4)
     pieces = gp.predict(Z, return_std=True)[1]
     assert pieces == pytest.approx(std, abs=limit)
     slopes = gp.predict_gradient(Z, return_std=True)

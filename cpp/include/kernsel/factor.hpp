@@ -46,6 +46,14 @@ Status solve(const LowerTiles<T>& L, View<T> B);
 template <class T>
 Status solve_lower(const LowerTiles<T>& L, View<T> B);
 
+// b'A^-1 b = |L^-1 b|^2 of each column b of B, which is left as it is: n^2 flops for each.
+template <class T>
+Status inverse_quadratic(const LowerTiles<T>& L, View<const T> B, View<T> out);
+
+// How many right-hand sides of n rows to take at a time where there are many: enough for all threads to read L seldom, in
+// memory that is small beside L.
+Index columns_at_a_time(Index n);
+
 // log det A = 2 sum log L_ii.
 template <class T>
 double log_determinant(const LowerTiles<T>& L);

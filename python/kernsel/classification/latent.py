@@ -49,8 +49,7 @@ class GaussianLatent:
         for block in blocks(len(self.X), len(Z)):
             cross = np.asarray(self.kernel(self.X, Z[block]))
             cross *= self.root[:, None]
-            V = self.factor.solve_lower(cross)
-            explained[block] = np.einsum("ij,ij->j", V, V)
+            explained[block] = self.factor.inverse_quadratic(cross)
         return np.maximum(prior - explained, 0.0)
 
     def probability(self, Z: Vector, link: Link) -> Vector:
@@ -79,8 +78,8 @@ class SampledLatent:
         prior = np.asarray(self.kernel.diag(Z))
         for block in blocks(max(len(self.X), 2 * self.coefficients.shape[1]), len(Z)):
             cross = np.asarray(self.kernel(self.X, Z[block]))
-            V = self.factor.solve_lower(cross)
-            yield block, cross.T @ self.coefficients, np.maximum(prior[block] - np.einsum("ij,ij->j", V, V), 0.0)
+            rest = np.maximum(prior[block] - self.factor.inverse_quadratic(cross), 0.0)
+            yield block, cross.T @ self.coefficients, rest
 
     def variance(self, Z: Vector) -> Vector:
         """Return the variance at other points, shape (m,)."""
