@@ -34,6 +34,7 @@ Status Objective::evaluate(const std::vector<double>& x, Order order, LowerTiles
   out.x = x;
   out.value = sign * found.value;
   out.scale = found.scale;
+  out.residual_scale = found.residual_scale;
   out.gradient.assign(order == Order::value ? 0 : count, 0.0);
   out.information.clear();
   const std::size_t all = theta.size() + 1;  // the noise's factor is the last

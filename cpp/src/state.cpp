@@ -151,8 +151,16 @@ void report(const State& state, Evaluation& out) {
   out.precision = state.precision;
   out.noise = state.noise;
   out.log_det = state.log_det;
-  out.dof = state.precision.empty() ? std::nan("") : 0.0;
-  for (std::size_t i = 0; i < state.precision.size(); ++i) out.dof += 1.0 - state.noise[i] * state.precision[i];
+  out.dof = out.residual_scale = state.precision.empty() ? std::nan("") : 0.0;
+  double weights = 0.0;
+  for (std::size_t i = 0; i < state.precision.size(); ++i) {
+    const auto row = static_cast<Index>(i);
+    const double weight = state.problem.weights ? state.problem.weights[i] : 1.0;
+    out.dof += 1.0 - state.noise[i] * state.precision[i];
+    weights += weight * static_cast<double>(state.m);
+    for (Index k = 0; k < state.m; ++k) out.residual_scale += weight * state.c(row, k) * state.c(row, k) / state.precision[i];
+  }
+  if (!state.precision.empty()) out.residual_scale /= weights;
 }
 
 }  // namespace kernsel

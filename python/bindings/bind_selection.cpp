@@ -103,6 +103,7 @@ py::dict trial_as_dict(const Trial& trial) {
   result["gradient"] = numbers(trial.gradient);
   result["information"] = numbers(trial.information, static_cast<Index>(trial.x.size()));
   result["scale"] = trial.scale;
+  result["residual_scale"] = trial.residual_scale;
   return result;
 }
 

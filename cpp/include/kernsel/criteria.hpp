@@ -101,7 +101,8 @@ struct Evaluation {
   std::vector<double> precision;       // P.ii
   std::vector<double> noise;           // N_i
   double scale = 1.0;
-  double dof = 0.0;  // effective degrees of freedom, sum of leverages 1 - N_i P.ii
+  double dof = 0.0;             // effective degrees of freedom, sum of leverages 1 - N_i P.ii
+  double residual_scale = 0.0;  // weighted mean of c_i^2 / P.ii: one if residuals are as large as the model says
   double log_det = 0.0;
   // Of a likelihood, (p + 1, p + 1): average information, in the order of the gradient, then in the logarithm of a factor of
   // the problem's noise.

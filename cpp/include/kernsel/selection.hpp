@@ -28,6 +28,7 @@ struct Trial {
   std::vector<double> gradient;
   std::vector<double> information;  // (count, count); empty if the criterion is no likelihood
   double scale = 1.0;
+  double residual_scale = 0.0;  // as in Evaluation
 };
 
 // A criterion as a function of the unknowns, to be minimized; minus the criterion where larger is better.

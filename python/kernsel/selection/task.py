@@ -255,10 +255,10 @@ class Task:
 
     def scale_of_residuals(self, found: Found) -> float:
         """Return the factor of kernel and noise with which leave-one-out residuals have the variance that they should."""
-        reach = self.unknowns.reach(self.land.rule == "noise")
-        problem = replace(self.problem, jitter=found.jitter)
-        search = problem.search(LeaveOneOut(profiled=True), self.unknowns, reach, self.used)
-        return float(search.evaluate(list(found.values["x"]), 0, _core.Workspace())["scale"])
+        scale = float(found.values["residual_scale"])
+        if not 0 < scale < np.inf:
+            raise ValueError(f"criterion: no scale of the kernel explains residuals that are {scale} of their variance")
+        return scale
 
     def search_on(self, found: Found, within: float, budget: Budget) -> tuple[Unknowns, Found]:
         """Search on from what was found, multiplied by exp(within), with nothing held and nothing profiled."""
