@@ -9,6 +9,12 @@
 
 namespace kernsel {
 
+Status apply(const Criterion& criterion, const Fit& fit, Partials& partials) {
+  Status applied;
+  const Status called = call_out([&] { applied = criterion.apply(fit, partials); });
+  return called.ok() ? applied : called;
+}
+
 Status evaluate(const Kernel& k, const Problem& problem, const Criterion& criterion, Order order, LowerTiles<double>& buffer,
                 Evaluation& out) {
   const bool gradient = order != Order::value;
@@ -22,9 +28,7 @@ Status evaluate(const Kernel& k, const Problem& problem, const Criterion& criter
   const Fit fit{problem.y,       state.c.view(n), state.precision.data(), state.noise.data(),
                 problem.weights, state.trend.q,   state.log_det,          state.trend.log_det};
   Partials partials;
-  Status applied;
-  status = call_out([&] { applied = criterion.apply(fit, partials); });
-  if (status.ok()) status = applied;
+  status = apply(criterion, fit, partials);
   if (!status.ok()) return status;
   report(state, out);
   out.value = partials.value;

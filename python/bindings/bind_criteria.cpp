@@ -63,6 +63,40 @@ py::dict evaluate(const AnyCriterion& criterion, const Kernel& k, const py::obje
   return result;
 }
 
+// What a criterion sees of P, the inverse: P y, its diagonal, or the blocks of groups of points.
+const char* seen_by(const AnyCriterion& criterion) {
+  if (criterion.folds.count > 0) return "blocks";
+  return criterion.criterion.sees_precision ? "diagonal" : "products";
+}
+
+std::vector<double> copied(const py::object& values, const char* name) {
+  Input input(values, name, 1);
+  input.to(false);
+  const kernsel::View<const double> from = input.view<double>();
+  std::vector<double> copy(static_cast<std::size_t>(from.rows));
+  for (Index i = 0; i < from.rows; ++i) copy[static_cast<std::size_t>(i)] = from(i, 0);
+  return copy;
+}
+
+// The value of a criterion for a fit that has been made. Criteria that see products only need no precision and no noise, and
+// those that see blocks need more of P than this.
+double value_of_fit(const AnyCriterion& criterion, const py::object& y, const py::object& dual_coef,
+                    const py::object& precision, const py::object& noise, Index trend, double log_det, double log_det_trend) {
+  Input targets(y, "y", 2), c(dual_coef, "dual_coef", 2);
+  targets.to(false);
+  c.to(false);
+  const std::vector<double> diagonal = copied(precision, "precision"), variances = copied(noise, "noise");
+  const auto n = static_cast<std::size_t>(c.rows());
+  const bool complete = !criterion.criterion.sees_precision || (diagonal.size() == n && variances.size() == n);
+  if (criterion.folds.count > 0 || targets.rows() != c.rows() || targets.cols() != c.cols() || !complete)
+    raise_value_error("value_of_fit: these are not the parts of one fit that the criterion needs");
+  const kernsel::Fit fit{targets.view<double>(), c.view<double>(), diagonal.data(), variances.data(), nullptr, trend, log_det,
+                         log_det_trend};
+  kernsel::Partials partials;
+  compute([&] { return kernsel::apply(criterion.criterion, fit, partials); });
+  return partials.value;
+}
+
 // loss(residuals, variances) returns three arrays: values, derivatives in the residual, derivatives in the variance.
 criteria::PointLoss point_loss(const py::object& loss) {
   return [loss = shared_object(loss)](Index count, const double* r, const double* v, criteria::Loss* out) {
@@ -98,7 +132,7 @@ AnyCriterion leave_one_out(const std::string& loss, double width, const py::obje
 }  // namespace
 
 void bind_criteria(py::module_& module) {
-  py::class_<AnyCriterion>(module, "Criterion");
+  py::class_<AnyCriterion>(module, "Criterion").def_property_readonly("sees", &seen_by);
   py::class_<Workspace>(module, "Workspace")  // whole as soon as it is new
       .def_static("__new__", [](const py::object&) { return std::make_unique<Workspace>(); })
       .def(py::init<>());
@@ -128,4 +162,6 @@ void bind_criteria(py::module_& module) {
       py::arg("fold"), py::arg("count"), py::arg("log_density"));
   module.def("evaluate", &evaluate, py::arg("criterion"), py::arg("kernel"), py::arg("X"), py::arg("y"), py::arg("noise"),
              py::arg("trend"), py::arg("weights"), py::arg("gradient"), py::arg("workspace"));
+  module.def("value_of_fit", &value_of_fit, py::arg("criterion"), py::arg("y"), py::arg("dual_coef"), py::arg("precision"),
+             py::arg("noise"), py::arg("trend"), py::arg("log_det"), py::arg("log_det_trend"));
 }

@@ -1,5 +1,5 @@
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -97,7 +97,10 @@ def warp(kernel: Kernel, function: Callable[..., Any], derivative: Callable[...,
 def transform(kernel: Kernel, outputs: int, phi: Callable[..., Any], derivative: Callable[..., Any] | None) -> Kernel: ...
 def project(kernel: Kernel, B: list[float], outputs: int) -> Kernel: ...
 
-class Criterion: ...
+class Criterion:
+    @property
+    def sees(self) -> Literal["products", "diagonal", "blocks"]: ...
+
 class Workspace: ...
 
 def likelihood(restricted: bool, scale: str) -> Criterion: ...
@@ -116,6 +119,16 @@ def evaluate(
     gradient: bool,
     workspace: Workspace,
 ) -> dict[str, Any]: ...
+def value_of_fit(
+    criterion: Criterion,
+    y: ArrayLike,
+    dual_coef: ArrayLike,
+    precision: ArrayLike,
+    noise: ArrayLike,
+    trend: int,
+    log_det: float,
+    log_det_trend: float,
+) -> float: ...
 
 class Search:
     def __init__(

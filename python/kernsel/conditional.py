@@ -11,6 +11,8 @@ from scipy import linalg
 
 from kernsel import _core
 from kernsel.blas import with_one_blas_thread
+from kernsel.criteria import Criterion, Given
+from kernsel.evaluation import evaluate
 from kernsel.factor import Cholesky
 from kernsel.kernels import Kernel
 from kernsel.trend import Trend, trend_gradient, trend_matrix
@@ -63,11 +65,13 @@ class Conditional:
     @with_one_blas_thread
     def _solve(self) -> None:
         q = self.H.shape[1]
-        if q:
-            Q, self.R = _orthonormal(self.factor.solve_lower(self.H))
-            self.V = linalg.solve_triangular(self.R, self.factor.solve(self.H).T, trans="T", check_finite=False).T
-            self.beta = linalg.solve_triangular(self.R, Q.T @ self.factor.solve_lower(self.y), check_finite=False)
-            self.c = self.factor.solve(self.y - self.H @ self.beta)
+        if q:  # three times through the factor, which is most of the time
+            reduced = self.factor.solve_lower(np.hstack([self.H, self.y]))
+            Q, self.R = _orthonormal(reduced[:, :q])
+            self.beta = linalg.solve_triangular(self.R, Q.T @ reduced[:, q:], check_finite=False)
+            solved = self.factor.solve(np.hstack([self.H, self.y - self.H @ self.beta]))
+            self.V = linalg.solve_triangular(self.R, solved[:, :q].T, trans="T", check_finite=False).T
+            self.c = np.ascontiguousarray(solved[:, q:])
         else:
             self.R, self.V, self.beta = np.zeros((0, 0)), np.zeros((len(self.y), 0)), np.zeros((0, self.y.shape[1]))
             self.c = self.factor.solve(self.y)
@@ -148,7 +152,11 @@ class Conditional:
 
     def precision(self) -> Vector:
         """Return the diagonal of P, from which all leave-one-out errors follow: r_i = c_i / P_ii, of variance 1 / P_ii."""
-        return np.asarray(np.maximum(self.factor.inverse_diagonal() - np.einsum("ij,ij->i", self.V, self.V), 0.0))
+        return self._without_trend(self.factor.inverse_diagonal())
+
+    def _without_trend(self, diagonal: Vector) -> Vector:
+        """Return the diagonal of P, given that of K~^-1."""
+        return np.asarray(np.maximum(diagonal - np.einsum("ij,ij->i", self.V, self.V), 0.0))
 
     def total_noise(self) -> Vector:
         """Return the noise of each point, that of the kernel included."""
@@ -161,9 +169,39 @@ class Conditional:
         squares = float(np.sum(np.einsum("ik,ik->k", self.y, self.c) / scale))
         value = -0.5 * (squares + m * self.factor.logdet() + (n - q) * float(np.sum(np.log(2 * np.pi * scale))))
         if q:
-            of_basis = linalg.qr(self.H, mode="r", check_finite=False)[0]
-            value -= float(m) * float(np.sum(np.log(np.abs(np.diag(self.R)))) - np.sum(np.log(np.abs(np.diag(of_basis)))))
+            value -= 0.5 * m * self._logdet_of_trend()
         return float(value)
+
+    def _logdet_of_trend(self) -> float:
+        """Return log det H'K~^-1 H - log det H'H, the same for any basis of the trend."""
+        of_basis = linalg.qr(self.H, mode="r", check_finite=False)[0]
+        return 2.0 * float(np.sum(np.log(np.abs(np.diag(self.R)))) - np.sum(np.log(np.abs(np.diag(of_basis)))))
+
+    def core_of(self, criterion: Criterion) -> _core.Criterion:
+        """Return a criterion of these data for the C++ core; raise if it cannot be one of theirs."""
+        given = Given(self.X, self.y, np.arange(len(self.X)))
+        criterion.require_trend(self.H, given)
+        return criterion.core(given)
+
+    def value_of(self, criterion: Criterion) -> float:
+        """Return the value of a criterion for this kernel and noise, read off the factor that is there.
+
+        O(n) operations for likelihoods, n^3 / 3 for criteria of the diagonal of P. Those of groups see blocks of P, which is
+        then formed from a factorization of its own.
+        """
+        core = self.core_of(criterion)
+        trend = self.H.shape[1]
+        if core.sees == "blocks":
+            return evaluate(criterion, self.kernel, self.X, self.y, noise=self.noise, trend=self.H if trend else None).value
+        precision = noise = np.zeros(0)
+        if core.sees == "diagonal":
+            whole = self.factor.inverse_diagonal()
+            precision, noise = self._without_trend(whole), self.total_noise()
+            if (precision <= 1e-10 * whole).any():
+                raise ValueError("trend: a point has leverage one: without it the trend is not determined")
+        of_trend = self._logdet_of_trend() if trend else 0.0
+        value = _core.value_of_fit(core, self.y, self.c, precision, noise, trend, self.factor.logdet(), of_trend)
+        return float(criterion.with_prior(self.kernel, value, None)[0])
 
     def append(self, X: Vector, y: Vector, noise: Vector) -> None:
         """Take more points in, O(n^2) for each; none of them if one cannot be."""

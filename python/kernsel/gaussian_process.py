@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from numbers import Integral, Real
 from typing import Any, Literal, Self
 
@@ -104,7 +104,8 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
     scale_ : ndarray of shape (n_targets,)
         By which the kernel and the noise of each output are multiplied; ones unless ``scale="each"``.
     criterion_value_ : float
-        Of the criterion, at the end of the search; nan if the trend alone explains y.
+        Of the criterion, at the end of the search; nan if the trend alone explains y. With ``optimizer=None`` and a criterion
+        that is not a likelihood, it is evaluated when first asked for.
     log_marginal_likelihood_value_ : float
     n_evaluations_ : int
         Of the criterion, on all points.
@@ -218,14 +219,17 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
                 if not isinstance(self.alpha, str) or not 0 < jitter < 50 * selection.jitter * factor:
                     raise self._singular(fitted_kernel, error) from error
                 jitter *= 10  # the search has gone to the edge of what can be factorized
-        value = selection.value
+        value: float | None = selection.value
         if self.optimizer is None and not explained(targets, posterior.H).all():
-            level = diagonal if np.ptp(diagonal) else float(diagonal[0])
-            value = evaluate(criterion, fitted_kernel, X, targets, noise=level, trend=trend).value
+            at_once = posterior.core_of(criterion).sees == "products"
+            value = posterior.value_of(criterion) if at_once else None
 
         self.selection_: Selection = selection
         self.kernel_ = fitted_kernel
-        self.criterion_value_ = value
+        self._criterion_used = criterion
+        self.__dict__.pop("criterion_value_", None)
+        if value is not None:
+            self.criterion_value_ = value
         given = np.zeros(()) if unknown or self.noise is None else self._numbers("noise", len(y)) * factor
         self.noise_ = found if unknown else given if np.ndim(given) else float(given)
         self._alpha_known = np.zeros(()) if isinstance(self.alpha, str) else self._numbers("alpha", len(y)) * factor
@@ -239,6 +243,17 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
         if selection.interrupt is not None:
             raise selection.interrupt
         return self
+
+    @cached_property
+    def criterion_value_(self) -> float:
+        """Of the criterion, for what `fit` has chosen or was given.
+
+        Known from the search, or from the factorization if there was none. But criteria that see more of the inverse than a
+        likelihood does (its diagonal, or the blocks of groups of points) take as long as the fit itself: without a search they
+        are evaluated when this is first asked for.
+        """
+        check_is_fitted(self, "kernel_")
+        return self._conditional.value_of(self._criterion_used)
 
     def _set_fitted(self) -> None:
         """Set the attributes that follow from the factorization."""
@@ -255,6 +270,10 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
         self.beta_ = self._shaped(posterior.beta)
         self.log_marginal_likelihood_value_ = posterior.log_likelihood(self.scale_, restricted=self._restricted)
         self.__dict__.pop("_precision", None)
+
+    def _evaluate_criterion(self) -> None:
+        """Make `criterion_value_` known before the data change: it is that of the fit."""
+        self.__dict__["criterion_value_"] = self.criterion_value_
 
     def feature_names(self) -> list[str] | None:
         """Return the names of the columns, if X had any."""
@@ -462,6 +481,7 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
         if not (given + alpha).any():
             y_all = np.vstack([posterior.y, values])
             require_function(lambda: self.kernel_, np.vstack([posterior.X, Z]), y_all, posterior.noise - self.jitter_)
+        self._evaluate_criterion()
         posterior.append(Z, values, given + alpha + self.jitter_)
         if np.ndim(self.noise_) or (given != self.noise_).any():
             self.noise_ = np.append(np.broadcast_to(self.noise_, (len(posterior.X) - len(Z),)), given)
@@ -488,6 +508,7 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
             raise IndexError(f"i: expected a number from {-n} to {n - 1}, got {i!r}")
         if n <= max(self._conditional.H.shape[1], 1):
             raise ValueError("i: without this point too few would be left")
+        self._evaluate_criterion()
         self._conditional.remove(int(i))
         if np.ndim(self.noise_):
             self.noise_ = np.delete(self.noise_, int(i))
@@ -666,9 +687,8 @@ def _as_it_is(
     data = Data(X, y, None, names)
     resolved = kernel._resolve(data)._on_points(X)[0]
     noise = float(np.mean(data.proposal("noise").start)) if unknown else np.nan
-    size = float(np.mean(resolved.diag(X[:1000])))
-    quiet = isinstance(alpha, str) and not unknown and not np.any(known)
-    jitter = least_jitter(len(X)) * size if quiet else 0.0
+    noiseless = isinstance(alpha, str) and not unknown and not np.any(known)
+    jitter = least_jitter(len(X)) * float(np.mean(resolved.diag(X[:1000]))) if noiseless else 0.0
     return Selection(resolved, noise, jitter, criterion, float("nan"))
 
 

@@ -192,6 +192,7 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
                 solution = factor.solve(right - intercepts[mine])
             part[:, mine] = solution
             coefficients[given.used] = part
+            del factor  # before the next is made: there is room for one
 
         self.kernel_ = given.kernel
         self.X_fit_ = given.X

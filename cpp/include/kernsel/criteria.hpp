@@ -47,6 +47,9 @@ struct Criterion {
   bool sees_precision = true;  // or only c and the determinants: the value then costs n^3 / 3 flops less
 };
 
+// What a criterion says of a fit that has been made: O(n). What a function of the caller throws ends up in the status.
+Status apply(const Criterion& criterion, const Fit& fit, Partials& partials);
+
 namespace criteria {
 
 // log N(y; H beta, K~), the sum over outputs; restricted: of n - q contrasts of y, with the flat prior's log det H'PH. With
