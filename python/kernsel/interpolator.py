@@ -224,19 +224,18 @@ def _factorize(kernel: Kernel, X: Vector) -> Cholesky | Vector:
 
 def _is_singular(factor: Cholesky, kernel: Kernel, X: Vector) -> bool:
     """Is the smallest eigenvalue n eps of the largest, or less? Both by a few steps of the power method, O(n^2)."""
-    start = np.random.default_rng(0).standard_normal(factor.n)
-    largest = _norm(lambda v: kernel.matmul(X, X, v), start)
-    condition = largest * _norm(factor.solve, start)
-    return condition * factor.n * float(np.finfo(float).eps) >= 1
+    start = np.random.default_rng(0).standard_normal((factor.n, 8))  # as many as cost what one does
+    limit = 1 / (factor.n * float(np.finfo(float).eps) * _norm(factor.solve, start))
+    if np.sum(kernel.diag(X)) < limit:  # the sum of all eigenvalues, which the largest does not exceed
+        return False
+    return _norm(lambda V: kernel.matmul(X, X, V), start) >= limit
 
 
-def _norm(multiply: Callable[[Vector], Vector], v: Vector) -> float:
-    """Return the largest eigenvalue of a positive definite matrix, from below."""
-    norm = 0.0
-    for _ in range(6):
-        v = multiply(v / np.linalg.norm(v))
-        norm = float(np.linalg.norm(v))
-    return norm
+def _norm(multiply: Callable[[Vector], Vector], V: Vector) -> float:
+    """Return the largest eigenvalue of a positive definite matrix, from below: its norm on a space that turns towards it."""
+    for _ in range(2):
+        V = multiply(np.linalg.qr(V)[0])
+    return float(np.linalg.norm(V, 2))
 
 
 def _refuse_noise(kernel: Kernel, X: Vector) -> None:
