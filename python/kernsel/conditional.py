@@ -87,8 +87,9 @@ class Conditional:
         return np.asarray(np.ptp(self.X, axis=0))
 
     def _blocks(self, Z: Vector) -> Iterator[slice]:
-        size = _core.columns_at_a_time(len(self.X))
-        for begin in range(0, len(Z), size):
+        count = -(-len(Z) // _core.columns_at_a_time(len(self.X)))
+        size = -(-len(Z) // max(count, 1))  # all alike: a narrow last one would read the factor for few points
+        for begin in range(0, len(Z), max(size, 1)):
             yield slice(begin, min(begin + size, len(Z)))
 
     def mean(self, Z: Vector) -> Vector:
