@@ -97,10 +97,9 @@ class Conditional:
         mean = np.asarray(self.kernel.matmul(Z, self.X, self.c))
         return mean + self._basis(Z) @ self.beta if self.H.shape[1] else mean
 
+    @with_one_blas_thread
     def _of_trend(self, Z: Vector, cross: Vector) -> Vector:
         """Return B = R^-T r(Z): the coefficients of the trend add B'B to the covariance. `cross` is k(X, Z)."""
-        if not self.H.shape[1]:
-            return np.zeros((0, len(Z)))
         r = self._basis(Z).T - self.R.T @ (self.V.T @ cross)
         return np.asarray(linalg.solve_triangular(self.R, r, trans="T", check_finite=False))
 
@@ -109,15 +108,20 @@ class Conditional:
         variance = np.array(self.kernel.diag(Z), dtype=np.float64)
         for block in self._blocks(Z):
             cross = self.kernel(self.X, Z[block])
-            B = self._of_trend(Z[block], cross)
-            variance[block] += np.einsum("ij,ij->j", B, B) - self.factor.inverse_quadratic(cross)
+            variance[block] -= self.factor.inverse_quadratic(cross)
+            if self.H.shape[1]:
+                variance[block] += np.sum(self._of_trend(Z[block], cross) ** 2, axis=0)
         return variance
 
     def covariance(self, Z: Vector) -> Vector:
         """Return the joint covariance of other points, shape (m, m)."""
         cross = self.kernel(self.X, Z)
-        A, B = self.factor.solve_lower(cross), self._of_trend(Z, cross)
-        return np.asarray(self.kernel(Z) - A.T @ A + B.T @ B)
+        A = self.factor.solve_lower(cross)
+        covariance = self.kernel(Z) - A.T @ A
+        if self.H.shape[1]:
+            B = self._of_trend(Z, cross)
+            covariance += B.T @ B
+        return np.asarray(covariance)
 
     def mean_gradient(self, Z: Vector) -> Vector:
         """Return the derivatives of the mean in the points, shape (m, d, outputs)."""
