@@ -1,6 +1,7 @@
 // Each criterion as a formula: its value and its partial derivatives.
 #include "kernsel/criteria.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace kernsel {
@@ -17,6 +18,12 @@ double total_weight(const Fit& fit) {
   double sum = 0.0;
   for (Index i = 0; i < fit.n(); ++i) sum += weight(fit, i);
   return sum * static_cast<double>(fit.outputs());
+}
+
+// The largest power of two up to a number, to divide by without rounding; 1 for zero, and for what is not finite.
+double power_of_two(double number) {
+  if (!(number > 0.0) || !std::isfinite(number)) return 1.0;
+  return std::ldexp(1.0, std::max(std::ilogb(number), -1000));
 }
 
 }  // namespace
@@ -97,10 +104,11 @@ Criterion leave_one_out(PointLoss loss, bool sum, bool profiled) {
   return {[=](const Fit& fit, Partials& out) -> Status {
     const Index n = fit.n(), m = fit.outputs();
     const auto count = static_cast<std::size_t>(n);
+    const auto outputs = static_cast<std::size_t>(m);
     const double all = total_weight(fit), factor = sum ? 1.0 : 1.0 / all;
-    std::vector<double> r(count), v(count);
-    std::vector<Loss> losses(count);
-    out.c.assign(count * static_cast<std::size_t>(m), 0.0);
+    std::vector<double> r(count * outputs), v(count);
+    std::vector<Loss> losses(count * outputs);
+    out.c.assign(count * outputs, 0.0);
     out.precision.assign(count, 0.0);
     out.scale = 1.0;
     if (profiled) {
@@ -110,27 +118,32 @@ Criterion leave_one_out(PointLoss loss, bool sum, bool profiled) {
       if (!(out.scale > 0.0))
         return Status::invalid("leave_one_out: every point is predicted exactly, and the scale that explains it is zero");
     }
-    double of_scale = 0.0;  // dJ/dscale
+    for (std::size_t i = 0; i < count; ++i) v[i] = out.scale / fit.precision[i];
+    double size = 0.0;
     for (Index k = 0; k < m; ++k) {
-      for (std::size_t i = 0; i < count; ++i) {
-        r[i] = fit.c(static_cast<Index>(i), k) / fit.precision[i];
-        v[i] = out.scale / fit.precision[i];
-      }
-      loss(n, r.data(), v.data(), losses.data());
-      for (std::size_t i = 0; i < count; ++i) {
-        const double p = fit.precision[i], w = factor * weight(fit, static_cast<Index>(i));
-        out.value += w * losses[i].value;
-        out.c[i + static_cast<std::size_t>(k) * count] = w * losses[i].residual / p;
-        out.precision[i] -= w * (losses[i].residual * r[i] + losses[i].variance * v[i]) / p;
-        of_scale += w * losses[i].variance / p;
-      }
+      const std::size_t begin = static_cast<std::size_t>(k) * count;
+      for (std::size_t i = 0; i < count; ++i) r[begin + i] = fit.c(static_cast<Index>(i), k) / fit.precision[i];
+      loss(n, r.data() + begin, v.data(), losses.data() + begin);
+      for (std::size_t i = 0; i < count; ++i)
+        size += factor * weight(fit, static_cast<Index>(i)) * std::abs(losses[begin + i].value);
+    }
+    out.unit = power_of_two(size);
+    double of_scale = 0.0;  // dJ/dscale
+    for (std::size_t at = 0; at < losses.size(); ++at) {
+      const std::size_t i = at % count;
+      const double p = fit.precision[i], w = factor * weight(fit, static_cast<Index>(i));
+      const double of_r = losses[at].residual / out.unit, of_v = losses[at].variance / out.unit;
+      out.value += w * (losses[at].value / out.unit);
+      out.c[at] = w * of_r / p;
+      out.precision[i] -= w * (of_r * r[at] + of_v * v[i]) / p;
+      of_scale += w * of_v / p;
     }
     for (Index k = 0; profiled && k < m; ++k)
       for (std::size_t i = 0; i < count; ++i) {
         const double c = fit.c(static_cast<Index>(i), k), p = fit.precision[i];
         const double part = of_scale * weight(fit, static_cast<Index>(i)) / all;
         out.c[i + static_cast<std::size_t>(k) * count] += part * 2.0 * c / p;
-        out.precision[i] -= part * c * c / (p * p);
+        out.precision[i] -= part * (c / p) * (c / p);
       }
     return {};
   }};
@@ -147,14 +160,18 @@ Criterion generalized_cross_validation() {
       mean += fit.noise[i] / static_cast<double>(n);
     }
     double trace = 0.0, square = 0.0;
-    std::vector<double> squares(count, 0.0);  // sum_k c_ik^2
+    std::vector<double> squares(count, 0.0);  // sum_k (c_ik / trace)^2: the square of the trace may be out of range
+    for (Index i = 0; i < n; ++i) trace += fit.noise[i] / mean * fit.precision[i];
     for (Index i = 0; i < n; ++i) {
-      const double unit = fit.noise[i] / mean;
-      trace += unit * fit.precision[i];
-      for (Index k = 0; k < m; ++k) squares[static_cast<std::size_t>(i)] += fit.c(i, k) * fit.c(i, k);
-      square += unit * squares[static_cast<std::size_t>(i)];
+      double& sum = squares[static_cast<std::size_t>(i)];
+      for (Index k = 0; k < m; ++k) {
+        const double part = fit.c(i, k) / trace;
+        sum += part * part;
+      }
+      square += fit.noise[i] / mean * sum;
     }
-    const double factor = static_cast<double>(n) / (static_cast<double>(m) * trace * trace);
+    out.unit = power_of_two(square);
+    const double factor = static_cast<double>(n) / static_cast<double>(m) / out.unit;
     out.value = factor * square;
     out.c.resize(count * static_cast<std::size_t>(m));
     out.precision.resize(count);
@@ -162,7 +179,8 @@ Criterion generalized_cross_validation() {
     for (Index i = 0; i < n; ++i) {
       const auto at = static_cast<std::size_t>(i);
       const double unit = fit.noise[i] / mean, less = 2.0 * out.value / trace;
-      for (Index k = 0; k < m; ++k) out.c[at + static_cast<std::size_t>(k) * count] = 2.0 * factor * unit * fit.c(i, k);
+      for (Index k = 0; k < m; ++k)
+        out.c[at + static_cast<std::size_t>(k) * count] = 2.0 * factor * unit * (fit.c(i, k) / trace) / trace;
       out.precision[at] = -less * unit;
       // A noise also changes the mean, and so the unit of all.
       out.noise[at] = (factor * squares[at] - less * fit.precision[i] + out.value / static_cast<double>(n)) / mean;
@@ -177,21 +195,33 @@ Criterion unbiased_risk(std::vector<double> variance) {
     const auto count = static_cast<std::size_t>(n);
     if (variance.size() != 1 && variance.size() != count)
       return Status::invalid("unbiased_risk: give the variance of the noise, one number or one for each point");
+    const auto outputs = static_cast<double>(m);
+    const auto variance_of = [&](Index i) { return variance[variance.size() == 1 ? 0 : static_cast<std::size_t>(i)]; };
+    double size = 0.0;
+    for (Index i = 0; i < n; ++i) {
+      size += weight(fit, i) * outputs * variance_of(i);
+      for (Index k = 0; k < m; ++k) {
+        const double residual = fit.noise[i] * fit.c(i, k);
+        size += weight(fit, i) * residual * residual;
+      }
+    }
+    out.unit = power_of_two(size);
     out.c.resize(count * static_cast<std::size_t>(m));
     out.precision.resize(count);
     out.noise.resize(count);
-    const auto outputs = static_cast<double>(m);
     for (Index i = 0; i < n; ++i) {
       const auto at = static_cast<std::size_t>(i);
-      const double s = variance[variance.size() == 1 ? 0 : at], noise = fit.noise[i], w = weight(fit, i);
-      double square = 0.0;
+      const double s = variance_of(i) / out.unit, noise = fit.noise[i], w = weight(fit, i);
+      double square = 0.0, slope = 0.0;  // sum_k (N_i c_ik)^2, and half of its derivative in N_i
       for (Index k = 0; k < m; ++k) {
-        square += fit.c(i, k) * fit.c(i, k);
-        out.c[at + static_cast<std::size_t>(k) * count] = 2.0 * w * noise * noise * fit.c(i, k);
+        const double c = fit.c(i, k), residual = noise * c;
+        square += residual / out.unit * residual;
+        slope += residual / out.unit * c;
+        out.c[at + static_cast<std::size_t>(k) * count] = 2.0 * w * (residual / out.unit * noise);
       }
-      out.value += w * (noise * noise * square + outputs * (2.0 * s * (1.0 - noise * fit.precision[i]) - s));
+      out.value += w * (square + outputs * (2.0 * s * (1.0 - noise * fit.precision[i]) - s));
       out.precision[at] = -2.0 * w * outputs * s * noise;
-      out.noise[at] = 2.0 * w * (noise * square - outputs * s * fit.precision[i]);
+      out.noise[at] = 2.0 * w * (slope - outputs * s * fit.precision[i]);
     }
     return {};
   }};

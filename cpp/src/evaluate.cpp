@@ -9,6 +9,16 @@
 
 namespace kernsel {
 
+namespace {
+
+// A criterion that is a square of y has derivatives in P of its fourth power, if the kernel is of the size of y squared: a
+// double holds the criterion, but not these. So they are computed in a unit of the criterion's size.
+void multiply(double unit, std::vector<double>& values) {
+  for (double& value : values) value *= unit;
+}
+
+}  // namespace
+
 Status apply(const Criterion& criterion, const Fit& fit, Partials& partials) {
   Status applied;
   const Status called = call_out([&] { applied = criterion.apply(fit, partials); });
@@ -31,7 +41,7 @@ Status evaluate(const Kernel& k, const Problem& problem, const Criterion& criter
   status = apply(criterion, fit, partials);
   if (!status.ok()) return status;
   report(state, out);
-  out.value = partials.value;
+  out.value = partials.unit * partials.value;
   out.scale = partials.scale;
   if (!gradient) return {};
   if (order == Order::information) {
@@ -50,7 +60,11 @@ Status evaluate(const Kernel& k, const Problem& problem, const Criterion& criter
     for (Index j = 0; j < m && status.ok(); ++j) std::copy_n(partials.c.data() + j * n, n, G.column(j));
     if (status.ok()) status = add_weights(state, G, adjoint);
   }
-  return status.ok() ? pull(state, adjoint, out) : status;
+  if (status.ok()) status = pull(state, adjoint, out);
+  if (!status.ok() || partials.unit == 1.0) return status;
+  multiply(partials.unit, out.gradient);
+  multiply(partials.unit, out.noise_gradient);
+  return {};
 }
 
 }  // namespace kernsel

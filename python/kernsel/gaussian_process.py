@@ -24,7 +24,15 @@ from kernsel.kernels.algebra import as_kernel
 from kernsel.kernels.automatic import Data
 from kernsel.kernels.objects import Points
 from kernsel.kernels.written import kernel_argument
-from kernsel.points import checked_targets, for_objects, in_parts, new_points, reading_of, training_points
+from kernsel.points import (
+    checked_targets,
+    for_objects,
+    in_parts,
+    new_points,
+    reading_of,
+    require_squares,
+    training_points,
+)
 from kernsel.process_data import needs_no_conversion, of_observations, require_function, require_variances, variances
 from kernsel.selection import Budget, Selection, choose, explained
 from kernsel.selection.progress import CallbackSupport, watched, with_callbacks
@@ -620,10 +628,7 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
                 "The number of targets seen in `y` is different from the parameter `n_targets`. "
                 f"Got {targets} != {self.n_targets}."
             )
-        largest = np.abs(y).max(initial=0.0)
-        if largest > 1e150 or 0 < largest < 1e-140:
-            what = "overflow; divide" if largest > 1 else "underflow; multiply"
-            raise ValueError(f"y: its squares {what} it by a number, such as {1 / largest if largest < 1 else largest:.0e}")
+        require_squares(y)
         optimizers = ("auto", "newton", "l-bfgs-b", "fmin_l_bfgs_b")
         if self.optimizer is not None and not callable(self.optimizer) and self.optimizer not in optimizers:
             raise ValueError(f'optimizer: expected "auto", "newton", "l-bfgs-b", a function or None, got {self.optimizer!r}')

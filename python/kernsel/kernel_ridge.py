@@ -22,6 +22,7 @@ from kernsel.kernels import ConstantKernel, Kernel, Product
 from kernsel.kernels.given import Precomputed
 from kernsel.kernels.objects import Points
 from kernsel.path import CURVES, RULES, ridge_rule
+from kernsel.points import require_squares
 from kernsel.selection import Budget, Selection, choose
 from kernsel.selection.progress import CallbackSupport, watched, with_callbacks
 from kernsel.selection.task import blind
@@ -206,6 +207,7 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
 
     def _chosen(self, given: TrainingData, unit: float, automatic: bool) -> tuple[TrainingData, Vector]:
         """Return the data with the kernel that was chosen, and one alpha for each target."""
+        require_squares(given.targets)
         name = "loo" if self.criterion is None else self.criterion
         count = given.targets.shape[1]
         if not isinstance(self.max_evaluations, Integral) or isinstance(self.max_evaluations, bool) or self.max_evaluations < 1:

@@ -15,6 +15,7 @@ from scipy import linalg, optimize
 from kernsel.kernels import Kernel
 from kernsel.kernels.algebra import as_kernel
 from kernsel.kernels.objects import Points
+from kernsel.points import require_squares
 from kernsel.trend import Trend, require_trend_of_objects, trend_matrix
 
 __all__ = ["CURVES", "RULES", "PathValues", "RegularizationPath", "ridge_rule"]
@@ -152,6 +153,7 @@ class RegularizationPath:
         targets = np.asarray(y, dtype=np.float64)
         if targets.ndim not in (1, 2) or not len(targets) or not np.isfinite(targets).all():
             raise ValueError(f"y: expected finite numbers, one row for each point, got shape {targets.shape}")
+        require_squares(targets)
         n = len(targets)
         matrix, points = (_feature_matrix(K.A, n), X) if isinstance(K, _Features) else _matrix(K, X, n)
         root = _root_weights(sample_weight, n)
@@ -164,16 +166,15 @@ class RegularizationPath:
         H = trend_matrix(trend, np.zeros((n, 0)) if points is None and not isinstance(trend, str) else _points(points))
         precision = np.finfo(np.float32 if getattr(K, "dtype", None) == np.float32 else np.float64).eps
         self._least = 100 * n * float(precision)  # an eigenvalue that is below minus this times the largest is no rounding
-        if isinstance(K, _Features):
-            self._decompose_features(matrix * root[:, None], H * root[:, None], targets.reshape(n, -1) * root[:, None])
-        else:
-            self._decompose(matrix * np.outer(root, root), H * root[:, None], targets.reshape(n, -1) * root[:, None])
         self._root = root
+        self._decompose(matrix, H * root[:, None], targets.reshape(n, -1) * root[:, None], features=isinstance(K, _Features))
         self._noise = None if noise_std is None else float(noise_std)
-        self._unit = float(np.sum(root**2)) if alpha_scale == "n" else 1.0
-        largest = float(self.eigenvalues[0]) if len(self.eigenvalues) and self.eigenvalues[0] > 0 else 1.0
-        self._largest = largest
-        self.alphas = np.geomspace(1e-12, 100, 200) * largest / self._unit if alphas is None else self._checked(alphas)
+        # What `alphas` are multiplied by to be in the unit of eigenvalues.
+        self._per_alpha = (float(np.sum(root**2)) if alpha_scale == "n" else 1.0) / self._k_unit
+        self._largest = float(self._e[0]) if len(self._e) and self._e[0] > 0 else 1.0
+        self.eigenvalues = self._e * self._k_unit
+        default = np.geomspace(1e-12, 100, 200) * self._largest / self._per_alpha
+        self.alphas = default if alphas is None else self._checked(alphas)
         self._tabulate()
 
     loo: Vector
@@ -239,13 +240,25 @@ class RegularizationPath:
         for entry in fields(values):
             setattr(self, entry.name, getattr(values, entry.name))
 
+    def _decompose(self, matrix: Vector, H: Vector, y: Vector, *, features: bool) -> None:
+        """Find eigenvalues and eigenvectors, and y in their coordinates.
+
+        All are of K and y over powers of two, which rounds nothing: the fourth powers of what is computed with must be numbers.
+        """
+        self._y_unit = _power_of_two(y)
+        matrix = matrix * (self._root[:, None] if features else np.outer(self._root, self._root))
+        unit = _power_of_two(matrix)
+        matrix /= unit
+        self._k_unit = unit**2 if features else unit
+        (self._decompose_features if features else self._decompose_matrix)(matrix, H, y / self._y_unit)
+
     def _decompose_features(self, A: Vector, H: Vector, y: Vector) -> None:
         n, q = H.shape
         U = linalg.qr(H, mode="economic")[0] if q else np.zeros((n, 0))
         V, s, W = linalg.svd(A - U @ (U.T @ A), full_matrices=False)
         kept = s > max(A.shape) * np.finfo(float).eps * s.max(initial=0.0)
         V, s, W = V[:, kept], s[kept], W[kept]
-        self.eigenvalues = s**2
+        self._e = s**2
         self._V, self._squares = np.ascontiguousarray(V), V**2
         self._U: Vector | None = U
         self._n, self._q, self._m = n, q, y.shape[1]
@@ -258,7 +271,7 @@ class RegularizationPath:
         self._beyond = np.maximum(1 - np.sum(self._squares, axis=1) - np.sum(U**2, axis=1), 0.0)
         self._zeros, self._energy_of_rest = n - q - len(s), float(np.sum(self._rest**2))
 
-    def _decompose(self, K: Vector, H: Vector, y: Vector) -> None:
+    def _decompose_matrix(self, K: Vector, H: Vector, y: Vector) -> None:
         n, q = H.shape
         self._U = None
         if q:
@@ -271,11 +284,12 @@ class RegularizationPath:
             e, V = linalg.eigh(K, driver="evd")
         # What the trend takes out of K may be much larger than what it leaves, and rounding is of its size.
         if len(e) and e[0] < -self._least * max(np.abs(e).max(), np.abs(K).max()):
+            least, most = e[0] * self._k_unit, e[-1] * self._k_unit
             raise np.linalg.LinAlgError(
-                f"K: expected a positive semidefinite matrix, got one with eigenvalues from {e[0]:.4g} to {e[-1]:.4g}"
+                f"K: expected a positive semidefinite matrix, got one with eigenvalues from {least:.4g} to {most:.4g}"
             )
         least = n * np.finfo(float).eps * np.abs(e).max(initial=0.0)  # what is below is rounding
-        self.eigenvalues = np.where(e[::-1] > least, e[::-1], 0.0)
+        self._e = np.where(e[::-1] > least, e[::-1], 0.0)
         self._V = np.ascontiguousarray(V[:, ::-1])
         self._squares = self._V**2
         self._n, self._q, self._m = n, q, y.shape[1]
@@ -290,8 +304,8 @@ class RegularizationPath:
 
     def _values(self, given: Vector, *, leave_out: bool) -> PathValues:
         """Return everything, leave-one-out errors only if they are wanted: all else is O(n) for each lambda."""
-        lam = given * self._unit
-        e, energy, n, m, q = self.eigenvalues[:, None], self._energy[:, None], self._n, self._m, self._q
+        lam = given * self._per_alpha
+        e, energy, n, m, q = self._e[:, None], self._energy[:, None], self._n, self._m, self._q
         D = 1 / (e + lam)  # (n - q, l)
         residual = lam**2 * np.sum(energy * D**2, axis=0) + self._energy_of_rest
         semi = np.sum(e * energy * D**2, axis=0)
@@ -305,39 +319,44 @@ class RegularizationPath:
             c = self._V @ (self._z[:, [k]] * D) + self._rest[:, [k]] / lam
             left_out = c / precision / self._root[:, None]
             loo += weights @ left_out**2 / (weights.sum() * m)
-        whole = m * (log_det + self._log_det_of_trend(lam, D) - np.log(weights).sum())
-        kept = m * (log_det - np.log(weights).sum())
+        log_unit = float(np.log(self._k_unit))
+        whole = m * (log_det + self._log_det_of_trend(lam, D) + n * log_unit - np.log(weights).sum())
         rest = n - q
+        kept = m * (log_det + rest * log_unit - np.log(weights).sum())
         log_2pi = np.log(2 * np.pi)
         slope = -2 * np.sum(e * energy * D**3, axis=0)
+        log_ratio = 2 * float(np.log(self._y_unit)) - log_unit
         with np.errstate(divide="ignore", invalid="ignore"):
             curvature = 2 * residual * semi / np.abs(slope) * (residual * semi + lam * slope * residual + lam**2 * slope * semi)
             curvature = curvature / (residual**2 + lam**2 * semi**2) ** 1.5
             profiled, profiled_rest = (
-                -0.5 * (freedom * m * (np.log(2 * np.pi * quadratic / (freedom * m)) + 1) + det)
+                -0.5 * (freedom * m * (np.log(2 * np.pi * quadratic / (freedom * m)) + log_ratio + 1) + det)
                 for freedom, det in ((n, whole), (rest, kept))
             )
-        variance = np.nan if self._noise is None else self._noise**2
+        variance = np.nan if self._noise is None else (self._noise / self._y_unit) ** 2
+        square, of_norm = self._y_unit**2, self._y_unit / self._k_unit**0.5
+        quadratic = quadratic * of_norm**2
         return PathValues(
             alphas=given,
-            loo=loo,
-            gcv=n * residual / lam**2 / trace**2 / m * np.mean(1 / weights),
+            loo=square * loo,
+            gcv=square * (n * residual / lam**2 / trace**2 / m * np.mean(1 / weights)),
             log_likelihood=-0.5 * (quadratic + whole + n * m * log_2pi),
             restricted_log_likelihood=-0.5 * (quadratic + kept + rest * m * log_2pi),
             profiled_log_likelihood=profiled,
             profiled_restricted_log_likelihood=profiled_rest,
-            residual_norm=np.sqrt(residual),
-            seminorm=np.sqrt(semi),
+            residual_norm=self._y_unit * np.sqrt(residual),
+            seminorm=of_norm * np.sqrt(semi),
             effective_dof=q + np.sum(e * D, axis=0),
-            risk=(residual + m * variance * (2 * (n - lam * trace) - n)) / (n * m),
+            risk=square * ((residual + m * variance * (2 * (n - lam * trace) - n)) / (n * m)),
             curvature=np.where(np.isfinite(curvature), curvature, 0.0),
-            quasi_optimality=lam * np.sqrt(np.sum(e * energy * D**4, axis=0)),
+            quasi_optimality=of_norm * lam * np.sqrt(np.sum(e * energy * D**4, axis=0)),
         )
 
     def dual_coef(self, alpha: float) -> Vector:
         """Return c for one lambda: f = sum_i c_i k(., x_i), and the trend's part of y is what it leaves."""
-        lam = float(self._checked(alpha)[0]) * self._unit
-        c = (self._V @ (self._z / (self.eigenvalues[:, None] + lam)) + self._rest / lam) * self._root[:, None]
+        lam = float(self._checked(alpha)[0]) * self._per_alpha
+        c = (self._V @ (self._z / (self._e[:, None] + lam)) + self._rest / lam) * self._root[:, None]
+        c *= self._y_unit / self._k_unit
         return np.asarray(c[:, 0] if self._m == 1 else c)
 
     def leave_groups_out(self, groups: ArrayLike, *, log_density: bool = False) -> Vector:
@@ -370,9 +389,11 @@ class RegularizationPath:
         parts = [np.flatnonzero(labels == label) for label in np.unique(labels)]
         if len(parts) < 2:
             raise ValueError("groups: expected two at least: one of them must be left to learn from")
-        e, m, squared = self.eigenvalues, self._m, np.zeros(len(self.alphas))
-        density = np.full(len(self.alphas), m * float(np.sum(np.log(self._root)) - 0.5 * self._n * np.log(2 * np.pi)))
-        for i, lam in enumerate(self.alphas * self._unit):
+        e, m, squared = self._e, self._m, np.zeros(len(self.alphas))
+        of_weights = float(np.sum(np.log(self._root)) - 0.5 * self._n * np.log(2 * np.pi * self._k_unit))
+        density = np.full(len(self.alphas), m * of_weights)
+        square = self._y_unit**2 / self._k_unit
+        for i, lam in enumerate(self.alphas * self._per_alpha):
             D = 1 / (e + lam)
             c = self._V @ (self._z * D[:, None]) + self._rest / lam
             for part in parts:
@@ -384,8 +405,8 @@ class RegularizationPath:
                 left_out = linalg.solve(P, c[part], assume_a="pos")
                 squared[i] += float(np.sum(left_out**2))
                 if log_density:
-                    density[i] += 0.5 * (m * np.linalg.slogdet(P)[1] - float(np.sum(left_out * c[part])))
-        return density if log_density else squared / (m * float(np.sum(self._root**2)))
+                    density[i] += 0.5 * (m * np.linalg.slogdet(P)[1] - square * float(np.sum(left_out * c[part])))
+        return density if log_density else self._y_unit**2 * squared / (m * float(np.sum(self._root**2)))
 
     def best(self, rule: str = "loo", *, tau: float = 1.0) -> float:
         """Return the lambda that a rule chooses, between and beyond the grid.
@@ -413,7 +434,7 @@ class RegularizationPath:
         if rule in ("lcurve", "quasi-optimality"):
             return self._interior(rule)
         name, sign = CURVES[rule]
-        low, high = 1e-16 * self._largest / self._unit, 1e12 * self._largest / self._unit
+        low, high = 1e-16 * self._largest / self._per_alpha, 1e12 * self._largest / self._per_alpha
         order = np.argsort(self.alphas)
         grid, values = self.alphas[order], sign * getattr(self, name)[order]
         while True:  # beyond the grid, as long as it gets better there
@@ -443,7 +464,7 @@ class RegularizationPath:
 
     def _interior(self, rule: str) -> float:
         name, sign = CURVES[rule]
-        grid = np.geomspace(1e-14 * self._largest, 1e3 * self._largest, 600) / self._unit
+        grid = np.geomspace(1e-14 * self._largest, 1e3 * self._largest, 600) / self._per_alpha
         values = self._curve(name, sign, grid)
         inside = 1 + np.flatnonzero((values[1:-1] < values[:-2]) & (values[1:-1] <= values[2:]))
         if rule == "lcurve":
@@ -459,20 +480,21 @@ class RegularizationPath:
         if not isinstance(tau, Real) or not tau > 0:
             raise ValueError(f"tau: expected a positive number, got {tau!r}")
         assert self._noise is not None
-        target = float(tau) ** 2 * self._n * self._m * self._noise**2
-        stays = self._energy_of_rest + float(self._energy[self.eigenvalues <= 1e-14 * self._largest].sum())
+        target = float(tau) ** 2 * self._n * self._m * (self._noise / self._y_unit) ** 2
+        stays = self._energy_of_rest + float(self._energy[self._e <= 1e-14 * self._largest].sum())
         total = self._energy_of_rest + float(self._energy.sum())
+        norm, wanted, least = (self._y_unit * square**0.5 for square in (total, target, stays))
         if target >= total:
             raise ValueError(
-                f"discrepancy: the noise explains all of y, whose norm is {total**0.5:.4g} and below tau n^(1/2) noise_std = "
-                f"{target**0.5:.4g}; every lambda fits well enough"
+                f"discrepancy: the noise explains all of y, whose norm is {norm:.4g} and below tau n^(1/2) noise_std = "
+                f"{wanted:.4g}; every lambda fits well enough"
             )
         if target <= stays:
             raise ValueError(
-                f"discrepancy: no lambda leaves a residual as small as {target**0.5:.4g}: {stays**0.5:.4g} of y is out of the "
+                f"discrepancy: no lambda leaves a residual as small as {wanted:.4g}: {least:.4g} of y is out of the "
                 "kernel's reach"
             )
-        beta, e, energy = 0.0, self.eigenvalues, self._energy
+        beta, e, energy = 0.0, self._e, self._energy
         for _ in range(200):
             scaled = 1 / (1 + beta * e)
             square = float(np.sum(energy * scaled**2)) + self._energy_of_rest
@@ -480,7 +502,7 @@ class RegularizationPath:
                 break
             slope = float(np.sum(energy * e * scaled**3)) * square**-1.5  # of square^(-1/2)
             beta += (target**-0.5 - square**-0.5) / slope
-        return 1 / beta / self._unit
+        return 1 / beta / self._per_alpha
 
     def _log_det_of_trend(self, lam: Vector, D: Vector) -> Vector:
         """Return what the trend's directions add to log det K~."""
@@ -536,6 +558,12 @@ def _points(X: Any) -> Vector:
     if X is None:
         raise ValueError("X: this trend needs the points")
     return np.asarray(X, dtype=np.float64)
+
+
+def _power_of_two(values: Vector) -> float:
+    """Return the largest power of two up to the largest of the values, to divide by without rounding; 1 for zeros."""
+    largest = float(np.abs(values).max(initial=0.0))
+    return float(np.ldexp(1.0, max(int(np.frexp(largest)[1]) - 1, -1000))) if largest > 0 else 1.0
 
 
 def _root_weights(sample_weight: Any, n: int) -> Vector:

@@ -12,7 +12,7 @@ from sklearn.utils.validation import column_or_1d, validate_data
 from kernsel.kernels import Kernel
 from kernsel.kernels.objects import Mixed, Reading, are_numbers
 
-__all__ = ["checked_targets", "for_objects", "in_parts", "new_points", "reading_of", "training_points"]
+__all__ = ["checked_targets", "for_objects", "in_parts", "new_points", "reading_of", "require_squares", "training_points"]
 
 _AT_ONCE = 2048  # objects that predictions are made of at a time: their table with the training points is whole
 
@@ -51,6 +51,14 @@ def checked_targets(X: NDArray[Any], y: Any, *, labels: bool = False, multi_outp
     if labels or not multi_output:
         y = column_or_1d(y, warn=True)
     return np.asarray(check_array(y, dtype=None if labels else np.float64, ensure_2d=False, input_name="y"))
+
+
+def require_squares(y: NDArray[Any]) -> None:
+    """Raise if the squares of targets, which criteria are made of, are too large or too small for a double."""
+    largest = float(np.abs(y).max(initial=0.0))
+    if largest > 1e150 or 0 < largest < 1e-140:
+        what = "overflow; divide" if largest > 1 else "underflow; multiply"
+        raise ValueError(f"y: its squares {what} it by a number, such as {1 / largest if largest < 1 else largest:.0e}")
 
 
 def new_points(estimator: Any, kernel: Any, X: Any, *, keep: bool = False, **checks: Any) -> Any:

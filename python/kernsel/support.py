@@ -21,7 +21,7 @@ from kernsel.kernels.automatic import Data
 from kernsel.kernels.given import FunctionKernel, Precomputed
 from kernsel.kernels.objects import Points
 from kernsel.kernels.pairwise import machine_kernel
-from kernsel.points import checked_targets, for_objects, in_parts, new_points, training_points
+from kernsel.points import checked_targets, for_objects, in_parts, new_points, require_squares, training_points
 from kernsel.support_path import CRITERIA, SCORINGS, one_of
 from kernsel.support_selection import choose_support
 from kernsel.support_vectors import SupportSolution, SupportVectors
@@ -232,6 +232,7 @@ class SVR(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         if C is None or epsilon is None:
             if C is not None and not np.isfinite(C):
                 raise ValueError(f'C: expected a finite number or "auto" where epsilon is chosen, got {C!r}')
+            require_squares(y)
             used: Any = slice(None) if weights is None else weights > 0
             self.selection_ = choose_support(
                 kernel,

@@ -349,6 +349,31 @@ def test_criteria_that_do_not_see_the_scale():
         assert one.gradient[0] + np.vdot(noise, one.noise_gradient) == pytest.approx(0, abs=1e-10)
 
 
+@pytest.mark.parametrize("exponent", [-340, 340])
+@pytest.mark.parametrize("name", PLAIN)
+def test_derivatives_in_any_unit_of_y(name, exponent):
+    # The derivative of a squared error in P has the fourth power of the unit, which no double can hold.
+    s = 2.0**exponent
+    X, y, noise = data(2)
+    power = {"loo": 2, "gcv": 2, "risk": 2, "kfold": 2, "loo_crps": 1, "loo_absolute": 1}.get(name, 0)
+    for of_kernel in (1.0, s):  # is the kernel of the size of y squared, or 1?
+        if of_kernel == 1 and (power == 0 or name == "loo_crps"):
+            continue  # what sees the variance of the kernel
+        results = []
+        for unit, variance in ((1.0, 1.0), (s, of_kernel**2)):
+            k = (1.3 * variance) * RBF([0.7, 1.1])
+            more = options(name) | ({"sigma": 0.3 * unit} if name == "risk" else {})
+            results.append(ks.evaluate(name, k, X, unit * y, noise=variance * noise, trend="constant", gradient=True, **more))
+        plain, scaled = results
+        freedom = y.size - (2 if "reml" in name else 0)
+        shift = 0.0 if power else freedom * np.log(s)
+        assert scaled.value / s**power + shift == pytest.approx(plain.value, rel=1e-11, abs=1e-9 if shift else 0)
+        close = {"rel": 1e-9, "abs": 1e-9 * np.abs(plain.gradient).max()}
+        assert scaled.gradient / s**power == pytest.approx(plain.gradient, **close)
+        in_noise = scaled.noise_gradient * (of_kernel / s) ** 2 * s ** (2 - power)
+        assert in_noise == pytest.approx(plain.noise_gradient, rel=1e-9, abs=1e-9 * np.abs(plain.noise_gradient).max())
+
+
 def test_a_workspace_is_used_again(rng):
     room = workspace()
     for n in (50, 200, 30):

@@ -313,3 +313,47 @@ def test_a_trend_may_take_most_of_the_kernel_out():
         np.testing.assert_allclose(
             path.loo, np.mean(ks.loo(variance * RBF(1e3), X, y, noise=0.1, trend="constant").residuals ** 2)
         )
+
+
+@pytest.mark.parametrize("exponent", [-340, 340])
+@pytest.mark.parametrize("of_kernel", [-300, 0, 300])
+@pytest.mark.parametrize("features", [False, True])
+def test_any_unit_of_y_and_of_the_kernel(exponent, of_kernel, features):
+    X, y, weights = data(2)
+    s, v = 2.0**exponent, 2.0**of_kernel
+
+    def path(s, v):
+        options = {"noise_std": 0.3 * s, "trend": "constant", "sample_weight": weights, "X": X}
+        if features:
+            return ks.RegularizationPath.from_features(v**0.5 * np.vander(X[:, 0] / 6, 8), s * y, **options)
+        return ks.RegularizationPath(v * Matern(1.0)(X), s * y, **options)
+
+    plain, scaled = path(1.0, 1.0), path(s, v)
+    units = {"loo": s**2, "gcv": s**2, "risk": s**2, "residual_norm": s, "seminorm": s / v**0.5, "quasi_optimality": s / v**0.5}
+    for name in ("loo", "gcv", "risk", "residual_norm", "seminorm", "quasi_optimality", "effective_dof", "curvature"):
+        expected = getattr(plain, name)
+        assert getattr(scaled, name) / units.get(name, 1.0) == pytest.approx(
+            expected, rel=1e-6, abs=1e-9 * np.abs(expected).max()
+        )
+    shift = y.size * np.log(s)
+    assert scaled.profiled_log_likelihood + shift == pytest.approx(plain.profiled_log_likelihood, rel=1e-9, abs=1e-8)
+    for rule in ("loo", "gcv", "profiled_reml", "sure", "discrepancy", "lcurve"):
+        assert scaled.best(rule) / v == pytest.approx(plain.best(rule), rel=1e-4)
+    assert scaled.dual_coef(0.1 * v) / s * v == pytest.approx(plain.dual_coef(0.1), rel=1e-6, abs=1e-9)
+    labels = np.arange(N) % 5
+    assert scaled.leave_groups_out(labels) / s**2 == pytest.approx(plain.leave_groups_out(labels), rel=1e-6)
+    same_unit = path(v**0.5, v)  # likelihoods see the scale of the kernel
+    moved = y.size * np.log(v) / 2
+    assert same_unit.log_likelihood + moved == pytest.approx(plain.log_likelihood, rel=1e-9, abs=1e-8)
+    density = same_unit.leave_groups_out(labels, log_density=True) + moved
+    assert density == pytest.approx(plain.leave_groups_out(labels, log_density=True), rel=1e-6, abs=1e-6)
+
+
+def test_squares_that_are_no_numbers_are_refused():
+    X, y, _ = data()
+    for s in (1e200, 1e-200):
+        with pytest.raises(ValueError, match="y: its squares"):
+            ks.RegularizationPath(RBF(1.0), s * y, X=X)
+        for model in (ks.KernelRidge("rbf", alpha="auto"), ks.SVR("rbf", C="auto"), ks.RidgeRegression()):
+            with pytest.raises(ValueError, match="y: its squares"):
+                model.fit(X, s * y[:, 0])

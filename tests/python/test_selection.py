@@ -423,6 +423,20 @@ def test_ties_and_fixed_parameters(data):
     assert parts[2].constant_value == 1.0
 
 
+@pytest.mark.parametrize("exponent", [-340, 270, 340])
+@pytest.mark.parametrize("name", ["gcv", "loo", "loo_absolute", "loo_crps", "kfold", "risk", "profiled_loo_log_density"])
+def test_searches_in_any_unit_of_y(data, name, exponent):
+    X, y = data
+    found = []
+    for s in (1.0, 2.0**exponent):
+        criterion = criterion_named(name, {"sigma": 0.1 * s} if name == "risk" else {})
+        selection = choose(criterion, C("auto") * RBF("auto"), X, s * y, noise="auto", trend="constant")
+        power = 0 if "density" in name else 1 if name in ("loo_absolute", "loo_crps") else 2
+        found.append(selection.value / s**power + (0.0 if power else len(y) * np.log(s)))
+        assert selection.ended == "converged"
+    assert found[1] == pytest.approx(found[0], rel=1e-3)
+
+
 def test_bounds_and_flat_parameters_are_reported(rng):
     X = rng.uniform(size=(60, 2))
     y = np.sin(6 * X[:, 0]) + 0.1 * rng.standard_normal(60)

@@ -30,6 +30,7 @@ struct Fit {
 enum class Profiled { no, each, shared };  // was the scale at its best, of each output or of all?
 
 struct Partials {
+  double unit = 1.0;  // a power of two: the value and all derivatives are to be multiplied by it
   double value = 0.0;
   std::vector<double> c;          // (n, outputs), by columns; empty for zero
   std::vector<double> precision;  // (n); empty for zero

@@ -122,6 +122,6 @@ def drawn_alphas(path: RegularizationPath, marked: Sequence[float]) -> NDArray[n
     """Return the values of lambda to draw a path at: around those that are marked, all of it if there are none."""
     least, greatest = path.alphas.min(), path.alphas.max()
     if len(marked):
-        least = max(1e-16 * path._largest / path._unit, min(marked) / _BEYOND)
+        least = max(1e-16 * path._largest / path._per_alpha, min(marked) / _BEYOND)
         greatest = max(marked) * _BEYOND
     return np.asarray(np.geomspace(least, greatest, 240))

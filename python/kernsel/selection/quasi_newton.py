@@ -24,8 +24,9 @@ class _StoppedError(Exception):
 class LBFGSB:
     """SciPy's L-BFGS-B from several starts, the best one to the end; on some of the points first, if `some` is given.
 
-    Criteria that are positive are minimized by their logarithm, which has no unit. Where a criterion cannot be evaluated, the
-    objective is far above all that was seen: the line search then takes a shorter step.
+    Criteria that are positive are minimized by their logarithm, which has no unit. Others that have the unit of y, or of its
+    square (`has_unit`), are divided by what they are where a descent begins, since tolerances are for numbers near one. Where a
+    criterion cannot be evaluated, the objective is far above all that was seen: the line search then takes a shorter step.
 
     Descents end where steps gain less than a share of the value, `coarse` or for the last one `fine`. That begins at the best,
     on all points, of so many `contenders`: where the two best descents on some of them ended, and the first start.
@@ -43,6 +44,7 @@ class LBFGSB:
         coarse: float = 1e-5,
         fine: float = 1e-10,
         contenders: int = 3,
+        has_unit: bool = False,
     ) -> None:
         self.every = every
         self.some = some
@@ -53,6 +55,8 @@ class LBFGSB:
         self.coarse = coarse
         self.fine = fine
         self.contenders = contenders
+        self.has_unit = has_unit
+        self.unit = 1.0  # of the descent that is under way
         self.counts = {True: 0, False: 0}  # of all points, of some
         self.best: dict[str, Any] = {"value": np.inf}
         self.best_of_some: dict[str, Any] = {"value": np.inf}
@@ -115,6 +119,7 @@ class LBFGSB:
         self, search: _core.Search, start: Vector, tolerance: float, most: int, coordinates: Vector | None = None
     ) -> tuple[float, Vector]:
         lowest, place = np.inf, start
+        self.unit = 1.0
         T = np.eye(len(start)) if coordinates is None else coordinates
 
         def objective(u: Vector) -> tuple[float, Vector]:
@@ -128,12 +133,14 @@ class LBFGSB:
             if not np.isfinite(value):
                 seen = self._measure(lowest) if np.isfinite(lowest) else 0.0
                 return seen + 10 * (abs(seen) + 1), np.zeros(len(x))
-            slope: Vector = trial["gradient"] / value if self.positive and value > 0 else trial["gradient"]
+            slope: Vector = trial["gradient"] / (value if self.positive and value > 0 else self.unit)
             return self._measure(value), slope if coordinates is None else T.T @ slope
 
         # Far bounds in every coordinate make the first step as long as the curvature says.
         origin, bounds = (start, self.bounds) if coordinates is None else (0 * start, np.tile([-8.0, 8.0], (len(start), 1)))
         objective(origin)
+        if self.has_unit and np.isfinite(lowest) and lowest:
+            self.unit = abs(lowest)
         if np.isfinite(lowest):
             found = minimize(
                 objective,
@@ -149,7 +156,7 @@ class LBFGSB:
         return lowest, place
 
     def _measure(self, value: float) -> float:
-        return float(np.log(value)) if self.positive and value > 0 else value
+        return float(np.log(value)) if self.positive and value > 0 else value / self.unit
 
     def _evaluate(self, search: _core.Search, x: Vector) -> dict[str, Any]:
         of_all = search is self.every

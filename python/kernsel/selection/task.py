@@ -207,7 +207,9 @@ class Task:
         elif newton:
             result = self._newton(every, some, unknowns, starts, budget, workspace)
         else:
-            result = LBFGSB(every, some, unknowns.bounds, working.positive, budget, workspace).run(starts)
+            has_unit = not (working.positive or working.larger_is_better)
+            search = LBFGSB(every, some, unknowns.bounds, working.positive, budget, workspace, has_unit=has_unit)
+            result = search.run(starts)
         if not np.isfinite(result["value"]):  # the search ended before it came to all points
             count = result["evaluations"] + 1
             result = result | every.evaluate(list(result["x"]), 1, workspace) | {"evaluations": count}
