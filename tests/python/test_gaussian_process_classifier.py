@@ -1,6 +1,10 @@
 """The classifier: what it finds, beside scikit-learn's, and what it says of bad input."""
 
+import os
 import pickle
+import signal
+import time
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -16,6 +20,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import kernsel as ks
 from kernsel.classification.links import link_named
 from kernsel.classification.several import coupled
+from kernsel.errors import NotMixedWarning
 from kernsel.kernels import RBF, Linear, Matern, WhiteKernel
 from kernsel.selection import Budget
 from kernsel.selection.quasi_newton import LBFGSB
@@ -81,6 +86,59 @@ def test_predictions_are_exact_for_few_points(link, rng):
             kernel, optimizer=None, link=link, inference=inference, n_samples=1000, random_state=0
         ).fit(X, y)
         assert abs(model.predict_proba(Z)[0, 1] - expected) <= tolerance, inference
+
+
+@pytest.mark.parametrize("link", ["logistic", "probit"])
+@pytest.mark.parametrize("amplitude", [0.1, 1.0, 900.0])
+@pytest.mark.parametrize("draws", [9, 600])
+def test_predictions_are_averages_over_all_draws(link, amplitude, draws, moons):
+    X, y = moons[0][:30], moons[1][:30]
+    options = {"inference": "mcmc", "link": link, "n_samples": draws, "n_burn": 20, "optimizer": None}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotMixedWarning)
+        model = ks.GaussianProcessClassifier(amplitude * RBF(0.7), **options).fit(X, y)
+    Z = np.vstack([X[:5], X[:5] + 0.3, X[:5] + 40.0])
+    K, cross = model.kernel_(X), model.kernel_(X, Z)
+    shares = np.linalg.solve(K + 1e-12 * amplitude * np.eye(30), cross)
+    means = model.base_estimator_.samples_.f.reshape(-1, 30) @ shares
+    assert len(means) == 4 * draws
+    variance = np.maximum(amplitude - np.sum(cross * shares, axis=0), 0.0)
+    each = link_named(link).probability(means.ravel(), np.tile(variance, len(means))).reshape(means.shape)
+    assert model.predict_proba(Z)[:, 1] == pytest.approx(each.mean(axis=0), abs=1e-5)
+    mean, std = model.latent(Z, return_std=True)
+    assert mean == pytest.approx(means.mean(axis=0), abs=1e-4 * amplitude**0.5)
+    assert std**2 == pytest.approx(variance + means.var(axis=0), rel=1e-3, abs=1e-5 * amplitude)
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no such timer on this system")
+@pytest.mark.parametrize(
+    ("n", "options"),
+    [
+        (150, {"inference": "mcmc", "n_samples": 3000}),  # draws after an interrupted search
+        (200, {"multi_class": "one_vs_rest", "inference": "ep"}),  # two classes more
+        (1500, {"inference": "ep"}),  # the posterior of all points
+    ],
+)
+def test_ctrl_c(n, options, rng):
+    X = rng.uniform(-2, 2, (n, 3))
+    y = np.digitize(X[:, 0] + 0.3 * rng.standard_normal(n), [-0.5, 0.5] if "multi_class" in options else [0.0])
+    sent = []
+
+    def send(*_):
+        sent.append(time.perf_counter())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    before = signal.signal(signal.SIGALRM, send)
+    model = ks.GaussianProcessClassifier(**options)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.1)
+        with pytest.raises(KeyboardInterrupt):
+            model.fit(X, y)
+        assert time.perf_counter() - sent[0] < 1.0
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert model.set_params(inference="laplace").fit(X[:40], y[:40]).predict(X).shape == (n,)
 
 
 @pytest.mark.parametrize("inference", INFERENCES)

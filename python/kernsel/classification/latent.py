@@ -13,12 +13,12 @@ from kernsel.classification.links import Link
 from kernsel.factor import Cholesky, cholesky
 from kernsel.kernels import Kernel
 
-__all__ = ["GaussianLatent", "SampledLatent", "blocks", "safe_factor"]
+__all__ = ["GaussianLatent", "SampledLatent", "average_probability", "blocks", "safe_factor"]
 
 Vector = NDArray[np.float64]
 
 _BLOCK = 2_000_000  # numbers of a block of k(X, Z), so that predictions at any number of points take little memory
-_DRAWS = 1000  # of a sample that predictions are made from, at most
+_STEP = 0.05  # between nodes of interpolation, in widths of a link that is averaged over a Gaussian
 
 
 def blocks(n: int, m: int) -> Iterator[slice]:
@@ -58,43 +58,83 @@ class GaussianLatent:
 
 
 class SampledLatent:
-    """f given labels, by draws f_s at the points X: at z each is a Gaussian of mean k(z, X) K^-1 f_s and the same variance."""
+    """f given labels, by draws f_s at the points X: at z each is a Gaussian of mean k(z, X) K^-1 f_s and the same variance.
+
+    All draws count. Points are taken block after block, so that predictions need less memory than the draws themselves.
+    """
 
     def __init__(self, kernel: Kernel, X: Vector, factor: Cholesky, draws: Vector) -> None:
         self.kernel = kernel
         self.X = X
         self.factor = factor  # of K
-        every = draws.reshape(-1, draws.shape[-1])
-        kept = every[np.linspace(0, len(every) - 1, min(len(every), _DRAWS)).astype(np.intp)]
-        self.coefficients: Vector = factor.solve(kept.T)
-        self.average: Vector = factor.solve(every.mean(axis=0))
+        self.draws = draws.reshape(-1, draws.shape[-1])
+        self.coefficients: Vector = factor.solve(self.draws.mean(axis=0))
 
     def mean(self, Z: Vector) -> Vector:
         """Return the mean at other points, shape (m,)."""
-        return np.asarray(self.kernel.matmul(Z, self.X, self.average))
+        return np.asarray(self.kernel.matmul(Z, self.X, self.coefficients))
 
     def _parts(self, Z: Vector) -> Iterator[tuple[slice, Vector, Vector]]:
-        """Yield blocks of points, with the means of each draw, shape (m, draws), and their variance, shape (m,)."""
+        """Yield blocks of points, with the means of each draw, shape (draws, m), and their variance, shape (m,)."""
         prior = np.asarray(self.kernel.diag(Z))
-        for block in blocks(max(len(self.X), 2 * self.coefficients.shape[1]), len(Z)):
+        for block in blocks(max(2 * len(self.X), len(self.draws)), len(Z)):
             cross = np.asarray(self.kernel(self.X, Z[block]))
             rest = np.maximum(prior[block] - self.factor.inverse_quadratic(cross), 0.0)
-            yield block, cross.T @ self.coefficients, rest
+            yield block, self.draws @ self.factor.solve(cross), rest
 
     def variance(self, Z: Vector) -> Vector:
         """Return the variance at other points, shape (m,)."""
         variance = np.empty(len(Z))
         for block, means, rest in self._parts(Z):
-            variance[block] = rest + means.var(axis=1)
+            variance[block] = rest + means.var(axis=0)
         return variance
 
     def probability(self, Z: Vector, link: Link) -> Vector:
         """Return the probability of the label 1, the mean over all draws, shape (m,)."""
         probability = np.empty(len(Z))
         for block, means, rest in self._parts(Z):
-            each = link.probability(means.ravel(), np.repeat(rest, means.shape[1]))
-            probability[block] = each.reshape(means.shape).mean(axis=1)
+            probability[block] = average_probability(means, rest, link)
         return probability
+
+
+def average_probability(means: Vector, variance: Vector, link: Link) -> Vector:
+    """Return the average over draws of the probability of the label 1, shape (m,), to 1e-7.
+
+    At each point the probability is a smooth function of a draw's mean, computed at equidistant nodes and interpolated by
+    cubics: each node has a share in the average, however many draws there are.
+
+    Parameters
+    ----------
+    means : ndarray of shape (draws, m)
+    variance : ndarray of shape (m,)
+        That of all draws.
+    link : Link
+    """
+    draws, m = means.shape
+    step = _STEP * np.sqrt(1 + variance)
+    lowest = means.min(axis=0)
+    place = (means - lowest) / step
+    nodes = int(place.max(initial=0.0)) + 4
+    if nodes >= draws:
+        each = link.probability(means.ravel(), np.tile(variance, draws))
+        return np.asarray(each.reshape(draws, m).mean(axis=0))
+    cell = place.astype(np.intp)
+    place -= cell
+    cell += nodes * np.arange(m)
+    powers = np.ones_like(place)
+    sums = []  # of powers of the places in each cell
+    for _ in range(4):
+        sums.append(np.bincount(cell.ravel(), powers.ravel(), m * nodes).reshape(m, nodes))
+        powers *= place
+    one, t, tt, ttt = sums
+    shares = np.zeros((m, nodes))  # of each node: of a cell, the two nodes around it and those next to them
+    for k, of_cell in enumerate(
+        ((3 * tt - 2 * t - ttt) / 6, (ttt - 2 * tt - t + 2 * one) / 2, (tt + 2 * t - ttt) / 2, (ttt - t) / 6)
+    ):
+        shares[:, k:] += of_cell[:, : nodes - k]
+    at = lowest[:, None] + step[:, None] * np.arange(-1, nodes - 1)
+    probability = link.probability(at.ravel(), np.repeat(variance, nodes))
+    return np.asarray(np.clip(np.sum(shares * probability.reshape(m, nodes), axis=1) / draws, 0.0, 1.0))
 
 
 def safe_factor(K: Vector) -> Cholesky:
