@@ -3,18 +3,34 @@
 #include <cmath>
 #include <cstddef>
 
+#include "kernsel/factor.hpp"
+
 namespace kernsel {
 
 namespace {
 
 enum class Held : char { no, below, above };
 
-// Solves A x = b in place, A (n, n) positive definite by columns; false if it is not.
-bool solve_positive(std::size_t n, std::vector<double>& A, std::vector<double>& b) {
+constexpr std::size_t many = 64;  // unknowns, from which on threads and tiles pay
+
+// Solves A x = b in place, A (n, n) positive definite by columns.
+Status solve_positive(std::size_t n, std::vector<double>& A, std::vector<double>& b) {
+  if (n >= many) {
+    const auto size = static_cast<Index>(n);
+    LowerTiles<double> L;
+    Status status = L.resize(size);
+    if (status.ok())
+      status = factorize<double>(ArraySource<double>(columns(static_cast<const double*>(A.data()), size, size)), L);
+    return status.ok() ? solve<double>(L, vector(b.data(), size)) : status;
+  }
   for (std::size_t k = 0; k < n; ++k) {
     for (std::size_t j = 0; j < k; ++j)
       for (std::size_t i = k; i < n; ++i) A[i + k * n] -= A[i + j * n] * A[k + j * n];
-    if (!(A[k + k * n] > 0.0)) return false;
+    if (!(A[k + k * n] > 0.0)) {
+      Status status;
+      status.code = Code::not_positive_definite;
+      return status;
+    }
     const double pivot = std::sqrt(A[k + k * n]);
     for (std::size_t i = k; i < n; ++i) A[i + k * n] /= pivot;
   }
@@ -26,22 +42,23 @@ bool solve_positive(std::size_t n, std::vector<double>& A, std::vector<double>& 
     for (std::size_t i = k + 1; i < n; ++i) b[k] -= A[i + k * n] * b[i];
     b[k] /= A[k + k * n];
   }
-  return true;
+  return {};
 }
 
 }  // namespace
 
-std::vector<double> minimize_in_box(const std::vector<double>& H, const std::vector<double>& g,
-                                    const std::vector<double>& lower, const std::vector<double>& upper) {
+Status minimize_in_box(const std::vector<double>& H, const std::vector<double>& g, const std::vector<double>& lower,
+                       const std::vector<double>& upper, const std::function<bool()>& go_on, std::vector<double>& s) {
   const std::size_t n = g.size();
-  std::vector<double> s(n, 0.0), slope = g;
+  std::vector<double> slope = g;
+  s.assign(n, 0.0);
   std::vector<Held> held(n, Held::no);
   for (std::size_t i = 0; i < n; ++i) {  // bounds where the way down leads out
     if (lower[i] >= 0.0 && g[i] > 0.0) held[i] = Held::below;
     if (upper[i] <= 0.0 && g[i] < 0.0) held[i] = Held::above;
     if (lower[i] >= upper[i]) held[i] = g[i] > 0.0 ? Held::below : Held::above;
   }
-  for (std::size_t round = 0; round < 10 * n + 10; ++round) {
+  for (std::size_t round = 0; round < 10 * n + 10 && go_on(); ++round) {
     std::vector<std::size_t> open;
     for (std::size_t i = 0; i < n; ++i)
       if (held[i] == Held::no) open.push_back(i);
@@ -51,7 +68,9 @@ std::vector<double> minimize_in_box(const std::vector<double>& H, const std::vec
       step[b] = -slope[open[b]];
       for (std::size_t a = 0; a < count; ++a) A[a + b * count] = H[open[a] + n * open[b]];
     }
-    if (!solve_positive(count, A, step)) return s;
+    const Status status = solve_positive(count, A, step);
+    if (status.code == Code::not_positive_definite) return {};
+    if (!status.ok()) return status;
     // As far as the first bound.
     double length = 1.0;
     std::size_t stopper = n;
@@ -73,10 +92,9 @@ std::vector<double> minimize_in_box(const std::vector<double>& H, const std::vec
         s[i] = step[a] > 0.0 ? upper[i] : lower[i];
       }
     }
-    for (std::size_t i = 0; i < n; ++i) {
-      slope[i] = g[i];
-      for (std::size_t j = 0; j < n; ++j) slope[i] += H[i + n * j] * s[j];
-    }
+    slope = g;
+    for (std::size_t j = 0; j < n; ++j)
+      for (std::size_t i = 0; i < n; ++i) slope[i] += H[i + n * j] * s[j];
     if (stopper < n) continue;
     // Let go where the way down leads back in, the steepest first.
     std::size_t freed = n;
@@ -89,10 +107,10 @@ std::vector<double> minimize_in_box(const std::vector<double>& H, const std::vec
         freed = i;
       }
     }
-    if (freed == n) return s;
+    if (freed == n) return {};
     held[freed] = Held::no;
   }
-  return s;
+  return {};
 }
 
 }  // namespace kernsel

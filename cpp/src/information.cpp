@@ -1,6 +1,7 @@
 #include "information.hpp"
 
 #include "kernsel/gram.hpp"
+#include "parallel.hpp"
 #include "programs.hpp"
 #include "tall.hpp"
 
@@ -38,18 +39,21 @@ Status average_information(const State& state, const Partials& partials, Evaluat
   const auto at = [&](Index a, Index b) -> double& { return out.information[static_cast<std::size_t>(a + b * p)]; };
   std::vector<double> slopes(static_cast<std::size_t>(p), 0.0);  // c'u_a / s^2, of an output, or of all
   const auto subtract = [&](double freedom) {
-    for (Index a = 0; a < p; ++a)
-      for (Index b = 0; b < p; ++b)
+    for (Index b = 0; b < p; ++b)
+      for (Index a = 0; a < p; ++a)
         at(a, b) -= 0.5 * slopes[static_cast<std::size_t>(a)] * slopes[static_cast<std::size_t>(b)] / freedom;
     slopes.assign(static_cast<std::size_t>(p), 0.0);
   };
   for (Index j = 0; j < m; ++j) {
     const double variance = partials.variance[static_cast<std::size_t>(j)];
-    for (Index a = 0; a < p; ++a) {
-      const double* u = U.column(j * p + a);
-      slopes[static_cast<std::size_t>(a)] += dot(n, state.c.column(j), u) / variance;
-      for (Index b = 0; b < p; ++b) at(a, b) += 0.5 * dot(n, u, PU.column(j * p + b)) / variance;
-    }
+    for (Index a = 0; a < p; ++a)
+      slopes[static_cast<std::size_t>(a)] += dot(n, state.c.column(j), U.column(j * p + a)) / variance;
+    const double cost = static_cast<double>(p * p) * (2.0 + 0.5 * static_cast<double>(n));
+    status = run_jobs(p, cost, [&](Jobs& jobs, Index b) {
+      if (!jobs.poll()) return;
+      for (Index a = 0; a < p; ++a) at(a, b) += 0.5 * dot(n, U.column(j * p + a), PU.column(j * p + b)) / variance;
+    });
+    if (!status.ok()) return status;
     if (partials.profiled == Profiled::each) subtract(partials.freedom);
   }
   if (partials.profiled == Profiled::shared) subtract(partials.freedom * static_cast<double>(m));

@@ -48,8 +48,8 @@ Status Objective::evaluate(const std::vector<double>& x, Order order, LowerTiles
   }
   if (order == Order::information) {
     out.information.assign(count * count, 0.0);
-    for (std::size_t p = 0; p < all; ++p)
-      for (std::size_t q = 0; q < all; ++q)
+    for (std::size_t q = 0; q < all; ++q)
+      for (std::size_t p = 0; p < all; ++p)
         if (const Index a = place_of(p), b = place_of(q); a >= 0 && b >= 0)
           out.information[static_cast<std::size_t>(a) + count * static_cast<std::size_t>(b)] += found.information[p + all * q];
   }

@@ -23,8 +23,8 @@ constexpr double ridge = 0.1;      // added to the curvature
 // s'A s
 double form(const std::vector<double>& A, const std::vector<double>& s) {
   double sum = 0.0;
-  for (std::size_t i = 0; i < s.size(); ++i)
-    for (std::size_t j = 0; j < s.size(); ++j) sum += s[i] * A[i + j * s.size()] * s[j];
+  for (std::size_t j = 0; j < s.size(); ++j)
+    for (std::size_t i = 0; i < s.size(); ++i) sum += s[i] * A[i + j * s.size()] * s[j];
   return sum;
 }
 
@@ -64,14 +64,21 @@ class Search {
       if (!called.ok()) return called;
       if (!go_on) end(Ended::stopped);
     }
-    const Clock::time_point now = Clock::now();
-    if (now >= next_poll_) {
-      if (asked_to_stop()) end(Ended::interrupted);
-      next_poll_ = now + std::chrono::milliseconds(50);
-    }
-    const std::chrono::duration<double> passed = now - began_;
+    poll();
     if (out_.evaluations + out_.evaluations_of_some >= options_.evaluations) end(Ended::evaluations);
-    if (passed.count() > options_.seconds) end(Ended::seconds);
+    return {};
+  }
+
+  // The step to the minimum of a quadratic function within a box; what there is of it if the search ends meanwhile.
+  Status step(const std::vector<double>& H, const std::vector<double>& g, const std::vector<double>& below,
+              const std::vector<double>& above, std::vector<double>& out) {
+    const auto go_on = [this] {
+      poll();
+      return !ended();
+    };
+    const Status status = minimize_in_box(H, g, below, above, go_on, out);
+    if (status.code != Code::interrupted) return status;
+    end(Ended::interrupted);
     return {};
   }
 
@@ -83,6 +90,16 @@ class Search {
   const Status& failure() const { return failure_; }
 
  private:
+  // Looks at the clock, and for an interrupt.
+  void poll() {
+    const Clock::time_point now = Clock::now();
+    if (now >= next_poll_) {
+      if (asked_to_stop()) end(Ended::interrupted);
+      next_poll_ = now + std::chrono::milliseconds(50);
+    }
+    const std::chrono::duration<double> passed = now - began_;
+    if (passed.count() > options_.seconds) end(Ended::seconds);
+  }
   void end(Ended how) {
     if (ended_) return;
     ended_ = true;
@@ -113,14 +130,15 @@ void learn(const std::vector<double>& moved, const std::vector<double>& bent, st
   if (count == 0) return;
   std::vector<double> Hs(count, 0.0);
   double sy = 0.0, sHs = 0.0;
+  for (std::size_t j = 0; j < count; ++j)
+    for (std::size_t i = 0; i < count; ++i) Hs[i] += H[i + j * count] * moved[j];
   for (std::size_t i = 0; i < count; ++i) {
-    for (std::size_t j = 0; j < count; ++j) Hs[i] += H[i + j * count] * moved[j];
     sHs += moved[i] * Hs[i];
     sy += moved[i] * bent[i];
   }
   if (!(sy > 0.1 * sHs) || !(sHs > 0.0)) return;
-  for (std::size_t i = 0; i < count; ++i)
-    for (std::size_t j = 0; j < count; ++j) H[i + j * count] += bent[i] * bent[j] / sy - Hs[i] * Hs[j] / sHs;
+  for (std::size_t j = 0; j < count; ++j)
+    for (std::size_t i = 0; i < count; ++i) H[i + j * count] += bent[i] * bent[j] / sy - Hs[i] * Hs[j] / sHs;
 }
 
 // Is every slope that a step could follow so small that nobody would see the difference? Where a criterion does not depend on
@@ -152,14 +170,16 @@ Status climb(Search& search, const Objective& objective, bool of_all, double tol
       above[i] = std::min(unknowns.upper[i] - at.x[i], radius * unknowns.reach[i]);
     }
     if (last) learn(moved, bent, H);
-    const std::vector<double> step = minimize_in_box(H, at.gradient, below, above);
+    std::vector<double> step;
+    Status status = search.step(H, at.gradient, below, above, step);
+    if (!status.ok() || search.ended()) return status;
     double expected = -0.5 * form(H, step);
     for (std::size_t i = 0; i < count; ++i) expected -= at.gradient[i] * step[i];
     if (!(expected > tolerance) || (last && flat(at, unknowns))) return {};
     std::vector<double> x(count);
     for (std::size_t i = 0; i < count; ++i) x[i] = std::clamp(at.x[i] + step[i], unknowns.lower[i], unknowns.upper[i]);
     Trial next;
-    const Status status = search.evaluate(objective, x, Order::information, of_all, next);
+    status = search.evaluate(objective, x, Order::information, of_all, next);
     if (!status.ok()) return status;
     const double gain = at.value - next.value, length = largest(step, unknowns.reach);
     if (!(gain > 1e-3 * expected)) {

@@ -36,7 +36,7 @@ from kernsel.points import (
 from kernsel.process_data import needs_no_conversion, of_observations, require_function, require_variances, variances
 from kernsel.selection import Budget, Selection, choose, explained
 from kernsel.selection.progress import CallbackSupport, watched, with_callbacks
-from kernsel.selection.task import least_jitter
+from kernsel.selection.task import least_jitter, require_few_if_interrupted
 from kernsel.trend import Trend, require_leverage_below_one, require_trend_of_objects, trend_matrix
 
 __all__ = ["GaussianProcessRegressor"]
@@ -181,6 +181,12 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
         Returns
         -------
         self : GaussianProcessRegressor
+
+        Raises
+        ------
+        KeyboardInterrupt
+            If the search is interrupted. The process is fitted with the best that was found by then; with more than 2000 points
+            that would take seconds, and only `selection_` is set: its kernel and noise can be given, with ``optimizer=None``.
         """
         kernel = self._prior_kernel()
         if for_objects(kernel, X):
@@ -214,6 +220,11 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
             selection = self._select(criterion, kernel, X, targets, known, unknown, trend)
         except np.linalg.LinAlgError as error:
             raise self._singular(kernel, error) from error
+        if selection.interrupt is not None:
+            for name in ("_conditional", "kernel_"):
+                self.__dict__.pop(name, None)
+            self.selection_: Selection = selection
+            require_few_if_interrupted(selection.interrupt, len(y))
         factor = selection.scale  # of kernel and noise together, the known one included: only their ratio was known
         fitted_kernel = selection.kernel if factor == 1 else ConstantKernel(factor) * selection.kernel
         found = selection.noise * factor if unknown else 0.0
@@ -232,7 +243,7 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
             at_once = posterior.core_of(criterion).sees == "products"
             value = posterior.value_of(criterion) if at_once else None
 
-        self.selection_: Selection = selection
+        self.selection_ = selection
         self.kernel_ = fitted_kernel
         self._criterion_used = criterion
         self.__dict__.pop("criterion_value_", None)

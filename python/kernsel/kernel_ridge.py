@@ -25,7 +25,7 @@ from kernsel.path import CURVES, RULES, ridge_rule
 from kernsel.points import require_squares
 from kernsel.selection import Budget, Selection, choose
 from kernsel.selection.progress import CallbackSupport, watched, with_callbacks
-from kernsel.selection.task import blind
+from kernsel.selection.task import blind, require_few_if_interrupted
 from kernsel.selection.unknowns import Layout
 
 __all__ = ["KernelRidge"]
@@ -257,6 +257,7 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
                 budget=Budget(self.max_evaluations, np.inf, tell),
             )
         self.selection_: Selection = selection
+        require_few_if_interrupted(selection.interrupt, len(given.targets))
         self.criterion_value_ = selection.value
         strength = (selection.noise if automatic else float(alphas[0]) * unit) + selection.jitter
         if scaled:

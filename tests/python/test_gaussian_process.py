@@ -5,6 +5,7 @@ import os
 import pickle
 import signal
 import sys
+import time
 import tracemalloc
 
 import joblib
@@ -767,7 +768,7 @@ def test_budgets(many, criterion, n, budget, ended):
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no such timer on this system")
 @pytest.mark.parametrize("criterion", ["lml", "loo"])
-@pytest.mark.parametrize("delay", [0.05, 0.15])
+@pytest.mark.parametrize("delay", [0.12, 0.25])  # before that, nothing may have been found
 def test_ctrl_c_keeps_what_was_found(criterion, delay, rng):
     X = rng.uniform(size=(2000, 3))
     y = np.sin(5 * X[:, 0]) + X[:, 1] * X[:, 2] + 0.1 * rng.standard_normal(2000)
@@ -786,6 +787,38 @@ def test_ctrl_c_keeps_what_was_found(criterion, delay, rng):
     assert gp.criterion_value_ == pytest.approx(value, rel=1e-6 if criterion == "lml" else 5e-3)
     copy = pickle.loads(pickle.dumps(gp))
     assert np.array_equal(copy.predict(X[:9]), gp.predict(X[:9]))
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no such timer on this system")
+@pytest.mark.parametrize(("n", "d"), [(50, 2000), (5000, 2)])
+def test_ctrl_c_and_the_clock_are_heeded_at_any_size(n, d, rng):
+    # With many columns a step of the search, with many points a fit to what it has found would take seconds.
+    X = rng.standard_normal((n, d))
+    y = X[:, 0] + 0.1 * rng.standard_normal(n)
+    sent = []
+
+    def send(*_):
+        sent.append(time.perf_counter())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    before = signal.signal(signal.SIGALRM, send)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.7)
+        gp = GP()
+        with pytest.raises(KeyboardInterrupt):
+            gp.fit(X, y)
+        assert time.perf_counter() - sent[0] < 1.0
+        assert gp.selection_.ended == "interrupted"
+        assert gp.selection_.kernel.n_dims == d + 1
+        assert hasattr(gp, "kernel_") == (n <= 2000)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    if d > n:
+        start = time.perf_counter()
+        gp = GP(max_seconds=0.7).fit(X, y)
+        assert gp.selection_.ended == "seconds"
+        assert time.perf_counter() - start < 1.4
 
 
 @pytest.mark.parametrize("criterion", ["lml", "loo"])

@@ -129,6 +129,8 @@ class BinaryProcess:
         self.samples_: Any = None
         self.latent_: GaussianLatent | SampledLatent
         if settings.inference == "mcmc":
+            if self.choice_.interrupt is not None:  # draws would take as long again
+                raise self.choice_.interrupt
             K = np.asarray(self.kernel_(X))
             factor = safe_factor(K)
             # Its sites are closer to the posterior than Laplace's: chains mix several times as fast.

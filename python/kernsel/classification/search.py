@@ -23,6 +23,7 @@ Vector = NDArray[np.float64]
 
 _FEW, _SOME = 200, 400  # points that a search begins with, if there are more than half as many again
 _RARE = 40
+_KEPT = 300  # points, up to which a search that is interrupted returns what it has found: a fit to more takes seconds
 _RANDOM_STARTS = 1
 
 
@@ -235,12 +236,17 @@ def _descended(
         left = replace(budget, evaluations=max(budget.evaluations - subset, 1), seconds=seconds)
         return LBFGSB(first, some, bounds, False, left, _core.Workspace(), **options)  # type: ignore[arg-type]
 
+    def kept(result: dict[str, Any]) -> dict[str, Any]:
+        if result["interrupt"] is not None and n > _KEPT:
+            raise result["interrupt"]
+        return result
+
     parts = [objective for objective in (part(_FEW), part(_SOME)) if objective is not None]
     if len(parts) < 2:
-        result = search(every, parts[0] if parts else None).run(starts)
+        result = kept(search(every, parts[0] if parts else None).run(starts))
         return result, (every.count, sum(objective.count for objective in parts))
     before = search(parts[0], None, coarse=1e-3, fine=1e-6)
-    result = found = before.run(starts)
+    result = found = kept(before.run(starts))
     for smaller, larger, fine in ((parts[0], parts[1], 1e-5), (parts[1], every, 1e-7)):
         if result["ended"] != "converged" and larger is not every:
             continue
@@ -250,7 +256,7 @@ def _descended(
         if result["ended"] != "converged":
             on.budget = replace(on.budget, evaluations=1)
         stopped = result
-        result = on.run([np.asarray(result["x"])], _coordinates(before.inverse_curvature, share, len(bounds)))
+        result = kept(on.run([np.asarray(result["x"])], _coordinates(before.inverse_curvature, share, len(bounds))))
         if stopped["ended"] != "converged":
             result |= {"ended": stopped["ended"], "interrupt": stopped["interrupt"]}
         before = on

@@ -35,13 +35,20 @@ class KernelsOfProcesses(sk.CompoundKernel):  # type: ignore[misc]
 def _fitted(
     problems: Sequence[tuple[Vector, Vector]], settings: Settings, n_jobs: int | None, make: Callable[..., BinaryProcess]
 ) -> list[BinaryProcess]:
-    """Return a process for each problem, in threads if there are to be several jobs."""
+    """Return a process for each problem, in threads if there are to be several jobs; none if one of them is interrupted."""
+
+    def whole(X: Vector, y: Vector, own: Settings) -> BinaryProcess:
+        process = make(X, y, own)
+        if process.choice_.interrupt is not None:
+            raise process.choice_.interrupt
+        return process
+
     seeds: list[Any] = [None] * len(problems)
     if settings.random_state is not None:
         seeds = generator_of(settings.random_state).integers(2**31 - 1, size=len(problems)).tolist()
     if n_jobs is not None and settings.budget.progress is not None:
         settings = replace(settings, budget=replace(settings.budget, progress=None))
-    tasks = (delayed(make)(X, y, replace(settings, random_state=seed)) for (X, y), seed in zip(problems, seeds, strict=True))
+    tasks = (delayed(whole)(X, y, replace(settings, random_state=seed)) for (X, y), seed in zip(problems, seeds, strict=True))
     return list(Parallel(n_jobs=n_jobs, prefer="threads")(tasks))
 
 

@@ -141,8 +141,8 @@ def choose(
     if explained(y[task.used], task.problem.H[task.used]).all():
         return _undecided(task, began)
     found = task.find(task.working, task.unknowns, task.starts(n_restarts), task.problem, budget, task.subset())
-    if task.factors is None:
-        return _finish(found, task.unknowns, None, task.working, began)
+    if task.factors is None or task.too_many(found.values.get("interrupt")):
+        return _finish(found, task.unknowns, task.factors, task.working, began)
     if not isinstance(task.working, Likelihood | LeaveOneOut):
         found.values["scale"] = task.scale_of_residuals(found)
     within = _within(found.values, task.unknowns, task.factors)

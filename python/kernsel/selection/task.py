@@ -19,12 +19,13 @@ from kernsel.selection.starts import Landscape, landscape, sparse_points, starti
 from kernsel.selection.unknowns import Layout, Unknowns, has_values
 from kernsel.trend import Trend, trend_matrix
 
-__all__ = ["Budget", "Found", "Problem", "Task", "blind", "generator_of", "least_jitter"]
+__all__ = ["Budget", "Found", "Problem", "Task", "blind", "generator_of", "least_jitter", "require_few_if_interrupted"]
 
 Vector = NDArray[np.float64]
 
 _MANY = 600  # points, above which a search begins on some of them
 _SOME = 400
+_KEPT = 2000  # points, beyond which nothing is computed of all of them once a search was interrupted: it would take seconds
 _FEW = 100  # points: with noise these have more basins, and evaluations cost little
 _RANDOM_STARTS = {True: 5, False: 2}
 _SPARSE_STARTS, _TURNS, _POLISHED = 24, 2, 6  # the first for 50 points, fewer for more
@@ -210,9 +211,12 @@ class Task:
             has_unit = not (working.positive or working.larger_is_better)
             search = LBFGSB(every, some, unknowns.bounds, working.positive, budget, workspace, has_unit=has_unit)
             result = search.run(starts)
+        if not np.isfinite(result["value"]) and self.too_many(result.get("interrupt")):
+            assert some is not None
+            return result | some.evaluate(list(result["x"]), 0, workspace) | {"value": np.nan}
         if not np.isfinite(result["value"]):  # the search ended before it came to all points
             count = result["evaluations"] + 1
-            result = result | every.evaluate(list(result["x"]), 1, workspace) | {"evaluations": count}
+            result = result | every.evaluate(list(result["x"]), 0, workspace) | {"evaluations": count}
         return result
 
     def _newton(
@@ -255,6 +259,10 @@ class Task:
                 break
         return result
 
+    def too_many(self, interrupt: BaseException | None) -> bool:
+        """Tell whether a search was interrupted, and the points are too many to compute anything of all of them after that."""
+        return interrupt is not None and len(self.used) > _KEPT
+
     def scale_of_residuals(self, found: Found) -> float:
         """Return the factor of kernel and noise with which leave-one-out residuals have the variance that they should."""
         scale = float(found.values["residual_scale"])
@@ -281,6 +289,12 @@ class Task:
         if before.get("ended", "converged") != "converged":
             on.values |= {"ended": before["ended"], "interrupt": before.get("interrupt")}
         return unknowns, on
+
+
+def require_few_if_interrupted(interrupt: BaseException | None, n: int) -> None:
+    """Raise what has interrupted a search, if a fit of what it has found to n points would take seconds."""
+    if interrupt is not None and n > _KEPT:
+        raise interrupt
 
 
 def least_jitter(n: int) -> float:
