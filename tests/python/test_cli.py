@@ -493,3 +493,21 @@ def test_an_interruption_in_the_middle(run, monkeypatch):
     assert code == 130
     assert "Interrupted: not all was tried." in out
     assert [len(lines) for lines in Study.load("cars.ksl").lines.values()] == [2]
+
+
+def test_columns_that_are_constant_in_the_sample(run, folder):
+    rng = np.random.default_rng(3)
+    X = rng.uniform(size=(400, 3))
+    X[:, 1] = 7.0
+    X[399, 1] = 8.0  # not constant in the file
+    X[:, 2] = 1e9 + np.round(X[:, 2])  # moved by less than its rounding, a step would go nowhere
+    y = np.sin(5 * X[:, 0]) + 0.1 * rng.standard_normal(400)
+    rows = "\n".join(f"{a!r},{b!r},{c!r},{d!r}" for (a, b, c), d in zip(X.tolist(), y.tolist(), strict=True))
+    (folder / "rare.csv").write_text("x,rare,far,y\n" + rows)
+    code, out, err = run("select", "rare.csv", "--target", "y", "--rows", "40", "--kernel", "RBF", "--report", "page.html")
+    assert code == 0, err
+    assert "arning" not in out + err
+    assert "nothing is learnt of it: rare" in " ".join((out + err).split())
+    code, out, err = run("predict", "rare.ksl", "rare.csv")
+    assert code == 0
+    assert "arning" not in err

@@ -67,7 +67,8 @@ class Influence:
         over that variance. It counts all that the input takes part in: shares of inputs that act together add up to more than
         one.
     slope : float
-        Mean derivative of the prediction in the input; nan for categories. Of a boolean, the mean difference that it makes.
+        Mean derivative of the prediction in the input; nan for categories, and where all rows that were learnt from have the
+        same value. Of a boolean, the mean difference that it makes.
     rising : float
         The share of points where that derivative is positive.
     """
@@ -121,7 +122,10 @@ def influences(study: Study, inputs: list[Input]) -> list[Influence]:
 def _slopes(study: Study, X: Vector, one: Input) -> Vector:
     """Return the derivatives of the prediction in one column, by differences: kernels of any kind can be asked."""
     place = one.places[0]
-    step = 1e-5 * float(np.ptp(study.model.X_train_[:, place]))
+    column = study.model.X_train_[:, place]
+    if not np.ptp(column):
+        return np.full(1, np.nan)
+    step = max(1e-5 * float(np.ptp(column)), float(np.spacing(np.abs(column).max())))
     ahead, behind = X.copy(), X.copy()
     ahead[:, place], behind[:, place] = (1.0, 0.0) if one.kind == "boolean" else (X[:, place] + step, X[:, place] - step)
     return np.asarray((_predicted(study, ahead) - _predicted(study, behind)) / (ahead - behind)[:, place])

@@ -189,6 +189,10 @@ def _divided(table: Table, rows: int, test: float, seed: int) -> tuple[Vector, V
     said = []
     if len(learnt) < n - held:
         said.append(f"Learnt from a random sample of {_rows(len(learnt))} out of {n - held:,}; --rows takes more, and time.")
+    constant = np.ptp(table.X[learnt], axis=0) == 0
+    if constant.any():
+        named = ", ".join(np.asarray(table.names)[constant][:8]) + (", ..." if constant.sum() > 8 else "")
+        said.append(f"The same value in all rows that are learnt from, so that nothing is learnt of it: {named}.")
     if len(tested) > _MOST_TESTED:
         tested = np.sort(np.random.default_rng(seed).choice(tested, _MOST_TESTED, replace=False))
     if len(tested):
