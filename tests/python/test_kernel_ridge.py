@@ -24,16 +24,7 @@ from kernsel.kernels import RBF, ConstantKernel, FunctionKernel, Linear, Paramet
 from kernsel.path import RULES, ridge_rule
 
 import reference
-
-
-def not_kernel_matrices(estimator):
-    reason = "the check makes up a matrix that is not positive semidefinite"
-    names = ("check_positive_only_tag_during_fit", "check_estimators_dtypes")
-    failed = dict.fromkeys(names, reason) if estimator.kernel == "precomputed" else {}
-    if estimator.alpha == "auto":
-        counts = "a criterion that leaves out points, or counts them, sees one point of weight two, or two points"
-        failed |= {f"check_sample_weight_equivalence_on_{kind}_data": counts for kind in ("dense", "sparse")}
-    return failed
+from conventions import expected_failures
 
 
 @parametrize_with_checks(
@@ -45,7 +36,7 @@ def not_kernel_matrices(estimator):
         ks.KernelRidge(alpha="auto", max_evaluations=100),
         ks.KernelRidge("rbf", alpha="auto", fit_intercept=True, alpha_scale="n"),
     ],
-    expected_failed_checks=not_kernel_matrices,
+    expected_failed_checks=expected_failures,
 )
 def test_scikit_learns_conventions(estimator, check):
     check(estimator)

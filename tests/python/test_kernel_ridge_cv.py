@@ -17,18 +17,11 @@ from kernsel.criteria import GroupsOut
 from kernsel.kernels import RBF, Linear
 from kernsel.path import CURVES, RULES, ridge_rule
 
+from conventions import expected_failures
+
 ALPHAS = np.geomspace(1e-4, 10, 9)
 FIND_THEIR_OWN = ("discrepancy", "lcurve", "quasi-optimality")
 N = 45
-
-
-def weights_count(estimator):
-    counts = "a criterion that leaves out points, or counts them, sees one point of weight two, or two points"
-    failed = {f"check_sample_weight_equivalence_on_{kind}_data": counts for kind in ("dense", "sparse")}
-    if estimator.kernel == "precomputed":
-        reason = "the check makes up a matrix that is not positive semidefinite"
-        failed |= dict.fromkeys(("check_positive_only_tag_during_fit", "check_estimators_dtypes"), reason)
-    return failed
 
 
 @parametrize_with_checks(
@@ -36,8 +29,9 @@ def weights_count(estimator):
         ks.KernelRidgeCV(),
         ks.KernelRidgeCV("poly", alphas=[0.1, 1.0], criterion="gcv", fit_intercept=True, alpha_per_target=True),
         ks.KernelRidgeCV("linear", criterion="reml", alpha_scale="n"),
+        ks.KernelRidgeCV("rbf", criterion="sure", sigma=0.5),
     ],
-    expected_failed_checks=weights_count,
+    expected_failed_checks=expected_failures,
 )
 def test_scikit_learns_conventions(estimator, check):
     check(estimator)

@@ -21,14 +21,9 @@ from kernsel import RidgeRegression
 from kernsel.features import Fourier, Polynomial, RadialBasis
 from kernsel.path import CURVES, RULES, ridge_rule
 
+from conventions import expected_failures
+
 EPS = np.finfo(float).eps
-
-
-def copies_are_not_weights(estimator):
-    if isinstance(estimator.alpha, str) and estimator.criterion in ("loo", "gcv", "reml"):
-        reason = "a criterion that leaves out points, or counts them, sees one point of weight two, or two points"
-        return {"check_sample_weight_equivalence_on_dense_data": reason}
-    return {}
 
 
 @parametrize_with_checks(
@@ -41,8 +36,9 @@ def copies_are_not_weights(estimator):
         RidgeRegression(RadialBasis(10), criterion="gcv"),
         RidgeRegression(Fourier(20, random_state=0), alpha=1e-3),
         RidgeRegression(criterion="reml", alpha_per_target=True),
+        RidgeRegression(criterion="sure", sigma=0.5),
     ],
-    expected_failed_checks=copies_are_not_weights,
+    expected_failed_checks=expected_failures,
 )
 def test_scikit_learns_conventions(estimator, check):
     check(estimator)

@@ -1,0 +1,47 @@
+"""Where our estimators part from what scikit-learn's `check_estimator` expects, and why: the only place that says so.
+
+`check_sample_weight_equivalence_on_*` fits a point of weight two, and two equal points of weight one, and expects predictions
+that agree to 1e-7. For us a weight divides the variance of the noise of a point: it is known as well as the mean of so many
+observations. With the regularization given, the fit is the same as that to the copies, and `KernelRidge`, `RidgeRegression` and
+`SVR` pass; so does regularization chosen by "sure", whose expectation is the same. They cannot agree where
+
+- a criterion leaves points out ("loo", "kfold", the leave-one-out estimate of `SVR`). The point of weight two is predicted from
+  the other points; one of two copies is predicted from its twin, too, which makes small regularization look good;
+- a criterion counts points ("gcv", "discrepancy", likelihoods with the scale profiled out). The scatter between copies is what
+  these learn the noise from; a weight says nothing of it;
+- `SVR` stops at a duality gap that is larger than the check can bear: it passes with ``tol=1e-7``, and the default, 1e-4 of the
+  objective, leaves 1e-5 in the predictions. scikit-learn's own default leaves more;
+- ``gamma="scale"`` is one over the variance of X, whatever the weights: scikit-learn defines it so, and with other numbers its
+  models could not be compared with ours.
+"""
+
+import kernsel as ks
+
+EXACT = ("sure",)  # criteria that cannot tell weights and copies apart
+
+
+def expected_failures(estimator):
+    """Return the checks that an estimator is expected to fail, each with the reason."""
+    failed = {}
+    if getattr(estimator, "kernel", None) == "precomputed":
+        names = ["check_positive_only_tag_during_fit"]
+        if not isinstance(estimator, ks.SVR):
+            names.append("check_estimators_dtypes")
+        failed |= dict.fromkeys(names, "the check makes up a matrix that is not positive semidefinite")
+    reason = _weights_and_copies(estimator)
+    if reason:
+        failed |= {f"check_sample_weight_equivalence_on_{kind}_data": reason for kind in ("dense", "sparse")}
+    return failed
+
+
+def _weights_and_copies(estimator):
+    if isinstance(estimator, ks.SVR):
+        if "auto" in (estimator.C, estimator.epsilon):
+            return "one of two copies is predicted from its twin, a point of weight two is not"
+        if estimator.kernel == "rbf" and estimator.gamma == "scale":
+            return 'gamma="scale" does not see weights, as in scikit-learn'
+        return "a duality gap of 1e-4 does not promise predictions to 1e-7" if estimator.tol > 1e-7 else ""
+    chooses = isinstance(estimator, ks.KernelRidgeCV) or isinstance(getattr(estimator, "alpha", None), str)
+    if chooses and estimator.criterion not in EXACT:
+        return "a criterion that leaves out points, or counts them, tells a point of weight two from two points"
+    return ""
