@@ -353,6 +353,18 @@ def test_influence_is_the_mean_over_all_exchanges(made):
     assert influences(five_points, inputs_of(five_points))[0].share == pytest.approx(1.0)  # all exchanges: the variance itself
 
 
+@pytest.mark.parametrize("unit", [1.0, 1e140, 1e-130])
+def test_verdicts_in_any_unit(unit):
+    rng = np.random.default_rng(0)
+    X = rng.uniform(0, 1, (40, 1))
+    verdicts = []
+    for y in (np.sin(6 * X[:, 0]) + 0.1 * rng.standard_normal(40), rng.standard_normal(40)):
+        model = ks.GaussianProcessRegressor(unit**2 * RBF(0.2), noise=0.04 * unit**2, optimizer=None).fit(X, unit * y)
+        with np.errstate(all="raise", under="ignore"):
+            verdicts.append(findings_of(of_model(model, table_of(X, unit * y, ["x"]))).verdict)
+    assert verdicts == ["useful", "useless"]
+
+
 def test_influence_sees_through_sums_and_products():
     rng = np.random.default_rng(0)
     X = rng.uniform(-1, 1, (80, 3))

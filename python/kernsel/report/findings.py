@@ -98,7 +98,7 @@ def findings_of(study: Study) -> Findings:
     z = np.divide(errors, std, out=np.zeros(n), where=std > 0)
     rmse, rmse_of_mean = (float(np.sqrt(np.mean(e**2))) for e in (errors, of_mean))
     explained = np.nan if not np.ptp(truth) else 1 - (rmse / rmse_of_mean) ** 2
-    gain = of_mean**2 - errors**2
+    gain = (of_mean**2 - errors**2) / (rmse_of_mean**2 or 1.0)  # without a unit: its variance has the fourth power of y's
     if not np.ptp(truth):
         verdict = "constant"
     elif explained <= 0:
