@@ -23,8 +23,8 @@ constexpr double ridge = 0.1;      // added to the curvature
 // s'A s
 double form(const std::vector<double>& A, const std::vector<double>& s) {
   double sum = 0.0;
-  for (std::size_t j = 0; j < s.size(); ++j)
-    for (std::size_t i = 0; i < s.size(); ++i) sum += s[i] * A[i + j * s.size()] * s[j];
+  for (std::size_t i = 0; i < s.size(); ++i)
+    for (std::size_t j = 0; j < s.size(); ++j) sum += s[i] * A[i + j * s.size()] * s[j];
   return sum;
 }
 

@@ -31,13 +31,13 @@ LAYERS = {
     "cpp/src/tall": r"(memory|parallel|tall)\.hpp|isa/table\.hpp|kernsel/tiles\.hpp",
     "cpp/src/state": r"(program|programs|state|tall)\.hpp|kernsel/(criteria|factor|gram)\.hpp",
     "cpp/src/adjoint": r"(adjoint|parallel|program|state|tall)\.hpp|isa/table\.hpp|kernsel/(factor|gram)\.hpp",
-    "cpp/src/information": r"(information|programs|state|tall)\.hpp|kernsel/(criteria|gram)\.hpp",
+    "cpp/src/information": r"(information|parallel|programs|state|tall)\.hpp|kernsel/(criteria|gram)\.hpp",
     "cpp/src/evaluate": r"(adjoint|call_out|information|state)\.hpp|kernsel/criteria\.hpp",
     "cpp/src/groups": r"(adjoint|memory|parallel|state)\.hpp|isa/table\.hpp|kernsel/(criteria|factor)\.hpp",
     "cpp/src/gram": r"(memory|parallel|program|programs|triangle)\.hpp|isa/table\.hpp|kernsel/(gram|runtime)\.hpp",
     "cpp/src/programs": r"program\.hpp|kernsel/factor\.hpp",
     # A search knows criteria as functions of numbers.
-    "cpp/src/box": r"box\.hpp",
+    "cpp/src/box": r"box\.hpp|kernsel/(factor|status)\.hpp",
     "cpp/src/objective": r"call_out\.hpp|kernsel/selection\.hpp",
     "cpp/src/search": r"(box|call_out|parallel)\.hpp|kernsel/selection\.hpp",
     "cpp/src/(support|support_interior|support_rows)": r"(memory|parallel|support_interior|support_rows)\.hpp|isa/table\.hpp"
