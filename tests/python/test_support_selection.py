@@ -254,7 +254,7 @@ def test_points_of_weight_zero_do_not_choose(data):
     with_zeros = clone(model).set_params(kernel=kernel).fit(X, y, weights)
     without = clone(model).set_params(kernel=kernel).fit(X[:40], y[:40])
     assert (with_zeros.C_, with_zeros.epsilon_) == (without.C_, without.epsilon_)
-    # The kernels agree to rounding only, and the estimate jumps where a point comes to its bound: by a share of one error in 40.
+    # The kernels agree to rounding only, and the estimate jumps where a point comes to its bound: by some share.
     assert with_zeros.criterion_value_ == pytest.approx(without.criterion_value_, rel=1e-3)
 
 
