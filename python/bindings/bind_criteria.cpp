@@ -94,7 +94,7 @@ double value_of_fit(const AnyCriterion& criterion, const py::object& y, const py
                          log_det_trend};
   kernsel::Partials partials;
   compute([&] { return kernsel::apply(criterion.criterion, fit, partials); });
-  return partials.value;
+  return partials.unit * partials.value;
 }
 
 // loss(residuals, variances) returns three arrays: values, derivatives in the residual, derivatives in the variance.
