@@ -19,10 +19,13 @@ namespace kernsel {
 
 class Bell {
  public:
+  // Longer than waking a thread takes, much shorter than a time slice.
+  static constexpr auto usual_spinning = std::chrono::microseconds(50);
+
   // Waits until done(), at most for `patience`; returns done(). What done() reads must be written by sequentially consistent
   // operations, each followed by ring(): the writer then sees that somebody sleeps, or the sleeper what was written.
   template <class Done>
-  bool wait(const Done& done, std::chrono::microseconds patience) {
+  bool wait(const Done& done, std::chrono::microseconds patience, std::chrono::microseconds spinning = usual_spinning) {
     const auto start = std::chrono::steady_clock::now();
     do {
       for (int look = 0; look < 16; ++look) {
@@ -45,9 +48,6 @@ class Bell {
     for (int woken = 0; woken < sleepers; ++woken) rung_.notify_one();
   }
   static constexpr int all = 1 << 30;
-
-  // Longer than waking a thread takes, much shorter than a time slice.
-  static constexpr auto spinning = std::chrono::microseconds(50);
 
  private:
   static void relax() {

@@ -131,9 +131,9 @@ struct Door {
 
   std::atomic<bool> taken{false};  // by a caller
   std::atomic<std::uint32_t> state{0};
-  std::atomic<int> threads{0};    // that may be at work in all of this process, as its caller has it
-  std::atomic<int> entered{0};    // by members since it was opened
-  std::atomic<int> preempted{0};  // of these, how often one lost its processor
+  std::atomic<int> threads{0};     // that may be at work in all of this process, as its caller has it
+  std::atomic<int> entered{0};     // by members since it was opened
+  std::atomic<long> preempted{0};  // how often these lost their processor
   Task task{};
   Bell left;
 
@@ -185,7 +185,8 @@ class Team {
     // In a child that was forked by a job, the members that were inside do not exist.
     while (!forked.load() && !door.left.wait(empty, milliseconds(50))) meanwhile.run(meanwhile.context);
     const Clock::duration duration = Clock::now() - opened;
-    note(duration, door.preempted.load() > 0 || (door.entered.load() == 0 && duration > late));
+    const bool held_up = door.preempted.load() * time_slice > duration / 4;  // for about a quarter of the time
+    note(duration, held_up || (door.entered.load() == 0 && duration > late));
     door.taken.store(false);
   }
 
@@ -207,9 +208,10 @@ class Team {
   // After a member has lost its processor, callers work alone for a while, longer each time that it happens again. A member
   // that loses it holds up its caller for up to a time slice of some milliseconds, which is what it may cost to find out
   // whether it still does.
-  static constexpr Clock::duration shortest_rest = milliseconds(4), longest_rest = milliseconds(128);
-  // In a series of calls that follow each other as closely, the first one that finds the team asleep wakes it for the others.
-  static constexpr Clock::duration series = microseconds(200);
+  static constexpr Clock::duration time_slice = milliseconds(4), shortest_rest = time_slice, longest_rest = milliseconds(128);
+  // In a series of calls that follow each other as closely, the first one that finds the team asleep wakes it for the others,
+  // and it stays awake.
+  static constexpr auto series = microseconds(200);
   // A member that is to be woken comes in sooner than that, unless there is no processor for it.
   static constexpr Clock::duration late = microseconds(500);
 
@@ -250,10 +252,11 @@ class Team {
     for (;;) {
       Door* door = nullptr;
       const auto found = [&] { return (door = find_work()) != nullptr; };
-      if (!idle_.wait(found, std::chrono::hours(1))) continue;
+      // Beside other work on the processors, looking for some longer would take them away from it.
+      if (!idle_.wait(found, std::chrono::hours(1), rest_.load() == 0 ? series : Bell::usual_spinning)) continue;
       const long before = times_preempted();
       door->task.run(door->task.context);
-      if (times_preempted() > before) door->preempted.fetch_add(1);
+      door->preempted.fetch_add(times_preempted() - before);
       working_.fetch_sub(1);
       door->leave();
     }
