@@ -215,7 +215,9 @@ void expressions_deeper_than_the_stack() {
       [&](const Kernel& k) { return 0.5 * (k + leaf) * leaf; },
       [&](const Kernel& k) { return kernsel::pow(k, 1.0); },
       [&](const Kernel& k) { return kernsel::on(k, {0}); },
-      [&](const Kernel& k) { return kernsel::warp(k, {one, {}, "one"}); },
+      [&](const Kernel& k) {
+        return kernsel::warp(k, {one, {}, "one"});
+      },
       [&](const Kernel& k) { return kernsel::normalize(k); },
   };
   on_a_small_stack(small_stack, [&] {

@@ -22,9 +22,9 @@ const char* isa();                        // in use
 std::vector<std::string> isa_levels();    // that this CPU can run, lowest first
 std::vector<std::string> isa_compiled();  // in this binary, lowest first
 
-// Threads that a computation started from the calling thread may use: as many as were asked for here or by OMP_NUM_THREADS, or else
-// as the process has processors, by its affinity and its control group's quota. Never more than omp_get_max_threads(), so that
-// threadpoolctl keeps its say; always 1 in a child of fork().
+// Threads that a computation started from the calling thread may use: as many as were asked for here or by OMP_NUM_THREADS, or
+// else as the process has processors, by its affinity and its control group's quota. Never more than omp_get_max_threads(), so
+// that threadpoolctl keeps its say; always 1 in a child of fork().
 int num_threads();
 void set_num_threads(int count);
 
