@@ -185,7 +185,7 @@ def test_singular_without_regularization():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"kernel": "linear!"}, "kernel: 'linear!' cannot be read"),
+        ({"kernel": "linear!"}, "kernel: there is no kernel 'linear' .*did you mean Linear"),
         ({"kernel": {}}, 'kernel: expected a kernel of kernsel.kernels, its name or text, "precomputed"'),
         ({"kernel": RBF}, "kernel: expected a kernel"),
         ({"alpha": -1.0}, "alpha: expected finite numbers that are not negative"),
