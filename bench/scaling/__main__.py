@@ -149,6 +149,40 @@ model.fit(X[:500], y[:500])
     row("its peak extra memory", MB=extra / 2**20, n_x_n_matrices_beyond_64_MB=(matrices, "<=", 0.7))
 
 
+def known(n=10000, d=8):
+    """Print what a fit with known hyperparameters takes beside kernel ridge regression: both are one factorization."""
+    rng = np.random.default_rng(0)
+    X, y, Z = rng.uniform(size=(n, d)), rng.standard_normal(n), rng.uniform(size=(2000, d))
+    models = {
+        "KernelRidge": "ks.KernelRidge(ks.kernels.Matern(1.0, nu=1.5), alpha=0.1)",
+        "GaussianProcessRegressor": "ks.GaussianProcessRegressor(ks.kernels.Matern(1.0, nu=1.5), optimizer=None, noise=0.1)",
+        "with a trend": "ks.GaussianProcessRegressor(ks.kernels.Matern(1.0, nu=1.5), optimizer=None, noise=0.1, trend='linear')",
+        "KernelInterpolator": "ks.KernelInterpolator(ks.kernels.Matern(1.0, nu=1.5))",
+    }
+    fits = [eval(text) for text in models.values()]
+    times = interleaved(*(lambda model=model: model.fit(X, y) for model in fits), seconds=0.0, rounds=2)
+    assert np.abs(fits[0].predict(Z[:50]) - fits[1].predict(Z[:50])).max() <= 1e-8
+    prepare = f"""
+rng = np.random.default_rng(0)
+X, y = rng.uniform(size=({n}, {d})), rng.standard_normal({n})
+model = MODEL
+model.fit(X[:500], y[:500])
+"""
+    print()
+    for (name, text), seconds in zip(models.items(), times, strict=True):
+        extra = extra_memory(prepare.replace("MODEL", text), "model.fit(X, y)")
+        figures = {"n_x_n_matrices_beyond_64_MB": ((extra - 64 * 2**20) / (8 * n * n), "<=", 0.6)}
+        if name != "KernelRidge":
+            figures |= {"times_KernelRidge": (seconds / times[0], "<=", 1.15)}
+        row(f"{name}, n = {n}", seconds * 1e3, **figures)
+    deviations, means = interleaved(
+        lambda: fits[1].predict(Z, return_std=True), lambda: fits[1].predict(Z), seconds=0.0, rounds=2
+    )
+    rate = len(Z) * n**2 / (deviations - means)
+    of = {"Gflops": rate / 1e9, "of_tile_product": rate / _core.tile_product_rate()}
+    row(f"standard deviations, {len(Z)} points", deviations * 1e3, **of)
+
+
 def criteria(sizes):
     """Print what a value with all gradients costs, against n^3 flops at the rate of tile products, and against each other."""
     rate, d = _core.tile_product_rate(), 10
@@ -236,6 +270,7 @@ def main():
     instruction_sets()
     gram()
     ridge()
+    known()
     spectrum()
     subsequences()
     transport()
