@@ -20,7 +20,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 import kernsel as ks
 from kernsel import _core
-from kernsel.kernels import RBF
+from kernsel.kernels import RBF, Matern
 
 from bench.report import extra_memory, row
 from bench.scaling.strings import spectrum, subsequences
@@ -154,15 +154,16 @@ def known(n=10000, d=8):
     rng = np.random.default_rng(0)
     X, y, Z = rng.uniform(size=(n, d)), rng.standard_normal(n), rng.uniform(size=(2000, d))
     models = {
-        "KernelRidge": "ks.KernelRidge(ks.kernels.Matern(1.0, nu=1.5), alpha=0.1)",
-        "GaussianProcessRegressor": "ks.GaussianProcessRegressor(ks.kernels.Matern(1.0, nu=1.5), optimizer=None, noise=0.1)",
-        "with a trend": "ks.GaussianProcessRegressor(ks.kernels.Matern(1.0, nu=1.5), optimizer=None, noise=0.1, trend='linear')",
-        "KernelInterpolator": "ks.KernelInterpolator(ks.kernels.Matern(1.0, nu=1.5))",
+        "KernelRidge": "ks.KernelRidge(Matern(1.0, nu=1.5), alpha=0.1)",
+        "GaussianProcessRegressor": "ks.GaussianProcessRegressor(Matern(1.0, nu=1.5), optimizer=None, noise=0.1)",
+        "with a trend": "ks.GaussianProcessRegressor(Matern(1.0, nu=1.5), trend='linear', optimizer=None, noise=0.1)",
+        "KernelInterpolator": "ks.KernelInterpolator(Matern(1.0, nu=1.5))",
     }
-    fits = [eval(text) for text in models.values()]
+    fits = [eval(text, {"ks": ks, "Matern": Matern}) for text in models.values()]
     times = interleaved(*(lambda model=model: model.fit(X, y) for model in fits), seconds=0.0, rounds=2)
     assert np.abs(fits[0].predict(Z[:50]) - fits[1].predict(Z[:50])).max() <= 1e-8
     prepare = f"""
+from kernsel.kernels import Matern
 rng = np.random.default_rng(0)
 X, y = rng.uniform(size=({n}, {d})), rng.standard_normal({n})
 model = MODEL

@@ -106,11 +106,8 @@ class KernelInterpolator(MultiOutputMixin, RegressorMixin, BaseEstimator):  # ty
         targets = y.reshape(len(y), -1)
         used, values = _distinct(X, targets)
         self._used = used
-        self._factor = _factorize(kernel, X[used])
-        if isinstance(self._factor, Cholesky):
-            rank, part = len(used), self._factor.solve(values)
-        else:
-            rank, part = self._factor.shape[1], self._factor @ (self._factor.T @ values)
+        self._factor, part = _factorize(kernel, X[used], values)
+        rank = len(used) if isinstance(self._factor, Cholesky) else self._factor.shape[1]
         coefficients = np.zeros(targets.shape)
         coefficients[used] = part
         _require_interpolation(kernel, X, used, values, part, rank)
@@ -208,34 +205,34 @@ class KernelInterpolator(MultiOutputMixin, RegressorMixin, BaseEstimator):  # ty
         return ours
 
 
-def _factorize(kernel: Kernel, X: Vector) -> Cholesky | Vector:
-    """Return the Cholesky factor of k(X, X); R with R R' = K^+ if it is singular to rounding."""
+def _factorize(kernel: Kernel, X: Vector, y: Vector) -> tuple[Cholesky | Vector, Vector]:
+    """Return the Cholesky factor of k(X, X), or R with R R' = K^+ if it is singular to rounding; and K^+ y."""
     try:
         factor = Cholesky(kernel._build().cholesky(X, np.zeros(1)))
     except NotPositiveDefiniteError:
         pass
     else:
-        if not _is_singular(factor, kernel, X):
-            return factor
+        start = np.linalg.qr(np.random.default_rng(0).standard_normal((factor.n, min(7, factor.n))))[0]
+        solved, step = np.hsplit(factor.solve(np.hstack([y, start])), [y.shape[1]])  # reading the factor is what takes time
+        if not _is_singular(factor, kernel, X, start, step):
+            return factor, solved
         del factor
     e, Q = positive_part(kernel(X))
-    return np.asarray(Q / np.sqrt(e))
+    R = np.asarray(Q / np.sqrt(e))
+    return R, R @ (R.T @ y)
 
 
-def _is_singular(factor: Cholesky, kernel: Kernel, X: Vector) -> bool:
-    """Is the smallest eigenvalue n eps of the largest, or less? Both by a few steps of the power method, O(n^2)."""
-    start = np.random.default_rng(0).standard_normal((factor.n, 8))  # as many as cost what one does
-    limit = 1 / (factor.n * float(np.finfo(float).eps) * _norm(factor.solve, start))
+def _is_singular(factor: Cholesky, kernel: Kernel, X: Vector, start: Vector, step: Vector) -> bool:
+    """Is the smallest eigenvalue n eps of the largest, or less? Both by the power method, from K^-1 start; O(n^2)."""
+    limit = 1 / (factor.n * float(np.finfo(float).eps) * _norm(factor.solve, step))
     if np.sum(kernel.diag(X)) < limit:  # the sum of all eigenvalues, which the largest does not exceed
         return False
-    return _norm(lambda V: kernel.matmul(X, X, V), start) >= limit
+    return _norm(lambda V: kernel.matmul(X, X, V), kernel.matmul(X, X, start)) >= limit
 
 
-def _norm(multiply: Callable[[Vector], Vector], V: Vector) -> float:
-    """Return the largest eigenvalue of a positive definite matrix, from below: its norm on a space that turns towards it."""
-    for _ in range(2):
-        V = multiply(np.linalg.qr(V)[0])
-    return float(np.linalg.norm(V, 2))
+def _norm(multiply: Callable[[Vector], Vector], step: Vector) -> float:
+    """Return the largest eigenvalue of a positive definite matrix, from below: its norm on a space that turned towards it."""
+    return float(np.linalg.norm(multiply(np.linalg.qr(step)[0]), 2))
 
 
 def _refuse_noise(kernel: Kernel, X: Vector) -> None:

@@ -192,7 +192,7 @@ def read_interpolator(model: KernelInterpolator, given: Fields) -> None:
     if isinstance(model.kernel_, str):
         raise ValueError("kernel: expected a kernel, got none")
     require_memory(len(used))
-    model._factor = _factorize(model.kernel_, model.X_fit_[used])
+    model._factor, _ = _factorize(model.kernel_, model.X_fit_[used], np.zeros((len(used), 0)))
 
 
 def write_support(model: SVR, to: Writing) -> None:
