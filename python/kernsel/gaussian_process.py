@@ -19,6 +19,7 @@ from kernsel.blas import with_one_blas_thread
 from kernsel.conditional import Conditional, require_memory
 from kernsel.criteria import Criterion, Likelihood, Loss, criterion_named
 from kernsel.evaluation import evaluate
+from kernsel.guarded import changes, reads
 from kernsel.kernels import ConstantKernel, Kernel, Matern, WhiteKernel
 from kernsel.kernels.algebra import as_kernel
 from kernsel.kernels.automatic import Data
@@ -299,6 +300,7 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
         names = getattr(self, "feature_names_in_", None)
         return None if names is None else [str(name) for name in names]
 
+    @reads
     def predict(
         self, X: Points, return_std: bool = False, return_cov: bool = False, *, noisy: bool = False
     ) -> NDArray[Any] | tuple[NDArray[Any], NDArray[Any]]:
@@ -357,6 +359,7 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
         covariance = np.multiply.outer(cov, factor)
         return mean, covariance[:, :, 0] if flat else covariance
 
+    @reads
     def predict_gradient(
         self, X: Points, return_std: bool = False
     ) -> NDArray[np.float64] | tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -394,6 +397,7 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
         of_std = np.multiply.outer(half, factor)
         return (slopes[..., 0], of_std[..., 0]) if self._flat else (slopes, of_std)
 
+    @reads
     def sample_y(self, X: Points, n_samples: int = 1, random_state: Any = 0) -> NDArray[np.float64]:
         """Draw joint samples of the process at points; before `fit`, of the prior.
 
@@ -417,6 +421,7 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
         outputs = [_draw(rng, mean[:, k], cov[..., k], int(n_samples))[:, None] for k in range(mean.shape[1])]
         return np.hstack(outputs)
 
+    @reads
     def log_marginal_likelihood(
         self, theta: ArrayLike | None = None, eval_gradient: bool = False, clone_kernel: bool = True
     ) -> Any:
@@ -460,8 +465,11 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
             return (np.float64(-np.inf), np.zeros(kernel.n_dims)) if eval_gradient else np.float64(-np.inf)
         return (np.float64(found.value), found.gradient) if eval_gradient else np.float64(found.value)
 
+    @changes
     def update(self, X: Points, y: ArrayLike, *, noise: float | ArrayLike | None = None) -> Self:
         """Take more points in, without choosing hyperparameters again: O(n^2) for each.
+
+        Other threads may predict meanwhile: they see the process as it was before, or as it is afterwards.
 
         Parameters
         ----------
@@ -509,6 +517,7 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
         self._set_fitted()
         return self
 
+    @changes
     def downdate(self, i: int) -> Self:
         """Leave training point i out from now on, without choosing hyperparameters again: O(n^2).
 
@@ -537,12 +546,14 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
         return self
 
     @property
+    @reads
     def L_(self) -> NDArray[np.float64]:  # noqa: N802
         """The lower Cholesky factor of the kernel matrix with all that is on its diagonal, shape (n, n)."""
         check_is_fitted(self, "kernel_")
         return self._conditional.factor.lower()
 
     @property
+    @reads
     def loo_residuals_(self) -> NDArray[np.float64]:
         """Of each point the error of its prediction from the others, c_i / P_ii, shape (n,) or (n, n_targets)."""
         check_is_fitted(self, "kernel_")
@@ -550,6 +561,7 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
         return self._shaped(self._conditional.c / self._diagonal_of_P()[:, None] * self._y_train_std)
 
     @property
+    @reads
     def loo_std_(self) -> NDArray[np.float64]:
         """Of each point the standard deviation of that error, P_ii^(-1/2), shape (n,) or (n, n_targets)."""
         check_is_fitted(self, "kernel_")
@@ -558,6 +570,7 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
         return self._shaped(std)
 
     @property
+    @reads
     def leverage_(self) -> NDArray[np.float64]:
         """Of each point how much of its own value goes into the fit there, 1 - N_i P_ii, shape (n,)."""
         check_is_fitted(self, "kernel_")

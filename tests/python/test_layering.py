@@ -69,6 +69,7 @@ MODULES = [
     "selection",
     "conditional",
     "process_data",
+    "guarded",
     "gaussian_process",
     "classification",
     "structure",
