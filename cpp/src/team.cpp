@@ -161,7 +161,8 @@ class Team {
     return *team;
   }
 
-  Door* open(int threads, Task task) {
+  Door* open(int wanted, Task task) {
+    const int threads = std::min(wanted, most_threads);
     const int vacancies = threads - working_.load();
     if ((vacancies <= 0 && !task.lasting) || !start_members(threads - 1)) return nullptr;
     for (Door& door : doors_) {
@@ -205,6 +206,8 @@ class Team {
   }
 
  private:
+  static constexpr int most_threads = 1024;  // whatever is asked for
+
   // After a member has lost its processor, callers work alone for a while, longer each time that it happens again. A member
   // that loses it holds up its caller for up to a time slice of some milliseconds, which is what it may cost to find out
   // whether it still does.
