@@ -1,4 +1,6 @@
-// The threads that help with jobs, and how many there may be. team.cpp is the only file that knows threads and OpenMP.
+// The threads that help with jobs. team_own.cpp, team_openmp.cpp and team_none.cpp are three of them, of which the build takes
+// one (KERNSEL_THREADS); these and threads.cpp, which says how many there may be, are the only files that know threads and
+// OpenMP.
 //
 // A caller opens a door to its work, works itself, and closes the door when it finds nothing left to begin. It then waits for
 // the members of the team that are inside, and for nobody else: a member that got no processor meanwhile costs nothing.
@@ -11,6 +13,14 @@ struct Task {
   void* context;
   bool lasting = false;  // so long that it pays to let in members who are busy elsewhere when it begins
 };
+
+bool team_exists();
+
+// A child of fork() has no thread but the one that called it.
+bool is_forked_child();
+
+// Whether the caller is one of several threads of an OpenMP region of the application.
+bool application_is_parallel();
 
 // Runs task.run on the calling thread, and meanwhile on up to `threads` - 1 members of the team. It must return when nothing is
 // left to begin. While the caller waits for members to come out, it calls `meanwhile` some twenty times a second.

@@ -11,7 +11,7 @@ LAYERS = {
     "cpp/src/isa": r"table\.hpp|.*\.inl|kernsel/(view|runtime|status)\.hpp",
     "cpp/src/bell": r"bell\.hpp",
     "cpp/src/processors": r"processors\.hpp",
-    "cpp/src/team": r"(bell|processors|team)\.hpp|kernsel/runtime\.hpp",
+    "cpp/src/(team(_[a-z]+)?|threads)": r"(bell|processors|team)\.hpp|kernsel/runtime\.hpp",
     "cpp/src/parallel": r"(bell|memory|parallel|team)\.hpp|kernsel/(status|runtime)\.hpp",
     "cpp/src/measure": r"(memory|parallel)\.hpp|isa/table\.hpp|kernsel/(measure|runtime)\.hpp",
     "cpp/src/memory": r"memory\.hpp|kernsel/(status|runtime|view)\.hpp",
@@ -118,7 +118,7 @@ def test_includes_go_down(root):
 def test_only_the_tile_kernels_know_eigen_and_only_one_file_openmp(root):
     for name, text in sources(root):
         assert ("<Eigen/" in text) == (name == "cpp/src/isa/tiles.inl"), name
-        assert ("<omp.h>" in text) == (name == "cpp/src/team.cpp"), name
+        assert ("<omp.h>" in text) == (name == "cpp/src/threads.cpp"), name
         if name.startswith("python/") and name not in {"python/bindings/arrays.hpp"}:
             assert "pybind11/numpy.h" not in text, name
         if name.startswith("cpp/"):

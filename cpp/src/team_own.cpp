@@ -1,10 +1,5 @@
-#include "team.hpp"
-
-#ifdef _OPENMP
-#include <omp.h>
-#endif
+// Threads of the library's own.
 #if defined(__unix__) || defined(__APPLE__)
-#include <pthread.h>
 #include <signal.h>
 #endif
 #if defined(__linux__)
@@ -15,14 +10,13 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <cstdlib>
+#include <mutex>
 #include <new>
 #include <system_error>
 #include <thread>
 
 #include "bell.hpp"
-#include "kernsel/runtime.hpp"
-#include "processors.hpp"
+#include "team.hpp"
 
 namespace kernsel {
 
@@ -32,87 +26,8 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::microseconds;
 using std::chrono::milliseconds;
 
-std::atomic<int> thread_limit{0};  // 0: none was set
-std::atomic<bool> forked{false};
 std::atomic<bool> team_whatever_happens{false};
 thread_local bool at_work = false;
-
-#if defined(__unix__) || defined(__APPLE__)
-// A child of fork() has the thread that called it and no other: entering a team there would wait for ever.
-[[maybe_unused]] const int fork_handler = pthread_atfork(nullptr, nullptr, [] { forked.store(true); });
-#endif
-
-// What OMP_NUM_THREADS says, 0 if nothing; of a list, one number for each level of nesting, the first.
-int asked_for_by_environment() {
-  static const int number = [] {
-    const char* text = std::getenv("OMP_NUM_THREADS");
-    const long value = text ? std::strtol(text, nullptr, 10) : 0;
-    return static_cast<int>(std::clamp<long>(value, 0, 1 << 16));
-  }();
-  return number;
-}
-
-}  // namespace
-
-int num_threads() {
-#if defined(KERNSEL_NO_THREADS)
-  return 1;
-#else
-  if (forked.load(std::memory_order_relaxed)) return 1;
-  const int limit = thread_limit.load(std::memory_order_relaxed), asked = asked_for_by_environment();
-#ifdef _OPENMP
-  const int available = omp_get_max_threads();
-#else
-  const int available = limit > 0 ? limit : asked > 0 ? asked : usable_processors();
-#endif
-  // Who names a number gets it. OpenMP's default counts the processors when it is loaded, and knows no quotas.
-  return limit > 0 ? std::min(limit, available) : asked > 0 ? available : std::min(available, usable_processors());
-#endif
-}
-
-void set_num_threads(int count) {
-  thread_limit.store(std::max(count, 1));
-#ifdef _OPENMP
-  if (!forked.load()) omp_set_num_threads(std::max(count, 1));
-#endif
-}
-
-const char* openmp_version() {
-#ifdef _OPENMP
-#define KERNSEL_TEXT(x) #x
-#define KERNSEL_TEXT_OF(x) KERNSEL_TEXT(x)
-  return KERNSEL_TEXT_OF(_OPENMP);
-#else
-  return "";
-#endif
-}
-
-void use_a_team_on_a_busy_machine(bool wish) { team_whatever_happens.store(wish); }
-
-#if defined(KERNSEL_NO_THREADS)
-
-void run_on_team(int, Task task, Task) { task.run(task.context); }
-bool leave_to_others() { return false; }
-Readiness team_readiness() { return Readiness::none; }
-
-#elif defined(KERNSEL_OPENMP_TEAM)
-
-void run_on_team(int threads, Task task, Task) {
-#pragma omp parallel num_threads(threads)
-  {
-    at_work = true;
-    task.run(task.context);
-    at_work = false;
-  }
-}
-bool leave_to_others() { return false; }
-Readiness team_readiness() {
-  return at_work || omp_in_parallel() || forked.load(std::memory_order_relaxed) ? Readiness::none : Readiness::awake;
-}
-
-#else
-
-namespace {
 
 // How often the calling thread has lost its processor while it could have gone on.
 long times_preempted() {
@@ -184,7 +99,7 @@ class Team {
     open_doors_.fetch_sub(1);
     const auto empty = [&] { return door.state.load() == 0; };
     // In a child that was forked by a job, the members that were inside do not exist.
-    while (!forked.load() && !door.left.wait(empty, milliseconds(50))) meanwhile.run(meanwhile.context);
+    while (!is_forked_child() && !door.left.wait(empty, milliseconds(50))) meanwhile.run(meanwhile.context);
     const Clock::duration duration = Clock::now() - opened;
     const bool held_up = door.preempted.load() * time_slice > duration / 4;  // for about a quarter of the time
     note(duration, held_up || (door.entered.load() == 0 && duration > late));
@@ -310,18 +225,17 @@ void run_on_team(int threads, Task task, Task meanwhile) {
   at_work = false;
 }
 
+bool team_exists() { return true; }
+
+void use_a_team_on_a_busy_machine(bool wish) { team_whatever_happens.store(wish); }
+
 bool leave_to_others() { return Team::member_ && Team::get().crowded(); }
 
 Readiness team_readiness() {
-  if (forked.load(std::memory_order_relaxed)) return Readiness::none;
-  if (at_work) return Readiness::none;
-#ifdef _OPENMP
-  if (omp_in_parallel()) return Readiness::none;  // the application has its threads at work
-#endif
+  if (at_work || is_forked_child()) return Readiness::none;
+  if (application_is_parallel()) return Readiness::none;  // it has its threads at work
   if (team_whatever_happens.load(std::memory_order_relaxed)) return Readiness::awake;
   return Team::get().readiness();
 }
-
-#endif
 
 }  // namespace kernsel
