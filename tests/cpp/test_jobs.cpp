@@ -127,7 +127,7 @@ void only_those_inside_are_waited_for() {
 
 #if defined(__unix__)
 // A job that forks: in the child there are no members to wait for, and computations go on, on one thread.
-void fork_in_a_job() {
+[[maybe_unused]] void fork_in_a_job() {
   const auto caller = std::this_thread::get_id();
   const pid_t parent = getpid();
   std::atomic<int> failures{0};
@@ -198,7 +198,9 @@ int main() {
   }
 #if defined(__unix__)
   quotas();
-  fork_in_a_job();  // forks, so that nothing gets a team after it in the children
+#if !defined(ON_OPENMP)  // whose region ends when all its threads have come, which a child does not have
+  fork_in_a_job();
+#endif
 #endif
   return report("jobs");
 }
