@@ -59,7 +59,7 @@ class Conditional:
         self.y = y
         self.noise = noise
         self.H = trend_matrix(trend, X)
-        self.factor = Cholesky(kernel._build().cholesky(X, noise))
+        self.factor = Cholesky(kernel.build().cholesky(X, noise))
         self._solve()
 
     @with_one_blas_thread
@@ -165,7 +165,7 @@ class Conditional:
 
     def total_noise(self) -> Vector:
         """Return the noise of each point, that of the kernel included."""
-        return np.asarray(self.kernel._build().noise(self.X) + self.noise)
+        return np.asarray(self.kernel.build().noise(self.X) + self.noise)
 
     def log_likelihood(self, scale: Vector, *, restricted: bool = False) -> float:
         """Return the log likelihood, the sum over outputs, of kernel and noise times `scale` for each."""

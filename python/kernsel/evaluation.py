@@ -113,7 +113,7 @@ def evaluate(
     chosen.require_trend(H, given)
     result = _core.evaluate(
         chosen.core(given),
-        ours._build(),
+        ours.build(),
         points[used],
         targets[used],
         variances,
@@ -124,7 +124,7 @@ def evaluate(
     )
     slopes = noise_slopes = None
     if gradient:
-        slopes = ours._of_theta(result["gradient"])
+        slopes = ours.in_theta(result["gradient"])
         in_noise = np.zeros(n)
         in_noise[used] = result["noise_gradient"] / (1.0 if weights is None else weights[used])
         noise_slopes = float(in_noise.sum()) if np.ndim(noise) == 0 else in_noise
@@ -196,7 +196,7 @@ def loo(kernel: Kernel, X: Points, y: ArrayLike, *, noise: float | ArrayLike = 0
     require_leverage_below_one(H)
     squared = _core.leave_one_out("squared", 0.0, None, False, False)
     variances = _variances(noise, len(points))
-    fit = _core.evaluate(squared, ours._build(), points, targets, variances, H, None, False, _core.Workspace())
+    fit = _core.evaluate(squared, ours.build(), points, targets, variances, H, None, False, _core.Workspace())
     precision = fit["precision"]
     residuals = fit["dual_coef"] / (precision if targets.ndim == 1 else precision[:, None])
     return LeaveOneOutFit(residuals, targets - residuals, 1 / precision, 1 - fit["noise"] * precision)
@@ -206,8 +206,8 @@ def _checked(kernel: Any, X: Any, y: Any, trend: Trend) -> tuple[Kernel, NDArray
     ours = as_kernel(kernel)
     if ours is None:
         raise TypeError(f"kernel: expected a kernel of kernsel.kernels, got {kernel!r}")
-    ours, points, _ = ours._ready(X)
-    if ours._reading() is not None:
+    ours, points, _ = ours.ready(X)
+    if ours.reading() is not None:
         require_trend_of_objects(trend)
     points = np.asarray(points, dtype=np.float64)
     if points.ndim != 2:

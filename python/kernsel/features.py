@@ -65,7 +65,7 @@ class _Transformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         ours = RBF("auto") if kernel is None else None if isinstance(kernel, Real) else as_kernel(kernel)
         if ours is None:
             raise ValueError(f"kernel: expected a kernel of kernsel.kernels, or None, got {kernel!r}")
-        return ours._resolve(Data(points, None, weights, getattr(self, "feature_names_in_", None)))
+        return ours.resolve(Data(points, None, weights, getattr(self, "feature_names_in_", None)))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -216,7 +216,7 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
 
         try:
             if not unknown and not np.any(known):
-                resolved = partial(kernel._resolve, Data(X, targets, None, self.feature_names()))
+                resolved = partial(kernel.resolve, Data(X, targets, None, self.feature_names()))
                 require_function(resolved, X, targets)
             selection = self._select(criterion, kernel, X, targets, known, unknown, trend)
         except np.linalg.LinAlgError as error:
@@ -714,7 +714,7 @@ def _as_it_is(
 ) -> Selection:
     """Return the kernel with nothing chosen, but what is "auto" set from the data."""
     data = Data(X, y, None, names)
-    resolved = kernel._resolve(data)._on_points(X)[0]
+    resolved = kernel.resolve(data).on_points(X)[0]
     noise = float(np.mean(data.proposal("noise").start)) if unknown else np.nan
     noiseless = isinstance(alpha, str) and not unknown and not np.any(known)
     jitter = least_jitter(len(X)) * float(np.mean(resolved.diag(X[:1000]))) if noiseless else 0.0

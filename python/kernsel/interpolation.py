@@ -121,7 +121,7 @@ def power_function(kernel: Kernel, X: Points, Z: Points, *, noise: float = 0.0) 
     ours = as_kernel(kernel)
     if ours is None:
         raise TypeError(f"kernel: expected a kernel of kernsel.kernels, got {kernel!r}")
-    ours, points, others = ours._ready(X, Z)
+    ours, points, others = ours.ready(X, Z)
     K = np.array(ours(points))
     K.flat[:: len(K) + 1] += noise
     squares = cholesky(K).inverse_quadratic(ours(points, others))

@@ -101,7 +101,7 @@ class KernelInterpolator(MultiOutputMixin, RegressorMixin, BaseEstimator):  # ty
         else:
             X, y = validate_data(self, X, y, dtype=np.float64, multi_output=True, y_numeric=True)
         X, y = np.asarray(X), np.asarray(y, dtype=np.float64)
-        kernel = kernel._resolve(Data(X, y, None, getattr(self, "feature_names_in_", None)))
+        kernel = kernel.resolve(Data(X, y, None, getattr(self, "feature_names_in_", None)))
         _refuse_noise(kernel, X)
         targets = y.reshape(len(y), -1)
         used, values = _distinct(X, targets)
@@ -208,7 +208,7 @@ class KernelInterpolator(MultiOutputMixin, RegressorMixin, BaseEstimator):  # ty
 def _factorize(kernel: Kernel, X: Vector, y: Vector) -> tuple[Cholesky | Vector, Vector]:
     """Return the Cholesky factor of k(X, X), or R with R R' = K^+ if it is singular to rounding; and K^+ y."""
     try:
-        factor = Cholesky(kernel._build().cholesky(X, np.zeros(1)))
+        factor = Cholesky(kernel.build().cholesky(X, np.zeros(1)))
     except NotPositiveDefiniteError:
         pass
     else:

@@ -145,7 +145,7 @@ class KernelMachine(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
         """Return the same with all set in the kernel that is "auto"."""
         if isinstance(given.kernel, str):
             return given
-        kernel = given.kernel._resolve(self._data(given))
+        kernel = given.kernel.resolve(self._data(given))
         return TrainingData(given.X, given.y, given.targets, given.weights, given.used, kernel)
 
     def _data(self, given: TrainingData) -> Data:
@@ -201,4 +201,4 @@ def factorize(given: TrainingData, noise: Vector) -> Cholesky:
     if isinstance(given.kernel, str):
         X = given.X if isinstance(given.used, slice) else given.X[np.ix_(given.used, given.used)]
         return Cholesky(_core.cholesky(X, noise))
-    return Cholesky(given.kernel._build().cholesky(given.X[given.used], noise))
+    return Cholesky(given.kernel.build().cholesky(given.X[given.used], noise))

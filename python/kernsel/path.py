@@ -161,7 +161,7 @@ class RegularizationPath:
             raise ValueError(f"noise_std: expected a positive number, got {noise_std!r}")
         if alpha_scale not in ("none", "n"):
             raise ValueError(f'alpha_scale: expected "none" or "n", got {alpha_scale!r}')
-        if isinstance(K, Kernel) and K._for_objects():
+        if isinstance(K, Kernel) and K.for_objects():
             require_trend_of_objects(trend)
         H = trend_matrix(trend, np.zeros((n, 0)) if points is None and not isinstance(trend, str) else _points(points))
         precision = np.finfo(np.float32 if getattr(K, "dtype", None) == np.float32 else np.float64).eps
@@ -528,7 +528,7 @@ def _matrix(K: Any, X: Any, n: int) -> tuple[Vector, Any]:
         if X is None:
             raise ValueError("X: a kernel needs the points")
         matrix = kernel(X)
-        if kernel._for_objects():
+        if kernel.for_objects():
             X = np.zeros((len(matrix), 0))  # what a trend sees of them
     else:
         if isinstance(K, str):

@@ -22,23 +22,23 @@ def for_objects(kernel: Any, X: Any = None) -> bool:
     parts = isinstance(X, Mixed | Reading)
     if parts and not isinstance(kernel, Kernel):
         raise TypeError(f"kernel: expected one that names the parts of X, got {kernel!r}")
-    return isinstance(kernel, Kernel) and (parts or kernel._for_objects())
+    return isinstance(kernel, Kernel) and (parts or kernel.for_objects())
 
 
 def reading_of(kernel: Any) -> Reading | None:
     """Return how a fitted kernel reads points; None if they are arrays."""
-    return kernel._reading() if isinstance(kernel, Kernel) else None
+    return kernel.reading() if isinstance(kernel, Kernel) else None
 
 
 def training_points(estimator: Any, kernel: Any, X: Any) -> tuple[Kernel, NDArray[np.float64]]:
     """Return the kernel bound to the objects of X, and the points as numbers: those of a kernel that is bound may be given."""
-    if kernel._reading() is not None and are_numbers(X):
+    if kernel.reading() is not None and are_numbers(X):
         return kernel, X
     reading = X if isinstance(X, Reading) else Reading(X)
     for name in ("n_features_in_", "feature_names_in_"):
         estimator.__dict__.pop(name, None)
-    bound = kernel._bound(reading)
-    if bound._reading() is None:
+    bound = kernel.bound_to(reading)
+    if bound.reading() is None:
         raise TypeError(f"kernel: expected one that names the parts of X, such as {kernel!r}.on([...]), got {kernel!r}")
     return bound, reading.first
 

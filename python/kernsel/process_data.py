@@ -77,7 +77,7 @@ def require_function(kernel: Callable[[], Kernel], X: Vector, y: Vector, noise: 
     off = (np.abs(y - y[twin]) > 1e-7 * spread).any(axis=1)
     if not off.any():
         return
-    total = np.asarray(kernel()._on_points(X)[0]._build().noise(X)).copy()
+    total = np.asarray(kernel().on_points(X)[0].build().noise(X)).copy()
     if noise is not None:
         total[: len(noise)] += noise
     pairs = [(int(twin[i]), int(i)) for i in np.flatnonzero(off & (total <= 0))]

@@ -246,7 +246,7 @@ def select(
     given = [] if search else _defaults() if kernels is None else _kernels(kernels)
     if search and isinstance(X, Mixed):
         raise ValueError('kernels: "search" builds kernels of columns of numbers; expected kernels that name the parts of X')
-    if isinstance(X, Mixed) or any(k._for_objects() for k in given):
+    if isinstance(X, Mixed) or any(k.for_objects() for k in given):
         X = Reading(X)  # once for all kernels, and so with what they make of the objects
     else:
         labels = estimator is not None and is_classifier(estimator)
@@ -451,7 +451,7 @@ def _kernels(given: Any) -> list[Kernel]:
         raise TypeError(f'kernels: expected kernels, "search" or None, got {given!r}') from error
     if not kernels:
         raise ValueError("kernels: expected at least one")
-    return [alternative for kernel in kernels for alternative in kernel._alternatives()]
+    return [alternative for kernel in kernels for alternative in kernel.alternatives()]
 
 
 def _shown(one: Tried) -> Kernel:
@@ -482,7 +482,7 @@ def with_amplitudes(kernel: Kernel, *, needed: bool = True) -> Kernel:
 def _with_amplitudes(kernel: Kernel, *, needed: bool) -> Kernel:
     """Return the same; the first term of a sum goes without one if what the sum is in has one already."""
     if isinstance(kernel, Sum):
-        first, *others = kernel._alike()
+        first, *others = kernel.operands()
         total = _with_amplitudes(first, needed=needed)
         for term in others:
             total = Sum(total, _with_amplitudes(term, needed=True))
@@ -492,7 +492,7 @@ def _with_amplitudes(kernel: Kernel, *, needed: bool) -> Kernel:
     if isinstance(kernel, Columns) and isinstance(kernel.kernel, Sum | Product):
         return _with_amplitudes(kernel.kernel, needed=needed).on(kernel.columns)
     if isinstance(kernel, Product):
-        factors = kernel._alike()
+        factors = kernel.operands()
         needed = needed and not any(isinstance(factor, ConstantKernel | WhiteKernel) for factor in factors)
         whole: Kernel | None = None
         for factor in factors:

@@ -131,7 +131,7 @@ def _terms(kernel: Kernel) -> list[Term]:
 def _factors(term: Kernel) -> list[Kernel]:
     """Return the kernels that a product is made of, in whatever brackets."""
     if isinstance(term, Product):
-        return [factor for part in term._alike() for factor in _factors(part)]
+        return [factor for part in term.operands() for factor in _factors(part)]
     if isinstance(term, Columns) and isinstance(term.kernel, Product):
         inside = _factors(term.kernel)
         return [factor if isinstance(factor, ConstantKernel) else factor.on(term.columns) for factor in inside]
@@ -141,13 +141,13 @@ def _factors(term: Kernel) -> list[Kernel]:
 def terms_of(kernel: Kernel) -> list[Kernel]:
     """Return the terms of a sum, products of sums multiplied out; of any other kernel, itself."""
     if isinstance(kernel, Sum):
-        return [term for part in kernel._alike() for term in terms_of(part)]
+        return [term for part in kernel.operands() for term in terms_of(part)]
     if isinstance(kernel, Columns):
         return [term.on(kernel.columns) for term in terms_of(kernel.kernel)] if isinstance(kernel.kernel, Sum) else [kernel]
     if not isinstance(kernel, Product):
         return [kernel]
     multiplied: list[Kernel] = []
-    for factors in product(*(terms_of(factor) for factor in kernel._alike())):
+    for factors in product(*(terms_of(factor) for factor in kernel.operands())):
         term = factors[0]
         for factor in factors[1:]:
             term = term * factor

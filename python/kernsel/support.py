@@ -355,7 +355,7 @@ class SVR(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             if X.shape[0] != X.shape[1]:
                 raise ValueError(f"X: expected a square kernel matrix, since kernel='precomputed', got shape {X.shape}")
             return (X + X.T) / 2
-        return kernel._resolve(Data(X, y, weights, getattr(self, "feature_names_in_", None)))
+        return kernel.resolve(Data(X, y, weights, getattr(self, "feature_names_in_", None)))
 
     def _gamma(self, X: Vector) -> float:
         gamma = self.gamma

@@ -106,7 +106,7 @@ class SVRPath:
         cache_size: float = 500.0,
     ) -> None:
         if for_objects(kernel, X):
-            kernel, X, _ = kernel._ready(X)  # type: ignore[union-attr]
+            kernel, X, _ = kernel.ready(X)  # type: ignore[union-attr]
         points, targets = _points_and_targets(X, y)
         self._kernel, self._X = _kernel_and_points(kernel, points, targets)
         self._y, self._intercept = targets, bool(fit_intercept)
@@ -322,7 +322,7 @@ def _kernel_and_points(kernel: Any, X: Vector, y: Vector) -> tuple[Kernel, Vecto
     own = None if isinstance(kernel, Real | str) else as_kernel(kernel)
     if own is None:
         raise TypeError(f'kernel: expected a kernel or "precomputed", got {kernel!r}')
-    return own._resolve(Data(X, y)), X
+    return own.resolve(Data(X, y)), X
 
 
 def _numbers(name: str, values: Any, *, positive: bool) -> Vector:

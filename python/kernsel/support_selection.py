@@ -259,8 +259,8 @@ def _least(scores: Vector) -> tuple[int, int]:
 def _length_scales(kernel: Kernel, X: Vector) -> Vector:
     """Return for each number of `theta` whether it is the logarithm of a length scale, those of inner products not counted."""
     data = Data(X, anchors=[])
-    kernel._resolve(data)
-    layout = kernel._layout()
+    kernel.resolve(data)
+    layout = kernel.layout()
     found = np.zeros(kernel.n_dims)
     if [h.n_elements for _, h, _ in layout] == [anchor.count for anchor in data.anchors or []]:
         for (at, h, _), anchor in zip(layout, data.anchors or [], strict=True):

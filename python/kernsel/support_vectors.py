@@ -64,7 +64,7 @@ class SupportVectors:
 
     def __init__(self, kernel: Kernel, X: Vector, cache_size: float = 500.0) -> None:
         self.n = len(X)
-        self.core = _core.SupportSolver(kernel._build(), X, cache_size)
+        self.core = _core.SupportSolver(kernel.build(), X, cache_size)
 
     def solve(
         self,

@@ -39,8 +39,8 @@ def check_kernel(kernel: Kernel, X: ArrayLike, *, psd: bool = True, points: bool
     >>> check_kernel(2.0 * RBF([1.0, 0.3]) + WhiteKernel(0.1), np.random.default_rng(0).normal(size=(20, 2)))
     """
     given, original = X, kernel
-    if kernel._for_objects():
-        kernel, X, _ = kernel._ready(X)
+    if kernel.for_objects():
+        kernel, X, _ = kernel.ready(X)
         points = False
     at = np.asarray(X, dtype=np.float64)
     assert at.ndim == 2, f"X: expected shape (n, d), got {at.shape}"

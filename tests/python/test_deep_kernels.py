@@ -53,7 +53,7 @@ def test_sums_and_products_of_very_many():
             assert k.hyperparameters[-1].name == ("k2__constant_value" if k is mixed else "k2__length_scale")
             if k is not mixed:
                 assert kernel(repr(k)) == k
-                assert len(k._build().json) > 10 * N
+                assert len(k.build().json) > 10 * N
         model = ks.KernelRidge(sum(parts)).fit(X, y)
         with tempfile.TemporaryDirectory() as folder:
             ks.save(model, folder + "/model.ksl")
@@ -61,7 +61,7 @@ def test_sums_and_products_of_very_many():
 
     def very_many():
         k = sum([RBF(1.0)] * 20_000)
-        core = k._build()
+        core = k.build()
         assert core.diagonal(X)[0] == 20_000
         assert len(core.theta) == 20_000
         assert core.adjustable
@@ -121,7 +121,7 @@ def test_kernels_within_kernels():
             assert k.get_params() and [h.name for h in k.hyperparameters]
             if not any(function in repr(k) for function in ("ones", "same")):
                 assert kernel(repr(k)) == k
-            k._ready(X)[0]._build().json
+            k.ready(X)[0].build().json
             if wrap is not composed:  # each length scale of a composition is set from a kernel matrix
                 k.for_data(X, y)
             if "Exp" not in repr(k):

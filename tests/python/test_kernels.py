@@ -177,7 +177,7 @@ def test_auto_is_for_estimators(rng):
     with pytest.raises(ValueError, match='"auto" is set when an estimator is fitted'):
         RBF("auto")(X)
     X = np.column_stack([X, np.ones(50)])
-    resolved = (2.0 * RBF("auto") + WhiteKernel())._resolve(Data(X))
+    resolved = (2.0 * RBF("auto") + WhiteKernel()).resolve(Data(X))
     scale = resolved.k1.k2.length_scale
     assert scale == pytest.approx([X[:, 0].std() * 3**0.5, X[:, 1].std() * 3**0.5, 3**0.5])
 

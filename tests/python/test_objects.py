@@ -493,4 +493,4 @@ def test_numbers_that_are_no_objects_are_refused(strings, y):
         with pytest.raises(ValueError, match="X: expected the objects that the kernel is of"):
             model.kernel_(np.array(numbers))
     with pytest.raises(ValueError, match="are numbers"):
-        Letters()._build()
+        Letters().build()

@@ -51,7 +51,7 @@ def test_gradients(kernel, rng):
     A, B = WeightedPoints.joined(X, a), WeightedPoints.joined(Z, b)
     W = rng.standard_normal((6, 5))
     own = pair_sums_pullback(kernel, A, B, W)
-    free = np.repeat([not h.fixed for h, _ in kernel._own()], [h.n_elements for h, _ in kernel._own()])
+    free = np.repeat([not h.fixed for h, _ in kernel.own()], [h.n_elements for h, _ in kernel.own()])
     assert len(own) == len(free)
     theta, step = kernel.theta, 2.0**-11
     for p, derivative in enumerate(own[free]):

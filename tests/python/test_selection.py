@@ -77,7 +77,7 @@ TANGENTS = [
 @pytest.mark.parametrize("kernel", TANGENTS, ids=str)
 def test_derivatives_by_rows(kernel, n, rng):
     X, v = rng.uniform(size=(n, 3)), rng.standard_normal(n)
-    found = np.array([kernel._of_theta(row) for row in _core.tangents(kernel._build(), X, v)])
+    found = np.array([kernel.in_theta(row) for row in _core.tangents(kernel.build(), X, v)])
     step = 1e-5
     for p, at in enumerate(kernel.theta):
         moved = []
@@ -93,7 +93,7 @@ def test_derivatives_by_rows(kernel, n, rng):
 def test_functions_with_parameters_have_no_tangents_of_their_own(rng):
     kernel = FunctionKernel(overlap, {"width": 2.0})
     with pytest.raises(ValueError, match="a function that is given with its parameters"):
-        _core.tangents(kernel._build(), rng.uniform(size=(5, 1)), np.ones(5))
+        _core.tangents(kernel.build(), rng.uniform(size=(5, 1)), np.ones(5))
 
 
 def searched(criterion, kernel, X, y, noise, trend=None, bounds=(1e-9, 1e9), held=(), jitter=0.0):
@@ -418,7 +418,7 @@ def test_ties_and_fixed_parameters(data):
     X, y = data
     kernel = C("auto") * RBF(Parameter(0.3, name="l")) + C("auto") * Matern(Parameter(0.3, name="l"), nu=0.5) + C(1.0, "fixed")
     found = choose(Likelihood(), kernel, X[:, :1], y, noise="auto")
-    parts = found.kernel._alike()
+    parts = found.kernel.operands()
     assert parts[0].k2.length_scale.value == parts[1].k2.length_scale.value != 0.3
     assert parts[2].constant_value == 1.0
 

@@ -172,7 +172,7 @@ def choose_kernel(
     began = time.perf_counter()
     budget = budget or Budget()
     data = Data(X, targets, None, names, anchors=[])
-    layout = Layout(kernel._resolve(data)._on_points(X)[0])
+    layout = Layout(kernel.resolve(data).on_points(X)[0])
     if optimizer is None or not len(layout.theta):
         return Choice(layout.kernel)
     bounds = layout.bounds

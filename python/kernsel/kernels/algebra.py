@@ -57,16 +57,16 @@ class Operation(Kernel):
         parts: list[Kernel] = [getattr(self, name) for name in self._parts]
         return 1 + max(part._depth for part in parts)
 
-    def _own(self) -> Iterator[tuple[Hyperparameter, Any]]:
+    def own(self) -> Iterator[tuple[Hyperparameter, Any]]:
         for name in self._parts:
-            for h, value in getattr(self, name)._own():
+            for h, value in getattr(self, name).own():
                 yield h.within("", 0, f"{name}__"), value
 
-    def _core_order(self) -> list[int]:
+    def core_order(self) -> list[int]:
         order = list(range(self._count_of_itself()))
         for name in self._parts:
             begun = len(order)
-            order += [begun + place for place in getattr(self, name)._core_order()]
+            order += [begun + place for place in getattr(self, name).core_order()]
         return order
 
     def _count_of_itself(self) -> int:
@@ -79,13 +79,13 @@ class Operation(Kernel):
     def _each(self, f: Callable[[Kernel], Kernel]) -> Self:
         """Return the same of parts that f changes, from left to right."""
         changed = {name: f(getattr(self, name)) for name in self._parts}
-        return self._replaced(**changed) if any(changed[name] is not getattr(self, name) for name in self._parts) else self
+        return self.replaced(**changed) if any(changed[name] is not getattr(self, name) for name in self._parts) else self
 
-    def _with_values(self, values: Iterator[Any]) -> Self:
-        return self._each(lambda part: part._with_values(values))
+    def with_values(self, values: Iterator[Any]) -> Self:
+        return self._each(lambda part: part.with_values(values))
 
-    def _resolve(self, data: Data) -> Kernel:
-        return self._each(lambda part: part._resolve(data))
+    def resolve(self, data: Data) -> Kernel:
+        return self._each(lambda part: part.resolve(data))
 
     def _seeing(self, X: Any, names: Sequence[str] | None) -> Kernel:
         return self._seeing_inside(X, names)
@@ -93,13 +93,13 @@ class Operation(Kernel):
     def _seeing_inside(self, X: Any, names: Sequence[str] | None) -> Self:
         return self._each(lambda part: part._seeing(X, names))
 
-    def _bound(self, reading: Reading) -> Kernel:
+    def bound_to(self, reading: Reading) -> Kernel:
         if self._of_numbers:
-            super()._bound(reading)  # raises if they are objects
-        return self._each(lambda part: part._bound(reading))
+            super().bound_to(reading)  # raises if they are objects
+        return self._each(lambda part: part.bound_to(reading))
 
-    def _alternatives(self) -> list[Kernel]:
-        choices = [child._alternatives() for child in self._children()]
+    def alternatives(self) -> list[Kernel]:
+        choices = [child.alternatives() for child in self._children()]
         if all(len(choice) == 1 for choice in choices):
             return [self]
         result: list[Kernel] = []
@@ -142,7 +142,7 @@ class Pair(Operation):
         first, pairs = self._chain()
         return [first, *(pair.k2 for pair in pairs)]
 
-    def _alike(self) -> list[Kernel]:
+    def operands(self) -> list[Kernel]:
         """Return the terms of a sum, or the factors of a product, nested ones on the left included."""
         operands: list[Kernel] = []
         at: Kernel = self
@@ -157,31 +157,31 @@ class Pair(Operation):
         result = f(first)
         for pair in pairs:
             right = f(pair.k2)
-            result = pair if result is pair.k1 and right is pair.k2 else pair._replaced(k1=result, k2=right)
+            result = pair if result is pair.k1 and right is pair.k2 else pair.replaced(k1=result, k2=right)
         return result  # type: ignore[return-value]
 
-    def _own(self) -> Iterator[tuple[Hyperparameter, Any]]:
+    def own(self) -> Iterator[tuple[Hyperparameter, Any]]:
         operands = self._children()
         for i, operand in enumerate(operands):
-            for h, value in operand._own():
+            for h, value in operand.own():
                 yield h.within("k1__", len(operands) - 1 - i, "k2__" if i else ""), value
 
-    def _core_order(self) -> list[int]:
+    def core_order(self) -> list[int]:
         order: list[int] = []
         for operand in self._children():
             begun = len(order)
-            order += [begun + place for place in operand._core_order()]
+            order += [begun + place for place in operand.core_order()]
         return order
 
-    def _build(self) -> _core.Kernel:
+    def build(self) -> _core.Kernel:
         first, pairs = self._chain()
         core = None
         for pair in pairs:
-            right = pair.k2._build()
+            right = pair.k2.build()
             if core is None and isinstance(first, ConstantKernel) and isinstance(pair, Product):
                 core = first._number("constant_value") * right
             else:
-                core = pair._combine(first._build() if core is None else core, right)
+                core = pair._combine(first.build() if core is None else core, right)
         assert core is not None
         return core
 
@@ -312,9 +312,9 @@ class Power(Operation):
                 "other powers of this kernel need not be positive semidefinite"
             )
 
-    def _build(self) -> _core.Kernel:
+    def build(self) -> _core.Kernel:
         self._check()  # parts may have been changed
-        return _core.pow(self.kernel._build(), float(self.exponent))
+        return _core.pow(self.kernel.build(), float(self.exponent))
 
     def _divisible(self) -> bool:
         return self.kernel._divisible()
@@ -350,8 +350,8 @@ class Exp(Operation):
         self.kernel = kernel
         self._check()
 
-    def _build(self) -> _core.Kernel:
-        return _core.exp(self.kernel._build())
+    def build(self) -> _core.Kernel:
+        return _core.exp(self.kernel.build())
 
     def __repr__(self) -> str:
         return f"Exp({self.kernel!r})"
@@ -395,8 +395,8 @@ class PolynomialOf(Operation):
                 "a polynomial with a negative coefficient need not be positive semidefinite"
             )
 
-    def _build(self) -> _core.Kernel:
-        return _core.series(np.asarray(self.coefficients, dtype=np.float64).tolist(), self.kernel._build())
+    def build(self) -> _core.Kernel:
+        return _core.series(np.asarray(self.coefficients, dtype=np.float64).tolist(), self.kernel.build())
 
     def __repr__(self) -> str:
         return f"PolynomialOf({self.kernel!r}, {list(plain(self.coefficients))!r})"
@@ -439,8 +439,8 @@ class Columns(Operation):
             raise ValueError(f"columns: {self.columns!r} are names, and the points have none; give a table, or indices")
         return columns
 
-    def _build(self) -> _core.Kernel:
-        return _core.on(self.kernel._build(), self._indices())
+    def build(self) -> _core.Kernel:
+        return _core.on(self.kernel.build(), self._indices())
 
     def _seeing(self, X: Any, names: Sequence[str] | None) -> Kernel:
         columns = list(plain(self.columns))
@@ -461,22 +461,22 @@ class Columns(Operation):
         inside = np.asarray(X)[:1, columns] if np.ndim(X) == 2 else X
         return self._seeing_inside(inside, None if names is None else [names[i] for i in columns])
 
-    def _resolve(self, data: Data) -> Kernel:
+    def resolve(self, data: Data) -> Kernel:
         seen = self._seeing(data.X, data.names)
         assert isinstance(seen, Columns)
-        return seen._replaced(kernel=seen.kernel._resolve(data.restricted(seen._indices())))
+        return seen.replaced(kernel=seen.kernel.resolve(data.restricted(seen._indices())))
 
-    def _bound(self, reading: Reading) -> Kernel:
+    def bound_to(self, reading: Reading) -> Kernel:
         columns: Any = list(plain(self.columns))
         if isinstance(columns[0], str):
             columns = reading.columns_of(columns)
         elif max(columns) >= len(reading.names):
             raise ValueError(f"columns: there is no column {max(columns)}, the points have {len(reading.names)}")
-        bound = Columns(self.kernel._bound(reading.only(columns)), columns)
+        bound = Columns(self.kernel.bound_to(reading.only(columns)), columns)
         bound._source = reading.whole
         return bound
 
-    def _reading(self) -> Reading | None:
+    def reading(self) -> Reading | None:
         return self._source
 
     def __repr__(self) -> str:

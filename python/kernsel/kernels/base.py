@@ -44,7 +44,7 @@ class Kernel(ABC):
     _always_shown: ClassVar[tuple[str, ...]] = ()  # when printed for people, even where it has its default
 
     @abstractmethod
-    def _build(self) -> _core.Kernel:
+    def build(self) -> _core.Kernel:
         """Make the same kernel in the C++ core."""
 
     @abstractmethod
@@ -52,18 +52,18 @@ class Kernel(ABC):
         """Raise if the parameters do not make a kernel."""
 
     @abstractmethod
-    def _own(self) -> Iterator[tuple[Hyperparameter, Any]]:
+    def own(self) -> Iterator[tuple[Hyperparameter, Any]]:
         """Yield the hyperparameters from left to right in the expression, fixed ones included, with their values."""
 
     @abstractmethod
-    def _with_values(self, values: Iterator[Any]) -> Self:
-        """Return a copy with values for all hyperparameters, fixed ones included, in the order of `_own`."""
+    def with_values(self, values: Iterator[Any]) -> Self:
+        """Return a copy with values for all hyperparameters, fixed ones included, in the order of `own`."""
 
-    def _core_order(self) -> list[int]:
-        """Return which number of `_own` each hyperparameter of the core is."""
-        return list(range(sum(hyperparameter.n_elements for hyperparameter, _ in self._own())))
+    def core_order(self) -> list[int]:
+        """Return which number of `own` each hyperparameter of the core is."""
+        return list(range(sum(hyperparameter.n_elements for hyperparameter, _ in self.own())))
 
-    def _resolve(self, data: Data) -> Kernel:
+    def resolve(self, data: Data) -> Kernel:
         """Return a kernel whose "auto" parameters and names of columns are set from the data."""
         del data
         return self
@@ -83,15 +83,15 @@ class Kernel(ABC):
         """Return the kernels that this one is made of."""
         return []
 
-    def _for_objects(self) -> bool:
+    def for_objects(self) -> bool:
         """Tell whether points have parts that are no numbers."""
-        return any(child._for_objects() for child in self._children())
+        return any(child.for_objects() for child in self._children())
 
-    def _reading(self) -> Reading | None:
+    def reading(self) -> Reading | None:
         """Return how points become numbers, of a kernel that is bound to a set of objects."""
-        return next((found for child in self._children() if (found := child._reading()) is not None), None)
+        return next((found for child in self._children() if (found := child.reading()) is not None), None)
 
-    def _bound(self, reading: Reading) -> Kernel:
+    def bound_to(self, reading: Reading) -> Kernel:
         """Return the same kernel of points that are numbers, those of their objects included."""
         if self._sees_points and any(pool is not None for pool in reading.pools):
             names = [str(name) for name, pool in zip(reading.names, reading.pools, strict=True) if pool is None]
@@ -99,11 +99,11 @@ class Kernel(ABC):
             raise ValueError(f"kernel: {self} is one of numbers, and the points are objects; {cure}")
         return self
 
-    def _alternatives(self) -> list[Kernel]:
+    def alternatives(self) -> list[Kernel]:
         """Return the kernels that this one stands for, if parameters have several values to choose from."""
         return [self]
 
-    def _replaced(self, **attributes: Any) -> Self:
+    def replaced(self, **attributes: Any) -> Self:
         """Return a copy with other attributes, which are known to be right."""
         other = object.__new__(type(self))
         other.__dict__.update(self.__dict__, **attributes)
@@ -123,26 +123,26 @@ class Kernel(ABC):
             )
         self._depth = depth
 
-    def _ready(self, X: Any, Z: Any = None) -> tuple[Kernel, Any, Any]:
+    def ready(self, X: Any, Z: Any = None) -> tuple[Kernel, Any, Any]:
         """Return the kernel as it can be built, and points as arrays."""
         kernel: Kernel = self
-        if self._for_objects() or isinstance(X, Mixed):
+        if self.for_objects() or isinstance(X, Mixed):
             kernel, X, Z = numbered(self, X, Z)
         Z = _others(X, Z)
-        kernel, X = kernel._on_points(X)
+        kernel, X = kernel.on_points(X)
         return kernel, X, Z
 
-    def _on_points(self, X: Any) -> tuple[Kernel, Any]:
+    def on_points(self, X: Any) -> tuple[Kernel, Any]:
         """Return the kernel with all set that follows from the points alone: columns for names, outputs of maps."""
         names = getattr(X, "columns", None)
         if names is None:
-            return (self._seeing(X, None) if self._curious() else self), X
+            return (self._seeing(X, None) if self.must_see_points() else self), X
         X = np.asarray(X)
         return self._seeing(X, [str(name) for name in names]), X
 
-    def _curious(self) -> bool:
+    def must_see_points(self) -> bool:
         """Tell whether the kernel must see the points before it is built, even if they have no names."""
-        return any(child._curious() for child in self._children())
+        return any(child.must_see_points() for child in self._children())
 
     def _seeing(self, X: Any, names: Sequence[str] | None) -> Kernel:
         del X, names
@@ -170,7 +170,7 @@ class Kernel(ABC):
         RBF([15.8]) + WhiteKernel(0.0454)
         """
         kernel: Kernel = self
-        if self._for_objects() or isinstance(X, Mixed):
+        if self.for_objects() or isinstance(X, Mixed):
             kernel, X, _ = numbered(self, X, None)
         names = getattr(X, "columns", None)
         points = np.asarray(X, dtype=np.float64)
@@ -178,18 +178,18 @@ class Kernel(ABC):
             raise ValueError(f"X: expected shape (n, d), got {points.shape}")
         targets = None if y is None else np.asarray(y, dtype=np.float64)
         weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-        return kernel._resolve(Data(points, targets, weights, None if names is None else [str(name) for name in names]))
+        return kernel.resolve(Data(points, targets, weights, None if names is None else [str(name) for name in names]))
 
     def __call__(self, X: Points, Z: Points | None = None, *, out: NDArray[Any] | None = None) -> NDArray[Any]:
         """Return the matrix k(X, X), or k(X, Z); see :func:`kernsel.gram`."""
-        kernel, X, Z = self._ready(X, Z)
-        core = kernel._build()
+        kernel, X, Z = self.ready(X, Z)
+        core = kernel.build()
         return core.gram(X, out) if Z is None else core.cross_gram(X, Z, out)
 
     def diag(self, X: Points) -> NDArray[Any]:
         """Return the diagonal of k(X, X), shape (n,), in O(n)."""
-        kernel, X, _ = self._ready(X)
-        return kernel._build().diagonal(X)
+        kernel, X, _ = self.ready(X)
+        return kernel.build().diagonal(X)
 
     def matmul(self, X: Points, Z: Points, V: ArrayLike) -> NDArray[Any]:
         """Return k(X, Z) V without forming the kernel matrix.
@@ -204,8 +204,8 @@ class Kernel(ABC):
         -------
         product : ndarray of shape (n,) or (n, r)
         """
-        kernel, X, Z = self._ready(X, Z)
-        return kernel._build().multiply(X, Z, V)
+        kernel, X, Z = self.ready(X, Z)
+        return kernel.build().multiply(X, Z, V)
 
     def pullback(
         self, X: Points, W: ArrayLike, Z: Points | None = None, *, wrt: Literal["theta", "X"] = "theta"
@@ -242,33 +242,31 @@ class Kernel(ABC):
         array([[ 0.2435],
                [-0.2435]])
         """
-        kernel, X, others = self._ready(X, Z)
-        if wrt == "X" and self._for_objects():
+        kernel, X, others = self.ready(X, Z)
+        if wrt == "X" and self.for_objects():
             raise ValueError('wrt: expected "theta": a kernel of objects has no derivatives in the points, got "X"')
-        core = kernel._build()
+        core = kernel.build()
         if wrt == "X":
             return core.pullback_points(X, W, others)
         if wrt != "theta":
             raise ValueError(f'wrt: expected "theta" or "X", got {wrt!r}')
-        return kernel._of_theta(core.pullback(X, W, others))
+        return kernel.in_theta(core.pullback(X, W, others))
 
-    def _of_theta(self, gradient: NDArray[np.float64]) -> NDArray[np.float64]:
+    def in_theta(self, gradient: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the gradient in `theta` for one in the hyperparameters of the core."""
         # Each number of a hyperparameter belongs to one of theta; tied ones to the same; fixed ones to none.
-        places = np.array(
-            [at + i if at >= 0 else -1 for at, h, _ in self._layout() for i in range(h.n_elements)], dtype=np.intp
-        )
+        places = np.array([at + i if at >= 0 else -1 for at, h, _ in self.layout() for i in range(h.n_elements)], dtype=np.intp)
         own = np.empty(len(gradient))
-        own[self._core_order()] = gradient
+        own[self.core_order()] = gradient
         free = places >= 0
         return np.bincount(places[free], weights=own[free]).astype(np.float64)
 
-    def _layout(self) -> list[tuple[int, Hyperparameter, Any]]:
-        """Return for each of `_own` where it begins in `theta`, -1 if it is fixed."""
+    def layout(self) -> list[tuple[int, Hyperparameter, Any]]:
+        """Return for each of `own` where it begins in `theta`, -1 if it is fixed."""
         begun = 0
         ties: dict[str, tuple[int, Hyperparameter, Any]] = {}
         layout = []
-        for h, value in self._own():
+        for h, value in self.own():
             at = -1 if h.fixed else begun
             if h.tie is not None and h.tie in ties:
                 at, first, other = ties[h.tie]
@@ -288,7 +286,7 @@ class Kernel(ABC):
     def _free(self) -> list[tuple[Hyperparameter, Any]]:
         """Return the hyperparameters of `theta`, each once."""
         seen, free = set(), []
-        for at, h, value in self._layout():
+        for at, h, value in self.layout():
             if at >= 0 and at not in seen:
                 seen.add(at)
                 free.append((h, value))
@@ -298,7 +296,7 @@ class Kernel(ABC):
     def hyperparameters(self) -> list[Hyperparameter]:
         """The hyperparameters in the order of `theta`, fixed ones included, tied ones once."""
         seen, result = set(), []
-        for at, h, _ in self._layout():
+        for at, h, _ in self.layout():
             if at < 0 or at not in seen:
                 result.append(h)
             seen.add(at)
@@ -342,7 +340,7 @@ class Kernel(ABC):
         if theta.shape != (self.n_dims,):
             raise ValueError(f"theta: expected {self.n_dims} numbers, got shape {theta.shape}")
         everything: list[Any] = []
-        for at, h, value in self._layout():
+        for at, h, value in self.layout():
             if at < 0:
                 everything.append(value)
                 continue
@@ -353,7 +351,7 @@ class Kernel(ABC):
                 what = "logarithms of positive, finite numbers" if h.log else "finite numbers"
                 raise ValueError(f"theta: expected {what} for {h.name}, got {theta[at : at + h.n_elements]}")
             everything.append(part.reshape(np.shape(value)) if np.ndim(value) else float(part[0]))
-        return self._with_values(iter(everything))
+        return self.with_values(iter(everything))
 
     def log_prior(self) -> tuple[float, NDArray[np.float64]]:
         """Return the sum of the log densities of all priors, and its gradient in `theta`.
@@ -413,7 +411,7 @@ class Kernel(ABC):
                 raise ValueError(f"{name}: has no parameters of its own, so no {'__'.join(path[i:])!r}")
             wholes.append(part)
         for name, whole in zip(path[:0:-1], wholes[-2:0:-1], strict=True):
-            value = whole._replaced(**{name: value})
+            value = whole.replaced(**{name: value})
             value._check()
         return value
 

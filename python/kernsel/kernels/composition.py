@@ -53,33 +53,33 @@ class Composition(Operation):
 
     def _check(self) -> None:
         super()._check()
-        if self.outer._for_objects():
+        if self.outer.for_objects():
             raise ValueError(f"outer: expected a kernel of vectors, got {self.outer!r}")
         if not isinstance(self.inner, ObjectEmbedding) and not self.outer._of_features():
             raise ValueError(
                 f"outer: expected a kernel of a distance or an inner product, with one length scale, got {self.outer!r}"
             )
 
-    def _build(self) -> _core.Kernel:
-        outer = self.outer._build()
+    def build(self) -> _core.Kernel:
+        outer = self.outer.build()
         if isinstance(self.inner, ObjectEmbedding):
             return self.inner._of_rows(outer)
-        return _core.compose(outer, self.inner._build())
+        return _core.compose(outer, self.inner.build())
 
     def _divisible(self) -> bool:
         return self.outer._divisible()
 
-    def _bound(self, reading: Reading) -> Kernel:
-        return self._replaced(inner=self.inner._bound(reading))
+    def bound_to(self, reading: Reading) -> Kernel:
+        return self.replaced(inner=self.inner.bound_to(reading))
 
     def _seeing(self, X: Any, names: Sequence[str] | None) -> Kernel:
         inner = self.inner._seeing(X, names)
-        return self if inner is self.inner else self._replaced(inner=inner)
+        return self if inner is self.inner else self.replaced(inner=inner)
 
-    def _resolve(self, data: Data) -> Kernel:
-        inner = self.inner._resolve(data)
+    def resolve(self, data: Data) -> Kernel:
+        inner = self.inner.resolve(data)
         features = _one_column(inner, data, distances=not self.outer._of_inner_product())
-        return self._replaced(inner=inner, outer=self.outer._resolve(data.moved(features, by_column=False)))
+        return self.replaced(inner=inner, outer=self.outer.resolve(data.moved(features, by_column=False)))
 
     def __repr__(self) -> str:
         return f"{enclosed(self.outer, repr(self.outer))} @ {enclosed(self.inner, repr(self.inner))}"

@@ -58,7 +58,7 @@ class Precomputed(Leaf):
                 "(K + K.T) / 2 is symmetric to the last bit"
             )
 
-    def _build(self) -> _core.Kernel:
+    def build(self) -> _core.Kernel:
         return _core.precomputed(self.K)
 
 
@@ -126,24 +126,24 @@ class FunctionKernel(Kernel):
             if name not in (self.parameters or {}):
                 raise ValueError(f"parameter_bounds: {name!r} is not one of the parameters {', '.join(self.parameters or {})}")
 
-    def _own(self) -> Iterator[tuple[Hyperparameter, Any]]:
+    def own(self) -> Iterator[tuple[Hyperparameter, Any]]:
         for name, given in (self.parameters or {}).items():
             said = (given.bounds, given.prior, given.name) if isinstance(given, Parameter) else (None, None, None)
             bounds = (self.parameter_bounds or {}).get(name, "auto") if said[0] is None else said[0]
             yield Hyperparameter(name, bounds, 1, _log(given), *said[1:]), value_of(given)
 
-    def _with_values(self, values: Iterator[Any]) -> Self:
+    def with_values(self, values: Iterator[Any]) -> Self:
         changed = {}
         for (name, given), value in zip((self.parameters or {}).items(), values, strict=False):
             changed[name] = given.replaced(value) if isinstance(given, Parameter) else value
-        return self._replaced(parameters=changed)
+        return self.replaced(parameters=changed)
 
     def _plain(self) -> dict[str, float]:
         return {name: float(value_of(value)) for name, value in (self.parameters or {}).items()}
 
-    def _build(self) -> _core.Kernel:
+    def build(self) -> _core.Kernel:
         parameters = self._plain()
-        scales = [h.log for h, _ in self._own()]
+        scales = [h.log for h, _ in self.own()]
         theta = [float(np.log(v)) if log else v for v, log in zip(parameters.values(), scales, strict=True)]
         name = f"{id(self.function)} {parameters}"
         return _core.function(lambda X, Z: self.function(X, Z, **parameters), self._pull, theta, name)
@@ -156,7 +156,7 @@ class FunctionKernel(Kernel):
         if not isinstance(derivatives, Mapping) or set(derivatives) != set(parameters):
             raise ValueError(f"gradient: expected a dict with the keys {', '.join(parameters)}, got {derivatives!r}")
         result = []
-        for h, value in self._own():
+        for h, value in self.own():
             derivative = np.asarray(derivatives[h.name], dtype=np.float64)
             if derivative.shape != W.shape:
                 raise ValueError(f"gradient[{h.name!r}]: expected an array of shape {W.shape}, got {derivative.shape}")

@@ -62,7 +62,7 @@ class DotProduct(Leaf):
         self.length_scale_bounds = length_scale_bounds
         self._check()
 
-    def _build(self) -> _core.Kernel:
+    def build(self) -> _core.Kernel:
         return _core.dot_product(self._number("sigma_0"), self._numbers("length_scale"))
 
     def _of_features(self) -> bool:
@@ -120,7 +120,7 @@ class Polynomial(Leaf):
         if isinstance(self.degree, bool) or not isinstance(self.degree, int | np.integer) or not 1 <= self.degree <= 100:
             raise ValueError(f"degree: expected a whole number from 1 to 100, got {self.degree!r}")
 
-    def _build(self) -> _core.Kernel:
+    def build(self) -> _core.Kernel:
         return _core.polynomial(self._number("offset"), int(self.degree), self._numbers("length_scale"))
 
     def _of_features(self) -> bool:
@@ -146,7 +146,7 @@ class Linear(ProductLeaf):
            [3., 9.]])
     """
 
-    def _build(self) -> _core.Kernel:
+    def build(self) -> _core.Kernel:
         return _core.polynomial(0.0, 1, self._numbers("length_scale"))
 
     def _of_features(self) -> bool:
@@ -208,7 +208,7 @@ class Sigmoid(Leaf):
             stacklevel=2,
         )
 
-    def _build(self) -> _core.Kernel:
+    def build(self) -> _core.Kernel:
         return _core.sigmoid(self._number("offset"), self._numbers("length_scale"))
 
 
@@ -230,7 +230,7 @@ class RadialPair(ProductLeaf):
            [3., 6.]])
     """
 
-    def _build(self) -> _core.Kernel:
+    def build(self) -> _core.Kernel:
         return _core.radial_pair(self._numbers("length_scale"))
 
 
@@ -281,7 +281,7 @@ class ArcCosine(Leaf):
         if isinstance(self.order, bool) or self.order not in (0, 1, 2):
             raise ValueError(f"order: expected 0, 1 or 2, got {self.order!r}")
 
-    def _build(self) -> _core.Kernel:
+    def build(self) -> _core.Kernel:
         return _core.arc_cosine(int(self.order), self._number("offset"), self._numbers("length_scale"))
 
 
@@ -305,7 +305,7 @@ class Brownian(Leaf):
     def __init__(self) -> None:
         pass
 
-    def _build(self) -> _core.Kernel:
+    def build(self) -> _core.Kernel:
         return _core.brownian()
 
 
@@ -338,12 +338,12 @@ class QuadraticForm(Leaf):
     def _check_value(self, name: str, value: Any) -> None:
         check_matrix(name, value)
 
-    def _resolve(self, data: Data) -> Kernel:
-        resolved = self._replaced(**resolved_matrix(self, "B", 1 / data.sizes))
+    def resolve(self, data: Data) -> Kernel:
+        resolved = self.replaced(**resolved_matrix(self, "B", 1 / data.sizes))
         data.note("signed", int(np.size(value_of(resolved.B))))
         return resolved
 
-    def _build(self) -> _core.Kernel:
+    def build(self) -> _core.Kernel:
         B = numbers(self.B, "B", positive=False)
         return _core.quadratic_form(B.ravel().tolist(), len(B))
 

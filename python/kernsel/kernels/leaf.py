@@ -84,7 +84,7 @@ class Leaf(Kernel):
             return name in self._may_be_none
         return name in self._may_be_zero and np.ndim(value) == 0 and not isinstance(value, str) and value == 0
 
-    def _own(self) -> Iterator[tuple[Hyperparameter, Any]]:
+    def own(self) -> Iterator[tuple[Hyperparameter, Any]]:
         for name in self._hyper:
             given = getattr(self, name)
             value = value_of(given)
@@ -94,17 +94,17 @@ class Leaf(Kernel):
             prior, tie = (given.prior, given.name) if isinstance(given, Parameter) else (None, None)
             yield Hyperparameter(name, self._bounds_of(name), count, name not in self._signed, prior, tie), value
 
-    def _with_values(self, values: Iterator[Any]) -> Self:
+    def with_values(self, values: Iterator[Any]) -> Self:
         changed = {}
-        for (h, _), value in zip(self._own(), values, strict=False):
+        for (h, _), value in zip(self.own(), values, strict=False):
             given = getattr(self, h.name)
             changed[h.name] = given.replaced(value) if isinstance(given, Parameter) else value
-        return self._replaced(**changed)
+        return self.replaced(**changed)
 
     def _rule(self, name: str) -> str:
         return self._hyper[name]
 
-    def _resolve(self, data: Data) -> Kernel:
+    def resolve(self, data: Data) -> Kernel:
         changed: dict[str, Any] = {}
         for name in self._hyper:
             given = getattr(self, name)
@@ -131,7 +131,7 @@ class Leaf(Kernel):
                     data.ties[given.name] = changed[name]
             else:
                 changed |= {name: value, f"{name}_bounds": bounds}
-        return self._replaced(**changed)
+        return self.replaced(**changed)
 
     def _has_one_scale(self) -> bool:
         return np.size(value_of(getattr(self, "length_scale", None))) == 1

@@ -41,8 +41,8 @@ class Normalize(Operation):
         self.kernel = kernel
         self._check()
 
-    def _build(self) -> _core.Kernel:
-        return _core.normalize(self.kernel._build())
+    def build(self) -> _core.Kernel:
+        return _core.normalize(self.kernel.build())
 
 
 class Warp(Operation):
@@ -78,8 +78,8 @@ class Warp(Operation):
         check_function("function", self.function)
         check_function("derivative", self.derivative, optional=True)
 
-    def _build(self) -> _core.Kernel:
-        return _core.warp(self.kernel._build(), self.function, self.derivative)
+    def build(self) -> _core.Kernel:
+        return _core.warp(self.kernel.build(), self.function, self.derivative)
 
 
 class Transform(Operation):
@@ -134,33 +134,33 @@ class Transform(Operation):
         check_matrix("phi", value_of(self.phi))
         QuadraticForm(self.phi, self.phi_bounds)  # has the same rules
 
-    def _own(self) -> Iterator[tuple[Hyperparameter, Any]]:
+    def own(self) -> Iterator[tuple[Hyperparameter, Any]]:
         if not callable(self.phi):
-            for h, value in self._matrix()._own():
+            for h, value in self._matrix().own():
                 yield h.renamed("phi"), value
-        yield from super()._own()
+        yield from super().own()
 
     def _count_of_itself(self) -> int:
-        return 0 if callable(self.phi) else sum(h.n_elements for h, _ in self._matrix()._own())
+        return 0 if callable(self.phi) else sum(h.n_elements for h, _ in self._matrix().own())
 
     def _matrix(self) -> QuadraticForm:
         return QuadraticForm(self.phi, self.phi_bounds)  # type: ignore[arg-type]
 
-    def _with_values(self, values: Iterator[Any]) -> Self:
+    def with_values(self, values: Iterator[Any]) -> Self:
         if callable(self.phi):
-            return super()._with_values(values)
-        matrix = self._matrix()._with_values(iter([next(values)]))
-        return super()._with_values(values)._replaced(phi=matrix.B)
+            return super().with_values(values)
+        matrix = self._matrix().with_values(iter([next(values)]))
+        return super().with_values(values).replaced(phi=matrix.B)
 
-    def _resolve(self, data: Data) -> Kernel:
+    def resolve(self, data: Data) -> Kernel:
         seen: Any = self._seeing(data.X, data.names)
         if callable(self.phi):
-            return seen._replaced(kernel=self.kernel._resolve(data.moved(_values(self.phi, data.X))))  # type: ignore[no-any-return]
+            return seen.replaced(kernel=self.kernel.resolve(data.moved(_values(self.phi, data.X))))  # type: ignore[no-any-return]
         # QuadraticForm takes the root mean square of columns for their size: of the spreads alone, that is the spreads.
-        start: Any = self._matrix()._resolve(Data(data.spreads[None, :]))
+        start: Any = self._matrix().resolve(Data(data.spreads[None, :]))
         data.note("signed", int(np.size(value_of(start.B))))
         mapped = data.X @ numbers(start.B, "phi", positive=False).T
-        return seen._replaced(phi=start.B, phi_bounds=start.B_bounds, kernel=self.kernel._resolve(data.moved(mapped)))  # type: ignore[no-any-return]
+        return seen.replaced(phi=start.B, phi_bounds=start.B_bounds, kernel=self.kernel.resolve(data.moved(mapped)))  # type: ignore[no-any-return]
 
     def _seeing(self, X: Any, names: Sequence[str] | None) -> Kernel:
         """Learn from the first point how many numbers the function returns."""
@@ -177,15 +177,15 @@ class Transform(Operation):
             return super()._seeing_inside(first[:, : matrix.shape[1]] @ matrix[:, : first.shape[1]].T, None)
         values = _values(self.phi, first)
         seen = super()._seeing_inside(values, None)
-        return seen._replaced(_outputs=values.shape[1])
+        return seen.replaced(_outputs=values.shape[1])
 
-    def _curious(self) -> bool:
-        return callable(self.phi) or super()._curious()
+    def must_see_points(self) -> bool:
+        return callable(self.phi) or super().must_see_points()
 
     _outputs = 0
 
-    def _build(self) -> _core.Kernel:
-        inner = self.kernel._build()
+    def build(self) -> _core.Kernel:
+        inner = self.kernel.build()
         if callable(self.phi):
             return _core.transform(inner, self._outputs, self.phi, self._flat_derivative if self.derivative else None)
         B = numbers(self.phi, "phi", positive=False)

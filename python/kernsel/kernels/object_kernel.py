@@ -73,17 +73,17 @@ class ObjectKernel(Kernel):
             raise ValueError(f"{name}: expected at least one value, got {value!r}")
         return list(value) if isinstance(value, list | tuple | range) else [value]
 
-    def _alternatives(self) -> list[Kernel]:
+    def alternatives(self) -> list[Kernel]:
         chosen = product(*(self._choices(name) for name in self._whole))
-        return [self._replaced(**dict(zip(self._whole, values, strict=True))) for values in chosen]
+        return [self.replaced(**dict(zip(self._whole, values, strict=True))) for values in chosen]
 
-    def _for_objects(self) -> bool:
+    def for_objects(self) -> bool:
         return True
 
-    def _reading(self) -> Reading | None:
+    def reading(self) -> Reading | None:
         return self._source
 
-    def _bound(self, reading: Reading) -> Kernel:
+    def bound_to(self, reading: Reading) -> Kernel:
         chosen = {name: self._choices(name) for name in self._whole}
         for name, choices in chosen.items():
             if len(choices) > 1:
@@ -97,7 +97,7 @@ class ObjectKernel(Kernel):
             raise ValueError(f"kernel: {self} takes one part of the points, of objects; {cure}")
         pool = reading.pools[0]
         first = pool.kept()[0]
-        bound = self._replaced(_pool=pool, _source=reading.whole, **{name: choices[0] for name, choices in chosen.items()})
+        bound = self.replaced(_pool=pool, _source=reading.whole, **{name: choices[0] for name, choices in chosen.items()})
         with pool.lock:
             learn = partial(bound._learn, bound._encoded(first))
             bound._learnt = first.made(("learnt", bound._kind()), bound._made_with(), learn)
@@ -117,7 +117,7 @@ class ObjectKernel(Kernel):
 
     def _kind(self) -> tuple[Any, ...]:
         """Return what tables differ by that are kept side by side; of hyperparameters that change, the last one is kept."""
-        if any(not h.fixed for h, _ in self._own()):
+        if any(not h.fixed for h, _ in self.own()):
             return type(self), *(getattr(self, name) for name in self._whole)
         return type(self), self._made_with()
 
@@ -130,14 +130,14 @@ class ObjectKernel(Kernel):
         """Return the gradient of sum_ij W_ij k(x_i, z_j), of a kernel without tables of derivatives."""
         raise NotImplementedError
 
-    def _build(self) -> _core.Kernel:
+    def build(self) -> _core.Kernel:
         if self._pool is None:
             raise ValueError(f"kernel: {self} is of objects, and the points are numbers")
         values = ObjectValues(self, self._pool)
         kept = self._pool.kept()
         for x, z in self._pool.wanted():  # derivatives of what is learnt from only
             values.table(x, z, derivative=values.free and self._has_slopes and x in kept)
-        theta = [float(v) for h, value in self._own() for v in h.on_scale(h.numbers(value))]
+        theta = [float(v) for h, value in self.own() for v in h.on_scale(h.numbers(value))]
         return _core.function(values.block, values.pull, theta, f"{id(self)}", values.diagonal)
 
 
@@ -147,7 +147,7 @@ class ObjectValues:
     def __init__(self, kernel: ObjectKernel, pool: Pool) -> None:
         self.kernel = kernel
         self.pool = pool
-        own = list(kernel._own())
+        own = list(kernel.own())
         self.count = sum(h.n_elements for h, _ in own)
         self.free = any(not h.fixed for h, _ in own)
         self.kind, self.made_with = kernel._kind(), kernel._made_with()
@@ -257,7 +257,7 @@ class ObjectEmbedding(ObjectKernel):
     def _width(self) -> int:
         """Return the number of features, of a bound kernel."""
 
-    def _build(self) -> _core.Kernel:
+    def build(self) -> _core.Kernel:
         return self._of_rows(_core.polynomial(0.0, 1, []))
 
     def _of_rows(self, kernel: _core.Kernel) -> _core.Kernel:

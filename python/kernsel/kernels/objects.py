@@ -326,10 +326,10 @@ def _parts_of(X: Any) -> dict[str | None, Any]:
 
 def numbered(kernel: Any, X: Any, Z: Any) -> tuple[Any, Any, Any]:
     """Return the kernel bound to the objects of X, unless it is bound already, and points as arrays of numbers."""
-    reading: Reading | None = kernel._reading()
+    reading: Reading | None = kernel.reading()
     if reading is None:
         reading = Reading(X)
-        kernel, X = kernel._bound(reading), reading.first
+        kernel, X = kernel.bound_to(reading), reading.first
     elif not are_numbers(X):
         X = reading.numbers(X)
     if Z is not None and not are_numbers(Z):

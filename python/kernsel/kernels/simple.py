@@ -33,7 +33,7 @@ class ConstantKernel(Leaf):
         self.constant_value_bounds = constant_value_bounds
         self._check()
 
-    def _build(self) -> _core.Kernel:
+    def build(self) -> _core.Kernel:
         return _core.constant(self._number("constant_value"))
 
     def _divisible(self) -> bool:
@@ -60,7 +60,7 @@ class WhiteKernel(Leaf):
         self.noise_level_bounds = noise_level_bounds
         self._check()
 
-    def _build(self) -> _core.Kernel:
+    def build(self) -> _core.Kernel:
         return _core.white(self._number("noise_level"))
 
 
@@ -108,7 +108,7 @@ class HeteroscedasticNoise(Leaf):
         if values.ndim != 1 or not np.isfinite(values).all() or (values < 0).any():
             raise ValueError(f"variances: expected finite numbers that are not negative, one for each point, got {values!r}")
 
-    def _build(self) -> _core.Kernel:
+    def build(self) -> _core.Kernel:
         given = self.variances
         return _core.noise(self._number("noise_level"), given if callable(given) else lambda X: self._values(len(X)))
 

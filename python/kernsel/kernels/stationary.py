@@ -42,7 +42,7 @@ class RBF(ScaledLeaf):
            [0.6065, 1.    ]])
     """
 
-    def _build(self) -> _core.Kernel:
+    def build(self) -> _core.Kernel:
         return _core.rbf(self._numbers("length_scale"))
 
     def _of_features(self) -> bool:
@@ -70,7 +70,7 @@ class Exponential(ScaledLeaf):
            [0.3679, 1.    ]])
     """
 
-    def _build(self) -> _core.Kernel:
+    def build(self) -> _core.Kernel:
         return _core.exponential(self._numbers("length_scale"))
 
     def _of_features(self) -> bool:
@@ -130,7 +130,7 @@ class Matern(Leaf):
         if not isinstance(self.product, bool | np.bool_):
             raise TypeError(f"product: expected True or False, got {self.product!r}")
 
-    def _build(self) -> _core.Kernel:
+    def build(self) -> _core.Kernel:
         make = _core.product_matern if self.product else _core.matern
         return make(float(self.nu), self._numbers("length_scale"))
 
@@ -176,7 +176,7 @@ class RationalQuadratic(Leaf):
         self.alpha_bounds = alpha_bounds
         self._check()
 
-    def _build(self) -> _core.Kernel:
+    def build(self) -> _core.Kernel:
         return _core.rational_quadratic(self._number("alpha"), self._numbers("length_scale"))
 
     def _of_features(self) -> bool:
@@ -224,7 +224,7 @@ class ExpSineSquared(Leaf):
         self.periodicity_bounds = periodicity_bounds
         self._check()
 
-    def _build(self) -> _core.Kernel:
+    def build(self) -> _core.Kernel:
         return _core.periodic(self._number("length_scale"), self._numbers("periodicity"))
 
     def _divisible(self) -> bool:
@@ -259,7 +259,7 @@ class Cosine(Leaf):
         self.periodicity_bounds = periodicity_bounds
         self._check()
 
-    def _build(self) -> _core.Kernel:
+    def build(self) -> _core.Kernel:
         return _core.cosine(self._numbers("periodicity"))
 
 
@@ -304,7 +304,7 @@ class Wendland(Leaf):
         if isinstance(self.smoothness, bool) or self.smoothness not in (0, 1, 2):
             raise ValueError(f"smoothness: expected 0, 1 or 2, got {self.smoothness!r}")
 
-    def _build(self) -> _core.Kernel:
+    def build(self) -> _core.Kernel:
         return _core.wendland(int(self.smoothness), self._numbers("length_scale"))
 
 
@@ -376,24 +376,24 @@ class SpectralMixture(Leaf):
         scales, periods = (np.asarray(numbers(getattr(self, name), name)) for name in ("length_scale", "periodicity"))
         return [(np.atleast_1d(a).tolist(), np.atleast_1d(b).tolist()) for a, b in zip(scales, periods, strict=True)]
 
-    def _build(self) -> _core.Kernel:
+    def build(self) -> _core.Kernel:
         scales, periods = zip(*self._components(), strict=True)
         return _core.spectral_mixture(self._numbers("weights"), list(scales), list(periods))
 
-    def _core_order(self) -> list[int]:
-        counts = [np.size(value) for _, value in self._own()]
+    def core_order(self) -> list[int]:
+        counts = [np.size(value) for _, value in self.own()]
         q = counts[0]
         columns = np.split(np.arange(sum(counts)), np.cumsum(counts)[:-1])
         return np.hstack([part.reshape(q, -1) for part in columns]).ravel().tolist()
 
-    def _own(self) -> Iterator[tuple[Hyperparameter, Any]]:
-        for h, value in super()._own():
+    def own(self) -> Iterator[tuple[Hyperparameter, Any]]:
+        for h, value in super().own():
             if isinstance(value, str):  # of unknown size until the data are known
                 yield Hyperparameter(h.name, h.bounds, self.n_components, True, h.prior, h.tie), value
             else:
                 yield h, value
 
-    def _resolve(self, data: Data) -> Kernel:
+    def resolve(self, data: Data) -> Kernel:
         """Start from periods between twice the spacing and the range, with the one that fits best among them."""
         q = self.n_components
         for name in self._hyper:
@@ -421,4 +421,4 @@ class SpectralMixture(Leaf):
                 changed[name] = given.replaced(value, bounds)
             else:
                 changed |= {name: value, f"{name}_bounds": bounds}
-        return self._replaced(**changed)
+        return self.replaced(**changed)

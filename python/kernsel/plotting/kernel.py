@@ -98,7 +98,7 @@ class KernelDisplay:
         if len(self.names) != d:
             raise ValueError(f"names: expected one for each of {d} columns, got {len(self.names)}")
         self.kernel = ours
-        self.of_numbers = not ours._for_objects()
+        self.of_numbers = not ours.for_objects()
         self.order_, self.matrix_ = _ordered(ours, self.X, self.of_numbers and d == 1, max_points)
         self.curves_ = _curves(ours, self.X, self.names) if self.of_numbers else {}
 
@@ -144,7 +144,7 @@ class KernelDisplay:
         model = model_in(estimator)
         kernel, points = _kernel_and_points(model)
         if X is not None:
-            reading = kernel._reading()
+            reading = kernel.reading()
             points = X if reading is None else reading.numbers(X, keep=False)
         names = column_names(model, np.shape(points)[1])
         display = cls(kernel=kernel, X=points, names=names, max_points=max_points)

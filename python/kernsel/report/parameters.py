@@ -67,7 +67,7 @@ def numbers_of(study: Study) -> list[Number]:
     square = f"{unit}²" if unit.isalpha() else f"({unit})²" if unit else ""
     units = [one.unit for one in inputs_of(study) for _ in one.places]
     found: list[Number] = []
-    for _, h, value in selection.kernel._layout():
+    for _, h, value in selection.kernel.layout():
         *path, own = h.name.split("__")
         part, columns = _owner(selection.kernel, path, study.names)
         values = np.ravel(numbers(value, h.name, positive=h.log))

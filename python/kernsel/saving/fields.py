@@ -87,7 +87,7 @@ class Writing:
 
     def predictor(self, kernel: Kernel | None) -> None:
         """Store the kernel for C++, whose names for the arrays of all regressions are the same; None if it cannot predict."""
-        text = None if kernel is None else kernel._build().json
+        text = None if kernel is None else kernel.build().json
         self.json["core_kernel"] = None if text is None else plain_json(text, "core_kernel")
 
     def value(self, name: str, value: Any) -> None:
@@ -281,7 +281,7 @@ def _with_names(kernel: Kernel, matrices: dict[str, NDArray[Any]]) -> Kernel:
     if isinstance(kernel, Precomputed):
         name = f"matrix{len(matrices)}"
         matrices[name] = np.asarray(kernel.K, dtype=np.float64)
-        return kernel._replaced(K=_Name(name))
+        return kernel.replaced(K=_Name(name))
     return kernel._each(lambda part: _with_names(part, matrices)) if isinstance(kernel, Operation) else kernel
 
 
@@ -301,8 +301,8 @@ def _kernel_of(text: str, matrices: dict[str, NDArray[Any]]) -> Kernel:
 
 def _with_arrays(kernel: Kernel) -> Kernel:
     """Return a kernel whose hyperparameters are arrays where its text has lists, as those of a fitted kernel are."""
-    values = [np.asarray(value, dtype=np.float64) if np.ndim(value) else value for _, value in kernel._own()]
-    return kernel._with_values(iter(values)) if values else kernel
+    values = [np.asarray(value, dtype=np.float64) if np.ndim(value) else value for _, value in kernel.own()]
+    return kernel.with_values(iter(values)) if values else kernel
 
 
 def _unwritable(name: str, value: Any) -> TypeError:

@@ -59,7 +59,7 @@ class Problem:
         return _core.Search(
             criterion.core(given),
             criterion.larger_is_better,
-            unknowns.kernel._build(),
+            unknowns.kernel.build(),
             self.X[rows],
             self.y[rows],
             self.noise[rows].tolist(),
@@ -199,7 +199,7 @@ class Task:
         some = None if subset is None else problem.search(working, unknowns, reach, subset)
         workspace = _core.Workspace()
         newton = (
-            isinstance(working, Likelihood) and self.optimizer in ("auto", "newton") and self.layout.kernel._build().adjustable
+            isinstance(working, Likelihood) and self.optimizer in ("auto", "newton") and self.layout.kernel.build().adjustable
         )
         if not len(reach):
             result = every.evaluate([], 0, workspace) | {"evaluations": 1}
@@ -324,12 +324,12 @@ def _seen(
 ) -> tuple[Layout, Landscape, float]:
     """Return the kernel with all set that is "auto", what the data say of its hyperparameters, and the variance of y."""
     data = Data(X, y, sample_weight, names, anchors=[])
-    resolved = kernel._resolve(data)._on_points(X)[0]
+    resolved = kernel.resolve(data).on_points(X)[0]
     layout = Layout(resolved)
     if blind(criterion) and quiet and layout.amplitudes() is None:
         # Kernel and noise are in a unit of their own, which y has no part in.
         data = Data(X, _without_unit(y), sample_weight, names, anchors=[])
-        resolved = kernel._resolve(data)._on_points(X)[0]
+        resolved = kernel.resolve(data).on_points(X)[0]
         layout = Layout(resolved)
     layout.has_values = has_values(kernel)
     return layout, landscape(layout, data.anchors or []), data.variance

@@ -22,7 +22,7 @@ class Layout:
 
     def __init__(self, kernel: Kernel) -> None:
         self.kernel = kernel
-        self.entries = kernel._layout()  # where each begins in theta, -1 if it is fixed
+        self.entries = kernel.layout()  # where each begins in theta, -1 if it is fixed
         own = [at + i if at >= 0 else -1 for at, h, _ in self.entries for i in range(h.n_elements)]
         self.places = np.array(own, dtype=np.intp)  # in theta, of each number from left to right
         free: dict[int, tuple[Hyperparameter, Any]] = {}
@@ -54,7 +54,7 @@ class Layout:
             part = theta[at : at + h.n_elements]
             part = np.exp(part) if h.log else part
             everything.append(part.reshape(np.shape(value)) if np.ndim(value) else float(part[0]))
-        return self.kernel._with_values(iter(everything))
+        return self.kernel.with_values(iter(everything))
 
     @property
     def has_priors(self) -> bool:
@@ -78,15 +78,15 @@ class Layout:
 def _factors(kernel: Kernel, begin: int) -> list[int] | None:
     """Return which of the kernel's own numbers, counted from `begin`, are such factors."""
     if isinstance(kernel, ConstantKernel | WhiteKernel):
-        return None if next(kernel._own())[0].fixed else [begin]
+        return None if next(kernel.own())[0].fixed else [begin]
     if isinstance(kernel, Columns | Warp) or (isinstance(kernel, Transform) and callable(kernel.phi)):
         return _factors(kernel.kernel, begin)
     if not isinstance(kernel, Sum | Product):
         return None
     parts: list[list[int] | None] = []
-    for operand in kernel._alike():
+    for operand in kernel.operands():
         parts.append(_factors(operand, begin))
-        begin += sum(h.n_elements for h, _ in operand._own())
+        begin += sum(h.n_elements for h, _ in operand.own())
     if isinstance(kernel, Sum):
         return None if any(part is None for part in parts) else [i for part in parts for i in part or []]
     return next((part for part in parts if part is not None), None)
@@ -94,7 +94,7 @@ def _factors(kernel: Kernel, begin: int) -> list[int] | None:
 
 def has_values(kernel: Kernel) -> bool:
     """Tell whether a kernel has numbers of its own for hyperparameters that are to be found."""
-    return any(not h.fixed and not isinstance(getattr(value, "value", value), str) for h, value in kernel._own())
+    return any(not h.fixed and not isinstance(getattr(value, "value", value), str) for h, value in kernel.own())
 
 
 class Unknowns:
@@ -128,12 +128,12 @@ class Unknowns:
         numbers_of_x = np.full(len(self.layout.theta) + 1, -1)  # the last for all that are fixed
         numbers_of_x[self.free] = np.arange(len(self.free))
         places = np.full(len(self.layout.places), -1)
-        places[self.kernel._core_order()] = numbers_of_x[self.layout.places]
+        places[self.kernel.core_order()] = numbers_of_x[self.layout.places]
         return places.tolist()
 
     def maker(self) -> Callable[[list[float]], _core.Kernel]:
         """Return a function that builds the kernel anew for hyperparameters of the core: for kernels that are functions."""
-        order = self.kernel._core_order()
+        order = self.kernel.core_order()
 
         def make(core_theta: list[float]) -> _core.Kernel:
             own = np.asarray(core_theta)[order]
@@ -143,7 +143,7 @@ class Unknowns:
                 if at >= 0:
                     theta[at : at + h.n_elements] = own[begin : begin + h.n_elements]
                 begin += h.n_elements
-            return self.kernel.clone_with_theta(theta)._build()
+            return self.kernel.clone_with_theta(theta).build()
 
         return make
 

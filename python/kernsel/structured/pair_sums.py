@@ -87,8 +87,8 @@ def pair_sums(kernel: Kernel, A: WeightedPoints, B: WeightedPoints | None) -> Ve
 
 def pair_sums_pullback(kernel: Kernel, A: WeightedPoints, B: WeightedPoints, W: Vector) -> Vector:
     """Return the gradient of sum_ij W_ij S_ij, S = pair_sums(kernel, A, B), in all hyperparameters, fixed ones included."""
-    gradient = np.zeros(sum(h.n_elements for h, _ in kernel._own()))
-    core, order = kernel._build(), kernel._core_order()
+    gradient = np.zeros(sum(h.n_elements for h, _ in kernel.own()))
+    core, order = kernel.build(), kernel.core_order()
     for left in A.parts():
         for right in B.parts():
             spread = W.take(right.owners, axis=1).take(left.owners, axis=0) * np.outer(left.weights, right.weights)

@@ -34,7 +34,7 @@ class KernelOfPairs(ObjectKernel):
         """Return the points of objects with their weights."""
 
     def _check(self) -> None:
-        if not isinstance(self.kernel, Kernel) or self.kernel._for_objects():
+        if not isinstance(self.kernel, Kernel) or self.kernel.for_objects():
             raise TypeError(f"kernel: expected a kernel of vectors, got {self.kernel!r}")
         if _has_noise(self.kernel):
             raise ValueError(f"kernel: expected a kernel without noise, got {self.kernel!r}; noise is of the sets")
@@ -46,19 +46,19 @@ class KernelOfPairs(ObjectKernel):
     def _children(self) -> list[Kernel]:
         return []  # of the points of this one
 
-    def _own(self) -> Iterator[tuple[Hyperparameter, Any]]:
-        for h, value in self.kernel._own():
+    def own(self) -> Iterator[tuple[Hyperparameter, Any]]:
+        for h, value in self.kernel.own():
             yield h.within("", 0, "kernel__"), value
 
-    def _with_values(self, values: Iterator[Any]) -> Self:
-        return self._replaced(kernel=self.kernel._with_values(values))
+    def with_values(self, values: Iterator[Any]) -> Self:
+        return self.replaced(kernel=self.kernel.with_values(values))
 
-    def _resolve(self, data: Data) -> Kernel:
+    def resolve(self, data: Data) -> Kernel:
         """Set what is "auto" from the points of all objects."""
         assert self._pool is not None
         encoded = [part for found, _, i in self._pool.runs(data.X) for part in self._some(found, i)]
         points = self._points(encoded).points
-        return self._replaced(kernel=self.kernel._resolve(Data(points, None, None, None, data.ties, data.anchors)))
+        return self.replaced(kernel=self.kernel.resolve(Data(points, None, None, None, data.ties, data.anchors)))
 
     def _table(self, X: Any, Z: Any, derivative: bool) -> Table:
         del derivative
@@ -77,7 +77,7 @@ class KernelOfPairs(ObjectKernel):
 
     def _ready_kernel(self, X: Any) -> Kernel:
         """Return the kernel of points as it can be built."""
-        return self.kernel._on_points(self._points(X[:1]).points)[0] if self.kernel._curious() else self.kernel
+        return self.kernel.on_points(self._points(X[:1]).points)[0] if self.kernel.must_see_points() else self.kernel
 
 
 def _has_noise(kernel: Kernel) -> bool:

@@ -100,8 +100,8 @@ class Spectrum(StringKernel):
                 f"mismatches: expected fewer than the letters of a word, got {self.mismatches!r} of {self.length!r}"
             )
 
-    def _alternatives(self) -> list[Kernel]:
-        every: list[Any] = super()._alternatives()
+    def alternatives(self) -> list[Kernel]:
+        every: list[Any] = super().alternatives()
         return [one for one in every if one.mismatches < one.length]
 
     def _learn(self, X: Any) -> Any:
@@ -286,7 +286,7 @@ class LocalAlignment(StringKernel):
         if not derivative:
             return np.asarray(local_alignment_gram(X, Z, **self._options())), []
         values, slopes = local_alignment_gram(X, Z, **self._options(), derivative=True)
-        names = [h.name for h, _ in self._own()]  # without those that are zero
+        names = [h.name for h, _ in self.own()]  # without those that are zero
         return values, [slope for name, slope in zip(self._hyper, slopes, strict=True) if name in names]
 
     def _diagonal_of(self, X: Any) -> Matrix:
