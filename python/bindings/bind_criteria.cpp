@@ -1,16 +1,18 @@
+#include "bind_criteria.hpp"
+
 #include <pybind11/stl.h>
 
 #include "arrays.hpp"
-#include "bind_criteria.hpp"
 #include "compute.hpp"
 #include "errors.hpp"
 #include "functions.hpp"
-#include "kernsel/criteria.hpp"
 #include "module.hpp"
 
 namespace py = pybind11;
 namespace criteria = kernsel::criteria;
+using kernsel::Criterion;
 using kernsel::Evaluation;
+using kernsel::Groups;
 using kernsel::Index;
 using kernsel::Kernel;
 
@@ -24,7 +26,7 @@ py::array_t<double> array(const std::vector<double>& values, Index rows, Index c
   return out;
 }
 
-py::dict evaluate(const AnyCriterion& criterion, const Kernel& k, const py::object& X, const py::object& y,
+py::dict evaluate(const Criterion& criterion, const Kernel& k, const py::object& X, const py::object& y,
                   const py::object& noise, const py::object& trend, const py::object& weights, bool gradient,
                   Workspace& workspace) {
   Input x(X, "X", 2), targets(y, "y", 0), basis(trend, "trend", 2);
@@ -45,8 +47,7 @@ py::dict evaluate(const AnyCriterion& criterion, const Kernel& k, const py::obje
   compute([&] {
     const std::unique_lock<std::shared_mutex> lock(mutex);
     const FactorLock::Use use(&workspace.lock);
-    if (criterion.folds.count > 0) return kernsel::evaluate(k, problem, criterion.folds, order, workspace.tiles, out);
-    return kernsel::evaluate(k, problem, criterion.criterion, order, workspace.tiles, out);
+    return kernsel::evaluate(k, problem, criterion, order, *workspace.factor, out);
   });
   const Index n = x.rows(), m = targets.one_dimensional() ? -1 : targets.cols();
   py::dict result;
@@ -58,48 +59,22 @@ py::dict evaluate(const AnyCriterion& criterion, const Kernel& k, const py::obje
   result["dual_coef"] = array(out.c, n, m);
   result["noise"] = array(out.noise, n, -1);
   result["precision"] = out.precision.empty() ? py::object(py::none()) : py::object(array(out.precision, n, -1));
-  result["gradient"] = gradient ? py::object(array(out.gradient, Index(out.gradient.size()), -1)) : py::object(py::none());
-  result["noise_gradient"] = gradient ? py::object(array(out.noise_gradient, n, -1)) : py::object(py::none());
+  result["gradient"] =
+      gradient ? py::object(array(out.gradient.theta, Index(out.gradient.theta.size()), -1)) : py::object(py::none());
+  result["noise_gradient"] = gradient ? py::object(array(out.gradient.noise, n, -1)) : py::object(py::none());
   return result;
 }
 
 // What a criterion sees of P, the inverse: P y, its diagonal, or the blocks of groups of points.
-const char* seen_by(const AnyCriterion& criterion) {
-  if (criterion.folds.count > 0) return "blocks";
-  return criterion.criterion.sees_precision ? "diagonal" : "products";
-}
-
-std::vector<double> copied(const py::object& values, const char* name) {
-  Input input(values, name, 1);
-  input.to(false);
-  const kernsel::View<const double> from = input.view<double>();
-  std::vector<double> copy(static_cast<std::size_t>(from.rows));
-  for (Index i = 0; i < from.rows; ++i) copy[static_cast<std::size_t>(i)] = from(i, 0);
-  return copy;
-}
-
-// The value of a criterion for a fit that has been made. Criteria that see products only need no precision and no noise, and
-// those that see blocks need more of P than this.
-double value_of_fit(const AnyCriterion& criterion, const py::object& y, const py::object& dual_coef,
-                    const py::object& precision, const py::object& noise, Index trend, double log_det, double log_det_trend) {
-  Input targets(y, "y", 2), c(dual_coef, "dual_coef", 2);
-  targets.to(false);
-  c.to(false);
-  const std::vector<double> diagonal = copied(precision, "precision"), variances = copied(noise, "noise");
-  const auto n = static_cast<std::size_t>(c.rows());
-  const bool complete = !criterion.criterion.sees_precision || (diagonal.size() == n && variances.size() == n);
-  if (criterion.folds.count > 0 || targets.rows() != c.rows() || targets.cols() != c.cols() || !complete)
-    raise_value_error("value_of_fit: these are not the parts of one fit that the criterion needs");
-  const kernsel::Fit fit{targets.view<double>(), c.view<double>(), diagonal.data(), variances.data(), nullptr, trend, log_det,
-                         log_det_trend};
-  kernsel::Partials partials;
-  compute([&] { return kernsel::apply(criterion.criterion, fit, partials); });
-  return partials.unit * partials.value;
+const char* seen_by(const Criterion& criterion) {
+  const kernsel::Request& request = criterion.request;
+  if (request.left_out && !request.groups.alone()) return "blocks";
+  return request.diagonal || request.left_out ? "diagonal" : "products";
 }
 
 // loss(residuals, variances) returns three arrays: values, derivatives in the residual, derivatives in the variance.
 criteria::PointLoss point_loss(const py::object& loss) {
-  return [loss = shared_object(loss)](Index count, const double* r, const double* v, criteria::Loss* out) {
+  const auto f = [loss = shared_object(loss)](Index count, const double* r, const double* v, criteria::Loss* out) {
     const py::gil_scoped_acquire gil;
     const auto given = [count](const double* values) {
       auto copy = new_array<double>(count);
@@ -118,21 +93,23 @@ criteria::PointLoss point_loss(const py::object& loss) {
     }
     for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) out[i] = {parts[0][i], parts[1][i], parts[2][i]};
   };
+  return {f, false, true, false};
 }
 
-AnyCriterion leave_one_out(const std::string& loss, double width, const py::object& function, bool sum, bool profiled) {
+Criterion leave_out(const std::string& loss, double width, const py::object& function, bool sum, bool profiled,
+                    std::vector<Index> groups, Index count) {
   const criteria::PointLoss f = !function.is_none()     ? point_loss(function)
                                 : loss == "squared"     ? criteria::squared()
                                 : loss == "log_density" ? criteria::log_density()
                                 : loss == "crps"        ? criteria::crps()
                                                         : criteria::smooth_absolute(width);
-  return {criteria::leave_one_out(f, sum, profiled), {}};
+  return criteria::leave_out(f, {std::move(groups), count}, sum, profiled);
 }
 
 }  // namespace
 
 void bind_criteria(py::module_& module) {
-  py::class_<AnyCriterion>(module, "Criterion").def_property_readonly("sees", &seen_by);
+  py::class_<Criterion>(module, "Criterion").def_property_readonly("sees", &seen_by);
   py::class_<Workspace>(module, "Workspace")  // whole as soon as it is new
       .def_static("__new__", [](const py::object&) { return std::make_unique<Workspace>(); })
       .def(py::init<>());
@@ -142,26 +119,19 @@ void bind_criteria(py::module_& module) {
         const criteria::Scale which = scale == "known"  ? criteria::Scale::known
                                       : scale == "each" ? criteria::Scale::each
                                                         : criteria::Scale::shared;
-        return AnyCriterion{criteria::likelihood(restricted, which), {}};
+        return criteria::likelihood(restricted, which);
       },
       py::arg("restricted"), py::arg("scale"));
-  module.def("leave_one_out", &leave_one_out, py::arg("loss"), py::arg("width"), py::arg("function"), py::arg("sum"),
-             py::arg("profiled"));
-  module.def("generalized_cross_validation", [] { return AnyCriterion{criteria::generalized_cross_validation(), {}}; });
+  module.def("leave_out", &leave_out, py::arg("loss"), py::arg("width"), py::arg("function"), py::arg("sum"),
+             py::arg("profiled"), py::arg("groups") = std::vector<Index>(), py::arg("count") = 0);
   module.def(
-      "unbiased_risk",
-      [](std::vector<double> variance) {
-        return AnyCriterion{criteria::unbiased_risk(std::move(variance)), {}};
+      "joint_log_density",
+      [](std::vector<Index> groups, Index count) {
+        return criteria::joint_log_density({std::move(groups), count});
       },
-      py::arg("variance"));
-  module.def(
-      "leave_groups_out",
-      [](std::vector<Index> fold, Index count, bool log_density) {
-        return AnyCriterion{{}, {std::move(fold), count, log_density}};
-      },
-      py::arg("fold"), py::arg("count"), py::arg("log_density"));
+      py::arg("groups"), py::arg("count"));
+  module.def("generalized_cross_validation", &criteria::generalized_cross_validation);
+  module.def("unbiased_risk", &criteria::unbiased_risk, py::arg("variance"));
   module.def("evaluate", &evaluate, py::arg("criterion"), py::arg("kernel"), py::arg("X"), py::arg("y"), py::arg("noise"),
              py::arg("trend"), py::arg("weights"), py::arg("gradient"), py::arg("workspace"));
-  module.def("value_of_fit", &value_of_fit, py::arg("criterion"), py::arg("y"), py::arg("dual_coef"), py::arg("precision"),
-             py::arg("noise"), py::arg("trend"), py::arg("log_det"), py::arg("log_det_trend"));
 }

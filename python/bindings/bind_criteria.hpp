@@ -1,16 +1,12 @@
 #pragma once
 
+#include <memory>
+
 #include "bind_factor.hpp"
-#include "kernsel/criteria.hpp"
+#include "kernsel/factor.hpp"
 
-// A criterion of either form.
-struct AnyCriterion {
-  kernsel::Criterion criterion;
-  kernsel::Folds folds;
-};
-
-// Memory that evaluations share, one after the other.
+// A factor of the kernel matrix that evaluations share, one after the other: its memory is kept.
 struct Workspace {
-  kernsel::LowerTiles<double> tiles;
+  std::unique_ptr<kernsel::Factor> factor = kernsel::dense_factor();
   FactorLock lock;
 };

@@ -7,7 +7,7 @@
 #include <shared_mutex>
 #include <vector>
 
-#include "kernsel/factor.hpp"
+#include "kernsel/cholesky.hpp"
 
 // Methods of a factor run without the GIL, so reading and changing it are kept apart by a lock of its own.
 class FactorLock {

@@ -104,10 +104,18 @@ class Criterion:
 class Workspace: ...
 
 def likelihood(restricted: bool, scale: str) -> Criterion: ...
-def leave_one_out(loss: str, width: float, function: Callable[..., Any] | None, sum: bool, profiled: bool) -> Criterion: ...  # noqa: A002
+def leave_out(
+    loss: str,
+    width: float,
+    function: Callable[..., Any] | None,
+    sum: bool,  # noqa: A002
+    profiled: bool,
+    groups: list[int] = ...,
+    count: int = ...,
+) -> Criterion: ...
+def joint_log_density(groups: list[int], count: int) -> Criterion: ...
 def generalized_cross_validation() -> Criterion: ...
 def unbiased_risk(variance: list[float]) -> Criterion: ...
-def leave_groups_out(fold: list[int], count: int, log_density: bool) -> Criterion: ...
 def evaluate(
     criterion: Criterion,
     kernel: Kernel,
@@ -119,49 +127,100 @@ def evaluate(
     gradient: bool,
     workspace: Workspace,
 ) -> dict[str, Any]: ...
-def value_of_fit(
-    criterion: Criterion,
-    y: ArrayLike,
-    dual_coef: ArrayLike,
-    precision: ArrayLike,
-    noise: ArrayLike,
-    trend: int,
-    log_det: float,
-    log_det_trend: float,
-) -> float: ...
+
+class Posterior:
+    @staticmethod
+    def condition(
+        kernel: Kernel,
+        X: NDArray[np.float64],
+        y: NDArray[np.float64],
+        noise: NDArray[np.float64],
+        trend: object,
+        count: int,
+        factor: NDArray[np.float64],
+    ) -> Posterior: ...
+    @staticmethod
+    def latent(
+        kernel: Kernel,
+        X: NDArray[np.float64],
+        weights: NDArray[np.float64],
+        factor: CholeskyFloat64,
+        root: list[float],
+    ) -> Posterior: ...
+    @staticmethod
+    def of_root(
+        kernel: Kernel, X: NDArray[np.float64], weights: NDArray[np.float64], root: NDArray[np.float64]
+    ) -> Posterior: ...
+    def mean(self, X: ArrayLike) -> NDArray[np.float64]: ...
+    def variance(self, X: ArrayLike) -> NDArray[np.float64]: ...
+    def covariance(self, X: ArrayLike) -> NDArray[np.float64]: ...
+    def mean_gradient(self, X: ArrayLike) -> NDArray[np.float64]: ...
+    def variance_gradient(self, X: ArrayLike) -> NDArray[np.float64]: ...
+    def leave_one_out(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]: ...
+    def value(self, criterion: Criterion) -> float: ...
+    def append(self, X: NDArray[np.float64], y: NDArray[np.float64], noise: NDArray[np.float64]) -> None: ...
+    def remove(self, i: int) -> None: ...
+    def set_kernel(self, kernel: Kernel) -> None: ...
+    def lower(self) -> NDArray[np.float64]: ...
+    log_det: float
+    log_det_trend: float
+    X: NDArray[np.float64]
+    y: NDArray[np.float64]
+    noise: NDArray[np.float64]
+    basis: NDArray[np.float64]
+    weights: NDArray[np.float64]
+    beta: NDArray[np.float64]
+
+class Statistics:
+    def __init__(self, X: ArrayLike, y: ArrayLike, weights: list[float]) -> None: ...
+    ranges: NDArray[np.float64]
+    spacings: NDArray[np.float64]
+    spreads: NDArray[np.float64]
+    sizes: NDArray[np.float64]
+    relevance: NDArray[np.float64]
+    variance: float
+    def propose(self, rule: str) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]: ...
 
 class Search:
     def __init__(
         self,
-        criterion: Criterion,
-        larger_is_better: bool,
         kernel: Kernel,
-        X: ArrayLike,
-        y: ArrayLike,
-        noise: list[float],
-        jitter: float,
-        trend: ArrayLike,
+        X: NDArray[np.float64],
+        y: NDArray[np.float64],
+        trend: NDArray[np.float64],
         weights: list[float],
-        bounds: list[Any],
-        place: list[int],
-        noise_place: int,
-        reach: list[float],
-        make: Callable[..., Any] | None,
-        prior: Callable[..., Any] | None,
+        noise: dict[str, object],
+        criterion: Callable[[NDArray[np.intp]], Criterion],
+        scale_free: Callable[[NDArray[np.intp]], Criterion] | None,
+        same_for_any_points: bool,
+        space: dict[str, object],
+        make: Callable[[list[float]], Kernel] | None,
+        prior: Callable[[list[float]], tuple[float, list[float]]] | None,
+        options: dict[str, object],
     ) -> None: ...
-    def evaluate(self, x: list[float], order: int, workspace: Workspace) -> dict[str, Any]: ...
-    def run(
-        self,
-        some: Search | None,
-        starts: list[list[float]],
-        evaluations: int,
-        seconds: float,
-        coarse: float,
-        fine: float,
-        progress: Callable[..., Any] | None,
-        workspace: Workspace,
-        polished: int = 1,
-    ) -> dict[str, Any]: ...
+    starts: list[NDArray[np.float64]]
+    bounds: tuple[NDArray[np.float64], NDArray[np.float64]]
+    def evaluate(self, x: list[float], gradient: bool) -> dict[str, Any]: ...
+    def finish(self, x: list[float]) -> dict[str, Any]: ...
+    def run(self) -> dict[str, Any]: ...
+
+def minimize(
+    all: Callable[[NDArray[np.float64], bool], tuple[float, ArrayLike] | None],  # noqa: A002
+    some: Callable[[NDArray[np.float64], bool], tuple[float, ArrayLike] | None] | None,
+    lower: list[float],
+    upper: list[float],
+    starts: list[list[float]],
+    options: dict[str, Any],
+) -> dict[str, Any]: ...
+def starting_points(
+    anchors: list[tuple[str, int, int, bool, Statistics]],
+    theta: list[float],
+    variance: float,
+    noise: bool,
+    random: int,
+    shift: float,
+) -> list[NDArray[np.float64]]: ...
+def least_jitter(n: int) -> float: ...
 
 class SupportSolver:
     def __init__(self, kernel: Kernel, X: ArrayLike, megabytes: float) -> None: ...

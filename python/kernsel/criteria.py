@@ -57,12 +57,12 @@ class Criterion(ABC):
     larger_is_better: ClassVar[bool] = False
     divides: ClassVar[bool] = False  # by the diagonal of P, which must not be zero
     adds_prior: ClassVar[bool] = False  # of the hyperparameters
-    of_any_points: ClassVar[bool] = True  # does it mean the same for some of the points?
+    same_for_any_points: ClassVar[bool] = True  # is it defined for a subset of the points, too?
 
     @property
-    def positive(self) -> bool:
-        """Tell whether it is a positive number, so that its logarithm can be taken."""
-        return False
+    def sees_scale(self) -> bool:
+        """Tell whether it changes if kernel and noise are multiplied by a number."""
+        return self.without_scale() is not self
 
     def without_scale(self) -> Criterion | None:
         """Return the criterion that does not change if kernel and noise are multiplied by a number, this one at its best.
@@ -201,18 +201,18 @@ class LeaveOneOut(Criterion):
     def core(self, given: Given) -> _core.Criterion:
         """Return the same for the C++ core."""
         if callable(self.loss):
-            return _core.leave_one_out("", 0.0, self.loss, False, bool(self.profiled))
+            return _core.leave_out("", 0.0, self.loss, False, bool(self.profiled))
         if self.loss not in ("squared", "log_density", "crps", "absolute"):
             raise ValueError(f'loss: expected "squared", "log_density", "crps", "absolute" or a function, got {self.loss!r}')
         if not isinstance(self.smoothing, Real) or not self.smoothing > 0:
             raise ValueError(f"smoothing: expected a positive number, got {self.smoothing!r}")
         width = float(self.smoothing) * (float(np.std(given.y)) or 1.0)
-        return _core.leave_one_out(self.loss, width, None, self.loss == "log_density", bool(self.profiled))
+        return _core.leave_out(self.loss, width, None, self.loss == "log_density", bool(self.profiled))
 
     @property
-    def positive(self) -> bool:
-        """True for the losses that are."""
-        return self.loss in ("squared", "absolute", "crps")
+    def sees_scale(self) -> bool:
+        """True for losses of the variances."""
+        return not self.profiled and self.loss not in ("squared", "absolute")
 
     def without_scale(self) -> Criterion | None:
         """Return the same with the best factor of the variances: losses of the residuals alone do not see any."""
@@ -241,11 +241,6 @@ class GeneralizedCrossValidation(Criterion):
         """Return the same for the C++ core."""
         del given
         return _core.generalized_cross_validation()
-
-    @property
-    def positive(self) -> bool:
-        """True."""
-        return True
 
     def without_scale(self) -> Criterion | None:
         """Return itself: it does not see a common factor of kernel and noise."""
@@ -318,7 +313,7 @@ class GroupsOut(Criterion):
 
     folds: Any = 5
     log_density: bool = False
-    of_any_points: ClassVar[bool] = False
+    same_for_any_points: ClassVar[bool] = False
 
     @property
     def larger_is_better(self) -> bool:  # type: ignore[override]
@@ -332,12 +327,9 @@ class GroupsOut(Criterion):
     def core(self, given: Given) -> _core.Criterion:
         """Return the same for the C++ core."""
         labels, count = groups(self.folds, given)
-        return _core.leave_groups_out(labels.tolist(), count, bool(self.log_density))
-
-    @property
-    def positive(self) -> bool:
-        """True for squares."""
-        return not self.log_density
+        if self.log_density:
+            return _core.joint_log_density(labels.tolist(), count)
+        return _core.leave_out("squared", 0.0, None, False, False, labels.tolist(), count)
 
     def without_scale(self) -> Criterion | None:
         """Return itself for squares, which do not see a common factor of kernel and noise."""

@@ -194,7 +194,7 @@ def loo(kernel: Kernel, X: Points, y: ArrayLike, *, noise: float | ArrayLike = 0
     ours, points, targets = _checked(kernel, X, y, trend)
     H = trend_matrix(trend, points)
     require_leverage_below_one(H)
-    squared = _core.leave_one_out("squared", 0.0, None, False, False)
+    squared = _core.leave_out("squared", 0.0, None, False, False)
     variances = _variances(noise, len(points))
     fit = _core.evaluate(squared, ours.build(), points, targets, variances, H, None, False, _core.Workspace())
     precision = fit["precision"]

@@ -15,12 +15,12 @@ from sklearn.gaussian_process import kernels as sk
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from kernsel import _core
 from kernsel.blas import with_one_blas_thread
-from kernsel.conditional import Conditional, require_memory
 from kernsel.criteria import Criterion, Likelihood, Loss, criterion_named
 from kernsel.evaluation import evaluate
 from kernsel.guarded import changes, reads
-from kernsel.kernels import ConstantKernel, Kernel, Matern, WhiteKernel
+from kernsel.kernels import ConstantKernel, Kernel, Matern
 from kernsel.kernels.algebra import as_kernel
 from kernsel.kernels.automatic import Data
 from kernsel.kernels.objects import Points
@@ -34,10 +34,10 @@ from kernsel.points import (
     require_squares,
     training_points,
 )
+from kernsel.posterior import Posterior, require_memory
 from kernsel.process_data import needs_no_conversion, of_observations, require_function, require_variances, variances
-from kernsel.selection import Budget, Selection, choose, explained
+from kernsel.selection import Budget, Selection, choose, explained, require_few_if_interrupted
 from kernsel.selection.progress import CallbackSupport, watched, with_callbacks
-from kernsel.selection.task import least_jitter, require_few_if_interrupted
 from kernsel.trend import Trend, require_leverage_below_one, require_trend_of_objects, trend_matrix
 
 __all__ = ["GaussianProcessRegressor"]
@@ -222,7 +222,7 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
         except np.linalg.LinAlgError as error:
             raise self._singular(kernel, error) from error
         if selection.interrupt is not None:
-            for name in ("_conditional", "kernel_"):
+            for name in ("posterior_", "kernel_"):
                 self.__dict__.pop(name, None)
             self.selection_: Selection = selection
             require_few_if_interrupted(selection.interrupt, len(y))
@@ -233,7 +233,7 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
         while True:
             diagonal = np.broadcast_to(known * factor + found + jitter, (len(y),)).astype(np.float64)
             try:
-                posterior = Conditional(fitted_kernel, X, targets, diagonal, trend)
+                posterior = Posterior(fitted_kernel, X, targets, diagonal, trend)
                 break
             except np.linalg.LinAlgError as error:
                 if not isinstance(self.alpha, str) or not 0 < jitter < 50 * selection.jitter * factor:
@@ -258,7 +258,7 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
         self._y_train_mean, self._y_train_std = mean, spread
         self._flat = y.ndim == 1 or y.shape[1] == 1
         self._restricted = isinstance(criterion, Likelihood) and criterion.restricted
-        self._conditional = posterior
+        self.posterior_ = posterior
         self._set_fitted()
         if selection.interrupt is not None:
             raise selection.interrupt
@@ -273,23 +273,23 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
         are evaluated when this is first asked for.
         """
         check_is_fitted(self, "kernel_")
-        return self._conditional.value_of(self._criterion_used)
+        return self.posterior_.value_of(self._criterion_used)
 
     def _set_fitted(self) -> None:
         """Set the attributes that follow from the factorization."""
-        posterior = self._conditional
+        posterior = self.posterior_
         n, m = posterior.y.shape
         freedom = n - posterior.H.shape[1] if self._restricted else n
         self.scale_ = np.ones(m)
         if self.scale == "each":
-            each = np.einsum("ik,ik->k", posterior.y, posterior.c) / max(freedom, 1)
+            each = np.einsum("ik,ik->k", posterior.y, posterior.weights) / max(freedom, 1)
             self.scale_ = np.where((each > 0) & ~explained(posterior.y, posterior.H), each, 1.0)
         self.X_train_ = posterior.X
         self.y_train_ = self._shaped(posterior.y)
-        self.alpha_ = self._shaped(posterior.c)
+        self.alpha_ = self._shaped(posterior.weights)
         self.beta_ = self._shaped(posterior.beta)
         self.log_marginal_likelihood_value_ = posterior.log_likelihood(self.scale_, restricted=self._restricted)
-        self.__dict__.pop("_precision", None)
+        self.__dict__.pop("_points_left_out", None)
 
     def _evaluate_criterion(self) -> None:
         """Make `criterion_value_` known before the data change: it is that of the fit."""
@@ -326,7 +326,7 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
         """
         if return_std and return_cov:
             raise RuntimeError("At most one of return_std or return_cov can be requested.")
-        fitted = hasattr(self, "_conditional")
+        fitted = hasattr(self, "posterior_")
         if fitted and not return_cov and (parts := in_parts(self.kernel_, X)) is not None:
             return _stacked([self.predict(part, return_std, noisy=noisy) for part in parts])
         if not fitted:
@@ -342,7 +342,7 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
             extra = of_observations(noise, alpha) if noisy else 0.0
         else:
             Z = np.asarray(new_points(self, self.kernel_, X, dtype=np.float64, ensure_2d=True))
-            mean = self._conditional.mean(Z) * self._y_train_std + self._y_train_mean
+            mean = self.posterior_.mean(Z) * self._y_train_std + self._y_train_mean
             factor, flat = self.scale_ * self._y_train_std**2, self._flat
             extra = of_observations(self.noise_, self._alpha_known) if noisy else 0.0
         least = self.jitter_ if fitted else 0.0
@@ -351,10 +351,10 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
         if not (return_std or return_cov):
             return mean
         if return_std:
-            variance = self._conditional.variance(Z) if fitted else np.asarray(kernel.diag(Z))
+            variance = self.posterior_.variance(Z) if fitted else np.asarray(kernel.diag(Z))
             std = np.sqrt(np.multiply.outer(np.maximum(variance, least) + extra, factor))
             return mean, std[:, 0] if flat else std
-        cov = self._conditional.covariance(Z) if fitted else np.asarray(kernel(Z))
+        cov = self.posterior_.covariance(Z) if fitted else np.asarray(kernel(Z))
         np.fill_diagonal(cov, np.maximum(np.diag(cov), least) + extra)
         covariance = np.multiply.outer(cov, factor)
         return mean, covariance[:, :, 0] if flat else covariance
@@ -388,12 +388,12 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
         if reading_of(self.kernel_) is not None:
             raise ValueError(f"X: there are no derivatives in points that are objects, which {self.kernel_} is of")
         Z = np.asarray(validate_data(self, X, dtype=np.float64, reset=False))
-        slopes = self._conditional.mean_gradient(Z) * self._y_train_std
+        slopes = self.posterior_.mean_gradient(Z) * self._y_train_std
         if not return_std:
             return slopes[..., 0] if self._flat else slopes
         factor = np.sqrt(self.scale_) * self._y_train_std
-        std = np.sqrt(np.maximum(self._conditional.variance(Z), self.jitter_))
-        half = self._conditional.variance_gradient(Z) / (2 * np.where(std > 0, std, np.inf)[:, None])
+        std = np.sqrt(np.maximum(self.posterior_.variance(Z), self.jitter_))
+        half = self.posterior_.variance_gradient(Z) / (2 * np.where(std > 0, std, np.inf)[:, None])
         of_std = np.multiply.outer(half, factor)
         return (slopes[..., 0], of_std[..., 0]) if self._flat else (slopes, of_std)
 
@@ -450,7 +450,7 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
         kernel = self.kernel_.clone_with_theta(np.asarray(theta, dtype=np.float64))
         if not clone_kernel:
             self.kernel_ = kernel
-        posterior = self._conditional
+        posterior = self.posterior_
         try:
             found = evaluate(
                 Likelihood(restricted=self._restricted, scale="each" if self.scale == "each" else "known"),
@@ -490,7 +490,7 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
         """
         check_is_fitted(self, "kernel_")
         Z = np.asarray(new_points(self, self.kernel_, X, keep=True, dtype=np.float64))
-        posterior = self._conditional
+        posterior = self.posterior_
         outputs = posterior.y.shape[1]
         values = np.asarray(check_array(y, dtype=np.float64, ensure_2d=False, input_name="y"))
         if values.shape != (len(Z), outputs) and not (outputs == 1 and values.shape == (len(Z),)):
@@ -531,13 +531,13 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
         self : GaussianProcessRegressor
         """
         check_is_fitted(self, "kernel_")
-        n = len(self._conditional.X)
+        n = len(self.posterior_.X)
         if not isinstance(i, Integral) or isinstance(i, bool) or not -n <= i < n:
             raise IndexError(f"i: expected a number from {-n} to {n - 1}, got {i!r}")
-        if n <= max(self._conditional.H.shape[1], 1):
+        if n <= max(self.posterior_.H.shape[1], 1):
             raise ValueError("i: without this point too few would be left")
         self._evaluate_criterion()
-        self._conditional.remove(int(i))
+        self.posterior_.remove(int(i))
         if np.ndim(self.noise_):
             self.noise_ = np.delete(self.noise_, int(i))
         if np.ndim(self._alpha_known):
@@ -550,23 +550,23 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
     def L_(self) -> NDArray[np.float64]:  # noqa: N802
         """The lower Cholesky factor of the kernel matrix with all that is on its diagonal, shape (n, n)."""
         check_is_fitted(self, "kernel_")
-        return self._conditional.factor.lower()
+        return self.posterior_.lower()
 
     @property
     @reads
     def loo_residuals_(self) -> NDArray[np.float64]:
         """Of each point the error of its prediction from the others, c_i / P_ii, shape (n,) or (n, n_targets)."""
         check_is_fitted(self, "kernel_")
-        require_leverage_below_one(self._conditional.H)
-        return self._shaped(self._conditional.c / self._diagonal_of_P()[:, None] * self._y_train_std)
+        require_leverage_below_one(self.posterior_.H)
+        return self._shaped(self._left_out()[0] * self._y_train_std)
 
     @property
     @reads
     def loo_std_(self) -> NDArray[np.float64]:
         """Of each point the standard deviation of that error, P_ii^(-1/2), shape (n,) or (n, n_targets)."""
         check_is_fitted(self, "kernel_")
-        require_leverage_below_one(self._conditional.H)
-        std = np.multiply.outer(self._diagonal_of_P() ** -0.5, np.sqrt(self.scale_) * self._y_train_std)
+        require_leverage_below_one(self.posterior_.H)
+        std = np.multiply.outer(np.sqrt(self._left_out()[1]), np.sqrt(self.scale_) * self._y_train_std)
         return self._shaped(std)
 
     @property
@@ -574,12 +574,13 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
     def leverage_(self) -> NDArray[np.float64]:
         """Of each point how much of its own value goes into the fit there, 1 - N_i P_ii, shape (n,)."""
         check_is_fitted(self, "kernel_")
-        return np.asarray(1 - self._conditional.total_noise() * self._diagonal_of_P())
+        return self._left_out()[2]
 
-    def _diagonal_of_P(self) -> Vector:  # noqa: N802
-        if not hasattr(self, "_precision"):
-            self._precision = self._conditional.precision()
-        return self._precision
+    def _left_out(self) -> tuple[Vector, Vector, Vector]:
+        """Return the residual, its variance and the leverage of each point, computed once."""
+        if not hasattr(self, "_points_left_out"):
+            self._points_left_out = self.posterior_.leave_one_out()
+        return self._points_left_out
 
     def _shaped(self, values: Vector) -> Vector:
         return values[:, 0] if self._flat else values
@@ -677,16 +678,15 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
         """Return the hyperparameters to use."""
         if self.optimizer is None:
             return _as_it_is(criterion, kernel, X, targets, known, unknown, self.alpha, self.feature_names())
-        # The search has one factor for all noise. With alpha beside it, what is to be found is a kernel of its own.
-        beside = unknown and bool(np.any(known))
         with watched(self, self.verbose, self.max_evaluations) as tell:
-            selection = choose(
+            return choose(
                 criterion,
-                kernel + WhiteKernel("auto") if beside else kernel,
+                kernel,
                 X,
                 targets,
-                noise="auto" if unknown and not beside else known,
-                jitter="auto" if isinstance(self.alpha, str) else 0.0,
+                noise=known,
+                finds_noise=unknown,
+                jitter=None if isinstance(self.alpha, str) else 0.0,
                 trend=trend,
                 names=self.feature_names(),
                 optimizer={"fmin_l_bfgs_b": "l-bfgs-b"}.get(str(self.optimizer), self.optimizer),
@@ -694,7 +694,6 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
                 random_state=self.random_state,
                 budget=Budget(self.max_evaluations, np.inf if self.max_seconds is None else self.max_seconds, tell),
             )
-        return _without_white(selection) if beside else selection
 
     def _singular(self, kernel: Kernel, error: Exception) -> np.linalg.LinAlgError:
         shown = self.kernel if isinstance(self.kernel, sk.Kernel) else kernel
@@ -717,21 +716,8 @@ def _as_it_is(
     resolved = kernel.resolve(data).on_points(X)[0]
     noise = float(np.mean(data.proposal("noise").start)) if unknown else np.nan
     noiseless = isinstance(alpha, str) and not unknown and not np.any(known)
-    jitter = least_jitter(len(X)) * float(np.mean(resolved.diag(X[:1000]))) if noiseless else 0.0
+    jitter = _core.least_jitter(len(X)) * float(np.mean(resolved.diag(X[:1000]))) if noiseless else 0.0
     return Selection(resolved, noise, jitter, criterion, float("nan"))
-
-
-def _without_white(selection: Selection) -> Selection:
-    """Return a selection of kernel + WhiteKernel as one of the kernel, with the noise beside it."""
-    both: Any = selection.kernel
-    names = {"k2__noise_level": "noise"}
-    return replace(
-        selection,
-        kernel=both.k1,
-        noise=float(both.k2.noise_level),
-        at_bounds=[names.get(name, name.removeprefix("k1__")) for name in selection.at_bounds],
-        flat=[names.get(name, name.removeprefix("k1__")) for name in selection.flat],
-    )
 
 
 def _stacked(parts: list[Any]) -> NDArray[Any] | tuple[NDArray[Any], NDArray[Any]]:

@@ -18,15 +18,14 @@ from kernsel.criteria import (
     criterion_named,
 )
 from kernsel.kernel_machine import KernelMachine, TrainingData
-from kernsel.kernels import ConstantKernel, Kernel, Product
+from kernsel.kernels import Kernel
 from kernsel.kernels.given import Precomputed
 from kernsel.kernels.objects import Points
 from kernsel.path import CURVES, RULES, ridge_rule
 from kernsel.points import require_squares
-from kernsel.selection import Budget, Selection, choose
+from kernsel.selection import Budget, Selection, choose, require_few_if_interrupted
+from kernsel.selection.layout import Layout
 from kernsel.selection.progress import CallbackSupport, watched, with_callbacks
-from kernsel.selection.task import blind, require_few_if_interrupted
-from kernsel.selection.unknowns import Layout
 
 __all__ = ["KernelRidge"]
 
@@ -239,17 +238,17 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
             criterion = replace(criterion, sigma=float(criterion.sigma) / root)  # sigma is that of a point of weight one
         # A criterion that sees the scale of y needs one for the kernel, too, of which only the ratio to alpha matters here.
         known = kernel if isinstance(resolved.kernel, str) else resolved.kernel
-        scaled = automatic and not blind(criterion) and Layout(known).amplitudes() is None
-        if scaled:
-            kernel = ConstantKernel("auto") * kernel
+        scaled = automatic and criterion.sees_scale and Layout(known).amplitudes() is None
         with watched(self, self.verbose, self.max_evaluations) as tell:
             selection = choose(
                 criterion,
                 kernel,
                 points,
                 np.asarray(given.targets, dtype=np.float64),
-                noise="auto" if automatic else float(alphas[0]) * unit,
-                jitter=resolved.least if automatic and resolved.least else "auto",
+                noise=0.0 if automatic else float(alphas[0]) * unit,
+                finds_noise=automatic,
+                finds_amplitude=scaled,
+                jitter=resolved.least if automatic and resolved.least else None,
                 trend="constant" if self.fit_intercept else None,
                 sample_weight=given.weights,
                 names=getattr(self, "feature_names_in_", None),
@@ -260,11 +259,7 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
         require_few_if_interrupted(selection.interrupt, len(given.targets))
         self.criterion_value_ = selection.value
         strength = (selection.noise if automatic else float(alphas[0]) * unit) + selection.jitter
-        if scaled:
-            assert isinstance(selection.kernel, Product)
-            assert isinstance(selection.kernel.k1, ConstantKernel)
-            strength /= selection.kernel.k1._number("constant_value")
-            selection = replace(selection, kernel=selection.kernel.k2)
+        strength /= selection.amplitude
         chosen: Any = "precomputed" if isinstance(given.kernel, str) else selection.kernel
         return (
             TrainingData(given.X, given.y, given.targets, given.weights, given.used, chosen),

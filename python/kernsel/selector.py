@@ -422,7 +422,7 @@ def in_words(model: GaussianProcessRegressor, names: Sequence[str] | None = None
 
 def _trend_in_words(model: GaussianProcessRegressor) -> list[str]:
     """Return a line for a trend beside the kernel, if it is more than a constant and moves the data."""
-    posterior = model._conditional
+    posterior = model.posterior_
     size = float(np.std(posterior.H @ posterior.beta, axis=0).mean()) if posterior.H.shape[1] > 1 else 0.0
     if size <= 1e-3 * float(np.std(posterior.y, axis=0).mean()):
         return []

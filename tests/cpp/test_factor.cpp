@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <mutex>
 
+#include "base/parallel.hpp"
 #include "check.hpp"
-#include "kernsel/factor.hpp"
+#include "kernsel/cholesky.hpp"
 #include "kernsel/runtime.hpp"
-#include "parallel.hpp"
 
 using kernsel::Index;
 using kernsel::LowerTiles;

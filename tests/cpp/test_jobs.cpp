@@ -14,10 +14,10 @@
 #include <thread>
 #include <vector>
 
+#include "base/parallel.hpp"
+#include "base/processors.hpp"
 #include "check.hpp"
 #include "kernsel/runtime.hpp"
-#include "parallel.hpp"
-#include "processors.hpp"
 
 using kernsel::Code;
 using kernsel::Index;

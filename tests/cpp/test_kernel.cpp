@@ -7,9 +7,9 @@
 #include <string>
 
 #include "check.hpp"
+#include "kernels/program.hpp"
 #include "kernsel/gram.hpp"
 #include "kernsel/kernel_json.hpp"
-#include "program.hpp"
 
 using kernsel::Index;
 using kernsel::Kernel;

@@ -12,6 +12,7 @@
 #include <string>
 #include <thread>
 
+#include "base/parallel.hpp"
 #include "check.hpp"
 #include "kernsel/gram.hpp"
 #include "kernsel/model.hpp"
@@ -20,7 +21,6 @@
 #include "kernsel/strings.hpp"
 #include "kernsel/support.hpp"
 #include "model_file.hpp"
-#include "parallel.hpp"
 
 namespace {
 

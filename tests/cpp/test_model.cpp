@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "base/json.hpp"
 #include "check.hpp"
-#include "json.hpp"
 #include "kernsel/gram.hpp"
 #include "kernsel/kernel_json.hpp"
 #include "kernsel/model.hpp"

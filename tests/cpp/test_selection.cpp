@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "box.hpp"
 #include "check.hpp"
 #include "kernsel/gram.hpp"
 #include "kernsel/selection.hpp"
+#include "search/box.hpp"
 
 using kernsel::Index;
 using kernsel::Kernel;

@@ -6,10 +6,10 @@
 #include <random>
 #include <utility>
 
+#include "base/parallel.hpp"
 #include "check.hpp"
 #include "kernsel/runtime.hpp"
 #include "kernsel/strings.hpp"
-#include "parallel.hpp"
 
 using kernsel::Index;
 using kernsel::LocalAlignment;

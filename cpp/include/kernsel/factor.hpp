@@ -1,97 +1,91 @@
-// Cholesky factorization A = L L' of a symmetric positive definite matrix, and what follows from L.
+// The factor: K~ = k(X, X) + N, or what stands for it, between kernels and criteria.
 //
-// Everything works on LowerTiles, in place where it can. The floating-point operations on an element never depend on the number
-// of threads: results are the same to the bit.
+//     std::unique_ptr<Factor> factor = dense_factor();
+//     Evaluation out;
+//     Status status = evaluate(k, problem, criteria::likelihood(), Order::gradient, *factor, out);
+//
+// A kernel fills tiles of a matrix and pulls weights of its entries back onto its parameters; a criterion sees a fit and states
+// its partial derivatives. What lies between is the factor's: how K~ is stored, what inverse means, and how partial
+// derivatives become a gradient. An approximation cannot give the adjoint matrix W = dJ/dK entry by entry, so pulling back
+// belongs to the factor and not to the criteria.
 #pragma once
 
-#include "kernsel/tiles.hpp"
+#include <memory>
+#include <vector>
+
+#include "kernsel/criteria.hpp"
+#include "kernsel/kernel.hpp"
 
 namespace kernsel {
 
-// Where the tiles of A come from: an array, or a kernel (gram.hpp). Called once for each lower tile, from several threads,
-// just before the tile is used, so that A itself is never stored.
-template <class T>
-class TileSource {
- public:
-  virtual ~TileSource() = default;
-  // Writes the `height` x `width` tile whose first element is A(row, col), by columns, `stride` apart. row >= col, both
-  // multiples of the tile size. Room up to the next multiple of LowerTiles<T>::padding may be written. A failure ends the
-  // factorization.
-  virtual Status fill(Index row, Index col, Index height, Index width, T* tile, Index stride) const = 0;
+struct Problem {
+  View<const double> X;      // (n, d)
+  View<const double> y;      // (n, outputs)
+  View<const double> noise;  // (n), or one number, or none
+  View<const double> trend;  // H, (n, q), of full column rank; or none
+  const double* weights = nullptr;
+  View<const double> unknown_noise = {};  // the part of the noise that a search multiplies; all of it if none is given
 };
 
-// The lower triangle of an array, in any order of storage, and what is added to its diagonal: one number for all rows, one for
-// each, or none.
-template <class T>
-class ArraySource final : public TileSource<T> {
- public:
-  explicit ArraySource(View<const T> A, View<const T> noise = {}) : A_(A), noise_(noise) {}
-  Status fill(Index row, Index col, Index height, Index width, T* tile, Index stride) const override;
-
- private:
-  View<const T> A_, noise_;
+// The derivatives of a criterion.
+struct Gradient {
+  std::vector<double> theta;  // in the order and on the scale of k.theta()
+  std::vector<double> noise;  // dJ/dN_i
 };
 
-// L from A in n^3/3 flops; `L` has the size of A. On failure the status has the pivot, and L is of no use.
-template <class T>
-Status factorize(const TileSource<T>& A, LowerTiles<T>& L);
-
-// L as it is given: `A` is read as the lower triangle of L.
-template <class T>
-Status assign_lower(const TileSource<T>& A, LowerTiles<T>& L);
-
-// B <- A^-1 B, and B <- L^-1 B: 2 n^2 and n^2 flops for each column.
-template <class T>
-Status solve(const LowerTiles<T>& L, View<T> B);
-template <class T>
-Status solve_lower(const LowerTiles<T>& L, View<T> B);
-
-// b'A^-1 b = |L^-1 b|^2 of each column b of B, which is left as it is: n^2 flops for each.
-template <class T>
-Status inverse_quadratic(const LowerTiles<T>& L, View<const T> B, View<T> out);
-
-// How many right-hand sides of n rows to take at a time where there are many: enough for all threads to read L seldom, in
-// memory that is small beside L.
-Index columns_at_a_time(Index n);
-
-// log det A = 2 sum log L_ii.
-template <class T>
-double log_determinant(const LowerTiles<T>& L);
-
-// A^-1 to an array (both triangles), or in place of L (lower tiles, diagonal tiles whole): 2/3 n^3 flops. If `invert` fails, L
-// is of no use.
-template <class T>
-Status inverse(const LowerTiles<T>& L, View<T> out);
-template <class T>
-Status invert(LowerTiles<T>& L);
-
-// The diagonal of A^-1, |L^-1 e_i|^2, in n^3/3 flops and O(n tile) memory.
-template <class T>
-Status inverse_diagonal(const LowerTiles<T>& L, View<T> out);
-
-// P diag(g) P for symmetric P in lower tiles, diagonal tiles whole: n^3 flops. The result exists one tile at a time: `sink`
-// sees each of the lower tiles once, from several threads.
-template <class T>
-class TileSink {
+// One object serves many evaluations, one after the other: its memory is kept for the next. Kernel and problem must stay as
+// they are until the last question about them.
+class Factor {
  public:
-  virtual ~TileSink() = default;
-  virtual void take(Index row, Index col, Index height, Index width, const T* tile, Index stride) = 0;
+  virtual ~Factor() = default;
+
+  // Factorizes, and shows the fit with all that is requested; with `differentiable`, pull() and information() may follow.
+  virtual Status show(const Kernel& k, const Problem& problem, const Request& request, bool differentiable, Fit& fit) = 0;
+
+  // The coefficients of the trend, (q, outputs), by columns.
+  virtual std::vector<double> trend_coefficients() const = 0;
+
+  // From partial derivatives in what was shown to those in the hyperparameters and in the noise.
+  virtual Status pull(const Partials& partials, Gradient& out) = 0;
+
+  // The average information of the likelihood with these variances of the outputs, (p + 1, p + 1): in the order of the
+  // gradient, and at the end in the logarithm of a factor of the problem's noise. Half of the sum of its observed and expected
+  // information where kernels depend on their parameters linearly, and as good elsewhere for finding the way to the optimum:
+  //
+  //     A_ab = 1/2 u_a' P. u_b / s^2,  u_a = dK/dtheta_a c
+  //
+  // With a profiled scale of nu degrees of freedom, less (c'u_a)(c'u_b) / (2 nu s^4).
+  virtual Status information(const Partials& partials, std::vector<double>& out) = 0;
 };
 
-template <class T>
-Status weighted_square(const LowerTiles<T>& P, View<const T> g, TileSink<T>& sink);
+// The whole kernel matrix, in lower tiles: n^3/3 flops for a fit, n^3 with derivatives of likelihoods and of groups that are
+// left out, 2 n^3 with those of the diagonal of P. Memory: the lower half of one n x n matrix; one more n x n for derivatives
+// of the variances or densities of groups.
+std::unique_ptr<Factor> dense_factor();
 
-// The factor of A with one row more, A_n+1 = [A a; a' alpha], or without row and column i: O(n^2).
-// A failed append leaves L as it was.
-template <class T>
-Status append(LowerTiles<T>& L, View<const T> a, T alpha);
-template <class T>
-Status remove(LowerTiles<T>& L, Index i);
+// What a criterion says of a fit that has been made: O(n). What a function of the caller throws ends up in the status.
+Status apply(const Criterion& criterion, const Fit& fit, Partials& partials);
 
-// Lower tiles to an array: the triangle with zeros above, or both halves of a symmetric matrix.
-template <class T>
-Status unpack_lower(const LowerTiles<T>& tiles, View<T> out);
-template <class T>
-Status unpack_symmetric(const LowerTiles<T>& tiles, View<T> out);
+struct Evaluation {
+  double value = 0.0;
+  Gradient gradient;
+  std::vector<double> beta;       // (q, outputs), by columns
+  std::vector<double> c;          // (n, outputs), by columns
+  std::vector<double> precision;  // P.ii
+  std::vector<double> noise;      // N_i
+  double scale = 1.0;
+  double dof = 0.0;             // effective degrees of freedom, sum of leverages 1 - N_i P.ii
+  double residual_scale = 0.0;  // weighted mean of c_i^2 / P.ii: one if residuals are as large as the model says
+  double log_det = 0.0;
+  // Of likelihoods, as Factor::information says; of other criteria that of the likelihood with the best scale (or the known
+  // one, if the criterion sees it): no curvature, but a unit of length for steps.
+  std::vector<double> information;
+};
+
+// What is wanted: the value; also all derivatives; also the information.
+enum class Order { value, gradient, information };
+
+Status evaluate(const Kernel& k, const Problem& problem, const Criterion& criterion, Order order, Factor& factor,
+                Evaluation& out);
 
 }  // namespace kernsel

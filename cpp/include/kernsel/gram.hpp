@@ -5,7 +5,7 @@
 
 #include <memory>
 
-#include "kernsel/factor.hpp"
+#include "kernsel/cholesky.hpp"
 #include "kernsel/kernel.hpp"
 
 namespace kernsel {

@@ -8,6 +8,7 @@
 // every computation with it returns Code::invalid_argument.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -19,6 +20,20 @@ namespace kernsel {
 
 class KernelNode;  // program.hpp
 
+// What kind of number a hyperparameter is, so that a start and bounds for it can be read off data (data.hpp).
+enum class Rule : std::uint8_t {
+  none,      // nothing is known of it
+  length,    // a length scale of distances
+  size,      // a length scale of inner products
+  norm,      // a constant beside inner products
+  ratio,     // a positive number without a unit
+  share,     // a number between zero and one
+  variance,  // of what is modelled
+  noise,     // a variance of noise
+  period,
+  signed_number,  // a number without a unit that may be negative
+};
+
 class Kernel {
  public:
   explicit Kernel(std::shared_ptr<const KernelNode> node) : node_(std::move(node)) {}
@@ -29,6 +44,9 @@ class Kernel {
   // The same kernel with other hyperparameters; not of kernels that are functions of the caller's with parameters of their
   // own: those are returned as they are, and `changed` is false.
   Kernel with_theta(const std::vector<double>& theta, bool* changed = nullptr) const;
+
+  // What kinds of numbers the hyperparameters are, in the order of theta().
+  std::vector<Rule> rules() const;
 
   bool has_noise() const;             // white noise, or noise of each point: is k(x, x) more for a point itself?
   Status check(Index columns) const;  // can it be evaluated on points with that many columns?

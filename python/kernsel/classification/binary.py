@@ -15,8 +15,7 @@ from kernsel.classification.links import Link
 from kernsel.classification.sampling import sample_latent
 from kernsel.classification.search import Choice, Outcome, choose_kernel
 from kernsel.kernels import Kernel
-from kernsel.selection import Budget
-from kernsel.selection.task import generator_of
+from kernsel.selection import Budget, generator_of
 
 __all__ = ["BinaryModel", "BinaryProcess", "Settings"]
 

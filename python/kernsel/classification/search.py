@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 from kernsel import _core
 from kernsel.kernels import Kernel
 from kernsel.kernels.automatic import Data
-from kernsel.selection.quasi_newton import LBFGSB, own_optimizer
-from kernsel.selection.starts import landscape, starting_points
-from kernsel.selection.task import Budget, generator_of
-from kernsel.selection.unknowns import Layout, has_values
+from kernsel.selection import Budget, generator_of
+from kernsel.selection.layout import Layout, has_values
+from kernsel.selection.own_optimizer import minimize_by
 
 __all__ = ["Choice", "Model", "Objective", "Outcome", "choose_kernel"]
 
@@ -25,6 +24,7 @@ _FEW, _SOME = 200, 400  # points that a search begins with, if there are more th
 _RARE = 40
 _KEPT = 300  # points, up to which a search that is interrupted returns what it has found: a fit to more takes seconds
 _RANDOM_STARTS = 1
+_COARSE, _FINE = 0.02, 1e-6  # nats, by which descents may fall short, and the best one
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Model(Protocol):
 
 
 class Objective:
-    """Minus the criterion as a function of theta, in the form that searches of :mod:`kernsel.selection` take."""
+    """Minus the criterion as a function of theta, for searches of the core."""
 
     def __init__(self, layout: Layout, X: Vector, model: Model) -> None:
         self.layout = layout
@@ -68,32 +68,34 @@ class Objective:
         self.model = model
         self.state: Any = None
         self.count = 0  # of evaluations
-        self.last: dict[str, Any] = {}
+        self.theta: Vector | None = None  # where it was evaluated last,
+        self.value, self.gradient = np.nan, np.zeros(0)  # and what came of it; no gradient if none was asked for
         self.K: Vector = np.empty((len(X), len(X)))
 
-    def evaluate(self, x: list[float], order: int, workspace: Any = None) -> dict[str, Any]:
-        """Return minus the criterion at theta, and for order 1 its gradient."""
-        del workspace  # for searches of the core
-        theta = np.asarray(x, dtype=np.float64)
-        if np.array_equal(self.last.get("x", ()), theta) and (order == 0 or "gradient" in self.last):
-            return dict(self.last)
+    def evaluate(self, theta: Vector, gradient: bool) -> tuple[float, Vector]:
+        """Return minus the criterion at theta, and its gradient if asked for."""
+        if self.theta is not None and np.array_equal(self.theta, theta) and (len(self.gradient) or not gradient):
+            return self.value, self.gradient
         self.count += 1
         kernel = self.layout.kernel_at(theta)
-        outcome = self.model.evaluate(kernel(self.X, out=self.K), self.state, order > 0)
+        outcome = self.model.evaluate(kernel(self.X, out=self.K), self.state, gradient)
         if not np.isfinite(outcome.value):
             raise ValueError(f"criterion: {outcome.value} at {kernel}")
-        self.state = outcome.state
-        result: dict[str, Any] = {"x": theta.copy(), "value": -outcome.value}
-        if order > 0 and outcome.adjoint is not None:
-            result["gradient"] = -kernel.pullback(self.X, outcome.adjoint)
-        self.last = result
-        return dict(result)
+        self.state, self.theta, self.value = outcome.state, theta.copy(), -outcome.value
+        self.gradient = np.zeros(0) if outcome.adjoint is None else -kernel.pullback(self.X, outcome.adjoint)
+        return self.value, self.gradient
+
+    def __call__(self, theta: Vector, gradient: bool) -> tuple[float, Vector] | None:
+        """Return the same; None where it cannot be evaluated."""
+        try:
+            return self.evaluate(theta, gradient)
+        except (np.linalg.LinAlgError, ValueError):  # not positive definite here, or overflowing
+            return None
 
     def begin_near(self, other: Objective) -> None:
         """Take over from an objective of some of the points where they are."""
-        theta = other.last.get("x")
-        if theta is not None and other.state is not None:
-            cross = np.asarray(self.layout.kernel_at(theta)(self.X, other.X))
+        if other.theta is not None and other.state is not None:
+            cross = np.asarray(self.layout.kernel_at(other.theta)(self.X, other.X))
             self.state = self.model.carried(other.state, cross)
 
 
@@ -146,7 +148,7 @@ def choose_kernel(
     random_state: Any = None,
     budget: Budget | None = None,
 ) -> Choice:
-    """Find the hyperparameters for which the model's criterion is largest, by L-BFGS-B from a few starts.
+    """Find the hyperparameters for which the model's criterion is largest, by a quasi-Newton method from a few starts.
 
     Parameters
     ----------
@@ -188,11 +190,11 @@ def choose_kernel(
 
     every = Objective(layout, X, model)
     if callable(optimizer):
-        result = own_optimizer(optimizer, every, starts, bounds, _core.Workspace())  # type: ignore[arg-type]
-        counts = (every.count, 0)
+        best, _, of_starts = minimize_by(optimizer, every.evaluate, starts, bounds)
+        every.evaluate(best, True)
+        result, counts = {"x": best, "of_starts": of_starts}, (every.count, 0)
     else:
-        signed = Budget(budget.evaluations, budget.seconds, _signed(budget))
-        result, counts = _descended(every, starts, targets, rng or np.random.default_rng(0), signed)
+        result, counts = _descended(every, starts, targets, rng or np.random.default_rng(0), budget)
     theta = np.clip(result["x"], bounds[:, 0], bounds[:, 1])
     near = np.abs(theta[:, None] - bounds).min(axis=1) <= 1e-6 * np.maximum(1.0, np.abs(theta))
     return Choice(
@@ -205,24 +207,30 @@ def choose_kernel(
         seconds=time.perf_counter() - began,
         interrupt=result.get("interrupt"),
         state=every.state,
-        solved=np.array_equal(every.last.get("x", ()), theta),
+        solved=every.theta is not None and np.array_equal(every.theta, theta),
     )
 
 
 def _starts(layout: Layout, data: Data, own: bool, rng: np.random.Generator | None) -> list[Vector]:
     """Return the kernel's own values, if it has any, and places that the data suggest."""
     shift = 0.0 if rng is None else float(rng.random())
-    land = landscape(layout, data.anchors or [])
-    found = [theta for theta, _ in starting_points(land, data.variance, True, 0 if own else _RANDOM_STARTS, shift)]
+    random = 0 if own else _RANDOM_STARTS
+    anchors = layout.anchors(data.anchors or [])
+    found = _core.starting_points(anchors, layout.theta.tolist(), data.variance, True, random, shift)
     return [layout.theta, *found] if own else found
 
 
 def _descended(
     every: Objective, starts: list[Vector], targets: Vector, rng: np.random.Generator, budget: Budget
 ) -> tuple[dict[str, Any], tuple[int, int]]:
-    """Return where L-BFGS-B leads: from all starts on few points, on more from the best, and on all with what is known then."""
+    """Return where the search leads: from all starts on few points, on more from the best, and on all with what is known then.
+
+    What is known is where the best is, and the curvature there, which grows with the number of points.
+    """
     n, bounds = len(every.X), every.layout.bounds
     began = time.perf_counter()
+    tell = budget.progress
+    signed = None if tell is None else lambda evaluations, points, best: tell(evaluations, points, -best)
 
     def part(size: int) -> Objective | None:
         if n <= 1.5 * size:
@@ -230,45 +238,42 @@ def _descended(
         rows = _some_of_each(targets, size, rng)
         return Objective(every.layout, every.X[rows], every.model.some(rows))
 
-    def search(first: Objective, some: Objective | None, **options: Any) -> LBFGSB:
-        subset = sum(objective.count for objective in parts)
-        seconds = max(budget.seconds - (time.perf_counter() - began), 0.0)
-        left = replace(budget, evaluations=max(budget.evaluations - subset, 1), seconds=seconds)
-        return LBFGSB(first, some, bounds, False, left, _core.Workspace(), **options)  # type: ignore[arg-type]
-
-    def kept(result: dict[str, Any]) -> dict[str, Any]:
+    def search(first: Objective, some: Objective | None, places: list[Vector], **how: Any) -> dict[str, Any]:
+        evaluated = sum(objective.count for objective in parts)
+        options = {
+            "evaluations": max(budget.evaluations - evaluated, 1),
+            "seconds": max(budget.seconds - (time.perf_counter() - began), 0.0),
+            "coarse": _COARSE,
+            "fine": _FINE,
+            "contenders": 3,
+            "curvature": [],
+            "points": len(first.X),
+            "progress": signed,
+        }
+        lower, upper = bounds.T.tolist()
+        result = _core.minimize(first, some, lower, upper, [place.tolist() for place in places], options | how)
         if result["interrupt"] is not None and n > _KEPT:
             raise result["interrupt"]
         return result
 
     parts = [objective for objective in (part(_FEW), part(_SOME)) if objective is not None]
     if len(parts) < 2:
-        result = kept(search(every, parts[0] if parts else None).run(starts))
+        result = search(every, parts[0] if parts else None, starts)
         return result, (every.count, sum(objective.count for objective in parts))
-    before = search(parts[0], None, coarse=1e-3, fine=1e-6)
-    result = found = kept(before.run(starts))
-    for smaller, larger, fine in ((parts[0], parts[1], 1e-5), (parts[1], every, 1e-7)):
+    result = found = search(parts[0], None, starts, fine=1e-3)
+    for smaller, larger in ((parts[0], parts[1]), (parts[1], every)):
         if result["ended"] != "converged" and larger is not every:
             continue
         larger.begin_near(smaller)
-        share = len(smaller.X) / len(larger.X)
-        on = search(larger, None, fine=fine)
-        if result["ended"] != "converged":
-            on.budget = replace(on.budget, evaluations=1)
+        growth = len(larger.X) / len(smaller.X)
+        curvature = [] if result["curvature"] is None else (growth * result["curvature"]).ravel().tolist()
         stopped = result
-        result = kept(on.run([np.asarray(result["x"])], _coordinates(before.inverse_curvature, share, len(bounds))))
+        more = {"evaluations": 1} if result["ended"] != "converged" else {}
+        fine = _FINE if larger is every else 1e-3
+        result = search(larger, None, [np.asarray(result["x"])], curvature=curvature, coarse=fine, fine=fine, **more)
         if stopped["ended"] != "converged":
             result |= {"ended": stopped["ended"], "interrupt": stopped["interrupt"]}
-        before = on
     return result | {"of_starts": found["of_starts"]}, (every.count, parts[0].count + parts[1].count)
-
-
-def _coordinates(inverse_curvature: Vector | None, share: float, count: int) -> Vector:
-    """Return T with T T' the inverse of the curvature, which grows with the number of points; steps of more than 1 are cut."""
-    if inverse_curvature is None:
-        return np.eye(count)
-    values, vectors = np.linalg.eigh(0.5 * share * (inverse_curvature + inverse_curvature.T))
-    return np.asarray(vectors * np.sqrt(np.clip(values, 1e-8, 1.0)))
 
 
 def _some_of_each(targets: Vector, size: int, rng: np.random.Generator) -> NDArray[np.intp]:
@@ -280,8 +285,3 @@ def _some_of_each(targets: Vector, size: int, rng: np.random.Generator) -> NDArr
         share = max(round(size * len(members) / len(targets)), min(_RARE, len(members)))
         rows.append(rng.permutation(members)[:share])
     return np.sort(np.concatenate(rows))
-
-
-def _signed(budget: Budget) -> Any:
-    tell = budget.progress
-    return None if tell is None else lambda evaluations, points, best: tell(evaluations, points, -best)

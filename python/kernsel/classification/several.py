@@ -17,7 +17,7 @@ from kernsel.classification.latent import blocks
 from kernsel.classification.multinomial import Multinomial, class_probabilities, multinomial_laplace
 from kernsel.classification.search import Choice, Outcome, choose_kernel
 from kernsel.kernels import Kernel
-from kernsel.selection.task import generator_of
+from kernsel.selection import generator_of
 
 __all__ = ["KernelsOfProcesses", "MultinomialProcess", "OneAgainstAnother", "OneAgainstRest", "coupled"]
 

@@ -122,7 +122,7 @@ class Leaf(Kernel):
                 continue
             proposal = data.proposal(self._rule(name))
             if auto:
-                value = proposal.start if name in self._by_column and data.by_column else float(np.mean(proposal.start))
+                value = proposal.value(name in self._by_column and data.by_column)
             if isinstance(bounds, str) and bounds == "auto":
                 bounds = proposal.bounds(np.size(value), name in self._by_column)
             if isinstance(given, Parameter):

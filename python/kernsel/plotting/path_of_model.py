@@ -60,7 +60,7 @@ def path_of_model(estimator: Any, X: Any, y: Any, output: int) -> ModelPath:
 
 def _of_process(model: GaussianProcessRegressor, X: Any, y: Any) -> ModelPath:
     """Return the path of the kernel without its noise; where noise differs from point to point, its inverses are weights."""
-    posterior = model._conditional
+    posterior = model.posterior_
     known_targets = np.asarray(model.y_train_ * model._y_train_std + model._y_train_mean)
     require_training_data(model, X, y, model.X_train_, known_targets)
     variances = posterior.total_noise()

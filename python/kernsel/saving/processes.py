@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from kernsel.conditional import Conditional, require_memory
 from kernsel.gaussian_process import GaussianProcessRegressor
+from kernsel.posterior import Posterior, require_memory
 from kernsel.saving.fields import Fields, Writing
 from kernsel.saving.selections import read_selection, write_selection
 
@@ -17,7 +17,7 @@ __all__ = ["read_process", "write_process"]
 
 def write_process(model: GaussianProcessRegressor, to: Writing) -> None:
     """Write data, kernel and noise; the factorization is computed again from these."""
-    posterior = model._conditional
+    posterior = model.posterior_
     to.kernel("kernel", posterior.kernel)
     if model.kernel_ != posterior.kernel:  # after log_marginal_likelihood(..., clone_kernel=False)
         to.kernel("changed_kernel", model.kernel_)
@@ -27,7 +27,7 @@ def write_process(model: GaussianProcessRegressor, to: Writing) -> None:
         ("points", posterior.X),
         ("targets", posterior.y),
         ("diagonal", posterior.noise),
-        ("coefficients", posterior.c),
+        ("coefficients", posterior.weights),
         ("trend_coefficients", posterior.beta),
         ("offset", model._y_train_mean),
         ("factor", model._y_train_std),
@@ -72,7 +72,7 @@ def read_process(model: GaussianProcessRegressor, given: Fields) -> None:
     model.selection_ = read_selection(given.part("selection"))
     model._criterion()
     require_memory(n)
-    model._conditional = Conditional(kernel, X, y, given.array("diagonal", n, least=0.0), trend)
+    model.posterior_ = Posterior(kernel, X, y, given.array("diagonal", n, least=0.0), trend)
     model._set_fitted()
 
 

@@ -1,6 +1,12 @@
 """Choosing hyperparameters: any criterion, over all that a kernel and a noise leave open."""
 
-from kernsel.selection.choice import Selection, choose, explained
-from kernsel.selection.task import Budget
+from kernsel.selection.choice import (
+    Budget,
+    Selection,
+    choose,
+    explained,
+    generator_of,
+    require_few_if_interrupted,
+)
 
-__all__ = ["Budget", "Selection", "choose", "explained"]
+__all__ = ["Budget", "Selection", "choose", "explained", "generator_of", "require_few_if_interrupted"]

@@ -3,22 +3,37 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field, replace
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypedDict
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from kernsel import _core
 from kernsel.blas import with_one_blas_thread
-from kernsel.criteria import Criterion, LeaveOneOut, Likelihood
+from kernsel.criteria import Criterion, Given, Likelihood
 from kernsel.kernels import Kernel
-from kernsel.selection.task import Budget, Found, Task, blind
-from kernsel.selection.unknowns import Unknowns
-from kernsel.trend import Trend
+from kernsel.kernels.automatic import Data
+from kernsel.selection.layout import Layout, has_values
+from kernsel.selection.own_optimizer import Optimizer, own_optimizer
+from kernsel.trend import Trend, trend_matrix
 
-__all__ = ["Selection", "choose", "explained"]
+__all__ = ["Budget", "Selection", "choose", "explained", "generator_of", "require_few_if_interrupted"]
 
 Vector = NDArray[np.float64]
+RandomState = int | np.random.Generator | np.random.RandomState | None
+
+_KEPT = 2000  # points, beyond which nothing is computed of all of them once a search was interrupted: it would take seconds
+
+
+@dataclass(frozen=True)
+class Budget:
+    """How long a search may take, and who watches it: a function of evaluations, points and the best criterion so far."""
+
+    evaluations: int = 1000
+    seconds: float = np.inf
+    progress: Callable[[int, int, float], bool] | None = None
 
 
 @dataclass(frozen=True)
@@ -31,6 +46,8 @@ class Selection:
         With its hyperparameters where the criterion is best.
     noise : float
         The variance of the noise, if it was unknown; otherwise nan.
+    amplitude : float
+        The factor of the kernel, if one was to be found that is no hyperparameter of the kernel; otherwise 1.
     jitter : float
         What was added to the diagonal of the kernel matrix throughout, so that it can be factorized.
     criterion : Criterion
@@ -58,6 +75,7 @@ class Selection:
     jitter: float
     criterion: Criterion
     value: float
+    amplitude: float = 1.0
     scale: float = 1.0
     n_evaluations: int = 0
     n_evaluations_subset: int = 0
@@ -84,6 +102,27 @@ class Selection:
         return "\n".join(filter(None, lines))
 
 
+class _Found(TypedDict):
+    """What the core has found."""
+
+    theta: Vector
+    amplitude: float
+    noise: float
+    jitter: float
+    scale: float
+    criterion: float
+    profiled: bool
+    noise_at_bound: bool
+    gradient: Vector
+    information: Vector | None
+    free: list[int]
+    ended: str
+    evaluations: int
+    evaluations_of_some: int
+    of_starts: Vector
+    interrupt: BaseException | None
+
+
 @with_one_blas_thread
 def choose(
     criterion: Criterion,
@@ -91,18 +130,20 @@ def choose(
     X: Vector,
     y: Vector,
     *,
-    noise: Any = 0.0,
-    jitter: float | str = "auto",
+    noise: ArrayLike = 0.0,
+    finds_noise: bool = False,
+    finds_amplitude: bool = False,
+    jitter: float | None = None,
     trend: Trend = None,
     sample_weight: Vector | None = None,
-    names: Any = None,
-    optimizer: Any = "auto",
+    names: Sequence[str] | None = None,
+    optimizer: str | Optimizer = "auto",
     n_restarts: int = 0,
-    random_state: Any = None,
+    random_state: RandomState = None,
     budget: Budget | None = None,
     profile: bool = True,
 ) -> Selection:
-    """Find the hyperparameters of a kernel, and the noise, for which a criterion is best.
+    """Find the hyperparameters of a kernel, and the noise, for which a criterion is best: in one call of the core.
 
     Parameters
     ----------
@@ -111,18 +152,23 @@ def choose(
         What is "auto" in it is set from the data; what is fixed stays.
     X : ndarray of shape (n, d)
     y : ndarray of shape (n,) or (n, m)
-    noise : float, ndarray of shape (n,), or "auto"
-        Variances, or one to be found for all points.
-    jitter : float or "auto"
-        Added to the diagonal, besides. "auto" is 4 n^(1/2) times the rounding error of the kernel's own diagonal if there is no
-        noise of a known size; ten times as much if nowhere the kernel matrix can be factorized with it.
+    noise : float or ndarray of shape (n,)
+        Variances that are known.
+    finds_noise : bool
+        Is there a variance to be found besides, the same for all points?
+    finds_amplitude : bool
+        Is there a factor of the kernel to be found, which is no hyperparameter of its own?
+    jitter : float, optional
+        Added to the diagonal, besides. By default 4 n^(1/2) times the rounding error of the kernel's own diagonal if there is
+        no noise of a known size; ten times as much if nowhere the kernel matrix can be factorized with it.
     trend : None, str, array-like or callable
     sample_weight : ndarray of shape (n,), optional
     names : list of str, optional
         Of the columns.
     optimizer : {"auto", "newton", "l-bfgs-b"} or callable
-        "auto": a trust-region Newton method for likelihoods, L-BFGS-B for other criteria. A function is called as
-        scikit-learn calls it: f(objective, x, bounds=bounds), with objective(x, eval_gradient=True).
+        "auto": a trust-region Newton method for likelihoods, a quasi-Newton method for other criteria, which "l-bfgs-b" is for
+        likelihoods, too. A function is called as scikit-learn calls it: f(objective, x, bounds=bounds), with
+        objective(x, eval_gradient=True).
     n_restarts : int
         Starts beyond those that are made from the data.
     random_state : int, RandomState or None
@@ -136,45 +182,89 @@ def choose(
     selection : Selection
     """
     began = time.perf_counter()
-    budget = _signed(budget or Budget(), criterion)
-    task = Task(criterion, kernel, X, y, noise, jitter, trend, sample_weight, names, optimizer, random_state, profile)
-    if explained(y[task.used], task.problem.H[task.used]).all():
-        return _undecided(task, began)
-    found = task.find(task.working, task.unknowns, task.starts(n_restarts), task.problem, budget, task.subset())
-    if task.factors is None or task.too_many(found.values.get("interrupt")):
-        return _finish(found, task.unknowns, task.factors, task.working, began)
-    if not isinstance(task.working, Likelihood | LeaveOneOut):
-        found.values["scale"] = task.scale_of_residuals(found)
-    within = _within(found.values, task.unknowns, task.factors)
-    if within == np.log(found.values["scale"]) or blind(criterion):
-        return _finish(found, task.unknowns, task.factors, task.working, began)
-    # The best amplitude is out of its bounds: on from there with one that stays within.
-    unknowns, on = task.search_on(found, within, _left(budget, found, began))
-    return _finish(on, unknowns, None, criterion, began)
+    budget = budget or Budget()
+    used = np.arange(len(y)) if sample_weight is None else np.flatnonzero(sample_weight)
+    known = np.atleast_1d(np.asarray(noise, dtype=np.float64))
+    H = np.zeros((len(y), 0))
+    if trend is not None:
+        of_used = trend_matrix(trend, X, used)
+        H = np.zeros((len(y), of_used.shape[1]))
+        H[used] = of_used
+    criterion.require_trend(H[used], Given(X, y, used))
+    data, layout = _layout(criterion, kernel, X, y, sample_weight, names, alone=not known.any() and not finds_amplitude)
+    own = callable(optimizer)
+    if explained(y[used], H[used]).all():
+        return _undecided(criterion, layout, len(used), finds_noise, began, X[used], known)
+    scale_free = criterion.without_scale()
+
+    def of(which: Criterion) -> Callable[[NDArray[np.intp]], _core.Criterion]:
+        return lambda rows: which.core(Given(X, y, used[rows]))
+
+    search = _core.Search(
+        layout.kernel.build(),
+        X[used],
+        y[used],
+        H[used],
+        [] if sample_weight is None else sample_weight[used].tolist(),
+        {
+            "amplitude": finds_amplitude,
+            "unknown": finds_noise,
+            "known": (known if len(known) == 1 else known[used]).tolist() if known.any() else [],
+            "jitter": jitter or 0.0,
+            "automatic_jitter": jitter is None,
+        },
+        of(criterion),
+        None if scale_free is None else of(scale_free),
+        criterion.same_for_any_points and not own,
+        {
+            "place": layout.core_places(),
+            "theta": layout.theta.tolist(),
+            "lower": layout.bounds[:, 0].tolist(),
+            "upper": layout.bounds[:, 1].tolist(),
+            "anchors": layout.anchors(data.anchors or []),
+            "amplitudes": layout.amplitudes() or [],
+            "has_values": has_values(kernel),
+            "variance": data.variance,
+        },
+        layout.maker(),
+        layout.log_prior if layout.has_priors and criterion.adds_prior else None,
+        {
+            "evaluations": budget.evaluations,
+            "seconds": budget.seconds,
+            "restarts": n_restarts,
+            "newton": optimizer != "l-bfgs-b" and layout.kernel.build().adjustable,
+            "profile": profile and not own,
+            "progress": budget.progress,
+            "seed": None if random_state is None else int(generator_of(random_state).integers(2**63)),
+        },
+    )
+    found: Any = own_optimizer(optimizer, search, n_restarts) if callable(optimizer) else search.run()
+    return _finish(found, layout, criterion, finds_noise, began)
 
 
-def _left(budget: Budget, found: Found, began: float) -> Budget:
-    """Return what a search has left of a budget: one evaluation, if it was stopped."""
-    spent = found.values["evaluations"] + found.values.get("evaluations_of_some", 0)
-    converged = found.values.get("ended", "converged") == "converged"
-    seconds = max(budget.seconds - (time.perf_counter() - began), 0.0)
-    return replace(budget, evaluations=max(budget.evaluations - spent, 1) if converged else 1, seconds=seconds)
+def _layout(
+    criterion: Criterion,
+    kernel: Kernel,
+    X: Vector,
+    y: Vector,
+    sample_weight: Vector | None,
+    names: Sequence[str] | None,
+    *,
+    alone: bool,
+) -> tuple[Data, Layout]:
+    """Return the data, and the kernel with all set that is "auto".
 
-
-def _signed(budget: Budget, criterion: Criterion) -> Budget:
-    """Return a budget that is told of the criterion, where a search tells of what it minimizes."""
-    tell = budget.progress
-    if tell is None or not criterion.larger_is_better:
-        return budget
-    return replace(budget, progress=lambda evaluations, points, best: tell(evaluations, points, -best))
-
-
-def _within(result: dict[str, Any], unknowns: Unknowns, factors: list[int]) -> float:
-    """Return the logarithm of the factor that was profiled out, or of what the bounds of the amplitudes leave of it."""
-    theta = unknowns.theta_of(np.asarray(result["x"]))[factors]
-    limits = unknowns.layout.bounds[factors]
-    lowest, highest = np.max(limits[:, 0] - theta), np.min(limits[:, 1] - theta)
-    return float(np.clip(np.log(result["scale"]), lowest, highest)) if lowest <= highest else 0.0
+    Kernel and noise that are alone have a unit of their own if the criterion does not see their scale and no amplitude is to be
+    found: one in which y has variance one.
+    """
+    data = Data(X, y, sample_weight, names, anchors=[])
+    layout = Layout(kernel.resolve(data).on_points(X)[0])
+    if alone and not criterion.sees_scale and layout.amplitudes() is None:
+        spread = np.std(y, axis=0)
+        standardized = (y - np.mean(y, axis=0)) / np.where(spread > 0, spread, 1.0)
+        data = Data(X, standardized, sample_weight, names, anchors=[])
+        layout = Layout(kernel.resolve(data).on_points(X)[0])
+    return data, layout
 
 
 def explained(y: Vector, H: Vector) -> NDArray[np.bool_]:
@@ -186,66 +276,69 @@ def explained(y: Vector, H: Vector) -> NDArray[np.bool_]:
     return np.asarray(np.abs(rest).max(axis=0, initial=0.0) <= 16 * np.finfo(float).eps * largest)
 
 
-def _undecided(task: Task, began: float) -> Selection:
+def _undecided(
+    criterion: Criterion, layout: Layout, n: int, finds_noise: bool, began: float, X: Vector, known: Vector
+) -> Selection:
     """Return the kernel as the data's scale has it: no criterion can tell more."""
+    least = _core.least_jitter(n) * max(float(np.mean(layout.kernel.diag(X[:1000]))), np.finfo(float).tiny)
     return Selection(
-        kernel=task.layout.kernel,
-        noise=1e4 * task.least if task.unknown_noise else np.nan,
-        jitter=task.problem.jitter,
-        criterion=task.criterion,
+        kernel=layout.kernel,
+        noise=1e4 * least if finds_noise else np.nan,
+        jitter=0.0 if known.any() else least,
+        criterion=criterion,
         value=np.nan,
-        flat=Unknowns(task.layout, task.unknown_noise, (1.0, 1.0), ()).names(),
+        flat=layout.names() + (["noise"] if finds_noise else []),
         ended="undecided",
         seconds=time.perf_counter() - began,
     )
 
 
-def _finish(found: Found, unknowns: Unknowns, factors: list[int] | None, criterion: Criterion, began: float) -> Selection:
-    result, jitter = found.values, found.jitter
-    x = np.asarray(result["x"])
-    bounds = unknowns.bounds
-    theta = unknowns.theta_of(x)
-    noise = float(np.exp(x[-1])) if unknowns.noise else np.nan
-    scale = float(result["scale"])
-    if factors is not None:
-        within = _within(result, unknowns, factors)
-        inside = float(np.exp(within))
-        theta[factors] += within
-        noise *= inside
-        jitter *= inside
-        scale = 1.0 if within == np.log(scale) else scale / inside
-    names = unknowns.names()
-    information = result.get("information")
-    slopes = np.abs(np.asarray(result.get("gradient", np.zeros(len(x)))))
-    flat = (
-        []
-        if information is None
-        else [
-            name
-            for name, curve, slope in zip(names, np.diag(information), slopes, strict=True)
-            if curve < 0.02 and slope < 0.02
-        ]
-    )
-    sign = -1.0 if criterion.larger_is_better else 1.0
-    limits = unknowns.layout.bounds
-    theta = np.clip(theta, limits[:, 0], limits[:, 1])
+def _finish(found: _Found, layout: Layout, criterion: Criterion, finds_noise: bool, began: float) -> Selection:
+    theta, limits = found["theta"], layout.bounds
+    names = [*layout.names(), "amplitude"]
     near = np.abs(theta[:, None] - limits).min(axis=1, initial=np.inf) <= 1e-6 * np.maximum(1.0, np.abs(theta))
-    at_bounds = [name for name, here in zip(unknowns.layout.names(), near, strict=True) if here]
-    if unknowns.noise and np.abs(x[-1] - bounds[-1]).min() <= 1e-6 * max(1.0, abs(x[-1])):
-        at_bounds.append("noise")
+    at_bounds = [name for name, is_near in zip(names, near, strict=False) if is_near]
+    unknowns = [names[p] for p in found["free"]] + (["noise"] if finds_noise else [])
+    flat = []
+    if isinstance(criterion, Likelihood) and found["information"] is not None:
+        curves, slopes = np.diag(found["information"]), np.abs(found["gradient"])
+        flat = [name for name, curve, slope in zip(unknowns, curves, slopes, strict=True) if curve < 0.02 and slope < 0.02]
+    worst = -np.inf if criterion.larger_is_better else np.inf
+    scale_free = criterion.without_scale()
     return Selection(
-        kernel=unknowns.layout.kernel_at(theta),
-        noise=noise,
-        jitter=jitter,
-        criterion=criterion,
-        value=sign * float(result["value"]),
-        scale=scale,
-        n_evaluations=int(result.get("evaluations", 0)),
-        n_evaluations_subset=int(result.get("evaluations_of_some", 0)),
-        of_starts=sign * np.asarray(result.get("of_starts", np.zeros(0))),
-        at_bounds=at_bounds,
+        kernel=layout.kernel_at(theta),
+        noise=found["noise"] if finds_noise else np.nan,
+        jitter=found["jitter"],
+        criterion=scale_free if found["profiled"] and scale_free is not None else criterion,
+        value=found["criterion"],
+        amplitude=found["amplitude"],
+        scale=found["scale"],
+        n_evaluations=found["evaluations"],
+        n_evaluations_subset=found["evaluations_of_some"],
+        of_starts=np.where(np.isnan(found["of_starts"]), worst, found["of_starts"]),
+        at_bounds=at_bounds + (["noise"] if found["noise_at_bound"] else []),
         flat=flat,
-        ended=result.get("ended", "converged"),
+        ended=found["ended"],
         seconds=time.perf_counter() - began,
-        interrupt=result.get("interrupt"),
+        interrupt=found.get("interrupt"),
     )
+
+
+def require_few_if_interrupted(interrupt: BaseException | None, n: int) -> None:
+    """Raise what has interrupted a search, if a fit of what it has found to n points would take seconds."""
+    if interrupt is not None and n > _KEPT:
+        raise interrupt
+
+
+def generator_of(random_state: RandomState) -> np.random.Generator:
+    """Return the generator that a `random_state` stands for, in the ways that scikit-learn knows."""
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(2**31))
+    try:
+        return np.random.default_rng(random_state)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"random_state: expected a whole number that is not negative, a RandomState or None, got {random_state!r}"
+        ) from None

@@ -1,0 +1,12 @@
+// No team: the calling thread does everything.
+#include "base/team.hpp"
+
+namespace kernsel {
+
+bool team_exists() { return false; }
+void run_on_team(int, Task task, Task) { task.run(task.context); }
+bool leave_to_others() { return false; }
+Readiness team_readiness() { return Readiness::none; }
+void use_a_team_on_a_busy_machine(bool) {}
+
+}  // namespace kernsel

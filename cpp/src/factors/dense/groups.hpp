@@ -1,0 +1,20 @@
+// Groups of points that are left out together, for P whole in place of L.
+#pragma once
+
+#include <vector>
+
+#include "factors/dense/adjoint.hpp"
+#include "factors/dense/state.hpp"
+
+namespace kernsel {
+
+// The points of each group.
+Status points_of(const Groups& groups, Index n, std::vector<std::vector<Index>>& out);
+
+Status leave_out(const State& state, const std::vector<std::vector<Index>>& groups, const Request& request, LeftOut& out);
+
+// The adjoint of partial derivatives in what was shown.
+Status pull_groups(const State& state, const std::vector<std::vector<Index>>& groups, const LeftOut& shown,
+                   const LeftOut& partials, Adjoint& adjoint);
+
+}  // namespace kernsel

@@ -1,0 +1,88 @@
+// From a kernel, a noise and a criterion to the value and all derivatives.
+#include <algorithm>
+#include <cmath>
+
+#include "base/call_out.hpp"
+#include "kernsel/factor.hpp"
+
+namespace kernsel {
+
+namespace {
+
+Status check(const Problem& problem) {
+  const Index n = problem.X.rows;
+  if (n == 0) return Status::invalid("evaluate: there are no points");
+  if (problem.y.rows != n || problem.y.cols == 0) return Status::invalid("evaluate: y must have one row for each point");
+  if (problem.noise.rows > 1 && problem.noise.rows != n)
+    return Status::invalid("evaluate: give one noise variance, or one for each point");
+  if (problem.trend.cols > 0 && problem.trend.rows != n)
+    return Status::invalid("evaluate: the trend must have one row for each point");
+  return {};
+}
+
+void report(const Fit& fit, bool has_precision, Evaluation& out) {
+  const Index n = fit.n(), m = fit.outputs();
+  out.c.clear();
+  for (Index k = 0; k < m; ++k)
+    for (Index i = 0; i < n; ++i) out.c.push_back(fit.c(i, k));
+  out.precision.assign(fit.precision, fit.precision + (has_precision ? n : 0));
+  out.noise.assign(fit.noise, fit.noise + n);
+  out.log_det = fit.log_det;
+  out.dof = out.residual_scale = has_precision ? 0.0 : std::nan("");
+  double weights = 0.0;
+  for (Index i = 0; i < n && has_precision; ++i) {
+    const double weight = fit.weights ? fit.weights[i] : 1.0;
+    out.dof += 1.0 - fit.noise[i] * fit.precision[i];
+    weights += weight * static_cast<double>(m);
+    for (Index k = 0; k < m; ++k) out.residual_scale += weight * fit.c(i, k) * fit.c(i, k) / fit.precision[i];
+  }
+  if (has_precision) out.residual_scale /= weights;
+}
+
+// The likelihood whose information stands for that of another criterion: the one that sees the scale of the kernel as the
+// criterion does, at the best scale, y'c / (n - q), if it does not.
+void stand_in(const Criterion& criterion, const Fit& fit, Partials& partials) {
+  partials.freedom = static_cast<double>(std::max<Index>(fit.n() - fit.trend, 1));
+  double square = 0.0;
+  for (Index k = 0; k < fit.outputs(); ++k)
+    for (Index i = 0; i < fit.n(); ++i) square += fit.y(i, k) * fit.c(i, k);
+  const double scale = square / (partials.freedom * static_cast<double>(fit.outputs()));
+  const bool profiled = !criterion.sees_scale && scale > 0.0;
+  partials.variance.assign(static_cast<std::size_t>(fit.outputs()), profiled ? scale : 1.0);
+  partials.profiled = profiled ? Profiled::shared : Profiled::no;
+}
+
+}  // namespace
+
+Status apply(const Criterion& criterion, const Fit& fit, Partials& partials) {
+  Status applied;
+  const Status called = call_out([&] { applied = criterion.apply(fit, partials); });
+  return called.ok() ? applied : called;
+}
+
+Status evaluate(const Kernel& k, const Problem& problem, const Criterion& criterion, Order order, Factor& factor,
+                Evaluation& out) {
+  const bool gradient = order != Order::value;
+  Status status = check(problem);
+  if (!status.ok()) return status;
+  Fit fit;
+  status = factor.show(k, problem, criterion.request, gradient, fit);
+  if (!status.ok()) return status;
+  Partials partials;
+  status = apply(criterion, fit, partials);
+  if (!status.ok()) return status;
+  report(fit, gradient || criterion.request.diagonal || criterion.request.left_out, out);
+  out.beta = factor.trend_coefficients();
+  out.value = partials.unit * partials.value;
+  out.scale = partials.scale;
+  out.information.clear();
+  if (!gradient) return {};
+  if (order == Order::information) {
+    if (partials.variance.empty()) stand_in(criterion, fit, partials);
+    status = factor.information(partials, out.information);
+    if (!status.ok()) return status;
+  }
+  return factor.pull(partials, out.gradient);
+}
+
+}  // namespace kernsel

@@ -1,0 +1,31 @@
+// The trend: a mean h(x)'beta whose coefficients are estimated by generalized least squares.
+//
+// It enters a fit as a change of low rank, P_H = P - V V', and this is the only place that orthogonalizes its functions.
+#pragma once
+
+#include <vector>
+
+#include "tiles/tall.hpp"
+
+namespace kernsel {
+
+struct Trend {
+  Tall V;                 // (n, q): P H R^-1
+  std::vector<double> R;  // (q, q), upper, by columns: H'PH = R'R
+  Index q = 0;
+  double log_det = 0.0;  // log det H'PH - log det H'H: the same for any basis
+};
+
+// From the factor L of K~, H being of full column rank.
+Status make_trend(const LowerTiles<double>& L, View<const double> H, Index padded, Trend& out);
+
+// Are the columns linearly independent?
+bool independent(View<const double> H);
+
+// B <- B - V (V' other), for n rows.
+void project(const Trend& trend, View<const double> other, Index n, Tall& B);
+
+// beta = R^-1 V'y, (q, outputs), by columns.
+std::vector<double> coefficients(const Trend& trend, View<const double> y);
+
+}  // namespace kernsel

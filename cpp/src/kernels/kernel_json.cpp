@@ -1,0 +1,239 @@
+#include "kernels/kernel_json.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <new>
+
+#include "base/memory.hpp"
+#include "kernels/program.hpp"
+
+namespace kernsel {
+
+namespace {
+
+constexpr std::size_t longest = 1 << 20;  // characters that are written
+constexpr std::size_t deepest = 200;      // in one another, of those that are written: parse_json() reads a few more
+
+using Numbers = std::vector<double>;
+
+// What a function takes. Sums and products take any number of kernels.
+struct Function {
+  std::string_view name;
+  std::size_t numbers;
+  bool list;
+  std::size_t kernels;
+  Kernel (*make)(const Numbers& p, const Numbers& list, const std::vector<Kernel>& of);
+};
+
+// A whole number; out of the range of those that any kernel takes if it is none.
+int whole(double number) {
+  return number >= 0.0 && number <= 1000.0 && number == std::floor(number) ? static_cast<int>(number) : -1;
+}
+
+Kernel of_columns(const Kernel& k, const Numbers& list) {
+  std::vector<Index> columns;
+  for (const double number : list) columns.push_back(number >= 0.0 && number < 1e15 ? static_cast<Index>(number) : -1);
+  return on(k, std::move(columns));
+}
+
+Kernel of_matrix(double size, const Numbers& list) {
+  const auto n = static_cast<Index>(std::sqrt(static_cast<double>(list.size())));
+  if (static_cast<double>(n) != size || n * n != static_cast<Index>(list.size())) return precomputed({});
+  const auto owner = std::make_shared<Numbers>(list);
+  return precomputed(rows<const double>(owner->data(), n, n), owner);
+}
+
+Kernel projected(double size, const Numbers& list, const Kernel& k) {
+  const bool fits = size >= 1.0 && size <= static_cast<double>(list.size());
+  return transform(k, list, fits ? static_cast<Index>(size) : 0);
+}
+
+template <Kernel (*combine)(const Kernel&, const Kernel&)>
+Kernel combined(const Numbers&, const Numbers&, const std::vector<Kernel>& of) {
+  Kernel all = of[0];
+  for (std::size_t i = 1; i < of.size(); ++i) all = combine(all, of[i]);
+  return all;
+}
+
+using Of = const std::vector<Kernel>&;
+const Function functions[] = {
+    {"rbf", 0, true, 0, [](const Numbers&, const Numbers& l, Of) { return rbf(l); }},
+    {"exponential", 0, true, 0, [](const Numbers&, const Numbers& l, Of) { return exponential(l); }},
+    {"matern", 1, true, 0, [](const Numbers& p, const Numbers& l, Of) { return matern(p[0], l); }},
+    {"product_matern", 1, true, 0, [](const Numbers& p, const Numbers& l, Of) { return product_matern(p[0], l); }},
+    {"rational_quadratic", 1, true, 0, [](const Numbers& p, const Numbers& l, Of) { return rational_quadratic(p[0], l); }},
+    {"periodic", 1, true, 0, [](const Numbers& p, const Numbers& l, Of) { return periodic(p[0], l); }},
+    {"cosine", 0, true, 0, [](const Numbers&, const Numbers& l, Of) { return cosine(l); }},
+    {"wendland", 1, true, 0, [](const Numbers& p, const Numbers& l, Of) { return wendland(whole(p[0]), l); }},
+    {"dot_product", 1, true, 0, [](const Numbers& p, const Numbers& l, Of) { return dot_product(p[0], l); }},
+    {"polynomial", 2, true, 0, [](const Numbers& p, const Numbers& l, Of) { return polynomial(p[0], whole(p[1]), l); }},
+    {"sigmoid", 1, true, 0, [](const Numbers& p, const Numbers& l, Of) { return sigmoid(p[0], l); }},
+    {"radial_pair", 0, true, 0, [](const Numbers&, const Numbers& l, Of) { return radial_pair(l); }},
+    {"arc_cosine", 2, true, 0, [](const Numbers& p, const Numbers& l, Of) { return arc_cosine(whole(p[0]), p[1], l); }},
+    {"brownian", 0, false, 0, [](const Numbers&, const Numbers&, Of) { return brownian(); }},
+    {"constant", 1, false, 0, [](const Numbers& p, const Numbers&, Of) { return constant(p[0]); }},
+    {"white", 1, false, 0, [](const Numbers& p, const Numbers&, Of) { return white(p[0]); }},
+    {"precomputed", 1, true, 0, [](const Numbers& p, const Numbers& l, Of) { return of_matrix(p[0], l); }},
+    {"sum", 0, false, 2, combined < operator+> },
+     {
+         "product",
+         0,
+         false,
+         2,
+         combined < operator*> },
+         {"scale", 1, false, 1, [](const Numbers& p, const Numbers&, Of of) { return p[0] * of[0]; }},
+         {"pow", 1, false, 1, [](const Numbers& p, const Numbers&, Of of) { return pow(of[0], p[0]); }},
+         {"exp", 0, false, 1, [](const Numbers&, const Numbers&, Of of) { return exp(of[0]); }},
+         {"series", 0, true, 1, [](const Numbers&, const Numbers& l, Of of) { return series(l, of[0]); }},
+         {"on", 0, true, 1, [](const Numbers&, const Numbers& l, Of of) { return of_columns(of[0], l); }},
+         {"normalize", 0, false, 1, [](const Numbers&, const Numbers&, Of of) { return normalize(of[0]); }},
+         {"compose", 0, false, 2, [](const Numbers&, const Numbers&, Of of) { return compose(of[0], of[1]); }},
+         {"project", 1, true, 1, [](const Numbers& p, const Numbers& l, Of of) { return projected(p[0], l, of[0]); }},
+    };
+
+const Function* function_named(std::string_view name) {
+  for (const Function& function : functions)
+    if (function.name == name) return &function;
+  return nullptr;
+}
+
+bool takes_many(std::string_view function) { return function == "sum" || function == "product"; }
+
+class Writer {
+ public:
+  explicit Writer(std::string& json) : json_(json) {}
+
+  // What is wrong with the kernel, or nullptr. Kernels are written by a loop: they may be deeper than the stack.
+  const char* write(const KernelNode& root) {
+    const char* problem = begin(root);
+    while (!problem && !path_.empty()) {
+      Opened& at = path_.back();
+      if (at.written < at.kernels.size()) {
+        json_ += ',';
+        problem = begin(*at.kernels[at.written++]);
+      } else {
+        json_ += ']';
+        path_.pop_back();
+        if (json_.size() > longest) problem = too_long;
+      }
+    }
+    return problem;
+  }
+
+ private:
+  static constexpr const char* too_long = "kernel: it is too long to be written";
+  struct Opened {  // a list that has begun
+    std::vector<const KernelNode*> kernels;
+    std::size_t written;
+  };
+
+  // Writes what comes before the kernels that a kernel is made of.
+  const char* begin(const KernelNode& node) {
+    if (path_.size() > deepest) return "kernel: it is too deep to be written";
+    const Expression expression = node.expression();
+    const Function* function = expression.name ? function_named(expression.name) : nullptr;
+    if (!function) return "kernel: one with a function of the caller's cannot be written";
+    json_ += "[\"" + std::string(function->name) + '"';
+    for (const double number : expression.numbers)
+      if (!add(number, ",")) return "kernel: its numbers must be finite";
+    if (function->list) {
+      json_ += ",[";
+      for (std::size_t i = 0; i < expression.list.size(); ++i)
+        if (!add(expression.list[i], i ? "," : "") || json_.size() > longest) return too_long;
+      json_ += ']';
+    }
+    path_.push_back({kernels_of(node, expression), 0});
+    return nullptr;
+  }
+
+  static std::vector<const KernelNode*> kernels_of(const KernelNode& node, const Expression& expression) {
+    std::vector<const KernelNode*> kernels = expression.kernels;
+    if (!kernels.empty()) return kernels;
+    const KernelNode* left = &node;
+    if (takes_many(expression.name)) {  // long sums and products lean to the left
+      for (const char* name = expression.name; name && std::string_view(name) == expression.name;
+           name = left->expression().name) {
+        kernels.push_back(left->children[1].get());
+        left = left->children[0].get();
+      }
+      kernels.push_back(left);
+      std::reverse(kernels.begin(), kernels.end());
+    } else {
+      for (const auto& child : node.children) kernels.push_back(child.get());
+    }
+    return kernels;
+  }
+
+  bool add(double number, const char* before) {
+    json_ += before;
+    append_number(json_, number);
+    return std::isfinite(number);
+  }
+
+  std::string& json_;
+  std::vector<Opened> path_;  // from the root to here
+};
+
+// By recursion, as parse_json() is, which bounds how deep lists are.
+class Reader {
+ public:
+  static const char* read(const Json& json, std::shared_ptr<const KernelNode>& node) {
+    constexpr const char* wrong = "kernel: expected a name, numbers and kernels, such as [\"scale\", 2, [\"rbf\", [1]]]";
+    if (!json.is(Json::Kind::list) || json.items.empty() || !json.items[0].is(Json::Kind::text)) return wrong;
+    const Function* function = function_named(json.items[0].text);
+    if (!function) return "kernel: a name that is not known to this version";
+    const std::size_t begin = 1 + function->numbers + (function->list ? 1 : 0), count = json.items.size();
+    if (count < begin + function->kernels || (count > begin + function->kernels && !takes_many(function->name))) return wrong;
+    Numbers numbers, list;
+    for (std::size_t i = 1; i <= function->numbers; ++i)
+      if (!add(json.items[i], numbers)) return wrong;
+    if (function->list) {
+      const Json& items = json.items[begin - 1];
+      if (!items.is(Json::Kind::list)) return wrong;
+      for (const Json& item : items.items)
+        if (!add(item, list)) return wrong;
+    }
+    std::vector<Kernel> of;
+    for (std::size_t i = begin; i < count; ++i) {
+      std::shared_ptr<const KernelNode> child;
+      if (const char* problem = read(json.items[i], child)) return problem;
+      of.emplace_back(std::move(child));
+    }
+    node = function->make(numbers, list, of).node();
+    return nullptr;
+  }
+
+ private:
+  static bool add(const Json& item, Numbers& to) {
+    to.push_back(item.number);
+    return item.is(Json::Kind::number);
+  }
+};
+
+}  // namespace
+
+Status kernel_to_json(const Kernel& kernel, std::string& json) {
+  json.clear();
+  const char* problem = Writer(json).write(*kernel.node());
+  return problem ? Status::invalid(problem) : Status{};
+}
+
+Status kernel_from_json(const Json& json, Kernel& kernel) {
+  std::shared_ptr<const KernelNode> node;
+  if (const char* problem = Reader::read(json, node)) return Status::invalid(problem);
+  kernel = Kernel(std::move(node));
+  return {};
+}
+
+Status kernel_from_json(std::string_view json, Kernel& kernel) {
+  try {
+    Json parsed;
+    const Status status = parse_json(json, parsed);
+    return status.ok() ? kernel_from_json(parsed, kernel) : status;
+  } catch (const std::bad_alloc&) {
+    return no_memory();
+  }
+}
+
+}  // namespace kernsel

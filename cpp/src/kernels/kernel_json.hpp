@@ -1,0 +1,11 @@
+// A kernel from JSON that has been parsed.
+#pragma once
+
+#include "base/json.hpp"
+#include "kernsel/kernel_json.hpp"
+
+namespace kernsel {
+
+Status kernel_from_json(const Json& json, Kernel& kernel);
+
+}  // namespace kernsel

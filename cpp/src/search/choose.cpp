@@ -1,0 +1,500 @@
+// The choice of hyperparameters. Numbers without a name were tuned on standard functions, with and without noise, of 2 to 20
+// columns (CONTRIBUTING tells how to repeat that).
+#include "kernsel/choose.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "base/call_out.hpp"
+#include "factors/trend.hpp"
+#include "kernsel/gram.hpp"
+#include "kernsel/starts.hpp"
+
+namespace kernsel {
+
+namespace {
+
+constexpr Index many_points = 600;  // above which a search begins on some of them
+constexpr Index subset_points = 400;
+constexpr Index kept_points = 2000;  // beyond which nothing is computed of all points once a search was interrupted
+constexpr Index few_points = 100;    // with noise these have more basins, and evaluations cost little
+constexpr Index sparse_starts = 24;  // for 50 points, fewer for more
+constexpr int rounds_of_turns = 2;
+constexpr Index polished_of_few = 6;
+constexpr double better = 1e-3;   // nats, by which turns must be better than what they are turns of
+constexpr int most_attempts = 6;  // each with ten times the jitter
+
+// Uniform numbers from a seed (splitmix64): the same on every machine.
+class Random {
+ public:
+  explicit Random(std::uint64_t seed) : state_(seed) {}
+  std::uint64_t next() {
+    std::uint64_t z = (state_ += 0x9e3779b97f4a7c15ULL);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
+    return z ^ (z >> 31);
+  }
+  double uniform() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
+  // A random subset of 0 ... n - 1, in order.
+  std::vector<Index> subset(Index n, Index size) {
+    std::vector<Index> all(static_cast<std::size_t>(n));
+    for (Index i = 0; i < n; ++i) all[static_cast<std::size_t>(i)] = i;
+    for (Index i = 0; i < size; ++i)
+      std::swap(all[static_cast<std::size_t>(i)],
+                all[static_cast<std::size_t>(i) + next() % static_cast<std::uint64_t>(n - i)]);
+    all.resize(static_cast<std::size_t>(size));
+    std::sort(all.begin(), all.end());
+    return all;
+  }
+
+ private:
+  std::uint64_t state_;
+};
+
+std::vector<Index> all_rows(Index n) {
+  std::vector<Index> rows(static_cast<std::size_t>(n));
+  for (Index i = 0; i < n; ++i) rows[static_cast<std::size_t>(i)] = i;
+  return rows;
+}
+
+// Copies of some rows of the data.
+struct Rows {
+  std::vector<double> X, y, trend, weights, noise, known;
+  static View<const double> copy(View<const double> from, const std::vector<Index>& rows, std::vector<double>& to) {
+    to.clear();
+    for (Index k = 0; k < from.cols; ++k)
+      for (const Index i : rows) to.push_back(from(i, k));
+    return columns(static_cast<const double*>(to.data()), static_cast<Index>(rows.size()), from.cols);
+  }
+};
+
+std::vector<double> some_of(const std::vector<double>& values, const std::vector<Index>& rows) {
+  std::vector<double> some;
+  for (const Index i : rows)
+    if (!values.empty()) some.push_back(values[static_cast<std::size_t>(i)]);
+  return some;
+}
+
+}  // namespace
+
+double least_jitter(Index n) { return 4.0 * std::sqrt(static_cast<double>(n)) * std::numeric_limits<double>::epsilon(); }
+
+struct Chooser::Content {
+  Content(const Choosing& p, ChoosingOptions o)
+      : problem(p),
+        options(std::move(o)),
+        random(options.seed),
+        factor(dense_factor()),
+        began(std::chrono::steady_clock::now()) {}
+
+  Choosing problem;
+  ChoosingOptions options;
+  Random random;
+  std::unique_ptr<Factor> factor;
+  std::chrono::steady_clock::time_point began;
+
+  Space space;
+  Index n = 0;
+  double variance = 1.0;            // of the targets
+  std::vector<double> base, known;  // noise: what the unknown factor multiplies, and what stands beside it
+  double jitter = 0.0, least = 0.0;
+  bool may_raise_jitter = false, noisy = false, few = false, profiled = false;
+  std::vector<Index> factors;  // amplitudes, the first of which is held, if the scale is profiled
+  std::vector<Index> free;     // the numbers of theta that are unknowns
+  double noise_lower = 0.0, noise_upper = 0.0;
+  Domain domain;
+  std::vector<std::vector<double>> starts;
+  std::vector<Index> subset;
+  Rows rows;
+  std::unique_ptr<CriterionObjective> all, some;
+
+  Status prepare();
+  void add_amplitude();
+  Status prepare_noise();
+  void bound(double inside);
+  void make_starts();
+  std::unique_ptr<CriterionObjective> objective(const std::vector<Index>* of, bool scale_free);
+  Status find(const std::vector<std::vector<double>>& from, bool scale_free, bool on_subset, double seconds_left, Index left,
+              Optimum& out);
+  Status descend(const std::vector<std::vector<double>>& from, Objective* among, double seconds_left, Index left, Optimum& out);
+  Status settle(Optimum& out);
+  std::vector<double> theta_of(const std::vector<double>& x) const;
+  std::vector<double> x_of(const std::vector<double>& theta, double log_noise) const;
+  double seconds() const {
+    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - began;
+    return std::max(options.seconds - passed.count(), 0.0);
+  }
+  double within(const Trial& best) const;
+};
+
+std::vector<double> Chooser::Content::theta_of(const std::vector<double>& x) const {
+  std::vector<double> theta = space.theta;
+  for (std::size_t a = 0; a < free.size(); ++a) theta[static_cast<std::size_t>(free[a])] = x[a];
+  return theta;
+}
+
+std::vector<double> Chooser::Content::x_of(const std::vector<double>& theta, double log_noise) const {
+  std::vector<double> x;
+  for (const Index p : free) x.push_back(theta[static_cast<std::size_t>(p)]);
+  if (problem.finds_noise) x.push_back(log_noise);
+  for (std::size_t a = 0; a < x.size(); ++a) x[a] = std::clamp(x[a], domain.lower[a], domain.upper[a]);
+  return x;
+}
+
+Status Chooser::Content::prepare() {
+  n = problem.X.rows;
+  if (n == 0 || problem.y.rows != n || problem.y.cols == 0)
+    return Status::invalid("choose: y must have one row for each point");
+  if (problem.trend.cols > 0 && problem.trend.rows != n)
+    return Status::invalid("choose: the trend must have one row for each point");
+  for (Index i = 0; i < n && problem.weights; ++i)
+    if (!(problem.weights[i] > 0.0))
+      return Status::invalid("choose: weights must be positive; leave points of weight zero out");
+  if (!problem.criterion) {
+    problem.criterion = [](const std::vector<Index>&) { return criteria::leave_out(criteria::squared()); };
+    problem.scale_free = [](const std::vector<Index>&) { return criteria::leave_out(criteria::squared(), {}, false, true); };
+  }
+  if (problem.space)
+    space = *problem.space;
+  else if (const Status status = automatic_space(problem.kernel, problem.X, problem.y, problem.weights, false, space);
+           !status.ok())
+    return status;
+  variance = problem.variance > 0.0 ? problem.variance : Data({}, problem.y, problem.weights).variance();
+  if (problem.finds_amplitude) add_amplitude();
+  const Status status = prepare_noise();
+  if (!status.ok()) return status;
+  all = objective(nullptr, profiled);
+  few = noisy && n <= few_points;
+  if (n > many_points && problem.same_for_any_points) {
+    subset = random.subset(n, subset_points);
+    std::vector<double> H;
+    if (!independent(Rows::copy(problem.trend, subset, H))) subset.clear();
+  }
+  make_starts();
+  return {};
+}
+
+// The factor of the kernel becomes a number of the space, after those of the kernel. Where the best scale of kernel and noise
+// is known at each place, this is the one that is held, and its value is of no account.
+void Chooser::Content::add_amplitude() {
+  Hint hint;
+  hint.rule = Rule::variance;
+  const bool profiles = options.profile && static_cast<bool>(problem.scale_free);
+  hint.middle = profiles ? 0.0 : std::log(variance);
+  space.amplitudes = {static_cast<Index>(space.theta.size())};
+  space.theta.push_back(hint.middle);
+  space.lower.push_back(std::log(1e-5 * variance));
+  space.upper.push_back(std::log(1e10 * variance));
+  space.hints.push_back(hint);
+}
+
+Status Chooser::Content::prepare_noise() {
+  if (problem.noise.size() > 1 && static_cast<Index>(problem.noise.size()) != n)
+    return Status::invalid("choose: give one noise variance, or one for each point");
+  const auto weight = [&](Index i) { return problem.weights ? problem.weights[i] : 1.0; };
+  bool some_known = false;
+  for (Index i = 0; i < n && !problem.noise.empty(); ++i) {
+    known.push_back(problem.noise[problem.noise.size() == 1 ? 0 : static_cast<std::size_t>(i)] / weight(i));
+    some_known = some_known || known.back() > 0.0;
+  }
+  for (Index i = 0; i < n && problem.finds_noise; ++i) base.push_back(1.0 / weight(i));
+  may_raise_jitter = problem.automatic_jitter && !some_known;
+
+  double noise_of_kernel = 0.0;
+  noisy = problem.finds_noise;
+  for (std::size_t p = 0; p < space.hints.size(); ++p)
+    if (space.hints[p].rule == Rule::noise) {
+      noisy = true;
+      noise_of_kernel += std::exp(space.theta[p]);
+    }
+  const bool scale_free = options.profile && !some_known && problem.scale_free && !space.amplitudes.empty();
+  if (scale_free) {  // one amplitude stays as it is
+    factors = space.amplitudes;
+    variance = std::exp(space.theta[static_cast<std::size_t>(factors[0])]);
+  }
+  profiled = scale_free;
+  const std::vector<Index> shown = all_rows(std::min<Index>(n, 1000));
+  std::vector<double> diagonal(shown.size());
+  const Status status =
+      gram_diagonal<double>(problem.kernel, problem.X.block(0, 0, static_cast<Index>(shown.size()), problem.X.cols),
+                            vector(diagonal.data(), static_cast<Index>(shown.size())));
+  if (!status.ok()) return status;
+  double size = 0.0;
+  for (const double value : diagonal) size += value / static_cast<double>(diagonal.size());
+  size = std::max(size - noise_of_kernel, std::numeric_limits<double>::min());
+  least = least_jitter(n) * size;
+  jitter = problem.automatic_jitter ? (some_known ? 0.0 : least) : problem.jitter;
+  // Cross-validation drifts to matrices that are all but singular, where it sees rounding for skill.
+  const bool likelihood = problem.criterion(all_rows(n)).is_likelihood;
+  const double floor = likelihood ? least : std::max(least, 1e-10 * size);
+  noise_lower = std::max(floor, 1e-14 * variance);
+  noise_upper = 1e2 * std::max(variance, size);
+  bound(1.0);
+  return {};
+}
+
+// The unknowns and their bounds, for a noise that is multiplied by `inside`.
+void Chooser::Content::bound(double inside) {
+  free.clear();
+  domain = {};
+  for (std::size_t p = 0; p < space.theta.size(); ++p) {
+    if (profiled && static_cast<Index>(p) == factors[0]) continue;
+    free.push_back(static_cast<Index>(p));
+    domain.lower.push_back(space.lower[p]);
+    domain.upper.push_back(space.upper[p]);
+    domain.reach.push_back(space.hints[p].rule == Rule::noise ? 3.0 : 1.0);  // logarithms of noise may go three times as far
+  }
+  if (!problem.finds_noise) return;
+  domain.lower.push_back(std::log(inside * noise_lower));
+  domain.upper.push_back(std::log(inside * noise_upper));
+  domain.reach.push_back(3.0);
+}
+
+void Chooser::Content::make_starts() {
+  const double shift = options.seeded ? random.uniform() : 0.0;
+  std::vector<Start> made = starting_points(space.hints, variance, noisy, few ? 5 : 2, shift);
+  const bool of_columns = std::any_of(space.hints.begin(), space.hints.end(), [](const Hint& h) { return h.of_column; });
+  if (few && of_columns && all->has_curvature()) {
+    const Index count = std::min(sparse_starts, 50 * sparse_starts / n);
+    for (Start& start : sparse_points(space.hints, variance, count, shift)) made.push_back(std::move(start));
+  }
+  if (space.has_values) made.insert(made.begin(), Start{space.theta, made[0].log_noise});
+  for (const Start& start : made) starts.push_back(x_of(start.theta, start.log_noise));
+  for (Index k = 0; k < options.restarts; ++k) {
+    std::vector<double>& point = starts.emplace_back();
+    for (std::size_t a = 0; a < domain.count(); ++a)
+      point.push_back(domain.lower[a] + random.uniform() * (domain.upper[a] - domain.lower[a]));
+  }
+}
+
+// The criterion as a function of the unknowns, of all points or of some.
+std::unique_ptr<CriterionObjective> Chooser::Content::objective(const std::vector<Index>* of, bool scale_free) {
+  auto made = std::make_unique<CriterionObjective>(problem.kernel, *factor);
+  const CriterionOf& criterion = scale_free ? problem.scale_free : problem.criterion;
+  made->criterion = criterion(of ? *of : all_rows(n));
+  if (of) {
+    made->problem.X = Rows::copy(problem.X, *of, rows.X);
+    made->problem.y = Rows::copy(problem.y, *of, rows.y);
+    made->problem.trend = Rows::copy(problem.trend, *of, rows.trend);
+    rows.weights.clear();
+    for (const Index i : *of)
+      if (problem.weights) rows.weights.push_back(problem.weights[i]);
+    made->problem.weights = problem.weights ? rows.weights.data() : nullptr;
+    made->noise = some_of(base, *of);
+    made->known = some_of(known, *of);
+  } else {
+    made->problem = {problem.X, problem.y, {}, problem.trend, problem.weights};
+    made->noise = base;
+    made->known = known;
+  }
+  made->jitter = jitter;
+  made->bounds = domain;
+  made->make = problem.make;
+  std::vector<Index> number(space.theta.size(), -1);
+  for (std::size_t a = 0; a < free.size(); ++a) number[static_cast<std::size_t>(free[a])] = static_cast<Index>(a);
+  for (const Index p : space.place) made->unknowns.place.push_back(p < 0 ? -1 : number[static_cast<std::size_t>(p)]);
+  if (problem.finds_amplitude) {
+    made->unknowns.amplitude = number.back();
+    if (number.back() < 0) made->amplitude = std::exp(space.theta.back());
+  }
+  if (problem.finds_noise) made->unknowns.noise = static_cast<Index>(free.size());
+  if (problem.prior)
+    made->prior = [this](const std::vector<double>& x, std::vector<double>& gradient) {
+      std::vector<double> theta = theta_of(x);
+      theta.resize(theta.size() - (problem.finds_amplitude ? 1 : 0));
+      std::vector<double> slopes(theta.size(), 0.0);
+      const double value = problem.prior(theta, slopes);
+      slopes.resize(space.theta.size(), 0.0);
+      for (std::size_t a = 0; a < free.size(); ++a) gradient[a] = slopes[static_cast<std::size_t>(free[a])];
+      return value;
+    };
+  return made;
+}
+
+// From the starts, and then from turns of the best that was found, as long as these are better.
+Status Chooser::Content::descend(const std::vector<std::vector<double>>& from, Objective* among, double seconds_left,
+                                 Index left, Optimum& out) {
+  SearchOptions how;
+  const bool newton = all->has_curvature() && options.newton;
+  how.coarse = newton ? 0.1 : 0.02;
+  how.fine = n <= 300 ? (newton ? 1e-10 : 1e-7) : 1e-5;
+  how.evaluations = left;
+  how.seconds = seconds_left;
+  how.polished = few ? polished_of_few : 1;
+  how.progress = options.progress;
+  Status status = search(*all, among, from, how, out);
+  const bool of_columns = std::any_of(space.hints.begin(), space.hints.end(), [](const Hint& h) { return h.of_column; });
+  for (int round = 0; status.ok() && newton && few && of_columns && round < rounds_of_turns; ++round) {
+    if (out.ended != Ended::converged || !std::isfinite(out.best.value)) break;
+    const std::vector<double>& x = out.best.x;
+    std::vector<std::vector<double>> places{x};
+    for (const std::vector<double>& theta : turned_points(space.hints, theta_of(x)))
+      places.push_back(x_of(theta, problem.finds_noise ? x.back() : 0.0));
+    how.evaluations = left - out.evaluations;
+    how.seconds = std::min(seconds_left, seconds());
+    const Index before = out.evaluations;
+    how.progress = nullptr;
+    if (options.progress)
+      how.progress = [&](Index count, Index points, double best) { return options.progress(before + count, points, best); };
+    Optimum more;
+    status = search(*all, nullptr, places, how, more);
+    if (!status.ok()) break;
+    out.evaluations += more.evaluations;
+    out.ended = more.ended;
+    out.of_starts.insert(out.of_starts.end(), more.of_starts.begin() + 1, more.of_starts.end());
+    if (!(more.best.value < out.best.value - better)) break;
+    out.best = std::move(more.best);
+  }
+  return status;
+}
+
+// Where the search ended before it came to all points, the value there.
+Status Chooser::Content::settle(Optimum& out) {
+  if (std::isfinite(out.best.value) || out.best.x.empty()) return {};
+  const std::vector<double> x = out.best.x;
+  if (out.ended == Ended::interrupted && n > kept_points) {
+    out.best.criterion = std::nan("");
+    return {};
+  }
+  out.best = Trial{};
+  ++out.evaluations;
+  return all->evaluate(x, Order::value, out.best);
+}
+
+// Searches; where nowhere the kernel matrix can be factorized, with more jitter.
+Status Chooser::Content::find(const std::vector<std::vector<double>>& from, bool scale_free, bool on_subset,
+                              double seconds_left, Index left, Optimum& out) {
+  Status status;
+  for (int attempt = 0; attempt < most_attempts; ++attempt) {
+    all = objective(nullptr, scale_free);
+    some = on_subset && !subset.empty() ? objective(&subset, scale_free) : nullptr;
+    if (domain.count() == 0) {
+      out = Optimum{};
+      out.evaluations = 1;
+      status = all->evaluate({}, Order::value, out.best);
+    } else {
+      status = descend(from, some.get(), seconds_left, left, out);
+      if (status.ok()) status = settle(out);
+    }
+    if (status.code != Code::not_positive_definite || !may_raise_jitter) return status;
+    jitter = 10.0 * std::max(jitter, least);
+  }
+  return status;
+}
+
+// The logarithm of the factor that was profiled out, or of what the bounds of the amplitudes leave of it.
+double Chooser::Content::within(const Trial& best) const {
+  const std::vector<double> theta = theta_of(best.x);
+  double lowest = -std::numeric_limits<double>::infinity(), highest = -lowest;
+  for (const Index amplitude : factors) {
+    const auto p = static_cast<std::size_t>(amplitude);
+    lowest = std::max(lowest, space.lower[p] - theta[p]);
+    highest = std::min(highest, space.upper[p] - theta[p]);
+  }
+  return lowest <= highest ? std::clamp(std::log(best.scale), lowest, highest) : 0.0;
+}
+
+Chooser::Chooser(const Choosing& problem, ChoosingOptions options)
+    : content_(std::make_unique<Content>(problem, std::move(options))) {}
+Chooser::~Chooser() = default;
+
+Status Chooser::prepare() {
+  Status prepared;
+  const Status called = call_out([&] { prepared = content_->prepare(); });
+  return called.ok() ? prepared : called;
+}
+
+const std::vector<std::vector<double>>& Chooser::starts() const { return content_->starts; }
+const Domain& Chooser::domain() const { return content_->domain; }
+
+Status Chooser::evaluate(const std::vector<double>& x, Order order, Trial& out) {
+  return content_->all->evaluate(x, order, out);
+}
+
+void Chooser::finish(const Trial& best, Choice& out) const {
+  const Content& own = *content_;
+  out.theta = own.theta_of(best.x);
+  out.noise = own.problem.finds_noise ? std::exp(best.x.back()) : 0.0;
+  out.jitter = own.jitter;
+  out.criterion = best.criterion;
+  out.scale = best.scale;
+  out.profiled = own.profiled;
+  out.free = own.free;
+  out.gradient = best.gradient;
+  out.information = best.information;
+  if (own.problem.finds_noise && !best.x.empty()) {
+    const double lower = own.domain.lower.back(), upper = own.domain.upper.back(), x = best.x.back();
+    out.noise_at_bound = std::min(std::abs(x - lower), std::abs(x - upper)) <= 1e-6 * std::max(1.0, std::abs(x));
+  }
+  if (own.profiled) {
+    const double within = own.within(best), inside = std::exp(within);
+    for (const Index p : own.factors) out.theta[static_cast<std::size_t>(p)] += within;
+    out.noise *= inside;
+    out.jitter *= inside;
+    out.scale = within == std::log(best.scale) ? 1.0 : best.scale / inside;
+  }
+  for (std::size_t p = 0; p < out.theta.size(); ++p)
+    out.theta[p] = std::clamp(out.theta[p], own.space.lower[p], own.space.upper[p]);
+  if (!own.problem.finds_amplitude) return;
+  out.amplitude = std::exp(out.theta.back());
+  out.theta.pop_back();
+}
+
+Status Chooser::run(Choice& out) {
+  Status ran;
+  const Status called = call_out([&] { ran = search_all(out); });
+  return called.ok() ? ran : called;
+}
+
+Status Chooser::search_all(Choice& out) {
+  Content& own = *content_;
+  out = Choice{};
+  Optimum found;
+  Status status = own.find(own.starts, own.profiled, true, own.seconds(), own.options.evaluations, found);
+  if (!status.ok()) return status;
+  const bool none_of_all = std::isnan(found.best.criterion);  // an interrupted search of many points
+  if (own.profiled && !none_of_all) {
+    // A criterion that sees residuals only leaves the scale to them.
+    const bool knows = own.all->has_curvature() || own.all->criterion.request.variances;
+    if (!knows && found.best.residual_scale > 0.0 && std::isfinite(found.best.residual_scale))
+      found.best.scale = found.best.residual_scale;
+    const double within = own.within(found.best);
+    const bool sees_scale = own.problem.criterion(all_rows(own.n)).sees_scale;
+    if (within != std::log(found.best.scale) && sees_scale) {
+      // The best amplitude is out of its bounds: on from there with one that stays within.
+      std::vector<double> theta = own.theta_of(found.best.x);
+      for (const Index p : own.factors) theta[static_cast<std::size_t>(p)] += within;
+      const double inside = std::exp(within);
+      const double log_noise = own.problem.finds_noise ? found.best.x.back() + within : 0.0;
+      own.profiled = false;
+      own.jitter *= inside;
+      own.bound(inside);
+      const Index spent = found.evaluations + found.evaluations_of_some;
+      const bool converged = found.ended == Ended::converged;
+      Optimum on;
+      status = own.find({own.x_of(theta, log_noise)}, false, false, own.seconds(),
+                        converged ? std::max<Index>(own.options.evaluations - spent, 1) : 1, on);
+      if (!status.ok()) return status;
+      on.evaluations += found.evaluations;
+      on.evaluations_of_some = found.evaluations_of_some;
+      on.of_starts = found.of_starts;
+      if (!converged) on.ended = found.ended;
+      found = std::move(on);
+    }
+  }
+  finish(found.best, out);
+  out.ended = found.ended;
+  out.evaluations = found.evaluations;
+  out.evaluations_of_some = found.evaluations_of_some;
+  out.of_starts = found.of_starts;
+  return {};
+}
+
+Status choose(const Choosing& problem, const ChoosingOptions& options, Choice& out) {
+  Chooser chooser(problem, options);
+  const Status status = chooser.prepare();
+  return status.ok() ? chooser.run(out) : status;
+}
+
+}  // namespace kernsel

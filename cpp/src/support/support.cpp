@@ -1,0 +1,534 @@
+// Decomposition: a set of points at a time, half of it those that violate the conditions of the optimum most, half of it left
+// from before, is solved for on the rows of their own; then the derivatives of all points follow, by those rows.
+#include "kernsel/support.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "base/parallel.hpp"
+#include "isa/table.hpp"
+#include "kernsel/gram.hpp"
+#include "support/support_interior.hpp"
+#include "support/support_rows.hpp"
+
+namespace kernsel {
+
+namespace {
+
+constexpr Index padding = LowerTiles<double>::padding;
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+// A Newton step on the face that a block is on: coefficients at zero or at a bound stay, the others move as far as the first
+// that comes to one of these. Where many points are free, pairs take long to settle. Returns how many are free, or zero if
+// there is nothing to gain so.
+Index step_on_face(SupportBlock<double>& block) {
+  std::vector<Index> free;
+  for (Index k = 0; k < block.size; ++k)
+    if (block.a[k] != 0.0 && std::abs(block.a[k]) < block.bounds[k]) free.push_back(k);
+  const auto m = static_cast<Index>(free.size()), padded = round_up(m, padding);
+  if (m < 2 || m > LowerTiles<double>::largest_tile) return 0;
+  double* memory = scratch<double>(Scratch::row, padded * (padded + padding) + block.size);
+  if (!memory) return 0;
+  double* A = memory;
+  double* X = A + padded * padded;  // (padding, padded): the slopes, and ones
+  double* moved = X + padding * padded;
+  std::fill(memory, moved + block.size, 0.0);
+  double largest = 0.0;
+  for (Index c = 0; c < m; ++c) {
+    const double* from = block.K + free[static_cast<std::size_t>(c)] * block.stride;
+    for (Index r = c; r < m; ++r) A[r + c * padded] = from[free[static_cast<std::size_t>(r)]];
+    largest = std::max(largest, A[c + c * padded]);
+  }
+  for (Index c = 0; c < padded; ++c) A[c + c * padded] += c < m ? 1e-11 * largest : 1.0;
+  std::vector<double> slopes(free.size());
+  for (Index c = 0; c < m; ++c) {
+    const Index k = free[static_cast<std::size_t>(c)];
+    slopes[static_cast<std::size_t>(c)] = block.G[k] + (block.a[k] > 0.0 ? block.epsilon : -block.epsilon);
+    X[c * padding] = slopes[static_cast<std::size_t>(c)];
+    X[1 + c * padding] = 1.0;
+  }
+  const TileKernels<double>& kernels = tile_kernels<double>();
+  double pivot = 0.0;
+  if (kernels.factorize(padded, A, padded, &pivot) >= 0) return 0;
+  kernels.solve_transposed(padding, padded, A, padded, X, padding);
+  kernels.solve(padding, padded, A, padded, X, padding);
+  std::vector<double> way(free.size());
+  for (Index c = 0; c < m; ++c) way[static_cast<std::size_t>(c)] = -X[c * padding];
+  for (int pass = 0; pass < 2 && block.paired; ++pass) {  // twice, so that the sum is zero to rounding
+    double sum = 0.0, ones = 0.0;
+    for (Index c = 0; c < m; ++c) {
+      sum += way[static_cast<std::size_t>(c)];
+      ones += X[1 + c * padding];
+    }
+    for (Index c = 0; c < m; ++c) way[static_cast<std::size_t>(c)] -= X[1 + c * padding] * (sum / ones);
+  }
+  std::vector<const double*> rows(free.size());
+  for (Index c = 0; c < m; ++c) rows[static_cast<std::size_t>(c)] = block.K + free[static_cast<std::size_t>(c)] * block.stride;
+  kernels.combine(block.size, m, rows.data(), way.data(), moved);
+  double slope = 0.0, curvature = 0.0;
+  for (Index c = 0; c < m; ++c) {
+    slope += slopes[static_cast<std::size_t>(c)] * way[static_cast<std::size_t>(c)];
+    curvature += way[static_cast<std::size_t>(c)] * moved[free[static_cast<std::size_t>(c)]];
+  }
+  if (!(slope < 0.0)) return 0;
+  double length = curvature > 0.0 ? -slope / curvature : infinity, end = 0.0;
+  Index first = -1;
+  for (Index c = 0; c < m; ++c) {
+    const Index k = free[static_cast<std::size_t>(c)];
+    const double d = way[static_cast<std::size_t>(c)], a = block.a[k];
+    const double stop = d == 0.0 ? a : (a > 0.0) == (d < 0.0) ? 0.0 : d > 0.0 ? block.bounds[k] : -block.bounds[k];
+    if (d != 0.0 && (stop - a) / d < length) {
+      length = (stop - a) / d;
+      first = k;
+      end = stop;
+    }
+  }
+  if (!(length > 0.0 && length < infinity)) return 0;
+  for (Index c = 0; c < m; ++c) {
+    const Index k = free[static_cast<std::size_t>(c)];
+    double& by = way[static_cast<std::size_t>(c)];
+    const double before = block.a[k], now = k == first ? end : before + length * by;
+    block.a[k] = before > 0.0 ? std::clamp(now, 0.0, block.bounds[k]) : std::clamp(now, -block.bounds[k], 0.0);
+    by = block.a[k] - before;  // what has come of it, after rounding
+  }
+  kernels.combine(block.size, m, rows.data(), way.data(), block.G);
+  block.decrease -= length * (slope + curvature * length / 2.0);
+  return m;
+}
+
+}  // namespace
+
+// One problem, on its way to the solution. Arrays of the active points are in the order of rows.active().
+struct SupportSolver::Run {
+  Run(Rows& all_rows, const SupportProblem& given, const SupportOptions& wishes, SupportFit& result)
+      : rows(all_rows), problem(given), options(wishes), fit(result), n(all_rows.points()) {}
+
+  Rows& rows;
+  const SupportProblem& problem;
+  const SupportOptions& options;
+  SupportFit& fit;
+  Index n;
+  std::vector<double> G;               // of the active points, padded: K a - y
+  std::vector<Index> recent;           // of the working set, the points that came last
+  double dual = 0.0;                   // the maximum that has been reached
+  double up = 0.0, down = 0.0;         // the least derivatives up and down
+  double gap = 0.0;                    // of the active points
+  double work = 0.0;                   // done so far, or since the jump, in nanoseconds or so
+  bool shrunk = false, stale = false;  // have points been left out, have derivatives been updated?
+  double shrink_below = infinity;      // of the violation: no shrinking again before it is so small
+
+  const std::vector<Index>& active() const { return rows.active(); }
+  double bound(Index i) const { return problem.bounds[static_cast<std::size_t>(i)]; }
+  double& a(Index i) const { return fit.a[static_cast<std::size_t>(i)]; }
+  double rise(Index i, double slope) const {
+    return a(i) >= bound(i) ? infinity : slope + (a(i) >= 0.0 ? problem.epsilon : -problem.epsilon);
+  }
+  double fall(Index i, double slope) const {
+    return a(i) <= -bound(i) ? infinity : (a(i) > 0.0 ? -problem.epsilon : problem.epsilon) - slope;
+  }
+  double violation() const { return problem.intercept ? -(up + down) : -std::min(up, down); }
+  double primal() const { return dual + gap; }
+  // By how much the gap may be off: C times the rounding of f - y, of each point.
+  double rounding() const {
+    double sum = 0.0;
+    for (Index i = 0; i < n; ++i)
+      sum += bound(i) * (2.0 * std::abs(problem.y(i, 0)) + std::abs(G[static_cast<std::size_t>(i)]) + std::abs(fit.intercept));
+    return 16.0 * std::numeric_limits<double>::epsilon() * sum;
+  }
+  bool solved() const { return gap <= options.tolerance * std::max(primal(), 0.0); }
+
+  Status begin();
+  Status prefer(const std::vector<double>& other, double its_dual);
+  void balance();
+  Status refresh();
+  void look();
+  Status unshrink();
+  Status shrink();
+  std::vector<Index> every() const;
+  std::vector<Index> free_points() const;
+  std::vector<Index> working_set(Index size) const;
+  Status step(const std::vector<Index>& set, bool all, bool polished, bool& moved);
+  Status jump();
+  Status go();
+};
+
+// A start within the bounds, its sum zero if it must be.
+Status SupportSolver::Run::begin() {
+  if (static_cast<Index>(fit.a.size()) != n) fit.a.assign(static_cast<std::size_t>(n), 0.0);
+  for (Index i = 0; i < n; ++i) a(i) = std::clamp(a(i), -bound(i), bound(i));
+  if (problem.intercept) balance();
+  return refresh();
+}
+
+// Back to other coefficients, if they are better: what is worse than zero is of no use as a start, and its rounding would stay.
+Status SupportSolver::Run::prefer(const std::vector<double>& other, double its_dual) {
+  if (dual >= its_dual) return {};
+  fit.a = other;
+  return refresh();
+}
+
+// Makes the sum zero, but for rounding: what is too much is taken from coefficients that are free, and then from all of its
+// sign.
+void SupportSolver::Run::balance() {
+  for (const bool all : {false, true}) {
+    double sum = 0.0, size = 0.0, room = 0.0;
+    for (Index i = 0; i < n; ++i) {
+      sum += a(i);
+      size += std::abs(a(i));
+    }
+    if (std::abs(sum) <= 4.0 * std::numeric_limits<double>::epsilon() * size) return;
+    const auto may_move = [&](Index i) { return (a(i) > 0.0) == (sum > 0.0) && (all || std::abs(a(i)) < bound(i)); };
+    for (Index i = 0; i < n; ++i) room += may_move(i) ? std::abs(a(i)) : 0.0;
+    const double share = room > 0.0 ? std::min(std::abs(sum) / room, 1.0) : 0.0;
+    for (Index i = 0; i < n; ++i)
+      if (may_move(i)) a(i) -= share * a(i);
+  }
+}
+
+std::vector<Index> SupportSolver::Run::every() const {
+  std::vector<Index> points(static_cast<std::size_t>(n));
+  std::iota(points.begin(), points.end(), Index{0});
+  return points;
+}
+
+// The derivatives of all points anew.
+Status SupportSolver::Run::refresh() {
+  Status status = rows.restrict_to(every());
+  std::vector<double> f;
+  if (status.ok()) status = rows.multiply(fit.a, f);
+  if (!status.ok()) return status;
+  G.assign(static_cast<std::size_t>(rows.stride()), 0.0);
+  dual = 0.0;
+  for (Index i = 0; i < n; ++i) {
+    const double y = problem.y(i, 0), value = f[static_cast<std::size_t>(i)];
+    G[static_cast<std::size_t>(i)] = value - y;
+    dual -= a(i) * (value / 2.0 - y) + problem.epsilon * std::abs(a(i));
+  }
+  shrunk = stale = false;
+  look();
+  return {};
+}
+
+// The conditions of the optimum at the active points, and their part of the duality gap: each point's is
+// C max(|G + b| - epsilon, 0) + a (G + b) + epsilon |a|, never negative.
+void SupportSolver::Run::look() {
+  up = down = infinity;
+  const std::vector<Index>& points = active();
+  for (std::size_t k = 0; k < points.size(); ++k) {
+    up = std::min(up, rise(points[k], G[k]));
+    down = std::min(down, fall(points[k], G[k]));
+  }
+  const bool bounded = std::isfinite(up) && std::isfinite(down);
+  fit.intercept = !problem.intercept    ? 0.0
+                  : bounded             ? (down - up) / 2.0
+                  : std::isfinite(up)   ? -up
+                  : std::isfinite(down) ? down
+                                        : 0.0;
+  gap = 0.0;
+  for (std::size_t k = 0; k < points.size(); ++k) {
+    const double residual = G[k] + fit.intercept, value = a(points[k]);
+    gap += bound(points[k]) * std::max(std::abs(residual) - problem.epsilon, 0.0) + value * residual +
+           problem.epsilon * std::abs(value);
+  }
+}
+
+// Leaves out the points at a bound, or at zero, that no step would move.
+Status SupportSolver::Run::shrink() {
+  const std::vector<Index>& points = active();
+  const double worst = violation();
+  if (!(worst > 0.0)) return {};
+  std::vector<Index> kept;
+  std::vector<double> slopes;
+  for (std::size_t k = 0; k < points.size(); ++k) {
+    const double rises = rise(points[k], G[k]), falls = fall(points[k], G[k]);
+    const bool still = problem.intercept ? rises + down >= 0.0 && falls + up >= 0.0 : rises >= worst && falls >= worst;
+    if (still) continue;
+    kept.push_back(points[k]);
+    slopes.push_back(G[k]);
+  }
+  if (static_cast<double>(kept.size()) > 0.7 * static_cast<double>(points.size())) return {};
+  const Status status = rows.restrict_to(kept);
+  if (!status.ok()) return status;
+  slopes.resize(static_cast<std::size_t>(rows.stride()), 0.0);
+  G = std::move(slopes);
+  recent.clear();
+  shrunk = true;
+  return {};
+}
+
+// All points again. What was left out for too early is not left out soon again.
+Status SupportSolver::Run::unshrink() {
+  shrink_below = violation() / 10.0;
+  recent.clear();
+  return refresh();
+}
+
+// Those strictly between zero and a bound, as many as a Newton step takes.
+std::vector<Index> SupportSolver::Run::free_points() const {
+  const Index most = std::min(LowerTiles<double>::largest_tile, rows.capacity());
+  std::vector<Index> set;
+  for (std::size_t k = 0; k < active().size() && static_cast<Index>(set.size()) < most; ++k) {
+    const Index i = active()[k];
+    if (a(i) != 0.0 && std::abs(a(i)) < bound(i)) set.push_back(static_cast<Index>(k));
+  }
+  return set;
+}
+
+std::vector<Index> SupportSolver::Run::working_set(Index size) const {
+  const std::vector<Index>& points = active();
+  std::vector<char> taken(points.size(), 0);
+  std::vector<Index> set;
+  for (const Index k : recent) {
+    taken[static_cast<std::size_t>(k)] = 1;
+    set.push_back(k);
+  }
+  struct Candidate {
+    double slope;
+    Index k;
+    bool operator<(const Candidate& other) const { return slope < other.slope || (slope == other.slope && k < other.k); }
+  };
+  std::vector<Candidate> rising, falling;
+  for (std::size_t k = 0; k < points.size(); ++k) {
+    if (taken[k]) continue;
+    const double rises = rise(points[k], G[k]), falls = fall(points[k], G[k]);
+    if (rises < (problem.intercept ? -down : 0.0)) rising.push_back({rises, static_cast<Index>(k)});
+    if (falls < (problem.intercept ? -up : 0.0)) falling.push_back({falls, static_cast<Index>(k)});
+  }
+  const auto pick = [&](std::vector<Candidate>& from, Index most) {
+    const auto count = std::min<Index>(most, static_cast<Index>(from.size()));
+    std::nth_element(from.begin(), from.begin() + std::max<Index>(count - 1, 0), from.end());
+    std::sort(from.begin(), from.begin() + count);
+    for (Index c = 0; c < count; ++c) {
+      const Index k = from[static_cast<std::size_t>(c)].k;
+      if (taken[static_cast<std::size_t>(k)]) continue;
+      taken[static_cast<std::size_t>(k)] = 1;
+      set.push_back(k);
+    }
+  };
+  const Index room = size - static_cast<Index>(set.size());
+  if (!rising.empty()) pick(rising, room - std::min<Index>(room / 2, static_cast<Index>(falling.size())));
+  if (!falling.empty()) pick(falling, size - static_cast<Index>(set.size()));
+  return set;
+}
+
+// Solves for a set, given by places among the active points; if it is `all` of them in order, the matrix is the block. If it is
+// to be `polished`, the free ones of it first go where they belong, the others staying.
+Status SupportSolver::Run::step(const std::vector<Index>& set, bool all, bool polished, bool& moved) {
+  const std::vector<Index>& points = active();
+  const auto size = static_cast<Index>(set.size()), padded = round_up(size, padding);
+  std::vector<Index> chosen(set.size());
+  for (std::size_t k = 0; k < set.size(); ++k) chosen[k] = points[static_cast<std::size_t>(set[k])];
+  std::vector<const double*> of;
+  Status status = rows.fetch(chosen, of);
+  if (!status.ok()) return status;
+
+  double* memory = scratch<double>(Scratch::panel, (all ? 0 : padded * padded) + 8 * padded);
+  if (!memory) return no_memory();
+  double* diagonal = memory;
+  double* bounds = diagonal + padded;
+  double* values = bounds + padded;
+  double* slopes = values + padded;
+  double* room = slopes + padded;
+  double* K = room + 4 * padded;
+  std::fill(memory, room, 0.0);
+  double least = 0.0;
+  for (Index k = 0; k < size; ++k) {
+    const Index i = chosen[static_cast<std::size_t>(k)];
+    diagonal[k] = rows.diagonal()[static_cast<std::size_t>(i)];
+    bounds[k] = bound(i);
+    values[k] = a(i);
+    slopes[k] = G[static_cast<std::size_t>(set[static_cast<std::size_t>(k)])];
+    least = std::max(least, diagonal[k]);
+  }
+  if (!all) {
+    // Rows of the whole matrix are over all points, others over the active ones.
+    for (Index c = 0; c < size; ++c) {
+      const double* from = of[static_cast<std::size_t>(c)];
+      for (Index r = 0; r < size; ++r)
+        K[r + c * padded] = from[rows.whole() ? chosen[static_cast<std::size_t>(r)] : set[static_cast<std::size_t>(r)]];
+      std::fill(K + size + c * padded, K + padded + c * padded, 0.0);
+    }
+  }
+  SupportBlock<double> block{padded,
+                             all ? of[0] : K,
+                             all ? rows.stride() : padded,
+                             diagonal,
+                             bounds,
+                             problem.epsilon,
+                             problem.intercept,
+                             0.1 * violation(),
+                             std::max(1e-12 * least, std::numeric_limits<double>::min()),
+                             std::min<Index>(options.iterations - fit.iterations, 20 * size + 2000),
+                             values,
+                             slopes,
+                             room,
+                             room + padded,
+                             room + 2 * padded,
+                             room + 3 * padded,
+                             0.0,
+                             0,
+                             false};
+  const auto faced = [&] {
+    const auto free = static_cast<double>(step_on_face(block));
+    work += free * (0.02 * free * free + 0.5 * static_cast<double>(size));
+    return free > 0.0;
+  };
+  const Index most = block.most;
+  for (Index k = 0; polished && k < size && faced(); ++k) continue;
+  dual += block.decrease;
+  block.most = std::min(most, 2 * size);
+  for (Index done = 0; done < most;) {
+    tile_kernels<double>().support_block(block);
+    const bool settled = block.iterations < block.most;
+    fit.indefinite = fit.indefinite || block.indefinite;
+    fit.iterations += block.iterations;
+    dual += block.decrease;
+    done += block.iterations;
+    work += static_cast<double>(block.iterations) * static_cast<double>(size);
+    block.decrease = 0.0;
+    if (settled || done >= most) break;
+    if (faced()) {
+      ++fit.iterations;
+      ++done;
+      dual += block.decrease;
+    }
+    block.most = std::min(most - done, 2 * size);
+  }
+  ++fit.rounds;
+  stale = true;
+  work += 0.3 * static_cast<double>(size) * static_cast<double>(rows.stride());
+
+  std::vector<const double*> changed;
+  std::vector<double> by;
+  for (Index k = 0; k < size; ++k) {
+    double& before = a(chosen[static_cast<std::size_t>(k)]);
+    if (values[k] == before) continue;
+    changed.push_back(of[static_cast<std::size_t>(k)]);
+    by.push_back(values[k] - before);
+    before = values[k];
+  }
+  moved = !changed.empty();
+  if (all) {
+    std::copy_n(slopes, size, G.begin());
+    return {};
+  }
+  constexpr Index chunk = 1024;
+  const Index length = rows.stride(), terms = static_cast<Index>(changed.size());
+  const double cost = 0.1 * static_cast<double>(length) * static_cast<double>(terms);
+  return run_jobs((length + chunk - 1) / chunk, cost, [&](Jobs&, Index job) {
+    const Index begin = job * chunk, count = std::min(chunk, length - begin);
+    std::vector<const double*> parts(changed);
+    for (const double*& part : parts) part += begin;
+    tile_kernels<double>().combine(count, terms, parts.data(), by.data(), G.data() + begin);
+  });
+}
+
+// To where an interior point method ends, and from there on its face; back, if that is not better.
+Status SupportSolver::Run::jump() {
+  const std::vector<double> before = fit.a;
+  const double its_dual = dual;
+  Status status = rows.near_solution(problem, fit.a);
+  if (status.ok()) status = begin();
+  bool moved = false;
+  if (const std::vector<Index> set = free_points(); status.ok() && !set.empty()) status = step(set, false, true, moved);
+  if (status.ok()) status = refresh();
+  return status.ok() ? prefer(before, its_dual) : status;
+}
+
+Status SupportSolver::Run::go() {
+  Status status = begin();
+  if (status.ok()) status = prefer(std::vector<double>(static_cast<std::size_t>(n), 0.0), 0.0);
+  const Index room = rows.capacity();
+  const Index wish = options.working_set > 0 ? options.working_set : 256;
+  // From here on an interior point method is faster than to go on: it takes some 20 n^3 / 3 operations. What is not found from
+  // there in many times as long, rounding does not allow.
+  const double slow = 1e7 + 0.04 * std::pow(static_cast<double>(n), 3.0);
+  bool jumped = false;
+  double least_gap = infinity;
+  Index since = 0, checks = 0;  // rounds
+  while (status.ok()) {
+    if (solved()) {
+      if (shrunk) {
+        status = unshrink();
+      } else if (stale && options.tolerance < 1e-7 && checks++ < 10) {
+        status = refresh();  // whose sums have rounded less
+      } else {
+        fit.converged = true;
+        break;
+      }
+      continue;
+    }
+    if (fit.iterations >= options.iterations || (jumped && work > 30.0 * slow)) break;
+    if (asked_to_stop()) {
+      status.code = Code::interrupted;
+      break;
+    }
+    if (!jumped && work > slow) {
+      jumped = true;
+      work = 0.0;
+      recent.clear();
+      status = jump();
+      if (!status.ok()) break;
+      continue;
+    }
+    if (options.shrinking && !rows.whole() && fit.rounds % 8 == 7 && violation() <= shrink_below) {
+      status = shrink();
+      if (!status.ok()) break;
+    }
+    const bool together = rows.whole() && n <= 2 * wish;
+    const Index size = std::min({together ? n : wish, room, static_cast<Index>(active().size())});
+    if (together) recent.clear();
+    if (static_cast<Index>(recent.size()) > size / 2) recent.resize(static_cast<std::size_t>(size / 2));
+    const auto kept = recent.size();
+    const std::vector<Index> set = together ? every() : working_set(size);
+    bool moved = false;
+    if (!set.empty()) status = step(set, together, false, moved);
+    if (!status.ok()) break;
+    recent.assign(set.begin() + static_cast<Index>(kept), set.end());
+    look();
+    if (gap < 0.999 * least_gap) {
+      least_gap = gap;
+      since = 0;
+    }
+    if ((moved && (shrunk || !jumped || ++since < 1000))) continue;
+    if (!shrunk) {  // rounding has the last word
+      fit.converged = gap <= 1e-9 * primal() + rounding();
+      break;
+    }
+    status = unshrink();
+  }
+  if ((shrunk || (stale && !fit.converged)) && (status.ok() || status.code == Code::interrupted)) {
+    const Status again = refresh();
+    if (status.ok()) status = again;
+  }
+  fit.gap = gap;
+  fit.primal = primal();
+  fit.rows = rows.computed();
+  return status;
+}
+
+SupportSolver::SupportSolver(const Kernel& kernel, View<const double> X, std::size_t bytes)
+    : rows_(std::make_unique<Rows>(kernel, X, bytes)) {}
+SupportSolver::~SupportSolver() = default;
+
+Status SupportSolver::solve(const SupportProblem& problem, const SupportOptions& options, SupportFit& fit) {
+  const Index n = rows_->points();
+  fit.intercept = fit.primal = fit.gap = 0.0;
+  fit.iterations = fit.rounds = fit.rows = 0;
+  fit.converged = fit.indefinite = false;
+  if (n == 0) return Status::invalid("support vectors: there are no points");
+  if (problem.y.rows != n || static_cast<Index>(problem.bounds.size()) != n)
+    return Status::invalid("support vectors: y and bounds must have one number for each point");
+  for (const double bound : problem.bounds)
+    if (!(bound >= 0.0 && bound < infinity)) return Status::invalid("support vectors: bounds must not be negative");
+  if (!(problem.epsilon >= 0.0 && problem.epsilon < infinity))
+    return Status::invalid("support vectors: epsilon must not be negative");
+  for (const double value : fit.a)
+    if (!std::isfinite(value)) return Status::invalid("support vectors: a start must be finite");
+  const Status status = rows_->start();
+  if (!status.ok()) return status;
+  return Run(*rows_, problem, options, fit).go();
+}
+
+}  // namespace kernsel

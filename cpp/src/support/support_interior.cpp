@@ -1,0 +1,243 @@
+// With a = p - q, 0 <= p, q <= C, and multipliers z of p >= 0 and w of p <= C, the conditions of the optimum are
+//
+//     g + epsilon - z_p + w_p = 0,   -g + epsilon - z_q + w_q = 0,   g = K a - y + b,   p z = (C - p) w = mu,   sum a = 0
+//
+// with mu going to zero. A Newton step has (K + D) da + db = h, D a diagonal, so that it is solved as a regression is. All
+// linear conditions hold from the start on; predictor and corrector share a factor.
+#include "support/support_interior.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernsel/gram.hpp"
+
+namespace kernsel {
+
+namespace {
+
+using Numbers = std::vector<double>;
+
+// One of the two halves, p or q; `sign` times a.
+struct Half {
+  double sign;
+  Numbers value, z, w;           // and the room to the bound is C - value
+  Numbers step, step_z, step_w;  // of the last solve
+};
+
+class InteriorPoint {
+ public:
+  InteriorPoint(const Kernel& k, View<const double> X, const SupportProblem& problem, double largest)
+      : k_(k),
+        X_(X),
+        problem_(problem),
+        n_(X.rows),
+        floor_(1e-15 * largest * static_cast<double>(X.rows)),
+        huge_(1e20 * largest) {}
+
+  // `done`: is it there?
+  Status run(bool& done) {
+    begin();
+    double before = 1e300;
+    for (int iteration = 0; iteration < 60; ++iteration) {
+      const double gap = complementarity(), relative = gap / (1e-300 + objective(gap));
+      // Near the end of what rounding allows it does not fall any more.
+      done = !(relative > 1e-9) || (relative < 1e-4 && gap > 0.5 * before);
+      if (done) return {};
+      before = gap;
+      Status status = factorize();
+      const double mu = gap / (4.0 * static_cast<double>(count_));
+      if (status.ok()) status = direction(0.0, false);
+      if (!status.ok()) return status;
+      const double length = reach(1.0), after = complementarity(length) / (4.0 * static_cast<double>(count_));
+      const double center = std::pow(after / mu, 3.0);
+      status = direction(center * mu, true);
+      if (!status.ok()) return status;
+      move(std::min(1.0, 0.995 * reach(1e300)));
+    }
+    return {};
+  }
+
+  // The coefficients, those that are as good as at zero or at a bound put there; the others make the sum zero.
+  Numbers coefficients() const {
+    Numbers a(static_cast<std::size_t>(n_), 0.0), room(a);
+    double scale = 1e-300, sum = 0.0, moving = 0.0;
+    for (const double slope : g_) scale = std::max(scale, std::abs(slope) + problem_.epsilon);
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      const double C = problem_.bounds[i];
+      if (C == 0.0) continue;
+      for (const Half* half : {&p_, &q_}) {
+        const double value = half->value[i];
+        const bool zero = value / C < half->z[i] / scale, full = (C - value) / C < half->w[i] / scale;
+        a[i] += half->sign * (zero ? 0.0 : full ? C : value);
+        if (!zero && !full) room[i] = std::min(value, C - value);
+      }
+      sum += a[i];
+      moving += room[i];
+    }
+    if (problem_.intercept && moving > 0.0)
+      for (std::size_t i = 0; i < a.size(); ++i) a[i] -= room[i] * std::clamp(sum / moving, -1.0, 1.0);
+    return a;
+  }
+
+ private:
+  void begin() {
+    const auto size = static_cast<std::size_t>(n_);
+    double level = 0.0;
+    for (Index i = 0; i < n_; ++i) {
+      level += std::abs(problem_.y(i, 0)) / static_cast<double>(n_);
+      count_ += problem_.bounds[static_cast<std::size_t>(i)] > 0.0;
+    }
+    level = std::max(0.1 * (level + problem_.epsilon), 1e-300);
+    g_.resize(size);
+    for (std::size_t i = 0; i < size; ++i) g_[i] = -problem_.y(static_cast<Index>(i), 0);
+    for (Half* half : {&p_, &q_}) {
+      for (Numbers* numbers : {&half->value, &half->z, &half->w, &half->step, &half->step_z, &half->step_w})
+        numbers->assign(size, 0.0);
+      for (std::size_t i = 0; i < size; ++i) {
+        if (problem_.bounds[i] == 0.0) continue;
+        const double slope = half->sign * g_[i] + problem_.epsilon;
+        half->value[i] = problem_.bounds[i] / 2.0;
+        half->z[i] = std::max(slope, 0.0) + level;
+        half->w[i] = std::max(-slope, 0.0) + level;
+      }
+    }
+    D_.resize(size);
+    h_.resize(size);
+    pair_.resize(2 * size);
+  }
+
+  bool out(std::size_t i) const { return problem_.bounds[i] == 0.0; }
+
+  // The duality gap, also after a step of some length.
+  double complementarity(double length = 0.0) const {
+    double sum = 0.0;
+    for (const Half* half : {&p_, &q_})
+      for (std::size_t i = 0; i < g_.size(); ++i) {
+        const double value = half->value[i] + length * half->step[i];
+        sum += value * (half->z[i] + length * half->step_z[i]) +
+               (problem_.bounds[i] - value) * (half->w[i] + length * half->step_w[i]);
+      }
+    return sum;
+  }
+
+  // The primal objective: the dual's, a'Ka/2 - a'y + epsilon (p + q) turned around, and the gap.
+  double objective(double gap) const {
+    double dual = 0.0;
+    for (std::size_t i = 0; i < g_.size(); ++i) {
+      const double a = p_.value[i] - q_.value[i], y = problem_.y(static_cast<Index>(i), 0);
+      dual -= a * (g_[i] + y) / 2.0 - a * y + problem_.epsilon * (p_.value[i] + q_.value[i]);
+    }
+    return std::abs(dual) + gap;
+  }
+
+  double theta(const Half& half, std::size_t i) const {
+    return half.z[i] / half.value[i] + half.w[i] / (problem_.bounds[i] - half.value[i]);
+  }
+
+  Status factorize() {
+    for (std::size_t i = 0; i < D_.size(); ++i)
+      D_[i] = out(i) ? huge_ : std::clamp(1.0 / (1.0 / theta(p_, i) + 1.0 / theta(q_, i)), floor_, huge_);
+    return kernsel::factorize<double>(k_, X_, vector<const double>(D_.data(), n_), L_);
+  }
+
+  // What the products of a half should be, for its slope: mu, less what the predictor has left.
+  double wish(const Half& half, std::size_t i, double mu, bool corrected) const {
+    const double more = corrected ? half.step[i] * half.step_z[i] : 0.0;
+    const double less = corrected ? half.step[i] * half.step_w[i] : 0.0;
+    return (mu - more) / half.value[i] - (mu + less) / (problem_.bounds[i] - half.value[i]);
+  }
+
+  Status direction(double mu, bool corrected) {
+    const std::size_t size = g_.size();
+    Numbers rho_p(size, 0.0), rho_q(size, 0.0);
+    double sum = 0.0;
+    for (std::size_t i = 0; i < size; ++i) {
+      pair_[i] = pair_[i + size] = 0.0;
+      h_[i] = 0.0;
+      if (out(i)) continue;
+      rho_p[i] = -g_[i] - problem_.epsilon + wish(p_, i, mu, corrected);
+      rho_q[i] = g_[i] - problem_.epsilon + wish(q_, i, mu, corrected);
+      const double theta_p = theta(p_, i), theta_q = theta(q_, i);
+      h_[i] = (rho_p[i] * theta_q - rho_q[i] * theta_p) / (theta_p + theta_q);
+      pair_[i] = h_[i];
+      pair_[i + size] = 1.0;
+      sum += p_.value[i] - q_.value[i];
+    }
+    const Status status = solve<double>(L_, columns(pair_.data(), n_, problem_.intercept ? 2 : 1));
+    if (!status.ok()) return status;
+    double with_h = 0.0, with_ones = 0.0;
+    for (std::size_t i = 0; i < size; ++i) {
+      if (out(i)) continue;
+      with_h += pair_[i];
+      with_ones += pair_[i + size];
+    }
+    const double db = problem_.intercept ? (with_h + sum) / with_ones : 0.0;
+    slope_.assign(size, 0.0);
+    for (std::size_t i = 0; i < size; ++i) {
+      if (out(i)) continue;
+      const double da = pair_[i] - (problem_.intercept ? db * pair_[i + size] : 0.0);
+      slope_[i] = h_[i] - D_[i] * da;  // K da + db
+      const double ways[] = {(rho_p[i] - slope_[i]) / theta(p_, i), (rho_q[i] + slope_[i]) / theta(q_, i)};
+      int at = 0;
+      for (Half* half : {&p_, &q_}) {
+        const double step = ways[at++], value = half->value[i], room = problem_.bounds[i] - value;
+        const double more = corrected ? half->step[i] * half->step_z[i] : 0.0;
+        const double less = corrected ? half->step[i] * half->step_w[i] : 0.0;
+        half->step_z[i] = (mu - more) / value - half->z[i] - half->z[i] / value * step;
+        half->step_w[i] = (mu + less) / room - half->w[i] + half->w[i] / room * step;
+        half->step[i] = step;
+      }
+    }
+    return {};
+  }
+
+  // How long a step may be before something turns negative; at most `longest`.
+  double reach(double longest) const {
+    double length = longest;
+    const auto limit = [&](double value, double step) {
+      if (step < 0.0) length = std::min(length, -value / step);
+    };
+    for (const Half* half : {&p_, &q_})
+      for (std::size_t i = 0; i < g_.size(); ++i) {
+        if (out(i)) continue;
+        limit(half->value[i], half->step[i]);
+        limit(problem_.bounds[i] - half->value[i], -half->step[i]);
+        limit(half->z[i], half->step_z[i]);
+        limit(half->w[i], half->step_w[i]);
+      }
+    return length;
+  }
+
+  void move(double length) {
+    for (Half* half : {&p_, &q_})
+      for (std::size_t i = 0; i < g_.size(); ++i) {
+        half->value[i] += length * half->step[i];
+        half->z[i] += length * half->step_z[i];
+        half->w[i] += length * half->step_w[i];
+      }
+    for (std::size_t i = 0; i < g_.size(); ++i) g_[i] += length * slope_[i];
+  }
+
+  const Kernel& k_;
+  View<const double> X_;
+  const SupportProblem& problem_;
+  Index n_, count_ = 0;
+  double floor_, huge_;
+  Half p_{1.0, {}, {}, {}, {}, {}, {}}, q_{-1.0, {}, {}, {}, {}, {}, {}};
+  Numbers g_, D_, h_, pair_, slope_;
+  LowerTiles<double> L_;
+};
+
+}  // namespace
+
+Status near_solution(const Kernel& k, View<const double> X, const SupportProblem& problem, double largest,
+                     std::vector<double>& a) {
+  InteriorPoint method(k, X, problem, largest);
+  bool done = false;
+  const Status status = method.run(done);
+  if (status.code == Code::not_positive_definite || status.code == Code::out_of_memory) return {};
+  if (status.ok() && done) a = method.coefficients();
+  return status;
+}
+
+}  // namespace kernsel

@@ -1,0 +1,205 @@
+#include <pybind11/stl.h>
+
+#include "arrays.hpp"
+#include "bind_criteria.hpp"
+#include "bind_factor.hpp"
+#include "compute.hpp"
+#include "errors.hpp"
+#include "functions.hpp"
+#include "kernsel/posterior.hpp"
+#include "module.hpp"
+
+namespace py = pybind11;
+using kernsel::Basis;
+using kernsel::DensePosterior;
+using kernsel::Index;
+using kernsel::Status;
+using kernsel::View;
+
+namespace {
+
+// A posterior that Python owns: many may read it at a time, and one may change it.
+struct Held {
+  DensePosterior posterior;
+  mutable FactorLock lock;
+};
+
+template <class F>
+void read(const Held& held, const F& f) {
+  std::shared_mutex& mutex = held.lock.get();
+  compute([&] {
+    const FactorLock::Use use(&held.lock);
+    const std::shared_lock lock(mutex);
+    return f(held.posterior);
+  });
+}
+
+template <class F>
+void change(Held& held, const F& f) {
+  std::shared_mutex& mutex = held.lock.get();
+  compute([&] {
+    const FactorLock::Use use(&held.lock);
+    const std::unique_lock lock(mutex);
+    return f(held.posterior);
+  });
+}
+
+py::array_t<double> copied(View<const double> from) {
+  auto out = new_array<double>(from.rows, from.cols);
+  const View<double> to = view_of(out);
+  for (Index i = 0; i < from.rows; ++i)
+    for (Index j = 0; j < from.cols; ++j) to(i, j) = from(i, j);
+  return out;
+}
+
+Input matrix(const py::object& values, const char* name, int dimensions = 2) {
+  Input input(values, name, dimensions);
+  input.to(false);
+  input.require_finite();
+  return input;
+}
+
+Basis basis_of(const py::object& trend, Index count) {
+  if (trend.is_none()) return {};
+  if (py::isinstance<py::str>(trend)) {
+    const auto name = trend.cast<std::string>();
+    return name == "constant" ? Basis::Kind::constant : name == "linear" ? Basis::Kind::linear : Basis::Kind::quadratic;
+  }
+  if (py::isinstance<py::function>(trend) || PyCallable_Check(trend.ptr()))
+    return Basis::functions(count, point_function(trend, "trend"));
+  return Basis::fixed(matrix(trend, "trend").view<double>());
+}
+
+std::unique_ptr<Held> condition(const kernsel::Kernel& k, const py::object& X, const py::object& y, const py::object& noise,
+                                const py::object& trend, Index count, const py::object& factor) {
+  const Input x = matrix(X, "X"), targets = matrix(y, "y"), extra = matrix(noise, "noise", 1), L = matrix(factor, "factor");
+  auto held = std::make_unique<Held>();
+  const kernsel::Conditioning given{k, x.view<double>(), targets.view<double>(), extra.view<double>(), basis_of(trend, count)};
+  compute([&] { return held->posterior.condition(given, L.view<double>()); });
+  return held;
+}
+
+std::unique_ptr<Held> latent(const kernsel::Kernel& k, const py::object& X, const py::object& c, const py::object& factor,
+                             std::vector<double> root) {
+  const Input x = matrix(X, "X"), weights = matrix(c, "weights", 0);
+  auto held = std::make_unique<Held>();
+  const auto& tiles = factor.cast<const Factor<double>&>().tiles;
+  const std::shared_ptr<py::object> owner = shared_object(factor);
+  const std::shared_ptr<const kernsel::LowerTiles<double>> L(owner, &tiles);
+  compute([&] { return held->posterior.assume_latent(k, x.view<double>(), weights.view<double>(), L, std::move(root)); });
+  return held;
+}
+
+std::unique_ptr<Held> of_root(const kernsel::Kernel& k, const py::object& X, const py::object& c, const py::object& R) {
+  const Input x = matrix(X, "X"), weights = matrix(c, "weights", 0), root = matrix(R, "root");
+  auto held = std::make_unique<Held>();
+  compute([&] { return held->posterior.assume_root(k, x.view<double>(), weights.view<double>(), root.view<double>()); });
+  return held;
+}
+
+// f(posterior, Z, out) with an output of (m, cols(m)), or (m) if there are none.
+template <class F, class Cols>
+py::array_t<double> at_points(const Held& held, const py::object& Z, const Cols& cols, const F& f) {
+  const Input points = matrix(Z, "X");
+  const Index m = points.rows(), width = cols(held.posterior, m);
+  auto out = width < 0 ? new_array<double>(m) : new_array<double>(m, width);
+  const View<double> to = view_of(out);
+  read(held, [&](const DensePosterior& posterior) { return f(posterior, points.view<double>(), to); });
+  return out;
+}
+
+py::tuple leave_one_out(const Held& held) {
+  const Index n = held.posterior.points(), m = held.posterior.outputs();
+  auto residuals = new_array<double>(n, m), variances = new_array<double>(n), leverage = new_array<double>(n);
+  const View<double> r = view_of(residuals), v = view_of(variances), l = view_of(leverage);
+  read(held, [&](const DensePosterior& posterior) { return posterior.leave_one_out(r, v, l); });
+  return py::make_tuple(residuals, variances, leverage);
+}
+
+double value(const Held& held, const kernsel::Criterion& criterion) {
+  double found = 0.0;
+  read(held, [&](const DensePosterior& posterior) { return posterior.value(criterion, found); });
+  return found;
+}
+
+py::array_t<double> lower(const Held& held) {
+  const Index n = held.posterior.points();
+  auto out = new_array<double>(n, n);
+  const View<double> to = view_of(out);
+  read(held, [&](const DensePosterior& posterior) {
+    const kernsel::LowerTiles<double>* L = nullptr;
+    const Status status = posterior.factor(L);
+    return status.ok() ? kernsel::unpack_lower<double>(*L, to) : status;
+  });
+  return out;
+}
+
+template <class F>
+double number(const Held& held, const F& f) {
+  double found = 0.0;
+  read(held, [&](const DensePosterior& posterior) {
+    found = f(posterior);
+    return Status{};
+  });
+  return found;
+}
+
+void append(Held& held, const py::object& X, const py::object& y, const py::object& noise) {
+  const Input x = matrix(X, "X"), targets = matrix(y, "y"), extra = matrix(noise, "noise", 1);
+  change(held, [&](DensePosterior& posterior) {
+    return posterior.append(x.view<double>(), targets.view<double>(), extra.view<double>());
+  });
+}
+
+}  // namespace
+
+void bind_posterior(py::module_& module) {
+  const auto one = [](const DensePosterior&, Index) { return Index{-1}; };
+  const auto square = [](const DensePosterior&, Index m) { return m; };
+  const auto outputs = [](const DensePosterior& p, Index) { return p.outputs(); };
+  const auto slopes = [](const DensePosterior& p, Index) { return p.columns() * p.outputs(); };
+  const auto columns = [](const DensePosterior& p, Index) { return p.columns(); };
+  const auto at = [&](auto method, auto cols) {
+    return [method, cols](const Held& held, const py::object& Z) {
+      return at_points(held, Z, cols, [method](const DensePosterior& p, View<const double> points, View<double> to) {
+        return (p.*method)(points, to);
+      });
+    };
+  };
+  const auto part = [](auto method) { return [method](const Held& held) { return copied((held.posterior.*method)()); }; };
+  py::class_<Held>(module, "Posterior")
+      .def_static("condition", &condition, py::arg("kernel"), py::arg("X"), py::arg("y"), py::arg("noise"), py::arg("trend"),
+                  py::arg("count"), py::arg("factor"))
+      .def_static("latent", &latent, py::arg("kernel"), py::arg("X"), py::arg("weights"), py::arg("factor"), py::arg("root"))
+      .def_static("of_root", &of_root, py::arg("kernel"), py::arg("X"), py::arg("weights"), py::arg("root"))
+      .def("mean", at(&DensePosterior::mean, outputs), py::arg("X"))
+      .def("variance", at(&DensePosterior::variance, one), py::arg("X"))
+      .def("covariance", at(&DensePosterior::covariance, square), py::arg("X"))
+      .def("mean_gradient", at(&DensePosterior::mean_gradient, slopes), py::arg("X"))
+      .def("variance_gradient", at(&DensePosterior::variance_gradient, columns), py::arg("X"))
+      .def("leave_one_out", &leave_one_out)
+      .def("value", &value, py::arg("criterion"))
+      .def("append", &append, py::arg("X"), py::arg("y"), py::arg("noise"))
+      .def(
+          "remove", [](Held& held, Index i) { change(held, [i](DensePosterior& p) { return p.remove(i); }); }, py::arg("i"))
+      .def(
+          "set_kernel",
+          [](Held& held, const kernsel::Kernel& k) {
+            change(held, [&k](DensePosterior& p) {
+              p.set_kernel(k);
+              return Status{};
+            });
+          },
+          py::arg("kernel"))
+      .def("lower", &lower)
+      .def_property_readonly("log_det",
+                             [](const Held& held) { return number(held, [](const auto& p) { return p.log_det(); }); })
+      .def_property_readonly("log_det_trend",
+                             [](const Held& held) { return number(held, [](const auto& p) { return p.log_det_trend(); }); })
+      .def_property_readonly("X", part(&DensePosterior::X))
+      .def_property_readonly("y", part(&DensePosterior::y))
+      .def_property_readonly("noise", part(&DensePosterior::noise))
+      .def_property_readonly("basis", part(&DensePosterior::basis))
+      .def_property_readonly("weights", part(&DensePosterior::coefficients))
+      .def_property_readonly("beta", part(&DensePosterior::trend));
+}

@@ -1,0 +1,389 @@
+#include <pybind11/stl.h>
+
+#include <cmath>
+
+#include "arrays.hpp"
+#include "bind_criteria.hpp"
+#include "compute.hpp"
+#include "errors.hpp"
+#include "functions.hpp"
+#include "kernsel/choose.hpp"
+#include "kernsel/gram.hpp"
+#include "kernsel/starts.hpp"
+#include "module.hpp"
+
+namespace py = pybind11;
+using kernsel::Choice;
+using kernsel::Chooser;
+using kernsel::Criterion;
+using kernsel::Ended;
+using kernsel::Index;
+using kernsel::Optimum;
+using kernsel::Rule;
+using kernsel::Status;
+using kernsel::Trial;
+
+namespace {
+
+using Numbers = std::vector<double>;
+
+constexpr std::pair<const char*, Rule> rules[] = {
+    {"none", Rule::none},     {"length", Rule::length},       {"size", Rule::size},         {"norm", Rule::norm},
+    {"ratio", Rule::ratio},   {"share", Rule::share},         {"variance", Rule::variance}, {"noise", Rule::noise},
+    {"period", Rule::period}, {"signed", Rule::signed_number}};
+
+Rule rule_named(const std::string& name) {
+  for (const auto& [known, rule] : rules)
+    if (name == known) return rule;
+  raise_value_error("rule: there is none named " + name);
+}
+
+// The arrays that data are read from, and what is read.
+class Statistics {
+ public:
+  Statistics(const py::object& X, const py::object& y, Numbers weights)
+      : x_(X, "X", 2), y_(y, "y", 0), weights_(std::move(weights)), data_(converted(x_), converted(y_), pointer()) {}
+  Statistics(const Statistics&) = delete;
+  Statistics& operator=(const Statistics&) = delete;
+  kernsel::Data& data() { return data_; }
+
+ private:
+  static kernsel::View<const double> converted(Input& input) {
+    input.to(false);
+    return input.view<double>();
+  }
+  const double* pointer() const { return weights_.empty() ? nullptr : weights_.data(); }
+
+  Input x_, y_;
+  Numbers weights_;
+  kernsel::Data data_;
+};
+
+py::object numbers(const Numbers& values, Index cols = -1) {
+  if (values.empty() && cols > 0) return py::none();
+  const Index rows = cols > 0 ? static_cast<Index>(values.size()) / cols : static_cast<Index>(values.size());
+  auto out = cols > 0 ? new_array<double>(rows, cols) : new_array<double>(rows);
+  std::copy(values.begin(), values.end(), out.mutable_data());
+  return out;
+}
+
+// A function of the core's evaluations that Python is told of.
+std::function<bool(Index, Index, double)> watched(const py::object& progress) {
+  if (progress.is_none()) return nullptr;
+  return [f = shared_object(progress)](Index count, Index points, double best) {
+    const py::gil_scoped_acquire gil;
+    return (*f)(count, points, best).template cast<bool>();
+  };
+}
+
+kernsel::CriterionOf criterion_of(const py::object& function) {
+  if (function.is_none()) return nullptr;
+  return [f = shared_object(function)](const std::vector<Index>& rows) {
+    const py::gil_scoped_acquire gil;
+    auto array = py::array_t<Index>(static_cast<py::ssize_t>(rows.size()));
+    std::copy(rows.begin(), rows.end(), array.mutable_data());
+    return (*f)(array).template cast<Criterion>();
+  };
+}
+
+// What the data say of `count` numbers of theta: of anchors (rule, begin, count, is it a logarithm, data).
+std::vector<kernsel::Hint> hints(const py::object& given, const Numbers& theta) {
+  std::vector<kernsel::Hint> found(theta.size());
+  for (std::size_t p = 0; p < theta.size(); ++p) found[p].middle = theta[p];
+  std::vector<kernsel::Anchor> anchors;
+  for (const py::handle& entry : given) {
+    const auto anchor = py::reinterpret_borrow<py::tuple>(entry);
+    anchors.push_back({rule_named(anchor[0].cast<std::string>()), anchor[1].cast<Index>(), anchor[2].cast<Index>(),
+                       anchor[3].cast<bool>(), &anchor[4].cast<Statistics&>().data()});
+    if (anchors.back().begin + anchors.back().count > static_cast<Index>(theta.size()))
+      raise_value_error("search: anchors do not fit to theta");
+  }
+  kernsel::hints_of(anchors, found);
+  return found;
+}
+
+// What a search is about, and the arrays that it looks at.
+class Search {
+ public:
+  Search(const kernsel::Kernel& kernel, const py::object& X, const py::object& y, const py::object& trend, Numbers weights,
+         const py::dict& noise, const py::object& criterion, const py::object& scale_free, bool same_for_any_points,
+         const py::dict& space, const py::object& make, const py::object& prior, const py::dict& options)
+      : x_(X, "X", 2), y_(y, "y", 0), trend_(trend, "trend", 2), weights_(std::move(weights)) {
+    for (Input* input : {&x_, &y_, &trend_}) {
+      input->to(false);
+      input->require_finite();
+    }
+    kernsel::Choosing problem(kernel, x_.view<double>(), y_.view<double>());
+    problem.trend = trend_.view<double>();
+    problem.weights = weights_.empty() ? nullptr : weights_.data();
+    problem.finds_amplitude = noise["amplitude"].cast<bool>();
+    problem.finds_noise = noise["unknown"].cast<bool>();
+    problem.noise = noise["known"].cast<Numbers>();
+    problem.jitter = noise["jitter"].cast<double>();
+    problem.automatic_jitter = noise["automatic_jitter"].cast<bool>();
+    problem.criterion = criterion_of(criterion);
+    problem.scale_free = criterion_of(scale_free);
+    problem.same_for_any_points = same_for_any_points;
+    problem.space = space_of(space);
+    problem.variance = space["variance"].cast<double>();
+    if (!make.is_none()) {
+      problem.make = [f = shared_object(make)](const Numbers& theta) {
+        const py::gil_scoped_acquire gil;
+        return (*f)(theta).template cast<kernsel::Kernel>();
+      };
+    }
+    if (!prior.is_none()) {
+      problem.prior = [f = shared_object(prior)](const Numbers& values, Numbers& gradient) {
+        const py::gil_scoped_acquire gil;
+        const auto [value, slopes] = (*f)(values).template cast<std::pair<double, Numbers>>();
+        if (slopes.size() != gradient.size()) raise_value_error("prior: expected a derivative for each number of theta");
+        gradient = slopes;
+        return value;
+      };
+    }
+    kernsel::ChoosingOptions how;
+    how.evaluations = options["evaluations"].cast<Index>();
+    how.seconds = options["seconds"].cast<double>();
+    how.restarts = options["restarts"].cast<Index>();
+    how.newton = options["newton"].cast<bool>();
+    how.profile = options["profile"].cast<bool>();
+    how.progress = watched(options["progress"]);
+    if (const py::object seed = options["seed"]; !seed.is_none()) {
+      how.seeded = true;
+      how.seed = seed.cast<std::uint64_t>();
+    }
+    chooser_ = std::make_unique<Chooser>(problem, how);
+    compute([&] { return chooser_->prepare(); });
+  }
+  Search(const Search&) = delete;
+  Search& operator=(const Search&) = delete;
+
+  Chooser& chooser() const { return *chooser_; }
+
+ private:
+  static std::shared_ptr<const kernsel::Space> space_of(const py::dict& given) {
+    auto space = std::make_shared<kernsel::Space>();
+    space->place = given["place"].cast<std::vector<Index>>();
+    space->theta = given["theta"].cast<Numbers>();
+    space->lower = given["lower"].cast<Numbers>();
+    space->upper = given["upper"].cast<Numbers>();
+    space->amplitudes = given["amplitudes"].cast<std::vector<Index>>();
+    space->has_values = given["has_values"].cast<bool>();
+    const std::size_t count = space->theta.size();
+    space->hints = hints(given["anchors"], space->theta);
+    bool right = space->lower.size() == count && space->upper.size() == count;
+    const auto all = static_cast<Index>(count);
+    for (const Index at : space->amplitudes) right = right && at >= 0 && at < all;
+    for (const Index at : space->place) right = right && at >= -1 && at < all;
+    if (!right) raise_value_error("search: places, bounds and anchors do not fit together");
+    return space;
+  }
+
+  Input x_, y_, trend_;
+  Numbers weights_;
+  std::unique_ptr<Chooser> chooser_;
+};
+
+const char* text_of(Ended ended) {
+  static const char* const endings[] = {"converged", "evaluations", "seconds", "stopped", "interrupted"};
+  return endings[static_cast<int>(ended)];
+}
+
+py::dict as_dict(const Trial& trial) {
+  py::dict result;
+  result["x"] = numbers(trial.x);
+  result["value"] = trial.value;
+  result["criterion"] = trial.criterion;
+  result["gradient"] = numbers(trial.gradient);
+  result["information"] = numbers(trial.information, static_cast<Index>(trial.x.size()));
+  return result;
+}
+
+py::dict as_dict(const Choice& choice) {
+  py::dict result;
+  result["theta"] = numbers(choice.theta);
+  result["amplitude"] = choice.amplitude;
+  result["noise"] = choice.noise;
+  result["jitter"] = choice.jitter;
+  result["scale"] = choice.scale;
+  result["criterion"] = choice.criterion;
+  result["profiled"] = choice.profiled;
+  result["noise_at_bound"] = choice.noise_at_bound;
+  result["gradient"] = numbers(choice.gradient);
+  result["information"] = numbers(choice.information, static_cast<Index>(choice.gradient.size()));
+  result["free"] = choice.free;
+  result["ended"] = text_of(choice.ended);
+  result["evaluations"] = choice.evaluations;
+  result["evaluations_of_some"] = choice.evaluations_of_some;
+  result["of_starts"] = numbers(choice.of_starts);
+  return result;
+}
+
+// Runs a computation that keeps what it has found if a signal handler raises meanwhile: `found` says whether there is anything.
+// Returns what was raised, or None.
+template <class F, class Found>
+py::object interruptible(const F& f, const Found& found) {
+  Status status;
+  {
+    const WithoutGil released;
+    status = f();
+  }
+  if (PyErr_Occurred()) {
+    const py::error_already_set error;
+    if (!found()) throw py::error_already_set(error);
+    return error.value();
+  }
+  raise_status(status);
+  return py::none();
+}
+
+py::dict run(const Search& search) {
+  Choice choice;
+  const py::object interrupt =
+      interruptible([&] { return search.chooser().run(choice); }, [&] { return choice.ended == Ended::interrupted; });
+  py::dict result = as_dict(choice);
+  result["interrupt"] = interrupt;
+  return result;
+}
+
+py::dict evaluate_at(const Search& search, const Numbers& x, bool gradient) {
+  if (x.size() != search.chooser().domain().count())
+    raise_value_error("x: expected " + std::to_string(search.chooser().domain().count()) + " numbers, got " +
+                      std::to_string(x.size()));
+  Trial trial;
+  const auto order = gradient ? kernsel::Order::gradient : kernsel::Order::value;
+  compute([&] { return search.chooser().evaluate(x, order, trial); });
+  return as_dict(trial);
+}
+
+py::dict finish_at(const Search& search, const Numbers& x) {
+  Trial trial;
+  compute([&] { return search.chooser().evaluate(x, kernsel::Order::gradient, trial); });
+  Choice choice;
+  search.chooser().finish(trial, choice);
+  return as_dict(choice);
+}
+
+// A function of Python's as an objective: value and gradient, or None where it cannot be evaluated.
+std::unique_ptr<kernsel::FunctionObjective> objective_of(const py::object& function, const Numbers& lower, const Numbers& upper,
+                                                         const Numbers& curvature, Index points) {
+  auto objective = std::make_unique<kernsel::FunctionObjective>();
+  objective->bounds = {lower, upper, Numbers(lower.size(), 1.0)};
+  objective->curvature = curvature;
+  objective->size = points;
+  objective->function = [f = shared_object(function)](const Numbers& x, kernsel::Order order, Trial& out) {
+    const py::gil_scoped_acquire gil;
+    const py::object found = (*f)(numbers(x), order != kernsel::Order::value);
+    if (found.is_none()) {
+      out.gradient.assign(x.size(), 0.0);
+      return;
+    }
+    const auto [value, gradient] = found.cast<std::pair<double, Numbers>>();
+    out.value = value;
+    out.gradient = gradient;
+  };
+  return objective;
+}
+
+py::dict minimize(const py::object& all, const py::object& some, const Numbers& lower, const Numbers& upper,
+                  const std::vector<Numbers>& starts, const py::dict& options) {
+  for (const Numbers& start : starts)
+    if (start.size() != lower.size()) raise_value_error("starts: expected as many numbers as there are bounds");
+  if (starts.empty() || lower.size() != upper.size())
+    raise_value_error("minimize: expected a start, and as many bounds above as below");
+  const auto curvature = options["curvature"].cast<Numbers>();
+  const auto of_all = objective_of(all, lower, upper, curvature, options["points"].cast<Index>());
+  const auto of_some = some.is_none() ? nullptr : objective_of(some, lower, upper, curvature, 0);
+  kernsel::SearchOptions how;
+  how.evaluations = options["evaluations"].cast<Index>();
+  how.seconds = options["seconds"].cast<double>();
+  how.coarse = options["coarse"].cast<double>();
+  how.fine = options["fine"].cast<double>();
+  how.contenders = options["contenders"].cast<Index>();
+  how.progress = watched(options["progress"]);
+  Optimum optimum;
+  const py::object interrupt = interruptible([&] { return kernsel::search(*of_all, of_some.get(), starts, how, optimum); },
+                                             [&] { return optimum.ended == Ended::interrupted && !optimum.best.x.empty(); });
+  py::dict result = as_dict(optimum.best);
+  result["ended"] = text_of(optimum.ended);
+  result["interrupt"] = interrupt;
+  result["evaluations"] = optimum.evaluations;
+  result["evaluations_of_some"] = optimum.evaluations_of_some;
+  result["of_starts"] = numbers(optimum.of_starts);
+  result["curvature"] = numbers(optimum.curvature, static_cast<Index>(lower.size()));
+  return result;
+}
+
+py::list starting_points(const py::object& anchors, const Numbers& theta, double variance, bool noise, Index random,
+                         double shift) {
+  py::list starts;
+  for (const kernsel::Start& start : kernsel::starting_points(hints(anchors, theta), variance, noise, random, shift))
+    starts.append(numbers(start.theta));
+  return starts;
+}
+
+py::array_t<double> tangents(const kernsel::Kernel& k, const py::object& X, const py::object& v) {
+  Input x(X, "X", 2), direction(v, "v", 1);
+  for (Input* input : {&x, &direction}) {
+    input->to(false);
+    input->require_finite();
+  }
+  auto out = new_array<double>(x.rows(), k.parameters());
+  // Columns are written whole: by columns in memory of our own.
+  Numbers columns(static_cast<std::size_t>(x.rows() * k.parameters()));
+  compute([&] {
+    return kernsel::tangents(k, x.view<double>(), direction.view<double>(),
+                             {columns.data(), x.rows(), k.parameters(), 1, x.rows()});
+  });
+  const kernsel::View<double> to = view_of(out);
+  for (Index p = 0; p < to.cols; ++p)
+    for (Index i = 0; i < to.rows; ++i) to(i, p) = columns[static_cast<std::size_t>(i + p * to.rows)];
+  return out;
+}
+
+}  // namespace
+
+void bind_search(py::module_& module) {
+  py::class_<Statistics>(module, "Statistics")
+      .def(py::init<const py::object&, const py::object&, Numbers>(), py::arg("X"), py::arg("y"), py::arg("weights"))
+      .def_property_readonly("ranges", [](Statistics& s) { return numbers(s.data().ranges()); })
+      .def_property_readonly("spacings", [](Statistics& s) { return numbers(s.data().spacings()); })
+      .def_property_readonly("spreads", [](Statistics& s) { return numbers(s.data().spreads()); })
+      .def_property_readonly("sizes", [](Statistics& s) { return numbers(s.data().sizes()); })
+      .def_property_readonly("relevance", [](Statistics& s) { return numbers(s.data().relevance()); })
+      .def_property_readonly("variance", [](Statistics& s) { return s.data().variance(); })
+      .def(
+          "propose",
+          [](Statistics& s, const std::string& rule) {
+            const kernsel::Proposal& found = s.data().propose(rule_named(rule));
+            return py::make_tuple(numbers(found.start), numbers(found.lower), numbers(found.upper));
+          },
+          py::arg("rule"));
+  py::class_<Search>(module, "Search")
+      .def(py::init<const kernsel::Kernel&, const py::object&, const py::object&, const py::object&, Numbers, const py::dict&,
+                    const py::object&, const py::object&, bool, const py::dict&, const py::object&, const py::object&,
+                    const py::dict&>(),
+           py::arg("kernel"), py::arg("X"), py::arg("y"), py::arg("trend"), py::arg("weights"), py::arg("noise"),
+           py::arg("criterion"), py::arg("scale_free"), py::arg("same_for_any_points"), py::arg("space"), py::arg("make"),
+           py::arg("prior"), py::arg("options"))
+      .def_property_readonly("starts",
+                             [](const Search& search) {
+                               py::list starts;
+                               for (const Numbers& start : search.chooser().starts()) starts.append(numbers(start));
+                               return starts;
+                             })
+      .def_property_readonly("bounds",
+                             [](const Search& search) {
+                               const kernsel::Domain& domain = search.chooser().domain();
+                               return py::make_tuple(numbers(domain.lower), numbers(domain.upper));
+                             })
+      .def("evaluate", &evaluate_at, py::arg("x"), py::arg("gradient"))
+      .def("finish", &finish_at, py::arg("x"))
+      .def("run", &run);
+  module.def("minimize", &minimize, py::arg("all"), py::arg("some"), py::arg("lower"), py::arg("upper"), py::arg("starts"),
+             py::arg("options"));
+  module.def("starting_points", &starting_points, py::arg("anchors"), py::arg("theta"), py::arg("variance"), py::arg("noise"),
+             py::arg("random"), py::arg("shift"));
+  module.def("least_jitter", &kernsel::least_jitter, py::arg("n"));
+  module.def("tangents", &tangents, py::arg("kernel"), py::arg("X"), py::arg("v"));
+}

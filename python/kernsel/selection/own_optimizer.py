@@ -1,0 +1,56 @@
+"""Searches by an optimizer of the caller's, as scikit-learn calls it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernsel import _core
+
+__all__ = ["Optimizer", "minimize_by", "own_optimizer"]
+
+Vector = NDArray[np.float64]
+Optimizer = Callable[..., Any]  # f(objective, x, bounds=bounds) -> x, value
+
+
+def minimize_by(
+    optimizer: Optimizer, evaluate: Callable[[Vector, bool], tuple[float, Vector]], starts: list[Vector], bounds: Vector
+) -> tuple[Vector, int, Vector]:
+    """Return the best place that an optimizer finds from the starts, the number of evaluations, and where each start led."""
+    count = 0
+
+    def objective(x: Vector, eval_gradient: bool = True) -> Any:
+        nonlocal count
+        count += 1
+        x = np.asarray(x, dtype=np.float64)
+        try:
+            value, gradient = evaluate(x, eval_gradient)
+        except (np.linalg.LinAlgError, ValueError):
+            value, gradient = np.inf, np.zeros(len(x))
+        return (value, gradient) if eval_gradient else value
+
+    found = []
+    for start in starts:
+        x, value = optimizer(objective, start, bounds=bounds)
+        found.append((float(value), np.asarray(x, dtype=np.float64)))
+    best = min(found, key=lambda pair: pair[0])[1]
+    return np.clip(best, bounds[:, 0], bounds[:, 1]), count, np.array([value for value, _ in found])
+
+
+def own_optimizer(optimizer: Optimizer, search: _core.Search, n_restarts: int) -> dict[str, Any]:
+    """Return what a search has found by an optimizer, from the first of its starts and the random ones."""
+    lower, upper = search.bounds
+    starts = search.starts
+    random = starts[len(starts) - n_restarts :]
+
+    def evaluate(x: Vector, gradient: bool) -> tuple[float, Vector]:
+        trial = search.evaluate(x.tolist(), gradient)
+        return trial["value"], trial["gradient"]
+
+    if not len(lower):
+        return {**search.run(), "interrupt": None}
+    best, count, values = minimize_by(optimizer, evaluate, [starts[0], *random], np.column_stack([lower, upper]))
+    return search.finish(best.tolist()) | {"evaluations": count + 1, "of_starts": values, "interrupt": None}
