@@ -147,6 +147,8 @@ class Search {
     how.restarts = options["restarts"].cast<Index>();
     how.newton = options["newton"].cast<bool>();
     how.profile = options["profile"].cast<bool>();
+    how.many_points = options["many_points"].cast<Index>();
+    how.subset_points = options["subset_points"].cast<Index>();
     how.progress = watched(options["progress"]);
     if (const py::object seed = options["seed"]; !seed.is_none()) {
       how.seeded = true;
@@ -201,6 +203,7 @@ py::dict as_dict(const Trial& trial) {
 
 py::dict as_dict(const Choice& choice) {
   py::dict result;
+  result["x"] = numbers(choice.x);
   result["theta"] = numbers(choice.theta);
   result["amplitude"] = choice.amplitude;
   result["noise"] = choice.noise;
@@ -210,7 +213,8 @@ py::dict as_dict(const Choice& choice) {
   result["profiled"] = choice.profiled;
   result["noise_at_bound"] = choice.noise_at_bound;
   result["gradient"] = numbers(choice.gradient);
-  result["information"] = numbers(choice.information, static_cast<Index>(choice.gradient.size()));
+  const auto unknowns = static_cast<Index>(choice.gradient.size());
+  result["information"] = unknowns > 0 ? numbers(choice.information, unknowns) : py::none();
   result["free"] = choice.free;
   result["ended"] = text_of(choice.ended);
   result["evaluations"] = choice.evaluations;
@@ -246,13 +250,12 @@ py::dict run(const Search& search) {
   return result;
 }
 
-py::dict evaluate_at(const Search& search, const Numbers& x, bool gradient) {
+py::dict evaluate_at(const Search& search, const Numbers& x, int order) {
   if (x.size() != search.chooser().domain().count())
     raise_value_error("x: expected " + std::to_string(search.chooser().domain().count()) + " numbers, got " +
                       std::to_string(x.size()));
   Trial trial;
-  const auto order = gradient ? kernsel::Order::gradient : kernsel::Order::value;
-  compute([&] { return search.chooser().evaluate(x, order, trial); });
+  compute([&] { return search.chooser().evaluate(x, static_cast<kernsel::Order>(order), trial); });
   return as_dict(trial);
 }
 
@@ -377,7 +380,7 @@ void bind_search(py::module_& module) {
                                const kernsel::Domain& domain = search.chooser().domain();
                                return py::make_tuple(numbers(domain.lower), numbers(domain.upper));
                              })
-      .def("evaluate", &evaluate_at, py::arg("x"), py::arg("gradient"))
+      .def("evaluate", &evaluate_at, py::arg("x"), py::arg("order"))
       .def("finish", &finish_at, py::arg("x"))
       .def("run", &run);
   module.def("minimize", &minimize, py::arg("all"), py::arg("some"), py::arg("lower"), py::arg("upper"), py::arg("starts"),

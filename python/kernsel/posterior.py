@@ -165,8 +165,7 @@ class Posterior:
         """Take more points in, O(n^2) for each; none of them if one cannot be."""
         self._require_trend_of_others()
         self._at().append(X, y, noise)
-        if self.H.shape[1]:
-            self.H = np.vstack([self.H, trend_matrix(self.trend, X, check=False)])
+        self.H = np.vstack([self.H, trend_matrix(self.trend, X, check=False)])
         self._read(np.vstack([self.X, X]), np.vstack([self.y, y]), np.append(self.noise, noise))
 
     def remove(self, i: int) -> None:

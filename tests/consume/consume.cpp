@@ -5,12 +5,15 @@
 #include <iostream>
 #include <vector>
 
+#include <kernsel/cholesky.hpp>
+#include <kernsel/choose.hpp>
 #include <kernsel/criteria.hpp>
 #include <kernsel/factor.hpp>
 #include <kernsel/gram.hpp>
 #include <kernsel/kernel.hpp>
+#include <kernsel/posterior.hpp>
 #include <kernsel/runtime.hpp>
-#include <kernsel/selection.hpp>
+#include <kernsel/search.hpp>
 #include <kernsel/support.hpp>
 
 using kernsel::Index;
@@ -74,29 +77,53 @@ int main() {
 
   const std::vector<double> ones(static_cast<std::size_t>(n), 1.0);
   const kernsel::Problem problem{X, kernsel::vector(y.data(), n), kernsel::vector(&alpha, 1), kernsel::vector(ones.data(), n)};
-  const auto loo = kernsel::criteria::leave_one_out(kernsel::criteria::squared());
+  const auto loo = kernsel::criteria::leave_out(kernsel::criteria::squared());
+  const std::unique_ptr<kernsel::Factor> factor = kernsel::dense_factor();
   kernsel::Evaluation found;
-  status = kernsel::evaluate(k, problem, loo, kernsel::Order::gradient, L, found);
+  status = kernsel::evaluate(k, problem, loo, kernsel::Order::gradient, *factor, found);
   if (!status.ok()) return fail(status);
   print("loo", {found.value});
-  print("loo_gradient", found.gradient);
+  print("loo_gradient", found.gradient.theta);
 
   // The same kernel, with the hyperparameters that are likeliest.
-  const std::vector<double> tenth(static_cast<std::size_t>(n), 0.1);
-  kernsel::Objective objective{k, problem, tenth, 0.0, kernsel::criteria::likelihood(), {}, true, {}};
+  kernsel::CriterionObjective objective(k, *factor);
+  objective.problem = problem;
+  objective.known.assign(static_cast<std::size_t>(n), 0.1);
+  objective.criterion = kernsel::criteria::likelihood();
   for (Index p = 0; p < k.parameters(); ++p) {
     objective.unknowns.place.push_back(p);
-    objective.unknowns.lower.push_back(-12.0);
-    objective.unknowns.upper.push_back(12.0);
-    objective.unknowns.reach.push_back(1.0);
+    objective.bounds.lower.push_back(-12.0);
+    objective.bounds.upper.push_back(12.0);
+    objective.bounds.reach.push_back(1.0);
   }
   kernsel::SearchOptions options;
   options.fine = 1e-9;
   kernsel::Optimum optimum;
-  status = kernsel::search(objective, nullptr, {k.theta()}, options, L, optimum);
+  status = kernsel::search(objective, nullptr, {k.theta()}, options, optimum);
   if (!status.ok()) return fail(status);
   print("likeliest", {-optimum.best.value});
   print("theta", optimum.best.x);
+
+  // Chosen by leave-one-out, from starts and within bounds that the data give; the posterior, its errors and derivatives.
+  kernsel::Choosing choosing(2.0 * kernsel::matern52(std::vector<double>(static_cast<std::size_t>(X.cols), 1.0)), X,
+                             kernsel::vector<const double>(y.data(), n));
+  choosing.finds_noise = true;
+  kernsel::Choice choice;
+  status = kernsel::choose(choosing, {}, choice);
+  if (!status.ok()) return fail(status);
+  print("chosen", {choice.criterion, choice.noise, static_cast<double>(choice.evaluations)});
+  kernsel::DensePosterior model;
+  const double variance = choice.noise + choice.jitter;
+  status = model.condition({choosing.kernel.with_theta(choice.theta), X, kernsel::vector<const double>(y.data(), n),
+                            kernsel::vector<const double>(&variance, 1), kernsel::Basis::Kind::constant});
+  std::vector<double> residuals(static_cast<std::size_t>(n)), left_out(residuals.size()), leverage(residuals.size());
+  if (status.ok())
+    status = model.leave_one_out(kernsel::vector(residuals.data(), n), kernsel::vector(left_out.data(), n),
+                                 kernsel::vector(leverage.data(), n));
+  if (!status.ok()) return fail(status);
+  print("chosen_theta", model.kernel().theta());
+  print("residuals", residuals);
+  print("leverage", leverage);
 
   kernsel::SupportSolver solver(k, X, std::size_t{1} << 24);
   kernsel::SupportOptions precise;

@@ -14,10 +14,11 @@
 
 #include "base/parallel.hpp"
 #include "check.hpp"
+#include "kernsel/choose.hpp"
 #include "kernsel/gram.hpp"
 #include "kernsel/model.hpp"
+#include "kernsel/posterior.hpp"
 #include "kernsel/runtime.hpp"
-#include "kernsel/selection.hpp"
 #include "kernsel/strings.hpp"
 #include "kernsel/support.hpp"
 #include "model_file.hpp"
@@ -156,22 +157,42 @@ void criteria() {
   const Data data;
   for (const bool left_out : {false, true})
     every_allocation_fails_once("criterion", [&](double& answer) {
-      kernsel::LowerTiles<double> buffer;
+      const auto factor = kernsel::dense_factor();
       kernsel::Evaluation evaluation;
-      const kernsel::Criterion criterion = left_out ? kernsel::criteria::leave_one_out(kernsel::criteria::log_density())
+      const kernsel::Criterion criterion = left_out ? kernsel::criteria::leave_out(kernsel::criteria::log_density())
                                                     : kernsel::criteria::likelihood(true, kernsel::criteria::Scale::shared);
       const Status status =
           kernsel::evaluate(some_kernel(), data.problem(), criterion,
-                            left_out ? kernsel::Order::gradient : kernsel::Order::information, buffer, evaluation);
-      if (status.ok()) answer = evaluation.value + evaluation.gradient.at(0);
+                            left_out ? kernsel::Order::gradient : kernsel::Order::information, *factor, evaluation);
+      if (status.ok()) answer = evaluation.value + evaluation.gradient.theta.at(0);
       return status;
     });
-  every_allocation_fails_once("folds", [&](double& answer) {
-    kernsel::LowerTiles<double> buffer;
-    kernsel::Evaluation evaluation;
-    const Status status = kernsel::evaluate(some_kernel(), data.problem(), kernsel::Folds{data.folds, 4, true},
-                                            kernsel::Order::gradient, buffer, evaluation);
-    if (status.ok()) answer = evaluation.value + evaluation.gradient.at(0);
+  for (const bool joint : {false, true})
+    every_allocation_fails_once("groups", [&](double& answer) {
+      const auto factor = kernsel::dense_factor();
+      kernsel::Evaluation evaluation;
+      const kernsel::Groups groups{data.folds, 4};
+      const kernsel::Criterion criterion = joint ? kernsel::criteria::joint_log_density(groups)
+                                                 : kernsel::criteria::leave_out(kernsel::criteria::crps(), groups);
+      const Status status =
+          kernsel::evaluate(some_kernel(), data.problem(), criterion, kernsel::Order::gradient, *factor, evaluation);
+      if (status.ok()) answer = evaluation.value + evaluation.gradient.theta.at(0);
+      return status;
+    });
+}
+
+void posteriors() {
+  const Data data;
+  every_allocation_fails_once("posterior", [&](double& answer) {
+    kernsel::DensePosterior model;
+    Status status = model.condition({some_kernel(), data.X(), kernsel::vector(data.y.data(), n),
+                                     kernsel::vector(data.ones.data(), 1), kernsel::Basis::Kind::linear});
+    std::vector<double> mean(5), variance(5), slopes(10);
+    const kernsel::View<const double> Z = data.X().block(0, 0, 5, 2);
+    if (status.ok()) status = model.mean(Z, kernsel::vector(mean.data(), 5));
+    if (status.ok()) status = model.variance(Z, kernsel::vector(variance.data(), 5));
+    if (status.ok()) status = model.variance_gradient(Z, kernsel::rows(slopes.data(), 5, 2));
+    answer = mean[0] + variance[1] + slopes[3];
     return status;
   });
 }
@@ -179,19 +200,13 @@ void criteria() {
 void searches() {
   const Data data;
   every_allocation_fails_once("search", [&](double& answer) {
-    kernsel::Objective objective{
-        kernsel::matern52({1.0, 1.0}), data.problem(), data.ones, 1e-10, kernsel::criteria::likelihood(), {}, true, {}};
-    objective.unknowns.place = {0, 1};
-    objective.unknowns.noise = 2;
-    objective.unknowns.lower = {-5.0, -5.0, -12.0};
-    objective.unknowns.upper = {9.0, 9.0, 2.0};
-    objective.unknowns.reach = {1.0, 1.0, 3.0};
-    kernsel::LowerTiles<double> buffer;
-    kernsel::Optimum optimum;
-    kernsel::SearchOptions options;
+    kernsel::Choosing problem(2.0 * kernsel::matern52({1.0, 1.0}), data.X(), kernsel::vector(data.y.data(), n));
+    problem.finds_noise = true;
+    kernsel::ChoosingOptions options;
     options.evaluations = 6;
-    const Status status = kernsel::search(objective, nullptr, {{0.0, 0.0, -3.0}}, options, buffer, optimum);
-    if (status.ok()) answer = optimum.best.value;
+    kernsel::Choice choice;
+    const Status status = kernsel::choose(problem, options, choice);
+    if (status.ok()) answer = choice.criterion;
     return status;
   });
 }
@@ -259,6 +274,7 @@ int main() {
     kernsel::use_a_team_for_any_work(threads > 1);
     linear_algebra();
     criteria();
+    posteriors();
     searches();
     support_vectors();
     strings();

@@ -128,7 +128,7 @@ def test_the_value_of_any_criterion(data, criterion, trend):
     gp = GP(kernel, optimizer=None, noise=noise, alpha=0.0, trend=trend, criterion=criterion).fit(X, Y)
     expected = ks.evaluate(criterion, kernel, X, Y, noise=noise, trend=trend).value
     assert gp.criterion_value_ == pytest.approx(expected, rel=1e-10)
-    found = gp._conditional
+    found = gp.posterior_
     if criterion in ("lml", "reml"):
         value = reference.criterion(criterion, kernel(X), noise, found.H, Y)
         assert gp.criterion_value_ == pytest.approx(value, rel=1e-10)

@@ -18,12 +18,11 @@ from sklearn.metrics import log_loss
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import kernsel as ks
+from kernsel import _core
 from kernsel.classification.links import link_named
 from kernsel.classification.several import coupled
 from kernsel.errors import NotMixedWarning
 from kernsel.kernels import RBF, Linear, Matern, WhiteKernel
-from kernsel.selection import Budget
-from kernsel.selection.quasi_newton import LBFGSB
 
 import reference
 
@@ -408,19 +407,26 @@ class Bowl:
     def __init__(self, H, at):
         self.H, self.at, self.count = H, at, 0
 
-    def evaluate(self, x, order, workspace):  # noqa: ARG002
+    def __call__(self, x, gradient):  # noqa: ARG002
         self.count += 1
-        r = np.asarray(x) - self.at
-        return {"x": x, "value": 0.5 * r @ self.H @ r, "gradient": self.H @ r}
+        r = x - self.at
+        return 0.5 * r @ self.H @ r, self.H @ r
 
 
 @pytest.mark.parametrize("at", [[0.5, -0.7], [3.0, 0.0]])  # within the bounds, and out of them
 def test_descent_in_coordinates_of_the_curvature(at):
     H = np.array([[40.0, 18.0], [18.0, 9.0]])
-    bounds = np.array([[-1.0, 1.0], [-2.0, 2.0]])
     bowl = Bowl(H, np.array(at))
-    search = LBFGSB(bowl, None, bounds, False, Budget(), None)
-    found = search.run([np.zeros(2)], np.linalg.cholesky(np.linalg.inv(H)))
+    options = {
+        "evaluations": 100,
+        "seconds": 9.0,
+        "coarse": 1e-10,
+        "fine": 1e-10,
+        "contenders": 1,
+        "points": 1,
+        "progress": None,
+    }
+    found = _core.minimize(bowl, None, [-1.0, -2.0], [1.0, 2.0], [[0.0, 0.0]], options | {"curvature": H.ravel().tolist()})
     if at[0] < 1:
         np.testing.assert_allclose(found["x"], at, atol=1e-6)
         assert bowl.count <= 4

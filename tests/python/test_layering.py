@@ -47,7 +47,7 @@ MODULES = [
     "testing",
     "weights",
     "selection",
-    "conditional",
+    "posterior",
     "process_data",
     "guarded",
     "gaussian_process",

@@ -31,8 +31,9 @@ from kernsel.kernels import (
     WhiteKernel,
     priors,
 )
-from kernsel.selection import Budget, choose, task
-from kernsel.selection.unknowns import Layout, Unknowns
+from kernsel.kernels.automatic import Data
+from kernsel.selection import Budget, choice, choose
+from kernsel.selection.layout import Layout
 
 import reference
 
@@ -96,15 +97,23 @@ def test_functions_with_parameters_have_no_tangents_of_their_own(rng):
         _core.tangents(kernel.build(), rng.uniform(size=(5, 1)), np.ones(5))
 
 
-def searched(criterion, kernel, X, y, noise, trend=None, bounds=(1e-9, 1e9), held=(), jitter=0.0):
-    """Return the objective of a search, and its unknowns."""
-    unknown = isinstance(noise, str)
-    layout = Layout(kernel)
-    unknowns = Unknowns(layout, unknown, bounds, held)
-    base = np.ones(len(y)) if unknown else np.broadcast_to(noise, (len(y),)).astype(float)
+def searched(criterion, kernel, X, y, trend=None, jitter=0.0):
+    """Return the search of the core for a kernel and a noise, both unknown, with nothing profiled out."""
     H = ks.trend.trend_matrix(trend, X)
-    problem = task.Problem(X, y, base, None, H, jitter)
-    return problem.search(criterion, unknowns, [1.0] * len(unknowns.bounds), np.arange(len(y))), unknowns
+    data = Data(X, y, anchors=[])
+    return choice.core_search(
+        criterion,
+        Layout(kernel),
+        data,
+        y,
+        np.arange(len(y)),
+        H,
+        known=np.zeros(0),
+        finds_noise=True,
+        jitter=jitter,
+        budget=Budget(),
+        options={"profile": False},
+    )
 
 
 @pytest.mark.parametrize("scale", ["known", "shared", "each"])
@@ -116,9 +125,8 @@ def test_average_information(data, rng, scale, trend, outputs):
     Y = np.column_stack([y, rng.standard_normal(len(y))])[:, :outputs]
     kernel = 1.5 * Matern([0.4, 30.0, 2e-3], nu=2.5, product=True) + 0.5 * DotProduct(1.0)
     noise = 0.2
-    search, unknowns = searched(Likelihood(scale=scale), kernel, X, Y, "auto", trend)
-    x = unknowns.x_of(kernel.theta, np.log(noise))
-    trial = search.evaluate(x.tolist(), 2, _core.Workspace())
+    search = searched(Likelihood(scale=scale), kernel, X, Y, trend)
+    trial = search.evaluate([*kernel.theta, np.log(noise)], 2)
 
     H = ks.trend.trend_matrix(trend, X)
     K = kernel(X) + noise * np.eye(len(X))
@@ -162,29 +170,28 @@ def test_the_objective_is_the_criterion_with_all_derivatives(data):
     kernel = C(1.2) * RBF([0.4, 30.0, 2e-3]) + WhiteKernel(0.01)
     for name in CRITERIA:
         criterion = criterion_named(name, {"sigma": 0.1} if name == "risk" else {})
-        search, unknowns = searched(criterion, kernel, X, y, "auto", "constant", jitter=1e-8)
-        x = unknowns.x_of(kernel.theta, np.log(0.05))
-        workspace = _core.Workspace()
-        trial = search.evaluate(x.tolist(), 1, workspace)
-        sign = -1 if criterion.larger_is_better else 1
+        search = searched(criterion, kernel, X, y, "constant", jitter=1e-8)
+        x = np.append(kernel.theta, np.log(0.05))
+        trial = search.evaluate(x.tolist(), 1)
         value = ks.evaluate(criterion, kernel, X, y, noise=0.05 + 1e-8, trend="constant").value
-        assert trial["value"] == pytest.approx(sign * value, rel=1e-10), name
-        slopes, _ = reference.central_differences(lambda z: search.evaluate(z.tolist(), 0, workspace)["value"], x)  # noqa: B023
-        assert trial["gradient"] == pytest.approx(slopes, rel=1e-5, abs=1e-6 * (1 + abs(value))), name
+        assert trial["criterion"] == pytest.approx(value, rel=1e-10), name
+        in_nats = {True: -value, False: len(y) / 2 * (1.0 if name == "risk" else np.log(abs(value)))}
+        assert trial["value"] == pytest.approx(in_nats[criterion.larger_is_better], rel=1e-10), name
+        slopes, _ = reference.central_differences(lambda z: search.evaluate(z.tolist(), 0)["value"], x)  # noqa: B023
+        assert trial["gradient"] == pytest.approx(slopes, rel=1e-5, abs=1e-6 * (1 + abs(trial["value"]))), name
 
 
 def test_priors_count_in_map(data):
     X, y = data
     kernel = C(Parameter(1.2, prior=priors.Gamma(2.0, 1.0))) * RBF(Parameter(0.4, prior=priors.LogNormal(0.0, 1.0)))
-    search, unknowns = searched(criterion_named("map", {}), kernel, X, y, "auto")
-    x = unknowns.x_of(kernel.theta, np.log(0.05))
-    workspace = _core.Workspace()
-    trial = search.evaluate(x.tolist(), 1, workspace)
+    search = searched(criterion_named("map", {}), kernel, X, y)
+    x = np.append(kernel.theta, np.log(0.05))
+    trial = search.evaluate(x.tolist(), 1)
     assert -trial["value"] == pytest.approx(ks.evaluate("map", kernel, X, y, noise=0.05).value)
-    slopes, _ = reference.central_differences(lambda z: search.evaluate(z.tolist(), 0, workspace)["value"], x)
+    slopes, _ = reference.central_differences(lambda z: search.evaluate(z.tolist(), 0)["value"], x)
     assert trial["gradient"] == pytest.approx(slopes, rel=1e-5, abs=1e-6)
     loose, tight = (
-        choose(criterion_named("map", {}), C(1.0) * RBF(Parameter(1.0, prior=prior)), X[:, :1], y, noise="auto").kernel
+        choose(criterion_named("map", {}), C(1.0) * RBF(Parameter(1.0, prior=prior)), X[:, :1], y, finds_noise=True).kernel
         for prior in (priors.LogNormal(0.0, 10.0), priors.LogNormal(5.0, 0.01))
     )
     assert loose.k2.length_scale.value < 3
@@ -231,9 +238,9 @@ def test_amplitudes(kernel, expected, rng):
 def test_profiling_finds_the_same_as_searching_in_all_dimensions(data):
     X, y = data
     kernel = C("auto") * RBF("auto") + C("auto") * Linear("auto")
-    profiled = choose(Likelihood(), kernel, X, y, noise="auto", trend="constant")
+    profiled = choose(Likelihood(), kernel, X, y, finds_noise=True, trend="constant")
     assert profiled.criterion.scale == "shared"
-    whole = choose(Likelihood(), profiled.kernel, X, y, noise="auto", trend="constant", optimizer="l-bfgs-b")
+    whole = choose(Likelihood(), profiled.kernel, X, y, finds_noise=True, trend="constant", optimizer="l-bfgs-b")
     assert profiled.value == pytest.approx(whole.value, abs=1e-3)
 
     def scipys(objective, x, bounds):
@@ -242,7 +249,7 @@ def test_profiling_finds_the_same_as_searching_in_all_dimensions(data):
         found = minimize(objective, x, jac=True, bounds=bounds, method="L-BFGS-B", options={"maxiter": 500, "ftol": 1e-12})
         return found.x, found.fun
 
-    own = choose(Likelihood(), profiled.kernel, X, y, noise="auto", trend="constant", optimizer=scipys)
+    own = choose(Likelihood(), profiled.kernel, X, y, finds_noise=True, trend="constant", optimizer=scipys)
     assert own.criterion.scale == "known"
     assert profiled.value >= own.value - 1e-3
     there = ks.evaluate("lml", profiled.kernel, X, y, noise=profiled.noise + profiled.jitter, trend="constant")
@@ -253,7 +260,7 @@ def test_profiling_finds_the_same_as_searching_in_all_dimensions(data):
 def test_criteria_that_do_not_see_the_scale_get_it_from_the_residuals(data, name):
     """The scale makes the mean of r^2 / v one."""
     X, y = data
-    found = choose(criterion_named(name, {}), C("auto", (1e-12, 1e12)) * RBF("auto"), X, y, noise="auto", trend="constant")
+    found = choose(criterion_named(name, {}), C("auto", (1e-12, 1e12)) * RBF("auto"), X, y, finds_noise=True, trend="constant")
     left_out = ks.loo(found.kernel, X, y, noise=found.noise + found.jitter, trend="constant")
     assert np.mean(left_out.residuals**2 / left_out.variances) == pytest.approx(1.0, rel=1e-5)
 
@@ -280,9 +287,18 @@ def test_evaluations_are_few(n, noise, most, seed):
     """A regression test of the search itself: on this circuit it took up to 36, 321 and 50 evaluations to the optimum."""
     X, y = circuit(n, noise, seed)
     kernel = C("auto") * Matern("auto", nu=2.5, product=True)
-    found = choose(Likelihood(), kernel, X, y, noise=noise, trend="constant")
+    noisy = {"finds_noise": True} if noise == "auto" else {"noise": noise}
+    found = choose(Likelihood(), kernel, X, y, **noisy, trend="constant")
     assert found.n_evaluations <= most
-    best = choose(Likelihood(), kernel, X, y, noise=noise, trend="constant", n_restarts=10)
+    best = choose(
+        Likelihood(),
+        kernel,
+        X,
+        y,
+        **noisy,
+        trend="constant",
+        n_restarts=10,
+    )
     assert found.value >= best.value - (0.5 if n > 100 else 1e-3)
     assert found.ended == "converged"
 
@@ -302,8 +318,8 @@ def test_columns_that_do_not_matter_are_left_out_and_taken_in(seed):
     X = rng.uniform(size=(50, 8))
     y = arm(X) + 0.05 * rng.standard_normal(50)
     kernel = C("auto") * Matern("auto", nu=2.5)
-    found = choose(Likelihood(), kernel, X, y, noise="auto", trend="constant")
-    best = choose(Likelihood(), kernel, X, y, noise="auto", trend="constant", n_restarts=40, random_state=seed)
+    found = choose(Likelihood(), kernel, X, y, finds_noise=True, trend="constant")
+    best = choose(Likelihood(), kernel, X, y, finds_noise=True, trend="constant", n_restarts=40, random_state=seed)
     assert found.value >= best.value - 1e-3 * abs(best.value)
 
 
@@ -313,7 +329,7 @@ def test_periods_and_trends_are_told_apart(seed):
     X = np.linspace(0, 12, 120)[:, None]
     y = 0.5 * X[:, 0] + np.sin(2 * np.pi * X[:, 0] / 1.3) + 0.1 * rng.standard_normal(120)
     kernel = C("auto") * Linear("auto") + C("auto") * ExpSineSquared("auto", periodicity="auto")
-    found = choose(Likelihood(), kernel, X, y, noise="auto", trend="constant")
+    found = choose(Likelihood(), kernel, X, y, finds_noise=True, trend="constant")
     assert np.ravel(found.kernel.k2.k2.periodicity)[0] == pytest.approx(1.3, rel=0.01)
     assert found.noise == pytest.approx(0.01, rel=0.5)
 
@@ -323,18 +339,18 @@ def test_some_of_the_points_first(monkeypatch):
     X = OTL[:, 0] + rng.uniform(size=(320, 6)) * np.ptp(OTL, axis=1)
     y = otl(X) + 0.05 * rng.standard_normal(320)
     kernel = C("auto") * Matern("auto", nu=2.5, product=True)
-    whole = choose(Likelihood(), kernel, X, y, noise="auto", trend="constant")
+    whole = choose(Likelihood(), kernel, X, y, finds_noise=True, trend="constant")
     assert whole.n_evaluations_subset == 0
-    monkeypatch.setattr(task, "_MANY", 200)
-    monkeypatch.setattr(task, "_SOME", 150)
+    monkeypatch.setattr(choice, "_MANY", 200)
+    monkeypatch.setattr(choice, "_SUBSET", 150)
     for criterion in (Likelihood(), criterion_named("loo", {})):
-        some = choose(criterion, kernel, X, y, noise="auto", trend="constant", random_state=1)
+        some = choose(criterion, kernel, X, y, finds_noise=True, trend="constant", random_state=1)
         assert some.n_evaluations_subset > 10
         if isinstance(criterion, Likelihood):
             assert some.n_evaluations < 0.7 * whole.n_evaluations
             assert some.value == pytest.approx(whole.value, abs=0.1)
     # Groups are of all points.
-    assert choose(GroupsOut(5), RBF("auto"), X[:250], y[:250], noise="auto").n_evaluations_subset == 0
+    assert choose(GroupsOut(5), RBF("auto"), X[:250], y[:250], finds_noise=True).n_evaluations_subset == 0
 
 
 def test_nothing_depends_on_threads_and_everything_on_the_seed(data):
@@ -345,20 +361,20 @@ def test_nothing_depends_on_threads_and_everything_on_the_seed(data):
     try:
         for threads in (1, 2):
             ks.set_num_threads(threads)
-            found.append(choose(Likelihood(), kernel, X, y, noise="auto", random_state=3))
+            found.append(choose(Likelihood(), kernel, X, y, finds_noise=True, random_state=3))
     finally:
         ks.set_num_threads(before)
     assert np.array_equal(found[0].kernel.theta, found[1].kernel.theta)
     assert found[0].noise == found[1].noise
-    again = choose(Likelihood(), kernel, X, y, noise="auto", random_state=np.random.RandomState(3))
-    other = choose(Likelihood(), kernel, X, y, noise="auto", random_state=4)
+    again = choose(Likelihood(), kernel, X, y, finds_noise=True, random_state=np.random.RandomState(3))
+    other = choose(Likelihood(), kernel, X, y, finds_noise=True, random_state=4)
     assert not np.array_equal(other.of_starts, found[0].of_starts)
     assert other.value == pytest.approx(again.value, abs=1e-3)
 
 
 def test_what_a_selection_shows(data):
     X, y = data
-    found = choose(Likelihood(), C("auto") * RBF("auto"), X, y, noise="auto")
+    found = choose(Likelihood(), C("auto") * RBF("auto"), X, y, finds_noise=True)
     first, second, third, *_ = str(found).splitlines()
     assert first == f"{found.kernel}, noise {found.noise:.4g}"
     assert second.startswith(f"value {found.value:.6g} after {found.n_evaluations} evaluations, ")
@@ -377,7 +393,7 @@ def test_kernels_that_are_functions(data):
         return np.exp(-(((X[:, :1] - Z[:, :1].T) / width) ** 2))
 
     kernel = C("auto") * FunctionKernel(bell, {"width": Parameter(0.1, bounds=(1e-3, 1e3))}) + C("auto") * Linear("auto")
-    found = choose(Likelihood(), kernel, X, y, noise="auto")
+    found = choose(Likelihood(), kernel, X, y, finds_noise=True)
     width = found.kernel.k1.k2.parameters["width"].value
     assert width != 0.1
     near = [
@@ -391,14 +407,14 @@ def test_an_amplitude_that_would_pass_its_bound(data):
     """The others are then at their best for the bound, and ratios are kept where a criterion does not see the scale."""
     X, y = data
     kernel = C(1.0, (1e-3, 0.05)) * RBF("auto")
-    found = choose(Likelihood(), kernel, X, y, noise="auto")
+    found = choose(Likelihood(), kernel, X, y, finds_noise=True)
     assert found.kernel.k1.constant_value == pytest.approx(0.05)
     assert found.criterion.scale == "known"
-    whole = choose(Likelihood(), kernel, X, y, noise="auto", profile=False)
+    whole = choose(Likelihood(), kernel, X, y, finds_noise=True, profile=False)
     assert found.value == pytest.approx(whole.value, abs=1e-3)
     assert "k1__constant_value" in found.at_bounds
-    free = choose(criterion_named("loo", {}), C("auto") * RBF("auto"), X, y, noise="auto")
-    bound = choose(criterion_named("loo", {}), kernel, X, y, noise="auto")
+    free = choose(criterion_named("loo", {}), C("auto") * RBF("auto"), X, y, finds_noise=True)
+    bound = choose(criterion_named("loo", {}), kernel, X, y, finds_noise=True)
     assert bound.kernel.k1.constant_value == pytest.approx(0.05)
     value = ks.evaluate("loo", bound.kernel, X, y, noise=bound.noise + bound.jitter).value
     assert value == pytest.approx(free.value, rel=1e-3)
@@ -411,13 +427,13 @@ def test_an_exception_of_a_kernel_comes_through(data):
         raise RuntimeError(f"no width {width}")
 
     with pytest.raises(RuntimeError, match="no width"):
-        choose(Likelihood(), FunctionKernel(broken, {"width": 1.0}), X, y, noise="auto")
+        choose(Likelihood(), FunctionKernel(broken, {"width": 1.0}), X, y, finds_noise=True)
 
 
 def test_ties_and_fixed_parameters(data):
     X, y = data
     kernel = C("auto") * RBF(Parameter(0.3, name="l")) + C("auto") * Matern(Parameter(0.3, name="l"), nu=0.5) + C(1.0, "fixed")
-    found = choose(Likelihood(), kernel, X[:, :1], y, noise="auto")
+    found = choose(Likelihood(), kernel, X[:, :1], y, finds_noise=True)
     parts = found.kernel.operands()
     assert parts[0].k2.length_scale.value == parts[1].k2.length_scale.value != 0.3
     assert parts[2].constant_value == 1.0
@@ -430,7 +446,7 @@ def test_searches_in_any_unit_of_y(data, name, exponent):
     found = []
     for s in (1.0, 2.0**exponent):
         criterion = criterion_named(name, {"sigma": 0.1 * s} if name == "risk" else {})
-        selection = choose(criterion, C("auto") * RBF("auto"), X, s * y, noise="auto", trend="constant")
+        selection = choose(criterion, C("auto") * RBF("auto"), X, s * y, finds_noise=True, trend="constant")
         power = 0 if "density" in name else 1 if name in ("loo_absolute", "loo_crps") else 2
         found.append(selection.value / s**power + (0.0 if power else len(y) * np.log(s)))
         assert selection.ended == "converged"
@@ -440,10 +456,10 @@ def test_searches_in_any_unit_of_y(data, name, exponent):
 def test_bounds_and_flat_parameters_are_reported(rng):
     X = rng.uniform(size=(60, 2))
     y = np.sin(6 * X[:, 0]) + 0.1 * rng.standard_normal(60)
-    found = choose(Likelihood(), C("auto") * RBF("auto"), X, y, noise="auto")
+    found = choose(Likelihood(), C("auto") * RBF("auto"), X, y, finds_noise=True)
     assert "k2__length_scale[1]" in found.flat
     assert "k2__length_scale[0]" not in found.flat
-    tight = choose(Likelihood(), C("auto") * RBF([1.0, 1.0], (0.5, 2.0)), X, y, noise="auto")
+    tight = choose(Likelihood(), C("auto") * RBF([1.0, 1.0], (0.5, 2.0)), X, y, finds_noise=True)
     assert "k2__length_scale[0]" in tight.at_bounds
     assert np.ravel(tight.kernel.k2.length_scale)[0] == pytest.approx(0.5)
 
@@ -452,10 +468,10 @@ def test_bounds_and_flat_parameters_are_reported(rng):
 def test_budgets(data, optimizer):
     X, y = data
     kernel = C("auto") * RBF("auto")
-    few = choose(Likelihood(), kernel, X, y, noise="auto", optimizer=optimizer, budget=Budget(evaluations=7))
+    few = choose(Likelihood(), kernel, X, y, finds_noise=True, optimizer=optimizer, budget=Budget(evaluations=7))
     assert (few.ended, few.n_evaluations) == ("evaluations", 7)
     assert np.isfinite(few.value)
-    brief = choose(Likelihood(), kernel, X, y, noise="auto", optimizer=optimizer, budget=Budget(seconds=0.0))
+    brief = choose(Likelihood(), kernel, X, y, finds_noise=True, optimizer=optimizer, budget=Budget(seconds=0.0))
     assert (brief.ended, brief.n_evaluations) == ("seconds", 1)
     seen = []
 
@@ -463,7 +479,7 @@ def test_budgets(data, optimizer):
         seen.append((evaluations, points, best))
         return len(seen) < 4
 
-    stopped = choose(Likelihood(), kernel, X, y, noise="auto", optimizer=optimizer, budget=Budget(progress=watch))
+    stopped = choose(Likelihood(), kernel, X, y, finds_noise=True, optimizer=optimizer, budget=Budget(progress=watch))
     assert (stopped.ended, len(seen)) == ("stopped", 4)
     assert [count for count, _, _ in seen] == [1, 2, 3, 4]
 
@@ -480,7 +496,7 @@ def test_a_matrix_that_cannot_be_factorized_gets_more_jitter(rng):
 def test_nothing_to_choose_by(rng):
     X = rng.uniform(size=(20, 2))
     for y, trend in ((np.full(20, 3.0), "constant"), (np.zeros(20), None), (X @ [1.0, 2.0] + 4, "linear")):
-        found = choose(Likelihood(), C("auto") * RBF("auto"), X, y, noise="auto", trend=trend)
+        found = choose(Likelihood(), C("auto") * RBF("auto"), X, y, finds_noise=True, trend=trend)
         assert found.ended == "undecided"
         assert found.n_evaluations == 0
         assert len(found.flat) == 4

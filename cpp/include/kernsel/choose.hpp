@@ -52,18 +52,21 @@ struct ChoosingOptions {
   Index restarts = 0;   // random starts, beyond those that are read off the data
   bool seeded = false;  // is `seed` to move the quasi-random starts and to pick the points of the subset?
   std::uint64_t seed = 0;
-  bool newton = true;   // for likelihoods; false treats their information as a first guess only
-  bool profile = true;  // take the best factor of kernel and noise together where it is known
+  bool newton = true;         // for likelihoods; false treats their information as a first guess only
+  Index many_points = 600;    // above which a search begins on some of them,
+  Index subset_points = 400;  // so many
+  bool profile = true;        // take the best factor of kernel and noise together where it is known
   std::function<bool(Index evaluations, Index points, double best)> progress = {};
 };
 
 struct Choice {
+  std::vector<double> x;      // the unknowns that were found
   std::vector<double> theta;  // of the space
   double amplitude = 1.0;     // the factor of the kernel that was found
   double noise = 0.0;         // the variance that was found
   double jitter = 0.0;        // what was added to the diagonal throughout
   double scale = 1.0;         // of kernel and noise together, that is not in theta
-  double criterion = 0.0;     // its value at the end; NaN if an interrupted search came to none of all points
+  double criterion = 0.0;     // its value at the end; NaN if the search was interrupted before it came to all points
   bool profiled = false;      // was it the scale-free criterion that was evaluated?
   bool noise_at_bound = false;
   std::vector<double> gradient, information;  // in the unknowns

@@ -66,13 +66,17 @@ class CriterionObjective final : public Objective {
   std::function<Kernel(const std::vector<double>& theta)> make = {};
   std::function<double(const std::vector<double>& x, std::vector<double>& gradient)> prior = {};
 
+  bool newton = true;  // may the information of a likelihood be taken for its curvature?
+
   explicit CriterionObjective(Kernel k, Factor& factor) : kernel(std::move(k)), factor_(&factor) {}
   const Domain& domain() const override { return bounds; }
   Index points() const override { return problem.X.rows; }
-  bool has_curvature() const override { return criterion.is_likelihood; }
+  bool has_curvature() const override { return newton && criterion.is_likelihood && adjustable(); }
   Status evaluate(const std::vector<double>& x, Order order, Trial& out) override;
 
  private:
+  // Can the core make the kernel with other hyperparameters, and differentiate it row by row?
+  bool adjustable() const;
   Status assign(const std::vector<double>& x, Kernel& k, std::vector<double>& variances) const;
   void measure(Trial& out);
 

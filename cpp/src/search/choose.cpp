@@ -15,9 +15,6 @@ namespace kernsel {
 
 namespace {
 
-constexpr Index many_points = 600;  // above which a search begins on some of them
-constexpr Index subset_points = 400;
-constexpr Index kept_points = 2000;  // beyond which nothing is computed of all points once a search was interrupted
 constexpr Index few_points = 100;    // with noise these have more basins, and evaluations cost little
 constexpr Index sparse_starts = 24;  // for 50 points, fewer for more
 constexpr int rounds_of_turns = 2;
@@ -109,6 +106,9 @@ struct Chooser::Content {
   Rows rows;
   std::unique_ptr<CriterionObjective> all, some;
 
+  // The criteria are made once: they may be functions of a caller who cannot be called after an interrupt.
+  Criterion of_all, of_all_scale_free, of_subset, of_subset_scale_free;
+
   Status prepare();
   void add_amplitude();
   Status prepare_noise();
@@ -161,15 +161,19 @@ Status Chooser::Content::prepare() {
            !status.ok())
     return status;
   variance = problem.variance > 0.0 ? problem.variance : Data({}, problem.y, problem.weights).variance();
+  of_all = problem.criterion(all_rows(n));
+  if (problem.scale_free) of_all_scale_free = problem.scale_free(all_rows(n));
   if (problem.finds_amplitude) add_amplitude();
   const Status status = prepare_noise();
   if (!status.ok()) return status;
   all = objective(nullptr, profiled);
   few = noisy && n <= few_points;
-  if (n > many_points && problem.same_for_any_points) {
-    subset = random.subset(n, subset_points);
+  if (n > options.many_points && problem.same_for_any_points) {
+    subset = random.subset(n, std::min(n, options.subset_points));
     std::vector<double> H;
     if (!independent(Rows::copy(problem.trend, subset, H))) subset.clear();
+    if (!subset.empty()) of_subset = problem.criterion(subset);
+    if (!subset.empty() && problem.scale_free) of_subset_scale_free = problem.scale_free(subset);
   }
   make_starts();
   return {};
@@ -226,8 +230,7 @@ Status Chooser::Content::prepare_noise() {
   least = least_jitter(n) * size;
   jitter = problem.automatic_jitter ? (some_known ? 0.0 : least) : problem.jitter;
   // Cross-validation drifts to matrices that are all but singular, where it sees rounding for skill.
-  const bool likelihood = problem.criterion(all_rows(n)).is_likelihood;
-  const double floor = likelihood ? least : std::max(least, 1e-10 * size);
+  const double floor = of_all.is_likelihood ? least : std::max(least, 1e-10 * size);
   noise_lower = std::max(floor, 1e-14 * variance);
   noise_upper = 1e2 * std::max(variance, size);
   bound(1.0);
@@ -271,8 +274,7 @@ void Chooser::Content::make_starts() {
 // The criterion as a function of the unknowns, of all points or of some.
 std::unique_ptr<CriterionObjective> Chooser::Content::objective(const std::vector<Index>* of, bool scale_free) {
   auto made = std::make_unique<CriterionObjective>(problem.kernel, *factor);
-  const CriterionOf& criterion = scale_free ? problem.scale_free : problem.criterion;
-  made->criterion = criterion(of ? *of : all_rows(n));
+  made->criterion = of ? (scale_free ? of_subset_scale_free : of_subset) : (scale_free ? of_all_scale_free : of_all);
   if (of) {
     made->problem.X = Rows::copy(problem.X, *of, rows.X);
     made->problem.y = Rows::copy(problem.y, *of, rows.y);
@@ -289,6 +291,7 @@ std::unique_ptr<CriterionObjective> Chooser::Content::objective(const std::vecto
     made->known = known;
   }
   made->jitter = jitter;
+  made->newton = options.newton;
   made->bounds = domain;
   made->make = problem.make;
   std::vector<Index> number(space.theta.size(), -1);
@@ -316,7 +319,7 @@ std::unique_ptr<CriterionObjective> Chooser::Content::objective(const std::vecto
 Status Chooser::Content::descend(const std::vector<std::vector<double>>& from, Objective* among, double seconds_left,
                                  Index left, Optimum& out) {
   SearchOptions how;
-  const bool newton = all->has_curvature() && options.newton;
+  const bool newton = all->has_curvature();
   how.coarse = newton ? 0.1 : 0.02;
   how.fine = n <= 300 ? (newton ? 1e-10 : 1e-7) : 1e-5;
   how.evaluations = left;
@@ -349,14 +352,14 @@ Status Chooser::Content::descend(const std::vector<std::vector<double>>& from, O
   return status;
 }
 
-// Where the search ended before it came to all points, the value there.
+// Where the search ended before it came to all points, the value there; after an interrupt nothing more is computed.
 Status Chooser::Content::settle(Optimum& out) {
   if (std::isfinite(out.best.value) || out.best.x.empty()) return {};
-  const std::vector<double> x = out.best.x;
-  if (out.ended == Ended::interrupted && n > kept_points) {
+  if (out.ended == Ended::interrupted) {
     out.best.criterion = std::nan("");
     return {};
   }
+  const std::vector<double> x = out.best.x;
   out.best = Trial{};
   ++out.evaluations;
   return all->evaluate(x, Order::value, out.best);
@@ -414,6 +417,7 @@ Status Chooser::evaluate(const std::vector<double>& x, Order order, Trial& out) 
 
 void Chooser::finish(const Trial& best, Choice& out) const {
   const Content& own = *content_;
+  out.x = best.x;
   out.theta = own.theta_of(best.x);
   out.noise = own.problem.finds_noise ? std::exp(best.x.back()) : 0.0;
   out.jitter = own.jitter;
@@ -460,8 +464,7 @@ Status Chooser::search_all(Choice& out) {
     if (!knows && found.best.residual_scale > 0.0 && std::isfinite(found.best.residual_scale))
       found.best.scale = found.best.residual_scale;
     const double within = own.within(found.best);
-    const bool sees_scale = own.problem.criterion(all_rows(own.n)).sees_scale;
-    if (within != std::log(found.best.scale) && sees_scale) {
+    if (within != std::log(found.best.scale) && own.of_all.sees_scale && found.ended != Ended::interrupted) {
       // The best amplitude is out of its bounds: on from there with one that stays within.
       std::vector<double> theta = own.theta_of(found.best.x);
       for (const Index p : own.factors) theta[static_cast<std::size_t>(p)] += within;

@@ -7,6 +7,12 @@
 
 namespace kernsel {
 
+bool CriterionObjective::adjustable() const {
+  bool changed = false;
+  static_cast<void>(kernel.with_theta(kernel.theta(), &changed));
+  return changed;
+}
+
 // The kernel and the variances at x.
 Status CriterionObjective::assign(const std::vector<double>& x, Kernel& k, std::vector<double>& variances) const {
   std::vector<double> theta = kernel.theta();
@@ -54,6 +60,7 @@ void CriterionObjective::measure(Trial& out) {
 Status CriterionObjective::evaluate(const std::vector<double>& x, Order order, Trial& out) {
   const Index n = problem.X.rows;
   const std::size_t count = bounds.count();
+  if (order == Order::information && !adjustable()) order = Order::gradient;
   Kernel k = kernel;
   std::vector<double> variances;
   Status status = assign(x, k, variances);

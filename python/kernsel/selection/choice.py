@@ -24,6 +24,7 @@ __all__ = ["Budget", "Selection", "choose", "explained", "generator_of", "requir
 Vector = NDArray[np.float64]
 RandomState = int | np.random.Generator | np.random.RandomState | None
 
+_MANY, _SUBSET = 600, 400  # points, above which a search begins on some of them, and on how many
 _KEPT = 2000  # points, beyond which nothing is computed of all of them once a search was interrupted: it would take seconds
 
 
@@ -105,6 +106,7 @@ class Selection:
 class _Found(TypedDict):
     """What the core has found."""
 
+    x: Vector
     theta: Vector
     amplitude: float
     noise: float
@@ -182,7 +184,6 @@ def choose(
     selection : Selection
     """
     began = time.perf_counter()
-    budget = budget or Budget()
     used = np.arange(len(y)) if sample_weight is None else np.flatnonzero(sample_weight)
     known = np.atleast_1d(np.asarray(noise, dtype=np.float64))
     H = np.zeros((len(y), 0))
@@ -192,30 +193,113 @@ def choose(
         H[used] = of_used
     criterion.require_trend(H[used], Given(X, y, used))
     data, layout = _layout(criterion, kernel, X, y, sample_weight, names, alone=not known.any() and not finds_amplitude)
-    own = callable(optimizer)
     if explained(y[used], H[used]).all():
         return _undecided(criterion, layout, len(used), finds_noise, began, X[used], known)
+    own = callable(optimizer)
+    options: dict[str, object] = {
+        "finds_amplitude": finds_amplitude,
+        "restarts": n_restarts,
+        "newton": optimizer != "l-bfgs-b" and layout.kernel.build().adjustable,
+        "profile": profile and not own,
+        "same_for_any_points": criterion.same_for_any_points and not own,
+        "has_values": has_values(kernel),
+        "seed": None if random_state is None else int(generator_of(random_state).integers(2**63)),
+    }
+    search = core_search(
+        criterion,
+        layout,
+        data,
+        y,
+        used,
+        H,
+        known=known if known.any() else np.zeros(0),
+        finds_noise=finds_noise,
+        jitter=jitter,
+        budget=budget or Budget(),
+        options=options,
+    )
+    found: Any = own_optimizer(optimizer, search, n_restarts) if callable(optimizer) else search.run()
+    if np.isnan(found["criterion"]) and found["interrupt"] is not None and len(used) <= _KEPT:
+        found |= search.finish(found["x"].tolist()) | {
+            name: found[name] for name in ("ended", "evaluations_of_some", "of_starts")
+        }
+        found["evaluations"] = 1
+    return _finish(found, layout, criterion, finds_noise, began)
+
+
+def core_search(
+    criterion: Criterion,
+    layout: Layout,
+    data: Data,
+    y: Vector,
+    used: NDArray[np.intp],
+    H: Vector,
+    *,
+    known: Vector,
+    finds_noise: bool,
+    jitter: float | None,
+    budget: Budget,
+    options: dict[str, object],
+) -> _core.Search:
+    """Return the search as the core has it: the criterion as a function of the unknowns, its bounds and starts.
+
+    Parameters
+    ----------
+    criterion : Criterion
+    layout : Layout
+        Of the kernel, nothing "auto" in it.
+    data : Data
+        The points and weights, and what the hyperparameters of the kernel are measured by.
+    y : ndarray of shape (n,) or (n, m)
+    used : ndarray of int
+        The points of positive weight.
+    H : ndarray of shape (n, q)
+        The functions of the trend.
+    known : ndarray of shape (0,), (1,) or (n,)
+        Variances of noise.
+    finds_noise : bool
+    jitter : float or None
+    budget : Budget
+    options : dict
+        How to search, where it is not as usual.
+    """
+    X, weights = data.X, data.weights
     scale_free = criterion.without_scale()
 
     def of(which: Criterion) -> Callable[[NDArray[np.intp]], _core.Criterion]:
         return lambda rows: which.core(Given(X, y, used[rows]))
 
-    search = _core.Search(
+    usual = {
+        "evaluations": budget.evaluations,
+        "seconds": budget.seconds,
+        "progress": budget.progress,
+        "many_points": _MANY,
+        "subset_points": _SUBSET,
+        "finds_amplitude": False,
+        "restarts": 0,
+        "newton": True,
+        "profile": True,
+        "same_for_any_points": criterion.same_for_any_points,
+        "has_values": True,
+        "seed": None,
+    }
+    how = usual | options
+    return _core.Search(
         layout.kernel.build(),
         X[used],
         y[used],
         H[used],
-        [] if sample_weight is None else sample_weight[used].tolist(),
+        [] if weights is None else weights[used].tolist(),
         {
-            "amplitude": finds_amplitude,
+            "amplitude": how["finds_amplitude"],
             "unknown": finds_noise,
-            "known": (known if len(known) == 1 else known[used]).tolist() if known.any() else [],
+            "known": (known if len(known) < 2 else known[used]).tolist(),
             "jitter": jitter or 0.0,
             "automatic_jitter": jitter is None,
         },
         of(criterion),
         None if scale_free is None else of(scale_free),
-        criterion.same_for_any_points and not own,
+        bool(how["same_for_any_points"]),
         {
             "place": layout.core_places(),
             "theta": layout.theta.tolist(),
@@ -223,23 +307,13 @@ def choose(
             "upper": layout.bounds[:, 1].tolist(),
             "anchors": layout.anchors(data.anchors or []),
             "amplitudes": layout.amplitudes() or [],
-            "has_values": has_values(kernel),
+            "has_values": how["has_values"],
             "variance": data.variance,
         },
         layout.maker(),
         layout.log_prior if layout.has_priors and criterion.adds_prior else None,
-        {
-            "evaluations": budget.evaluations,
-            "seconds": budget.seconds,
-            "restarts": n_restarts,
-            "newton": optimizer != "l-bfgs-b" and layout.kernel.build().adjustable,
-            "profile": profile and not own,
-            "progress": budget.progress,
-            "seed": None if random_state is None else int(generator_of(random_state).integers(2**63)),
-        },
+        how,
     )
-    found: Any = own_optimizer(optimizer, search, n_restarts) if callable(optimizer) else search.run()
-    return _finish(found, layout, criterion, finds_noise, began)
 
 
 def _layout(

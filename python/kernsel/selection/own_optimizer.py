@@ -46,11 +46,15 @@ def own_optimizer(optimizer: Optimizer, search: _core.Search, n_restarts: int) -
     starts = search.starts
     random = starts[len(starts) - n_restarts :]
 
+    criterion_of: dict[float, float] = {}  # for each value that was minimized
+
     def evaluate(x: Vector, gradient: bool) -> tuple[float, Vector]:
-        trial = search.evaluate(x.tolist(), gradient)
+        trial = search.evaluate(x.tolist(), int(gradient))
+        criterion_of[trial["value"]] = trial["criterion"]
         return trial["value"], trial["gradient"]
 
     if not len(lower):
         return {**search.run(), "interrupt": None}
     best, count, values = minimize_by(optimizer, evaluate, [starts[0], *random], np.column_stack([lower, upper]))
-    return search.finish(best.tolist()) | {"evaluations": count + 1, "of_starts": values, "interrupt": None}
+    of_starts = np.array([criterion_of.get(value, np.nan) for value in values])
+    return search.finish(best.tolist()) | {"evaluations": count + 1, "of_starts": of_starts, "interrupt": None}
