@@ -213,8 +213,8 @@ void updates() {
     CHECK(model.append(X.block(n - 6, 0, 6, d), rows(y.data() + 2 * (n - 6), 6, 2), vector(noise.data() + n - 6, 6)).ok());
     CHECK_BELOW(largest_difference(mean_of(model), mean_of(whole)), 1e-9);
     CHECK_BELOW(largest_difference(variance_of(model), variance_of(whole)), 1e-9);
-    // Equal points without noise cannot be taken in: the model is as it was.
-    const std::vector<double> before = mean_of(model), twice{z[0], z[1], z[0], z[1]}, none(2, 0.0), values(4, 1.0);
+    // What makes the matrix indefinite cannot be taken in: the model is as it was.
+    const std::vector<double> before = mean_of(model), twice{z[0], z[1], z[0], z[1]}, none(2, -10.0), values(4, 1.0);
     CHECK(!model.append(rows(twice.data(), 2, d), rows(values.data(), 2, 2), vector(none.data(), 2)).ok());
     CHECK(model.points() == n && largest_difference(mean_of(model), before) == 0.0);
   }

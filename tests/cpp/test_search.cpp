@@ -264,6 +264,7 @@ void chooses() {
     const kernsel::Kernel k = problem.kernel.with_theta({choice.theta[0], choice.theta[1] + more, choice.theta[2]});
     const double noise = choice.noise + choice.jitter;
     kernsel::Problem there = data.problem();
+    there.trend = {};
     there.noise = kernsel::vector<const double>(&noise, 1);
     kernsel::Evaluation found;
     const auto factor = kernsel::dense_factor();

@@ -102,6 +102,7 @@ class DensePosterior final : public Posterior {
   void set_kernel(const Kernel& k);
 
   // What it is made of. The factor is made if it is not there.
+  bool has_targets() const;
   View<const double> X() const;
   View<const double> y() const;
   View<const double> noise() const;         // without that of the kernel

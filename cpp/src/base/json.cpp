@@ -204,4 +204,18 @@ void append_number(std::string& text, double number) {
   text.append(digits, written.ptr);
 }
 
+void append_text(std::string& text, std::string_view value) {
+  static const char* const digits = "0123456789abcdef";
+  text += '"';
+  for (const char c : value) {
+    const auto code = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') text += '\\';
+    if (code >= 0x20)
+      text += c;
+    else
+      text.append("\\u00").append(1, digits[code >> 4]).append(1, digits[code & 15]);
+  }
+  text += '"';
+}
+
 }  // namespace kernsel

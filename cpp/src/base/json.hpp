@@ -32,4 +32,7 @@ Status parse_json(std::string_view text, Json& value);
 // Appends a finite number with as few digits as identify it.
 void append_number(std::string& text, double number);
 
+// Appends a text in quotes.
+void append_text(std::string& text, std::string_view value);
+
 }  // namespace kernsel

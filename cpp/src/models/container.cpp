@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <cstring>
 
 namespace kernsel {
@@ -136,6 +137,49 @@ Status Container::read(const std::string& name, std::vector<double>& values) {
     if (!std::isfinite(values[i])) return Status::invalid("model: the numbers of an array must be finite");
   }
   return {};
+}
+
+Status write_container(const char* path, const std::string& description, const std::vector<Named>& arrays) {
+  std::string header = R"({"__metadata__":{"format":"kernsel","version":"1","model":)";
+  append_text(header, description);
+  header += "}";
+  std::size_t end = 0;
+  for (const Named& array : arrays) {
+    header += ",\"" + std::string(array.name) + "\":{\"dtype\":\"F64\",\"shape\":[";
+    for (std::size_t i = 0; i < array.shape.size(); ++i) header += (i ? "," : "") + std::to_string(array.shape[i]);
+    header += "],\"data_offsets\":[" + std::to_string(end) + ",";
+    end += array.values.size() * sizeof(double);
+    header += std::to_string(end) + "]}";
+  }
+  header += "}";
+  header.append((8 - header.size() % 8) % 8, ' ');
+  const auto as_bytes = [](std::uint64_t bits) {  // little-endian, whatever the machine is
+    std::string bytes(8, '\0');
+    for (std::size_t i = 0; i < 8; ++i) bytes[i] = static_cast<char>(bits >> 8 * i & 0xFF);
+    return bytes;
+  };
+  const std::string beside = std::string(path) + ".part";
+  {
+    std::ofstream file(beside, std::ios::binary | std::ios::trunc);
+    file << as_bytes(header.size()) << header;
+    std::string bytes;
+    for (const Named& array : arrays) {
+      bytes.clear();
+      for (const double value : array.values) {
+        std::uint64_t bits = 0;
+        std::memcpy(&bits, &value, sizeof(bits));
+        bytes += as_bytes(bits);
+      }
+      file << bytes;
+    }
+    if (!file.flush()) {
+      std::remove(beside.c_str());
+      return Status::invalid("model: the file cannot be written");
+    }
+  }
+  if (std::rename(beside.c_str(), path) == 0) return {};
+  std::remove(beside.c_str());
+  return Status::invalid("model: the file cannot be written");
 }
 
 }  // namespace kernsel

@@ -37,4 +37,14 @@ class Container {
   std::vector<Array> arrays_;
 };
 
+// An array to be written, by rows.
+struct Named {
+  const char* name;
+  std::vector<Index> shape;
+  std::vector<double> values;
+};
+
+// Writes a file of the format; it takes the place of another when all of it is written.
+Status write_container(const char* path, const std::string& description, const std::vector<Named>& arrays);
+
 }  // namespace kernsel

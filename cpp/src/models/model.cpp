@@ -8,234 +8,170 @@
 #include "base/memory.hpp"
 #include "kernels/kernel_json.hpp"
 #include "kernsel/gram.hpp"
+#include "kernsel/kernel_json.hpp"
 #include "models/container.hpp"
 
 namespace kernsel {
 
 namespace {
 
-enum class Trend { none, constant, linear, quadratic };
-
-Index functions(Trend trend, Index d) {
-  return trend == Trend::none ? 0 : trend == Trend::constant ? 1 : trend == Trend::linear ? 1 + d : 1 + d + d * (d + 1) / 2;
+bool basis_named(const std::string& name, Basis& basis) {
+  if (name != "constant" && name != "linear" && name != "quadratic") return false;
+  basis = name == "constant" ? Basis::Kind::constant : name == "linear" ? Basis::Kind::linear : Basis::Kind::quadratic;
+  return true;
 }
 
-// h(x): a constant; all columns; all products of two.
-void write_basis(Trend trend, View<const double> X, Index row, double* h) {
-  if (trend == Trend::none) return;
-  *h++ = 1.0;
-  if (trend == Trend::constant) return;
-  for (Index k = 0; k < X.cols; ++k) *h++ = X(row, k);
-  for (Index j = 0; trend == Trend::quadratic && j < X.cols; ++j)
-    for (Index k = j; k < X.cols; ++k) *h++ = X(row, j) * X(row, k);
-}
-
-// A <- Q, R with A = Q R, by rows (q, q), for a few columns A, (n, q) by columns: Gram and Schmidt, who are asked twice.
-void orthonormalize(std::vector<double>& A, Index n, Index q, std::vector<double>& R) {
-  R.assign(static_cast<std::size_t>(q * q), 0.0);
-  for (Index j = 0; j < q; ++j) {
-    double* a = A.data() + j * n;
-    for (int times = 0; times < 2; ++times)
-      for (Index i = 0; i < j; ++i) {
-        const double* b = A.data() + i * n;
-        double along = 0.0;
-        for (Index r = 0; r < n; ++r) along += b[r] * a[r];
-        for (Index r = 0; r < n; ++r) a[r] -= along * b[r];
-        R[static_cast<std::size_t>(i * q + j)] += along;
-      }
-    double square = 0.0;
-    for (Index r = 0; r < n; ++r) square += a[r] * a[r];
-    const double size = std::sqrt(square);
-    for (Index r = 0; r < n; ++r) a[r] /= size;
-    R[static_cast<std::size_t>(j * q + j)] = size;
+const char* name_of(const Basis& basis) {
+  switch (basis.kind()) {
+    case Basis::Kind::none:
+      return "null";
+    case Basis::Kind::constant:
+      return "\"constant\"";
+    case Basis::Kind::linear:
+      return "\"linear\"";
+    case Basis::Kind::quadratic:
+      return "\"quadratic\"";
+    default:
+      return nullptr;
   }
+}
+
+std::vector<double> numbers_of(View<const double> from) {
+  std::vector<double> numbers;
+  for (Index i = 0; i < from.rows; ++i)
+    for (Index j = 0; j < from.cols; ++j) numbers.push_back(from(i, j));
+  return numbers;
 }
 
 }  // namespace
 
 // mean(z) = (k(z, X) C + h(z) B) * factor + offset, for each output. Without points X, the columns of z stand for k(z, X).
-// var(z) = (k(z, z) - |L^-1 k(X, z)|^2 + |R^-T r|^2) * spread^2, L L' = K~ = k(X, X) + diag(diagonal), L^-1 H = Q R,
-// r = h(z) - H'K~^-1 k(X, z): R^-T r = R^-T h(z) - V'k(X, z), V = K~^-1 H R^-1.
+// The variance is that of the posterior, times spread^2.
 struct Model::Content {
   std::string estimator;
-  std::optional<Kernel> kernel;
-  Index n = 0, d = 0, outputs = 0;
+  DensePosterior posterior;
   bool has_points = false, process = false;
-  Trend trend = Trend::none;
-  std::vector<double> X, C, B, factor, offset;  // matrices by rows
-  std::vector<double> diagonal, spread;
+  Index d = 0, outputs = 0;
+  std::vector<double> factor, offset, scale, spread;
   double jitter = 0.0;
+  std::vector<double> linear;  // (d, outputs), by rows: coefficients of the columns, without points
 
-  bool factorized = false;
-  LowerTiles<double> L;
-  std::vector<double> V, R;  // (n, q) by columns; (q, q) by rows
-
-  View<const double> points() const { return rows<const double>(X.data(), n, d); }
-  Index trend_functions() const { return functions(trend, d); }
-
+  void set_spread() {
+    spread.clear();
+    for (std::size_t k = 0; k < scale.size(); ++k) spread.push_back(std::sqrt(scale[k]) * std::abs(factor[k]));
+  }
   Status read(Container& file, const Json& json);
-  Status read_size(const Container& file, const Json& json);
-  Status read_numbers(Container& file, const Json& json);
   Status mean(View<const double> Z, View<double> out) const;
-  Status factorize();
   Status deviation(View<const double> Z, View<double> out) const;
 };
 
 Status Model::Content::read(Container& file, const Json& json) {
+  constexpr const char* wrong = "model: the shapes of its arrays do not fit to each other";
   const Json *name = json.find("estimator"), *expression = json.find("core_kernel"), *trend_name = json.find("trend");
   if (!name || name->text.empty()) return Status::invalid("model: expected the name of an estimator");
   if (!expression || expression->is(Json::Kind::null))
     return Status::invalid("model: one that C++ cannot predict with: no regression, or its kernel has a function of Python");
-  kernel.emplace(constant(1.0));
-  Status status = kernel_from_json(*expression, *kernel);
+  Kernel kernel = constant(1.0);
+  Status status = kernel_from_json(*expression, kernel);
   if (!status.ok()) return status;
   estimator = name->text;
-  if (trend_name && !trend_name->is(Json::Kind::null)) {
-    const std::string& text = trend_name->text;
-    trend = text == "constant" ? Trend::constant : text == "linear" ? Trend::linear : Trend::quadratic;
-    if (trend == Trend::quadratic && text != "quadratic") return Status::invalid("model: a trend that is not known");
-  }
-  status = read_size(file, json);
-  return status.ok() ? read_numbers(file, json) : status;
-}
+  Basis trend;
+  if (trend_name && !trend_name->is(Json::Kind::null) && !basis_named(trend_name->text, trend))
+    return Status::invalid("model: a trend that is not known");
 
-// All sizes, from shapes of arrays that the file has.
-Status Model::Content::read_size(const Container& file, const Json& json) {
-  constexpr const char* wrong = "model: the shapes of its arrays do not fit to each other";
+  // All sizes, from shapes of arrays that the file has.
   const Json* count = json.find("columns");
   if (!count || !count->whole(1e9) || count->number < 1.0) return Status::invalid("model: expected a number of columns");
   d = static_cast<Index>(count->number);
   const std::vector<Index>*shape_of_C = file.shape("coefficients"), *shape_of_X = file.shape("points");
   if (!shape_of_C || shape_of_C->size() != 2) return Status::invalid(wrong);
-  n = (*shape_of_C)[0];
+  const Index n = (*shape_of_C)[0], q = trend.count(d);
   outputs = (*shape_of_C)[1];
   has_points = shape_of_X != nullptr;
   process = file.shape("diagonal") != nullptr;
-  const auto has = [&](const char* name, const std::vector<Index>& expected) {
-    const std::vector<Index>* found = file.shape(name);
+  const auto has = [&](const char* array, const std::vector<Index>& expected) {
+    const std::vector<Index>* found = file.shape(array);
     return found && *found == expected;
   };
   if (has_points ? !has("points", {n, d}) : n != d) return Status::invalid(wrong);
   if (outputs < 1 || !has("offset", {outputs}) || (file.shape("factor") && !has("factor", {outputs})))
     return Status::invalid(wrong);
   // As many functions as d allows may be more than fit into memory: the array of their coefficients is in the file.
-  if (trend != Trend::none && !has("trend_coefficients", {trend_functions(), outputs})) return Status::invalid(wrong);
-  if (process && (!has_points || n < 1 || !has("diagonal", {n}) || !has("scale", {outputs}) || n < trend_functions()))
+  if (q > 0 && !has("trend_coefficients", {q, outputs})) return Status::invalid(wrong);
+  if (process && (!has_points || n < 1 || !has("diagonal", {n}) || !has("scale", {outputs}) || n < q))
     return Status::invalid(wrong);
-  return has_points ? kernel->check(d) : Status{};
-}
+  const bool has_targets = process && file.shape("targets") != nullptr;
+  if (has_targets && !has("targets", {n, outputs})) return Status::invalid(wrong);
+  if (has_points) status = kernel.check(d);
+  if (!status.ok()) return status;
 
-Status Model::Content::read_numbers(Container& file, const Json& json) {
-  Status status = file.read("coefficients", C);
+  std::vector<double> X, y, B, C, diagonal;
+  status = file.read("coefficients", C);
   if (status.ok() && has_points) status = file.read("points", X);
-  if (status.ok() && trend != Trend::none) status = file.read("trend_coefficients", B);
+  if (status.ok() && q > 0) status = file.read("trend_coefficients", B);
+  if (status.ok() && has_targets) status = file.read("targets", y);
   if (status.ok()) status = file.read("offset", offset);
   factor.assign(offset.size(), 1.0);
   if (status.ok() && file.shape("factor")) status = file.read("factor", factor);
-  if (!status.ok() || !process) return status;
-  const Json* least = json.find("jitter");
-  if (!least || !least->is(Json::Kind::number) || least->number < 0.0) return Status::invalid("model: expected a jitter");
-  jitter = least->number;
-  status = file.read("diagonal", diagonal);
-  if (status.ok()) status = file.read("scale", spread);
+  if (status.ok() && process) {
+    const Json* least = json.find("jitter");
+    if (!least || !least->is(Json::Kind::number) || least->number < 0.0) return Status::invalid("model: expected a jitter");
+    jitter = least->number;
+    status = file.read("diagonal", diagonal);
+    if (status.ok()) status = file.read("scale", scale);
+  }
   if (!status.ok()) return status;
   const auto negative = [](double value) { return value < 0.0; };
-  if (std::any_of(diagonal.begin(), diagonal.end(), negative) || std::any_of(spread.begin(), spread.end(), negative))
+  if (std::any_of(diagonal.begin(), diagonal.end(), negative) || std::any_of(scale.begin(), scale.end(), negative))
     return Status::invalid("model: variances must not be negative");
-  for (std::size_t k = 0; k < spread.size(); ++k) spread[k] = std::sqrt(spread[k]) * std::abs(factor[k]);
-  return {};
+  set_spread();
+  const View<const double> coefficients = rows<const double>(C.data(), n, outputs);
+  if (!has_points) linear = C;
+  const Index points = has_points ? n : 0, known = has_targets ? n : 0;
+  return posterior.assume({kernel, rows<const double>(X.data(), points, d), rows<const double>(y.data(), known, outputs),
+                           vector<const double>(diagonal.data(), process ? n : 0), trend},
+                          coefficients.block(0, 0, points, outputs), rows<const double>(B.data(), q, outputs), process);
 }
 
 Status Model::Content::mean(View<const double> Z, View<double> out) const {
-  const View<const double> coefficients = rows<const double>(C.data(), n, outputs);
-  for (Index i = 0; i < out.rows; ++i)
-    for (Index k = 0; k < outputs; ++k) out(i, k) = 0.0;
-  if (has_points && n > 0) {
-    const Status status = multiply<double>(*kernel, Z, points(), coefficients, out);
-    if (!status.ok()) return status;
-  }
-  const Index q = trend_functions();
-  std::vector<double> h(static_cast<std::size_t>(q));
-  for (Index i = 0; i < out.rows; ++i) {
-    write_basis(trend, Z, i, h.data());
+  const Status status = posterior.mean(Z, out);
+  for (Index i = 0; i < out.rows && status.ok(); ++i)
     for (Index k = 0; k < outputs; ++k) {
       const auto at = static_cast<std::size_t>(k);
-      double sum = out(i, k);
-      for (Index j = 0; !has_points && j < d; ++j) sum += Z(i, j) * coefficients(j, k);
-      for (Index j = 0; j < q; ++j) sum += h[static_cast<std::size_t>(j)] * B[static_cast<std::size_t>(j * outputs) + at];
-      out(i, k) = sum * factor[at] + offset[at];
+      for (Index j = 0; !has_points && j < d; ++j) out(i, k) += Z(i, j) * linear[static_cast<std::size_t>(j * outputs) + at];
+      out(i, k) = out(i, k) * factor[at] + offset[at];
     }
-  }
-  return {};
-}
-
-Status Model::Content::factorize() {
-  if (factorized) return {};
-  Status status = kernsel::factorize<double>(*kernel, points(), vector<const double>(diagonal.data(), n), L);
-  if (!status.ok()) return status;
-  const Index q = trend_functions();
-  std::vector<double> H(static_cast<std::size_t>(n * q)), h(static_cast<std::size_t>(q));
-  for (Index i = 0; i < n; ++i) {
-    write_basis(trend, points(), i, h.data());
-    for (Index j = 0; j < q; ++j) H[static_cast<std::size_t>(i + j * n)] = h[static_cast<std::size_t>(j)];
-  }
-  std::vector<double> reduced = H;
-  if (q > 0) status = solve_lower<double>(L, kernsel::columns(reduced.data(), n, q));
-  if (q > 0 && status.ok()) status = solve<double>(L, kernsel::columns(H.data(), n, q));
-  if (!status.ok()) return status;
-  orthonormalize(reduced, n, q, R);
-  for (Index j = 0; j < q; ++j) {
-    const double pivot = R[static_cast<std::size_t>(j * q + j)];
-    if (!(pivot > 0.0)) return Status::invalid("model: the functions of the trend depend on each other");
-    double* column = H.data() + j * n;
-    for (Index i = 0; i < j; ++i) {
-      const double* before = H.data() + i * n;
-      for (Index r = 0; r < n; ++r) column[r] -= R[static_cast<std::size_t>(i * q + j)] * before[r];
-    }
-    for (Index r = 0; r < n; ++r) column[r] /= pivot;
-  }
-  V = std::move(H);
-  factorized = true;
-  return {};
+  return status;
 }
 
 Status Model::Content::deviation(View<const double> Z, View<double> out) const {
-  const Index q = trend_functions(), size = std::min(columns_at_a_time(n), Z.rows);
-  std::vector<double> K(static_cast<std::size_t>(n * size)), own(static_cast<std::size_t>(Z.rows)),
-      explained(static_cast<std::size_t>(size)), r(static_cast<std::size_t>(q)), products(static_cast<std::size_t>(q * size));
-  Status status = gram_diagonal<double>(*kernel, Z, vector(own.data(), Z.rows));
-  for (Index begin = 0; status.ok() && begin < Z.rows; begin += size) {
-    const Index count = std::min(size, Z.rows - begin);
-    const View<double> cross = rows(K.data(), n, count);
-    status = cross_gram<double>(*kernel, points(), Z.block(begin, 0, count, d), cross);
-    if (status.ok())
-      status = inverse_quadratic<double>(L, rows<const double>(K.data(), n, count), vector(explained.data(), count));
-    std::fill(products.begin(), products.end(), 0.0);  // V'k(X, z)
-    for (Index j = 0; j < q; ++j)
-      for (Index i = 0; i < n; ++i)
-        for (Index c = 0; c < count; ++c)
-          products[static_cast<std::size_t>(j * size + c)] += V[static_cast<std::size_t>(i + j * n)] * cross(i, c);
-    for (Index c = 0; status.ok() && c < count; ++c) {
-      double variance = own[static_cast<std::size_t>(begin + c)] - explained[static_cast<std::size_t>(c)];
-      // R^-T r = R^-T h - V'k, by substitution.
-      write_basis(trend, Z, begin + c, r.data());
-      for (Index j = 0; j < q; ++j) {
-        double s = r[static_cast<std::size_t>(j)];
-        for (Index i = 0; i < j; ++i) s -= R[static_cast<std::size_t>(i * q + j)] * r[static_cast<std::size_t>(i)];
-        r[static_cast<std::size_t>(j)] = s / R[static_cast<std::size_t>(j * q + j)];
-      }
-      for (Index j = 0; j < q; ++j) {
-        const double s = r[static_cast<std::size_t>(j)] - products[static_cast<std::size_t>(j * size + c)];
-        variance += s * s;
-      }
-      const double deviation = std::sqrt(std::max(variance, jitter));
-      for (Index k = 0; k < outputs; ++k) out(begin + c, k) = deviation * spread[static_cast<std::size_t>(k)];
-    }
-  }
+  std::vector<double> variance(static_cast<std::size_t>(Z.rows));
+  const Status status = posterior.variance(Z, vector(variance.data(), Z.rows));
+  for (Index i = 0; i < Z.rows && status.ok(); ++i)
+    for (Index k = 0; k < outputs; ++k)
+      out(i, k) = std::sqrt(std::max(variance[static_cast<std::size_t>(i)], jitter)) * spread[static_cast<std::size_t>(k)];
   return status;
 }
 
 Model::Model() = default;
+Model::Model(DensePosterior posterior, Units units, double least) : content_(std::make_unique<Content>()) {
+  Content& own = *content_;
+  own.posterior = std::move(posterior);
+  own.estimator = "Posterior";
+  own.has_points = true;
+  own.process = own.posterior.has_variances();
+  own.d = own.posterior.columns();
+  own.outputs = own.posterior.outputs();
+  own.factor = std::move(units.factor);
+  own.offset = std::move(units.offset);
+  own.scale = std::move(units.scale);
+  const auto outputs = static_cast<std::size_t>(own.outputs);
+  own.factor.resize(outputs, 1.0);
+  own.offset.resize(outputs, 0.0);
+  own.scale.resize(outputs, 1.0);
+  own.jitter = least;
+  own.set_spread();
+}
 Model::~Model() = default;
 Model::Model(Model&&) noexcept = default;
 Model& Model::operator=(Model&&) noexcept = default;
@@ -244,39 +180,82 @@ const std::string& Model::estimator() const {
   static const std::string none;
   return content_ ? content_->estimator : none;
 }
-Index Model::points() const { return content_ && content_->has_points ? content_->n : 0; }
+Index Model::points() const { return content_ && content_->has_points ? content_->posterior.points() : 0; }
 Index Model::columns() const { return content_ ? content_->d : 0; }
 Index Model::outputs() const { return content_ ? content_->outputs : 0; }
 bool Model::has_deviations() const { return content_ && content_->process; }
 const Kernel& Model::kernel() const {
   static const Kernel none = constant(1.0);
-  return content_ ? *content_->kernel : none;
+  return content_ ? content_->posterior.kernel() : none;
 }
+const DensePosterior* Model::posterior() const { return content_ && content_->has_points ? &content_->posterior : nullptr; }
+
+namespace {
+
+// What an operation ended in; an allocation that failed becomes a status.
+template <class F>
+Status guarded(const F& f) {
+  try {
+    return f();
+  } catch (const std::bad_alloc&) {
+    return no_memory();
+  }
+}
+
+}  // namespace
 
 Status Model::predict(View<const double> Z, View<double> mean) const {
   if (!content_) return Status::invalid("model: none has been loaded");
   if (Z.cols != content_->d) return Status::invalid("Z: expected as many columns as the model has");
   if (mean.rows != Z.rows || mean.cols != content_->outputs)
     return Status::invalid("mean: expected a row for each point and a column for each output");
-  try {
-    return content_->mean(Z, mean);
-  } catch (const std::bad_alloc&) {
-    return no_memory();
-  }
+  return guarded([&] { return content_->mean(Z, mean); });
 }
 
-Status Model::predict(View<const double> Z, View<double> mean, View<double> deviation) {
-  Status status = static_cast<const Model&>(*this).predict(Z, mean);
+Status Model::predict(View<const double> Z, View<double> mean, View<double> deviation) const {
+  const Status status = predict(Z, mean);
   if (!status.ok()) return status;
   if (!content_->process) return Status::invalid("deviation: only Gaussian processes have standard deviations");
   if (deviation.rows != mean.rows || deviation.cols != mean.cols)
     return Status::invalid("deviation: expected a row for each point and a column for each output");
-  try {
-    status = content_->factorize();
-    return status.ok() && Z.rows > 0 ? content_->deviation(Z, deviation) : status;
-  } catch (const std::bad_alloc&) {
-    return no_memory();
-  }
+  return guarded([&] { return content_->deviation(Z, deviation); });
+}
+
+Status Model::predict_gradient(View<const double> Z, View<double> mean, View<double> deviation) const {
+  if (!content_ || !content_->has_points) return Status::invalid("model: none has been loaded that is a function of points");
+  const Content& own = *content_;
+  const Index width = own.d * own.outputs;
+  if (mean.rows != Z.rows || mean.cols != width ||
+      (deviation.rows > 0 && (deviation.rows != Z.rows || deviation.cols != width)))
+    return Status::invalid("predict_gradient: expected a row for each point, and a column for each derivative of each output");
+  if (deviation.rows > 0 && !own.process) return Status::invalid("deviation: only Gaussian processes have standard deviations");
+  return guarded([&] {
+    Status status = own.posterior.mean_gradient(Z, mean);
+    for (Index i = 0; i < Z.rows; ++i)
+      for (Index j = 0; j < width; ++j) mean(i, j) *= own.factor[static_cast<std::size_t>(j % own.outputs)];
+    if (!status.ok() || deviation.rows == 0) return status;
+    std::vector<double> variance(static_cast<std::size_t>(Z.rows)), slopes(static_cast<std::size_t>(Z.rows * own.d));
+    status = own.posterior.variance(Z, vector(variance.data(), Z.rows));
+    if (status.ok()) status = own.posterior.variance_gradient(Z, rows(slopes.data(), Z.rows, own.d));
+    for (Index i = 0; i < Z.rows; ++i) {
+      const double std = std::sqrt(std::max(variance[static_cast<std::size_t>(i)], own.jitter));
+      for (Index j = 0; j < width; ++j) {
+        const double slope = slopes[static_cast<std::size_t>(i * own.d + j / own.outputs)];
+        deviation(i, j) = std > 0.0 ? slope / (2.0 * std) * own.spread[static_cast<std::size_t>(j % own.outputs)] : 0.0;
+      }
+    }
+    return status;
+  });
+}
+
+Status Model::append(View<const double> X, View<const double> y, View<const double> noise) {
+  if (!content_ || !content_->process) return Status::invalid("append: only Gaussian processes take more points in");
+  return guarded([&] { return content_->posterior.append(X, y, noise); });
+}
+
+Status Model::remove(Index i) {
+  if (!content_ || !content_->process) return Status::invalid("remove: only Gaussian processes leave points out");
+  return guarded([&] { return content_->posterior.remove(i); });
 }
 
 Status load_model(const char* path, Model& model) {
@@ -294,6 +273,35 @@ Status load_model(const char* path, Model& model) {
   } catch (const std::bad_alloc&) {
     return no_memory();
   }
+}
+
+Status save_model(const char* path, const Model& model) {
+  if (!model.content_ || !model.content_->has_points)
+    return Status::invalid("save_model: expected a model that is a function of points");
+  const Model::Content& own = *model.content_;
+  return guarded([&] {
+    std::string kernel;
+    const Status status = kernel_to_json(own.posterior.kernel(), kernel);
+    if (!status.ok()) return status;
+    const char* trend = name_of(own.posterior.trend_basis());
+    if (!trend) return Status::invalid("save_model: a trend of functions, or of a matrix, cannot be written");
+    std::string description = "{\"estimator\":\"" + own.estimator + "\",\"columns\":" + std::to_string(own.d) +
+                              ",\"core_kernel\":" + kernel + ",\"trend\":" + trend + ",\"jitter\":";
+    append_number(description, own.jitter);
+    description += "}";
+    const Index n = own.posterior.points(), q = own.posterior.basis().cols, m = own.outputs;
+    std::vector<Named> arrays{{"points", {n, own.d}, numbers_of(own.posterior.X())},
+                              {"coefficients", {n, m}, numbers_of(own.posterior.coefficients())},
+                              {"trend_coefficients", {q, m}, numbers_of(own.posterior.trend())},
+                              {"offset", {m}, own.offset},
+                              {"factor", {m}, own.factor}};
+    if (own.process) {
+      arrays.push_back({"diagonal", {n}, numbers_of(own.posterior.noise())});
+      arrays.push_back({"scale", {m}, own.scale});
+    }
+    if (own.posterior.has_targets()) arrays.push_back({"targets", {n, m}, numbers_of(own.posterior.y())});
+    return write_container(path, description, arrays);
+  });
 }
 
 }  // namespace kernsel

@@ -41,7 +41,7 @@ struct DensePosterior::Content {
   Numbers beta;     // (q, m), by rows
   Numbers root, R;  // of latent processes; of singular matrices, (n, rank), by rows
   Index rank = 0;
-  bool knows_variances = false;
+  bool knows_variances = false, has_targets = false;
   mutable std::shared_ptr<LowerTiles<double>> own;
   mutable std::shared_ptr<const LowerTiles<double>> shared;  // own, or another's
   mutable Trend trend;
@@ -55,6 +55,7 @@ struct DensePosterior::Content {
     d = given.X.cols;
     m = given.y.cols;
     X = by_rows(given.X);
+    has_targets = given.y.rows == n;
     y = by_rows(given.y);
     noise.assign(static_cast<std::size_t>(n), 0.0);
     for (Index i = 0; i < n && given.noise.rows > 0; ++i)
@@ -269,6 +270,7 @@ bool DensePosterior::has_variances() const { return content_->knows_variances; }
 void DensePosterior::set_kernel(const Kernel& k) { content_->kernel = k; }
 View<const double> DensePosterior::X() const { return content_->points(); }
 View<const double> DensePosterior::y() const { return rows<const double>(content_->y.data(), content_->n, content_->m); }
+bool DensePosterior::has_targets() const { return content_->has_targets; }
 View<const double> DensePosterior::noise() const { return vector<const double>(content_->noise.data(), content_->n); }
 View<const double> DensePosterior::basis() const {
   return kernsel::columns<const double>(content_->H.data(), content_->n, content_->q);
@@ -517,15 +519,17 @@ Status DensePosterior::append(View<const double> X, View<const double> y, View<c
   const Index before = own.n, more = X.rows, d = own.d, m = own.m;
   if (X.cols != d || y.rows != more || y.cols != m || noise.rows != more)
     return Status::invalid("append: expected points, targets and noise as those that are there");
-  if (!own.own) return Status::invalid("append: this model has no factor of its own");
+  Status status = own.require_factor();
+  if (status.ok() && (!own.own || !own.has_targets))
+    status = Status::invalid("append: this model has no factor of its own, or no targets");
+  if (!status.ok()) return status;
   if (own.basis.kind() == Basis::Kind::fixed)
     return Status::invalid("trend: a matrix says nothing of other points; give a name or a function to predict");
   Numbers points = own.X, added = by_rows(X), targets = by_rows(y);
   points.insert(points.end(), added.begin(), added.end());
   const Index n = before + more;
   Numbers cross(static_cast<std::size_t>(n * more)), diagonal(static_cast<std::size_t>(more));
-  Status status =
-      cross_gram<double>(own.kernel, rows<const double>(points.data(), n, d), X, kernsel::columns(cross.data(), n, more));
+  status = cross_gram<double>(own.kernel, rows<const double>(points.data(), n, d), X, kernsel::columns(cross.data(), n, more));
   if (status.ok()) status = gram_diagonal<double>(own.kernel, X, vector(diagonal.data(), more));
   for (Index i = 0; i < more && status.ok(); ++i)
     status = kernsel::append<double>(*own.own, vector<const double>(cross.data() + i * n, before + i),
@@ -560,8 +564,10 @@ Status DensePosterior::remove(Index i) {
   Content& own = *content_;
   if (i < 0 || i >= own.n || own.n <= std::max<Index>(own.q, 1))
     return Status::invalid("remove: there is no such point, or without it too few would be left");
-  if (!own.own) return Status::invalid("remove: this model has no factor of its own");
-  Status status = kernsel::remove<double>(*own.own, i);
+  Status status = own.require_factor();
+  if (status.ok() && (!own.own || !own.has_targets))
+    status = Status::invalid("remove: this model has no factor of its own, or no targets");
+  if (status.ok()) status = kernsel::remove<double>(*own.own, i);
   if (!status.ok()) return status;
   const auto erase = [i](Numbers& values, Index each) {
     values.erase(values.begin() + i * each, values.begin() + (i + 1) * each);
