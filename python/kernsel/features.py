@@ -405,32 +405,32 @@ def _spectrum(kernel: Kernel, d: int, count: int, rng: Any) -> tuple[float, Vect
     normal = rng.standard_normal
     match kernel:
         case RBF():
-            return 1.0, normal((count, d)) / kernel._numbers("length_scale")
+            return 1.0, normal((count, d)) / kernel.numbers("length_scale")
         case Exponential():
-            return 1.0, _student(0.5, (count, d), False, rng) / kernel._numbers("length_scale")
+            return 1.0, _student(0.5, (count, d), False, rng) / kernel.numbers("length_scale")
         case Matern():
-            return 1.0, _student(float(kernel.nu), (count, d), kernel.product, rng) / kernel._numbers("length_scale")
+            return 1.0, _student(float(kernel.nu), (count, d), kernel.product, rng) / kernel.numbers("length_scale")
         case RationalQuadratic():
-            alpha = kernel._number("alpha")
-            return 1.0, normal((count, d)) * np.sqrt(rng.gamma(alpha, 1 / alpha, (count, 1))) / kernel._numbers("length_scale")
+            alpha = kernel.number("alpha")
+            return 1.0, normal((count, d)) * np.sqrt(rng.gamma(alpha, 1 / alpha, (count, 1))) / kernel.numbers("length_scale")
         case Cosine():
-            wave = np.broadcast_to(2 * np.pi / np.asarray(kernel._numbers("periodicity")), (count, d))
+            wave = np.broadcast_to(2 * np.pi / np.asarray(kernel.numbers("periodicity")), (count, d))
             return 1.0, _signs(count, rng) * wave
         case ExpSineSquared() if d == 1:
             # exp((cos t - 1) / l^2) is the characteristic function of the difference of two Poisson variables.
-            rate = 0.5 / kernel._number("length_scale") ** 2
+            rate = 0.5 / kernel.number("length_scale") ** 2
             multiples = rng.poisson(rate, (count, 1)) - rng.poisson(rate, (count, 1))
-            return 1.0, 2 * np.pi * multiples / kernel._numbers("periodicity")
+            return 1.0, 2 * np.pi * multiples / kernel.numbers("periodicity")
         case SpectralMixture():
-            scales, periods = zip(*kernel._components(), strict=True)
-            weights = np.asarray(kernel._numbers("weights"))
+            scales, periods = zip(*kernel.components(), strict=True)
+            weights = np.asarray(kernel.numbers("weights"))
             of = rng.choice(len(weights), count, p=weights / weights.sum())
             scale, period = np.asarray(scales)[of], np.asarray(periods)[of]
             return float(weights.sum()), _signs(count, rng) * (2 * np.pi / period + normal((count, d)) / scale)
         case ConstantKernel():
-            return kernel._number("constant_value"), np.zeros((count, d))
+            return kernel.number("constant_value"), np.zeros((count, d))
         case Columns():
-            inside = kernel._indices()
+            inside = kernel.indices()
             variance, part = _spectrum(kernel.kernel, len(inside), count, rng)
             frequencies = np.zeros((count, d))
             frequencies[:, inside] = part
@@ -455,7 +455,7 @@ def _spectrum(kernel: Kernel, d: int, count: int, rng: Any) -> tuple[float, Vect
 
 def _spectrum_of_pairs(kernel: Pair, d: int, count: int, rng: Any) -> tuple[float, Vector]:
     """Mix the spectra of sums; add the frequencies of products."""
-    first, pairs = kernel._chain()
+    first, pairs = kernel.chain()
     variance, frequencies = _spectrum(first, d, count, rng)
     for pair in pairs:
         other, others = _spectrum(pair.k2, d, count, rng)
