@@ -1,7 +1,7 @@
 """Starting values and bounds of a search for hyperparameters, read off the data.
 
-Each kind of hyperparameter has a rule in the C++ core (``kernsel/data.hpp``) that gives a start and bounds. Both follow the data
-when these are shifted or measured in another unit.
+Each kind of hyperparameter has a rule in the C++ core (``kernsel/data.hpp``) that gives a start and bounds. Both follow the
+data when these are shifted or measured in another unit.
 """
 
 from __future__ import annotations

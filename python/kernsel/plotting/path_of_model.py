@@ -65,7 +65,7 @@ def _of_process(model: GaussianProcessRegressor, X: Points | None, y: ArrayLike 
     posterior = model.posterior_
     targets = np.asarray(model.y_train_ * model._y_train_std + model._y_train_mean)
     require_training_data(model, X, y, model.X_train_, targets)
-    variances = posterior.total_noise()
+    variances = np.asarray(model.kernel_.build().noise(posterior.X) + posterior.noise)
     mean = float(np.mean(variances))
     has_noise = mean > 2 * model.jitter_
     # One target is in the unit of the data; several are in those of the fit, which may be normalized.
