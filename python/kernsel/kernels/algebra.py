@@ -90,12 +90,12 @@ class Operation(Kernel):
     def resolve(self, data: Data) -> Kernel:
         return self.map_parts(lambda part: part.resolve(data))
 
-    def _seeing(self, X: ArrayLike, names: Sequence[str] | None) -> Kernel:
-        return self._seeing_inside(X, names)
+    def _with_points(self, X: ArrayLike, names: Sequence[str] | None) -> Kernel:
+        return self._with_points_of_parts(X, names)
 
-    def _seeing_inside(self, X: ArrayLike, names: Sequence[str] | None) -> Self:
+    def _with_points_of_parts(self, X: ArrayLike, names: Sequence[str] | None) -> Self:
         """Return the operation with what follows from the points of its parts set in these."""
-        return self.map_parts(lambda part: part._seeing(X, names))
+        return self.map_parts(lambda part: part._with_points(X, names))
 
     def bound_to(self, reading: Reading) -> Kernel:
         if self._of_numbers:
@@ -462,7 +462,7 @@ class Columns(Operation):
     def build(self) -> _core.Kernel:
         return _core.on(self.kernel.build(), self.indices())
 
-    def _seeing(self, X: ArrayLike, names: Sequence[str] | None) -> Kernel:
+    def _with_points(self, X: ArrayLike, names: Sequence[str] | None) -> Kernel:
         columns = list(plain(self.columns))
         if isinstance(columns[0], str) and names is not None:
             missing = [column for column in columns if column not in names]
@@ -472,17 +472,17 @@ class Columns(Operation):
                 if list(names).count(column) > 1:
                     raise ValueError(f"columns: the points have more than one column {column}; name it by its index")
             columns = [list(names).index(column) for column in columns]
-            return Columns(self.kernel, columns)._seeing(X, names)
+            return Columns(self.kernel, columns)._with_points(X, names)
         if X is None or isinstance(columns[0], str):
             return self
         count = np.shape(X)[1] if np.ndim(X) == 2 else max(columns) + 1
         if max(columns) >= count:
             raise ValueError(f"columns: there is no column {max(columns)}, the points have {count}")
         inside = np.asarray(X)[:1, columns] if np.ndim(X) == 2 else X
-        return self._seeing_inside(inside, None if names is None else [names[i] for i in columns])
+        return self._with_points_of_parts(inside, None if names is None else [names[i] for i in columns])
 
     def resolve(self, data: Data) -> Kernel:
-        indexed = self._seeing(data.X, data.names)
+        indexed = self._with_points(data.X, data.names)
         assert isinstance(indexed, Columns)
         return indexed.replaced(kernel=indexed.kernel.resolve(data.restricted(indexed.indices())))
 

@@ -144,15 +144,15 @@ class Kernel(ABC):
         """Return the kernel with what follows from the points alone set: indices of named columns, sizes of outputs of maps."""
         names = getattr(X, "columns", None)
         if names is None:
-            return (self._seeing(X, None) if self.must_see_points() else self), X
+            return (self._with_points(X, None) if self.depends_on_points() else self), X
         X = np.asarray(X)
-        return self._seeing(X, [str(name) for name in names]), X
+        return self._with_points(X, [str(name) for name in names]), X
 
-    def must_see_points(self) -> bool:
+    def depends_on_points(self) -> bool:
         """Tell whether `build` needs something that only the points say, even if their columns have no names."""
-        return any(part.must_see_points() for part in self.subkernels())
+        return any(part.depends_on_points() for part in self.subkernels())
 
-    def _seeing(self, X: ArrayLike, names: Sequence[str] | None) -> Kernel:
+    def _with_points(self, X: ArrayLike, names: Sequence[str] | None) -> Kernel:
         """Return the kernel with what follows from the points and the names of their columns set."""
         del X, names
         return self

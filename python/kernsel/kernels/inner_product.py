@@ -359,13 +359,13 @@ def check_matrix(name: str, value: object) -> None:
 
 def resolved_matrix(kernel: Leaf, name: str, scale: Vector) -> dict[str, object]:
     """Return a matrix and its bounds, "auto" ones resolved: diag(scale) / sqrt(d), and entries up to 1000 times the scale."""
-    given, bounds = getattr(kernel, name), kernel._bounds_of(name)
-    value = value_of(given)
+    argument, bounds = getattr(kernel, name), kernel._bounds_of(name)
+    value = value_of(argument)
     if isinstance(value, str):
         value = np.diag(scale / len(scale) ** 0.5)
     if isinstance(bounds, str) and bounds == "auto":
         limits = np.tile(1000 * scale, len(np.asarray(value)))
         bounds = np.column_stack([-limits, limits])
-    if isinstance(given, Parameter):
-        return {name: given.replaced(value, bounds)}
+    if isinstance(argument, Parameter):
+        return {name: argument.replaced(value, bounds)}
     return {name: value, f"{name}_bounds": bounds}

@@ -86,19 +86,19 @@ class Leaf(Kernel):
 
     def own(self) -> Iterator[tuple[Hyperparameter, ArrayLike]]:
         for name in self._hyper:
-            given = getattr(self, name)
-            value = value_of(given)
+            argument = getattr(self, name)
+            value = value_of(argument)
             if self._absent(name, value):
                 continue
             count = 1 if isinstance(value, str) else np.size(value)
-            prior, tie = (given.prior, given.name) if isinstance(given, Parameter) else (None, None)
+            prior, tie = (argument.prior, argument.name) if isinstance(argument, Parameter) else (None, None)
             yield Hyperparameter(name, self._bounds_of(name), count, name not in self._signed, prior, tie), value
 
     def with_values(self, values: Iterator[ArrayLike]) -> Self:
         changed = {}
         for (h, _), value in zip(self.own(), values, strict=False):
-            given = getattr(self, h.name)
-            changed[h.name] = given.replaced(value) if isinstance(given, Parameter) else value
+            argument = getattr(self, h.name)
+            changed[h.name] = argument.replaced(value) if isinstance(argument, Parameter) else value
         return self.replaced(**changed)
 
     def _rule(self, name: str) -> str:
@@ -108,8 +108,8 @@ class Leaf(Kernel):
     def resolve(self, data: Data) -> Kernel:
         changed: dict[str, object] = {}
         for name in self._hyper:
-            given = getattr(self, name)
-            value, bounds = value_of(given), self._bounds_of(name)
+            argument = getattr(self, name)
+            value, bounds = value_of(argument), self._bounds_of(name)
             if self._absent(name, value):
                 continue
             auto = isinstance(value, str)
@@ -118,18 +118,18 @@ class Leaf(Kernel):
                 data.note(self._rule(name), data.X.shape[1] if by_column else 1 if auto else np.size(value))
             if not auto and not isinstance(bounds, str):
                 continue
-            if isinstance(given, Parameter) and given.name in data.ties:
-                changed[name] = data.ties[given.name]
+            if isinstance(argument, Parameter) and argument.name in data.ties:
+                changed[name] = data.ties[argument.name]
                 continue
             proposal = data.proposal(self._rule(name))
             if auto:
                 value = proposal.value(name in self._by_column and data.by_column)
             if isinstance(bounds, str) and bounds == "auto":
                 bounds = proposal.bounds(np.size(value), name in self._by_column)
-            if isinstance(given, Parameter):
-                changed[name] = resolved = given.replaced(value, bounds)
-                if given.name is not None:
-                    data.ties[given.name] = resolved
+            if isinstance(argument, Parameter):
+                changed[name] = resolved = argument.replaced(value, bounds)
+                if argument.name is not None:
+                    data.ties[argument.name] = resolved
             else:
                 changed |= {name: value, f"{name}_bounds": bounds}
         return self.replaced(**changed)

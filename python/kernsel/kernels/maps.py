@@ -155,7 +155,7 @@ class Transform(Operation):
         return super().with_values(values).replaced(phi=matrix.B)
 
     def resolve(self, data: Data) -> Kernel:
-        sized = self._seeing(data.X, data.names)
+        sized = self._with_points(data.X, data.names)
         if callable(self.phi):
             return sized.replaced(kernel=self.kernel.resolve(data.moved(_values(self.phi, data.X))))
         # QuadraticForm divides by the root mean squares of the columns, which are the spreads for one point that has them as
@@ -165,7 +165,7 @@ class Transform(Operation):
         mapped = data.X @ numbers(start.B, "phi", positive=False).T
         return sized.replaced(phi=start.B, phi_bounds=start.B_bounds, kernel=self.kernel.resolve(data.moved(mapped)))
 
-    def _seeing(self, X: ArrayLike, names: Sequence[str] | None) -> Kernel:
+    def _with_points(self, X: ArrayLike, names: Sequence[str] | None) -> Kernel:
         """Return the transform with the number of outputs of phi set, from its value at the first point."""
         del names  # the columns of phi(x) have none
         if np.ndim(X) != 2 or not np.isfinite(np.asarray(X[:1], dtype=np.float64)).all():  # type: ignore[index]
@@ -177,12 +177,12 @@ class Transform(Operation):
             matrix = (
                 numbers(self.phi, "phi", positive=False) if not isinstance(value_of(self.phi), str) else np.eye(first.shape[1])
             )
-            return super()._seeing_inside(first[:, : matrix.shape[1]] @ matrix[:, : first.shape[1]].T, None)
+            return super()._with_points_of_parts(first[:, : matrix.shape[1]] @ matrix[:, : first.shape[1]].T, None)
         values = _values(self.phi, first)
-        return super()._seeing_inside(values, None).replaced(_outputs=values.shape[1])
+        return super()._with_points_of_parts(values, None).replaced(_outputs=values.shape[1])
 
-    def must_see_points(self) -> bool:
-        return callable(self.phi) or super().must_see_points()
+    def depends_on_points(self) -> bool:
+        return callable(self.phi) or super().depends_on_points()
 
     _outputs = 0  # the number of columns of phi(x), once it is known
 

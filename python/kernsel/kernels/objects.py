@@ -61,7 +61,7 @@ class Mixed:
     def __init__(self, **parts: ArrayLike | Sequence[object]) -> None:
         if not parts:
             raise ValueError("Mixed: expected at least one part, such as Mixed(X=array, s=strings)")
-        self.parts: dict[str | None, Part] = {name: _part(name, given) for name, given in parts.items()}
+        self.parts: dict[str | None, Part] = {name: _part(name, values) for name, values in parts.items()}
         lengths = {name: len(part) for name, part in self.parts.items()}
         if len(set(lengths.values())) > 1:
             counts = ", ".join(f"{name} has {n}" for name, n in lengths.items())
@@ -97,19 +97,19 @@ class Mixed:
         return f"<Mixed: {len(self)} points of {parts}>"
 
 
-def _part(name: str, given: Any) -> Part:
+def _part(name: str, values: Any) -> Part:
     """Return an array with a column for each coordinate if the part is numeric, or a list of objects."""
-    if isinstance(given, str | bytes | Mapping | Set) or not hasattr(given, "__len__"):
-        raise TypeError(f"Mixed: {name}: expected an array or a sequence of objects, got {given!r:.80}")
-    kind = getattr(getattr(given, "dtype", None), "kind", None)
-    if kind is None and len(given) and not isinstance(given[0] if isinstance(given, Sequence) else None, str | bytes):
+    if isinstance(values, str | bytes | Mapping | Set) or not hasattr(values, "__len__"):
+        raise TypeError(f"Mixed: {name}: expected an array or a sequence of objects, got {values!r:.80}")
+    kind = getattr(getattr(values, "dtype", None), "kind", None)
+    if kind is None and len(values) and not isinstance(values[0] if isinstance(values, Sequence) else None, str | bytes):
         try:
-            kind = np.asarray(given).dtype.kind
+            kind = np.asarray(values).dtype.kind
         except ValueError:  # objects of several lengths
             kind = "O"
-    if kind is not None and kind in "fiub" and np.ndim(given) in (1, 2):
-        return np.asarray(given, dtype=np.float64).reshape(len(given), -1)
-    return list(given)
+    if kind is not None and kind in "fiub" and np.ndim(values) in (1, 2):
+        return np.asarray(values, dtype=np.float64).reshape(len(values), -1)
+    return list(values)
 
 
 # The points that kernels and estimators take: an array, a data frame, a sequence of objects, or several of these.
@@ -276,8 +276,8 @@ class Reading:
         for name, part in parts.items():
             columns = self.names.count(name)
             if isinstance(part, np.ndarray) != (self.pools[self.names.index(name)] is None):
-                wanted = "objects" if isinstance(part, np.ndarray) else "numbers"
-                raise ValueError(f"X: expected {wanted} in the part {name!r}, as there were in fit")
+                kind = "objects" if isinstance(part, np.ndarray) else "numbers"
+                raise ValueError(f"X: expected {kind} in the part {name!r}, as there were in fit")
             if isinstance(part, np.ndarray) and part.shape[1] != columns:
                 raise ValueError(f"X: expected {columns} columns in the part {name!r}, got {part.shape[1]}")
         return self._numbers(parts, keep=keep)

@@ -59,8 +59,10 @@ def pairwise_kernel(name: str, columns: int, gamma: float | None, degree: float,
         gamma = 1.0 / max(columns, 1) if name != "chi2" else 1.0
     for option, value, least in (("gamma", gamma, 0.0), ("degree", degree, 0.0), ("coef0", coef0, -np.inf)):
         if not isinstance(value, Real) or not np.isfinite(value) or value < least or (option == "gamma" and value == 0):
-            wanted = {"gamma": "a positive number or None", "degree": "a number from 0 on", "coef0": "a finite number"}[option]
-            raise ValueError(f"{option}: expected {wanted}, got {value!r}")
+            expected = {"gamma": "a positive number or None", "degree": "a number from 0 on", "coef0": "a finite number"}[
+                option
+            ]
+            raise ValueError(f"{option}: expected {expected}, got {value!r}")
     length = gamma**-0.5
     if name == "linear":
         return Linear(1.0, "fixed")

@@ -413,14 +413,14 @@ class SpectralMixture(Leaf):
         limits = {"weights": data.proposal("variance"), "length_scale": length, "periodicity": period}
         changed: dict[str, object] = {}
         for name in self._hyper:
-            given, bounds = getattr(self, name), self._bounds_of(name)
-            value = starts[name] if isinstance(value_of(given), str) else value_of(given)
+            argument, bounds = getattr(self, name), self._bounds_of(name)
+            value = starts[name] if isinstance(value_of(argument), str) else value_of(argument)
             if isinstance(bounds, str) and bounds == "auto":
                 columns = np.shape(value)[1] if np.ndim(value) == 2 else 1
                 bounds = limits[name].bounds(columns, columns > 1)
                 bounds = np.tile(bounds, (q, 1)) if columns > 1 else bounds
-            if isinstance(given, Parameter):
-                changed[name] = given.replaced(value, bounds)
+            if isinstance(argument, Parameter):
+                changed[name] = argument.replaced(value, bounds)
             else:
                 changed |= {name: value, f"{name}_bounds": bounds}
         return self.replaced(**changed)

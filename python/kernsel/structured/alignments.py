@@ -131,8 +131,8 @@ def _log_alignments(
     numbers = None if alphabet is None else numbers_of(alphabet)
     x, z = encode(X, Z, numbers)
     table = None if scores is None else _table(scores, numbers)
-    given = {name: float(value) for name, value in options.items()}
-    return _core.log_alignments(x, z, diagonal, scores=table, derivative=as_flag("derivative", derivative), **given)
+    floats = {name: float(value) for name, value in options.items()}
+    return _core.log_alignments(x, z, diagonal, scores=table, derivative=as_flag("derivative", derivative), **floats)
 
 
 def _of_logarithms(tables: Matrix, beta: float, log: bool) -> Tables:

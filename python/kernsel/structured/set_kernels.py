@@ -78,7 +78,7 @@ class KernelOfPairs(ObjectKernel[PointsOf]):
 
     def _ready_kernel(self, X: Sequence[PointsOf]) -> Kernel:
         """Return the kernel of points such that `build` can be called."""
-        return self.kernel.on_points(self._points(X[:1]).points)[0] if self.kernel.must_see_points() else self.kernel
+        return self.kernel.on_points(self._points(X[:1]).points)[0] if self.kernel.depends_on_points() else self.kernel
 
 
 def _has_noise(kernel: Kernel) -> bool:
