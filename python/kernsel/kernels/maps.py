@@ -168,9 +168,11 @@ class Transform(Operation):
     def _with_points(self, X: ArrayLike, names: Sequence[str] | None) -> Kernel:
         """Return the transform with the number of outputs of phi set, from its value at the first point."""
         del names  # the columns of phi(x) have none
-        if np.ndim(X) != 2 or not np.isfinite(np.asarray(X[:1], dtype=np.float64)).all():  # type: ignore[index]
+        if np.ndim(X) != 2:
             return self  # the core raises the error that says what is wrong with X
-        first = np.asarray(X, dtype=np.float64)[:1]
+        first = np.asarray(np.asarray(X)[:1], dtype=np.float64)
+        if not np.isfinite(first).all():
+            return self  # as above
         if not len(first):
             first = np.ones((1, np.shape(X)[1]))
         if not callable(self.phi):

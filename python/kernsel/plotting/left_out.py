@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
+from kernsel.annotations import Vector
 from kernsel.evaluation import LeaveOneOutFit, loo
 from kernsel.gaussian_process import GaussianProcessRegressor
 from kernsel.interpolator import KernelInterpolator
@@ -24,7 +25,6 @@ from kernsel.support_span import left_out_residuals
 
 __all__ = ["LeftOut", "left_out", "unweighted_targets"]
 
-Vector = NDArray[np.float64]
 
 _ACCEPTED = (
     "GaussianProcessRegressor, KernelRidge, KernelRidgeCV, KernelInterpolator, RidgeRegression, SVR, "

@@ -208,7 +208,9 @@ class TransportEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         rows = np.asarray(X, dtype=np.float64)
         if rows.ndim != 2 or rows.shape[1] != self._n_features_out:
             raise ValueError(f"X: expected shape (N, {self._n_features_out}), got {rows.shape}")
-        return [self._maps.distribution(row) for row in rows]  # type: ignore[return-value]  # all are of one kind
+        if isinstance(self._maps, GaussianMaps):
+            return [self._maps.distribution(row) for row in rows]
+        return [self._maps.distribution(row) for row in rows]
 
     def _fit(self, X: object) -> tuple[list[Cloud] | list[Gaussian], Matrix | None]:
         """Find the reference; return the distributions X, and the images of the reference's points if they are known."""
