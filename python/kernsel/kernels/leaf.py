@@ -143,8 +143,6 @@ class Leaf(Kernel):
         value = value_of(getattr(self, name))
         return 0.0 if self._absent(name, value) else float(numbers(value, name, positive=name not in self._signed))
 
-
-
     def numbers(self, name: str) -> list[float]:
         """Return the numbers of a hyperparameter, of which there may be one for each column; none if its value is None."""
         value = value_of(getattr(self, name))
