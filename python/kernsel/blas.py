@@ -1,4 +1,4 @@
-"""The threads of NumPy's and SciPy's BLAS, kept out of the way of ours."""
+"""Limits on the threads of NumPy's and SciPy's BLAS, which would compete with the threads of the core."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 from functools import cache, wraps
 from threading import Lock, get_ident, local
-from typing import Any, ParamSpec, TypeVar
+from typing import ParamSpec, Protocol, TypeVar
 
 from threadpoolctl import ThreadpoolController
 
@@ -16,20 +16,27 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
+class _Library(Protocol):
+    """What threadpoolctl offers for a BLAS library."""
+
+    def get_num_threads(self) -> int: ...
+    def set_num_threads(self, num_threads: int) -> None: ...
+
+
 @cache
-def _libraries() -> list[Any]:
+def _libraries() -> list[_Library]:
     return list(ThreadpoolController().select(user_api="blas").lib_controllers)
 
 
 class _State(local):
-    limited = False  # is this thread in a function that is limited already?
+    limited = False  # is this thread within a call of a limited function?
 
 
 _this_thread = _State()
 
 
-def _set_threads(library: Any, number: int) -> None:
-    """Set a library's number of threads, from whichever thread: newer versions of threadpoolctl obey one thread at a time."""
+def _set_threads(library: _Library, number: int) -> None:
+    """Set a library's number of threads, from any thread: new versions of threadpoolctl obey one controlling thread only."""
     clear = getattr(library, "clear_controlling_thread", lambda force: None)
     clear(force=True)
     library.set_num_threads(number)
@@ -37,17 +44,18 @@ def _set_threads(library: Any, number: int) -> None:
 
 
 class _Limit:
-    """One BLAS thread for the process while any of its threads asks for it; the numbers that were, afterwards.
+    """A limit of one BLAS thread for the process, while any thread is within a limited function.
 
-    BLAS has one number for all threads of the process, so that each thread setting and restoring it would restore what another
-    has set. The first that comes sets it, and the last that goes restores it. A KeyboardInterrupt may come between any two
-    lines: threads are a set, so that what it leaves behind is put right by the thread's next ``begin`` and ``end``.
+    BLAS has one setting for the process, so that threads that set and restored it on their own would restore what another has
+    set. The first thread that enters a limited function sets it, and the last one that leaves restores it. A KeyboardInterrupt
+    may come between any two lines. Threads are therefore kept in a set, in which a thread that was interrupted is corrected by
+    its next ``begin`` and ``end``.
     """
 
     def __init__(self) -> None:
         self._lock = Lock()
         self._threads: set[int] = set()
-        self._before: list[tuple[Any, int]] | None = None  # libraries, and the threads that they had
+        self._before: list[tuple[_Library, int]] | None = None  # libraries with their numbers of threads before the limit
 
     def begin(self, thread: int) -> None:
         with self._lock:
@@ -63,7 +71,7 @@ class _Limit:
             self._restore_if_unused()
 
     def keep_only(self, thread: int) -> None:
-        """Forget all other threads: in a child of fork, where they do not exist, and one of them may have held the lock."""
+        """Remove all other threads: in a child of fork they do not exist, and one of them may have held the lock."""
         self._lock = Lock()
         self._threads &= {thread}
         self._restore_if_unused()
@@ -72,7 +80,7 @@ class _Limit:
         if self._threads or self._before is None:
             return
         for library, number in self._before:
-            if library.get_num_threads() == 1 != number:  # or else somebody has set it meanwhile
+            if library.get_num_threads() == 1 != number:  # otherwise the user has set another number meanwhile
                 _set_threads(library, number)
         self._before = None
 
@@ -83,10 +91,10 @@ if hasattr(os, "register_at_fork"):
 
 
 def with_one_blas_thread(function: Callable[P, R]) -> Callable[P, R]:
-    """Return the function, run while BLAS has one thread: for small matrices between computations of the core.
+    """Return the function, limited to one BLAS thread: for small matrices between computations of the core.
 
-    BLAS's own threads wait busily for a while after each call, on the processors that ours need: a search took four times as
-    long.
+    BLAS's threads wait busily for a while after each call, on processors that the threads of the core need. Without the limit,
+    a search took four times as long.
     """
 
     @wraps(function)

@@ -1,21 +1,35 @@
-"""What runs, on how many threads, and where the C++ library lies."""
+"""The build and run-time configuration: versions, threads, and the paths of the C++ library."""
 
 from __future__ import annotations
 
 from importlib.resources import files
-from typing import Any, Literal, overload
+from typing import Literal, TypedDict, overload
 
 from kernsel import _core
 
 __all__ = ["get_cmake_dir", "get_include", "get_num_threads", "set_num_threads", "show_config"]
 
 
+class Config(TypedDict):
+    """What `show_config` returns."""
+
+    version: str
+    isa: str
+    isa_available: list[str]
+    isa_compiled: list[str]
+    threads: int
+    openmp: str | None
+    eigen: str
+    compiler: str
+    memory_available: int | None
+
+
 def get_num_threads() -> int:
     """Return the number of threads that computations started from this thread may use.
 
-    As many as ``set_num_threads`` or the environment variable ``OMP_NUM_THREADS`` asked for; or else as the process has
-    processors, by its affinity (``taskset``) and the quota of its container. ``threadpoolctl.threadpool_limits`` lowers it, and
-    it is 1 in a child of ``fork``. Beside other work on the same processors fewer may run: a computation never waits for a
+    By default it is the number of processors of the process, given its affinity (``taskset``) and the quota of its container.
+    ``set_num_threads`` and the environment variable ``OMP_NUM_THREADS`` change it, ``threadpoolctl.threadpool_limits`` lowers
+    it, and it is 1 in a child of ``fork``. Fewer may run while other work has the processors: a computation never waits for a
     thread that has no processor.
 
     Examples
@@ -31,7 +45,7 @@ def set_num_threads(count: int) -> None:
     """Set the number of threads that computations may use.
 
     The limit holds for the whole process. It also sets OpenMP's number of threads for the calling thread, and never
-    exceeds it: ``OMP_NUM_THREADS`` and ``threadpoolctl.threadpool_limits`` keep their say. Results do not depend on it.
+    exceeds it, so that ``OMP_NUM_THREADS`` and ``threadpoolctl.threadpool_limits`` still hold. Results do not depend on it.
 
     Parameters
     ----------
@@ -55,14 +69,14 @@ def set_num_threads(count: int) -> None:
 @overload
 def show_config(mode: Literal["print"] = "print") -> None: ...
 @overload
-def show_config(mode: Literal["dict"]) -> dict[str, Any]: ...
-def show_config(mode: Literal["print", "dict"] = "print") -> dict[str, Any] | None:
+def show_config(mode: Literal["dict"]) -> Config: ...
+def show_config(mode: Literal["print", "dict"] = "print") -> Config | None:
     """Print what kernsel was built with and what it runs on.
 
     Parameters
     ----------
     mode : {"print", "dict"}
-        "dict" returns the same as a dictionary.
+        "dict" returns a dictionary instead.
 
     Examples
     --------
@@ -70,7 +84,7 @@ def show_config(mode: Literal["print", "dict"] = "print") -> dict[str, Any] | No
     >>> sorted(ks.show_config("dict"))  # doctest: +NORMALIZE_WHITESPACE
     ['compiler', 'eigen', 'isa', 'isa_available', 'isa_compiled', 'memory_available', 'openmp', 'threads', 'version']
     """
-    config: dict[str, Any] = {
+    config: Config = {
         "version": _core.version(),
         "isa": _core.isa(),
         "isa_available": _core.isa_levels(),
@@ -97,7 +111,7 @@ def show_config(mode: Literal["print", "dict"] = "print") -> dict[str, Any] | No
 
 
 def get_include() -> str:
-    """Return the directory of the C++ headers, for compilers that are not driven by CMake."""
+    """Return the directory of the C++ headers, for builds without CMake."""
     return str(files("kernsel") / "include")
 
 

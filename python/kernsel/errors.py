@@ -14,9 +14,9 @@ class NotPositiveDefiniteError(np.linalg.LinAlgError):
     Attributes
     ----------
     pivot : int
-        The first row whose pivot is not positive: the leading rows up to it are positive definite.
+        The first row whose pivot is not positive; the leading submatrix of the rows before it is positive definite.
     value : float
-        That pivot, what is left of the diagonal entry after the rows before it are accounted for.
+        The pivot: the diagonal entry of this row's Schur complement.
     """
 
     def __init__(self, pivot: int, value: float) -> None:
@@ -33,8 +33,8 @@ class NotPositiveDefiniteError(np.linalg.LinAlgError):
 
 
 class NotPositiveSemidefiniteWarning(UserWarning):
-    """A function of two points that is offered as a kernel, and is none."""
+    """A kernel function is not positive semidefinite."""
 
 
 class NotMixedWarning(ConvergenceWarning):  # type: ignore[misc]
-    """Chains of random draws that do not agree with each other: they may not show what they are drawn from."""
+    """Markov chains have not mixed: their draws may not represent the distribution that they are drawn from."""

@@ -1,4 +1,4 @@
-"""Features: columns of functions of the points, for linear models; scikit-learn transformers.
+"""Features of points for linear models, as scikit-learn's transformers.
 
 With :class:`~kernsel.RidgeRegression`, n points and p features cost O(n p^2), where a kernel costs O(n^3).
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from itertools import combinations, combinations_with_replacement
 from numbers import Integral, Real
-from typing import Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,6 +15,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_feature_names_in, _check_sample_weight, check_is_fitted, validate_data
 
+from kernsel.annotations import Matrix, Seed, Vector
 from kernsel.kernels import (
     RBF,
     Columns,
@@ -35,21 +36,22 @@ from kernsel.kernels.algebra import Pair, as_kernel
 from kernsel.kernels.automatic import Data
 from kernsel.kernels.hyperparameter import numbers
 
-__all__ = ["Fourier", "Polynomial", "RadialBasis"]
+if TYPE_CHECKING:
+    from sklearn.utils import Tags
 
-Vector = NDArray[np.float64]
+__all__ = ["Fourier", "Polynomial", "RadialBasis"]
 
 
 class _Transformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """What the transformers have in common: points in double or single precision, weights, kernels resolved from the points."""
+    """The base class of the transformers, which checks points and weights, and resolves "auto" parameters of kernels."""
 
-    def _points(self, X: Any, sample_weight: Any) -> tuple[Vector, Vector | None]:
-        """Return the points that count, in double precision, and their weights."""
-        X = np.asarray(validate_data(self, X, dtype=(np.float64, np.float32)))
-        points = X.astype(np.float64, copy=False)
+    def _points(self, X: ArrayLike, sample_weight: ArrayLike | float | None) -> tuple[Matrix, Vector | None]:
+        """Return the points of positive weight, in double precision, and their weights."""
+        array = np.asarray(validate_data(self, X, dtype=(np.float64, np.float32)))
+        points = array.astype(np.float64, copy=False)
         if sample_weight is None:
             return points, None
-        weights = np.asarray(_check_sample_weight(sample_weight, X, dtype=np.float64))
+        weights = np.asarray(_check_sample_weight(sample_weight, array, dtype=np.float64))
         if (weights < 0).any() or not weights.any():
             raise ValueError(
                 "sample_weight: expected weights that are not negative, and not all zero, got "
@@ -57,18 +59,20 @@ class _Transformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             )
         return points[weights > 0], weights[weights > 0]
 
-    def _new_points(self, X: Any) -> NDArray[Any]:
+    def _new_points(self, X: ArrayLike) -> Matrix:
+        """Return points to be transformed, in single precision if they are in single precision."""
         check_is_fitted(self)
         return np.asarray(validate_data(self, X, dtype=(np.float64, np.float32), reset=False))
 
-    def _resolved(self, kernel: Any, points: Vector, weights: Vector | None) -> Kernel:
+    def _resolved(self, kernel: Kernel | None, points: Matrix, weights: Vector | None) -> Kernel:
+        """Return the kernel, None standing for RBF("auto"), with "auto" parameters set from the points."""
         ours = RBF("auto") if kernel is None else None if isinstance(kernel, Real) else as_kernel(kernel)
         if ours is None:
             raise ValueError(f"kernel: expected a kernel of kernsel.kernels, or None, got {kernel!r}")
         return ours.resolve(Data(points, None, weights, getattr(self, "feature_names_in_", None)))
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
+    def __sklearn_tags__(self) -> Tags:
+        tags: Tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
@@ -76,27 +80,27 @@ class _Transformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 class Polynomial(_Transformer):
     """All products of powers of the columns up to a degree.
 
-    The columns are first centred and divided by their standard deviations, those of the points of `fit`: so the features are of
-    the same size in any unit of the columns, and a penalty on their coefficients means the same for all. d columns and degree p
-    make (d + p)! / (d! p!) features, the constant included.
+    The columns are first centred and divided by their standard deviations at the points of `fit`, so that a penalty on the
+    coefficients does not depend on the units of the columns. d columns and degree p make (d + p)! / (d! p!) features, the
+    constant included.
 
     Parameters
     ----------
     degree : int
         From 1 on.
     include_bias : bool
-        Also the constant, 1, as the first feature.
+        Whether the first feature is the constant 1.
     interaction_only : bool
-        Only products of different columns, no powers.
+        Whether to leave out powers of a column, and take products of different columns only.
     scale : bool
-        False takes the columns as they are.
+        False for columns that are neither centred nor scaled.
 
     Attributes
     ----------
     powers_ : ndarray of shape (n_features_out, d)
         The exponent of each column in each feature. Features are sorted by degree.
     mean_, scale_ : ndarray of shape (d,)
-        What is subtracted from each column, and what it is then divided by: 1 if it is constant.
+        The mean that is subtracted from each column, and the number by which it is then divided, 1 for a constant column.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (d,)
         If X has column names.
@@ -119,15 +123,15 @@ class Polynomial(_Transformer):
         self.interaction_only = interaction_only
         self.scale = scale
 
-    def fit(self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | float | None = None) -> Self:
-        """Learn the mean and the standard deviation of each column.
+    def fit(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | float | None = None) -> Self:
+        """Compute the mean and the standard deviation of each column.
 
         Parameters
         ----------
         X : array-like of shape (n, d)
         y : ignored
         sample_weight : float or array-like of shape (n,), optional
-            Of means and standard deviations.
+            Weights of points in means and standard deviations.
 
         Returns
         -------
@@ -140,15 +144,15 @@ class Polynomial(_Transformer):
                 raise TypeError(f"{name}: expected True or False, got {getattr(self, name)!r}")
         points, weights = self._points(X, sample_weight)
         d = points.shape[1]
-        choose = combinations if self.interaction_only else combinations_with_replacement
-        factors = [columns for p in range(0 if self.include_bias else 1, degree + 1) for columns in choose(range(d), p)]
+        products = combinations if self.interaction_only else combinations_with_replacement
+        factors = [columns for p in range(0 if self.include_bias else 1, degree + 1) for columns in products(range(d), p)]
         self.powers_ = np.array([np.bincount(columns, minlength=d) for columns in factors], dtype=np.intp).reshape(-1, d)
         self.mean_ = np.average(points, axis=0, weights=weights) if self.scale else np.zeros(d)
         self.scale_ = Data(points, None, weights).spreads if self.scale else np.ones(d)
         return self
 
-    def transform(self, X: ArrayLike) -> NDArray[Any]:
-        """Return the features, by one product each.
+    def transform(self, X: ArrayLike) -> Matrix:
+        """Return the features, each computed by one multiplication.
 
         Parameters
         ----------
@@ -158,20 +162,20 @@ class Polynomial(_Transformer):
         -------
         features : ndarray of shape (n, n_features_out)
         """
-        X = self._new_points(X)
-        columns = (X - self.mean_.astype(X.dtype)) / self.scale_.astype(X.dtype)
-        features = np.ones((len(X), len(self.powers_)), dtype=X.dtype)
-        done: dict[tuple[int, ...], int] = {}
+        points = self._new_points(X)
+        columns = (points - self.mean_.astype(points.dtype)) / self.scale_.astype(points.dtype)
+        features = np.ones((len(points), len(self.powers_)), dtype=points.dtype)
+        index_of: dict[tuple[int, ...], int] = {}
         for j, powers in enumerate(self.powers_.tolist()):
-            done[tuple(powers)] = j
+            index_of[tuple(powers)] = j
             last = max((k for k, power in enumerate(powers) if power), default=None)
-            if last is not None:  # a column times a feature that is there already
+            if last is not None:  # the product of its last column with a feature of a lower degree
                 powers[last] -= 1
-                before = done.get(tuple(powers))
-                features[:, j] = columns[:, last] if before is None else features[:, before] * columns[:, last]
+                factor = index_of.get(tuple(powers))
+                features[:, j] = columns[:, last] if factor is None else features[:, factor] * columns[:, last]
         return features
 
-    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[Any]:
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[np.object_]:
         """Return names such as ``x0^2 x1``.
 
         Parameters
@@ -185,34 +189,34 @@ class Polynomial(_Transformer):
         """
         check_is_fitted(self)
         names = _check_feature_names_in(self, input_features)
-        written = [
+        products = [
             " ".join(name if power == 1 else f"{name}^{power}" for name, power in zip(names, powers, strict=True) if power)
             for powers in self.powers_
         ]
-        return np.asarray([name or "1" for name in written], dtype=object)
+        return np.asarray([name or "1" for name in products], dtype=object)
 
 
 class RadialBasis(ClassNamePrefixFeaturesOutMixin, _Transformer):  # type: ignore[misc]
-    """A kernel at some of the points: phi_j(x) = k(x, c_j).
+    """Kernel functions at some centres: phi_j(x) = k(x, c_j).
 
-    The centres c_j are points of `fit` that fill the space these take: each is the one farthest from all before, so that no
-    point is far from a centre (at most twice as far as with the best choice of as many centres). Distances are those of columns
-    divided by their standard deviations, the same in any unit. O(n n_centers d) operations.
+    The centres c_j are points of `fit`, each the farthest from all centres before it, so that the greatest distance of a point
+    from a centre is at most twice that of the best choice of as many centres. Distances are taken after dividing each column by
+    its standard deviation. O(n n_centers d) operations.
 
     Parameters
     ----------
     n_centers : int
-        All distinct points if there are fewer.
+        If there are fewer distinct points, these are the centres.
     kernel : Kernel, optional
-        None is ``RBF("auto")``. What is "auto" is set in `fit`, from the points.
+        None stands for ``RBF("auto")``. "auto" parameters are set in `fit`, from the points.
     random_state : int, RandomState instance or None
-        None begins with the point nearest to the mean, and finds the same centres every time. Otherwise the first is the
-        outermost in a random direction.
+        With None, the first centre is the point nearest to the mean, and the centres are always the same. Otherwise it is the
+        outermost point in a random direction.
 
     Attributes
     ----------
     centers_ : ndarray of shape (n_centers, d)
-        In the order in which they were found: the first of them fill the space, too.
+        In the order in which they were chosen, so that the first ones alone are a good choice of fewer centres.
     kernel_ : Kernel
         The kernel in use, "auto" parameters set.
     n_features_in_ : int
@@ -230,20 +234,20 @@ class RadialBasis(ClassNamePrefixFeaturesOutMixin, _Transformer):  # type: ignor
     (2, 4)
     """
 
-    def __init__(self, n_centers: int = 100, *, kernel: Kernel | None = None, random_state: Any = None) -> None:
+    def __init__(self, n_centers: int = 100, *, kernel: Kernel | None = None, random_state: Seed = None) -> None:
         self.n_centers = n_centers
         self.kernel = kernel
         self.random_state = random_state
 
-    def fit(self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | float | None = None) -> Self:
-        """Choose the centres, and set what is "auto" in the kernel.
+    def fit(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | float | None = None) -> Self:
+        """Choose the centres, and set "auto" parameters of the kernel.
 
         Parameters
         ----------
         X : array-like of shape (n, d)
         y : ignored
         sample_weight : float or array-like of shape (n,), optional
-            Of means and standard deviations. Points of weight zero are no centres.
+            Weights of points in means and standard deviations. Points of weight zero are no centres.
 
         Returns
         -------
@@ -261,7 +265,7 @@ class RadialBasis(ClassNamePrefixFeaturesOutMixin, _Transformer):  # type: ignor
         self.centers_ = points[_farthest_points(scaled, count, first)]
         return self
 
-    def transform(self, X: ArrayLike) -> NDArray[Any]:
+    def transform(self, X: ArrayLike) -> Matrix:
         """Return k(X, centers_).
 
         Parameters
@@ -272,8 +276,8 @@ class RadialBasis(ClassNamePrefixFeaturesOutMixin, _Transformer):  # type: ignor
         -------
         features : ndarray of shape (n, n_centers)
         """
-        X = self._new_points(X)
-        return self.kernel_(X, self.centers_.astype(X.dtype, copy=False))
+        points = self._new_points(X)
+        return self.kernel_(points, self.centers_.astype(points.dtype, copy=False))
 
     @property
     def _n_features_out(self) -> int:
@@ -283,7 +287,7 @@ class RadialBasis(ClassNamePrefixFeaturesOutMixin, _Transformer):  # type: ignor
 class Fourier(ClassNamePrefixFeaturesOutMixin, _Transformer):  # type: ignore[misc]
     """Random Fourier features: their inner products approximate a stationary kernel, phi(x)'phi(z) ~ k(x, z).
 
-    A stationary kernel is the mean of v cos(w'(x - z)) over random frequencies w, v = k(x, x), whose distribution is its
+    A stationary kernel with v = k(x, x) is the mean of v cos(w'(x - z)) over random frequencies w, whose distribution is its
     spectrum. With q frequencies drawn from it, phi(x) = (v/q)^(1/2) [cos w_1'x, ..., cos w_q'x, sin w_1'x, ..., sin w_q'x].
     The error falls as q^(-1/2), for any number of columns; phi(x)'phi(x) = v exactly. O(n q d) operations.
 
@@ -292,7 +296,7 @@ class Fourier(ClassNamePrefixFeaturesOutMixin, _Transformer):  # type: ignore[mi
     n_components : int
         The number of frequencies q; there are twice as many features.
     kernel : Kernel, optional
-        None is ``RBF("auto")``. What is "auto" is set in `fit`, from the points. Frequencies are normal for `RBF`;
+        None stands for ``RBF("auto")``. "auto" parameters are set in `fit`, from the points. Frequencies are normal for `RBF`;
         Student's t with 2 nu degrees of freedom for `Matern` (nu = 1/2 for `Exponential`), of each column on its own with
         `product=True`; normal times the root of a gamma variable for `RationalQuadratic`; mixtures of normal ones for
         `SpectralMixture`; whole multiples of one for `ExpSineSquared` (of one column); one and its negative for `Cosine`. Also
@@ -303,11 +307,11 @@ class Fourier(ClassNamePrefixFeaturesOutMixin, _Transformer):  # type: ignore[mi
     Attributes
     ----------
     frequencies_ : ndarray of shape (d, n_components)
-        In radians for each unit of a column.
+        In radians per unit of a column.
     variance_ : float
         k(x, x).
     mean_ : ndarray of shape (d,)
-        Where the phases begin: the mean of the points, so that they are small and accurate. The kernel does not change.
+        The mean of the points, which is subtracted from points to keep the phases small; this does not change the kernel.
     kernel_ : Kernel
         The kernel in use, "auto" parameters set.
     n_features_in_ : int
@@ -327,21 +331,21 @@ class Fourier(ClassNamePrefixFeaturesOutMixin, _Transformer):  # type: ignore[mi
     True
     """
 
-    def __init__(self, n_components: int = 100, *, kernel: Kernel | None = None, random_state: Any = None) -> None:
+    def __init__(self, n_components: int = 100, *, kernel: Kernel | None = None, random_state: Seed = None) -> None:
         self.n_components = n_components
         self.kernel = kernel
         self.random_state = random_state
 
-    def fit(self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | float | None = None) -> Self:
+    def fit(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | float | None = None) -> Self:
         """Draw the frequencies.
 
         Parameters
         ----------
         X : array-like of shape (n, d)
-            Only for the number of columns, their mean, and what is "auto" in the kernel.
+            The points determine the number of columns, the mean, and "auto" parameters of the kernel.
         y : ignored
         sample_weight : float or array-like of shape (n,), optional
-            Of means and standard deviations.
+            Weights of points in means and standard deviations.
 
         Returns
         -------
@@ -351,13 +355,13 @@ class Fourier(ClassNamePrefixFeaturesOutMixin, _Transformer):  # type: ignore[mi
         count = _count("n_components", self.n_components)
         points, weights = self._points(X, sample_weight)
         self.kernel_ = self._resolved(self.kernel, points, weights)
-        self.kernel_.diag(points[:1])  # refuses a kernel that is not one of points of so many columns
+        self.kernel_.diag(points[:1])  # raises if the kernel does not fit the number of columns
         self.variance_, frequencies = _spectrum(self.kernel_, points.shape[1], count, check_random_state(self.random_state))
         self.frequencies_ = np.ascontiguousarray(frequencies.T)
         self.mean_ = np.average(points, axis=0, weights=weights)
         return self
 
-    def transform(self, X: ArrayLike) -> NDArray[Any]:
+    def transform(self, X: ArrayLike) -> Matrix:
         """Return the features: all cosines, then all sines.
 
         Parameters
@@ -368,10 +372,10 @@ class Fourier(ClassNamePrefixFeaturesOutMixin, _Transformer):  # type: ignore[mi
         -------
         features : ndarray of shape (n, 2 * n_components)
         """
-        X = self._new_points(X)
-        phases = (X - self.mean_) @ self.frequencies_
+        points = self._new_points(X)
+        phases = (points - self.mean_) @ self.frequencies_
         count = phases.shape[1]
-        features = np.empty((len(X), 2 * count), dtype=X.dtype)
+        features = np.empty((len(points), 2 * count), dtype=points.dtype)
         features[:, :count], features[:, count:] = np.cos(phases), np.sin(phases)
         features *= (self.variance_ / count) ** 0.5
         return features
@@ -381,59 +385,59 @@ class Fourier(ClassNamePrefixFeaturesOutMixin, _Transformer):  # type: ignore[mi
         return 2 * int(self.frequencies_.shape[1])
 
 
-def _count(name: str, value: Any) -> int:
-    if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
+def _count(name: str, value: object) -> int:
+    if not isinstance(value, Integral) or isinstance(value, bool) or int(value) < 1:
         raise ValueError(f"{name}: expected a whole number from 1 on, got {value!r}")
     return int(value)
 
 
-def _farthest_points(points: Vector, count: int, first: int) -> list[int]:
-    """Return that many points, each the farthest from all before; fewer if no others are left."""
-    chosen = [first]
-    nearest = np.sum((points - points[first]) ** 2, axis=1)  # to the chosen ones
-    while len(chosen) < count:
-        farthest = int(np.argmax(nearest))
-        if nearest[farthest] == 0:
+def _farthest_points(points: Matrix, count: int, first: int) -> list[int]:
+    """Return indices of `count` points, each the farthest from all before it; fewer if there are fewer distinct points."""
+    centers = [first]
+    distances = np.sum((points - points[first]) ** 2, axis=1)  # squared, to the nearest centre
+    while len(centers) < count:
+        farthest = int(np.argmax(distances))
+        if distances[farthest] == 0:
             break
-        chosen.append(farthest)
-        np.minimum(nearest, np.sum((points - points[farthest]) ** 2, axis=1), out=nearest)
-    return chosen
+        centers.append(farthest)
+        np.minimum(distances, np.sum((points - points[farthest]) ** 2, axis=1), out=distances)
+    return centers
 
 
-def _spectrum(kernel: Kernel, d: int, count: int, rng: Any) -> tuple[float, Vector]:
+def _spectrum(kernel: Kernel, d: int, count: int, rng: np.random.RandomState) -> tuple[float, Matrix]:
     """Return the variance of a stationary kernel of d columns, and frequencies drawn from its spectrum, shape (count, d)."""
     normal = rng.standard_normal
     match kernel:
         case RBF():
-            return 1.0, normal((count, d)) / kernel._numbers("length_scale")
+            return 1.0, normal((count, d)) / kernel.numbers("length_scale")
         case Exponential():
-            return 1.0, _student(0.5, (count, d), False, rng) / kernel._numbers("length_scale")
+            return 1.0, _student(0.5, (count, d), False, rng) / kernel.numbers("length_scale")
         case Matern():
-            return 1.0, _student(float(kernel.nu), (count, d), kernel.product, rng) / kernel._numbers("length_scale")
+            return 1.0, _student(float(kernel.nu), (count, d), kernel.product, rng) / kernel.numbers("length_scale")
         case RationalQuadratic():
-            alpha = kernel._number("alpha")
-            return 1.0, normal((count, d)) * np.sqrt(rng.gamma(alpha, 1 / alpha, (count, 1))) / kernel._numbers("length_scale")
+            alpha = kernel.number("alpha")
+            return 1.0, normal((count, d)) * np.sqrt(rng.gamma(alpha, 1 / alpha, (count, 1))) / kernel.numbers("length_scale")
         case Cosine():
-            wave = np.broadcast_to(2 * np.pi / np.asarray(kernel._numbers("periodicity")), (count, d))
-            return 1.0, _signs(count, rng) * wave
+            frequency = np.broadcast_to(2 * np.pi / np.asarray(kernel.numbers("periodicity")), (count, d))
+            return 1.0, _signs(count, rng) * frequency
         case ExpSineSquared() if d == 1:
             # exp((cos t - 1) / l^2) is the characteristic function of the difference of two Poisson variables.
-            rate = 0.5 / kernel._number("length_scale") ** 2
+            rate = 0.5 / kernel.number("length_scale") ** 2
             multiples = rng.poisson(rate, (count, 1)) - rng.poisson(rate, (count, 1))
-            return 1.0, 2 * np.pi * multiples / kernel._numbers("periodicity")
+            return 1.0, 2 * np.pi * multiples / np.asarray(kernel.numbers("periodicity"))
         case SpectralMixture():
-            scales, periods = zip(*kernel._components(), strict=True)
-            weights = np.asarray(kernel._numbers("weights"))
-            of = rng.choice(len(weights), count, p=weights / weights.sum())
-            scale, period = np.asarray(scales)[of], np.asarray(periods)[of]
+            scales, periods = zip(*kernel.components(), strict=True)
+            weights = np.asarray(kernel.numbers("weights"))
+            components = rng.choice(len(weights), count, p=weights / weights.sum())
+            scale, period = np.asarray(scales)[components], np.asarray(periods)[components]
             return float(weights.sum()), _signs(count, rng) * (2 * np.pi / period + normal((count, d)) / scale)
         case ConstantKernel():
-            return kernel._number("constant_value"), np.zeros((count, d))
+            return kernel.number("constant_value"), np.zeros((count, d))
         case Columns():
-            inside = kernel._indices()
-            variance, part = _spectrum(kernel.kernel, len(inside), count, rng)
+            columns = kernel.indices()
+            variance, part = _spectrum(kernel.kernel, len(columns), count, rng)
             frequencies = np.zeros((count, d))
-            frequencies[:, inside] = part
+            frequencies[:, columns] = part
             return variance, frequencies
         case Transform() if not callable(kernel.phi):
             B = numbers(kernel.phi, "phi", positive=False)
@@ -453,30 +457,31 @@ def _spectrum(kernel: Kernel, d: int, count: int, rng: Any) -> tuple[float, Vect
     )
 
 
-def _spectrum_of_pairs(kernel: Pair, d: int, count: int, rng: Any) -> tuple[float, Vector]:
-    """Mix the spectra of sums; add the frequencies of products."""
-    first, pairs = kernel._chain()
+def _spectrum_of_pairs(kernel: Pair, d: int, count: int, rng: np.random.RandomState) -> tuple[float, Matrix]:
+    """Return the spectrum of a sum, which is a mixture, or of a product, whose frequencies are sums."""
+    first, pairs = kernel.chain()
     variance, frequencies = _spectrum(first, d, count, rng)
     for pair in pairs:
-        other, others = _spectrum(pair.k2, d, count, rng)
+        variance2, frequencies2 = _spectrum(pair.k2, d, count, rng)
         if isinstance(pair, Sum):
-            frequencies = np.where(rng.uniform(size=(count, 1)) * (variance + other) < other, others, frequencies)
-            variance += other
+            from_second = rng.uniform(size=(count, 1)) * (variance + variance2) < variance2
+            frequencies = np.where(from_second, frequencies2, frequencies)
+            variance += variance2
         else:
-            variance, frequencies = variance * other, frequencies + others
+            variance, frequencies = variance * variance2, frequencies + frequencies2
     return variance, frequencies
 
 
-def _student(nu: float, shape: tuple[int, int], by_column: bool, rng: Any) -> Vector:
-    """Return draws of Student's t with 2 nu degrees of freedom, of each column on its own or not."""
-    normal: Vector = rng.standard_normal(shape)
+def _student(nu: float, shape: tuple[int, int], by_column: bool, rng: np.random.RandomState) -> Matrix:
+    """Return draws of Student's t with 2 nu degrees of freedom, multivariate or independent for each column."""
+    normal = rng.standard_normal(shape)
     if nu == np.inf:
         return normal
-    # Of few degrees of freedom, chi squared can be zero in floating point; as it is, frequencies are beyond all scales then.
+    # A chi squared variable with few degrees of freedom can underflow to zero, which would make a frequency infinite.
     squares = np.maximum(rng.chisquare(2 * nu, shape if by_column else (shape[0], 1)), 1e-200)
     return np.asarray(normal / np.sqrt(squares / (2 * nu)))
 
 
-def _signs(count: int, rng: Any) -> Vector:
-    """Return random signs: spectra are symmetric, which products rely on."""
+def _signs(count: int, rng: np.random.RandomState) -> Matrix:
+    """Return random signs, which make a spectrum symmetric, as the sums of frequencies in products need it."""
     return np.asarray(rng.choice([-1.0, 1.0], (count, 1)))

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from numpy.typing import NDArray
-
+from kernsel.annotations import Matrix
 from kernsel.kernels import Kernel
 from kernsel.kernels.algebra import as_kernel
 from kernsel.kernels.objects import Points
@@ -13,18 +10,18 @@ from kernsel.kernels.objects import Points
 __all__ = ["gram"]
 
 
-def gram(kernel: Kernel, X: Points, Z: Points | None = None, *, out: NDArray[Any] | None = None) -> NDArray[Any]:
+def gram(kernel: Kernel, X: Points, Z: Points | None = None, *, out: Matrix | None = None) -> Matrix:
     """Evaluate a kernel on all pairs of points: K_ij = k(x_i, x_j), or k(x_i, z_j).
 
     Parameters
     ----------
     kernel : Kernel
-        From :mod:`kernsel.kernels`.
-    X : array-like of shape (n, d); or n objects, for a kernel of such
+        A kernel of :mod:`kernsel.kernels`.
+    X : array-like of shape (n, d); or n objects, for a kernel of objects
     Z : array-like of shape (m, d), optional
         Without it, the result is symmetric to the last bit, and only one triangle is computed.
     out : ndarray, optional
-        Where to write, of the result's shape and dtype, in any order of storage.
+        An array for the result, of its shape and dtype, in row-major or column-major order.
 
     Returns
     -------

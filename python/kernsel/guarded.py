@@ -1,4 +1,4 @@
-"""Fitted models that one thread changes while others use them: what is computed belongs to one state of the model."""
+"""Guards for fitted models that one thread changes while others use them: each result belongs to one state of the model."""
 
 from __future__ import annotations
 
@@ -6,39 +6,39 @@ import time
 from collections.abc import Callable
 from functools import wraps
 from threading import get_ident
-from typing import Any, ParamSpec, TypeVar
+from typing import ParamSpec, TypeVar
 
 __all__ = ["changes", "reads"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
-_CHANGING = "_changing_thread"  # the attribute that names the thread, while it is at it
-_CHANGES = "_number_of_changes"
+_CHANGING = "_changing_thread"  # the attribute with the thread that is changing the model
+_CHANGES = "_number_of_changes"  # the attribute that counts the changes
 
 
 def changes(method: Callable[P, R]) -> Callable[P, R]:
-    """Return the method, which changes a fitted model, for one thread at a time."""
+    """Return a method that changes a fitted model, such that a second thread that calls it meanwhile gets an error."""
 
     @wraps(method)
     def changing(*args: P.args, **kwargs: P.kwargs) -> R:
-        model: Any = args[0]
+        state = vars(args[0])
         thread = get_ident()
-        if vars(model).setdefault(_CHANGING, thread) != thread:  # one step, for all threads
+        if state.setdefault(_CHANGING, thread) != thread:  # setdefault is atomic
             raise RuntimeError(
                 f"{method.__name__}: another thread is changing this model, too; let one thread change it, or share a lock"
             )
         try:
             return method(*args, **kwargs)
         finally:
-            vars(model)[_CHANGES] = vars(model).get(_CHANGES, 0) + 1
-            vars(model).pop(_CHANGING, None)
+            state[_CHANGES] = state.get(_CHANGES, 0) + 1
+            state.pop(_CHANGING, None)
 
     return changing
 
 
 def reads(method: Callable[P, R]) -> Callable[P, R]:
-    """Return the method, which computes with a fitted model, such that it begins again if the model has changed meanwhile."""
+    """Return a method that computes with a fitted model, such that it starts again if the model was changed meanwhile."""
 
     @wraps(method)
     def reading(*args: P.args, **kwargs: P.kwargs) -> R:

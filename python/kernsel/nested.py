@@ -1,7 +1,7 @@
-"""Nested cross-validation: hyperparameters are selected inside, what comes of it is measured outside.
+"""Nested cross-validation: hyperparameters are selected by inner folds, and the selection is scored by outer folds.
 
-The score that a selection has maximized is too good: the more candidates, the more of it is luck. So each outer fold leaves
-points out, selects and fits with the others as if these were all there is, and is scored with the points left out.
+The best score of a selection is too optimistic, the more so the more candidates there are. So each outer fold leaves points
+out, selects and fits with the other points as if these were all data, and is scored at the points left out.
 """
 
 from __future__ import annotations
@@ -12,30 +12,44 @@ from difflib import get_close_matches
 from inspect import Parameter, isclass, signature
 from numbers import Integral, Real
 from time import perf_counter
-from typing import Any
+from typing import Any, Literal, Protocol, TypeAlias, TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn import get_config
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.metrics import check_scoring, get_scorer_names
-from sklearn.model_selection import GridSearchCV, ParameterGrid
+from sklearn.model_selection import BaseCrossValidator, GridSearchCV, ParameterGrid
 from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.parallel import Parallel, delayed
 
+from kernsel.annotations import Indices, Vector
 from kernsel.criteria import CRITERIA, Criterion, GroupsOut, criterion_named
+from kernsel.kernels.objects import Points
 from kernsel.path import RULES
-from kernsel.splitting import joined, number_of_points, of_rows, splits_by, splitter_for, tests_as_labels
+from kernsel.splitting import How, joined, number_of_points, of_rows, splits_by, splitter_for, tests_as_labels
 
 __all__ = ["NestedFold", "NestedResult", "nested_cv"]
 
-# What fits choose, and the value that they choose it by, in estimators of ours and of others.
+# The attributes that fitted estimators, of kernsel and of others, have for what they selected, and for the score of that.
 CHOSEN = ("kernel_", "alpha_", "noise_", "C_", "l1_ratio_", "lambda_")
 VALUES = ("best_score_", "criterion_value_", "log_marginal_likelihood_value_")
 
-Scorers = dict[str, Callable[..., Any]]
+Params = Mapping[str, Any]  # parameters by name, whose types are those of the estimators
+Grid = Mapping[str, Sequence[object]]  # parameters, each with the values to try
+Scorer = Callable[..., float]
+Scorers = dict[str, Scorer]
+Scoring = str | Scorer | None  # a scorer or its name; None for the estimator's own
+Predictions = NDArray[np.generic]
+Inner: TypeAlias = How | Literal["criterion"] | None
+
+
+class HasParams(Protocol):
+    """An estimator that tells its parameters."""
+
+    def get_params(self, deep: bool = True) -> dict[str, object]: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,26 +60,27 @@ class NestedFold:
     ----------
     train_size : int
     test : ndarray of int
-        The points left out.
+        The indices of the points left out.
     chosen : dict
-        `best_params_` of a search, or else what the fit chose: those of `kernel_` (as text), `alpha_`, `noise_`, `C_`,
-        `l1_ratio_`, `lambda_` that the estimator has.
+        `best_params_` of a search. Of other estimators, those of the attributes `kernel_` (as text), `alpha_`, `noise_`, `C_`,
+        `l1_ratio_` and `lambda_` that they have.
     inner_score : float
-        What the selection was made by; nan if the estimator does not tell.
+        The score, or the value of the criterion, of the selected hyperparameters; nan if the estimator has no such attribute.
     scores : dict of str to float
-        Of the points left out.
+        The scores at the points left out.
     fit_time : float
-        Seconds, the selection included.
+        Seconds, with the selection.
     """
 
     train_size: int
-    test: NDArray[np.intp]
-    chosen: dict[str, Any]
+    test: Indices
+    chosen: dict[str, object]
     inner_score: float
     scores: dict[str, float]
     fit_time: float
 
-    def _cells(self) -> list[str]:
+    def cells(self) -> list[str]:
+        """Return the fold's row of the printed table."""
         sizes = [str(self.train_size), str(len(self.test))]
         numbers = [f"{value:.4g}" for value in (self.inner_score, *self.scores.values())]
         chosen = ", ".join(f"{name}={_short(value)}" for name, value in self.chosen.items())
@@ -74,26 +89,27 @@ class NestedFold:
 
 @dataclass(frozen=True, eq=False)
 class NestedResult:
-    """What :func:`nested_cv` returns. Printed, it is a table.
+    """The result of :func:`nested_cv`, which is printed as a table.
 
     Attributes
     ----------
     selection : str
-        What selected inside, in words.
+        A description of the selection in each outer fold.
     folds : tuple of NestedFold
     scores : dict of str to ndarray of shape (n_folds,)
         The outer scores. Without `scoring` there is one, "score".
     predictions : ndarray of shape (n,) or (n, m), or None
-        For each point, by the model that has not seen it; if every point is left out once, and the estimator predicts.
+        The prediction at each point by the model that was fitted without it; None unless each point is left out once, and the
+        estimator predicts.
     estimators : tuple or None
-        The fitted ones, if wanted.
+        The estimators fitted in the outer folds, if `return_estimator`.
     """
 
     selection: str
     folds: tuple[NestedFold, ...]
-    scores: dict[str, NDArray[np.float64]]
-    predictions: NDArray[Any] | None
-    estimators: tuple[Any, ...] | None
+    scores: dict[str, Vector]
+    predictions: Predictions | None
+    estimators: tuple[BaseEstimator, ...] | None
 
     @property
     def mean(self) -> dict[str, float]:
@@ -102,76 +118,77 @@ class NestedResult:
 
     @property
     def std(self) -> dict[str, float]:
-        """The standard deviation of each outer score between folds, as of a sample: divided by their number less one."""
+        """The standard deviation of each outer score over the folds, with one degree of freedom less than there are folds."""
         return {name: float(np.std(v, ddof=1)) if len(v) > 1 else float("nan") for name, v in self.scores.items()}
 
     @property
-    def inner_scores(self) -> NDArray[np.float64]:
-        """What the selections were made by. Maximized, hence too good to estimate anything: compare with `scores`."""
+    def inner_scores(self) -> Vector:
+        """The best inner score of each outer fold, which is too optimistic an estimate: compare it with `scores`."""
         return np.array([fold.inner_score for fold in self.folds])
 
     def __str__(self) -> str:
         head = ["fold", "train", "test", "inner", *self.scores, "fit [s]", "chosen"]
-        rows = [head, *([str(i), *fold._cells()] for i, fold in enumerate(self.folds, 1))]
+        rows = [head, *([str(i), *fold.cells()] for i, fold in enumerate(self.folds, 1))]
         for label, values in (("mean", self.mean), ("std", self.std)):
             rows.append([label, "", "", "", *(f"{value:.4g}" for value in values.values()), "", ""])
         widths = [max(len(row[i]) for row in rows) for i in range(len(head) - 1)]
         lines = ["  ".join([*map(str.rjust, row[:-1], widths), row[-1]]).rstrip() for row in rows]
-        inside = f", selection inside by {self.selection}"
+        selection = f", selection inside by {self.selection}"
         if np.isnan(self.inner_scores).all():
-            inside = f"; {self.selection} does not say what it has selected inside by, if anything"
-        return "\n".join([f"Nested cross-validation{inside}", *lines])
+            selection = f"; {self.selection} does not say what it has selected inside by, if anything"
+        return "\n".join([f"Nested cross-validation{selection}", *lines])
 
 
 def nested_cv(
-    estimator: Any,
-    X: Any,
-    y: Any,
+    estimator: BaseEstimator,
+    X: Points,
+    y: ArrayLike | None,
     *,
-    inner: Any = None,
-    outer: Any = 5,
-    param_grid: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]] | None = None,
-    scoring: Any = None,
+    inner: Inner = None,
+    outer: How = 5,
+    param_grid: Grid | Sequence[Grid] | None = None,
+    scoring: Scoring | Sequence[str] | Mapping[str, Scoring] = None,
     groups: ArrayLike | None = None,
-    params: Mapping[str, Any] | None = None,
+    params: Params | None = None,
     n_jobs: int | None = None,
     return_estimator: bool = False,
     random_state: int | np.random.RandomState | None = None,
     verbose: int = 0,
 ) -> NestedResult:
-    """Select hyperparameters and measure, each with data that the other has not seen.
+    """Select hyperparameters and score the selection, with data that the selection has not seen.
 
     Parameters
     ----------
     estimator : estimator
-        Any of scikit-learn's kind: one that selects by itself as it is fitted, a search, a pipeline of these; or, with
-        `param_grid`, any other.
+        Any estimator with scikit-learn's interface that selects hyperparameters when it is fitted, such as a search, or a
+        pipeline of one; or, with `param_grid`, any other.
     X : array-like of shape (n, d), or (n, n) if the estimator takes kernel matrices
     y : array-like of shape (n,) or (n, m), or None
     inner : None, "criterion", int or splitter
-        How to select with the training points of an outer fold. None is what the estimator does by itself: a search by its
-        `cv`, one of ours by its criterion; and it is 5 with `param_grid`. A number of folds or a splitter replaces the `cv`
-        of a search; and the `criterion` of an estimator of ours by the squared errors of these folds (by their joint log
-        density, if it was a density) in closed form, :class:`kernsel.criteria.GroupsOut`. "criterion" is None for an
-        estimator that must have one.
+        How to select with the training points of an outer fold. None leaves this to the estimator: a search selects by its
+        `cv`, an estimator of kernsel by its criterion; with `param_grid`, None stands for 5. A number of folds or a splitter
+        replaces the `cv` of a search; in an estimator of kernsel, it replaces the criterion by the squared errors of these
+        folds (or by their joint log density, if the criterion is a density) in closed form,
+        :class:`kernsel.criteria.GroupsOut`. "criterion" is the same as None, but raises for an estimator without a criterion.
     outer : int, splitter or iterable of pairs of indices
-        How to leave out what is measured. A number, here and in `inner`, is of folds as scikit-learn makes them: stratified
-        for classifiers, shuffled if there is a `random_state`; but they keep groups whole, if there are groups.
+        The outer folds. A number, here and in `inner`, stands for scikit-learn's folds: stratified for classifiers, shuffled if
+        there is a `random_state`; if there are groups, folds keep these whole.
     param_grid : dict or list of dicts, optional
         Parameters of the estimator, each with the values to try. A grid search selects, and fits again with all training
         points.
     scoring : str, callable, list of str, dict of str to any of these, or None
-        None is the estimator's own `score`. Of several, the grid search selects by the first.
+        None stands for the estimator's own `score`. Of several, the grid search selects by the first.
     groups : array-like of shape (n,), optional
-        For the splitters, outside and inside.
+        The groups for the splitters of outer and inner folds.
     params : dict, optional
-        For `fit`; what has an entry for each point goes in parts. With scikit-learn's metadata routing, for all that ask.
+        Arguments of `fit`; from those with an entry for each point, the entries of the training points are taken. With
+        scikit-learn's metadata routing enabled, they are passed to scorers and splitters, too.
     n_jobs : int, optional
-        How many outer folds at the same time. The numbers do not depend on it.
+        The number of outer folds that are computed at the same time. Results do not depend on it.
     return_estimator : bool
     random_state : int, RandomState or None
     verbose : int
-        If positive, a line for each fold.
+        If positive, print a line for each fold.
 
     Returns
     -------
@@ -192,64 +209,76 @@ def nested_cv(
     """
     _require_estimator(estimator)
     scorers = _scorers(estimator, scoring)
-    given = dict(params or {})
-    if "groups" in given and groups is not None:
+    metadata = dict(params or {})
+    if "groups" in metadata and groups is not None:
         raise ValueError("groups: expected once, got them twice, by name and in params")
-    groups = given.pop("groups", groups)
-    X, y, groups = indexable(X, y, groups)
+    X, y, groups = indexable(X, y, metadata.pop("groups", groups))
     n = number_of_points(X)
-    # One number for all folds, wherever they are computed.
+    # One seed for all folds, so that results do not depend on the order in which folds are computed.
     seed = int(random_state.randint(2**31 - 1)) if isinstance(random_state, np.random.RandomState) else random_state
     if param_grid is not None:
         estimator = _search(estimator, param_grid, None if scoring is None else next(iter(scorers.values())))
         inner = 5 if inner is None else inner
     selection = _selection(estimator, inner, groups is not None)
     splitter = splitter_for("outer", outer, estimator, y, groups, seed)
-    to_fit, to_score, to_split = _routed(estimator, scorers, splitter, given, n)
+    to_fit, to_score, to_split = _routed(estimator, scorers, splitter, metadata, n)
     splits = splits_by("outer", splitter, X, y, groups, **to_split)
 
-    def task(train: NDArray[np.intp], test: NDArray[np.intp], label: str) -> Any:
-        X_known, y_known, known_groups = (None if data is None else _safe_indexing(data, train) for data in (X, y, groups))
-        settings = selection.settings(estimator, X_known, y_known, known_groups, seed)
-        return delayed(_one_fold)(
-            estimator, settings, X, y, train, test, scorers, to_fit, to_score, label, verbose > 0, return_estimator
-        )
+    def settings_for(train: Indices) -> Params:
+        y_train, train_groups = (None if data is None else _safe_indexing(data, train) for data in (y, groups))
+        return selection.settings(estimator, _safe_indexing(X, train), y_train, train_groups, seed)
 
-    tasks = [task(*split, f"outer fold {i} of {len(splits)}") for i, split in enumerate(splits, 1)]
-    done = Parallel(n_jobs=n_jobs)(tasks)
-    folds = tuple(fold for fold, _, _ in done)
+    tasks = [
+        delayed(_one_fold)(
+            estimator,
+            settings_for(train),
+            X,
+            y,
+            train,
+            test,
+            scorers,
+            to_fit,
+            to_score,
+            f"outer fold {i} of {len(splits)}",
+            verbose > 0,
+            return_estimator,
+        )
+        for i, (train, test) in enumerate(splits, 1)
+    ]
+    results = Parallel(n_jobs=n_jobs)(tasks)
+    folds = tuple(fold for fold, _, _ in results)
     return NestedResult(
         selection.text,
         folds,
         {name: np.array([fold.scores[name] for fold in folds]) for name in scorers},
-        joined(splits, [predictions for _, predictions, _ in done], n),
-        tuple(fitted for _, _, fitted in done) if return_estimator else None,
+        joined(splits, [predictions for _, predictions, _ in results], n),
+        tuple(fitted for _, _, fitted in results) if return_estimator else None,
     )
 
 
 def _one_fold(
-    estimator: Any,
-    settings: dict[str, Any],
-    X: Any,
-    y: Any,
-    train: NDArray[np.intp],
-    test: NDArray[np.intp],
+    estimator: BaseEstimator,
+    settings: Params,
+    X: Points,
+    y: ArrayLike | None,
+    train: Indices,
+    test: Indices,
     scorers: Scorers,
-    to_fit: dict[str, Any],
-    to_score: dict[str, dict[str, Any]],
+    to_fit: Params,
+    to_score: Mapping[str, Params],
     label: str,
     verbose: bool,
     keep: bool,
-) -> tuple[NestedFold, Any, Any]:
-    """Select and fit with some points, score with others."""
+) -> tuple[NestedFold, Predictions | None, BaseEstimator | None]:
+    """Return one outer fold, the predictions at its test points if there are any, and the fitted model if `keep`."""
     n = number_of_points(X)
     try:
         model = clone(estimator).set_params(**settings)
         X_train, y_train = _safe_split(model, X, y, train)
         X_test, y_test = _safe_split(model, X, y, test, train)
-        begun = perf_counter()
+        start = perf_counter()
         model.fit(X_train, y_train, **of_rows(to_fit, train, n))
-        seconds = perf_counter() - begun
+        seconds = perf_counter() - start
         scores = {name: f(model, X_test, y_test, **of_rows(to_score[name], test, n)) for name, f in scorers.items()}
         for name, score in scores.items():
             if not isinstance(score, Real):
@@ -260,22 +289,27 @@ def _one_fold(
         raise
     fold = NestedFold(len(train), test, *_chosen(model, len(train)), {k: float(v) for k, v in scores.items()}, seconds)
     if verbose:
-        shown = [*(f"{name} {value:.4g}" for name, value in fold.scores.items()), fold._cells()[-1]]
-        print(f"{label}, {seconds:.2f} s: {', '.join(filter(None, shown))}", flush=True)
+        parts = [*(f"{name} {value:.4g}" for name, value in fold.scores.items()), fold.cells()[-1]]
+        print(f"{label}, {seconds:.2f} s: {', '.join(filter(None, parts))}", flush=True)
     return fold, predictions, model if keep else None
 
 
 @dataclass(frozen=True)
 class _Selection:
-    """What selects inside: a parameter to set in each outer fold, if any, and what it is made of."""
+    """The selection in each outer fold: its description, and the parameter of the estimator that holds the inner folds."""
 
     text: str
-    parameter: str | None = None
-    how: Any = None
-    criterion: Criterion | None = None  # the one that is replaced
+    parameter: str | None = None  # None if the estimator is used as it is
+    how: How = 5
+    criterion: Criterion | None = None  # the criterion that the inner folds replace
 
-    def settings(self, estimator: Any, X: Any, y: Any, groups: Any, seed: int | None) -> dict[str, Any]:
-        """Return the parameter set for these training points: splits are made here, in one process and in one order."""
+    def settings(
+        self, estimator: BaseEstimator, X: Points, y: ArrayLike | None, groups: ArrayLike | None, seed: int | None
+    ) -> Params:
+        """Return the parameter with the inner folds of these training points.
+
+        Folds are made in the main process and in the order of the outer folds, so that they do not depend on `n_jobs`.
+        """
         if self.parameter is None:
             return {}
         splits = splits_by("inner", splitter_for("inner", self.how, estimator, y, groups, seed), X, y, groups)
@@ -289,9 +323,9 @@ class _Selection:
         return {self.parameter: GroupsOut(labels, log_density=self.criterion.larger_is_better)}
 
 
-def _selection(estimator: Any, inner: Any, grouped: bool) -> _Selection:
-    """Return what selects: of all searches and criteria that the estimator has, the outermost."""
-    all_params = estimator.get_params()
+def _selection(estimator: BaseEstimator, inner: Inner, grouped: bool) -> _Selection:
+    """Return the selection by the outermost of all searches and criteria that are parameters of the estimator."""
+    all_params: Params = estimator.get_params()
     found = [key for key in all_params if _selects(key, estimator, all_params)]
     found = [key for key in found if key.count("__") == min(other.count("__") for other in found)]
     has_criterion = len(found) == 1 and found[0].endswith("criterion")
@@ -307,33 +341,34 @@ def _selection(estimator: Any, inner: Any, grouped: bool) -> _Selection:
     if isinstance(estimator, GridSearchCV):
         name = f"{name} of {len(ParameterGrid(estimator.param_grid))} candidates"
     if inner is None:
-        shown = {key: "loo" if all_params[key] is None and key.endswith("criterion") else all_params[key] for key in found}
-        text = ", ".join([name, *(f"{key}={_short(value)}" for key, value in shown.items())])
+        values = {key: "loo" if all_params[key] is None and key.endswith("criterion") else all_params[key] for key in found}
+        text = ", ".join([name, *(f"{key}={_short(value)}" for key, value in values.items())])
         if not grouped or has_criterion or len(found) != 1:
             return _Selection(text)
-        own = all_params[found[0]]  # of a search, which would not hear of groups
-        return _Selection(text, found[0], 5 if own is None else own)
+        cv = all_params[found[0]]  # of a search, which does not get the groups: so its folds are made here
+        return _Selection(text, found[0], 5 if cv is None else cv)
     if len(found) != 1:
-        what = (
+        problem = (
             f"{' and '.join(found)}, more than one"
             if found
             else "no search and no criterion of ours, and there is no param_grid"
         )
-        raise ValueError(f"inner: expected None, got {inner!r}: to be replaced, {type(estimator).__name__} has {what}")
+        raise ValueError(f"inner: expected None, got {inner!r}: to be replaced, {type(estimator).__name__} has {problem}")
     folds = f"{inner} folds" if isinstance(inner, Integral) else str(inner)
     if has_criterion:
-        own = all_params[found[0]]
-        is_rule = own is None or (isinstance(own, str) and own not in CRITERIA)  # of squared errors, or of nothing of the kind
-        return _Selection(f"{name}, closed form, {folds}", found[0], inner, criterion_named("loo" if is_rule else own, {}))
+        criterion = all_params[found[0]]
+        if criterion is None or (isinstance(criterion, str) and criterion not in CRITERIA):  # the name of a rule for a path
+            criterion = "loo"
+        return _Selection(f"{name}, closed form, {folds}", found[0], inner, criterion_named(criterion, {}))
     return _Selection(f"{name}, {folds}", found[0], inner)
 
 
-def _selects(key: str, estimator: Any, params: dict[str, Any]) -> bool:
-    """Tell whether a parameter is the `cv` of a search, or a criterion of ours: trees have others of that name."""
+def _selects(key: str, estimator: BaseEstimator, params: Params) -> bool:
+    """Tell whether a parameter is the `cv` of a search, or a criterion of kernsel and not one of a decision tree."""
     owner, _, last = key.rpartition("__")
     value = params[key]
     if last == "criterion":
-        if value is None:  # the default of ours, if there is something to choose
+        if value is None:  # a default, which matters if there is an alpha to choose
             alpha = params.get(f"{owner}__alpha" if owner else "alpha")
             return isinstance(alpha, str) and alpha == "auto"
         named = isinstance(value, str) and value in CRITERIA + RULES
@@ -341,11 +376,13 @@ def _selects(key: str, estimator: Any, params: dict[str, Any]) -> bool:
     return last == "cv" and _is_search(params[owner] if owner else estimator)
 
 
-def _is_search(estimator: Any) -> bool:
+def _is_search(estimator: object) -> TypeGuard[HasParams]:
+    """Tell whether an estimator is a search, by the names of its parameters."""
     return hasattr(estimator, "get_params") and {"cv", "refit", "scoring"} <= estimator.get_params(deep=False).keys()
 
 
-def _search(estimator: Any, param_grid: Any, scorer: Callable[..., Any] | None) -> GridSearchCV:
+def _search(estimator: BaseEstimator, param_grid: Grid | Sequence[Grid], scorer: Scorer | None) -> GridSearchCV:
+    """Return a grid search; raise if the estimator does not take the parameters of the grid."""
     if _is_search(estimator):
         raise ValueError(f"param_grid: expected none, since {type(estimator).__name__} is a search with its own")
     try:
@@ -356,7 +393,7 @@ def _search(estimator: Any, param_grid: Any, scorer: Callable[..., Any] | None) 
     return GridSearchCV(estimator, param_grid, scoring=scorer)
 
 
-def _require_estimator(estimator: Any) -> None:
+def _require_estimator(estimator: BaseEstimator) -> None:
     if isclass(estimator):
         raise TypeError(f"estimator: expected an object, got the class {estimator.__name__}; write {estimator.__name__}()")
     for method in ("fit", "get_params", "set_params"):
@@ -366,7 +403,8 @@ def _require_estimator(estimator: Any) -> None:
         raise ValueError("estimator: expected a search with refit=True, which fits what it selects, got refit=False")
 
 
-def _scorers(estimator: Any, scoring: Any) -> Scorers:
+def _scorers(estimator: BaseEstimator, scoring: object) -> Scorers:
+    """Return the scorers by name; raise if `scoring` does not stand for any."""
     if scoring is None and not hasattr(estimator, "score"):
         raise TypeError(f"scoring: expected one, since {type(estimator).__name__} has no method score, got None")
     if scoring is None or isinstance(scoring, str) or callable(scoring):
@@ -375,19 +413,19 @@ def _scorers(estimator: Any, scoring: Any) -> Scorers:
         scoring = {name: name for name in scoring}
     if not isinstance(scoring, Mapping) or not scoring:
         raise TypeError(f"scoring: expected a name, a function, a list of names, a dict of these or None, got {scoring!r}")
-    known = get_scorer_names()
+    names = get_scorer_names()
     for one in scoring.values():
-        if not (one is None or callable(one) or one in known):
-            near = get_close_matches(str(one), known, 1, 0.5)
-            hint = f"did you mean {near[0]!r}?" if near else "see sklearn.metrics.get_scorer_names()"
+        if not (one is None or callable(one) or one in names):
+            matches = get_close_matches(str(one), names, 1, 0.5)
+            hint = f"did you mean {matches[0]!r}?" if matches else "see sklearn.metrics.get_scorer_names()"
             raise ValueError(f"scoring: expected the name of a scorer or a function, got {one!r}; {hint}")
     return {str(name): check_scoring(estimator, scoring=one) for name, one in scoring.items()}
 
 
 def _routed(
-    estimator: Any, scorers: Scorers, splitter: Any, params: dict[str, Any], n: int
-) -> tuple[dict[str, Any], dict[str, dict[str, Any]], dict[str, Any]]:
-    """Return what of the parameters goes to fit, to each scorer, and to the splitter."""
+    estimator: BaseEstimator, scorers: Scorers, splitter: BaseCrossValidator, params: Params, n: int
+) -> tuple[Params, Mapping[str, Params], Params]:
+    """Return the parameters for `fit`, for each scorer, and for the splitter."""
     for name, value in params.items():
         if name.endswith("sample_weight") and np.ndim(value) and len(value) != n:
             raise ValueError(f"params: expected one {name} for each of {n} points, got {len(value)}")
@@ -404,10 +442,11 @@ def _routed(
     return dict(routed["estimator"].fit), to_score, dict(routed["splitter"].split)
 
 
-def _require_fit_takes(estimator: Any, params: dict[str, Any]) -> None:
+def _require_fit_takes(estimator: BaseEstimator, params: Params) -> None:
+    """Raise unless `fit` of the estimator, or of the one that it wraps, takes arguments of these names."""
     takes = signature(estimator.fit).parameters
     if any(parameter.kind is Parameter.VAR_KEYWORD for parameter in takes.values()):
-        for part in ("estimator", "regressor"):  # which they pass on to
+        for part in ("estimator", "regressor"):  # to which a meta-estimator passes them
             if hasattr(getattr(estimator, part, None), "fit"):
                 _require_fit_takes(getattr(estimator, part), params)
         return
@@ -416,17 +455,17 @@ def _require_fit_takes(estimator: Any, params: dict[str, Any]) -> None:
             raise TypeError(f"params: {type(estimator).__name__}.fit has no argument {name!r}; it has {', '.join(takes)}")
 
 
-def _layers(estimator: Any) -> Iterator[Any]:
-    """Yield a fitted estimator, and what it wraps."""
+def _layers(estimator: BaseEstimator | None) -> Iterator[BaseEstimator]:
+    """Yield a fitted estimator, and the estimators that it wraps, from the outermost to the innermost."""
     while estimator is not None:
         yield estimator
         steps = getattr(estimator, "steps", None)
         estimator = steps[-1][1] if steps else getattr(estimator, "regressor_", None)
 
 
-def _chosen(model: Any, n: int) -> tuple[dict[str, Any], float]:
-    """Return what the fit chose, and by which value."""
-    chosen: dict[str, Any] = {}
+def _chosen(model: BaseEstimator, n: int) -> tuple[dict[str, object], float]:
+    """Return the hyperparameters that a fit to n points selected, and their inner score."""
+    chosen: dict[str, object] = {}
     value = float("nan")
     for layer in _layers(model):
         values = [number for name in VALUES if (number := _number(getattr(layer, name, None))) is not None]
@@ -439,17 +478,21 @@ def _chosen(model: Any, n: int) -> tuple[dict[str, Any], float]:
                 chosen[name] = str(one)
             elif (number := _number(one)) is not None:
                 chosen[name] = number
-            elif isinstance(one, np.ndarray) and one.ndim == 1 and len(one) != n:  # n: of the points, not chosen
+            elif (
+                isinstance(one, np.ndarray) and one.ndim == 1 and len(one) != n
+            ):  # n numbers would be given, one for each point
                 chosen[name] = one.tolist()
     return chosen, value
 
 
-def _number(value: Any) -> float | None:
-    is_number = (isinstance(value, Real) and not isinstance(value, bool)) or (isinstance(value, np.ndarray) and value.ndim == 0)
-    return float(value) if is_number else None
+def _number(value: object) -> float | None:
+    """Return a number or an array of no dimensions as a float, and None for anything else."""
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        return float(value)
+    return float(value) if isinstance(value, Real) and not isinstance(value, bool) else None
 
 
-def _short(value: Any) -> str:
+def _short(value: object) -> str:
     if isinstance(value, list):
         return f"[{', '.join(map(_short, value))}]"
     return f"{value:.3g}" if isinstance(value, float) else str(value)

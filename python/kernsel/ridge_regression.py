@@ -1,15 +1,15 @@
-"""Ridge regression on features: a linear model whose regularization is chosen along its whole path."""
+"""Ridge regression on features: a linear model whose regularization is chosen along its regularization path."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from math import isfinite
 from numbers import Real
-from typing import Any, Literal, Self
+from typing import Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import issparse
+from scipy.sparse import sparray, spmatrix
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin, clone
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import (
@@ -20,6 +20,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from kernsel.annotations import Matrix, Vector
 from kernsel.errors import NotPositiveDefiniteError
 from kernsel.factor import cholesky
 from kernsel.least_squares import solved
@@ -28,9 +29,7 @@ from kernsel.weights import point_weights
 
 __all__ = ["RidgeRegression"]
 
-Vector = NDArray[np.float64]
-
-# Below this part of |Phi|^2, Cholesky factors of Phi'Phi and Phi Phi' have lost more than half of the digits.
+# For alpha below this multiple of |Phi|^2, Cholesky factors of Phi'Phi and Phi Phi' lose more than half of the digits.
 LEAST_ALPHA = 1e-8
 
 
@@ -41,15 +40,15 @@ class RidgeRegression(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type:
 
         sum_i w_i (y_i - b - phi(x_i)'theta)^2 + alpha |theta|^2
 
-    Leave-one-out residuals, leverages and degrees of freedom come along, without refitting. n points and p features cost
-    O(n p min(n, p)) operations. What depends on the features is done with their weighted means taken out, so that moving a
-    feature changes nothing. Everything is in double precision.
+    Leave-one-out residuals, leverages and degrees of freedom are computed without refitting. n points and p features cost
+    O(n p min(n, p)) operations. With an intercept, features are centred first, so that adding a constant to a feature changes
+    nothing. Everything is in double precision.
 
     Parameters
     ----------
     features : transformer, optional
-        Makes the features, such as those of :mod:`kernsel.features`; a clone of it is fitted in `fit`, with weights if it takes
-        any, and is given X as it comes, a table as a table. None takes the columns of X themselves.
+        Makes the features, as those of :mod:`kernsel.features` do; a clone of it is fitted in `fit`, with weights if it takes
+        any, and gets X unchanged, also if X is a table. With None, the features are the columns of X.
     alpha : float, array-like of shape (n_targets,) or "auto"
         The regularization, not negative; one for all targets, or one for each. 0 is least squares, with the smallest |theta| if
         there are many solutions. "auto" chooses it by `criterion`.
@@ -59,16 +58,16 @@ class RidgeRegression(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type:
         "quasi-optimality". Only used if alpha is "auto". Likelihoods are taken with the best scale of features and noise
         together.
     alphas : array-like of shape (l,), optional
-        Where the search begins; it goes on between and beyond these. By default 200 values, over 14 decades.
+        The grid on which the search starts; it continues between and beyond these. By default 200 values, over 14 decades.
     alpha_per_target : bool
         With "auto", choose one alpha for each target instead of one for all. The decomposition is shared.
     fit_intercept : bool
-        The intercept is not penalized.
+        Whether there is an intercept, which is not penalized.
     solver : {"auto", "primal", "dual", "svd"}
         "primal" factorizes Phi'W Phi + alpha I, (p, p); "dual" factorizes Phi Phi' + alpha W^-1, (n, n); "svd" uses the
         singular values of W^1/2 Phi, slower, and accurate for any alpha. "auto" is the smaller matrix, and "svd" where alpha is
-        below 1e-8 of the sum of squares of W^1/2 Phi. All find the same, to rounding. Whatever is asked for, "svd" takes over
-        where alpha is 0, or a matrix cannot be factorized.
+        below 1e-8 of the sum of squares of W^1/2 Phi. All give the same result, to rounding. "svd" is used in any case where
+        alpha is 0, or a matrix cannot be factorized.
     sigma : float, optional
         The standard deviation of the noise (of a point of weight one), which the criteria "sure" and "discrepancy" need.
 
@@ -80,18 +79,18 @@ class RidgeRegression(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type:
     alpha_ : float or ndarray of shape (n_targets,)
         An array if there was one for each target, given or chosen.
     leverage_ : ndarray of shape (n,) or (n, n_targets)
-        How much of y_i goes into its own fitted value; with n_targets columns if `alpha_` is an array. 0 at weight zero.
+        The derivative of each fitted value in its own target; with n_targets columns if `alpha_` is an array. 0 at weight zero.
     loo_residuals_ : ndarray of shape (n,) or (n, n_targets)
-        y_i minus what the model predicts for it that is fitted to all others, with the same alpha and the same features (which
-        are not refitted). nan if there are no others.
+        y_i minus its prediction by the model that is fitted to all other points, with the same alpha and the same features
+        (which are not refitted). nan for a single point.
     effective_dof_ : float or ndarray of shape (n_targets,)
         The sum of the leverages.
     solver_ : {"primal", "dual", "svd"}
-        The one that was used.
+        The solver that was used.
     dual_coef_ : ndarray of shape (n,) or (n, n_targets)
         With "dual": theta = Phi' dual_coef_.
     features_ : transformer
-        The fitted features, if there are any.
+        The fitted transformer, if there is one.
     path_ : RegularizationPath, or list of n_targets of them with `alpha_per_target`
         If alpha is "auto": all criteria for all alphas.
     best_score_ : float or ndarray of shape (n_targets,)
@@ -102,8 +101,8 @@ class RidgeRegression(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type:
 
     Notes
     -----
-    For a given alpha, a whole weight is as good as so many copies of the point, if the features (should they depend on the
-    points) take weights, too. The criteria differ there: to leave out a point is not to leave out one of its copies.
+    For a given alpha, a point with an integer weight is equivalent to as many copies of it, if features that depend on the
+    points take weights, too. The criteria are not equivalent: leaving out a point differs from leaving out one of its copies.
 
     Examples
     --------
@@ -120,7 +119,7 @@ class RidgeRegression(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type:
 
     def __init__(
         self,
-        features: Any = None,
+        features: BaseEstimator | None = None,
         *,
         alpha: float | ArrayLike | Literal["auto"] = "auto",
         criterion: str = "loo",
@@ -140,14 +139,14 @@ class RidgeRegression(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type:
         self.sigma = sigma
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | float | None = None) -> Self:
-        """Fit the features, then choose alpha if that is "auto", then solve.
+        """Fit the features, choose alpha if it is "auto", and compute the coefficients.
 
         Parameters
         ----------
         X : array-like of shape (n, d)
         y : array-like of shape (n,) or (n, n_targets)
         sample_weight : float or array-like of shape (n,), optional
-            Not negative. A weight of zero leaves the point out.
+            Not negative. A point of weight zero is left out.
 
         Returns
         -------
@@ -156,27 +155,27 @@ class RidgeRegression(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type:
         self._check_parameters()
         X, y = self._checked(X, y)
         weights = point_weights(sample_weight, y)
-        used = np.ones(len(y), dtype=bool) if weights is None else weights > 0
-        Phi = self._fitted_features(X, y, weights, used)
+        positive = np.ones(len(y), dtype=bool) if weights is None else weights > 0
+        Phi = self._fitted_features(X, y, weights, positive)
         targets = y.reshape(len(y), -1)
-        w = np.ones(len(y)) if weights is None else weights[used]
-        centred, mean = _centred(Phi[used], w if self.fit_intercept else None)
-        rest, center = _centred(targets[used], w if self.fit_intercept else None)
-        alphas = self._alphas(centred, rest, None if weights is None else w)
+        w = np.ones(len(y)) if weights is None else weights[positive]
+        centred, mean = _centred(Phi[positive], w if self.fit_intercept else None)
+        centred_targets, mean_target = _centred(targets[positive], w if self.fit_intercept else None)
+        alphas = self._alphas(centred, centred_targets, None if weights is None else w)
 
         root = np.sqrt(w)[:, None]
-        free = root / np.linalg.norm(root) if self.fit_intercept else np.zeros((len(root), 0))
-        self.solver_, fits = _solve(centred * root, rest * root, alphas, free, self.solver)
+        trend = root / np.linalg.norm(root) if self.fit_intercept else np.zeros((len(root), 0))
+        self.solver_, fits = _solve(centred * root, centred_targets * root, alphas, trend, self.solver)
         theta = np.column_stack([fit.coef for fit in fits])
-        intercept = center - mean @ theta
-        left_out = targets - Phi @ theta - intercept  # at weight zero, all are left out already
-        left_out[used] = np.column_stack([fit.left_out for fit in fits]) / root
+        intercept = mean_target - mean @ theta
+        left_out = targets - Phi @ theta - intercept  # right for points of weight zero, which are not in the fit
+        left_out[positive] = np.column_stack([fit.left_out for fit in fits]) / root
         leverage = np.zeros(targets.shape)
-        leverage[used] = np.column_stack([np.repeat(fit.leverage[:, None], fit.coef.shape[1], axis=1) for fit in fits])
+        leverage[positive] = np.column_stack([np.repeat(fit.leverage[:, None], fit.coef.shape[1], axis=1) for fit in fits])
         self.__dict__.pop("dual_coef_", None)
         if self.solver_ == "dual":
             dual = np.zeros(targets.shape)
-            dual[used] = np.column_stack([fit.dual for fit in fits if fit.dual is not None]) * root
+            dual[positive] = np.column_stack([fit.dual for fit in fits if fit.dual is not None]) * root
             self.dual_coef_ = dual.reshape(y.shape)
 
         self.coef_ = theta.T if y.ndim == 2 else theta[:, 0]
@@ -203,7 +202,7 @@ class RidgeRegression(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type:
         if self.features is None:
             Phi = np.asarray(validate_data(self, X, dtype=np.float64, reset=False))
         else:
-            Phi = _dense(self.features_.transform(X))  # says best what is wrong with X
+            Phi = _dense(self.features_.transform(X))  # before validate_data, because its errors about X say more
             validate_data(self, X, reset=False, skip_check_array=True)
         return np.asarray(Phi @ self.coef_.T + self.intercept_)
 
@@ -226,8 +225,8 @@ class RidgeRegression(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type:
     def _automatic(self) -> bool:
         return isinstance(self.alpha, str) and self.alpha == "auto"
 
-    def _checked(self, X: Any, y: Any) -> tuple[Any, Vector]:
-        """Return points, checked if they are the features themselves, and targets."""
+    def _checked(self, X: ArrayLike, y: ArrayLike) -> tuple[ArrayLike, Vector]:
+        """Return the points, checked if they are the features, and the targets."""
         _refuse_sparse("X", X)
         if self.features is None:
             X, y = validate_data(self, X, y, dtype=np.float64, multi_output=True, y_numeric=True)
@@ -237,25 +236,26 @@ class RidgeRegression(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type:
             check_consistent_length(X, y)
         return X, np.asarray(y, dtype=np.float64)
 
-    def _fitted_features(self, X: Any, y: Vector, weights: Vector | None, used: NDArray[np.bool_]) -> Vector:
-        """Return the features of all points, fitted to those that count."""
+    def _fitted_features(self, X: ArrayLike, y: Vector, weights: Vector | None, positive: NDArray[np.bool_]) -> Matrix:
+        """Return the features of all points, by a transformer that is fitted to the points of positive weight."""
         if self.features is None:
             return np.asarray(X)
         self.features_ = clone(self.features)
         options = (
-            {"sample_weight": weights[used]}
+            {"sample_weight": weights[positive]}
             if weights is not None and has_fit_parameter(self.features_, "sample_weight")
             else {}
         )
-        if used.all():
+        if positive.all():
             return _dense(self.features_.fit_transform(X, y, **options))
-        fitted = _dense(self.features_.fit_transform(_safe_indexing(X, np.flatnonzero(used)), y[used], **options))
-        Phi = np.empty((len(used), fitted.shape[1]))
-        Phi[used], Phi[~used] = fitted, _dense(self.features_.transform(_safe_indexing(X, np.flatnonzero(~used))))
+        fitted = _dense(self.features_.fit_transform(_safe_indexing(X, np.flatnonzero(positive)), y[positive], **options))
+        Phi = np.empty((len(positive), fitted.shape[1]))
+        Phi[positive] = fitted
+        Phi[~positive] = _dense(self.features_.transform(_safe_indexing(X, np.flatnonzero(~positive))))
         return Phi
 
-    def _alphas(self, Phi: Vector, y: Vector, weights: Vector | None) -> Vector:
-        """Return one regularization for each target; set `alpha_`, and what comes with a choice."""
+    def _alphas(self, Phi: Matrix, y: Matrix, weights: Vector | None) -> Vector:
+        """Return one alpha for each target; set `alpha_`, and if it is chosen `path_` and `best_score_`."""
         count = y.shape[1]
         for name in ("path_", "best_score_"):
             self.__dict__.pop(name, None)
@@ -271,7 +271,8 @@ class RidgeRegression(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type:
         self.alpha_ = float(alphas.flat[0]) if alphas.size == 1 else alphas
         return np.broadcast_to(alphas, (count,))
 
-    def _chosen(self, Phi: Vector, y: Vector, weights: Vector | None) -> Vector:
+    def _chosen(self, Phi: Matrix, y: Matrix, weights: Vector | None) -> Vector:
+        """Return the alphas that the criterion chooses, one for each target."""
         n, count = y.shape
         if n < 2:
             raise ValueError(f'alpha: "auto" needs at least two points of positive weight, got n_samples = {n}')
@@ -293,12 +294,12 @@ class RidgeRegression(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type:
         return np.broadcast_to(alphas, (count,))
 
 
-def _centred(values: Vector, weights: Vector | None) -> tuple[Vector, Vector]:
-    """Return columns without their weighted means, and the means; without weights, the columns as they are, and zeros."""
+def _centred(values: Matrix, weights: Vector | None) -> tuple[Matrix, Vector]:
+    """Return columns less their weighted means, and the means; if weights are None, the columns unchanged, and zeros."""
     mean = np.zeros(values.shape[1])
     if weights is None:
         return values, mean
-    for _ in range(2):  # once more for the rounding of large means, which would look like a direction of its own
+    for _ in range(2):  # the second time removes the rounding error of large means, which would act like another feature
         change = np.average(values, axis=0, weights=weights)
         values, mean = values - change, mean + change
     return values, mean
@@ -308,16 +309,16 @@ def _centred(values: Vector, weights: Vector | None) -> tuple[Vector, Vector]:
 class _Fit:
     """A solution for some targets: coefficients (p, m), leave-one-out residuals (n, m), leverages (n,), dual coefficients."""
 
-    coef: Vector
-    left_out: Vector
+    coef: Matrix
+    left_out: Matrix
     leverage: Vector
-    dual: Vector | None = None
+    dual: Matrix | None = None
 
 
-def _solve(A: Vector, b: Vector, alphas: Vector, free: Vector, solver: str) -> tuple[str, list[_Fit]]:
-    """Minimize |A x - b|^2 + alpha |x|^2, with alpha for each column of b; return the solver, and one fit for each column.
+def _solve(A: Matrix, b: Matrix, alphas: Vector, trend: Matrix, solver: str) -> tuple[str, list[_Fit]]:
+    """Minimize |A x - b|^2 + alpha |x|^2, with an alpha for each column of b; return the solver, and the fits.
 
-    Columns of `free` are orthonormal, orthogonal to A and b, and fitted exactly: those of the intercept.
+    The columns of `trend`, one for the intercept or none, are orthonormal, orthogonal to A and b, and not penalized.
     """
     if solver == "auto":
         smaller = "primal" if A.shape[1] <= A.shape[0] else "dual"
@@ -325,67 +326,69 @@ def _solve(A: Vector, b: Vector, alphas: Vector, free: Vector, solver: str) -> t
     if not alphas.all():
         solver = "svd"
     try:
-        return solver, _each(A, b, alphas, free, solver)
-    except NotPositiveDefiniteError:  # to rounding: alpha is too small for this
-        return "svd", _each(A, b, alphas, free, "svd")
+        return solver, _fits(A, b, alphas, trend, solver)
+    except NotPositiveDefiniteError:  # to rounding, because alpha is small
+        return "svd", _fits(A, b, alphas, trend, "svd")
 
 
-def _each(A: Vector, b: Vector, alphas: Vector, free: Vector, solver: str) -> list[_Fit]:
-    """Solve once for each alpha that there is."""
-    by = {"primal": _by_primal, "dual": _by_dual, "svd": _by_svd}[solver]
+def _fits(A: Matrix, b: Matrix, alphas: Vector, trend: Matrix, solver: str) -> list[_Fit]:
+    """Solve once for each distinct alpha; return one fit for all columns of b if they share alpha, or one for each."""
+    solve = {"primal": _by_primal, "dual": _by_dual, "svd": _by_svd}[solver]
     if np.ptp(alphas) == 0:
-        return [by(A, b, float(alphas[0]), free)]
+        return [solve(A, b, float(alphas[0]), trend)]
     fits = {}
     for alpha in np.unique(alphas):
-        mine = np.flatnonzero(alphas == alpha)
-        fit = by(A, b[:, mine], float(alpha), free)
-        for i, k in enumerate(mine.tolist()):
+        columns = np.flatnonzero(alphas == alpha)
+        fit = solve(A, b[:, columns], float(alpha), trend)
+        for i, k in enumerate(columns.tolist()):
             dual = None if fit.dual is None else fit.dual[:, [i]]
             fits[k] = _Fit(fit.coef[:, [i]], fit.left_out[:, [i]], fit.leverage, dual)
     return [fits[k] for k in range(len(alphas))]
 
 
-def _by_primal(A: Vector, b: Vector, alpha: float, free: Vector) -> _Fit:
+def _by_primal(A: Matrix, b: Matrix, alpha: float, trend: Matrix) -> _Fit:
+    """Solve (A'A + alpha I) x = A'b."""
     M = A.T @ A
     M.flat[:: len(M) + 1] += alpha
     factor = cholesky(M)
     coef = factor.solve(A.T @ b)
-    leverage = factor.inverse_quadratic(A.T) + np.sum(free**2, axis=1)
+    leverage = factor.inverse_quadratic(A.T) + np.sum(trend**2, axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
         left_out = (b - A @ coef) / (1 - leverage)[:, None]
     return _Fit(coef, left_out, leverage)
 
 
-def _by_dual(A: Vector, b: Vector, alpha: float, free: Vector) -> _Fit:
-    """Solve (A A' + alpha I) c = b; the leave-one-out residuals are c_i / (M^-1)_ii, exact for the smallest alpha, too.
+def _by_dual(A: Matrix, b: Matrix, alpha: float, trend: Matrix) -> _Fit:
+    """Solve (A A' + alpha I) c = b; the leave-one-out residuals are c_i / (M^-1)_ii, accurate for small alpha, too.
 
-    M is the same without the directions that are free. To leave them out, they are made as large as an average eigenvalue, so
-    that the matrix is no worse for them, and taken out of the inverse.
+    M^-1 is the inverse of A A' + alpha I restricted to vectors orthogonal to the trend H. It is computed as
+    (A A' + alpha I + (s - alpha) H H')^-1 - H H' / s, where s is an average eigenvalue, which keeps the matrix well
+    conditioned.
     """
     K = A @ A.T
     size = float(np.trace(K)) / len(K) + alpha
     K.flat[:: len(K) + 1] += alpha
-    factor = cholesky(K + (size - alpha) * free @ free.T)
+    factor = cholesky(K + (size - alpha) * trend @ trend.T)
     c = factor.solve(b)
-    diagonal = factor.inverse_diagonal() - np.sum(free**2, axis=1) / size
+    diagonal = factor.inverse_diagonal() - np.sum(trend**2, axis=1) / size
     with np.errstate(divide="ignore", invalid="ignore"):
         left_out = c / diagonal[:, None]
     return _Fit(A.T @ c, left_out, 1 - alpha * diagonal, c)
 
 
-def _by_svd(A: Vector, b: Vector, alpha: float, free: Vector) -> _Fit:
-    found = solved(A, b, alpha, free)
-    return _Fit(found.coef, found.residuals, found.leverage)
+def _by_svd(A: Matrix, b: Matrix, alpha: float, trend: Matrix) -> _Fit:
+    solution = solved(A, b, alpha, trend)
+    return _Fit(solution.coef, solution.residuals, solution.leverage)
 
 
-def _refuse_sparse(name: str, matrix: Any) -> None:
-    if issparse(matrix):
+def _refuse_sparse(name: str, matrix: ArrayLike | spmatrix) -> None:
+    if isinstance(matrix, spmatrix | sparray):
         raise TypeError(f"{name}: sparse matrices are not supported, got one of shape {matrix.shape}; use its toarray()")
 
 
-def _dense(Phi: Any) -> Vector:
-    """Return what a transformer made as a matrix of finite numbers."""
-    if issparse(Phi):
+def _dense(Phi: ArrayLike | spmatrix) -> Matrix:
+    """Return the output of a transformer as a matrix of finite numbers; raise if it is sparse."""
+    if isinstance(Phi, spmatrix | sparray):
         raise TypeError(
             f"features: expected a transformer with dense output, got a sparse matrix of shape {Phi.shape}; "
             "many have a parameter sparse_output=False"

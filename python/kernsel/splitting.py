@@ -1,32 +1,44 @@
-"""Folds: from what a user says to indices of points."""
+"""Folds of cross-validation: from the argument of a user to the indices of points."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from numbers import Integral
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import is_classifier
-from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold, check_cv
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, is_classifier
+from sklearn.model_selection import BaseCrossValidator, GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold, check_cv
 from sklearn.utils import _safe_indexing
 
-__all__ = ["Splits", "joined", "number_of_points", "of_rows", "splits_by", "splitter_for", "tests_as_labels"]
+from kernsel.annotations import Indices
+from kernsel.kernels.objects import Points
 
-Splits = list[tuple[NDArray[np.intp], NDArray[np.intp]]]
+__all__ = ["How", "Splits", "joined", "number_of_points", "of_rows", "splits_by", "splitter_for", "tests_as_labels"]
+
+Splits = list[tuple[Indices, Indices]]  # of the training and the test points of each fold
 Argument = Literal["inner", "outer", "folds"]
+# A number of folds, a splitter, or pairs of indices of training and test points.
+How: TypeAlias = int | BaseCrossValidator | Iterable[tuple[Sequence[int], Sequence[int]]]
 
 
 def number_of_points(X: Any) -> int:
-    """Return how many rows an array, a table, a sparse matrix or a list has."""
+    """Return the number of rows of an array, a table, a sparse matrix or a list."""
     return int(X.shape[0]) if hasattr(X, "shape") else len(X)
 
 
-def splitter_for(argument: Argument, how: Any, estimator: Any, y: Any, groups: Any, seed: int | None) -> Any:
-    """Return what has a method `split`: for numbers as scikit-learn would, but no group is torn apart."""
+def splitter_for(
+    argument: Argument,
+    how: object,
+    estimator: BaseEstimator | None,
+    y: ArrayLike | None,
+    groups: ArrayLike | None,
+    seed: int | None,
+) -> BaseCrossValidator:
+    """Return a splitter; for a number of folds that of scikit-learn, or one that keeps groups whole if there are any."""
     if isinstance(how, Integral) and not isinstance(how, bool):
-        if how < 2:
+        if int(how) < 2:
             raise ValueError(f"{argument}: expected two folds at least, got {how}")
         stratified = isinstance(check_cv(int(how), y, classifier=is_classifier(estimator)), StratifiedKFold)
         if groups is None:
@@ -38,14 +50,21 @@ def splitter_for(argument: Argument, how: Any, estimator: Any, y: Any, groups: A
         return how
     if argument == "outer" and isinstance(how, Iterable) and not isinstance(how, str):
         return check_cv(how)
-    also = {"outer": " or pairs of indices", "inner": "; pairs of indices would not fit every outer fold", "folds": ""}[
+    alternatives = {"outer": " or pairs of indices", "inner": "; pairs of indices would not fit every outer fold", "folds": ""}[
         argument
     ]
-    raise TypeError(f"{argument}: expected a number of folds, a splitter{also}, got {how!r}")
+    raise TypeError(f"{argument}: expected a number of folds, a splitter{alternatives}, got {how!r}")
 
 
-def splits_by(argument: Argument, splitter: Any, X: Any, y: Any, groups: Any, **metadata: Any) -> Splits:
-    """Return all pairs of indices, checked: in no fold is a point learned and left out."""
+def splits_by(
+    argument: Argument,
+    splitter: BaseCrossValidator,
+    X: Points,
+    y: ArrayLike | None,
+    groups: ArrayLike | None,
+    **metadata: object,
+) -> Splits:
+    """Return the indices of training and test points of each fold; raise if a fold has a point in both."""
     where = argument if argument != "inner" else f"inner: in the {number_of_points(X)} training points of an outer fold"
     if groups is not None:
         metadata = metadata | {"groups": groups}
@@ -58,21 +77,22 @@ def splits_by(argument: Argument, splitter: Any, X: Any, y: Any, groups: Any, **
     for i, (train, test) in enumerate(splits, 1):
         if not len(train) or not len(test):
             raise ValueError(f"{where}: fold {i} has {len(train)} points to learn from and leaves {len(test)} out")
-        used, n = np.concatenate([train, test]), number_of_points(X)
-        if used.min() < 0 or used.max() >= n:
-            raise ValueError(f"{where}: fold {i} has indices from {used.min()} to {used.max()}, expected 0 to {n - 1}")
-        if len(both := np.intersect1d(train, test)):
-            raise ValueError(f"{where}: fold {i} learns from points that it leaves out, {both[:5].tolist()}")
+        indices, n = np.concatenate([train, test]), number_of_points(X)
+        if indices.min() < 0 or indices.max() >= n:
+            raise ValueError(f"{where}: fold {i} has indices from {indices.min()} to {indices.max()}, expected 0 to {n - 1}")
+        if len(common := np.intersect1d(train, test)):
+            raise ValueError(f"{where}: fold {i} learns from points that it leaves out, {common[:5].tolist()}")
     return splits
 
 
-def _indices(part: Any) -> NDArray[np.intp]:
-    part = np.asarray(part)
-    return np.flatnonzero(part) if part.dtype == bool else part.astype(np.intp)
+def _indices(part: ArrayLike) -> Indices:
+    """Return indices, also for a mask."""
+    array = np.asarray(part)
+    return np.flatnonzero(array) if array.dtype == bool else array.astype(np.intp)
 
 
-def tests_as_labels(splits: Splits, n: int) -> NDArray[np.intp] | None:
-    """Return the number of the fold that leaves each point out; None unless each point is left out once."""
+def tests_as_labels(splits: Splits, n: int) -> Indices | None:
+    """Return for each point the fold that leaves it out; None unless each point is left out once."""
     left_out = np.concatenate([test for _, test in splits])
     if not np.array_equal(np.sort(left_out), np.arange(n)):
         return None
@@ -81,19 +101,19 @@ def tests_as_labels(splits: Splits, n: int) -> NDArray[np.intp] | None:
     return labels
 
 
-def joined(splits: Splits, parts: list[Any], n: int) -> NDArray[Any] | None:
-    """Return what was computed of the points left out, in the order of the points; None unless each is left out once."""
+def joined(splits: Splits, parts: Sequence[ArrayLike | None], n: int) -> NDArray[np.generic] | None:
+    """Join the values at the test points of all folds, in the order of the points; None unless each is left out once."""
     if tests_as_labels(splits, n) is None or any(part is None for part in parts):
         return None
     values = np.concatenate([np.asarray(part) for part in parts])
     return values[np.argsort(np.concatenate([test for _, test in splits]))]
 
 
-def of_rows(params: dict[str, Any], chosen: NDArray[np.intp], n: int) -> dict[str, Any]:
-    """Return parameters with, of those that have an entry for each of n points, the entries of some."""
+def of_rows(params: Mapping[str, object], rows: Indices, n: int) -> dict[str, object]:
+    """Return parameters, with the entries of some points of those that have an entry for each of n points."""
 
-    def is_per_point(value: Any) -> bool:
+    def is_per_point(value: object) -> bool:
         shape = getattr(value, "shape", None)
         return isinstance(value, list | tuple) and len(value) == n if shape is None else len(shape) > 0 and shape[0] == n
 
-    return {name: _safe_indexing(value, chosen) if is_per_point(value) else value for name, value in params.items()}
+    return {name: _safe_indexing(value, rows) if is_per_point(value) else value for name, value in params.items()}

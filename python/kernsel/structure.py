@@ -1,15 +1,15 @@
-"""Kernels as structures: what they say in words, and how they grow."""
+"""The structure search: sums of products of kernels, the steps from one structure to larger ones, and their descriptions."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import product
 from math import sqrt
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
+from kernsel.annotations import Matrix, Vector
 from kernsel.kernels import (
     RBF,
     Columns,
@@ -31,50 +31,52 @@ from kernsel.kernels.object_kernel import ObjectKernel
 
 __all__ = ["describe", "hidden_period", "larger_structures", "numbers_found", "simplest_structures", "terms_of"]
 
-_MOST_COLUMNS = 8  # beyond which parts of single columns are too many to try
+_MOST_COLUMNS = 8  # with more, kernels of single columns are not tried, because there are too many
 _LARGEST = 5  # kernels in a structure
-_OF_PATTERNS = (0.05, 2.0)  # the length scales of periodic kernels
-_FAR = 10.0  # times the range of a column: a length scale that says "hardly"
-_NEGLIGIBLE = 1e-3  # of the largest part or the noise
+_OF_PATTERNS = (0.05, 2.0)  # bounds of the length scales of periodic kernels
+_FAR = 10.0  # times the range of a column: beyond, a length scale means that the function hardly depends on it
+_NEGLIGIBLE = 1e-3  # the size of a term that is not described, relative to the largest term or the noise
 
 Term = list[Kernel]  # a product, without its amplitude
 
 
 def _parts(columns: int, period: float | None) -> list[Kernel]:
-    """Return the single kernels that structures are made of: smooth, periodic, a trend, of many scales."""
-    whole: list[Kernel] = [RBF("auto"), Linear("auto"), RationalQuadratic("auto")]
+    """Return the kernels that structures combine: smooth, linear, of many scales, and periodic for one column."""
+    kernels: list[Kernel] = [RBF("auto"), Linear("auto"), RationalQuadratic("auto")]
     if columns == 1:
-        # A longer length scale is one of a pattern and, mostly, of a constant: the product with another kernel is then that.
-        whole.append(ExpSineSquared("auto", "auto", _OF_PATTERNS))
+        # A periodic kernel with a longer length scale is mostly a constant, and so its product with another is mostly the
+        # other.
+        kernels.append(ExpSineSquared("auto", "auto", _OF_PATTERNS))
         if period is not None:
-            whole.append(ExpSineSquared("auto", period, _OF_PATTERNS, (period / 3, 3 * period)))
-        return whole
+            kernels.append(ExpSineSquared("auto", period, _OF_PATTERNS, (period / 3, 3 * period)))
+        return kernels
     if columns > _MOST_COLUMNS:
-        return whole
-    single = [[RBF("auto").on([k]), Linear("auto").on([k])] for k in range(columns)]
-    return whole + [kernel for pair in single for kernel in pair]
+        return kernels
+    for k in range(columns):
+        kernels += [RBF("auto").on([k]), Linear("auto").on([k])]
+    return kernels
 
 
-def hidden_period(X: NDArray[np.float64], y: NDArray[np.float64]) -> float | None:
-    """Return the period that shows once a curve is taken out of y, if it is not the one that shows anyway; of one column."""
+def hidden_period(X: Matrix, y: Matrix) -> float | None:
+    """Return the period of the residuals of a polynomial of degree 5 in one column; None if y itself has the same period."""
     n = len(X)
     if X.shape[1] != 1 or n < 20 or not np.ptp(X):
         return None
     targets = y.reshape(n, -1)[:, 0]
     x = 2 * (X[:, 0] - X[:, 0].min()) / np.ptp(X) - 1
     basis = np.polynomial.legendre.legvander(x, 5)
-    rest = targets - basis @ np.linalg.lstsq(basis, targets, rcond=None)[0]
-    plain, hidden = (float(np.ravel(Data(X, values).proposal("period").start)[0]) for values in (targets, rest))
-    return None if abs(np.log(hidden / plain)) < 0.1 else hidden
+    residuals = targets - basis @ np.linalg.lstsq(basis, targets, rcond=None)[0]
+    visible, hidden = (float(np.ravel(Data(X, values).proposal("period").start)[0]) for values in (targets, residuals))
+    return None if abs(np.log(hidden / visible)) < 0.1 else hidden
 
 
 def simplest_structures(columns: int, period: float | None = None) -> list[Kernel]:
-    """Return where a search begins: with nothing but noise, and with single kernels."""
+    """Return the structures with which a search starts: noise alone, and single kernels."""
     return [_total([]), *(_total([[part]]) for part in _parts(columns, period))]
 
 
 def larger_structures(kernel: Kernel, columns: int, period: float | None = None) -> list[Kernel]:
-    """Return what a structure may become: with a term less, one part exchanged, a term more, or a factor more."""
+    """Return the neighbours of a structure: with a term removed, a kernel exchanged, a term added, or a factor added."""
     terms = _terms(kernel)
     parts = _parts(columns, period)
     grown: list[list[Term]] = []
@@ -85,7 +87,7 @@ def larger_structures(kernel: Kernel, columns: int, period: float | None = None)
             grown.append([*terms[:i], [*term[:j], part, *term[j + 1 :]], *terms[i + 1 :]])
     if sum(len(term) for term in terms) < _LARGEST:
         grown += [[*terms, [part]] for part in parts]
-        # A pattern that changes is seldom a step away by way of a pattern that does not.
+        # A changing periodic pattern is added in one step, because a strictly periodic one is often no improvement.
         grown += [[*terms, [part, RBF("auto")]] for part in parts if isinstance(part, ExpSineSquared)]
         for i, part in product(range(len(terms)), parts):
             grown.append([*terms[:i], [*terms[i], part], *terms[i + 1 :]])
@@ -93,76 +95,76 @@ def larger_structures(kernel: Kernel, columns: int, period: float | None = None)
 
 
 def _is_sensible(terms: list[Term]) -> bool:
-    """Tell whether no kernel of a structure is made superfluous by another: RBF * RBF is RBF, Linear + Linear is Linear."""
+    """Tell whether no kernel of a structure is redundant, as in RBF * RBF, which is an RBF, or Linear + Linear."""
     for term in terms:
         for kind in (RBF, ExpSineSquared):
-            alike = [factor for factor in term if isinstance(_inside(factor), kind)]
-            if any(_covers(a, b) for i, a in enumerate(alike) for j, b in enumerate(alike) if i != j):
+            factors = [factor for factor in term if isinstance(_inside(factor), kind)]
+            if any(_covers(a, b) for i, a in enumerate(factors) for j, b in enumerate(factors) if i != j):
                 return False
     lines = [term[0] for term in terms if len(term) == 1 and isinstance(_inside(term[0]), Linear)]
     return not any(_covers(a, b) for i, a in enumerate(lines) for j, b in enumerate(lines) if i != j)
 
 
 def _covers(a: Kernel, b: Kernel) -> bool:
-    """Tell whether the first sees all columns that the second sees."""
+    """Tell whether the first kernel is a function of all columns that the second is a function of."""
     if not isinstance(a, Columns):
         return True
     return isinstance(b, Columns) and set(b.columns) <= set(a.columns)
 
 
 def _total(terms: list[Term]) -> Kernel:
-    """Return the sum of products, each with an amplitude; equal ones are written alike."""
-    written = sorted((sorted(term, key=repr) for term in terms), key=repr)
+    """Return the sum of products, each with an amplitude, in a canonical order."""
+    ordered = sorted((sorted(term, key=repr) for term in terms), key=repr)
     total: Kernel | None = None
-    for term in written:
-        whole: Kernel = ConstantKernel("auto")
+    for term in ordered:
+        summand: Kernel = ConstantKernel("auto")
         for factor in term:
-            whole = whole * factor
-        total = whole if total is None else total + whole
+            summand = summand * factor
+        total = summand if total is None else total + summand
     return ConstantKernel("auto") if total is None else total
 
 
 def _terms(kernel: Kernel) -> list[Term]:
-    """Return the products that a structure is the sum of, without their amplitudes."""
+    """Return the terms of a structure as lists of factors, without their amplitudes."""
     terms = [[factor for factor in _factors(term) if not isinstance(factor, ConstantKernel)] for term in terms_of(kernel)]
     return [term for term in terms if term]
 
 
 def _factors(term: Kernel) -> list[Kernel]:
-    """Return the kernels that a product is made of, in whatever brackets."""
+    """Return the factors of a product, nested products included."""
     if isinstance(term, Product):
         return [factor for part in term.operands() for factor in _factors(part)]
     if isinstance(term, Columns) and isinstance(term.kernel, Product):
-        inside = _factors(term.kernel)
-        return [factor if isinstance(factor, ConstantKernel) else factor.on(term.columns) for factor in inside]
+        factors = _factors(term.kernel)
+        return [factor if isinstance(factor, ConstantKernel) else factor.on(term.columns) for factor in factors]
     return [term]
 
 
 def terms_of(kernel: Kernel) -> list[Kernel]:
-    """Return the terms of a sum, products of sums multiplied out; of any other kernel, itself."""
+    """Return the terms of a sum, with products of sums expanded; for any other kernel, itself."""
     if isinstance(kernel, Sum):
         return [term for part in kernel.operands() for term in terms_of(part)]
     if isinstance(kernel, Columns):
         return [term.on(kernel.columns) for term in terms_of(kernel.kernel)] if isinstance(kernel.kernel, Sum) else [kernel]
     if not isinstance(kernel, Product):
         return [kernel]
-    multiplied: list[Kernel] = []
+    expanded: list[Kernel] = []
     for factors in product(*(terms_of(factor) for factor in kernel.operands())):
         term = factors[0]
         for factor in factors[1:]:
             term = term * factor
-        multiplied.append(term)
-    return multiplied
+        expanded.append(term)
+    return expanded
 
 
 def numbers_found(kernel: Kernel, trend: bool) -> int:
-    """Return how many numbers of a kernel the data decide.
+    """Return the number of hyperparameters of a kernel that data can determine.
 
     Parameters
     ----------
     kernel : Kernel
     trend : bool
-        Is there a trend, which takes a constant in the kernel up?
+        Whether there is a trend, which makes a constant in the kernel redundant.
 
     Examples
     --------
@@ -176,34 +178,34 @@ def numbers_found(kernel: Kernel, trend: bool) -> int:
         amplitudes = [factor for factor in factors if isinstance(factor, ConstantKernel) and factor.n_dims]
         if trend and amplitudes and len(amplitudes) == len(factors):
             count -= len(amplitudes)
-        elif amplitudes:  # which does what the length scale of an inner product does
+        elif amplitudes:  # an amplitude and the length scale of an inner product are one parameter
             count -= sum(isinstance(_inside(factor), Linear) and factor.n_dims > 0 for factor in factors)
     return max(count, 0)
 
 
 def describe(
     kernel: Kernel,
-    noise: Any = None,
+    noise: ArrayLike | None = None,
     sizes: Sequence[float] | None = None,
     *,
     ranges: Sequence[float] | None = None,
     names: Sequence[str] | None = None,
 ) -> str:
-    """Return in words what a kernel is made of: a line for each term, the largest first.
+    """Return a description of a kernel in words, with a line for each term, the largest first.
 
     Parameters
     ----------
     kernel : Kernel
-        With its hyperparameters.
+        With its hyperparameters set.
     noise : float or array-like, optional
-        The variance of the noise beside it.
+        The variance of the noise.
     sizes : sequence of float, optional
-        How much each term of :func:`terms_of` moves the data, as standard deviations; those that hardly do are left out. By
-        default the square root of its factor, which says how much it could.
+        The standard deviation over the data of the part of the fitted function that is due to each term of :func:`terms_of`;
+        negligible terms are left out. By default, the square root of the term's factor is described.
     ranges : sequence of float, optional
-        Of the columns of the data: length scales far beyond are not worth a number.
+        The ranges of the columns of the data; length scales far beyond these are described without a number.
     names : sequence of str, optional
-        Of the columns.
+        The names of the columns.
 
     Examples
     --------
@@ -216,8 +218,8 @@ def describe(
     """
     words = _Words(ranges, names)
     terms: list[tuple[float, str]] = []
-    white = noise if noise is not None and np.ndim(noise) == 0 else 0.0
-    uneven = np.ndim(noise) > 0
+    white = float(np.asarray(noise)) if noise is not None and np.ndim(noise) == 0 else 0.0
+    heteroscedastic = noise is not None and np.ndim(noise) > 0
     for number, term in enumerate(terms_of(kernel)):
         factors = _factors(term)
         amplitude = float(np.prod([_number(f.constant_value) for f in factors if isinstance(f, ConstantKernel)]))
@@ -226,30 +228,30 @@ def describe(
             white += amplitude * _number(rest[0].noise_level)
             continue
         if len(rest) == 1 and isinstance(rest[0], HeteroscedasticNoise):
-            uneven = True
+            heteroscedastic = True
             continue
         size = sqrt(amplitude) if sizes is None else sizes[number]
-        said = words.product(rest) if rest else "a constant"
-        terms.append((size, f"{said}, {'of amplitude' if sizes is None else 'of size'} {_short(size)}"))
+        description = words.product(rest) if rest else "a constant"
+        terms.append((size, f"{description}, {'of amplitude' if sizes is None else 'of size'} {_short(size)}"))
     least = _NEGLIGIBLE * max([sqrt(white), *(size for size, _ in terms)]) if sizes is not None else -1.0
     lines = [line for size, line in sorted(terms, key=lambda pair: -pair[0]) if size > least]
-    if uneven:
+    if heteroscedastic:
         lines.append("noise that differs from point to point")
     if white:
-        alone = "" if lines else "nothing but "
-        lines.append(f"{alone}noise of standard deviation {_short(sqrt(white))}")
+        prefix = "" if lines else "nothing but "
+        lines.append(f"{prefix}noise of standard deviation {_short(sqrt(white))}")
     return "\n".join(lines)
 
 
 class _Words:
-    """Puts kernels into words, for columns of some range and name."""
+    """Descriptions of kernels in words, given the ranges and the names of the columns."""
 
     def __init__(self, ranges: Sequence[float] | None, names: Sequence[str] | None) -> None:
         self.ranges = ranges
         self.names = names
 
     def product(self, factors: list[Kernel]) -> str:
-        """Return a product of kernels in words: one is what it is, the others say how it changes."""
+        """Return a noun phrase for one factor of a product, with relative clauses for the others."""
         rank = {ExpSineSquared: 0, Linear: 2}
         ordered = sorted(factors, key=lambda factor: (rank.get(type(_inside(factor)), 1), self.is_far(factor)))
         first, others = ordered[0], [factor for factor in ordered[1:] if not self.is_far(factor)]
@@ -269,7 +271,7 @@ class _Words:
         return text
 
     def noun(self, factor: Kernel) -> str:
-        """Return what a function of this kernel is."""
+        """Return a noun phrase for the functions of a kernel."""
         kernel, where = _inside(factor), self.where(factor)
         if isinstance(kernel, ExpSineSquared):
             return f"a pattern of period {self.over(factor, kernel.periodicity)}"
@@ -292,7 +294,7 @@ class _Words:
         return f"a function of the kernel {type(kernel).__name__}{where}"
 
     def verb(self, factor: Kernel) -> str:
-        """Return what this kernel does to a function that it is multiplied with."""
+        """Return a verb phrase for how a factor changes the functions of the other factors."""
         kernel = _inside(factor)
         if isinstance(kernel, ExpSineSquared):
             return f"repeats every {self.over(factor, kernel.periodicity)}"
@@ -303,7 +305,7 @@ class _Words:
         return f"changes as {type(kernel).__name__} has it{self.where(factor)}"
 
     def is_far(self, factor: Kernel) -> bool:
-        """Tell whether all length scales are far beyond the data."""
+        """Tell whether all length scales are far beyond the ranges of the columns."""
         kernel = _inside(factor)
         if isinstance(kernel, ExpSineSquared | Linear | Polynomial) or not hasattr(kernel, "length_scale"):
             return False
@@ -311,32 +313,33 @@ class _Words:
         widths = self.widths(factor, len(lengths))
         return widths is not None and bool((lengths > _FAR * widths).all())
 
-    def columns(self, factor: Kernel) -> list[Any]:
-        """Return the columns that a kernel sees, as far as is known."""
+    def columns(self, factor: Kernel) -> list[int | str]:
+        """Return the columns that a kernel is a function of; none if their number is unknown."""
         if isinstance(factor, Columns):
             return list(factor.columns)
         return list(range(len(self.ranges))) if self.ranges is not None else []
 
-    def widths(self, factor: Kernel, count: int) -> NDArray[np.float64] | None:
-        """Return the ranges of the columns that a kernel sees; the largest, if it has one length scale for all."""
+    def widths(self, factor: Kernel, count: int) -> Vector | None:
+        """Return the ranges of the columns of a kernel, or their maximum if it has one length scale for all columns."""
         columns = self.columns(factor)
-        if self.ranges is None or not columns or any(isinstance(column, str) for column in columns):
+        indices = [column for column in columns if not isinstance(column, str)]
+        if self.ranges is None or not indices or len(indices) < len(columns):
             return None
-        widths = np.array([self.ranges[column] for column in columns])
+        widths = np.array([self.ranges[column] for column in indices])
         return widths if len(widths) == count else np.array([widths.max()])
 
-    def named(self, column: Any) -> str:
+    def named(self, column: int | str) -> str:
         """Return the name of a column."""
         if isinstance(column, str):
             return column
         return f"column {column}" if self.names is None else str(self.names[column])
 
     def where(self, factor: Kernel) -> str:
-        """Return in which columns, if not in all."""
+        """Return " in ..." with the columns of a kernel; empty if it is a function of all."""
         return " in " + _listed([self.named(c) for c in factor.columns]) if isinstance(factor, Columns) else ""
 
-    def over(self, factor: Kernel, value: Any) -> str:
-        """Return lengths or periods, with their columns if there are several; those far beyond the data in a word."""
+    def over(self, factor: Kernel, value: object) -> str:
+        """Return length scales or periods, with their columns if there are several, and without those far beyond the data."""
         lengths = np.ravel(numbers(value, "value"))
         columns = self.columns(factor)
         if len(lengths) == 1:
@@ -344,12 +347,17 @@ class _Words:
         if len(columns) != len(lengths):
             columns = list(range(len(lengths)))
         widths = self.widths(factor, len(lengths))
-        near = np.ones(len(lengths), dtype=bool) if widths is None or len(widths) == 1 else lengths <= _FAR * widths
-        said = [f"{_short(length)} in {self.named(c)}" for length, c, here in zip(lengths, columns, near, strict=True) if here]
-        return ", ".join(said) + (" (hardly in the others)" if said and not near.all() else "")
+        relevant = np.ones(len(lengths), dtype=bool) if widths is None or len(widths) == 1 else lengths <= _FAR * widths
+        phrases = [
+            f"{_short(length)} in {self.named(column)}"
+            for length, column, is_relevant in zip(lengths, columns, relevant, strict=True)
+            if is_relevant
+        ]
+        return ", ".join(phrases) + (" (hardly in the others)" if phrases and not relevant.all() else "")
 
 
 def _inside(factor: Kernel) -> Kernel:
+    """Return the kernel of all columns that a kernel of some columns restricts."""
     return factor.kernel if isinstance(factor, Columns) else factor
 
 
@@ -357,7 +365,7 @@ def _listed(items: list[str]) -> str:
     return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"
 
 
-def _number(value: Any) -> float:
+def _number(value: object) -> float:
     return float(numbers(value, "value"))
 
 

@@ -113,7 +113,7 @@ def test_kernels_within_kernels():
     def work():
         for wrap in around:
             k = deepest(wrap)
-            assert k._depth > 96, (wrap, k._depth)
+            assert k.nesting > 96, (wrap, k.nesting)
             moved = k.clone_with_theta(k.theta)
             assert moved.bounds.shape == (k.n_dims, 2)
             assert clone(k) == k == pickle.loads(pickle.dumps(k)) == copy.deepcopy(k)
@@ -155,7 +155,7 @@ def test_how_deep_kernels_are():
     with pytest.raises(ValueError, match=cure):
         once.set_params(kernel__kernel=deep)
     assert once == Exp(Exp(RBF()))
-    assert (deep.kernel + RBF() + Linear() * Linear())._depth == 100
+    assert (deep.kernel + RBF() + Linear() * Linear()).nesting == 100
 
 
 def test_parameters_of_long_sums():
@@ -167,8 +167,8 @@ def test_parameters_of_long_sums():
     first, second = "k1__" * (n - 1) + "length_scale", "k1__" * (n - 2) + "k2__length_scale"
     assert [h.name for h in k.hyperparameters][:2] == [first, second]
     k.set_params(**{first: 5.0, second: 7.0})
-    assert k._children()[0] == RBF(5.0)
-    assert k._children()[1] == RBF(7.0)
+    assert k.subkernels()[0] == RBF(5.0)
+    assert k.subkernels()[1] == RBF(7.0)
     with pytest.raises(ValueError, match="RBF has no parameter 'length'"):
         k.set_params(**{"k1__" * (n - 1) + "length": 5.0})
     with pytest.raises(ValueError, match="length_scale: has no parameters of its own"):

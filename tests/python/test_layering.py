@@ -30,6 +30,7 @@ STRANGERS = {
 # Python modules, lowest first; each may import those before it.
 MODULES = [
     "_core",
+    "annotations",
     "errors",
     "config",
     "blas",

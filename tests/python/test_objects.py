@@ -45,11 +45,11 @@ class Letters(ObjectKernel, Leaf):
     def _table(self, X, Z, derivative):
         type(self).tables += 1
         products = X[:, : self.length] @ (X if Z is None else Z)[:, : self.length].T
-        decay = self._number("decay")
+        decay = self.number("decay")
         return 1 + decay * products, [decay * products] if derivative else []
 
     def _diagonal_of(self, X):
-        return 1 + self._number("decay") * np.einsum("ik,ik->i", X[:, : self.length], X[:, : self.length])
+        return 1 + self.number("decay") * np.einsum("ik,ik->i", X[:, : self.length], X[:, : self.length])
 
 
 def features(strings):
@@ -455,7 +455,7 @@ def test_tables_are_kept_within_limits(strings, y, monkeypatch):
     expected = ks.KernelRidge(kernel, alpha=0.1).fit(strings, y).predict(strings[:9])
     monkeypatch.setattr("kernsel.kernels.objects._MOST_BYTES", 1)
     model = ks.KernelRidge(kernel, alpha=0.1).fit(strings, y)
-    assert len(model.kernel_.k1._pool.kept()[0]._made) == 1
+    assert len(model.kernel_.k1._pool.kept()[0]._results) == 1
     assert np.array_equal(model.predict(strings[:9]), expected)
 
 

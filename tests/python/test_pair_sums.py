@@ -29,7 +29,7 @@ def summed(kernel, X, a, Z, b):
 def block(request, monkeypatch):
     """Compare so many points at a time."""
     monkeypatch.setattr(module, "_BLOCK", request.param)
-    monkeypatch.setattr(module, "_TOGETHER", request.param)
+    monkeypatch.setattr(module, "_SMALL_SETS", request.param)
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=str)

@@ -127,7 +127,7 @@ def test_no_kernel_is_forgotten():
 
     def walk(kernel):
         seen.add(type(kernel).__name__)
-        for child in kernel._children():
+        for child in kernel.subkernels():
             walk(child)
 
     for kernel in every_kernel():

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Sequence
-from typing import Any, TextIO
+from collections.abc import Callable, Sequence
+from typing import TextIO
 
 import numpy as np
 
@@ -18,9 +18,9 @@ from kernsel.cli.terminal import Terminal
 __all__ = ["main"]
 
 _COMMANDS = (select, predict, report, demo, examples, config)
-_DONE, _FAILED, _INTERRUPTED = 0, 1, 130  # wrong usage is 2, which argparse exits with
+_DONE, _FAILED, _INTERRUPTED = 0, 1, 130  # exit codes; that of wrong usage is 2, with which argparse exits
 
-# What a user can set right. Anything else is a fault of ours, and shows where it is.
+# Errors that a user can correct. Others are bugs, and are shown with their traceback.
 _MISTAKES = (ValueError, OSError, MemoryError, np.linalg.LinAlgError, ImportError)
 
 
@@ -30,7 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Parameters
     ----------
     arguments : sequence of str, optional
-        Those of the process by default.
+        The arguments of the process by default.
 
     Returns
     -------
@@ -39,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="replace")  # a name that the terminal cannot show is no reason to stop
+            stream.reconfigure(errors="replace")  # for names of columns that the terminal cannot encode
     command = _parser().parse_strictly(arguments)
     terminal = Terminal(quiet=getattr(command, "quiet", False), json=getattr(command, "json", False))
     threads = ks.get_num_threads()
@@ -52,7 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             code: int = command.run(command, terminal)
         sys.stdout.flush()
         return code
-    except BrokenPipeError:  # the reader has seen enough, as in `kernsel demo | head`
+    except BrokenPipeError:  # the reader has closed the pipe, as in `kernsel demo | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return _DONE
     except KeyboardInterrupt:
@@ -80,26 +80,26 @@ def _parser() -> Parser:
         "`kernsel COMMAND --help` says more, with examples. KERNSEL_DEBUG=1 shows where an error comes from.",
     )
     parser.add_argument("--version", action="version", version=f"kernsel {ks.__version__}", help="print the version and exit")
-    commands: Any = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, title="commands")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, title="commands")
     for module in _COMMANDS:
-        one = module.add(commands)
-        one.set_defaults(run=module.run, parser=one)
+        command = module.add(commands)
+        command.set_defaults(run=module.run, parser=command)
         if module is not config:
-            one.add_argument("--threads", type=whole(1), metavar="N", help="how many threads may compute; all by default")
-        one.add_argument("--quiet", "-q", action="store_true", help="print results and errors only")
+            command.add_argument("--threads", type=whole(1), metavar="N", help="how many threads may compute; all by default")
+        command.add_argument("--quiet", "-q", action="store_true", help="print results and errors only")
     return parser
 
 
 def _message(error: BaseException) -> str:
-    """Return what an error says, in one paragraph."""
+    """Return the message of an error in one paragraph."""
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
     return " ".join(str(error).split()) or type(error).__name__
 
 
-def _shown_by(terminal: Terminal) -> Any:
-    """Return a function that shows warnings as notes, each once."""
-    seen: set[str] = set()
+def _shown_by(terminal: Terminal) -> Callable[..., None]:
+    """Return a replacement of `warnings.showwarning` that prints each warning once, as a note."""
+    printed: set[str] = set()
 
     def show(
         message: Warning | str,
@@ -111,8 +111,8 @@ def _shown_by(terminal: Terminal) -> Any:
     ) -> None:
         del category, filename, lineno, file, line
         text = " ".join(str(message).split())
-        if text not in seen:
-            seen.add(text)
+        if text not in printed:
+            printed.add(text)
             terminal.note(f"Warning: {text}")
 
     return show

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import argparse
 import json
-from typing import Any
+from typing import TYPE_CHECKING
 
 import kernsel as ks
 from kernsel.cli.terminal import Terminal
 
+if TYPE_CHECKING:
+    from kernsel.cli.parser import Commands
+
 __all__ = ["add", "run"]
 
 
-def add(commands: Any) -> Any:
-    """Add the command to a parser; return its own."""
+def add(commands: Commands) -> argparse.ArgumentParser:
+    """Add the command to the commands of `kernsel`; return its parser."""
     parser = commands.add_parser(
         "config",
         help="print what kernsel was built with",
@@ -25,7 +28,7 @@ def add(commands: Any) -> Any:
 
 
 def run(arguments: argparse.Namespace, terminal: Terminal) -> int:
-    """Run the command, return its exit code."""
+    """Run the command; return its exit code."""
     del terminal
     if arguments.json:
         print(json.dumps(ks.show_config("dict"), indent=2))

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import argparse
 from importlib.resources import as_file, files
-from typing import Any
+from typing import TYPE_CHECKING
 
 from kernsel.cli.outputs import require_report, require_writable
 from kernsel.cli.select import add_choices, choose, finish
 from kernsel.cli.terminal import Terminal
 from kernsel.tables import read_table
 
+if TYPE_CHECKING:
+    from kernsel.cli.parser import Commands
+
 __all__ = ["add", "run"]
 
 
-def add(commands: Any) -> Any:
-    """Add the command to a parser; return its own."""
+def add(commands: Commands) -> argparse.ArgumentParser:
+    """Add the command to the commands of `kernsel`; return its parser."""
     parser = commands.add_parser(
         "demo",
         usage="kernsel demo [options]",
@@ -33,7 +36,7 @@ def add(commands: Any) -> Any:
 
 
 def run(arguments: argparse.Namespace, terminal: Terminal) -> int:
-    """Run the command, return its exit code."""
+    """Run the command; return its exit code."""
     require_writable(arguments.save, arguments.report)
     require_report(arguments.report)
     with as_file(files("kernsel") / "examples" / "cars.csv") as path:

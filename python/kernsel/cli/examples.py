@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
+from typing import TYPE_CHECKING
 
 from kernsel.cli.outputs import require_writable
 from kernsel.cli.terminal import Terminal
 
+if TYPE_CHECKING:
+    from kernsel.cli.parser import Commands
+
 __all__ = ["add", "run"]
 
 
-def add(commands: Any) -> Any:
-    """Add the command to a parser; return its own."""
+def add(commands: Commands) -> argparse.ArgumentParser:
+    """Add the command to the commands of `kernsel`; return its parser."""
     parser = commands.add_parser(
         "examples",
         usage="kernsel examples [NAME] [--plot FILE]",
@@ -28,7 +31,7 @@ def add(commands: Any) -> Any:
 
 
 def run(arguments: argparse.Namespace, terminal: Terminal) -> int:
-    """Run the command, return its exit code."""
+    """Run the command; return its exit code."""
     from kernsel import examples
 
     if arguments.name is None:

@@ -1,8 +1,6 @@
-"""A study as machines read it."""
+"""A study as a JSON document."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import kernsel as ks
 from kernsel.cli.words import words_of
@@ -14,14 +12,14 @@ from kernsel.study import Study, plain
 __all__ = ["document_of"]
 
 
-def document_of(study: Study, files: dict[str, str]) -> dict[str, Any]:
-    """Return all that is known of a study, as JSON has it: what is no number is null.
+def document_of(study: Study, files: dict[str, str]) -> dict[str, object]:
+    """Return a study and its chosen model as values of JSON; None stands for nan and infinity.
 
     Parameters
     ----------
     study : Study
     files : dict of str to str
-        What was written, by what it is.
+        The files that were written, by "model" and "report".
     """
     lengths = [one for one in numbers_of(study) if one.what == "length scale"]
     chosen = {
@@ -50,11 +48,11 @@ def document_of(study: Study, files: dict[str, str]) -> dict[str, Any]:
     return {"kernsel": ks.__version__} | values
 
 
-def _left_out(study: Study) -> dict[str, Any]:
-    """Return what leaving rows out says of the model; nulls if that cannot be done."""
+def _left_out(study: Study) -> dict[str, object]:
+    """Return the leave-one-out scores of the model; None for each if there are none."""
     try:
         found = findings_of(study)
-    except ValueError:  # of a trend that needs each of the rows, say
+    except ValueError:  # a trend may have no fit without one of the rows
         return dict.fromkeys(("loo_rmse", "loo_rmse_of_mean", "explained", "coverage", "verdict"))
     return {
         "loo_rmse": found.rmse,

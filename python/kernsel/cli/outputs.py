@@ -1,4 +1,4 @@
-"""Files that are to be written: found out before the work is done whether they can be."""
+"""Checks of output files before a computation, so that its result is not lost."""
 
 from __future__ import annotations
 
@@ -25,6 +25,6 @@ def require_writable(*paths: str | None) -> None:
 
 
 def require_report(path: str | None) -> None:
-    """Raise if there is to be a report, and nothing to draw it with."""
+    """Raise if there is to be a report, and matplotlib is not installed."""
     if path is not None and importlib.util.find_spec("matplotlib") is None:
         raise ImportError("a report needs matplotlib: pip install 'kernsel[cli]'")

@@ -1,4 +1,4 @@
-"""What can be typed, and what was meant by what cannot."""
+"""The parser of the command line: types of arguments, and suggestions where an argument is wrong."""
 
 from __future__ import annotations
 
@@ -10,9 +10,12 @@ import shutil
 import textwrap
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 from kernsel.study import require_criterion
+
+if TYPE_CHECKING:
+    Commands: TypeAlias = argparse._SubParsersAction[argparse.ArgumentParser]  # the commands of `kernsel`
 
 __all__ = ["Parser", "criteria", "duration", "names", "share", "variance", "whole"]
 
@@ -20,7 +23,7 @@ _SECONDS = {"": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 
 
 class _Help(argparse.RawDescriptionHelpFormatter):
-    """Help as wide as the terminal, up to where lines are too long to read; text with lines of its own keeps them."""
+    """Help that fits the width of the terminal, up to 100 columns; texts with line breaks keep them."""
 
     def __init__(self, prog: str) -> None:
         columns = shutil.get_terminal_size((100, 24)).columns
@@ -31,29 +34,29 @@ class _Help(argparse.RawDescriptionHelpFormatter):
 
     def _format_action(self, action: argparse.Action) -> str:
         text = super()._format_action(action)
-        if isinstance(action, argparse._SubParsersAction):  # without the line that says COMMAND once more
+        if isinstance(action, argparse._SubParsersAction):  # without its first line, which repeats COMMAND
             text = text.split("\n", 1)[1]
         return text
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that says what may have been meant."""
+    """A parser whose errors suggest similar arguments."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(formatter_class=_Help, **options)
 
     def parse_strictly(self, arguments: Sequence[str] | None) -> argparse.Namespace:
-        """Return what was typed; options that there are not are an error of their command."""
-        found, others = self.parse_known_args(arguments)
-        if others:
-            getattr(found, "parser", self).error(f"unrecognized arguments: {' '.join(others)}")
-        return found
+        """Return the parsed arguments; unknown options are an error of the command that they were given to."""
+        namespace, unknown = self.parse_known_args(arguments)
+        if unknown:
+            getattr(namespace, "parser", self).error(f"unrecognized arguments: {' '.join(unknown)}")
+        return namespace
 
     def error(self, message: str) -> NoReturn:
-        """Print the usage, what is wrong, and what may have been meant; exit with 2."""
-        super().error(message + self._meant(message))
+        """Print the usage, the error and a suggestion; exit with 2."""
+        super().error(message + self._suggestion(message))
 
-    def _meant(self, message: str) -> str:
+    def _suggestion(self, message: str) -> str:
         invalid = re.search(r"invalid choice: '([^']*)'", message)
         if invalid:
             choices = [choice for action in self._actions for choice in (action.choices or [])]
@@ -67,17 +70,17 @@ class Parser(argparse.ArgumentParser):
 
 
 def duration(text: str) -> float:
-    """Return seconds: of "30s", "2m", "1h" or "30"."""
-    found = re.fullmatch(r"(\d+(?:[.]\d+)?)\s*(s|m|min|h|)", text.strip().lower())
-    if not found or not float(found[1]):
+    """Return the seconds of "30s", "2m", "1h" or "30"."""
+    match = re.fullmatch(r"(\d+(?:[.]\d+)?)\s*(s|m|min|h|)", text.strip().lower())
+    if not match or not float(match[1]):
         raise argparse.ArgumentTypeError(f"expected a time such as 30s, 2m or 1h, got {text!r}")
-    return float(found[1]) * _SECONDS[found[2]]
+    return float(match[1]) * _SECONDS[match[2]]
 
 
 def share(text: str) -> float:
-    """Return a share of one: of "20%" or "0.2"."""
-    found = re.fullmatch(r"(\d*[.]?\d+)\s*(%?)", text.strip())
-    value = float(found[1]) / (100 if found[2] else 1) if found else math.nan
+    """Return the share of one that "20%" or "0.2" stands for."""
+    match = re.fullmatch(r"(\d*[.]?\d+)\s*(%?)", text.strip())
+    value = float(match[1]) / (100 if match[2] else 1) if match else math.nan
     if not 0 < value < 1:
         raise argparse.ArgumentTypeError(f"expected a share such as 20% or 0.2, got {text!r}")
     return value
@@ -97,13 +100,13 @@ def variance(text: str) -> float | str:
 
 
 def names(text: str) -> list[str]:
-    """Return names with commas between them; a name with a comma in it is in double quotes."""
-    found = [name.strip() for row in csv.reader([text], skipinitialspace=True) for name in row]
-    return [name for name in found if name]
+    """Return the names in a list with commas; a name that contains a comma is in double quotes."""
+    items = [name.strip() for row in csv.reader([text], skipinitialspace=True) for name in row]
+    return [name for name in items if name]
 
 
 def criteria(text: str) -> list[str]:
-    """Return names of criteria with commas between them."""
+    """Return the names of criteria in a list with commas."""
     try:
         return [require_criterion(name) for name in names(text)]
     except ValueError as error:
@@ -111,7 +114,7 @@ def criteria(text: str) -> list[str]:
 
 
 def whole(least: int, most: float = math.inf) -> Callable[[str], int]:
-    """Return a function that reads a whole number of some range."""
+    """Return a function that parses a whole number in a range."""
 
     def read(text: str) -> int:
         try:

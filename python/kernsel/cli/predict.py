@@ -9,27 +9,28 @@ import re
 import sys
 from pathlib import Path
 from statistics import NormalDist
-from typing import Any
+from typing import TYPE_CHECKING, TextIO
 
 import numpy as np
-from numpy.typing import NDArray
 
 import kernsel as ks
+from kernsel.annotations import Vector
 from kernsel.cli.outputs import require_writable
 from kernsel.cli.terminal import Terminal
 from kernsel.study import Study
 from kernsel.tables import Table, read_to_predict
 
+if TYPE_CHECKING:
+    from kernsel.cli.parser import Commands
+
 __all__ = ["add", "run"]
 
-Vector = NDArray[np.float64]
-
 _NAMES = ("predicted", "std", "lower", "upper")
-_BLOCK = 2000  # rows between two steps of the bar
+_BLOCK = 2000  # rows in a step of the progress bar
 
 
-def add(commands: Any) -> Any:
-    """Add the command to a parser; return its own."""
+def add(commands: Commands) -> argparse.ArgumentParser:
+    """Add the command to the commands of `kernsel`; return its parser."""
     parser = commands.add_parser(
         "predict",
         usage="kernsel predict MODEL FILE [options]",
@@ -66,15 +67,15 @@ def add(commands: Any) -> Any:
 
 
 def percent(text: str) -> float:
-    """Return a number between 0 and 100, with or without a sign of percent."""
-    found = re.fullmatch(r"(\d*[.]?\d+)\s*%?", text.strip())
-    if not found or not 0 < float(found[1]) < 100:
+    """Return a number between 0 and 100 from a text with or without "%"."""
+    match = re.fullmatch(r"(\d*[.]?\d+)\s*%?", text.strip())
+    if not match or not 0 < float(match[1]) < 100:
         raise argparse.ArgumentTypeError(f"expected a number between 0 and 100, such as 95, got {text!r}")
-    return float(found[1])
+    return float(match[1])
 
 
 def run(arguments: argparse.Namespace, terminal: Terminal) -> int:
-    """Run the command, return its exit code."""
+    """Run the command; return its exit code."""
     require_writable(arguments.output)
     study = Study.load(arguments.model)
     table = read_to_predict(arguments.file, study.columns, study.target.name, missing=arguments.missing)
@@ -83,66 +84,67 @@ def run(arguments: argparse.Namespace, terminal: Terminal) -> int:
     mean, std = _predicted(study, table, terminal)
     half = NormalDist().inv_cdf(0.5 + arguments.intervals / 200) * std
     columns = {"predicted": mean, "std": std, "lower": mean - half, "upper": mean + half}
-    # A row without a prediction stays, so that rows of both files belong together.
-    spread = {name: np.full(table.rows, np.nan) for name in _NAMES}
+    # Rows without a prediction are kept as nan, so that row i of the output belongs to row i of the input.
+    output = {name: np.full(table.rows, np.nan) for name in _NAMES}
     for name in _NAMES:
-        spread[name][table.kept - 1] = columns[name]
+        output[name][table.kept - 1] = columns[name]
     error = _error(study, table, mean, half)
     if terminal.json:
-        terminal.document(_document(study, arguments, spread, error))
+        terminal.document(_document(study, arguments, output, error))
     elif arguments.output is None:
-        _write_text(sys.stdout, spread, ",")
+        _write_text(sys.stdout, output, ",")
     if arguments.output is not None:
-        _write(Path(arguments.output), spread)
+        _write(Path(arguments.output), output)
         if not terminal.json:
             terminal.say(f"{arguments.output}: {len(table.kept):,} predictions of {study.target.name}", indent=0)
     if error and not terminal.json:
-        said = (
+        sentence = (
             f"{arguments.file} has {study.target.name}, too: error {error['rmse']:.4g} (root mean square), where the mean of "
             f"what was learnt from has {error['rmse_of_mean']:.4g}; {arguments.intervals:g} % intervals contain "
             f"{100 * error['coverage']:.0f} %."
         )
         if arguments.output is None:
-            terminal.note(said)
+            terminal.note(sentence)
         else:
-            terminal.say(said, indent=0)
+            terminal.say(sentence, indent=0)
     return 0
 
 
 def _predicted(study: Study, table: Table, terminal: Terminal) -> tuple[Vector, Vector]:
     """Return means and standard deviations of observations."""
     blocks = range(0, len(table.X), _BLOCK)
-    means, spreads = [np.zeros(0)], [np.zeros(0)]
+    means, deviations = [np.zeros(0)], [np.zeros(0)]
     with terminal.progress(len(blocks)) as begin:
         for start in blocks:
             begin(f"row {start + 1:,} of {len(table.X):,}")
             mean, std = study.model.predict(table.X[start : start + _BLOCK], return_std=True, noisy=True)
             means.append(mean)
-            spreads.append(std)
-    return np.concatenate(means), np.concatenate(spreads)
+            deviations.append(std)
+    return np.concatenate(means), np.concatenate(deviations)
 
 
 def _error(study: Study, table: Table, mean: Vector, half: Vector) -> dict[str, float]:
-    """Return how far predictions are from the target, where the file has it."""
+    """Return the errors of predictions where the file has the target; empty if it has it nowhere."""
     if table.y is None:
         return {}
-    there = ~np.isnan(table.y)
-    if not there.any():
+    measured = ~np.isnan(table.y)
+    if not measured.any():
         return {}
-    y = table.y[there]
-    errors = y - mean[there]
+    y = table.y[measured]
+    errors = y - mean[measured]
     of_mean = y - float(np.mean(study.model.y_train_))
     return {
         "rows": float(len(y)),
         "rmse": float(np.sqrt(np.mean(errors**2))),
         "rmse_of_mean": float(np.sqrt(np.mean(of_mean**2))),
-        "coverage": float(np.mean(np.abs(errors) <= half[there])),
+        "coverage": float(np.mean(np.abs(errors) <= half[measured])),
     }
 
 
 def _document(
     study: Study, arguments: argparse.Namespace, columns: dict[str, Vector], error: dict[str, float]
-) -> dict[str, Any]:
+) -> dict[str, object]:
+    """Return the predictions as values of JSON."""
     rows = zip(*(columns[name].tolist() for name in _NAMES), strict=True)
     return {
         "kernsel": ks.__version__,
@@ -157,7 +159,7 @@ def _document(
 
 
 def _write(path: Path, columns: dict[str, Vector]) -> None:
-    """Write predictions in the format of the ending."""
+    """Write predictions in the format that the ending of the path names."""
     ending = path.suffix.lower()
     if ending == ".npz":
         with path.open("wb") as file:
@@ -174,7 +176,7 @@ def _write(path: Path, columns: dict[str, Vector]) -> None:
             _write_text(file, columns, "\t" if ending in (".tsv", ".tab") else ",")
 
 
-def _write_text(file: Any, columns: dict[str, Vector], delimiter: str) -> None:
+def _write_text(file: TextIO, columns: dict[str, Vector], delimiter: str) -> None:
     writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
     writer.writerow(_NAMES)
     for row in zip(*(columns[name].tolist() for name in _NAMES), strict=True):

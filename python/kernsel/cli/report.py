@@ -1,4 +1,4 @@
-"""`kernsel report`: the page of a model."""
+"""`kernsel report`: the report of a saved model as an HTML page."""
 
 from __future__ import annotations
 
@@ -7,18 +7,21 @@ import os
 import sys
 import webbrowser
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from kernsel.cli.outputs import require_writable
 from kernsel.cli.select import write_page
 from kernsel.cli.terminal import Terminal
 from kernsel.study import Study
 
+if TYPE_CHECKING:
+    from kernsel.cli.parser import Commands
+
 __all__ = ["add", "run"]
 
 
-def add(commands: Any) -> Any:
-    """Add the command to a parser; return its own."""
+def add(commands: Commands) -> argparse.ArgumentParser:
+    """Add the command to the commands of `kernsel`; return its parser."""
     parser = commands.add_parser(
         "report",
         usage="kernsel report MODEL [options]",
@@ -34,7 +37,7 @@ def add(commands: Any) -> Any:
 
 
 def run(arguments: argparse.Namespace, terminal: Terminal) -> int:
-    """Run the command, return its exit code."""
+    """Run the command; return its exit code."""
     path = arguments.output or str(Path(arguments.model).with_suffix(".html"))
     require_writable(path)
     write_page(Study.load(arguments.model), path, model=arguments.model, command="")
@@ -47,7 +50,7 @@ def run(arguments: argparse.Namespace, terminal: Terminal) -> int:
 
 
 def _has_display() -> bool:
-    """Tell whether a browser could show anything: one that runs in the terminal would take it over."""
+    """Tell whether there is a display for a browser; a browser that runs in the terminal is not wanted."""
     if sys.platform in ("win32", "darwin"):
         return True
     return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))

@@ -6,7 +6,7 @@ import argparse
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from kernsel.cli import machine, words
 from kernsel.cli.outputs import require_report, require_writable
@@ -16,14 +16,16 @@ from kernsel.cli.terminal import Terminal
 from kernsel.study import OFFERED, Study, kernel_of, study
 from kernsel.tables import Table, read_table
 
+if TYPE_CHECKING:
+    from kernsel.cli.parser import Commands
+
 __all__ = ["add", "add_choices", "choose", "run"]
 
 _DEFAULTS = 5  # kernels that are tried if none is named
-_SEARCHED = 40
 
 
-def add(commands: Any) -> Any:
-    """Add the command to a parser; return its own."""
+def add(commands: Commands) -> argparse.ArgumentParser:
+    """Add the command to the commands of `kernsel`; return its parser."""
     parser = commands.add_parser(
         "select",
         usage="kernsel select FILE --target NAME [options]",
@@ -69,8 +71,8 @@ def add(commands: Any) -> Any:
     return parser
 
 
-def add_choices(parser: Any) -> None:
-    """Add what can be said of the choice and of its results."""
+def add_choices(parser: argparse.ArgumentParser) -> None:
+    """Add the options for the choice of the kernel and for the results."""
     choice = parser.add_argument_group("choice")
     choice.add_argument(
         "--kernel",
@@ -103,12 +105,12 @@ def add_choices(parser: Any) -> None:
 
 
 def run(arguments: argparse.Namespace, terminal: Terminal) -> int:
-    """Run the command, return its exit code."""
+    """Run the command; return its exit code."""
     if arguments.target is None:
         from kernsel.tables.files import read_raw
 
-        there = ", ".join(list(read_raw(arguments.file).columns)[:20])
-        arguments.parser.error(f"--target: which column is to be predicted? {arguments.file} has {there}")
+        columns = ", ".join(list(read_raw(arguments.file).columns)[:20])
+        arguments.parser.error(f"--target: which column is to be predicted? {arguments.file} has {columns}")
     save = arguments.save or default_model(arguments.file)
     require_writable(save, arguments.report)
     require_report(arguments.report)
@@ -123,12 +125,12 @@ def run(arguments: argparse.Namespace, terminal: Terminal) -> int:
 
 
 def default_model(file: str) -> str:
-    """Return the name of a model that was given none: that of the data, in the current directory."""
+    """Return the default file name of a model: the name of the data file, in the current directory."""
     return "model.ksl" if file == "-" else Path(file).stem + ".ksl"
 
 
 def choose(table: Table, arguments: argparse.Namespace, terminal: Terminal, *, rows: int = 1000, test: float = 0.0) -> Study:
-    """Say what was read, and choose."""
+    """Print what was read, and return the study of it."""
     kernels = arguments.kernel
     search = kernels is not None and "search" in kernels
     if search and len(kernels) > 1:
@@ -159,7 +161,7 @@ def choose(table: Table, arguments: argparse.Namespace, terminal: Terminal, *, r
 
 
 def finish(found: Study, terminal: Terminal, *, save: str | None, report: str | None, command: str) -> int:
-    """Print what was found, and write what is asked for."""
+    """Print a study, and write the model and the report to the given files; return the exit code."""
     files = {}
     if save is not None:
         found.save(save)
@@ -177,14 +179,14 @@ def finish(found: Study, terminal: Terminal, *, save: str | None, report: str | 
 
 
 def write_page(found: Study, path: str, *, model: str | None, command: str) -> None:
-    """Write the report."""
+    """Write the report of a study."""
     from kernsel.report import write_report
 
     write_report(found, path, file=model or "model.ksl", command=command)
 
 
 def _print_next(files: dict[str, str], terminal: Terminal) -> None:
-    """Say what was written, and what can be done with it."""
+    """Print the files that were written, and commands that use them."""
     if not files:
         return
     terminal.heading("Written")
@@ -200,7 +202,7 @@ def _print_next(files: dict[str, str], terminal: Terminal) -> None:
 
 
 def _typed(arguments: argparse.Namespace) -> Sequence[str]:
-    """Return the options that change the result, as they can be typed."""
+    """Return the options that differ from their defaults, as command-line arguments."""
     typed: list[str] = []
     for name, default in (
         ("columns", []),

@@ -1,11 +1,10 @@
-"""What is printed: results to the standard output, all else to the standard error; in colours where there are any.
+"""Printing: results go to the standard output, notes, errors and progress to the standard error.
 
-With rich (``pip install 'kernsel[cli]'``) and a terminal, tables and bars are its; otherwise plain text says the same.
+In a terminal, rich (``pip install 'kernsel[cli]'``) draws tables and progress bars; otherwise they are plain text.
 """
 
 from __future__ import annotations
 
-import importlib
 import json
 import shutil
 import sys
@@ -14,22 +13,25 @@ import time
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, TextIO
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 __all__ = ["Terminal"]
 
-_NARROWEST, _WIDEST = 60, 110
+_NARROWEST, _WIDEST = 60, 110  # columns
 
 
 class Terminal:
-    """Where results and notes go.
+    """The standard output and the standard error of a command.
 
     Parameters
     ----------
     quiet : bool
-        No notes, no progress.
+        Whether to print no notes and no progress.
     json : bool
-        Results are one JSON document, and what is said for people is not printed.
+        Whether to print one JSON document in place of text.
     """
 
     def __init__(self, *, quiet: bool = False, json: bool = False) -> None:
@@ -39,18 +41,18 @@ class Terminal:
         self._out = self._console(sys.stdout)
         self._err = self._console(sys.stderr)
 
-    def _console(self, stream: Any) -> Any:
-        """Return rich's console, if there are rich and a terminal."""
+    def _console(self, stream: TextIO) -> Console | None:
+        """Return rich's console for a stream; None if it is no terminal, or rich is not installed."""
         if not stream.isatty():
             return None
         try:
-            console = importlib.import_module("rich.console")
+            from rich.console import Console
         except ImportError:
             return None
-        return console.Console(file=stream, width=self.width, highlight=False, markup=False, emoji=False)
+        return Console(file=stream, width=self.width, highlight=False, markup=False, emoji=False)
 
     def heading(self, text: str) -> None:
-        """Print the title of what follows."""
+        """Print a heading."""
         self._print("\n" + textwrap.fill(text, self.width), "bold")
 
     def say(self, text: str, indent: int = 2, style: str = "") -> None:
@@ -61,7 +63,7 @@ class Terminal:
             self._print(textwrap.fill(line, self.width, initial_indent=margin, subsequent_indent=hanging), style)
 
     def command(self, *lines: str) -> None:
-        """Print what can be typed: never wrapped, so that it can be copied."""
+        """Print command lines, without line breaks, so that they can be copied."""
         for line in lines:
             self._print("  " + line, "cyan")
 
@@ -82,43 +84,43 @@ class Terminal:
         left: Sequence[int] = (0,),
         best: int | None = None,
     ) -> None:
-        """Print a table that fits: one column, the flexible one, is wrapped if it must be.
+        """Print a table that fits the width of the terminal, by wrapping one column.
 
         Parameters
         ----------
         titles : sequence of str
         rows : sequence of sequence of str
         flexible : int
-            Which column is wrapped.
+            The index of the column that is wrapped.
         left : sequence of int
-            Which columns are aligned at the left; the others are at the right.
+            The columns that are aligned on the left; others are on the right.
         best : int, optional
-            Which row stands out.
+            The row that is highlighted.
         """
         if self.json:
             return
         if self._out is None:
             print("\n".join(_laid_out(titles, rows, self.width, flexible, left)))
             return
-        kind = importlib.import_module("rich.table")
-        boxes = importlib.import_module("rich.box")
-        styled = importlib.import_module("rich.text").Text
-        table = kind.Table(box=boxes.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), header_style="dim", show_edge=False)
+        from rich.box import SIMPLE_HEAD
+        from rich.padding import Padding
+        from rich.table import Table
+        from rich.text import Text
+
+        table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), header_style="dim", show_edge=False)
         for k, title in enumerate(titles):
-            justify = "left" if k in left else "right"
-            table.add_column(styled(title), justify=justify, no_wrap=k != flexible, overflow="fold")
+            table.add_column(Text(title), justify="left" if k in left else "right", no_wrap=k != flexible, overflow="fold")
         for number, row in enumerate(rows):
-            table.add_row(*map(styled, row), style="bold green" if number == best else None)
-        padding = importlib.import_module("rich.padding")
-        self._out.print(padding.Padding(table, (0, 0, 0, 2)))
+            table.add_row(*map(Text, row), style="bold green" if number == best else None)
+        self._out.print(Padding(table, (0, 0, 0, 2)))
 
     def note(self, text: str) -> None:
-        """Tell of something on the standard error."""
+        """Print a note to the standard error."""
         if not self.quiet:
             self._tell(text, "yellow")
 
     def error(self, text: str) -> None:
-        """Say on the standard error what is wrong."""
+        """Print an error to the standard error."""
         self._tell(f"kernsel: {text}", "bold red")
 
     def _tell(self, text: str, style: str) -> None:
@@ -129,19 +131,19 @@ class Terminal:
         else:
             self._err.print(text, style=style, soft_wrap=True)
 
-    def document(self, value: Any) -> None:
-        """Print the JSON document, if it is asked for."""
+    def document(self, value: object) -> None:
+        """Print the JSON document, if there is to be one."""
         if self.json:
             print(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False))
 
     @contextmanager
     def progress(self, total: int | None) -> Iterator[Callable[[str], None]]:
-        """Show how far long work is; gives a function to be told what is begun next.
+        """Show the progress of a long computation; yields a function to call with the name of each step when it begins.
 
         Parameters
         ----------
         total : int or None
-            How many steps there are, if that is known.
+            The number of steps, if it is known.
         """
         if self.quiet or not sys.stderr.isatty():
             yield lambda _: None
@@ -152,13 +154,13 @@ class Terminal:
 
 
 def _plain_progress(total: int | None) -> Iterator[Callable[[str], None]]:
-    """Show steps on one line that is written over."""
-    began, done, longest = time.monotonic(), 0, 0
+    """Show the current step on one line, which each step overwrites."""
+    start, done, longest = time.monotonic(), 0, 0
 
-    def begin(what: str) -> None:
+    def begin(step: str) -> None:
         nonlocal done, longest
-        of = "" if total is None else f"/{total}"
-        line = f"[{done + 1}{of}, {time.monotonic() - began:.0f} s] {what}"[: _NARROWEST - 1]
+        count = "" if total is None else f"/{total}"
+        line = f"[{done + 1}{count}, {time.monotonic() - start:.0f} s] {step}"[: _NARROWEST - 1]
         print("\r" + line.ljust(longest), end="", file=sys.stderr, flush=True)
         done, longest = done + 1, max(longest, len(line))
 
@@ -168,28 +170,29 @@ def _plain_progress(total: int | None) -> Iterator[Callable[[str], None]]:
         print("\r" + " " * longest + "\r", end="", file=sys.stderr, flush=True)
 
 
-def _rich_progress(console: Any, total: int | None) -> Iterator[Callable[[str], None]]:
-    """Show a bar."""
-    rich = importlib.import_module("rich.progress")
-    text = importlib.import_module("rich.table").Column
-    bar = rich.Progress(
-        rich.SpinnerColumn(),
-        rich.BarColumn(bar_width=20),
-        rich.MofNCompleteColumn(),
-        rich.TimeElapsedColumn(),
-        rich.TextColumn("{task.description}", markup=False, table_column=text(ratio=1, no_wrap=True, overflow="ellipsis")),
+def _rich_progress(console: Console, total: int | None) -> Iterator[Callable[[str], None]]:
+    """Show a progress bar."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.table import Column
+
+    bar = Progress(
+        SpinnerColumn(),
+        BarColumn(bar_width=20),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("{task.description}", markup=False, table_column=Column(ratio=1, no_wrap=True, overflow="ellipsis")),
         console=console,
         transient=True,
         expand=True,
     )
     with bar:
         task = bar.add_task("", total=total)
-        begun = 0
+        done = 0
 
-        def begin(what: str) -> None:
-            nonlocal begun
-            bar.update(task, completed=begun, description=what)
-            begun += 1
+        def begin(step: str) -> None:
+            nonlocal done
+            bar.update(task, completed=done, description=step)
+            done += 1
 
         yield begin
 
@@ -198,11 +201,11 @@ def _laid_out(
     titles: Sequence[str], rows: Sequence[Sequence[str]], width: int, flexible: int, left: Sequence[int]
 ) -> Iterator[str]:
     """Return the lines of a table in plain text."""
-    every = [list(titles), *map(list, rows)]
-    widths = [max(map(_cells, column)) for column in zip(*every, strict=True)]
+    table = [list(titles), *map(list, rows)]
+    widths = [max(map(_cells, column)) for column in zip(*table, strict=True)]
     widths[flexible] = max(min(widths[flexible], width - 2 - sum(widths) + widths[flexible] - 2 * (len(widths) - 1)), 10)
     rule = "  " + "  ".join("-" * w for w in widths)
-    for number, row in enumerate(every):
+    for number, row in enumerate(table):
         wrapped = textwrap.wrap(row[flexible], widths[flexible]) or [""]
         for k, part in enumerate(wrapped):
             cells = ["" if k else cell for cell in row]
@@ -217,5 +220,5 @@ def _laid_out(
 
 
 def _cells(text: str) -> int:
-    """Return how many cells of a terminal a text takes."""
+    """Return the width of a text in cells of a terminal."""
     return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)

@@ -1,4 +1,4 @@
-"""A study as people read it: what was read, what was tried, what was chosen, and how good that is."""
+"""A study as printed text: the table that was read, the fits, the chosen model and its errors."""
 
 from __future__ import annotations
 
@@ -32,25 +32,25 @@ CRITERIA_SAID = {
     "kfold": "squared errors of folds left out",
     "kfold_log_density": "log densities of folds left out",
 }
-_MOST_COLUMNS = 25  # that are listed
-_FEW_COLUMNS = 10  # that are listed whatever their influence
-_MOST_KERNELS = 12
-_MOST_ALIKE = 4  # kernels that are named as about as good
-_NARROW = 72  # columns of a terminal, below which times are not shown
-_USED = ("number", "boolean", "category", "date")
+_MOST_COLUMNS = 25  # of the table that are listed
+_ALL_LISTED = 10  # columns, up to which all are listed whatever their influence
+_MOST_KERNELS = 12  # of a criterion that are listed
+_MOST_ALIKE = 4  # kernels that are named as about as good as the best
+_NARROW = 72  # the width of a terminal below which times are not shown
+_INPUTS = ("number", "boolean", "category", "date")  # kinds of columns
 
 
 def print_table_read(table: Table, terminal: Terminal) -> None:
-    """Print what a file has, and what was made of it."""
+    """Print the columns of a file, and the kinds that were guessed."""
     target = table.target
     assert target is not None
-    used = [column for column in table.columns if column.kind in _USED]
-    inputs = f"{len(used)} column{'s' * (len(used) != 1)}"
+    n_inputs = sum(column.kind in _INPUTS for column in table.columns)
+    inputs = f"{n_inputs} column{'s' * (n_inputs != 1)}"
     terminal.heading(f"{table.source}: {table.rows:,} rows; {target.name} is predicted from {inputs}")
     rows = [_row(column) for column in table.columns[:_MOST_COLUMNS]]
     rows.append([f"{target.name} (target)", *_row(target)[1:]])
-    shown = 3 if any(row[2] for row in rows) else 2
-    terminal.table(["column", "values", "missing"][:shown], [row[:shown] for row in rows], flexible=1, left=(0, 1))
+    width = 3 if any(row[2] for row in rows) else 2
+    terminal.table(["column", "values", "missing"][:width], [row[:width] for row in rows], flexible=1, left=(0, 1))
     if len(table.columns) > _MOST_COLUMNS:
         terminal.say(f"and {len(table.columns) - _MOST_COLUMNS:,} more columns")
 
@@ -60,7 +60,7 @@ def _row(column: Column) -> list[str]:
 
 
 def _values(column: Column) -> str:
-    """Return what a column has, in words."""
+    """Return the values of a column in words."""
     if column.kind == "number":
         counts = ", counts the rows" * (column.why == "counts the rows")
         return f"numbers from {column.least:.6g} to {column.greatest:.6g}{counts}"
@@ -69,8 +69,8 @@ def _values(column: Column) -> str:
     if column.kind == "boolean":
         return " or ".join(column.levels or ["0", "1"])
     if column.kind == "category":
-        some = ", ".join(column.levels[:4]) + ", ..." * (len(column.levels) > 4)
-        return f"{len(column.levels)} categories: {some}"
+        levels = ", ".join(column.levels[:4]) + ", ..." * (len(column.levels) > 4)
+        return f"{len(column.levels)} categories: {levels}"
     return f"not used: {column.why}"
 
 
@@ -79,7 +79,7 @@ def print_tried(study: Study, terminal: Terminal) -> None:
     for name, lines in study.lines.items():
         fitted = [line for line in lines if not line.problem]
         values = [line.value for line in fitted if isfinite(line.value)]
-        by_worth = values != sorted(values, reverse=study.better[name] == "larger")  # as a search puts them
+        by_worth = values != sorted(values, reverse=study.better[name] == "larger")  # sorted with a penalty, by a search
         best = "larger is better" if study.better[name] == "larger" else "smaller is better"
         terminal.heading(f"By {name}: {CRITERIA_SAID[name]} ({best})")
         rows = [
@@ -94,8 +94,8 @@ def print_tried(study: Study, terminal: Terminal) -> None:
             for line in fitted[:_MOST_KERNELS]
         ]
         titles = ["kernel", name if len(name) <= 8 else "value", "error", "density", "in 95 %", "time"]
-        shown = len(titles) if terminal.width >= _NARROW else len(titles) - 1
-        terminal.table(titles[:shown], [row[:shown] for row in rows], best=0)
+        width = len(titles) if terminal.width >= _NARROW else len(titles) - 1
+        terminal.table(titles[:width], [row[:width] for row in rows], best=0)
         if len(fitted) > _MOST_KERNELS:
             terminal.say(f"and {len(fitted) - _MOST_KERNELS} more")
         if by_worth:
@@ -114,28 +114,28 @@ def print_tried(study: Study, terminal: Terminal) -> None:
 
 
 def print_chosen(study: Study, terminal: Terminal) -> None:
-    """Print what was chosen, in words, and how good it is."""
+    """Print the chosen model in words, the influence of its inputs, and its errors."""
     terminal.heading(f"Chosen by {study.criterion}: {study.lines[study.criterion][0].kernel}")
     terminal.say(words_of(study))
     others = as_good(study.lines[study.criterion], study.better[study.criterion])
     if others:
-        named = [*others[:_MOST_ALIKE], f"{len(others) - _MOST_ALIKE} more"] if len(others) > _MOST_ALIKE + 1 else others
-        terminal.say(f"{_listed(named)} {'are' if len(others) > 1 else 'is'} about as good by {study.criterion}.")
-    found = numbers_of(study)
-    print_inputs(study, influences(study, inputs_of(study)), found, terminal)
-    for sentence in about_bounds(found, study.model.selection_.at_bounds):
+        items = [*others[:_MOST_ALIKE], f"{len(others) - _MOST_ALIKE} more"] if len(others) > _MOST_ALIKE + 1 else others
+        terminal.say(f"{_listed(items)} {'are' if len(others) > 1 else 'is'} about as good by {study.criterion}.")
+    numbers = numbers_of(study)
+    print_inputs(study, influences(study, inputs_of(study)), numbers, terminal)
+    for sentence in about_bounds(numbers, study.model.selection_.at_bounds):
         terminal.say(sentence, style="yellow")
     terminal.heading("How good is it?")
     try:
-        said = about_errors(study, findings_of(study))
-    except ValueError as error:  # of a trend that needs each of the rows, say
-        said = [f"Rows cannot be left out: {error}."]
-    for sentence in said:
+        sentences = about_errors(study, findings_of(study))
+    except ValueError as error:  # a trend may have no fit without one of the rows
+        sentences = [f"Rows cannot be left out: {error}."]
+    for sentence in sentences:
         terminal.say(sentence)
 
 
 def words_of(study: Study) -> str:
-    """Return what the model is made of."""
+    """Return the kernel of the model, and its terms in words."""
     model = study.model
     if not isfinite(study.lines[study.criterion][0].value):
         return f"the trend alone gives {study.target.name}: there is nothing to choose a kernel by"
@@ -143,22 +143,24 @@ def words_of(study: Study) -> str:
 
 
 def as_good(lines: list[Line], better: str) -> list[str]:
-    """Return the kernels that are not worse than the best by more than chance: one in a log density, 1 % of an error."""
+    """Return the kernels whose values differ from the best by at most 1 in a log density, or 1 % in an error."""
     best = lines[0].value
     allowed = 1.0 if better == "larger" else 0.01 * abs(best)
     return [line.kernel for line in lines[1:] if abs(line.value - best) <= allowed]
 
 
-def print_inputs(study: Study, moved: list[Influence], numbers: list[Number], terminal: Terminal) -> None:
-    """Print the inputs, those that matter most first, with their length scales."""
+def print_inputs(study: Study, by_influence: list[Influence], numbers: list[Number], terminal: Terminal) -> None:
+    """Print the inputs, those with the largest influence first, with their length scales."""
     ranges = dict(zip(study.names, np.ptp(study.model.X_train_, axis=0), strict=True))
     rows = []
-    shown = moved if len(moved) <= _FEW_COLUMNS else [one for one in moved if one.share >= 0.005][:_MOST_COLUMNS] or moved[:1]
-    for influence in shown:
+    listed = by_influence
+    if len(by_influence) > _ALL_LISTED:
+        listed = [one for one in by_influence if one.share >= 0.005][:_MOST_COLUMNS] or by_influence[:1]
+    for influence in listed:
         names = [study.names[place] for place in influence.input.places]
         lengths = [one for one in numbers if one.what == "length scale" and one.column in names and one.part != "Linear"]
         if influence.input.kind == "category":
-            lengths = []  # of each level one: too many to say anything
+            lengths = []  # there is one for each level, which means little
         span = ranges[names[0]] if influence.input.kind in ("number", "date") else nan
         rows.append(
             [
@@ -169,65 +171,66 @@ def print_inputs(study: Study, moved: list[Influence], numbers: list[Number], te
             ]
         )
     terminal.say("")
-    lines = ["influence: how much of the variance of the prediction an input takes part in"] if len(moved) > 1 else []
+    lines = ["influence: how much of the variance of the prediction an input takes part in"] if len(by_influence) > 1 else []
     if any("far" in row[2] for row in rows):
         lines.append("far: so long a length scale that the prediction is straight there, or hardly depends on it")
     terminal.table(["input", "influence", "length scale", "range"], rows, flexible=0)
-    if len(moved) > len(shown):
-        terminal.say(f"and {len(moved) - len(shown):,} more with less influence")
+    if len(by_influence) > len(listed):
+        terminal.say(f"and {len(by_influence) - len(listed):,} more with less influence")
     for line in lines:
         terminal.say(line, style="dim")
 
 
 def about_bounds(numbers: list[Number], names: list[str]) -> list[str]:
-    """Return what ended at the end of its range, in sentences."""
-    hit: dict[tuple[str, str, str], list[str]] = {}
+    """Return sentences about hyperparameters that ended at a bound; `names` are those of the selection, with the noise."""
+    at_bounds: dict[tuple[str, str, str], list[str]] = {}
     for one in numbers:
         if one.bound:
-            hit.setdefault((one.part, one.what, one.bound), []).append(one.column)
-    said = []
+            at_bounds.setdefault((one.part, one.what, one.bound), []).append(one.column)
+    sentences = []
     if "noise" in names:
-        said.append("The noise ended at a bound of its range: there is next to none, or nothing else.")
-    for (part, what, bound), columns in hit.items():
-        named = [column for column in columns if column]
-        of = f" of {', '.join(named)}" if named else ""
+        sentences.append("The noise ended at a bound of its range: there is next to none, or nothing else.")
+    for (part, what, bound), all_columns in at_bounds.items():
+        columns = [column for column in all_columns if column]
+        owners = f" of {', '.join(columns)}" if columns else ""
         meaning = " (it hardly matters)" if what == "length scale" and bound == "upper" else ""
-        said.append(f"At its {bound} bound: the {what}{of} in {part}{meaning}.")
-    return said
+        sentences.append(f"At its {bound} bound: the {what}{owners} in {part}{meaning}.")
+    return sentences
 
 
-def about_errors(study: Study, found: Findings) -> list[str]:
-    """Return how good the model is, in sentences, no better than it is."""
-    name, n = study.target.name, len(found.truth)
-    said = [
-        f"Each of {n:,} rows, predicted from the others: error {_number(found.rmse)} (root mean square), where the mean of "
-        f"{name} has {_number(found.rmse_of_mean)}. That explains {percent(max(found.explained, 0.0))} of its variance."
+def about_errors(study: Study, findings: Findings) -> list[str]:
+    """Return sentences about the leave-one-out errors of the model, and its errors on test rows."""
+    name, n = study.target.name, len(findings.truth)
+    rmse, rmse_of_mean = _number(findings.rmse), _number(findings.rmse_of_mean)
+    sentences = [
+        f"Each of {n:,} rows, predicted from the others: error {rmse} (root mean square), where the mean of "
+        f"{name} has {rmse_of_mean}. That explains {percent(max(findings.explained, 0.0))} of its variance."
     ]
-    if found.verdict == "useless":
-        said = [
+    if findings.verdict == "useless":
+        sentences = [
             f"Nothing that was tried predicts {name} better than its mean does: rows left out are predicted with an error of "
-            f"{_number(found.rmse)} (root mean square), by the mean with {_number(found.rmse_of_mean)}. These columns say "
+            f"{rmse} (root mean square), by the mean with {rmse_of_mean}. These columns say "
             f"nothing of {name}, or too little for {n:,} rows."
         ]
-    elif found.verdict == "doubtful":
-        said.append("That is so little that it may be chance.")
-    said.append(f"Their 95 % intervals contain {100 * found.within / n:.0f} % of them.")
+    elif findings.verdict == "doubtful":
+        sentences.append("That is so little that it may be chance.")
+    sentences.append(f"Their 95 % intervals contain {100 * findings.within / n:.0f} % of them.")
     test = study.test
     if test:
-        known = f", where the mean has {_number(test['rmse_of_mean'])}" if isfinite(test["rmse_of_mean"]) else ""
-        said.append(
-            f"On {test['rows']:,.0f} rows that were not learnt from: error {_number(test['rmse'])}{known}; 95 % intervals "
+        comparison = f", where the mean has {_number(test['rmse_of_mean'])}" if isfinite(test["rmse_of_mean"]) else ""
+        sentences.append(
+            f"On {test['rows']:,.0f} rows that were not learnt from: error {_number(test['rmse'])}{comparison}; 95 % intervals "
             f"contain {100 * test['coverage']:.0f} %."
         )
     elif study.criterion.startswith(("loo", "gcv", "kfold")) and n >= 20:
-        said.append("The error was what was made small, so it is a little too good to be true; --test 20% measures it.")
+        sentences.append("The error was what was made small, so it is a little too good to be true; --test 20% measures it.")
     if study.ended:
-        said.append(f"{study.ended[0].upper()}{study.ended[1:]}.")
-    return said
+        sentences.append(f"{study.ended[0].upper()}{study.ended[1:]}.")
+    return sentences
 
 
 def _length(value: float, span: float) -> str:
-    """Return a length scale; in a word, if it is far beyond the data."""
+    """Return a length scale, or "far" if it is far beyond the range of the column."""
     return "far" if isfinite(span) and value > 10 * span else f"{value:.3g}"
 
 
@@ -240,7 +243,7 @@ def _is_cut(line: Line) -> bool:
 
 
 def _number(value: float, digits: int = 4) -> str:
-    """Return a number with so many digits, in full if it is not too long."""
+    """Return a number with `digits` significant digits, whole numbers and large ones in full."""
     if not isfinite(value):
         return "-"
     if value == round(value) and abs(value) < 1e7:

@@ -1,6 +1,6 @@
-"""Examples, each a short file to learn from: `kernsel examples NAME`, or `python -m kernsel.examples.NAME [plot.png]`.
+"""Examples, each a short file to read and to run: `kernsel examples NAME`, or `python -m kernsel.examples.NAME [plot.png]`.
 
-Each has a function `main(plot=None)` that prints a table, takes some seconds, and draws a picture if it is told where.
+Each has a function `main(plot=None)`, which takes some seconds, prints a table, and draws a picture into the file `plot`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _EXAMPLES = {
 
 
 def names() -> dict[str, str]:
-    """Return what each example shows, in a line, by its name.
+    """Return the names of the examples, each with a line about what it shows.
 
     Examples
     --------
@@ -35,7 +35,7 @@ def names() -> dict[str, str]:
 
 
 def run(name: str, plot: str | None = None) -> None:
-    """Run an example, which prints what it finds.
+    """Run an example, which prints its results.
 
     Parameters
     ----------
@@ -46,8 +46,8 @@ def run(name: str, plot: str | None = None) -> None:
     """
     if name not in _EXAMPLES:
         close = get_close_matches(str(name).lower().replace("-", "_"), _EXAMPLES, n=1)
-        meant = f"; did you mean {close[0]!r}?" if close else ""
-        raise ValueError(f"name: expected one of {', '.join(_EXAMPLES)}, got {name!r}{meant}")
+        hint = f"; did you mean {close[0]!r}?" if close else ""
+        raise ValueError(f"name: expected one of {', '.join(_EXAMPLES)}, got {name!r}{hint}")
     if plot is not None:
         from kernsel.examples.drawing import require_drawing
 

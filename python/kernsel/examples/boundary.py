@@ -5,23 +5,23 @@ from __future__ import annotations
 import sys
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import logsumexp
 from sklearn.datasets import make_moons
 from sklearn.gaussian_process import GaussianProcessClassifier as TheirClassifier
 from sklearn.gaussian_process import kernels as theirs
 
 import kernsel as ks
+from kernsel.annotations import Vector
 from kernsel.examples.drawing import axes_of
 
 __all__ = ["main"]
 
-Vector = NDArray[np.float64]
+
 NOISE = 0.3
 
 
 def true_probability(X: Vector) -> Vector:
-    """Return the probability of the second moon at points: the moons are half circles, and normal noise around them."""
+    """Return the true probability of the second moon at points; the moons are half circles with normal noise."""
     angle = np.linspace(0, np.pi, 400)
     arcs = np.column_stack([np.cos(angle), np.sin(angle)]), np.column_stack([1 - np.cos(angle), 0.5 - np.sin(angle)])
     squares = (((X[:, None] - arc) ** 2).sum(axis=2) for arc in arcs)
@@ -30,7 +30,7 @@ def true_probability(X: Vector) -> Vector:
 
 
 def main(plot: str | None = None) -> None:
-    """Compare classifiers on points that they have not seen, with each other and with what is true.
+    """Compare the probabilities of classifiers on test points, with each other and with the true ones.
 
     Parameters
     ----------
@@ -54,13 +54,13 @@ def main(plot: str | None = None) -> None:
 
     def line(name: str, probability: Vector, loo: str = "") -> None:
         of_class = np.exp(np.mean(np.log(np.where(z == 1, probability, 1 - probability))))
-        off = np.sqrt(np.mean((probability - truth) ** 2))
-        print(f"{name:25s} {loo:>11s}     {of_class:10.1%}     {np.mean((probability > 0.5) == z):9.1%}   {off:12.3f}")
+        error = np.sqrt(np.mean((probability - truth) ** 2))
+        print(f"{name:25s} {loo:>11s}     {of_class:10.1%}     {np.mean((probability > 0.5) == z):9.1%}   {error:12.3f}")
 
     for name, model in models.items():
         model.fit(X, y)
-        known = hasattr(model, "loo_log_probability_")
-        loo = f"{np.exp(model.loo_log_probability_.mean()):.1%}" if known else ""
+        has_loo = hasattr(model, "loo_log_probability_")
+        loo = f"{np.exp(model.loo_log_probability_.mean()):.1%}" if has_loo else ""
         line(name, model.predict_proba(Z)[:, 1], loo)
     line("the best possible", truth)
     chosen = models["expectation propagation"]
@@ -70,14 +70,14 @@ def main(plot: str | None = None) -> None:
 
 
 def draw(plot: str, X: Vector, y: Vector, model: ks.GaussianProcessClassifier) -> None:
-    """Draw probabilities as colours, points, and where both classes are as probable."""
-    across, up = np.meshgrid(np.linspace(-2, 3, 101), np.linspace(-1.6, 2.1, 75))
-    grid = np.column_stack([across.ravel(), up.ravel()])
+    """Draw probabilities as colours, the points, and the line on which both classes are equally probable."""
+    x1, x2 = np.meshgrid(np.linspace(-2, 3, 101), np.linspace(-1.6, 2.1, 75))
+    grid = np.column_stack([x1.ravel(), x2.ravel()])
     with axes_of(plot, 7.2, 4.6, xlabel="first coordinate", ylabel="second coordinate", aspect="equal") as axes:
-        shown = model.predict_proba(grid)[:, 1].reshape(across.shape)
-        colours = axes.contourf(across, up, shown, np.linspace(0, 1, 11), cmap="PuOr_r", alpha=0.7)
-        axes.contour(across, up, shown, [0.5], colors="black", linewidths=2)
-        axes.contour(across, up, true_probability(grid).reshape(across.shape), [0.5], colors="black", linestyles="--")
+        probability = model.predict_proba(grid)[:, 1].reshape(x1.shape)
+        colours = axes.contourf(x1, x2, probability, np.linspace(0, 1, 11), cmap="PuOr_r", alpha=0.7)
+        axes.contour(x1, x2, probability, [0.5], colors="black", linewidths=2)
+        axes.contour(x1, x2, true_probability(grid).reshape(x1.shape), [0.5], colors="black", linestyles="--")
         for label, colour, mark in ((0, "#40246b", "o"), (1, "#8a3f00", "^")):
             axes.plot(*X[y == label].T, mark, color=colour, mec="white", mew=0.7, ms=6)
         axes.figure.colorbar(colours, label="probability of the second moon (triangles)")

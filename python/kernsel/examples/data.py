@@ -1,19 +1,18 @@
-"""The data of examples, from text files beside this one."""
+"""The data of the examples, from text files in this directory."""
 
 from __future__ import annotations
 
 from importlib.resources import files
 
 import numpy as np
-from numpy.typing import NDArray
+
+from kernsel.annotations import Vector
 
 __all__ = ["cars", "mauna_loa"]
 
-Vector = NDArray[np.float64]
-
 
 def cars() -> tuple[Vector, Vector]:
-    """Return how far cars of the 1920s went before they stopped, from cars.csv: 50 of them.
+    """Return the speeds and the stopping distances of 50 cars of the 1920s, from cars.csv.
 
     From M. Ezekiel, Methods of Correlation Analysis, Wiley, 1930.
 
@@ -36,14 +35,14 @@ def cars() -> tuple[Vector, Vector]:
 
 
 def mauna_loa() -> tuple[Vector, Vector]:
-    """Return the carbon dioxide in the air at Mauna Loa, from mauna_loa.txt: 521 months from March 1958 to December 2001.
+    """Return monthly means of carbon dioxide in the air at Mauna Loa from March 1958 to December 2001, from mauna_loa.txt.
 
     Returns
     -------
     time : ndarray of shape (521,)
         The middle of each month, in years.
     co2 : ndarray of shape (521,)
-        Its mean, in parts per million of dry air by volume.
+        The mean of each month, in parts per million of dry air by volume.
 
     Examples
     --------
@@ -57,6 +56,6 @@ def mauna_loa() -> tuple[Vector, Vector]:
 
 
 def _table(name: str, delimiter: str | None = None, header: int = 0) -> Vector:
-    """Return the numbers in a file, shape (rows, columns); lines that begin with # are about them."""
+    """Return the numbers in a file, shape (rows, columns); lines that begin with # are comments."""
     text = files("kernsel.examples").joinpath(name).read_text(encoding="utf-8")
     return np.loadtxt(text.splitlines(), delimiter=delimiter, skiprows=header)

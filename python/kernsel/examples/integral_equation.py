@@ -1,11 +1,12 @@
 """Masses under the ground from noisy gravity above it: `python -m kernsel.examples.integral_equation [plot.png]`.
 
-Gravity at s on the ground of a line of masses f in some depth d is, with the constant of gravitation G, ::
+A line of masses f(t) at the depth d causes at the place s on the ground, with the gravitational constant G, the gravity ::
 
     b(s) = integral of G d (d^2 + (s - t)^2)^(-3/2) f(t) dt,
 
-a Fredholm equation of the first kind. It blurs: quite different masses have almost the same gravity. Least squares
-reproduce the noise by absurd masses, so the size of f is penalized, |A x - b|^2 + lambda |x|^2; but how much?
+which is a Fredholm equation of the first kind. Different masses may have almost the same gravity, so that least squares fits
+the noise with absurd masses. Therefore the norm of f is penalized, |A x - b|^2 + lambda |x|^2, and the example compares rules
+that choose lambda.
 """
 
 from __future__ import annotations
@@ -13,14 +14,14 @@ from __future__ import annotations
 import sys
 
 import numpy as np
-from numpy.typing import NDArray
 
 import kernsel as ks
+from kernsel.annotations import Vector
 from kernsel.examples.drawing import BLUE, GREEN, ORANGE, figure_of
 
 __all__ = ["main"]
 
-Vector = NDArray[np.float64]
+
 LENGTH, DEPTH = 100.0, 25.0  # metres
 GRAVITATION = 6.674e-11 * 1e3 * 1e8  # microgal, per tonne and square metre
 NOISE = 1.0  # microgal, of a good instrument in the field
@@ -37,7 +38,7 @@ RULES: dict[str, tuple[str, dict[str, float]]] = {
 
 
 def masses(t: Vector) -> Vector:
-    """Return what is to be found, in tonnes per metre."""
+    """Return the true masses, in tonnes per metre."""
     return np.asarray(100 * np.sin(np.pi * t / LENGTH) + 50 * np.sin(2 * np.pi * t / LENGTH))
 
 
@@ -52,7 +53,7 @@ def midpoints(n: int) -> Vector:
 
 
 def measured(s: Vector, seed: int) -> Vector:
-    """Return gravity in microgal at points on the ground, by a much finer rule than A is, and with noise."""
+    """Return gravity in microgal at points on the ground, computed on a much finer grid than A, with noise."""
     fine = midpoints(2000)
     return np.asarray(blurring(s, fine) @ masses(fine) + NOISE * np.random.default_rng(seed).standard_normal(len(s)))
 
@@ -63,12 +64,12 @@ def solution(A: Vector, path: ks.RegularizationPath, alpha: float) -> Vector:
 
 
 def error(x: Vector) -> float:
-    """Return how far off masses are, root mean square, in tonnes per metre."""
+    """Return the root mean squared error of masses, in tonnes per metre."""
     return float(np.sqrt(np.mean((x - masses(midpoints(len(x)))) ** 2)))
 
 
 def main(plot: str | None = None) -> None:
-    """Compare what rules choose, for one measurement in full and for others in short.
+    """Compare the choices of rules, in detail for one measurement, and by the errors for others.
 
     Parameters
     ----------
@@ -79,7 +80,7 @@ def main(plot: str | None = None) -> None:
     t = midpoints(n)
     A = blurring(t, t)
     errors: dict[str, list[float]] = {name: [] for name in RULES}
-    for seed in range(draws, -1, -1):  # the one that is shown comes last
+    for seed in range(draws, -1, -1):  # the measurement that is shown in detail comes last
         b = measured(t, seed)
         path = ks.RegularizationPath.from_features(A, b, noise_std=NOISE)
         chosen = {name: path.best(rule, **options) for name, (rule, options) in RULES.items()}
@@ -89,16 +90,16 @@ def main(plot: str | None = None) -> None:
 
     print(f"Masses up to {masses(t).max():.0f} t/m, {DEPTH:.0f} m under {n} points on {LENGTH:.0f} m;", end=" ")
     print(f"gravity up to {b.max():.0f} microgal, noise {NOISE:g}.")
-    plain = error(np.asarray(np.linalg.lstsq(A, b)[0]))
-    print(f"Least squares alone is {plain:.0e} t/m off, the best lambda there is {least:.2f} t/m.\n")
+    unregularized = error(np.asarray(np.linalg.lstsq(A, b)[0]))
+    print(f"Least squares alone is {unregularized:.0e} t/m off, the best lambda there is {least:.2f} t/m.\n")
     print(f"                                          residual       degrees     error     error over the best, {draws} others")
     print("rule                          lambda    over noise    of freedom     t/m       median    9 of 10 below")
     for name, alpha in chosen.items():
-        at = path.at([alpha])
-        residual = at.residual_norm[0] / (n**0.5 * NOISE)
+        values = path.at([alpha])
+        residual = values.residual_norm[0] / (n**0.5 * NOISE)
         others = errors[name][:-1]
         print(
-            f"{name:24s} {alpha:11.3g} {residual:13.3f} {at.effective_dof[0]:13.1f} {errors[name][-1] * least:7.2f}"
+            f"{name:24s} {alpha:11.3g} {residual:13.3f} {values.effective_dof[0]:13.1f} {errors[name][-1] * least:7.2f}"
             f"   {np.median(others):10.2f} {np.quantile(others, 0.9):12.2f}"
         )
     print("\nThe first three know the noise. The likelihood takes masses for white noise, which they are not.")
@@ -107,7 +108,7 @@ def main(plot: str | None = None) -> None:
 
 
 def draw(plot: str, A: Vector, path: ks.RegularizationPath, chosen: dict[str, float]) -> None:
-    """Draw masses, and how far off they are with every lambda."""
+    """Draw the masses, and their errors for all lambda."""
     t = midpoints(A.shape[1])
     with figure_of(plot, 9.6, 4.2) as figure:
         left, right = figure.subplots(1, 2)

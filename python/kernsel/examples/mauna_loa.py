@@ -1,8 +1,8 @@
 """Carbon dioxide in the air at Mauna Loa: `python -m kernsel.examples.mauna_loa [plot.png]`.
 
-A kernel that is a sum of parts, as in the best known example of Gaussian processes (C. Rasmussen and C. Williams, 2006,
-section 5.4.3): what is a part worth, what does it say, and does it forecast?
-`ks.select(X, y, kernels="search", criterion="reml")` finds the same sum without being told, in some fifteen seconds.
+The kernel is a sum of terms, as in the best known example of Gaussian processes (C. Rasmussen and C. Williams, 2006,
+section 5.4.3). The example shows what each term adds to the likelihood, describes the terms in words, and forecasts.
+`ks.select(X, y, kernels="search", criterion="reml")` finds the same sum by itself, in some fifteen seconds.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from __future__ import annotations
 import sys
 
 import numpy as np
-from numpy.typing import NDArray
 
 import kernsel as ks
+from kernsel.annotations import Vector
 from kernsel.examples.data import mauna_loa
 from kernsel.examples.drawing import BLUE, ORANGE, figure_of
 from kernsel.kernels import RBF, ExpSineSquared, Matern, RationalQuadratic
@@ -20,11 +20,11 @@ from kernsel.structure import terms_of
 
 __all__ = ["main"]
 
-Vector = NDArray[np.float64]
-UNTIL = 1992.0  # what is measured later is to be forecast
+
+UNTIL = 1992.0  # the end of the training data; later months are forecast
 
 YEAR = ExpSineSquared("auto", periodicity=1.0, periodicity_bounds="fixed")
-CHANGING = YEAR * RBF("auto")  # over the decades its swing has grown, by about a fifth
+CHANGING = YEAR * RBF("auto")  # the amplitude of the yearly pattern has grown over the decades, by about a fifth
 KERNELS = {
     "smooth trend": RBF("auto"),
     "  + a pattern of a year": RBF("auto") + YEAR,
@@ -35,7 +35,7 @@ KERNELS = {
 
 
 def main(plot: str | None = None) -> None:
-    """Compare sums of kernels, say in words what the best is made of, and forecast ten years.
+    """Compare sums of kernels, describe the best one in words, and forecast ten years.
 
     Parameters
     ----------
@@ -65,8 +65,10 @@ def main(plot: str | None = None) -> None:
         of_year = (time > year) & (time < year + 1)
         line = f"{year}   {co2[of_year].mean():8.2f}"
         for mean, std in forecasts:
-            off = (co2 - mean)[of_year].mean()
-            line += f"     {mean[of_year].mean():8.2f} ± {2 * std[of_year].mean():4.2f} {off / std[of_year].mean():12.1f}     "
+            error = (co2 - mean)[of_year].mean()
+            line += (
+                f"     {mean[of_year].mean():8.2f} ± {2 * std[of_year].mean():4.2f} {error / std[of_year].mean():12.1f}     "
+            )
         print(line.rstrip())
     print("error of months / ppm:", "".join(f"{rms((co2 - mean)[~past]):11.2f}{'':32s}" for mean, _ in forecasts).rstrip())
 
@@ -80,17 +82,17 @@ def main(plot: str | None = None) -> None:
 
 
 def rms(values: Vector) -> float:
-    """Return the root of the mean of squares."""
+    """Return the root mean square."""
     return float(np.sqrt(np.mean(values**2)))
 
 
 def draw(plot: str, model: ks.GaussianProcessRegressor, forecasts: list[tuple[Vector, Vector]]) -> None:
-    """Draw both forecasts, and what the pattern of a year was at the begin and at the end of what is learnt from."""
+    """Draw both forecasts, and the yearly pattern in the first and in the last year of the training data."""
     time, co2 = mauna_loa()
     with figure_of(plot, 9.6, 4.2) as figure:
         left, right = figure.subplots(1, 2, width_ratios=[3, 2])
-        shown = time > UNTIL - 4
-        left.plot(time[shown], co2[shown], ".", color="0.25", ms=4, label="measured")
+        recent = time > UNTIL - 4
+        left.plot(time[recent], co2[recent], ".", color="0.25", ms=4, label="measured")
         for (mean, std), colour, name in zip(forecasts, (ORANGE, BLUE), ("smooth trend", "rougher trend"), strict=True):
             after = time > UNTIL
             left.plot(time[after], mean[after], color=colour, lw=1, label=f"{name}, ± 2 standard deviations")

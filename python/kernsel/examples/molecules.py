@@ -18,7 +18,7 @@ __all__ = ["main"]
 
 
 def main(plot: str | None = None) -> None:
-    """Choose a kernel by leave-one-out, then again among four fifths of the molecules to predict the others.
+    """Choose a kernel by leave-one-out on all molecules, and then in each fold of a cross-validation to predict the others.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ def main(plot: str | None = None) -> None:
     elements = sorted({label for _, labels in graphs for label in labels})
     counts = np.array([[labels.count(element) for element in elements] for _, labels in graphs])
 
-    # How far to look around an atom, and how to compare what is counted: all are tried.
+    # Candidates of several depths of neighbourhoods, and several comparisons of their counts.
     kernels = [
         st.WeisfeilerLehman(range(5)),
         st.WeisfeilerLehman(range(5), kind="min-max"),
@@ -42,7 +42,7 @@ def main(plot: str | None = None) -> None:
     for one in chosen.tried:
         print(f"{one.kernel_!s:83s} {np.sqrt(one.value):14.1f}")
 
-    # The least of many errors is too good to be true: choose again without each fifth of the molecules, and predict these.
+    # The least of many errors is too optimistic: so the choice is repeated without each fifth of the molecules.
     by_mean, by_counts, predicted = np.empty(n), np.empty(n), np.empty(n)
     for train, test in KFold(5, shuffle=True, random_state=0).split(y):
         by_mean[test] = y[train].mean()
@@ -50,8 +50,8 @@ def main(plot: str | None = None) -> None:
         fold = ks.select([graphs[i] for i in train], y[train], kernels, criterion="loo")
         predicted[test] = fold.predict([graphs[i] for i in test])
 
-    def error(guess: ArrayLike) -> str:
-        return f"{np.sqrt(np.mean((np.asarray(guess) - y) ** 2)):14.1f}"
+    def error(prediction: ArrayLike) -> str:
+        return f"{np.sqrt(np.mean((np.asarray(prediction) - y) ** 2)):14.1f}"
 
     print(f"\n{'':83s}       held out")
     print(f"{'always the mean':83s} {error(by_mean)}")

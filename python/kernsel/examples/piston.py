@@ -1,7 +1,7 @@
 """An emulator of a piston in raw physical units: `python -m kernsel.examples.piston [plot.png]`.
 
-The time of a cycle of a piston in a cylinder, as a function of seven inputs (E. Ben-Ari and D. Steinberg, 2007, and often
-used since to test emulators). Their units make numbers that differ by a factor of 10^7; nothing is scaled by hand.
+The emulated function is the cycle time of a piston in a cylinder, with seven inputs (E. Ben-Ari and D. Steinberg, 2007, and
+often used since to test emulators). In their units, the inputs differ by a factor of 10^7; nothing is scaled by hand.
 """
 
 from __future__ import annotations
@@ -9,17 +9,17 @@ from __future__ import annotations
 import sys
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import norm
 from sklearn.base import clone
 
 import kernsel as ks
+from kernsel.annotations import Vector
 from kernsel.examples.drawing import BLUE, ORANGE, figure_of
 from kernsel.kernels import ConstantKernel, Matern
 
 __all__ = ["INPUTS", "cycle_time", "main"]
 
-Vector = NDArray[np.float64]
+
 INPUTS = {
     "piston weight": ("kg", 30.0, 60.0),
     "piston surface": ("m^2", 0.005, 0.020),
@@ -37,7 +37,7 @@ def cycle_time(X: Vector) -> Vector:
     Parameters
     ----------
     X : ndarray of shape (n, 7)
-        The columns are `INPUTS`.
+        The inputs, in the order of `INPUTS`.
     """
     weight, surface, volume, spring, pressure, ambient, filling = X.T
     work = pressure * volume / filling * ambient
@@ -47,10 +47,10 @@ def cycle_time(X: Vector) -> Vector:
 
 
 def sample(n: int, seed: int) -> Vector:
-    """Return n points that fill the box of all inputs, shape (n, 7)."""
+    """Return a Latin hypercube sample of the inputs, shape (n, 7): each range has one point in each of n equal parts."""
     _, low, high = zip(*INPUTS.values(), strict=True)
     rng = np.random.default_rng(seed)
-    slices = rng.permuted(np.tile(np.arange(n), (7, 1)), axis=1).T  # a point in each n-th part of each range: a Latin hypercube
+    slices = rng.permuted(np.tile(np.arange(n), (7, 1)), axis=1).T
     return np.asarray(low + (slices + rng.random((n, 7))) / n * np.subtract(high, low))
 
 
@@ -65,17 +65,17 @@ MODELS = {
 
 
 def rms(values: Vector) -> float:
-    """Return the root of the mean of squares."""
+    """Return the root mean square."""
     return float(np.sqrt(np.mean(values**2)))
 
 
 def inside(scaled: Vector, level: float) -> float:
-    """Return how many errors, divided by their standard deviations, are in intervals that should have this part of them."""
+    """Return the share of errors, divided by their standard deviations, within intervals of a given level."""
     return float(np.mean(np.abs(scaled) < norm.ppf(0.5 + level / 2)))
 
 
 def main(plot: str | None = None) -> None:
-    """Learn the function from some runs; say which inputs matter, and whether the error bars are right.
+    """Fit the function to some runs; print the effects of its inputs, and the coverage of the intervals.
 
     Parameters
     ----------
@@ -103,17 +103,17 @@ def main(plot: str | None = None) -> None:
     print("kernel                        error / s   in 50 %   in 95 %   error / s   in 50 %   in 95 % intervals")
     scaled: dict[str, dict[str, Vector]] = {}
     for name, template in MODELS.items():
-        found: dict[str, list[tuple[Vector, Vector]]] = {"leave-one-out": [], "other runs": []}
+        errors: dict[str, list[tuple[Vector, Vector]]] = {"leave-one-out": [], "other runs": []}
         for seed in range(designs):
             X = sample(n, seed)
             model = clone(template).fit(X, cycle_time(X))
             mean, std = model.predict(Z, return_std=True)
-            found["leave-one-out"].append((model.loo_residuals_, model.loo_std_))
-            found["other runs"].append((truth - mean, std))
+            errors["leave-one-out"].append((model.loo_residuals_, model.loo_std_))
+            errors["other runs"].append((truth - mean, std))
         scaled[name], line = {}, f"{name:27s}"
-        for where, pairs in found.items():
-            residuals, stated = np.hstack(pairs)
-            scaled[name][where] = z = residuals / stated
+        for runs, pairs in errors.items():
+            residuals, std = np.hstack(pairs)
+            scaled[name][runs] = z = residuals / std
             line += f" {rms(residuals):11.5f} {inside(z, 0.5):9.1%} {inside(z, 0.95):9.1%}"
         print(line)
     print("What was made small to choose a kernel is too good to be true: the leave-one-out error of the last.")
@@ -122,7 +122,7 @@ def main(plot: str | None = None) -> None:
 
 
 def draw(plot: str, effects: dict[str, float], scaled: dict[str, Vector]) -> None:
-    """Draw what inputs do, and how many values are in intervals, over how many should be."""
+    """Draw the effects of the inputs, and the coverage of intervals against their levels."""
     with figure_of(plot, 9.6, 4.2) as figure:
         left, right = figure.subplots(1, 2)
         left.barh(list(effects)[::-1], list(effects.values())[::-1], color=BLUE)

@@ -1,23 +1,22 @@
-"""How far cars of the 1920s went before they stopped: `python -m kernsel.examples.stopping_distances [plot.png]`."""
+"""The stopping distances of cars of the 1920s: `python -m kernsel.examples.stopping_distances [plot.png]`."""
 
 from __future__ import annotations
 
 import sys
 
 import numpy as np
-from numpy.typing import NDArray
 
 import kernsel as ks
+from kernsel.annotations import Vector
 from kernsel.examples.data import cars
 from kernsel.examples.drawing import BLUE, ORANGE, axes_of
 from kernsel.kernels import RBF, ConstantKernel, HeteroscedasticNoise, Kernel, Linear
 
 __all__ = ["main"]
 
-Vector = NDArray[np.float64]
 
-# Linear is a line through the origin, its square a parabola. In the time that a driver needs to react, a car goes a distance
-# proportional to speed; then the energy, proportional to its square, goes into the brakes.
+# Functions of Linear are lines through the origin, and those of its square are parabolas. While a driver reacts, a car goes a
+# distance proportional to its speed; the brakes then take its energy, which is proportional to the square of the speed.
 KERNELS = {
     "line through the origin": Linear("auto"),
     "any line": Linear("auto") + ConstantKernel("auto"),
@@ -29,12 +28,12 @@ GRAVITY = 32.174  # feet per second squared
 
 
 def square(X: Vector) -> Vector:
-    """Return the squares of speeds: noise of this variance has a standard deviation proportional to speed."""
+    """Return the squares of speeds, the variance of noise whose standard deviation is proportional to speed."""
     return X[:, 0] ** 2
 
 
 def best(kernel: Kernel, criterion: str, noise: float | str = "auto") -> ks.GaussianProcessRegressor:
-    """Return the Gaussian process with this kernel, each term of an amplitude of its own, whose criterion is best."""
+    """Return the Gaussian process with this kernel, and an amplitude for each term, that is best by the criterion."""
     speed, distance = cars()
     selected = ks.select(speed[:, None], distance, [kernel], criterion, noise=noise, trend=None)
     model: ks.GaussianProcessRegressor = selected.best_estimator_
@@ -42,13 +41,13 @@ def best(kernel: Kernel, criterion: str, noise: float | str = "auto") -> ks.Gaus
 
 
 def interval(model: ks.GaussianProcessRegressor, speed: float) -> str:
-    """Return between what distances 95 % of all cars of a speed stop."""
+    """Return the interval of distances in which 95 % of all cars of a speed stop."""
     mean, std = (float(value[0]) for value in model.predict([[speed]], return_std=True, noisy=True))
     return f"{mean - 1.96 * std:4.0f} to {mean + 1.96 * std:3.0f} ft"
 
 
 def main(plot: str | None = None) -> None:
-    """Compare kernels by three criteria, each with the hyperparameters that are best by it; then let the noise grow.
+    """Compare kernels by three criteria, then noise that is equal for all speeds with noise that grows with speed.
 
     Parameters
     ----------
@@ -82,7 +81,7 @@ def main(plot: str | None = None) -> None:
 
 
 def draw(plot: str, even: ks.GaussianProcessRegressor, growing: ks.GaussianProcessRegressor) -> None:
-    """Draw cars, and where 95 % of them are by two models."""
+    """Draw the cars, and the 95 % intervals of two models."""
     grid = np.linspace(0.5, 27, 200)
     with axes_of(plot, xlabel="speed / mph", ylabel="stopping distance / ft", ylim=(-35, 145), xlim=(0, 27)) as axes:
         mean, std = growing.predict(grid[:, None], return_std=True)

@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 from numbers import Real
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,7 +22,7 @@ from kernsel.kernels.simple import ConstantKernel
 
 __all__ = ["Columns", "Exp", "Operation", "PolynomialOf", "Power", "Product", "Sum", "as_kernel", "enclosed"]
 
-_MOST_NAMED = 500  # operands of a sum or product in `get_params`
+_MOST_NAMED = 500  # operands of a sum or product that `get_params` lists
 
 
 def as_kernel(value: object) -> Kernel | None:
@@ -42,10 +42,10 @@ def as_kernel(value: object) -> Kernel | None:
 
 
 class Operation(Kernel):
-    """A kernel whose hyperparameters are those of its parts."""
+    """A kernel that combines others, its parts, whose hyperparameters it has."""
 
-    _parts: ClassVar[tuple[str, ...]]
-    _of_numbers: ClassVar[bool] = False  # does it do something with the points itself, which have to be numbers?
+    _parts: ClassVar[tuple[str, ...]]  # the names of the arguments that are kernels
+    _of_numbers: ClassVar[bool] = False  # does the operation itself compute with the points, which then have to be vectors?
 
     def _check(self) -> None:
         for name in self._parts:
@@ -55,62 +55,70 @@ class Operation(Kernel):
 
     def _measured(self) -> int:
         parts: list[Kernel] = [getattr(self, name) for name in self._parts]
-        return 1 + max(part._depth for part in parts)
+        return 1 + max(part.nesting for part in parts)
 
-    def own(self) -> Iterator[tuple[Hyperparameter, Any]]:
+    def own(self) -> Iterator[tuple[Hyperparameter, ArrayLike]]:
         for name in self._parts:
             for h, value in getattr(self, name).own():
-                yield h.within("", 0, f"{name}__"), value
+                yield h.prefixed("", 0, f"{name}__"), value
 
     def core_order(self) -> list[int]:
         order = list(range(self._count_of_itself()))
         for name in self._parts:
-            begun = len(order)
-            order += [begun + place for place in getattr(self, name).core_order()]
+            offset = len(order)
+            order += [offset + place for place in getattr(self, name).core_order()]
         return order
 
     def _count_of_itself(self) -> int:
-        """Return how many numbers are hyperparameters of the operation itself; they come first."""
+        """Return the number of hyperparameters of the operation itself; they come before those of its parts."""
         return 0
 
-    def _children(self) -> list[Kernel]:
+    def subkernels(self) -> list[Kernel]:
         return [getattr(self, name) for name in self._parts]
 
-    def _each(self, f: Callable[[Kernel], Kernel]) -> Self:
-        """Return the same of parts that f changes, from left to right."""
+    def map_parts(self, f: Callable[[Kernel], Kernel]) -> Self:
+        """Return the same operation on f(part) for each part, from left to right."""
         changed = {name: f(getattr(self, name)) for name in self._parts}
         return self.replaced(**changed) if any(changed[name] is not getattr(self, name) for name in self._parts) else self
 
-    def with_values(self, values: Iterator[Any]) -> Self:
-        return self._each(lambda part: part.with_values(values))
+    def _each(self, f: Callable[[Kernel], Kernel]) -> Self:
+        return self.map_parts(f)  # the name by which kernsel.saving calls it
+
+    def with_values(self, values: Iterator[ArrayLike]) -> Self:
+        return self.map_parts(lambda part: part.with_values(values))
 
     def resolve(self, data: Data) -> Kernel:
-        return self._each(lambda part: part.resolve(data))
+        return self.map_parts(lambda part: part.resolve(data))
 
-    def _seeing(self, X: Any, names: Sequence[str] | None) -> Kernel:
-        return self._seeing_inside(X, names)
+    def _with_points(self, X: ArrayLike, names: Sequence[str] | None) -> Kernel:
+        return self._with_points_of_parts(X, names)
 
-    def _seeing_inside(self, X: Any, names: Sequence[str] | None) -> Self:
-        return self._each(lambda part: part._seeing(X, names))
+    def _with_points_of_parts(self, X: ArrayLike, names: Sequence[str] | None) -> Self:
+        """Return the operation with what follows from the points of its parts set in these."""
+        return self.map_parts(lambda part: part._with_points(X, names))
 
     def bound_to(self, reading: Reading) -> Kernel:
         if self._of_numbers:
-            super().bound_to(reading)  # raises if they are objects
-        return self._each(lambda part: part.bound_to(reading))
+            super().bound_to(reading)  # raises if the points are objects
+        return self.map_parts(lambda part: part.bound_to(reading))
 
     def alternatives(self) -> list[Kernel]:
-        choices = [child.alternatives() for child in self._children()]
+        choices = [part.alternatives() for part in self.subkernels()]
         if all(len(choice) == 1 for choice in choices):
             return [self]
         result: list[Kernel] = []
-        for chosen in product(*choices):
-            left = iter(chosen)
-            result.append(self._each(lambda _: next(left)))  # noqa: B023
+        for combination in product(*choices):
+            parts = iter(combination)
+            result.append(self.map_parts(lambda _: next(parts)))  # noqa: B023
         return result
 
 
 class Pair(Operation):
-    """A sum or a product. Long ones lean to the left, and are walked without recursion: there may be thousands of operands."""
+    """A sum or a product of two kernels.
+
+    Sums and products of many kernels nest on the left, ((a + b) + c) + d. They are walked by loops, because thousands of
+    operands would exhaust the stack.
+    """
 
     _parts = ("k1", "k2")
     _infix = True
@@ -123,10 +131,10 @@ class Pair(Operation):
     @staticmethod
     @abstractmethod
     def _combine(left: _core.Kernel, right: _core.Kernel) -> _core.Kernel:
-        """Return the same operation on kernels of the core."""
+        """Return the sum or the product of kernels of the C++ core."""
 
-    def _chain(self) -> tuple[Kernel, list[Pair]]:
-        """Return the leftmost operand, and the operations from there to this one."""
+    def chain(self) -> tuple[Kernel, list[Pair]]:
+        """Return the leftmost operand, and the sums and products that nest on the left, from the innermost to this one."""
         pairs: list[Pair] = []
         at: Kernel = self
         while isinstance(at, Pair):
@@ -135,15 +143,15 @@ class Pair(Operation):
         return at, pairs[::-1]
 
     def _measured(self) -> int:
-        left = self.k1._depth + (not isinstance(self.k1, Pair))  # one walk goes down all that leans to the left
-        return max(left, self.k2._depth + 1)
+        left = self.k1.nesting + (not isinstance(self.k1, Pair))  # a loop walks the operations that nest on the left
+        return max(left, self.k2.nesting + 1)
 
-    def _children(self) -> list[Kernel]:
-        first, pairs = self._chain()
+    def subkernels(self) -> list[Kernel]:
+        first, pairs = self.chain()
         return [first, *(pair.k2 for pair in pairs)]
 
     def operands(self) -> list[Kernel]:
-        """Return the terms of a sum, or the factors of a product, nested ones on the left included."""
+        """Return the terms of a sum, or the factors of a product, with those that nest on the left."""
         operands: list[Kernel] = []
         at: Kernel = self
         while isinstance(at, Pair) and type(at) is type(self):
@@ -151,49 +159,49 @@ class Pair(Operation):
             at = at.k1
         return [at, *operands[::-1]]
 
-    def _each(self, f: Callable[[Kernel], Kernel]) -> Self:
-        """Return the same of operands that f changes, from left to right."""
-        first, pairs = self._chain()
+    def map_parts(self, f: Callable[[Kernel], Kernel]) -> Self:
+        """Return the same sums and products of f(operand) for each operand, from left to right."""
+        first, pairs = self.chain()
         result = f(first)
         for pair in pairs:
             right = f(pair.k2)
             result = pair if result is pair.k1 and right is pair.k2 else pair.replaced(k1=result, k2=right)
         return result  # type: ignore[return-value]
 
-    def own(self) -> Iterator[tuple[Hyperparameter, Any]]:
-        operands = self._children()
+    def own(self) -> Iterator[tuple[Hyperparameter, ArrayLike]]:
+        operands = self.subkernels()
         for i, operand in enumerate(operands):
             for h, value in operand.own():
-                yield h.within("k1__", len(operands) - 1 - i, "k2__" if i else ""), value
+                yield h.prefixed("k1__", len(operands) - 1 - i, "k2__" if i else ""), value
 
     def core_order(self) -> list[int]:
         order: list[int] = []
-        for operand in self._children():
-            begun = len(order)
-            order += [begun + place for place in operand.core_order()]
+        for operand in self.subkernels():
+            offset = len(order)
+            order += [offset + place for place in operand.core_order()]
         return order
 
     def build(self) -> _core.Kernel:
-        first, pairs = self._chain()
+        first, pairs = self.chain()
         core = None
         for pair in pairs:
             right = pair.k2.build()
             if core is None and isinstance(first, ConstantKernel) and isinstance(pair, Product):
-                core = first._number("constant_value") * right
+                core = first.number("constant_value") * right
             else:
                 core = pair._combine(first.build() if core is None else core, right)
         assert core is not None
         return core
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
+    def get_params(self, deep: bool = True) -> dict[str, object]:
         """Return the parameters by name, those of parts as ``part__name``.
 
-        Of longer sums and products, those of the last 500 operands: the names of n have n^2 characters in all. `set_params`
-        takes the names of any operand.
+        Of sums and products of more than 500 operands only the last 500 are listed: the names of n operands have n^2 characters
+        in all. `set_params` takes the names of any operand.
         """
         if not deep:
             return {"k1": self.k1, "k2": self.k2}
-        params: dict[str, Any] = {}
+        params: dict[str, object] = {}
         at: Kernel = self
         prefix = ""
         while isinstance(at, Pair):
@@ -207,29 +215,31 @@ class Pair(Operation):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Pair):
             return False
-        (first, pairs), (its_first, its_pairs) = self._chain(), other._chain()
-        if [type(pair) for pair in pairs] != [type(pair) for pair in its_pairs] or first != its_first:
+        (first, pairs), (other_first, other_pairs) = self.chain(), other.chain()
+        if [type(pair) for pair in pairs] != [type(pair) for pair in other_pairs] or first != other_first:
             return False
-        return all(pair.k2 == its.k2 for pair, its in zip(pairs, its_pairs, strict=True))
+        return all(pair.k2 == other_pair.k2 for pair, other_pair in zip(pairs, other_pairs, strict=True))
 
     __hash__ = None  # type: ignore[assignment]
 
-    def __reduce__(self) -> Any:
-        first, pairs = self._chain()
+    def __reduce__(self) -> tuple[object, ...]:
+        first, pairs = self.chain()
         return _combined, (first, [type(pair) for pair in pairs], [pair.k2 for pair in pairs])
 
     def __repr__(self) -> str:
         return self._written(repr, repr)
 
     def _short(self) -> str:
-        constant = lambda kernel: short(kernel.constant_value) if isinstance(kernel, ConstantKernel) else kernel._short()  # noqa: E731
-        return self._written(constant if isinstance(self._chain()[1][0], Product) else Kernel._short_of, Kernel._short_of)
+        in_product = isinstance(self.chain()[1][0], Product)
+        return self._written(_short_factor if in_product else _short_operand, _short_operand)
 
-    def _written(self, of_first: Callable[[Any], str], of_others: Callable[[Any], str]) -> str:
-        first, pairs = self._chain()
-        brackets, pieces, left = 0, [of_first(first)], first
+    def _written(self, text_of_first: Callable[[Kernel], str], text_of_others: Callable[[Kernel], str]) -> str:
+        """Return the expression, given how to write the leftmost operand and the others."""
+        first, pairs = self.chain()
+        brackets, pieces = 0, [text_of_first(first)]
+        left = first
         for pair in pairs:
-            right = of_others(pair.k2)
+            right = text_of_others(pair.k2)
             if isinstance(pair, Sum):
                 pieces.append(f" + ({right})" if isinstance(pair.k2, Sum) else f" + {right}")
             else:
@@ -241,8 +251,17 @@ class Pair(Operation):
         return "(" * brackets + "".join(pieces)
 
 
+def _short_operand(kernel: Kernel) -> str:
+    return kernel._short()
+
+
+def _short_factor(kernel: Kernel) -> str:
+    """Return the expression of the first factor of a product, a constant kernel being written as a number."""
+    return short(kernel.constant_value) if isinstance(kernel, ConstantKernel) else kernel._short()
+
+
 def _combined(first: Kernel, types: list[type[Pair]], others: list[Kernel]) -> Kernel:
-    """Return the kernel of a chain of operations."""
+    """Return the kernel that `Pair.chain` takes apart."""
     for operation, other in zip(types, others, strict=True):
         first = operation(first, other)
     return first
@@ -274,8 +293,8 @@ class Product(Pair):
         return left * right
 
     def _divisible(self) -> bool:
-        _, pairs = self._chain()
-        return all(isinstance(pair, Product) for pair in pairs) and all(operand._divisible() for operand in self._children())
+        _, pairs = self.chain()
+        return all(isinstance(pair, Product) for pair in pairs) and all(operand._divisible() for operand in self.subkernels())
 
 
 class Power(Operation):
@@ -313,7 +332,7 @@ class Power(Operation):
             )
 
     def build(self) -> _core.Kernel:
-        self._check()  # parts may have been changed
+        self._check()  # the base may have been replaced by one whose powers are no kernels
         return _core.pow(self.kernel.build(), float(self.exponent))
 
     def _divisible(self) -> bool:
@@ -414,7 +433,7 @@ class Columns(Operation):
 
     _parts = ("kernel",)
 
-    _source: Reading | None = None  # of points in parts
+    _source: Reading | None = None  # of the points with several parts that the kernel is bound to
 
     def __init__(self, kernel: Kernel, columns: Sequence[int] | Sequence[str]) -> None:
         self.kernel = kernel
@@ -433,16 +452,17 @@ class Columns(Operation):
         if len(set(columns)) < len(columns):
             raise ValueError(f"columns: a column is named twice in {self.columns!r}")
 
-    def _indices(self) -> list[int]:
+    def indices(self) -> list[int]:
+        """Return the columns as indices; raise if they are names, which only a table resolves."""
         columns = list(plain(self.columns))
         if isinstance(columns[0], str):
             raise ValueError(f"columns: {self.columns!r} are names, and the points have none; give a table, or indices")
         return columns
 
     def build(self) -> _core.Kernel:
-        return _core.on(self.kernel.build(), self._indices())
+        return _core.on(self.kernel.build(), self.indices())
 
-    def _seeing(self, X: Any, names: Sequence[str] | None) -> Kernel:
+    def _with_points(self, X: ArrayLike, names: Sequence[str] | None) -> Kernel:
         columns = list(plain(self.columns))
         if isinstance(columns[0], str) and names is not None:
             missing = [column for column in columns if column not in names]
@@ -452,22 +472,22 @@ class Columns(Operation):
                 if list(names).count(column) > 1:
                     raise ValueError(f"columns: the points have more than one column {column}; name it by its index")
             columns = [list(names).index(column) for column in columns]
-            return Columns(self.kernel, columns)._seeing(X, names)
+            return Columns(self.kernel, columns)._with_points(X, names)
         if X is None or isinstance(columns[0], str):
             return self
         count = np.shape(X)[1] if np.ndim(X) == 2 else max(columns) + 1
         if max(columns) >= count:
             raise ValueError(f"columns: there is no column {max(columns)}, the points have {count}")
         inside = np.asarray(X)[:1, columns] if np.ndim(X) == 2 else X
-        return self._seeing_inside(inside, None if names is None else [names[i] for i in columns])
+        return self._with_points_of_parts(inside, None if names is None else [names[i] for i in columns])
 
     def resolve(self, data: Data) -> Kernel:
-        seen = self._seeing(data.X, data.names)
-        assert isinstance(seen, Columns)
-        return seen.replaced(kernel=seen.kernel.resolve(data.restricted(seen._indices())))
+        indexed = self._with_points(data.X, data.names)
+        assert isinstance(indexed, Columns)
+        return indexed.replaced(kernel=indexed.kernel.resolve(data.restricted(indexed.indices())))
 
     def bound_to(self, reading: Reading) -> Kernel:
-        columns: Any = list(plain(self.columns))
+        columns = list(plain(self.columns))
         if isinstance(columns[0], str):
             columns = reading.columns_of(columns)
         elif max(columns) >= len(reading.names):
@@ -487,5 +507,5 @@ class Columns(Operation):
 
 
 def enclosed(kernel: Kernel, written: str) -> str:
-    """Return a kernel's text in parentheses if it is made of several with a sign between them."""
+    """Return a kernel's expression, in parentheses if it has an operator between kernels."""
     return f"({written})" if kernel._infix else written

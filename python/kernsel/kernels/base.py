@@ -7,24 +7,25 @@ from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from inspect import signature
 from numbers import Real
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, ClassVar, Literal, Self, overload
 
 import numpy as np
 
+from kernsel.annotations import Matrix, Vector
 from kernsel.kernels.automatic import Data
 from kernsel.kernels.hyperparameter import Hyperparameter, Parameter, plain
 from kernsel.kernels.objects import Mixed, Points, Reading, numbered
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
     from kernsel import _core
     from kernsel.kernels.algebra import Columns, Power, Product, Sum
 
 __all__ = ["DEEPEST", "Kernel"]
 
-# How many kernels may lie within each other: what is done with a kernel walks through it by recursion, as copy, pickle and repr
-# do, and must fit Python's limit of a thousand calls and stacks of 256 kB.
+# The greatest depth of a tree of kernels. Methods of a kernel, copy, pickle and repr walk the tree by recursion, which must fit
+# Python's limit of a thousand calls and stacks of 256 kB.
 DEEPEST = 100
 
 
@@ -37,11 +38,11 @@ class Kernel(ABC):
     most 100 kernels can lie within each other, as in ``Exp(Normalize(Linear()))``, where there are 3.
     """
 
-    requires_vector_input = True  # scikit-learn asks
-    _sees_points: ClassVar[bool] = True
-    _depth: int = 1  # kernels within each other, this one included
-    _infix: ClassVar[bool] = False  # is it written with a sign between kernels?
-    _always_shown: ClassVar[tuple[str, ...]] = ()  # when printed for people, even where it has its default
+    requires_vector_input = True  # an attribute of scikit-learn's kernels
+    nesting: int = 1  # the depth of the tree of kernels whose root this is
+    _sees_points: ClassVar[bool] = True  # does k(x, z) depend on the coordinates of x and z?
+    _infix: ClassVar[bool] = False  # does the expression have an operator between kernels?
+    _always_shown: ClassVar[tuple[str, ...]] = ()  # arguments that `str` prints even where they have their defaults
 
     @abstractmethod
     def build(self) -> _core.Kernel:
@@ -52,19 +53,19 @@ class Kernel(ABC):
         """Raise if the parameters do not make a kernel."""
 
     @abstractmethod
-    def own(self) -> Iterator[tuple[Hyperparameter, Any]]:
+    def own(self) -> Iterator[tuple[Hyperparameter, ArrayLike]]:
         """Yield the hyperparameters from left to right in the expression, fixed ones included, with their values."""
 
     @abstractmethod
-    def with_values(self, values: Iterator[Any]) -> Self:
+    def with_values(self, values: Iterator[ArrayLike]) -> Self:
         """Return a copy with values for all hyperparameters, fixed ones included, in the order of `own`."""
 
     def core_order(self) -> list[int]:
-        """Return which number of `own` each hyperparameter of the core is."""
+        """Return for each hyperparameter of the C++ kernel its place among the numbers that `own` yields."""
         return list(range(sum(hyperparameter.n_elements for hyperparameter, _ in self.own())))
 
     def resolve(self, data: Data) -> Kernel:
-        """Return a kernel whose "auto" parameters and names of columns are set from the data."""
+        """Return the kernel with "auto" parameters set from the data, and column names replaced by indices."""
         del data
         return self
 
@@ -73,26 +74,27 @@ class Kernel(ABC):
         return False
 
     def _of_features(self) -> bool:
-        """Tell whether this is a function of a distance, or of an inner product, with one length scale or none."""
+        """Tell whether k is a function of a distance, or of an inner product, with at most one length scale."""
         return False
 
     def _of_inner_product(self) -> bool:
+        """Tell whether k is a function of the inner product of its points."""
         return False
 
-    def _children(self) -> list[Kernel]:
-        """Return the kernels that this one is made of."""
+    def subkernels(self) -> list[Kernel]:
+        """Return the kernels that this one combines, from left to right; none for a kernel that combines no others."""
         return []
 
     def for_objects(self) -> bool:
-        """Tell whether points have parts that are no numbers."""
-        return any(child.for_objects() for child in self._children())
+        """Tell whether the points have parts that are objects, such as strings or graphs."""
+        return any(part.for_objects() for part in self.subkernels())
 
     def reading(self) -> Reading | None:
-        """Return how points become numbers, of a kernel that is bound to a set of objects."""
-        return next((found for child in self._children() if (found := child.reading()) is not None), None)
+        """Return the `Reading` of the training points that a kernel of objects is bound to, or None."""
+        return next((reading for part in self.subkernels() if (reading := part.reading()) is not None), None)
 
     def bound_to(self, reading: Reading) -> Kernel:
-        """Return the same kernel of points that are numbers, those of their objects included."""
+        """Return the same kernel as a function of numbered points: the arrays that the reading makes of objects."""
         if self._sees_points and any(pool is not None for pool in reading.pools):
             names = [str(name) for name, pool in zip(reading.names, reading.pools, strict=True) if pool is None]
             cure = f"give it columns: .on({list(dict.fromkeys(names))!r})" if names else "expected a kernel of objects"
@@ -100,56 +102,63 @@ class Kernel(ABC):
         return self
 
     def alternatives(self) -> list[Kernel]:
-        """Return the kernels that this one stands for, if parameters have several values to choose from."""
+        """Return one kernel for each combination of values, if parameters are lists of values to select from."""
         return [self]
 
-    def replaced(self, **attributes: Any) -> Self:
-        """Return a copy with other attributes, which are known to be right."""
+    def replaced(self, **attributes: object) -> Self:
+        """Return a copy with some attributes replaced by values that need no check."""
         other = object.__new__(type(self))
         other.__dict__.update(self.__dict__, **attributes)
         return other
 
     def _measured(self) -> int:
-        """Return how many kernels lie within each other, this one included, from what is known of its parts."""
+        """Return the depth of this tree of kernels, from the depths of its operands."""
         return 1
 
     def _check_depth(self) -> None:
-        """Raise if more kernels lie within each other than may."""
+        """Raise if the tree of kernels is too deep; keep its depth as `nesting`."""
         depth = self._measured()
         if depth > DEEPEST:
             raise ValueError(
                 f"kernel: {depth} kernels would lie within each other, and at most {DEEPEST} may; sums and products of any "
                 "length count as one if each bracket is on the left, ((a + b) + c) + d, as sum([a, b, c, d]) makes them"
             )
-        self._depth = depth
+        self.nesting = depth
 
-    def ready(self, X: Any, Z: Any = None) -> tuple[Kernel, Any, Any]:
-        """Return the kernel as it can be built, and points as arrays."""
+    @overload
+    def ready(self, X: Points) -> tuple[Kernel, ArrayLike, None]: ...
+    @overload
+    def ready(self, X: Points, Z: Points) -> tuple[Kernel, ArrayLike, Matrix]: ...
+    @overload
+    def ready(self, X: Points, Z: Points | None) -> tuple[Kernel, ArrayLike, Matrix | None]: ...
+    def ready(self, X: Points, Z: Points | None = None) -> tuple[Kernel, ArrayLike, Matrix | None]:
+        """Return the kernel such that `build` can be called, and the points as arrays of numbers."""
         kernel: Kernel = self
         if self.for_objects() or isinstance(X, Mixed):
             kernel, X, Z = numbered(self, X, Z)
-        Z = _others(X, Z)
-        kernel, X = kernel.on_points(X)
-        return kernel, X, Z
+        others = _other_points(X, Z)
+        kernel, points = kernel.on_points(X)
+        return kernel, points, others
 
-    def on_points(self, X: Any) -> tuple[Kernel, Any]:
-        """Return the kernel with all set that follows from the points alone: columns for names, outputs of maps."""
+    def on_points(self, X: ArrayLike) -> tuple[Kernel, ArrayLike]:
+        """Return the kernel with what follows from the points alone set: indices of named columns, sizes of outputs of maps."""
         names = getattr(X, "columns", None)
         if names is None:
-            return (self._seeing(X, None) if self.must_see_points() else self), X
+            return (self._with_points(X, None) if self.depends_on_points() else self), X
         X = np.asarray(X)
-        return self._seeing(X, [str(name) for name in names]), X
+        return self._with_points(X, [str(name) for name in names]), X
 
-    def must_see_points(self) -> bool:
-        """Tell whether the kernel must see the points before it is built, even if they have no names."""
-        return any(child.must_see_points() for child in self._children())
+    def depends_on_points(self) -> bool:
+        """Tell whether `build` needs something that only the points say, even if their columns have no names."""
+        return any(part.depends_on_points() for part in self.subkernels())
 
-    def _seeing(self, X: Any, names: Sequence[str] | None) -> Kernel:
+    def _with_points(self, X: ArrayLike, names: Sequence[str] | None) -> Kernel:
+        """Return the kernel with what follows from the points and the names of their columns set."""
         del X, names
         return self
 
     def for_data(self, X: Points, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Kernel:
-        """Return the kernel with all that is "auto" set from data, values and bounds: what estimators do when they are fitted.
+        """Return the kernel with "auto" values and bounds set from data, as estimators set them in `fit`.
 
         Length scales start at the standard deviation of a column, times the square root of the number of columns, and
         have bounds between half the spacing of its values and far beyond its range; variances start at the variance of y,
@@ -180,18 +189,18 @@ class Kernel(ABC):
         weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
         return kernel.resolve(Data(points, targets, weights, None if names is None else [str(name) for name in names]))
 
-    def __call__(self, X: Points, Z: Points | None = None, *, out: NDArray[Any] | None = None) -> NDArray[Any]:
+    def __call__(self, X: Points, Z: Points | None = None, *, out: Matrix | None = None) -> Matrix:
         """Return the matrix k(X, X), or k(X, Z); see :func:`kernsel.gram`."""
-        kernel, X, Z = self.ready(X, Z)
+        kernel, points, others = self.ready(X, Z)
         core = kernel.build()
-        return core.gram(X, out) if Z is None else core.cross_gram(X, Z, out)
+        return core.gram(points, out) if others is None else core.cross_gram(points, others, out)
 
-    def diag(self, X: Points) -> NDArray[Any]:
+    def diag(self, X: Points) -> Vector:
         """Return the diagonal of k(X, X), shape (n,), in O(n)."""
-        kernel, X, _ = self.ready(X)
-        return kernel.build().diagonal(X)
+        kernel, points, _ = self.ready(X)
+        return kernel.build().diagonal(points)
 
-    def matmul(self, X: Points, Z: Points, V: ArrayLike) -> NDArray[Any]:
+    def matmul(self, X: Points, Z: Points, V: ArrayLike) -> Matrix:
         """Return k(X, Z) V without forming the kernel matrix.
 
         Parameters
@@ -204,12 +213,11 @@ class Kernel(ABC):
         -------
         product : ndarray of shape (n,) or (n, r)
         """
-        kernel, X, Z = self.ready(X, Z)
-        return kernel.build().multiply(X, Z, V)
+        kernel, points, others = self.ready(X, Z)
 
-    def pullback(
-        self, X: Points, W: ArrayLike, Z: Points | None = None, *, wrt: Literal["theta", "X"] = "theta"
-    ) -> NDArray[Any]:
+        return kernel.build().multiply(points, others, V)
+
+    def pullback(self, X: Points, W: ArrayLike, Z: Points | None = None, *, wrt: Literal["theta", "X"] = "theta") -> Matrix:
         """Return the gradient of sum_ij W_ij K_ij for K = k(X, X), or k(X, Z).
 
         This is the gradient of any function of K whose gradient in K is W, in O(n^2 d) and in memory that does not grow
@@ -242,32 +250,32 @@ class Kernel(ABC):
         array([[ 0.2435],
                [-0.2435]])
         """
-        kernel, X, others = self.ready(X, Z)
+        kernel, points, others = self.ready(X, Z)
         if wrt == "X" and self.for_objects():
             raise ValueError('wrt: expected "theta": a kernel of objects has no derivatives in the points, got "X"')
         core = kernel.build()
         if wrt == "X":
-            return core.pullback_points(X, W, others)
+            return core.pullback_points(points, W, others)
         if wrt != "theta":
             raise ValueError(f'wrt: expected "theta" or "X", got {wrt!r}')
-        return kernel.in_theta(core.pullback(X, W, others))
+        return kernel.in_theta(core.pullback(points, W, others))
 
-    def in_theta(self, gradient: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the gradient in `theta` for one in the hyperparameters of the core."""
-        # Each number of a hyperparameter belongs to one of theta; tied ones to the same; fixed ones to none.
+    def in_theta(self, gradient: Vector) -> Vector:
+        """Return the gradient in `theta`, from the gradient in the hyperparameters of the C++ kernel."""
+        # The entry of theta that each number of a hyperparameter has: shared by tied ones, -1 for fixed ones.
         places = np.array([at + i if at >= 0 else -1 for at, h, _ in self.layout() for i in range(h.n_elements)], dtype=np.intp)
         own = np.empty(len(gradient))
         own[self.core_order()] = gradient
         free = places >= 0
         return np.bincount(places[free], weights=own[free]).astype(np.float64)
 
-    def layout(self) -> list[tuple[int, Hyperparameter, Any]]:
-        """Return for each of `own` where it begins in `theta`, -1 if it is fixed."""
-        begun = 0
-        ties: dict[str, tuple[int, Hyperparameter, Any]] = {}
+    def layout(self) -> list[tuple[int, Hyperparameter, ArrayLike]]:
+        """Return the hyperparameters and values that `own` yields, each with its first index in `theta`, -1 if it is fixed."""
+        size = 0  # of theta so far
+        ties: dict[str, tuple[int, Hyperparameter, ArrayLike]] = {}
         layout = []
         for h, value in self.own():
-            at = -1 if h.fixed else begun
+            at = -1 if h.fixed else size
             if h.tie is not None and h.tie in ties:
                 at, first, other = ties[h.tie]
                 same = np.array_equal(h.bounds, first.bounds) and (h.log, h.prior) == (first.log, first.prior)
@@ -278,28 +286,28 @@ class Kernel(ABC):
                     )
             elif h.tie is not None:
                 ties[h.tie] = (at, h, value)
-            if at == begun:
-                begun += h.n_elements
+            if at == size:
+                size += h.n_elements
             layout.append((at, h, value))
         return layout
 
-    def _free(self) -> list[tuple[Hyperparameter, Any]]:
-        """Return the hyperparameters of `theta`, each once."""
-        seen, free = set(), []
+    def _free(self) -> list[tuple[Hyperparameter, ArrayLike]]:
+        """Return the hyperparameters of `theta` with their values; tied ones are listed once."""
+        starts, free = set(), []
         for at, h, value in self.layout():
-            if at >= 0 and at not in seen:
-                seen.add(at)
+            if at >= 0 and at not in starts:
+                starts.add(at)
                 free.append((h, value))
         return free
 
     @property
     def hyperparameters(self) -> list[Hyperparameter]:
         """The hyperparameters in the order of `theta`, fixed ones included, tied ones once."""
-        seen, result = set(), []
+        starts, result = set(), []
         for at, h, _ in self.layout():
-            if at < 0 or at not in seen:
+            if at < 0 or at not in starts:
                 result.append(h)
-            seen.add(at)
+            starts.add(at)
         return result
 
     @property
@@ -308,7 +316,7 @@ class Kernel(ABC):
         return sum(h.n_elements for h, _ in self._free())
 
     @property
-    def theta(self) -> NDArray[np.float64]:
+    def theta(self) -> Vector:
         """The hyperparameters that are not fixed, from left to right in the expression.
 
         Logarithms of those that are positive; those that may be negative as they are.
@@ -317,7 +325,7 @@ class Kernel(ABC):
         return np.concatenate(values) if values else np.zeros(0)
 
     @property
-    def bounds(self) -> NDArray[np.float64]:
+    def bounds(self) -> Matrix:
         """Bounds of `theta`, on its scale, shape (n_dims, 2)."""
         limits = [h.on_scale(h.bounds) for h, _ in self._free()]
         return np.vstack(limits) if limits else np.zeros((0, 2))
@@ -339,25 +347,25 @@ class Kernel(ABC):
         theta = np.asarray(theta, dtype=np.float64)
         if theta.shape != (self.n_dims,):
             raise ValueError(f"theta: expected {self.n_dims} numbers, got shape {theta.shape}")
-        everything: list[Any] = []
+        values: list[ArrayLike] = []
         for at, h, value in self.layout():
             if at < 0:
-                everything.append(value)
+                values.append(value)
                 continue
             part = theta[at : at + h.n_elements]
-            with np.errstate(over="ignore"):  # what that gives is an error of its own
+            with np.errstate(over="ignore"):  # an overflow is an error below
                 part = np.exp(part) if h.log else part
             if not np.isfinite(part).all() or (h.log and (part == 0).any()):
                 what = "logarithms of positive, finite numbers" if h.log else "finite numbers"
                 raise ValueError(f"theta: expected {what} for {h.name}, got {theta[at : at + h.n_elements]}")
-            everything.append(part.reshape(np.shape(value)) if np.ndim(value) else float(part[0]))
-        return self.with_values(iter(everything))
+            values.append(part.reshape(np.shape(value)) if np.ndim(value) else float(part[0]))
+        return self.with_values(iter(values))
 
-    def log_prior(self) -> tuple[float, NDArray[np.float64]]:
+    def log_prior(self) -> tuple[float, Vector]:
         """Return the sum of the log densities of all priors, and its gradient in `theta`.
 
-        Each prior is a density of the hyperparameter itself, which is positive. Hyperparameters without one, and fixed
-        ones, count nothing.
+        Each prior is a density of the hyperparameter itself, which is positive. Hyperparameters that are fixed, or have no
+        prior, add nothing.
 
         Examples
         --------
@@ -375,9 +383,9 @@ class Kernel(ABC):
             parts.append(np.zeros(len(x)) if h.prior is None else h.prior.slope(x))
         return total, np.concatenate(parts)
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
+    def get_params(self, deep: bool = True) -> dict[str, object]:
         """Return the parameters by name, those of parts as ``part__name``."""
-        params: dict[str, Any] = {}
+        params: dict[str, object] = {}
         for name in signature(type(self)).parameters:
             value = getattr(self, name)
             params[name] = value
@@ -385,11 +393,11 @@ class Kernel(ABC):
                 params.update({f"{name}__{key}": item for key, item in value.get_params().items()})
         return params
 
-    def set_params(self, **params: Any) -> Self:
+    def set_params(self, **params: object) -> Self:
         """Set parameters by name, those of parts as ``part__name``."""
         before = {name: getattr(self, name) for name in signature(type(self)).parameters}
         try:
-            for name, value in sorted(params.items(), key=lambda item: item[0].count("__")):  # wholes before their parts
+            for name, value in sorted(params.items(), key=lambda item: item[0].count("__")):  # a kernel before its operands
                 head, _, rest = name.partition("__")
                 setattr(self, head, self._with_parameter(name.split("__") if rest else [head], value))
             self._check()
@@ -399,8 +407,11 @@ class Kernel(ABC):
             raise
         return self
 
-    def _with_parameter(self, path: list[str], value: Any) -> Any:
-        """Return what the first parameter of a path becomes with a new value at its end; the path may be long, in long sums."""
+    def _with_parameter(self, path: list[str], value: object) -> object:
+        """Return the first parameter of a path, ["k1", "k2", "length_scale"], with the last one set to the value.
+
+        By a loop, because the path is long in long sums.
+        """
         wholes: list[Kernel] = [self]
         for i, name in enumerate(path):
             valid = list(signature(type(wholes[-1])).parameters)
@@ -411,8 +422,9 @@ class Kernel(ABC):
                 raise ValueError(f"{name}: has no parameters of its own, so no {'__'.join(path[i:])!r}")
             wholes.append(part)
         for name, whole in zip(path[:0:-1], wholes[-2:0:-1], strict=True):
-            value = whole.replaced(**{name: value})
-            value._check()
+            changed = whole.replaced(**{name: value})
+            changed._check()
+            value = changed
         return value
 
     def on(self, columns: Sequence[int] | Sequence[str]) -> Columns:
@@ -443,7 +455,7 @@ class Kernel(ABC):
         from kernsel.kernels.algebra import Sum, as_kernel
 
         if isinstance(other, int) and other == 0:
-            return self  # where sum() of several begins
+            return self  # sum(kernels) starts with 0
         return NotImplemented if (left := as_kernel(other)) is None else Sum(left, self)
 
     def __mul__(self, other: Kernel | float) -> Product:
@@ -462,18 +474,18 @@ class Kernel(ABC):
 
         return NotImplemented if isinstance(inner, Real) or (right := as_kernel(inner)) is None else composed(self, right)
 
-    def __rmatmul__(self, outer: Any) -> Kernel:
+    def __rmatmul__(self, outer: object) -> Kernel:
         from kernsel.kernels.algebra import as_kernel
         from kernsel.kernels.composition import composed
 
         return NotImplemented if isinstance(outer, Real) or (left := as_kernel(outer)) is None else composed(left, self)
 
-    def __pow__(self, exponent: int) -> Power:
+    def __pow__(self, exponent: float) -> Power:
         from kernsel.kernels.algebra import Power
 
         return Power(self, exponent)
 
-    # NumPy numbers and arrays on the left give way to __radd__ and __rmul__.
+    # NumPy numbers and arrays on the left of an operator leave it to __radd__ and __rmul__.
     __array_ufunc__ = None
 
     def __eq__(self, other: object) -> bool:
@@ -497,36 +509,32 @@ class Kernel(ABC):
         shown = []
         for name, parameter in signature(type(self)).parameters.items():
             value, default = getattr(self, name), parameter.default
-            if self._said(name, default) or not _same(value, default):
+            if self._is_printed(name, default) or not _same(value, default):
                 shown.append(f"{name}={text(value)}")
         return shown
 
-    def _said(self, name: str, default: Any) -> bool:
-        """Tell whether an argument is shown even if it has its default."""
+    def _is_printed(self, name: str, default: object) -> bool:
+        """Tell whether `repr` shows an argument even if it has its default."""
         return not (name.endswith("_bounds") or isinstance(default, bool) or default is None)
 
     def __sklearn_clone__(self) -> Self:
         return deepcopy(self)
 
-    @staticmethod
-    def _short_of(kernel: Kernel) -> str:
-        return kernel._short()
-
     def _short(self) -> str:
-        """Return the expression for people: numbers to three digits, no bounds."""
+        """Return the expression as `str` prints it: numbers to three digits, no bounds."""
         arguments: list[str] = []
         for name, parameter in signature(type(self)).parameters.items():
             value, default = getattr(self, name), parameter.default
             by_default = _same(value, default) and name not in self._always_shown
-            if name.endswith("_bounds") or (by_default and (arguments or not self._said(name, default))):
+            if name.endswith("_bounds") or (by_default and (arguments or not self._is_printed(name, default))):
                 continue
             label = "" if not arguments and name == next(iter(signature(type(self)).parameters)) else f"{name}="
             arguments.append(label + short(value))
         return self._text(arguments)
 
 
-def _others(X: Any, Z: Any) -> Any:
-    """Return the other points as an array, if their columns are those of X."""
+def _other_points(X: Points, Z: Points | None) -> Matrix | None:
+    """Return the points Z as an array; raise if they are a table whose columns are not those of X."""
     if Z is None:
         return None
     names, others = getattr(X, "columns", None), getattr(Z, "columns", None)
@@ -535,21 +543,21 @@ def _others(X: Any, Z: Any) -> Any:
     return np.asarray(Z)
 
 
-def _equal(a: Any, b: Any) -> bool:
+def _equal(a: ArrayLike, b: ArrayLike) -> bool:
     return bool(a == b) if isinstance(a, Kernel | Parameter) else np.array_equal(a, b)
 
 
-def _same(value: Any, default: Any) -> bool:
+def _same(value: object, default: object) -> bool:
     return type(plain(value)) is type(default) and bool(plain(value) == default)
 
 
-def text(value: Any) -> str:
-    """Return a number or an array so that Python reads it back."""
+def text(value: object) -> str:
+    """Return a number or an array as Python reads it back."""
     return 'float("inf")' if isinstance(value, float) and value == np.inf else repr(plain(value))
 
 
-def short(value: Any) -> str:
-    """Return a value to three digits."""
+def short(value: object) -> str:
+    """Return a value as text, numbers to three digits."""
     value = plain(value.value if isinstance(value, Parameter) else value)
     if isinstance(value, float):
         return f"{value:.3g}"

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
 from kernsel import _core
+from kernsel.annotations import Matrix
 from kernsel.kernels.algebra import Operation, Pair, Power, enclosed
 from kernsel.kernels.automatic import Data
 from kernsel.kernels.base import Kernel
@@ -18,15 +18,16 @@ from kernsel.kernels.simple import ConstantKernel, WhiteKernel
 
 __all__ = ["Composition", "composed"]
 
-_SAMPLE = 300  # points are enough to see how far features are apart
+_SAMPLE = 300  # the number of points that distances between features are estimated from
 
 
 class Composition(Operation):
     """A kernel of another kernel's features, k_outer(phi(x), phi(z)) with phi(x)'phi(z) = k_inner(x, z); ``outer @ inner``.
 
-    A kernel of the distance takes that of the features, d^2 = k(x, x) + k(z, z) - 2 k(x, z); one of the inner product takes
-    k(x, z). So a kernel on strings, on sets or on distributions becomes one that can approximate any function of them. An
-    "auto" length scale follows the distances of the features.
+    With k = k_inner, a kernel of the distance is evaluated at the distance of the features, whose square is
+    k(x, x) + k(z, z) - 2 k(x, z), and a kernel of the inner product at k(x, z). So a kernel on strings, on sets or on
+    distributions becomes one that can approximate any function of them. An "auto" length scale follows the distances of the
+    features.
 
     Parameters
     ----------
@@ -63,7 +64,7 @@ class Composition(Operation):
     def build(self) -> _core.Kernel:
         outer = self.outer.build()
         if isinstance(self.inner, ObjectEmbedding):
-            return self.inner._of_rows(outer)
+            return self.inner.kernel_of_rows(outer)
         return _core.compose(outer, self.inner.build())
 
     def _divisible(self) -> bool:
@@ -72,8 +73,8 @@ class Composition(Operation):
     def bound_to(self, reading: Reading) -> Kernel:
         return self.replaced(inner=self.inner.bound_to(reading))
 
-    def _seeing(self, X: Any, names: Sequence[str] | None) -> Kernel:
-        inner = self.inner._seeing(X, names)
+    def _with_points(self, X: ArrayLike, names: Sequence[str] | None) -> Kernel:
+        inner = self.inner._with_points(X, names)
         return self if inner is self.inner else self.replaced(inner=inner)
 
     def resolve(self, data: Data) -> Kernel:
@@ -89,35 +90,40 @@ class Composition(Operation):
 
 
 def composed(outer: Kernel, inner: Kernel) -> Kernel:
-    """Return outer @ inner: constants and noise stay outside, and sums and products are composed part by part."""
+    """Return outer @ inner: sums and products are composed operand by operand, constants and noise stay as they are."""
     if isinstance(outer, Pair):
-        parts = [part for part in outer._children() if not isinstance(part, ConstantKernel | WhiteKernel)]
+        parts = [part for part in outer.subkernels() if not isinstance(part, ConstantKernel | WhiteKernel)]
         if len(parts) > 1 and inner.n_dims:
             raise ValueError(
                 f"outer: {outer} would have the hyperparameters of {inner} once for each part; compose the parts, or fix them"
             )
-        each = (part if isinstance(part, ConstantKernel | WhiteKernel) else composed(part, inner) for part in outer._children())
-        result = next(each)
-        for pair, part in zip(outer._chain()[1], each, strict=True):
-            result = type(pair)(result, part)
+        operands = (
+            part if isinstance(part, ConstantKernel | WhiteKernel) else composed(part, inner) for part in outer.subkernels()
+        )
+        result = next(operands)
+        for pair, operand in zip(outer.chain()[1], operands, strict=True):
+            result = type(pair)(result, operand)
         return result
     if isinstance(outer, Power):
         return Power(composed(outer.kernel, inner), outer.exponent)
     return Composition(outer, inner)
 
 
-def _one_column(kernel: Kernel, data: Data, *, distances: bool) -> NDArray[np.float64]:
-    """Return one column that is as spread as the features of the kernel, or as large: starts and bounds are read off it."""
+def _one_column(kernel: Kernel, data: Data, *, distances: bool) -> Matrix:
+    """Return one column from which starts and bounds of the outer kernel are read.
+
+    Its variance is that of the kernel's features if `distances`; otherwise its entries are the norms of the features.
+    """
     n = len(data.X)
-    chosen = np.arange(n) if n <= _SAMPLE else np.linspace(0, n - 1, _SAMPLE).astype(int)
-    X = data.X[chosen]
+    rows = np.arange(n) if n <= _SAMPLE else np.linspace(0, n - 1, _SAMPLE).astype(int)
+    X = data.X[rows]
     K = np.asarray(kernel(X))
     column = np.sqrt(np.maximum(np.diag(K), 0.0))
     if distances:
         centred = K - K.mean(axis=0)
         centred -= centred.mean(axis=1, keepdims=True)
         total = float(np.trace(centred)) / len(K)  # the variance of the features
-        along = np.linalg.eigh((centred + centred.T) / 2)[1][:, -1]
-        spread = float(along.std())
-        column = (along - along.mean()) * (total**0.5 / spread if spread > 0 and total > 0 else 0.0)
-    return np.interp(np.arange(n), chosen, column)[:, None]
+        component = np.linalg.eigh((centred + centred.T) / 2)[1][:, -1]  # the first principal component of the features
+        spread = float(component.std())
+        column = (component - component.mean()) * (total**0.5 / spread if spread > 0 and total > 0 else 0.0)
+    return np.interp(np.arange(n), rows, column)[:, None]

@@ -1,25 +1,26 @@
-"""Kernels of scikit-learn as kernels of ours."""
+"""The conversion of scikit-learn's kernels to kernels of kernsel."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Mapping
 
 from sklearn.gaussian_process import kernels as sk
 from sklearn.metrics.pairwise import pairwise_kernels
 
+from kernsel.annotations import Matrix, PairFunction
 from kernsel.kernels.base import Kernel
 
 __all__ = ["from_sklearn"]
 
 
 def from_sklearn(kernel: sk.Kernel) -> Kernel:
-    """Return the same kernel as one of ours: values, gradients, `theta`, bounds and what is fixed.
+    """Return the kernel of kernsel that has the same values, gradients, `theta` and bounds as a kernel of scikit-learn.
 
     Parameters
     ----------
     kernel : sklearn.gaussian_process.kernels.Kernel
-        All but CompoundKernel, which is none. Also accepted where one of ours is on the left: scikit-learn's own ``+``
-        and ``*`` take what stands on their right for a number.
+        All but a CompoundKernel, which is a list of kernels. In sums and products it is converted when a kernel of kernsel is
+        the left operand: scikit-learn's own ``+`` and ``*`` take their right operand for a number.
 
     Returns
     -------
@@ -35,7 +36,7 @@ def from_sklearn(kernel: sk.Kernel) -> Kernel:
     from kernsel import kernels as ours
 
     if isinstance(kernel, sk.ConstantKernel) and isinstance(kernel.constant_value, Kernel):
-        return kernel.constant_value  # ours, on the right of theirs
+        return kernel.constant_value  # a kernel of kernsel, which scikit-learn's ``+`` or ``*`` took for a number
     if isinstance(kernel, sk.Exponentiation):
         return ours.Power(from_sklearn(kernel.kernel), kernel.exponent)
     if type(kernel) is sk.PairwiseKernel:
@@ -44,7 +45,7 @@ def from_sklearn(kernel: sk.Kernel) -> Kernel:
         raise TypeError("kernel: CompoundKernel is a list of kernels, not a kernel; take them from its attribute `kernels`")
     if isinstance(kernel, sk.KernelOperator):
         return _combined(kernel)
-    same: dict[type, Any] = {
+    counterparts: dict[type, Callable[..., Kernel]] = {
         sk.ConstantKernel: ours.ConstantKernel,
         sk.WhiteKernel: ours.WhiteKernel,
         sk.RBF: ours.RBF,
@@ -53,16 +54,15 @@ def from_sklearn(kernel: sk.Kernel) -> Kernel:
         sk.ExpSineSquared: ours.ExpSineSquared,
         sk.DotProduct: ours.DotProduct,
     }
-    if type(kernel) not in same:
+    if type(kernel) not in counterparts:
         raise TypeError(
             f"kernel: {type(kernel).__name__} has no counterpart in kernsel.kernels; FunctionKernel makes one of a function"
         )
-    converted: Kernel = same[type(kernel)](**kernel.get_params())
-    return converted
+    return counterparts[type(kernel)](**kernel.get_params())
 
 
 def _combined(kernel: sk.KernelOperator) -> Kernel:
-    """Return a sum or a product; long ones lean to the left."""
+    """Return a sum or a product, by a loop over those that nest on the left."""
     from kernsel import kernels as ours
 
     pairs = []
@@ -79,12 +79,13 @@ def _combined(kernel: sk.KernelOperator) -> Kernel:
 class _Pairwise:
     """A function of :func:`sklearn.metrics.pairwise.pairwise_kernels`, for a FunctionKernel."""
 
-    def __init__(self, metric: Any, options: dict[str, Any] | None) -> None:
+    def __init__(self, metric: str | PairFunction, options: Mapping[str, object] | None) -> None:
         self.metric = metric
         self.options = options
 
-    def __call__(self, X: Any, Z: Any, gamma: float) -> Any:
-        return pairwise_kernels(X, Z, metric=self.metric, filter_params=True, gamma=gamma, **self.options or {})
+    def __call__(self, X: Matrix, Z: Matrix, gamma: float) -> Matrix:
+        K: Matrix = pairwise_kernels(X, Z, metric=self.metric, filter_params=True, gamma=gamma, **self.options or {})
+        return K
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _Pairwise) and (self.metric, self.options) == (other.metric, other.options)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from kernsel import _core
+from kernsel.annotations import Matrix, PairFunction
 from kernsel.kernels.base import Kernel
 from kernsel.kernels.hyperparameter import Bounds, Hyperparameter, Parameter, numbers
 from kernsel.kernels.leaf import Leaf, check_bounds, value_of
@@ -17,16 +18,16 @@ __all__ = ["FunctionKernel", "Precomputed"]
 
 
 class Precomputed(Leaf):
-    """The kernel of a matrix: points are numbers of rows, k(i, j) = K_ij.
+    """The kernel of a given matrix: points are indices of rows, k(i, j) = K_ij.
 
-    To select among, weigh or combine kernel matrices that come from elsewhere. Points have one column, of whole numbers;
-    :meth:`~kernsel.kernels.Kernel.on` takes it out of others.
+    To select among, weigh or combine kernel matrices that come from elsewhere. Points have one column, of indices;
+    :meth:`~kernsel.kernels.Kernel.on` takes it from points with more columns.
 
     Parameters
     ----------
     K : array-like of shape (n, n)
-        Symmetric and, for this is not checked, positive semidefinite. Kept, not copied, if it is float64: do not change it,
-        nor let it be the `out` of a computation with this kernel.
+        Symmetric, which is checked, and positive semidefinite, which is not. Kept, not copied, if it is float64: do not change
+        it, nor let it be the `out` of a computation with this kernel.
 
     Examples
     --------
@@ -76,7 +77,7 @@ class FunctionKernel(Kernel):
         Its hyperparameters; positive, unless they are ``Parameter(..., log=False)``.
     gradient : callable, optional
         ``gradient(X, Z, **parameters)`` returns the derivatives of k(X, Z) in each parameter, as a dict of arrays of
-        shape (n, m). Without it they are made by central differences, of four evaluations for each parameter.
+        shape (n, m). Without it they are central differences, of four evaluations for each parameter.
     parameter_bounds : dict of str to pair of floats or "fixed", optional
         Of the hyperparameters.
 
@@ -96,9 +97,9 @@ class FunctionKernel(Kernel):
 
     def __init__(
         self,
-        function: Callable[..., Any],
+        function: PairFunction,
         parameters: Mapping[str, float | Parameter] | None = None,
-        gradient: Callable[..., Mapping[str, Any]] | None = None,
+        gradient: Callable[..., Mapping[str, ArrayLike]] | None = None,
         parameter_bounds: Mapping[str, Bounds] | None = None,
     ) -> None:
         self.function = function
@@ -115,9 +116,7 @@ class FunctionKernel(Kernel):
         for name, value in (self.parameters or {}).items():
             if numbers(value, f"parameters[{name!r}]", positive=_log(value)).ndim:
                 raise ValueError(f"parameters[{name!r}]: expected one number, got {value!r}")
-            bounds = value.bounds if isinstance(value, Parameter) else None
-            given = (self.parameter_bounds or {}).get(name, "auto") if bounds is None else bounds
-            check_bounds(f"parameter_bounds[{name!r}]", given, positive=_log(value))
+            check_bounds(f"parameter_bounds[{name!r}]", self._bounds_of(name, value), positive=_log(value))
             if isinstance(value, Parameter) and value.prior is not None and not _log(value):
                 raise ValueError(
                     f"parameters[{name!r}]: a prior is a density of a positive number, and this one may be negative"
@@ -126,55 +125,64 @@ class FunctionKernel(Kernel):
             if name not in (self.parameters or {}):
                 raise ValueError(f"parameter_bounds: {name!r} is not one of the parameters {', '.join(self.parameters or {})}")
 
-    def own(self) -> Iterator[tuple[Hyperparameter, Any]]:
-        for name, given in (self.parameters or {}).items():
-            said = (given.bounds, given.prior, given.name) if isinstance(given, Parameter) else (None, None, None)
-            bounds = (self.parameter_bounds or {}).get(name, "auto") if said[0] is None else said[0]
-            yield Hyperparameter(name, bounds, 1, _log(given), *said[1:]), value_of(given)
+    def _bounds_of(self, name: str, parameter: float | Parameter) -> Bounds:
+        """Return the bounds of a parameter: those of a :class:`Parameter` come before `parameter_bounds`."""
+        bounds = parameter.bounds if isinstance(parameter, Parameter) else None
+        return (self.parameter_bounds or {}).get(name, "auto") if bounds is None else bounds
 
-    def with_values(self, values: Iterator[Any]) -> Self:
-        changed = {}
-        for (name, given), value in zip((self.parameters or {}).items(), values, strict=False):
-            changed[name] = given.replaced(value) if isinstance(given, Parameter) else value
+    def own(self) -> Iterator[tuple[Hyperparameter, ArrayLike]]:
+        for name, parameter in (self.parameters or {}).items():
+            prior, tie = (parameter.prior, parameter.name) if isinstance(parameter, Parameter) else (None, None)
+            yield Hyperparameter(name, self._bounds_of(name, parameter), 1, _log(parameter), prior, tie), value_of(parameter)
+
+    def with_values(self, values: Iterator[ArrayLike]) -> Self:
+        changed: dict[str, object] = {}
+        for (name, parameter), value in zip((self.parameters or {}).items(), values, strict=False):
+            changed[name] = parameter.replaced(value) if isinstance(parameter, Parameter) else value
         return self.replaced(parameters=changed)
 
-    def _plain(self) -> dict[str, float]:
+    def _values(self) -> dict[str, float]:
         return {name: float(value_of(value)) for name, value in (self.parameters or {}).items()}
 
     def build(self) -> _core.Kernel:
-        parameters = self._plain()
+        parameters = self._values()
         scales = [h.log for h, _ in self.own()]
         theta = [float(np.log(v)) if log else v for v, log in zip(parameters.values(), scales, strict=True)]
         name = f"{id(self.function)} {parameters}"
         return _core.function(lambda X, Z: self.function(X, Z, **parameters), self._pull, theta, name)
 
-    def _pull(self, X: NDArray[Any], Z: NDArray[Any], W: NDArray[Any]) -> list[float]:
-        parameters = self._plain()
+    def _pull(self, X: Matrix, Z: Matrix, W: Matrix) -> list[float]:
+        """Return the gradient of sum_ij W_ij k(x_i, z_j) in the parameters, on the scale of `theta`."""
+        parameters = self._values()
         if self.gradient is None:
             return [self._difference(X, Z, W, name) for name in parameters]
         derivatives = self.gradient(X, Z, **parameters)
         if not isinstance(derivatives, Mapping) or set(derivatives) != set(parameters):
             raise ValueError(f"gradient: expected a dict with the keys {', '.join(parameters)}, got {derivatives!r}")
         result = []
-        for h, value in self.own():
+        for h, _ in self.own():
             derivative = np.asarray(derivatives[h.name], dtype=np.float64)
             if derivative.shape != W.shape:
                 raise ValueError(f"gradient[{h.name!r}]: expected an array of shape {W.shape}, got {derivative.shape}")
-            result.append(float(np.vdot(W, derivative)) * (value if h.log else 1.0))
+            result.append(float(np.vdot(W, derivative)) * (parameters[h.name] if h.log else 1.0))
         return result
 
-    def _difference(self, X: NDArray[Any], Z: NDArray[Any], W: NDArray[Any], name: str) -> float:
-        parameters = self._plain()
+    def _difference(self, X: Matrix, Z: Matrix, W: Matrix, name: str) -> float:
+        """Return one entry of `_pull` by central differences of two steps, h and 2h, extrapolated: (4 D(h) - D(2h)) / 3."""
+        parameters = self._values()
         value, log = parameters[name], _log((self.parameters or {})[name])
         step = 2.0**-10 if log else 2.0**-10 * max(abs(value), 1.0)
 
-        def along(h: float) -> float:
-            moved = value * float(np.exp(h)) if log else value + h
-            return float(np.vdot(W, np.asarray(self.function(X, Z, **parameters | {name: moved}), dtype=np.float64)))
+        def objective(h: float) -> float:
+            shifted = value * float(np.exp(h)) if log else value + h
+            return float(np.vdot(W, np.asarray(self.function(X, Z, **parameters | {name: shifted}), dtype=np.float64)))
 
-        narrow, wide = (along(step) - along(-step)) / (2 * step), (along(2 * step) - along(-2 * step)) / (4 * step)
-        return (4 * narrow - wide) / 3
+        def difference(h: float) -> float:
+            return (objective(h) - objective(-h)) / (2 * h)
+
+        return (4 * difference(step) - difference(2 * step)) / 3
 
 
-def _log(value: Any) -> bool:
+def _log(value: float | Parameter) -> bool:
+    """Tell whether `theta` has the logarithm of a parameter."""
     return not (isinstance(value, Parameter) and value.log is False)

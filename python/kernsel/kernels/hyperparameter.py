@@ -6,36 +6,37 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from kernsel.annotations import Vector
 from kernsel.kernels.priors import Prior
 
 __all__ = ["Bounds", "Hyperparameter", "Parameter", "numbers", "plain"]
 
-# Limits for a hyperparameter, "fixed", or "auto": from the data, when they are known.
+# A lower and an upper bound of a hyperparameter, or one pair for each of its numbers; "fixed"; or "auto", read off the data.
 Bounds = tuple[float, float] | ArrayLike | str
-LOG_BOUNDS = (1e-5, 1e5)  # scikit-learn's, while the data are not known
-PLAIN_BOUNDS = (-1e5, 1e5)
-_MANY = 50  # times that a long name repeats its prefix
+LOG_BOUNDS = (1e-5, 1e5)  # stand for "auto" until the data are known; scikit-learn's defaults
+PLAIN_BOUNDS = (-1e5, 1e5)  # the same, of numbers that may be negative
+_MOST_REPEATS = 50  # of a prefix, in names that are put together at once
 
 
 class Parameter:
-    """A value for a hyperparameter that says more: its bounds, a prior, a name by which it is tied to others.
+    """The value of a hyperparameter, with its bounds, a prior, and a name by which it is tied to others.
 
-    Can stand wherever a kernel takes a number for a hyperparameter.
+    Kernels take one in place of the number itself.
 
     Parameters
     ----------
     value : float, array-like or "auto"
     bounds : pair of floats, array-like of shape (m, 2), "fixed", "auto" or None
-        None leaves them to the argument of the kernel, ``<name>_bounds``.
+        None stands for the argument ``<name>_bounds`` of the kernel.
     prior : Prior, optional
-        Of each number: see :mod:`kernsel.kernels.priors`.
+        The prior density of each number: see :mod:`kernsel.kernels.priors`.
     name : str, optional
-        Hyperparameters of one name are one: they have the same value, bounds and prior, and one entry in `theta`. What is
-        "auto" is set for the first of them, and so for all.
+        Hyperparameters of one name are tied: they have the same value, bounds and prior, and one entry in `theta`. "auto" is
+        resolved for the first of them, and the others follow.
     log : bool, optional
-        For parameters of a :class:`~kernsel.kernels.FunctionKernel`: False for one that may be negative.
+        For parameters of a :class:`~kernsel.kernels.FunctionKernel`: False for a parameter that may be negative.
 
     Examples
     --------
@@ -51,7 +52,7 @@ class Parameter:
 
     def __init__(
         self,
-        value: Any,
+        value: ArrayLike,
         bounds: Bounds | None = None,
         prior: Prior | None = None,
         name: str | None = None,
@@ -69,7 +70,7 @@ class Parameter:
         self.name = name
         self.log = log
 
-    def replaced(self, value: Any, bounds: Bounds | None = None) -> Parameter:
+    def replaced(self, value: ArrayLike, bounds: Bounds | None = None) -> Parameter:
         """Return the same with another value, and with other bounds if given."""
         return Parameter(value, self.bounds if bounds is None else bounds, self.prior, self.name, self.log)
 
@@ -82,18 +83,18 @@ class Parameter:
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        said = [repr(plain(self.value))]
-        said += [
+        arguments = [repr(plain(self.value))]
+        arguments += [
             f"{key}={plain(getattr(self, key))!r}"
             for key in ("bounds", "prior", "name", "log")
             if getattr(self, key) is not None
         ]
-        return f"Parameter({', '.join(said)})"
+        return f"Parameter({', '.join(arguments)})"
 
 
 @dataclass(frozen=True)
 class Hyperparameter:
-    """What is known of a hyperparameter besides its value; the first five attributes are those of scikit-learn.
+    """The name, size, bounds, scale and prior of a hyperparameter; the first five attributes are scikit-learn's.
 
     Attributes
     ----------
@@ -103,15 +104,15 @@ class Hyperparameter:
     n_elements : int
     fixed : bool
     log : bool
-        Is `theta` its logarithm? Not for numbers that may be negative.
+        Whether `theta` has its logarithm; False for numbers that may be negative.
     prior : Prior or None
     tie : str or None
-        The name that it shares with others.
+        The name that it shares with the hyperparameters it is tied to.
     """
 
     name: str
     value_type: Literal["numeric"] = field(default="numeric", init=False)
-    bounds: Any
+    bounds: Any  # given as `Bounds`, kept as an array or "fixed"
     n_elements: int = 1
     log: bool = True
     prior: Prior | None = None
@@ -136,30 +137,30 @@ class Hyperparameter:
         """True if it is left out of `theta`."""
         return isinstance(self.bounds, str)
 
-    def on_scale(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return numbers as `theta` has them."""
+    def on_scale(self, values: Vector) -> Vector:
+        """Return numbers on the scale of `theta`: their logarithms, if `log`."""
         return np.log(values) if self.log else values
 
-    def numbers(self, value: Any) -> NDArray[np.float64]:
-        """Return the numbers of a value, checked, in one dimension."""
+    def numbers(self, value: ArrayLike) -> Vector:
+        """Return a value as a vector of numbers; raise if they are not finite, or not positive where they have to be."""
         try:
             return np.ravel(numbers(value, "", positive=self.log))
         except (TypeError, ValueError):
-            return np.ravel(numbers(value, self.name, positive=self.log))  # raises, and says whose they are
+            return np.ravel(numbers(value, self.name, positive=self.log))  # raises with the name, which may be long to build
 
     def renamed(self, name: str) -> Hyperparameter:
         """Return the same under another name."""
-        other = object.__new__(Hyperparameter)  # its bounds have been checked
+        other = object.__new__(Hyperparameter)  # without __post_init__: the bounds have been checked
         other.__dict__.update(self.__dict__, name=name)
         other.__dict__.pop("_prefix", None)
         return other
 
-    def within(self, prefix: str, times: int, part: str) -> Hyperparameter:
-        """Return the same under a longer name: the prefix, repeated, and the part, before its own.
+    def prefixed(self, prefix: str, times: int, part: str) -> Hyperparameter:
+        """Return the same under the longer name ``prefix * times + part + name``.
 
-        A long name is put together when it is asked for: those of a sum of n kernels have n^2 characters in all.
+        A long name is put together when it is asked for: the names of a sum of n kernels have n^2 characters in all.
         """
-        if times < _MANY and "name" in self.__dict__:
+        if times < _MOST_REPEATS and "name" in self.__dict__:
             return self.renamed(prefix * times + part + self.name)
         other = object.__new__(Hyperparameter)
         other.__dict__.update(self.__dict__, _prefix=(prefix, times, part, self))
@@ -184,15 +185,15 @@ class Hyperparameter:
     __hash__ = None  # type: ignore[assignment]
 
 
-def plain(value: Any) -> Any:
-    """Return arrays and NumPy numbers as lists and Python numbers, inside of lists and tuples too."""
+def plain(value: object) -> Any:
+    """Return a value with all NumPy arrays and numbers in it as lists and Python numbers."""
     if isinstance(value, list | tuple):
         return type(value)(plain(item) for item in value)
     return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
 
 
-def numbers(value: Any, name: str, *, positive: bool = True) -> NDArray[np.float64]:
-    """Return `value` as finite numbers, all positive if wanted."""
+def numbers(value: object, name: str, *, positive: bool = True) -> Vector:
+    """Return `value` as an array of finite numbers, which are positive if `positive`; errors name it `name`."""
     if isinstance(value, Parameter):
         value = value.value
     if isinstance(value, str) and value == "auto":
@@ -203,7 +204,7 @@ def numbers(value: Any, name: str, *, positive: bool = True) -> NDArray[np.float
     what = "positive" if positive else "finite"
     try:
         array = np.asarray(value, dtype=np.float64)
-    except OverflowError:  # of whole numbers
+    except OverflowError:  # an int beyond the range of float
         raise ValueError(f"{name}: expected {'positive, ' if positive else ''}finite numbers, got {value!r:.60}") from None
     except (TypeError, ValueError):
         several = isinstance(value, list | tuple) and any(isinstance(one, str) and one == "auto" for one in value)

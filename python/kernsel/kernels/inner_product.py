@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from kernsel import _core
+from kernsel.annotations import Vector
 from kernsel.errors import NotPositiveSemidefiniteWarning
 from kernsel.kernels.automatic import Data
-from kernsel.kernels.base import Kernel
 from kernsel.kernels.hyperparameter import Bounds, Parameter, numbers
 from kernsel.kernels.leaf import Leaf, ScaledLeaf, value_of
 
@@ -63,7 +63,7 @@ class DotProduct(Leaf):
         self._check()
 
     def build(self) -> _core.Kernel:
-        return _core.dot_product(self._number("sigma_0"), self._numbers("length_scale"))
+        return _core.dot_product(self.number("sigma_0"), self.numbers("length_scale"))
 
     def _of_features(self) -> bool:
         return self._has_one_scale()
@@ -72,7 +72,7 @@ class DotProduct(Leaf):
         return True
 
     def _rule(self, name: str) -> str:
-        """Choose a constant beside inner products of the points, or of points that are scaled."""
+        """Return for sigma_0 the rule that suits inner products of points that are scaled, or not."""
         return "ratio" if name == "sigma_0" and self.length_scale is not None else super()._rule(name)
 
 
@@ -121,7 +121,7 @@ class Polynomial(Leaf):
             raise ValueError(f"degree: expected a whole number from 1 to 100, got {self.degree!r}")
 
     def build(self) -> _core.Kernel:
-        return _core.polynomial(self._number("offset"), int(self.degree), self._numbers("length_scale"))
+        return _core.polynomial(self.number("offset"), int(self.degree), self.numbers("length_scale"))
 
     def _of_features(self) -> bool:
         return self._has_one_scale()
@@ -147,7 +147,7 @@ class Linear(ProductLeaf):
     """
 
     def build(self) -> _core.Kernel:
-        return _core.polynomial(0.0, 1, self._numbers("length_scale"))
+        return _core.polynomial(0.0, 1, self.numbers("length_scale"))
 
     def _of_features(self) -> bool:
         return self._has_one_scale()
@@ -209,13 +209,13 @@ class Sigmoid(Leaf):
         )
 
     def build(self) -> _core.Kernel:
-        return _core.sigmoid(self._number("offset"), self._numbers("length_scale"))
+        return _core.sigmoid(self.number("offset"), self.numbers("length_scale"))
 
 
 class RadialPair(ProductLeaf):
     """The radial pair, k(x, z) = x'z + (|x| |z|)^2, of columns divided by length scales: the features x and |x|^2.
 
-    Tells circles from what is around them with a linear model.
+    A linear model in these features separates the inside of a circle from its outside.
 
     Parameters
     ----------
@@ -231,7 +231,7 @@ class RadialPair(ProductLeaf):
     """
 
     def build(self) -> _core.Kernel:
-        return _core.radial_pair(self._numbers("length_scale"))
+        return _core.radial_pair(self.numbers("length_scale"))
 
 
 class ArcCosine(Leaf):
@@ -282,7 +282,7 @@ class ArcCosine(Leaf):
             raise ValueError(f"order: expected 0, 1 or 2, got {self.order!r}")
 
     def build(self) -> _core.Kernel:
-        return _core.arc_cosine(int(self.order), self._number("offset"), self._numbers("length_scale"))
+        return _core.arc_cosine(int(self.order), self.number("offset"), self.numbers("length_scale"))
 
 
 class Brownian(Leaf):
@@ -335,10 +335,10 @@ class QuadraticForm(Leaf):
         self.B_bounds = B_bounds
         self._check()
 
-    def _check_value(self, name: str, value: Any) -> None:
+    def _check_value(self, name: str, value: object) -> None:
         check_matrix(name, value)
 
-    def resolve(self, data: Data) -> Kernel:
+    def resolve(self, data: Data) -> Self:
         resolved = self.replaced(**resolved_matrix(self, "B", 1 / data.sizes))
         data.note("signed", int(np.size(value_of(resolved.B))))
         return resolved
@@ -348,7 +348,7 @@ class QuadraticForm(Leaf):
         return _core.quadratic_form(B.ravel().tolist(), len(B))
 
 
-def check_matrix(name: str, value: Any) -> None:
+def check_matrix(name: str, value: object) -> None:
     """Raise unless `value` is a matrix of finite numbers, or "auto"."""
     if isinstance(value, str) and value == "auto":
         return
@@ -357,15 +357,15 @@ def check_matrix(name: str, value: Any) -> None:
         raise ValueError(f'{name}: expected a matrix with one column for each column of X, or "auto", got {value!r}')
 
 
-def resolved_matrix(kernel: Leaf, name: str, scale: Any) -> dict[str, Any]:
-    """Return a matrix and its bounds where they are "auto": diagonal, with entries up to a thousand times as large."""
-    given, bounds = getattr(kernel, name), kernel._bounds_of(name)
-    value = value_of(given)
+def resolved_matrix(kernel: Leaf, name: str, scale: Vector) -> dict[str, object]:
+    """Return a matrix and its bounds, "auto" ones resolved: diag(scale) / sqrt(d), and entries up to 1000 times the scale."""
+    argument, bounds = getattr(kernel, name), kernel._bounds_of(name)
+    value = value_of(argument)
     if isinstance(value, str):
         value = np.diag(scale / len(scale) ** 0.5)
     if isinstance(bounds, str) and bounds == "auto":
         limits = np.tile(1000 * scale, len(np.asarray(value)))
         bounds = np.column_stack([-limits, limits])
-    if isinstance(given, Parameter):
-        return {name: given.replaced(value, bounds)}
+    if isinstance(argument, Parameter):
+        return {name: argument.replaced(value, bounds)}
     return {name: value, f"{name}_bounds": bounds}

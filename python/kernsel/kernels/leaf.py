@@ -1,4 +1,4 @@
-"""What all kernels have in common that are not made of other kernels."""
+"""The base classes of kernels that have hyperparameters of their own and combine no other kernels."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ __all__ = ["Leaf", "ScaledLeaf", "value_of"]
 
 
 def value_of(value: Any) -> Any:
-    """Return what a :class:`Parameter` holds, and anything else as it is."""
+    """Return the value of a :class:`Parameter`, and anything else as it is."""
     return value.value if isinstance(value, Parameter) else value
 
 
-def check_bounds(name: str, bounds: Any, *, positive: bool) -> None:
-    """Raise unless these are bounds of a hyperparameter."""
+def check_bounds(name: str, bounds: object, *, positive: bool) -> None:
+    """Raise unless `bounds` are bounds of a hyperparameter."""
     if isinstance(bounds, str):
         if bounds not in ("fixed", "auto"):
             raise ValueError(f'{name}: expected two numbers, "fixed" or "auto", got {bounds!r}')
@@ -36,13 +36,12 @@ def check_bounds(name: str, bounds: Any, *, positive: bool) -> None:
 class Leaf(Kernel):
     """A kernel with hyperparameters of its own, each with bounds in the argument ``<name>_bounds``."""
 
-    # Names, in the order of the core and of theta, each with the rule of automatic.py for what is "auto".
+    # The names of the hyperparameters, in the order of the core and of theta, each with the rule of automatic.py for "auto".
     _hyper: ClassVar[dict[str, str]]
-    # Those that may be one number for each column; that may be zero; that may be missing; that may have any sign.
-    _by_column: ClassVar[tuple[str, ...]] = ()
-    _may_be_zero: ClassVar[tuple[str, ...]] = ()
-    _may_be_none: ClassVar[tuple[str, ...]] = ()
-    _signed: ClassVar[tuple[str, ...]] = ()
+    _by_column: ClassVar[tuple[str, ...]] = ()  # names of those that may have one number for each column
+    _may_be_zero: ClassVar[tuple[str, ...]] = ()  # that may be 0, which is a constant: it has no logarithm
+    _may_be_none: ClassVar[tuple[str, ...]] = ()  # that may be None
+    _signed: ClassVar[tuple[str, ...]] = ()  # that may be negative
 
     def _check(self) -> None:
         for name in self._hyper:
@@ -50,12 +49,13 @@ class Leaf(Kernel):
             check_bounds(f"{name}_bounds", self._bounds_of(name), positive=name not in self._signed)
             self._check_prior(name)
 
-    def _bounds_of(self, name: str) -> Any:
+    def _bounds_of(self, name: str) -> Bounds:
+        """Return the bounds of a hyperparameter: those of a :class:`Parameter` come before the argument ``<name>_bounds``."""
         value = getattr(self, name)
-        said = value.bounds if isinstance(value, Parameter) else None
-        return getattr(self, f"{name}_bounds") if said is None else said
+        bounds: Bounds | None = value.bounds if isinstance(value, Parameter) else None
+        return getattr(self, f"{name}_bounds") if bounds is None else bounds
 
-    def _check_value(self, name: str, value: Any) -> None:
+    def _check_value(self, name: str, value: object) -> None:
         if value is None and name in self._may_be_none:
             return
         if isinstance(value, str):
@@ -66,8 +66,8 @@ class Leaf(Kernel):
             return
         shape = numbers(value, name, positive=name not in self._signed).shape
         if len(shape) > 1 or shape == (0,) or (shape and name not in self._by_column):
-            many = " or one for each column" if name in self._by_column else ""
-            raise ValueError(f"{name}: expected one number{many}, got {value!r}")
+            alternative = " or one for each column" if name in self._by_column else ""
+            raise ValueError(f"{name}: expected one number{alternative}, got {value!r}")
 
     def _check_prior(self, name: str) -> None:
         value = getattr(self, name)
@@ -79,36 +79,37 @@ class Leaf(Kernel):
             raise ValueError(f"{name}: log={value.log!r} is for parameters of a FunctionKernel")
 
     def _absent(self, name: str, value: Any) -> bool:
-        """Is it a constant that has no logarithm, or nothing at all? Then it is no hyperparameter."""
+        """Tell whether an argument is no hyperparameter, because its value is None or a constant 0."""
         if value is None:
             return name in self._may_be_none
         return name in self._may_be_zero and np.ndim(value) == 0 and not isinstance(value, str) and value == 0
 
-    def own(self) -> Iterator[tuple[Hyperparameter, Any]]:
+    def own(self) -> Iterator[tuple[Hyperparameter, ArrayLike]]:
         for name in self._hyper:
-            given = getattr(self, name)
-            value = value_of(given)
+            argument = getattr(self, name)
+            value = value_of(argument)
             if self._absent(name, value):
                 continue
             count = 1 if isinstance(value, str) else np.size(value)
-            prior, tie = (given.prior, given.name) if isinstance(given, Parameter) else (None, None)
+            prior, tie = (argument.prior, argument.name) if isinstance(argument, Parameter) else (None, None)
             yield Hyperparameter(name, self._bounds_of(name), count, name not in self._signed, prior, tie), value
 
-    def with_values(self, values: Iterator[Any]) -> Self:
+    def with_values(self, values: Iterator[ArrayLike]) -> Self:
         changed = {}
         for (h, _), value in zip(self.own(), values, strict=False):
-            given = getattr(self, h.name)
-            changed[h.name] = given.replaced(value) if isinstance(given, Parameter) else value
+            argument = getattr(self, h.name)
+            changed[h.name] = argument.replaced(value) if isinstance(argument, Parameter) else value
         return self.replaced(**changed)
 
     def _rule(self, name: str) -> str:
+        """Return the name of the rule of automatic.py for a hyperparameter."""
         return self._hyper[name]
 
     def resolve(self, data: Data) -> Kernel:
-        changed: dict[str, Any] = {}
+        changed: dict[str, object] = {}
         for name in self._hyper:
-            given = getattr(self, name)
-            value, bounds = value_of(given), self._bounds_of(name)
+            argument = getattr(self, name)
+            value, bounds = value_of(argument), self._bounds_of(name)
             if self._absent(name, value):
                 continue
             auto = isinstance(value, str)
@@ -117,30 +118,33 @@ class Leaf(Kernel):
                 data.note(self._rule(name), data.X.shape[1] if by_column else 1 if auto else np.size(value))
             if not auto and not isinstance(bounds, str):
                 continue
-            if isinstance(given, Parameter) and given.name in data.ties:
-                changed[name] = data.ties[given.name]
+            if isinstance(argument, Parameter) and argument.name in data.ties:
+                changed[name] = data.ties[argument.name]
                 continue
             proposal = data.proposal(self._rule(name))
             if auto:
                 value = proposal.value(name in self._by_column and data.by_column)
             if isinstance(bounds, str) and bounds == "auto":
                 bounds = proposal.bounds(np.size(value), name in self._by_column)
-            if isinstance(given, Parameter):
-                changed[name] = given.replaced(value, bounds)
-                if given.name is not None:
-                    data.ties[given.name] = changed[name]
+            if isinstance(argument, Parameter):
+                changed[name] = resolved = argument.replaced(value, bounds)
+                if argument.name is not None:
+                    data.ties[argument.name] = resolved
             else:
                 changed |= {name: value, f"{name}_bounds": bounds}
         return self.replaced(**changed)
 
     def _has_one_scale(self) -> bool:
+        """Tell whether all columns have the same length scale."""
         return np.size(value_of(getattr(self, "length_scale", None))) == 1
 
-    def _number(self, name: str) -> float:
+    def number(self, name: str) -> float:
+        """Return the value of a hyperparameter that is one number."""
         value = value_of(getattr(self, name))
         return 0.0 if self._absent(name, value) else float(numbers(value, name, positive=name not in self._signed))
 
-    def _numbers(self, name: str) -> list[float]:
+    def numbers(self, name: str) -> list[float]:
+        """Return the numbers of a hyperparameter, of which there may be one for each column; none if its value is None."""
         value = value_of(getattr(self, name))
         return [] if value is None else np.ravel(numbers(value, name, positive=name not in self._signed)).tolist()
 

@@ -1,14 +1,15 @@
-"""Kernels of other points, and kernels rescaled point by point."""
+"""Kernels of transformed points, k(phi(x), phi(z)), and rescaled kernels, f(x) k(x, z) f(z)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Self
+from collections.abc import Iterator, Sequence
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from kernsel import _core
+from kernsel.annotations import Matrix, PointFunction
 from kernsel.kernels.algebra import Operation
 from kernsel.kernels.automatic import Data
 from kernsel.kernels.base import Kernel
@@ -25,7 +26,7 @@ class Normalize(Operation):
     Parameters
     ----------
     kernel : Kernel
-        Positive for every point and itself: no linear kernel at the origin.
+        With k(x, x) > 0 at all points, which a linear kernel does not have at the origin.
 
     Examples
     --------
@@ -54,8 +55,8 @@ class Warp(Operation):
     function : callable
         f, of points of shape (n, d), returns (n,).
     derivative : callable, optional
-        The derivatives of f in each column, (n, d). Without it they are made by central differences, where the gradient in the
-        points is asked for.
+        Returns the derivatives of f in each column, (n, d). Without it they are central differences, computed when the gradient
+        in the points is asked for.
 
     Examples
     --------
@@ -67,7 +68,7 @@ class Warp(Operation):
     _parts = ("kernel",)
     _of_numbers = True
 
-    def __init__(self, kernel: Kernel, function: Callable[..., Any], derivative: Callable[..., Any] | None = None) -> None:
+    def __init__(self, kernel: Kernel, function: PointFunction, derivative: PointFunction | None = None) -> None:
         self.kernel = kernel
         self.function = function
         self.derivative = derivative
@@ -83,7 +84,7 @@ class Warp(Operation):
 
 
 class Transform(Operation):
-    """A kernel of other points, k(phi(x), phi(z)): phi a function, or a matrix that is learned, phi(x) = B x.
+    """A kernel of transformed points, k(phi(x), phi(z)), where phi is a function, or phi(x) = B x with a matrix to be learned.
 
     Parameters
     ----------
@@ -96,8 +97,8 @@ class Transform(Operation):
     phi_bounds : pair of floats, array-like of shape (r * d, 2), "fixed" or "auto"
         Of the entries of B; "fixed" for a matrix that is not learned.
     derivative : callable, optional
-        The derivatives of a function, (n, r, d). Without it they are made by central differences, where the gradient in
-        the points is asked for.
+        Returns the derivatives of a function phi, (n, r, d). Without it they are central differences, computed when the
+        gradient in the points is asked for.
 
     Examples
     --------
@@ -116,9 +117,9 @@ class Transform(Operation):
     def __init__(
         self,
         kernel: Kernel,
-        phi: Callable[..., Any] | ArrayLike | Parameter,
+        phi: PointFunction | ArrayLike | Parameter,
         phi_bounds: Bounds = "auto",
-        derivative: Callable[..., Any] | None = None,
+        derivative: PointFunction | None = None,
     ) -> None:
         self.kernel = kernel
         self.phi = phi
@@ -132,9 +133,9 @@ class Transform(Operation):
         if callable(self.phi):
             return
         check_matrix("phi", value_of(self.phi))
-        QuadraticForm(self.phi, self.phi_bounds)  # has the same rules
+        QuadraticForm(self.phi, self.phi_bounds)  # raises where the bounds of a matrix are wrong
 
-    def own(self) -> Iterator[tuple[Hyperparameter, Any]]:
+    def own(self) -> Iterator[tuple[Hyperparameter, ArrayLike]]:
         if not callable(self.phi):
             for h, value in self._matrix().own():
                 yield h.renamed("phi"), value
@@ -144,45 +145,48 @@ class Transform(Operation):
         return 0 if callable(self.phi) else sum(h.n_elements for h, _ in self._matrix().own())
 
     def _matrix(self) -> QuadraticForm:
+        """Return a kernel whose hyperparameters are the entries of the matrix, with the same values and bounds."""
         return QuadraticForm(self.phi, self.phi_bounds)  # type: ignore[arg-type]
 
-    def with_values(self, values: Iterator[Any]) -> Self:
+    def with_values(self, values: Iterator[ArrayLike]) -> Self:
         if callable(self.phi):
             return super().with_values(values)
         matrix = self._matrix().with_values(iter([next(values)]))
         return super().with_values(values).replaced(phi=matrix.B)
 
     def resolve(self, data: Data) -> Kernel:
-        seen: Any = self._seeing(data.X, data.names)
+        sized = self._with_points(data.X, data.names)
         if callable(self.phi):
-            return seen.replaced(kernel=self.kernel.resolve(data.moved(_values(self.phi, data.X))))  # type: ignore[no-any-return]
-        # QuadraticForm takes the root mean square of columns for their size: of the spreads alone, that is the spreads.
-        start: Any = self._matrix().resolve(Data(data.spreads[None, :]))
+            return sized.replaced(kernel=self.kernel.resolve(data.moved(_values(self.phi, data.X))))
+        # QuadraticForm divides by the root mean squares of the columns, which are the spreads for one point that has them as
+        # its coordinates.
+        start = self._matrix().resolve(Data(data.spreads[None, :]))
         data.note("signed", int(np.size(value_of(start.B))))
         mapped = data.X @ numbers(start.B, "phi", positive=False).T
-        return seen.replaced(phi=start.B, phi_bounds=start.B_bounds, kernel=self.kernel.resolve(data.moved(mapped)))  # type: ignore[no-any-return]
+        return sized.replaced(phi=start.B, phi_bounds=start.B_bounds, kernel=self.kernel.resolve(data.moved(mapped)))
 
-    def _seeing(self, X: Any, names: Sequence[str] | None) -> Kernel:
-        """Learn from the first point how many numbers the function returns."""
-        del names  # those of the points inside are unknown
-        if np.ndim(X) != 2 or not np.isfinite(np.asarray(X[:1], dtype=np.float64)).all():
-            return self  # the core says what is wrong with X
-        first = np.asarray(X, dtype=np.float64)[:1]
+    def _with_points(self, X: ArrayLike, names: Sequence[str] | None) -> Kernel:
+        """Return the transform with the number of outputs of phi set, from its value at the first point."""
+        del names  # the columns of phi(x) have none
+        if np.ndim(X) != 2:
+            return self  # the core raises the error that says what is wrong with X
+        first = np.asarray(np.asarray(X)[:1], dtype=np.float64)
+        if not np.isfinite(first).all():
+            return self  # as above
         if not len(first):
             first = np.ones((1, np.shape(X)[1]))
         if not callable(self.phi):
             matrix = (
                 numbers(self.phi, "phi", positive=False) if not isinstance(value_of(self.phi), str) else np.eye(first.shape[1])
             )
-            return super()._seeing_inside(first[:, : matrix.shape[1]] @ matrix[:, : first.shape[1]].T, None)
+            return super()._with_points_of_parts(first[:, : matrix.shape[1]] @ matrix[:, : first.shape[1]].T, None)
         values = _values(self.phi, first)
-        seen = super()._seeing_inside(values, None)
-        return seen.replaced(_outputs=values.shape[1])
+        return super()._with_points_of_parts(values, None).replaced(_outputs=values.shape[1])
 
-    def must_see_points(self) -> bool:
-        return callable(self.phi) or super().must_see_points()
+    def depends_on_points(self) -> bool:
+        return callable(self.phi) or super().depends_on_points()
 
-    _outputs = 0
+    _outputs = 0  # the number of columns of phi(x), once it is known
 
     def build(self) -> _core.Kernel:
         inner = self.kernel.build()
@@ -191,7 +195,8 @@ class Transform(Operation):
         B = numbers(self.phi, "phi", positive=False)
         return _core.project(inner, B.ravel().tolist(), len(B))
 
-    def _flat_derivative(self, X: Any) -> Any:
+    def _flat_derivative(self, X: Matrix) -> Matrix:
+        """Return the derivatives of phi as the core takes them, shape (n, r d)."""
         assert self.derivative is not None
         values = np.asarray(self.derivative(X), dtype=np.float64)
         expected = (len(X), self._outputs, X.shape[1])
@@ -200,14 +205,15 @@ class Transform(Operation):
         return values.reshape(len(X), -1)
 
 
-def _values(function: Callable[..., Any], X: Any) -> Any:
+def _values(function: PointFunction, X: Matrix) -> Matrix:
+    """Return function(X), shape (n, r); raise if it has another shape."""
     values = np.asarray(function(X), dtype=np.float64)
     if values.ndim != 2 or len(values) != len(X) or not values.shape[1]:
         raise ValueError(f"phi: expected the function to return an array of shape ({len(X)}, r), got {values.shape}")
     return values
 
 
-def check_function(name: str, value: Any, *, optional: bool = False) -> None:
-    """Raise unless `value` is a function."""
+def check_function(name: str, value: object, *, optional: bool = False) -> None:
+    """Raise unless `value` is a function, or None where that is allowed."""
     if not callable(value) and not (optional and value is None):
         raise TypeError(f"{name}: expected a function, got {value!r}")

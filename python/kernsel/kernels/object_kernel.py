@@ -1,4 +1,4 @@
-"""What kernels of objects have in common: values from tables, which are made once for each set of objects; embeddings."""
+"""The base classes of kernels of objects, whose values are in tables that are computed once, or are products of embeddings."""
 
 from __future__ import annotations
 
@@ -8,57 +8,59 @@ from functools import partial
 from inspect import signature
 from itertools import product
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kernsel import _core
+from kernsel.annotations import Indices, Matrix, Vector
 from kernsel.kernels.base import Kernel
 from kernsel.kernels.hyperparameter import Parameter, plain
 from kernsel.kernels.objects import ObjectSet, Places, Pool, Reading
 
 __all__ = ["ObjectEmbedding", "ObjectKernel"]
 
-Matrix = NDArray[np.float64]
-# Values, and for each hyperparameter their derivatives in what `theta` has.
+Encoded = TypeVar("Encoded")  # an object as its kernel computes with it, such as a checked graph
+
+# The values of a kernel, and for each hyperparameter their derivatives in its entry of `theta`.
 Table = tuple[Matrix, list[Matrix]]
 
 
-class ObjectKernel(Kernel):
-    """A kernel of objects: it says what it takes for objects, and makes tables of values.
+class ObjectKernel(Kernel, Generic[Encoded]):
+    """A kernel of objects, whose subclasses check objects and compute tables of values.
 
-    A bound kernel belongs to a pool of objects; points are then the numbers of objects there.
+    A kernel that is bound has a pool of objects, and is then a function of the numbers of these objects.
     """
 
     requires_vector_input = False
-    _whole: ClassVar[dict[str, int]] = {}  # parameters that are whole numbers, with the least; several are a choice to be made
+    # The integer parameters, each with its least value. If one is a list of integers, `kernsel.select` chooses among them.
+    _whole: ClassVar[dict[str, int]] = {}
 
-    _has_slopes: ClassVar[bool] = True  # are derivatives in tables, too? Otherwise the kernel has _pull_objects()
+    _has_slopes: ClassVar[bool] = True  # do tables have derivatives? Otherwise the kernel has the method _pull_objects.
 
     _pool: Pool | None = None
     _source: Reading | None = None
-    _learnt: Any = None
+    _learnt: object = None
 
     @abstractmethod
-    def _encode(self, objects: Sequence[Any]) -> Any:
-        """Return objects as the other methods take them; raise if they are none. Not called again on what it returned."""
+    def _encode(self, objects: Sequence[object]) -> Sequence[Encoded]:
+        """Return objects as the other methods take them; raise if this is no kernel of such objects."""
 
     @abstractmethod
-    def _table(self, X: Any, Z: Any, derivative: bool) -> Table:
-        """Return k(X, Z), of X with itself if Z is None; the derivatives only if they are asked for."""
+    def _table(self, X: Sequence[Encoded], Z: Sequence[Encoded] | None, derivative: bool) -> Table:
+        """Return k(X, Z), or k(X, X) if Z is None, with the derivatives if `derivative`."""
 
     @abstractmethod
-    def _diagonal_of(self, X: Any) -> Matrix:
+    def _diagonal_of(self, X: Sequence[Encoded]) -> Vector:
         """Return k(x, x) for all x."""
 
-    def _learn(self, X: Any) -> Any:
-        """Return what the kernel takes from the objects to learn from; it has that as `_learnt` when it is bound."""
+    def _learn(self, X: Sequence[Encoded]) -> object:
+        """Return what the kernel takes from the training objects; the bound kernel has it as `_learnt`."""
         del X
         return None
 
     def _check_whole(self) -> None:
-        """Raise unless parameters that are whole numbers are some."""
+        """Raise if an integer parameter is neither an integer in its range nor a list of such."""
         for name, least in self._whole.items():
             for value in self._choices(name):
                 if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
@@ -68,14 +70,15 @@ class ObjectKernel(Kernel):
                     )
 
     def _choices(self, name: str) -> list[Any]:
+        """Return the values of an integer parameter to choose from; one value, if it is no list."""
         value = plain(getattr(self, name))
         if isinstance(value, list | tuple | range) and not len(value):
             raise ValueError(f"{name}: expected at least one value, got {value!r}")
         return list(value) if isinstance(value, list | tuple | range) else [value]
 
     def alternatives(self) -> list[Kernel]:
-        chosen = product(*(self._choices(name) for name in self._whole))
-        return [self.replaced(**dict(zip(self._whole, values, strict=True))) for values in chosen]
+        combinations = product(*(self._choices(name) for name in self._whole))
+        return [self.replaced(**dict(zip(self._whole, values, strict=True))) for values in combinations]
 
     def for_objects(self) -> bool:
         return True
@@ -84,8 +87,8 @@ class ObjectKernel(Kernel):
         return self._source
 
     def bound_to(self, reading: Reading) -> Kernel:
-        chosen = {name: self._choices(name) for name in self._whole}
-        for name, choices in chosen.items():
+        parameters = {name: self._choices(name) for name in self._whole}
+        for name, choices in parameters.items():
             if len(choices) > 1:
                 raise ValueError(
                     f"{name}: expected one number to compute with, got {getattr(self, name)!r}; "
@@ -97,37 +100,41 @@ class ObjectKernel(Kernel):
             raise ValueError(f"kernel: {self} takes one part of the points, of objects; {cure}")
         pool = reading.pools[0]
         first = pool.kept()[0]
-        bound = self.replaced(_pool=pool, _source=reading.whole, **{name: choices[0] for name, choices in chosen.items()})
+        bound = self.replaced(_pool=pool, _source=reading.whole, **{name: choices[0] for name, choices in parameters.items()})
         with pool.lock:
             learn = partial(bound._learn, bound._encoded(first))
             bound._learnt = first.made(("learnt", bound._kind()), bound._made_with(), learn)
         return bound
 
-    def _encoded(self, objects: ObjectSet) -> Any:
+    def _encoded(self, objects: ObjectSet) -> Sequence[Encoded]:
+        """Return all objects of a set, encoded; from its cache, if they have been encoded before."""
         return objects.made(("encoded", type(self), _key(self._read_with())), (), lambda: self._encode(objects.objects))
 
-    def _some(self, objects: ObjectSet, at: Places) -> Any:
-        """Return some of the objects, encoded."""
+    def _some(self, objects: ObjectSet, at: Places) -> Sequence[Encoded]:
+        """Return the objects of a set at some places, encoded."""
         encoded = self._encoded(objects)
         return encoded[at] if isinstance(at, slice) else [encoded[k] for k in at]
 
-    def _read_with(self) -> tuple[Any, ...]:
-        """Return what the encoding of objects depends on."""
+    def _read_with(self) -> tuple[object, ...]:
+        """Return the parameters that the encoding of objects depends on."""
         return ()
 
-    def _kind(self) -> tuple[Any, ...]:
-        """Return what tables differ by that are kept side by side; of hyperparameters that change, the last one is kept."""
+    def _kind(self) -> tuple[Hashable, ...]:
+        """Return the key of this kernel's tables in the cache of a set of objects.
+
+        Kernels that differ in hyperparameters only have one key: during a search, the last table replaces the one before.
+        """
         if any(not h.fixed for h, _ in self.own()):
             return type(self), *(getattr(self, name) for name in self._whole)
         return type(self), self._made_with()
 
-    def _made_with(self) -> tuple[Any, ...]:
-        """Return all that values depend on."""
+    def _made_with(self) -> tuple[Hashable, ...]:
+        """Return all parameters that values of the kernel depend on, hyperparameters included."""
         options = [getattr(self, name) for name in signature(type(self)).parameters if not name.endswith("_bounds")]
         return tuple(_key(value) for value in options)
 
-    def _pull_objects(self, X: Any, Z: Any, W: Matrix) -> Matrix:
-        """Return the gradient of sum_ij W_ij k(x_i, z_j), of a kernel without tables of derivatives."""
+    def _pull_objects(self, X: Sequence[Encoded], Z: Sequence[Encoded], W: Matrix) -> Vector:
+        """Return the gradient of sum_ij W_ij k(x_i, z_j), for kernels without tables of derivatives."""
         raise NotImplementedError
 
     def build(self) -> _core.Kernel:
@@ -135,36 +142,36 @@ class ObjectKernel(Kernel):
             raise ValueError(f"kernel: {self} is of objects, and the points are numbers")
         values = ObjectValues(self, self._pool)
         kept = self._pool.kept()
-        for x, z in self._pool.wanted():  # derivatives of what is learnt from only
+        for x, z in self._pool.wanted():  # with derivatives for pairs of training objects only
             values.table(x, z, derivative=values.free and self._has_slopes and x in kept)
         theta = [float(v) for h, value in self.own() for v in h.on_scale(h.numbers(value))]
         return _core.function(values.block, values.pull, theta, f"{id(self)}", values.diagonal)
 
 
-class ObjectValues:
-    """What the core asks for: values of a kernel with the parameters that it has, and their derivatives, block by block."""
+class ObjectValues(Generic[Encoded]):
+    """The functions that the C++ core calls: values of a kernel of objects, and their derivatives, block by block."""
 
-    def __init__(self, kernel: ObjectKernel, pool: Pool) -> None:
+    def __init__(self, kernel: ObjectKernel[Encoded], pool: Pool) -> None:
         self.kernel = kernel
         self.pool = pool
         own = list(kernel.own())
         self.count = sum(h.n_elements for h, _ in own)
         self.free = any(not h.fixed for h, _ in own)
         self.kind, self.made_with = kernel._kind(), kernel._made_with()
-        self._known: dict[tuple[int, int], Table] = {}
+        self._tables: dict[tuple[int, int], Table] = {}
 
     def table(self, x: ObjectSet, z: ObjectSet, *, derivative: bool) -> Table:
-        """Return k(x, z) of whole sets; the later set keeps it for others."""
-        known = self._known.get((x.start, z.start))
-        if known is not None and (known[1] or not derivative):
-            return known
+        """Return k(x, z) for all objects of two sets; the set with the larger numbers caches it for other kernels."""
+        cached = self._tables.get((x.start, z.start))
+        if cached is not None and (cached[1] or not derivative):
+            return cached
         if x.start < z.start:
             values, slopes = self.table(z, x, derivative=derivative)
             table = values.T, [slope.T for slope in slopes]
         else:
             with self.pool.lock:
                 table = self._made(x, z, derivative=derivative)
-        self._known[x.start, z.start] = table
+        self._tables[x.start, z.start] = table
         return table
 
     def _made(self, x: ObjectSet, z: ObjectSet, *, derivative: bool) -> Table:
@@ -173,28 +180,27 @@ class ObjectValues:
         def make() -> Table:
             return self.kernel._table(self.kernel._encoded(x), None if x is z else self.kernel._encoded(z), derivative)
 
-        table: Table = x.made(kind, self.made_with, make)
+        table = x.made(kind, self.made_with, make)
         if derivative and not table[1]:
             x.forget(kind)
             table = x.made(kind, self.made_with, make)
-        if x is z:  # to the last bit
+        if x is z:  # so that both ways to compute k(x, x) agree to the last bit
             np.fill_diagonal(table[0], self._diagonal(x))
         return table
 
     def block(self, X: Matrix, Z: Matrix) -> Matrix:
         """Return k(X, Z) for the numbers of objects."""
         of_x, of_z = self.pool.runs(X), self.pool.runs(Z)
-        if len(of_x) == len(of_z) == 1:  # as almost always
+        if len(of_x) == len(of_z) == 1:  # almost always
             (x, _, i), (z, _, j) = of_x[0], of_z[0]
-            values: Matrix = self.table(x, z, derivative=False)[0][_index(i, j)]
-            return values
+            return self.table(x, z, derivative=False)[0][_index(i, j)]
         values = np.empty((len(X), len(Z)))
         for x, rows, i in of_x:
             for z, columns, j in of_z:
                 values[_index(rows, columns)] = self.table(x, z, derivative=False)[0][_index(i, j)]
         return values
 
-    def diagonal(self, X: Matrix) -> Matrix:
+    def diagonal(self, X: Matrix) -> Vector:
         """Return k(x, x) for the numbers of objects."""
         values = np.empty(len(X))
         for x, rows, i in self.pool.runs(X):
@@ -202,12 +208,11 @@ class ObjectValues:
                 values[rows] = self._diagonal(x)[i]
         return values
 
-    def _diagonal(self, x: ObjectSet) -> Matrix:
-        def make() -> Matrix:
+    def _diagonal(self, x: ObjectSet) -> Vector:
+        def make() -> Vector:
             return self.kernel._diagonal_of(self.kernel._encoded(x))
 
-        diagonal: Matrix = x.made(("diagonal", self.kind), self.made_with, make)
-        return diagonal
+        return x.made(("diagonal", self.kind), self.made_with, make)
 
     def pull(self, X: Matrix, Z: Matrix, W: Matrix) -> list[float]:
         """Return the gradient of sum_ij W_ij k(x_i, z_j)."""
@@ -218,31 +223,33 @@ class ObjectValues:
                     total += self._pull(x, i, z, j, W[_index(rows, columns)])
         return total.tolist()
 
-    def _pull(self, x: ObjectSet, i: Places, z: ObjectSet, j: Places, W: Matrix) -> Matrix:
+    def _pull(self, x: ObjectSet, i: Places, z: ObjectSet, j: Places, W: Matrix) -> Vector:
         if not self.kernel._has_slopes:
             return self.kernel._pull_objects(self.kernel._some(x, i), self.kernel._some(z, j), W)
         slopes = self.table(x, z, derivative=True)[1]
         return np.array([float(np.vdot(W, slope[_index(i, j)])) for slope in slopes])
 
 
-def _index(i: Places, j: Places) -> Any:
+def _index(i: Places, j: Places) -> tuple[Places, Places] | tuple[Indices, ...]:
+    """Return the index of the block of rows i and columns j."""
     return (i, j) if isinstance(i, slice) or isinstance(j, slice) else np.ix_(i, j)
 
 
-class ObjectEmbedding(ObjectKernel):
-    """A kernel that is the inner product of features: objects become rows of numbers, and kernels of rows apply to them."""
+class ObjectEmbedding(ObjectKernel[Encoded]):
+    """A kernel of objects that is the inner product of their features, to which kernels of vectors apply, too."""
 
     @abstractmethod
-    def _embed(self, X: Any) -> Matrix:
+    def _embed(self, X: Sequence[Encoded]) -> Matrix:
         """Return the features, shape (n, m)."""
 
-    def _table(self, X: Any, Z: Any, derivative: bool) -> Table:
+    def _table(self, X: Sequence[Encoded], Z: Sequence[Encoded] | None, derivative: bool) -> Table:
         raise NotImplementedError("an embedding has rows, and no tables")
 
-    def _diagonal_of(self, X: Any) -> Matrix:
+    def _diagonal_of(self, X: Sequence[Encoded]) -> Vector:
         raise NotImplementedError("an embedding has rows, and no tables")
 
     def _rows(self, X: Matrix) -> Matrix:
+        """Return the features for the numbers of objects."""
         assert self._pool is not None
         result = np.empty((len(X), self._width()))
         for x, rows, i in self._pool.runs(X):
@@ -258,22 +265,22 @@ class ObjectEmbedding(ObjectKernel):
         """Return the number of features, of a bound kernel."""
 
     def build(self) -> _core.Kernel:
-        return self._of_rows(_core.polynomial(0.0, 1, []))
+        return self.kernel_of_rows(_core.polynomial(0.0, 1, []))
 
-    def _of_rows(self, kernel: _core.Kernel) -> _core.Kernel:
-        """Return a kernel of the features."""
+    def kernel_of_rows(self, kernel: _core.Kernel) -> _core.Kernel:
+        """Return the kernel of objects that is a given kernel of vectors, evaluated at the features."""
         if self._pool is None:
             raise ValueError(f"kernel: {self} is of objects, and the points are numbers")
         return _core.transform(kernel, self._width(), self._rows, None)
 
 
-def _key(value: Any) -> Any:
-    """Return what a value can be looked up by: the same only for what means the same."""
+def _key(value: Any) -> Hashable:
+    """Return a hashable key of a parameter: equal keys mean equal parameters."""
     if isinstance(value, np.ndarray):
         return value.shape, value.dtype.str, _key(value.tolist()) if value.dtype.hasobject else value.tobytes()
     if isinstance(value, list | tuple):
         return tuple(_key(item) for item in value)
     if isinstance(value, Mapping):
         return tuple((_key(name), _key(item)) for name, item in value.items())
-    # Kernels are equal by what they say; other objects, such as distributions, are themselves only.
+    # Kernels are equal if their expressions are; other objects, such as distributions, are equal to themselves only.
     return repr(value) if isinstance(value, Kernel | Parameter) or not isinstance(value, Hashable) else value

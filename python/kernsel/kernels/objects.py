@@ -1,7 +1,7 @@
-"""Points that are not vectors: each object has a number, and kernels of objects look it up.
+"""Points that are not vectors: each object gets a number, by which kernels of objects look it up.
 
-What kernels and estimators compute with is an array, as always: columns of numbers as they are, and a column of the numbers of
-objects for each part of the points that is made of objects.
+Kernels and estimators compute with an array also where points are objects: its columns are the columns of numbers that the
+points have, and for each part of the points that consists of objects one column with the numbers of these objects.
 """
 
 from __future__ import annotations
@@ -10,31 +10,38 @@ import threading
 import weakref
 from bisect import bisect
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence, Set
-from typing import Any, Self
+from collections.abc import Callable, Hashable, Mapping, Sequence, Set
+from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeGuard, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.sparse import issparse
+
+from kernsel.annotations import Indices, Matrix
+
+if TYPE_CHECKING:
+    from kernsel.kernels.base import Kernel
 
 __all__ = ["Mixed", "ObjectSet", "Places", "Points", "Pool", "Reading", "are_numbers", "numbered"]
 
-Matrix = NDArray[np.float64]
+T = TypeVar("T")
 
-# What a set of objects keeps: so many results, for a kernel of many terms has a table for each, and so many bytes of them.
-_KEPT = 16
+# The most results, and bytes of results, that a set of objects caches. A kernel with many terms caches a table for each term.
+_MOST_RESULTS = 16
 _MOST_BYTES = 2**31
 
+# Indices of objects in a set: a slice where they are consecutive, which spares a copy of what is indexed.
+Places = slice | Indices
 
-# Which objects of a set: one after the other, or any.
-Places = slice | NDArray[np.intp]
+# One part of points: columns of numbers, shape (n, d), or n objects.
+Part = Matrix | list[object]
 
 
 class Mixed:
     """Points that have several parts, each with a name: an array of numbers, or a sequence of objects.
 
-    Kernels name the part that they are for: ``RBF("auto").on(["X"]) + Spectrum(3).on(["s"])``. Estimators and
-    scikit-learn's tools for model selection take it where they take an array.
+    Kernels name the part that they are functions of: ``RBF("auto").on(["X"]) + Spectrum(3).on(["s"])``. Estimators and
+    scikit-learn's tools for model selection take such points where they take an array.
 
     Parameters
     ----------
@@ -51,14 +58,14 @@ class Mixed:
     ['AA', 'AC']
     """
 
-    def __init__(self, **parts: Any) -> None:
+    def __init__(self, **parts: ArrayLike | Sequence[object]) -> None:
         if not parts:
             raise ValueError("Mixed: expected at least one part, such as Mixed(X=array, s=strings)")
-        self.parts: dict[str | None, Any] = {name: _part(name, given) for name, given in parts.items()}
+        self.parts: dict[str | None, Part] = {name: _part(name, values) for name, values in parts.items()}
         lengths = {name: len(part) for name, part in self.parts.items()}
         if len(set(lengths.values())) > 1:
-            said = ", ".join(f"{name} has {n}" for name, n in lengths.items())
-            raise ValueError(f"Mixed: expected parts of the same number of points, but {said}")
+            counts = ", ".join(f"{name} has {n}" for name, n in lengths.items())
+            raise ValueError(f"Mixed: expected parts of the same number of points, but {counts}")
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -69,7 +76,7 @@ class Mixed:
         return len(next(iter(self.parts.values())))
 
     def __getitem__(self, rows: Any) -> Mixed:
-        if isinstance(rows, tuple):  # as for arrays, [rows, ...]
+        if isinstance(rows, tuple):  # [rows, ...], as arrays are indexed
             rows = rows[0]
         index = np.atleast_1d(np.arange(len(self))[rows])
         chosen: Mixed = object.__new__(Mixed)
@@ -78,91 +85,98 @@ class Mixed:
         }
         return chosen
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
-        """Raise, where an array is expected."""
+    def __array__(self, dtype: object = None, copy: bool | None = None) -> NoReturn:
+        """Raise an error that says how to use these points, in place of NumPy's."""
         raise TypeError(f"X: expected an array, got {self!r}: of the estimators of kernsel, with a kernel that names its parts")
 
     def __repr__(self) -> str:
-        said = ", ".join(
+        parts = ", ".join(
             f"{name}: {part.shape[1]} columns" if isinstance(part, np.ndarray) else f"{name}: objects"
             for name, part in self.parts.items()
         )
-        return f"<Mixed: {len(self)} points of {said}>"
+        return f"<Mixed: {len(self)} points of {parts}>"
 
 
-def _part(name: str, given: Any) -> Any:
-    """Return columns of numbers, or a list of objects."""
-    if isinstance(given, str | bytes | Mapping | Set) or not hasattr(given, "__len__"):
-        raise TypeError(f"Mixed: {name}: expected an array or a sequence of objects, got {given!r:.80}")
-    kind = getattr(getattr(given, "dtype", None), "kind", None)
-    if kind is None and len(given) and not isinstance(given[0] if isinstance(given, Sequence) else None, str | bytes):
+def _part(name: str, values: Any) -> Part:
+    """Return an array with a column for each coordinate if the part is numeric, or a list of objects."""
+    if isinstance(values, str | bytes | Mapping | Set) or not hasattr(values, "__len__"):
+        raise TypeError(f"Mixed: {name}: expected an array or a sequence of objects, got {values!r:.80}")
+    kind = getattr(getattr(values, "dtype", None), "kind", None)
+    if kind is None and len(values) and not isinstance(values[0] if isinstance(values, Sequence) else None, str | bytes):
         try:
-            kind = np.asarray(given).dtype.kind
+            kind = np.asarray(values).dtype.kind
         except ValueError:  # objects of several lengths
             kind = "O"
-    if kind is not None and kind in "fiub" and np.ndim(given) in (1, 2):
-        return np.asarray(given, dtype=np.float64).reshape(len(given), -1)
-    return list(given)
+    if kind is not None and kind in "fiub" and np.ndim(values) in (1, 2):
+        return np.asarray(values, dtype=np.float64).reshape(len(values), -1)
+    return list(values)
 
 
-# The points of kernels and estimators: an array, a data frame, objects, or several of these.
+# The points that kernels and estimators take: an array, a data frame, a sequence of objects, or several of these.
 Points = ArrayLike | Sequence[Any] | Mixed
 
 
 class ObjectSet:
-    """Objects, with what kernels have made of them: encodings, embeddings and tables of kernel values."""
+    """Objects that are numbered consecutively, with a cache of what kernels computed of them.
 
-    def __init__(self, objects: Sequence[Any], start: int) -> None:
+    The cache has encodings, embeddings and tables of kernel values.
+    """
+
+    def __init__(self, objects: Sequence[object], start: int) -> None:
         self.objects = objects
-        self.start = start
-        self._made: OrderedDict[Any, tuple[Any, Any]] = OrderedDict()
+        self.start = start  # the number of the first object
+        self._results: OrderedDict[Hashable, tuple[Hashable, Any]] = OrderedDict()  # by kind: what it depends on, the result
 
     def __len__(self) -> int:
         return len(self.objects)
 
-    def made(self, kind: Any, values: Any, make: Callable[[], Any]) -> Any:
-        """Return what `make` returns: what was made of this kind last, if that was for the same values."""
-        known = self._made.get(kind)
-        if known is None or known[0] != values:
-            self._made.pop(kind, None)  # its memory may be needed
-            self._made[kind] = known = (values, make())
-            while len(self._made) > 1 and (len(self._made) > _KEPT or self._bytes() > _MOST_BYTES):
-                self._made.popitem(last=False)
-        self._made.move_to_end(kind)
-        return known[1]
+    def made(self, kind: Hashable, values: Hashable, make: Callable[[], T]) -> T:
+        """Return the cached result of a kind if it was computed for equal values of the parameters; or else call `make`."""
+        entry = self._results.get(kind)
+        if entry is None or entry[0] != values:
+            self._results.pop(kind, None)  # `make` may need its memory
+            self._results[kind] = entry = (values, make())
+            while len(self._results) > 1 and (len(self._results) > _MOST_RESULTS or self._bytes() > _MOST_BYTES):
+                self._results.popitem(last=False)
+        self._results.move_to_end(kind)
+        result: T = entry[1]
+        return result
 
     def _bytes(self) -> int:
-        return sum(_bytes_of(made) for _, made in self._made.values())
+        return sum(_bytes_of(result) for _, result in self._results.values())
 
-    def forget(self, kind: Any) -> None:
-        """Give up what was made of this kind."""
-        self._made.pop(kind, None)
+    def forget(self, kind: Hashable) -> None:
+        """Remove the result of a kind from the cache."""
+        self._results.pop(kind, None)
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {"objects": self.objects, "start": self.start, "_made": OrderedDict()}
+    def __getstate__(self) -> dict[str, object]:
+        return {"objects": self.objects, "start": self.start, "_results": OrderedDict()}
 
 
-def _bytes_of(made: Any) -> int:
-    """Return how many bytes the arrays of a result take: it may be one, or have some, as tables with derivatives have."""
-    if isinstance(made, tuple):
-        return sum(_bytes_of(one) for one in made)
-    if isinstance(made, list):
-        return sum(one.nbytes for one in made) if made and isinstance(made[0], np.ndarray) else 0
-    return int(made.nbytes) if isinstance(made, np.ndarray) else 0
+def _bytes_of(result: object) -> int:
+    """Return the number of bytes of a result: of an array, or of the arrays in a list or a tuple."""
+    if isinstance(result, tuple):
+        return sum(_bytes_of(part) for part in result)
+    if isinstance(result, list):
+        return sum(part.nbytes for part in result) if result and isinstance(result[0], np.ndarray) else 0
+    return int(result.nbytes) if isinstance(result, np.ndarray) else 0
 
 
 class Pool:
-    """The objects of one part of the points: those to learn from are kept, others as long as somebody has their numbers."""
+    """The sets of numbered objects of one part of the points.
+
+    Training objects are kept. Others are removed with the last array that has their numbers.
+    """
 
     def __init__(self) -> None:
-        self._sets: tuple[ObjectSet, ...] = ()  # in the order of their numbers; never changed, but replaced
-        self._kept: frozenset[int] = frozenset()
+        self._sets: tuple[ObjectSet, ...] = ()  # ascending in their numbers; replaced as a whole, for threads that read them
+        self._kept: frozenset[int] = frozenset()  # the first numbers of training sets
         self._wanted: tuple[tuple[ObjectSet, ObjectSet], ...] = ()
         self._next = 0
         self.lock = threading.RLock()
 
-    def add(self, objects: Sequence[Any], *, keep: bool) -> ObjectSet:
-        """Give numbers to objects."""
+    def add(self, objects: Sequence[object], *, keep: bool) -> ObjectSet:
+        """Give numbers to objects; keep them if they are training objects."""
         with self.lock:
             added = ObjectSet(objects, self._next)
             self._next += max(len(objects), 1)
@@ -175,58 +189,58 @@ class Pool:
             return added
 
     def forget(self, start: int) -> None:
-        """Give up the objects whose numbers begin there."""
+        """Remove the set of objects whose first number is `start`."""
         with self.lock:
             self._sets = tuple(one for one in self._sets if one.start != start)
             self._wanted = tuple(pair for pair in self._wanted if pair[0].start != start)
 
     def wanted(self) -> tuple[tuple[ObjectSet, ObjectSet], ...]:
-        """Return the pairs of sets that kernels will be evaluated on: better in one go than block by block."""
+        """Return the pairs of sets that kernels will be evaluated on: in whole tables, which is faster than in blocks."""
         return self._wanted
 
     def kept(self) -> list[ObjectSet]:
-        """Return the sets to learn from."""
+        """Return the sets of training objects."""
         return [one for one in self._sets if one.start in self._kept]
 
-    def runs(self, numbers: NDArray[Any]) -> list[tuple[ObjectSet, Places, Places]]:
-        """Return each set of objects that numbers are of, with which of them are, and the places of their objects."""
+    def runs(self, numbers: Matrix) -> list[tuple[ObjectSet, Places, Places]]:
+        """Return each set that the numbers refer to, with the indices of its numbers and of the objects in the set."""
         sets = self._sets
         numbers = np.ravel(numbers)
         if not len(numbers):
             return []
-        whole = numbers.astype(np.intp)
-        low, high = int(whole.min()), int(whole.max())
+        integers = numbers.astype(np.intp)
+        low, high = int(integers.min()), int(integers.max())
         starts = [one.start for one in sets]
         first = bisect(starts, low) - 1
-        known = first >= 0 and bool((whole == numbers).all())
-        if known and high < starts[first] + len(sets[first]):  # all of one set
-            return [(sets[first], slice(None), _as_slice(whole - starts[first]))]
-        which = np.searchsorted(starts, whole, side="right") - 1
+        valid = first >= 0 and bool((integers == numbers).all())
+        if valid and high < starts[first] + len(sets[first]):  # all numbers are of one set
+            return [(sets[first], slice(None), _as_slice(integers - starts[first]))]
+        set_indices = np.searchsorted(starts, integers, side="right") - 1
         runs: list[tuple[ObjectSet, Places, Places]] = []
-        for w in np.unique(which):
-            rows = np.flatnonzero(which == w)
-            places = whole[rows] - starts[w]
-            known = known and int(places.max()) < len(sets[w])
-            runs.append((sets[w], rows, places))
-        if not known:
+        for i in np.unique(set_indices):
+            rows = np.flatnonzero(set_indices == i)
+            places = integers[rows] - starts[i]
+            valid = valid and int(places.max()) < len(sets[i])
+            runs.append((sets[i], rows, places))
+        if not valid:
             raise ValueError("X: expected the objects that the kernel is of, got numbers")
         return runs
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         kept = tuple(self.kept())
         wanted = tuple(pair for pair in self._wanted if pair[0] in kept)
         return {"_sets": kept, "_kept": self._kept, "_wanted": wanted, "_next": self._next}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: dict[str, object]) -> None:
         self.__dict__.update(state)
         self.lock = threading.RLock()
 
-    def __deepcopy__(self, memo: Any) -> Self:
-        return self  # objects are never changed
+    def __deepcopy__(self, memo: object) -> Self:
+        return self  # copies of a kernel share the objects, which never change
 
 
-def _as_slice(places: NDArray[np.intp]) -> Places:
-    """Return places that follow each other as a slice."""
+def _as_slice(places: Indices) -> Places:
+    """Return consecutive places as a slice."""
     begin, count = int(places[0]), len(places)
     if int(places[-1]) != begin + count - 1 or not (np.diff(places) == 1).all():
         return places
@@ -234,24 +248,24 @@ def _as_slice(places: NDArray[np.intp]) -> Places:
 
 
 class Reading:
-    """How points with objects become an array of numbers, and which columns are what.
+    """The map from points with objects to arrays of numbers, and the meaning of each column of these.
 
-    Made from the points to learn from; :meth:`numbers` reads others likewise.
+    It is made from the training points; :meth:`numbers` applies it to other points.
     """
 
-    def __init__(self, X: Any) -> None:
+    def __init__(self, X: Points) -> None:
         parts = _parts_of(X)
-        self.names: list[str | None] = []  # of the part of each column
-        self.pools: list[Pool | None] = []  # None for a column of numbers
+        self.names: list[str | None] = []  # for each column, the name of the part that it is from
+        self.pools: list[Pool | None] = []  # for each column, the pool of its objects; None for a column of numbers
         for name, part in parts.items():
             count = part.shape[1] if isinstance(part, np.ndarray) else 1
             self.names += [name] * count
             self.pools += [None] * count if isinstance(part, np.ndarray) else [Pool()]
-        self.first = self._numbers(parts, keep=True)
-        self.whole = self
+        self.first = self._numbers(parts, keep=True)  # the array of the training points
+        self.whole = self  # of a selection of columns, the reading of all columns
 
-    def numbers(self, X: Any, *, keep: bool = False) -> Matrix:
-        """Return the array for other points; their objects are known as long as it lives, or forever."""
+    def numbers(self, X: Points, *, keep: bool = False) -> Matrix:
+        """Return the array for other points; their objects are kept as long as this array, or forever if `keep`."""
         parts = _parts_of(X)
         names = list(dict.fromkeys(self.names))
         if list(parts) != names:
@@ -262,13 +276,13 @@ class Reading:
         for name, part in parts.items():
             columns = self.names.count(name)
             if isinstance(part, np.ndarray) != (self.pools[self.names.index(name)] is None):
-                wanted = "objects" if isinstance(part, np.ndarray) else "numbers"
-                raise ValueError(f"X: expected {wanted} in the part {name!r}, as there were in fit")
+                kind = "objects" if isinstance(part, np.ndarray) else "numbers"
+                raise ValueError(f"X: expected {kind} in the part {name!r}, as there were in fit")
             if isinstance(part, np.ndarray) and part.shape[1] != columns:
                 raise ValueError(f"X: expected {columns} columns in the part {name!r}, got {part.shape[1]}")
         return self._numbers(parts, keep=keep)
 
-    def _numbers(self, parts: dict[str | None, Any], *, keep: bool) -> Matrix:
+    def _numbers(self, parts: dict[str | None, Part], *, keep: bool) -> Matrix:
         columns, added = [], []
         for name, part in parts.items():
             if isinstance(part, np.ndarray):
@@ -291,7 +305,7 @@ class Reading:
         return len(self.first)
 
     def only(self, columns: Sequence[int]) -> Reading:
-        """Return the same for kernels of some columns."""
+        """Return the reading restricted to some columns, for a kernel of these."""
         other: Reading = object.__new__(Reading)
         other.names = [self.names[i] for i in columns]
         other.pools = [self.pools[i] for i in columns]
@@ -303,17 +317,17 @@ class Reading:
         """Return the columns of the parts of these names."""
         missing = [name for name in names if name not in self.names]
         if missing:
-            known = ", ".join(str(name) for name in dict.fromkeys(self.names) if name is not None) or "none"
-            raise ValueError(f"columns: {', '.join(missing)} not among the parts of the points: {known}")
-        return [i for name in names for i, of in enumerate(self.names) if of == name]
+            parts = ", ".join(str(name) for name in dict.fromkeys(self.names) if name is not None) or "none"
+            raise ValueError(f"columns: {', '.join(missing)} not among the parts of the points: {parts}")
+        return [i for name in names for i, part in enumerate(self.names) if part == name]
 
 
-def _parts_of(X: Any) -> dict[str | None, Any]:
-    """Return the parts of points by name; of a plain sequence of objects, one without a name."""
+def _parts_of(X: Any) -> dict[str | None, Part]:
+    """Return the parts of points by name; a sequence of objects is one part, whose name is None."""
     if isinstance(X, Mixed):
         return {**X.parts}
     if hasattr(X, "columns") and hasattr(X, "iloc"):
-        table: dict[str | None, Any] = {}
+        table: dict[str | None, Part] = {}
         for i, name in enumerate(X.columns):
             table[str(name)] = _part(str(name), X.iloc[:, i].to_numpy())
         return table
@@ -324,9 +338,9 @@ def _parts_of(X: Any) -> dict[str | None, Any]:
     return {None: list(X)}
 
 
-def numbered(kernel: Any, X: Any, Z: Any) -> tuple[Any, Any, Any]:
-    """Return the kernel bound to the objects of X, unless it is bound already, and points as arrays of numbers."""
-    reading: Reading | None = kernel.reading()
+def numbered(kernel: Kernel, X: Points, Z: Points | None) -> tuple[Kernel, Matrix, Matrix | None]:
+    """Return the kernel bound to the objects of X, unless it is bound already, and the points as arrays of numbers."""
+    reading = kernel.reading()
     if reading is None:
         reading = Reading(X)
         kernel, X = kernel.bound_to(reading), reading.first
@@ -337,6 +351,6 @@ def numbered(kernel: Any, X: Any, Z: Any) -> tuple[Any, Any, Any]:
     return kernel, X, Z
 
 
-def are_numbers(X: Any) -> bool:
-    """Tell whether these are points that were read before."""
+def are_numbers(X: object) -> TypeGuard[Matrix]:
+    """Tell whether points are an array that a `Reading` has made, or could have made."""
     return isinstance(X, np.ndarray) and X.dtype.kind == "f" and X.ndim == 2

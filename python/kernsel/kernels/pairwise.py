@@ -1,15 +1,15 @@
-"""Kernels by the names that scikit-learn's kernel machines have for them, with gamma, degree and coef0."""
+"""Kernels by the names that scikit-learn's kernel machines use, with their arguments gamma, degree and coef0."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from numbers import Real
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
 
+from kernsel.annotations import Matrix, PairFunction
 from kernsel.kernels.algebra import as_kernel
 from kernsel.kernels.base import Kernel
 from kernsel.kernels.given import FunctionKernel
@@ -20,16 +20,16 @@ from kernsel.kernels.written import kernel_argument
 __all__ = ["INDEFINITE", "NAMES", "machine_kernel", "pairwise_kernel", "row_kernel"]
 
 NAMES = tuple(sorted(PAIRWISE_KERNEL_FUNCTIONS))
-INDEFINITE = ("additive_chi2", "sigmoid")  # functions of two points that are no kernels
+INDEFINITE = ("additive_chi2", "sigmoid")  # functions of two points that are not positive semidefinite
 
 
 def machine_kernel(
-    kernel: Any,
+    kernel: object,
     columns: int,
     gamma: float | None,
     degree: float,
     coef0: float,
-    kernel_params: Mapping[str, Any] | None = None,
+    kernel_params: Mapping[str, object] | None = None,
 ) -> Kernel | Literal["precomputed"]:
     """Return the kernel that the `kernel` argument of a kernel machine stands for."""
     if kernel is None or (isinstance(kernel, str) and kernel == "auto"):
@@ -52,15 +52,17 @@ def machine_kernel(
 def pairwise_kernel(name: str, columns: int, gamma: float | None, degree: float, coef0: float) -> Kernel:
     """Return the kernel of that name: x'z, exp(-gamma |x - z|^2), (gamma x'z + coef0)^degree, exp(-gamma |x - z|_1), ...
 
-    Nothing in it is to be found: its parameters are fixed. gamma = None is one divided by the number of columns. "cosine" is
-    scikit-learn's function, which has an answer for points at the origin.
+    All its hyperparameters are fixed. gamma = None stands for one divided by the number of columns. "cosine" is scikit-learn's
+    function, which is 0 where a point is the origin.
     """
     if gamma is None:
         gamma = 1.0 / max(columns, 1) if name != "chi2" else 1.0
     for option, value, least in (("gamma", gamma, 0.0), ("degree", degree, 0.0), ("coef0", coef0, -np.inf)):
         if not isinstance(value, Real) or not np.isfinite(value) or value < least or (option == "gamma" and value == 0):
-            wanted = {"gamma": "a positive number or None", "degree": "a number from 0 on", "coef0": "a finite number"}[option]
-            raise ValueError(f"{option}: expected {wanted}, got {value!r}")
+            expected = {"gamma": "a positive number or None", "degree": "a number from 0 on", "coef0": "a finite number"}[
+                option
+            ]
+            raise ValueError(f"{option}: expected {expected}, got {value!r}")
     length = gamma**-0.5
     if name == "linear":
         return Linear(1.0, "fixed")
@@ -73,7 +75,7 @@ def pairwise_kernel(name: str, columns: int, gamma: float | None, degree: float,
     return FunctionKernel(_ByName(name, {"gamma": gamma, "degree": degree, "coef0": coef0}))
 
 
-def row_kernel(function: Callable[..., Any], options: Mapping[str, Any] | None) -> Kernel:
+def row_kernel(function: PairFunction, options: Mapping[str, object] | None) -> Kernel:
     """Return the kernel of a function of two points, called for each pair of them."""
     if not isinstance(options, Mapping | None):
         raise TypeError(f"kernel_params: expected a dict or None, got {options!r}")
@@ -83,11 +85,11 @@ def row_kernel(function: Callable[..., Any], options: Mapping[str, Any] | None) 
 class _ByName:
     """A function of :func:`sklearn.metrics.pairwise.pairwise_kernels`."""
 
-    def __init__(self, name: str, options: dict[str, Any]) -> None:
+    def __init__(self, name: str, options: dict[str, float]) -> None:
         self.name = name
         self.options = options
 
-    def __call__(self, X: NDArray[Any], Z: NDArray[Any]) -> NDArray[Any]:
+    def __call__(self, X: Matrix, Z: Matrix) -> Matrix:
         return np.asarray(pairwise_kernels(X, Z, metric=self.name, filter_params=True, **self.options))
 
     def __repr__(self) -> str:
@@ -95,21 +97,21 @@ class _ByName:
 
 
 class _OfRows:
-    """A function of two points, as one of two sets of them."""
+    """A function of two sets of points, from a function of two points."""
 
-    def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
+    def __init__(self, function: PairFunction, options: dict[str, object]) -> None:
         self.function = function
         self.options = options
 
-    def __call__(self, X: NDArray[Any], Z: NDArray[Any]) -> NDArray[np.float64]:
+    def __call__(self, X: Matrix, Z: Matrix) -> Matrix:
         values = [[self.function(x, z, **self.options) for z in Z] for x in X]
-        one = values[0][0] if len(X) and len(Z) else 0.0
-        if not isinstance(one, Real) and np.shape(one) != ():
-            raise ValueError(f"kernel: expected a function that returns a number for two points, got {one!r}")
+        first = values[0][0] if len(X) and len(Z) else 0.0
+        if not isinstance(first, Real) and np.shape(first) != ():
+            raise ValueError(f"kernel: expected a function that returns a number for two points, got {first!r}")
         try:
             return np.array(values, dtype=np.float64).reshape(len(X), len(Z))
         except (TypeError, ValueError):
-            raise ValueError(f"kernel: expected a function that returns a number for two points, got {one!r}") from None
+            raise ValueError(f"kernel: expected a function that returns a number for two points, got {first!r}") from None
 
     def __repr__(self) -> str:
         return f"<{getattr(self.function, '__name__', self.function)} of rows>"

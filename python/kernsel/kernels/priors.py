@@ -11,7 +11,8 @@ from math import isfinite, lgamma, log, pi
 from numbers import Real
 
 import numpy as np
-from numpy.typing import NDArray
+
+from kernsel.annotations import Vector
 
 __all__ = ["Gamma", "HalfCauchy", "LogNormal", "Prior"]
 
@@ -20,11 +21,11 @@ class Prior(ABC):
     """A density of a positive number."""
 
     @abstractmethod
-    def log_density(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+    def log_density(self, x: Vector) -> Vector:
         """Return the logarithm of the density at each x > 0."""
 
     @abstractmethod
-    def slope(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+    def slope(self, x: Vector) -> Vector:
         """Return the derivative of `log_density` in log x."""
 
     def __post_init__(self) -> None:
@@ -52,12 +53,12 @@ class LogNormal(Prior):
     mean: float
     scale: float
 
-    def log_density(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+    def log_density(self, x: Vector) -> Vector:
         """Return the logarithm of the density."""
         t = np.log(x)
         return np.asarray(-0.5 * ((t - self.mean) / self.scale) ** 2 - t - log(self.scale) - 0.5 * log(2 * pi))
 
-    def slope(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+    def slope(self, x: Vector) -> Vector:
         """Return its derivative in log x."""
         return np.asarray(-(np.log(x) - self.mean) / self.scale**2 - 1)
 
@@ -75,13 +76,13 @@ class Gamma(Prior):
     shape: float
     rate: float
 
-    def log_density(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+    def log_density(self, x: Vector) -> Vector:
         """Return the logarithm of the density."""
         return np.asarray(
             self.shape * log(self.rate) - lgamma(self.shape) + (self.shape - 1) * np.log(x) - self.rate * np.asarray(x)
         )
 
-    def slope(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+    def slope(self, x: Vector) -> Vector:
         """Return its derivative in log x."""
         return np.asarray(self.shape - 1 - self.rate * np.asarray(x))
 
@@ -98,11 +99,11 @@ class HalfCauchy(Prior):
 
     scale: float
 
-    def log_density(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+    def log_density(self, x: Vector) -> Vector:
         """Return the logarithm of the density."""
         return np.asarray(log(2 / pi / self.scale) - np.log1p((np.asarray(x) / self.scale) ** 2))
 
-    def slope(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+    def slope(self, x: Vector) -> Vector:
         """Return its derivative in log x."""
         square = (np.asarray(x) / self.scale) ** 2
         return np.asarray(-2 * square / (1 + square))

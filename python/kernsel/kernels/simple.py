@@ -1,14 +1,14 @@
-"""Kernels that hardly look at the points."""
+"""Kernels that do not depend on the distance or the inner product of points: constants and noise."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from kernsel import _core
+from kernsel.annotations import PointFunction, Vector
 from kernsel.kernels.hyperparameter import Bounds, Parameter
 from kernsel.kernels.leaf import Leaf
 
@@ -34,7 +34,7 @@ class ConstantKernel(Leaf):
         self._check()
 
     def build(self) -> _core.Kernel:
-        return _core.constant(self._number("constant_value"))
+        return _core.constant(self.number("constant_value"))
 
     def _divisible(self) -> bool:
         return True
@@ -61,7 +61,7 @@ class WhiteKernel(Leaf):
         self._check()
 
     def build(self) -> _core.Kernel:
-        return _core.white(self._number("noise_level"))
+        return _core.white(self.number("noise_level"))
 
 
 class HeteroscedasticNoise(Leaf):
@@ -88,7 +88,7 @@ class HeteroscedasticNoise(Leaf):
 
     def __init__(
         self,
-        variances: Callable[..., Any] | ArrayLike,
+        variances: PointFunction | ArrayLike,
         noise_level: float | str | Parameter = 1.0,
         noise_level_bounds: Bounds = "fixed",
     ) -> None:
@@ -109,10 +109,12 @@ class HeteroscedasticNoise(Leaf):
             raise ValueError(f"variances: expected finite numbers that are not negative, one for each point, got {values!r}")
 
     def build(self) -> _core.Kernel:
-        given = self.variances
-        return _core.noise(self._number("noise_level"), given if callable(given) else lambda X: self._values(len(X)))
+        variances = self.variances
+        function = variances if callable(variances) else lambda X: self._values(len(X))
+        return _core.noise(self.number("noise_level"), function)
 
-    def _values(self, n: int) -> Any:
+    def _values(self, n: int) -> Vector:
+        """Return the variances of the training points; raise if there are not n."""
         values = np.asarray(self.variances, dtype=np.float64)
         if len(values) != n:
             raise ValueError(f"variances: expected one for each of {n} points, got {len(values)}; a function fits any points")

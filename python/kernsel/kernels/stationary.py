@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from numbers import Real
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from kernsel import _core
+from kernsel.annotations import Matrix
 from kernsel.kernels.automatic import Data
 from kernsel.kernels.base import Kernel
 from kernsel.kernels.hyperparameter import Bounds, Hyperparameter, Parameter, numbers
@@ -43,7 +44,7 @@ class RBF(ScaledLeaf):
     """
 
     def build(self) -> _core.Kernel:
-        return _core.rbf(self._numbers("length_scale"))
+        return _core.rbf(self.numbers("length_scale"))
 
     def _of_features(self) -> bool:
         return self._has_one_scale()
@@ -71,7 +72,7 @@ class Exponential(ScaledLeaf):
     """
 
     def build(self) -> _core.Kernel:
-        return _core.exponential(self._numbers("length_scale"))
+        return _core.exponential(self.numbers("length_scale"))
 
     def _of_features(self) -> bool:
         return self._has_one_scale()
@@ -132,7 +133,7 @@ class Matern(Leaf):
 
     def build(self) -> _core.Kernel:
         make = _core.product_matern if self.product else _core.matern
-        return make(float(self.nu), self._numbers("length_scale"))
+        return make(float(self.nu), self.numbers("length_scale"))
 
     def _of_features(self) -> bool:
         return not self.product and self.nu in (0.5, 1.5, 2.5, np.inf) and self._has_one_scale()
@@ -177,7 +178,7 @@ class RationalQuadratic(Leaf):
         self._check()
 
     def build(self) -> _core.Kernel:
-        return _core.rational_quadratic(self._number("alpha"), self._numbers("length_scale"))
+        return _core.rational_quadratic(self.number("alpha"), self.numbers("length_scale"))
 
     def _of_features(self) -> bool:
         return self._has_one_scale()
@@ -225,7 +226,7 @@ class ExpSineSquared(Leaf):
         self._check()
 
     def build(self) -> _core.Kernel:
-        return _core.periodic(self._number("length_scale"), self._numbers("periodicity"))
+        return _core.periodic(self.number("length_scale"), self.numbers("periodicity"))
 
     def _divisible(self) -> bool:
         return True
@@ -260,7 +261,7 @@ class Cosine(Leaf):
         self._check()
 
     def build(self) -> _core.Kernel:
-        return _core.cosine(self._numbers("periodicity"))
+        return _core.cosine(self.numbers("periodicity"))
 
 
 class Wendland(Leaf):
@@ -305,7 +306,7 @@ class Wendland(Leaf):
             raise ValueError(f"smoothness: expected 0, 1 or 2, got {self.smoothness!r}")
 
     def build(self) -> _core.Kernel:
-        return _core.wendland(int(self.smoothness), self._numbers("length_scale"))
+        return _core.wendland(int(self.smoothness), self.numbers("length_scale"))
 
 
 class SpectralMixture(Leaf):
@@ -364,7 +365,7 @@ class SpectralMixture(Leaf):
                 + ", ".join(str(np.shape(value_of(getattr(self, name)))) for name in self._hyper)
             )
 
-    def _check_value(self, name: str, value: Any) -> None:
+    def _check_value(self, name: str, value: object) -> None:
         if isinstance(value, str):
             return super()._check_value(name, value)
         shape = numbers(value, name).shape
@@ -372,13 +373,14 @@ class SpectralMixture(Leaf):
             raise ValueError(f"{name}: expected one number for each component, got {value!r}")
         return None
 
-    def _components(self) -> list[tuple[list[float], list[float]]]:
+    def components(self) -> list[tuple[list[float], list[float]]]:
+        """Return the length scales and the periods of each component, one number or one for each column."""
         scales, periods = (np.asarray(numbers(getattr(self, name), name)) for name in ("length_scale", "periodicity"))
         return [(np.atleast_1d(a).tolist(), np.atleast_1d(b).tolist()) for a, b in zip(scales, periods, strict=True)]
 
     def build(self) -> _core.Kernel:
-        scales, periods = zip(*self._components(), strict=True)
-        return _core.spectral_mixture(self._numbers("weights"), list(scales), list(periods))
+        scales, periods = zip(*self.components(), strict=True)
+        return _core.spectral_mixture(self.numbers("weights"), list(scales), list(periods))
 
     def core_order(self) -> list[int]:
         counts = [np.size(value) for _, value in self.own()]
@@ -386,22 +388,22 @@ class SpectralMixture(Leaf):
         columns = np.split(np.arange(sum(counts)), np.cumsum(counts)[:-1])
         return np.hstack([part.reshape(q, -1) for part in columns]).ravel().tolist()
 
-    def own(self) -> Iterator[tuple[Hyperparameter, Any]]:
+    def own(self) -> Iterator[tuple[Hyperparameter, ArrayLike]]:
         for h, value in super().own():
-            if isinstance(value, str):  # of unknown size until the data are known
+            if isinstance(value, str):  # "auto", for each component
                 yield Hyperparameter(h.name, h.bounds, self.n_components, True, h.prior, h.tie), value
             else:
                 yield h, value
 
     def resolve(self, data: Data) -> Kernel:
-        """Start from periods between twice the spacing and the range, with the one that fits best among them."""
+        """Start from the period that fits best, and others between twice the spacing and the range."""
         q = self.n_components
         for name in self._hyper:
             if not isinstance(value := value_of(getattr(self, name)), str):
                 q = len(np.asarray(value))
         for rule, columns in (("variance", 1), ("length", data.X.shape[1]), ("period", data.X.shape[1])):
             data.note(rule, q * columns)
-        starts: dict[str, NDArray[np.float64]] = {"weights": np.full(q, data.variance / q)}
+        starts: dict[str, Matrix] = {"weights": np.full(q, data.variance / q)}
         period, length = data.proposal("period"), data.proposal("length")
         spread = np.geomspace(1.0, 0.1, q)[:, None] if q > 1 else np.ones((1, 1))
         periods = np.maximum(np.asarray(period.upper) * 0.5 * spread, period.lower)
@@ -409,16 +411,16 @@ class SpectralMixture(Leaf):
         starts["periodicity"] = periods
         starts["length_scale"] = np.broadcast_to(np.asarray(length.start), periods.shape).copy()
         limits = {"weights": data.proposal("variance"), "length_scale": length, "periodicity": period}
-        changed: dict[str, Any] = {}
+        changed: dict[str, object] = {}
         for name in self._hyper:
-            given, bounds = getattr(self, name), self._bounds_of(name)
-            value = starts[name] if isinstance(value_of(given), str) else value_of(given)
+            argument, bounds = getattr(self, name), self._bounds_of(name)
+            value = starts[name] if isinstance(value_of(argument), str) else value_of(argument)
             if isinstance(bounds, str) and bounds == "auto":
                 columns = np.shape(value)[1] if np.ndim(value) == 2 else 1
                 bounds = limits[name].bounds(columns, columns > 1)
                 bounds = np.tile(bounds, (q, 1)) if columns > 1 else bounds
-            if isinstance(given, Parameter):
-                changed[name] = given.replaced(value, bounds)
+            if isinstance(argument, Parameter):
+                changed[name] = argument.replaced(value, bounds)
             else:
                 changed |= {name: value, f"{name}_bounds": bounds}
         return self.replaced(**changed)

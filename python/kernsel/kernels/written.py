@@ -1,10 +1,10 @@
-"""Kernels as text: an expression is read, and never run."""
+"""Kernels from text: expressions are parsed, and never run as code."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
+from kernsel.annotations import Matrix
 from kernsel.kernels.algebra import as_kernel
 from kernsel.kernels.base import Kernel
 from kernsel.kernels.language import Reader
@@ -23,7 +23,7 @@ def kernel(text: str, *, automatic: bool = False, columns: Mapping[str, Sequence
     ----------
     text : str
     automatic : bool
-        Hyperparameters that the text says nothing of are "auto" instead of their defaults: for data of any scale.
+        Hyperparameters that the text does not mention are "auto" instead of their defaults: for data of any scale.
     columns : mapping of str to sequence of int, optional
         What names in ``.on([...])`` stand for. By default names are kept, for points that are a table.
 
@@ -50,22 +50,21 @@ def kernel(text: str, *, automatic: bool = False, columns: Mapping[str, Sequence
     return _read(Reader(text.strip(), {}, automatic, columns))
 
 
-def kernel_with_arrays(text: str, arrays: Mapping[str, Any]) -> Kernel:
+def kernel_with_arrays(text: str, arrays: Mapping[str, Matrix]) -> Kernel:
     """Return the kernel of a text in which names may stand for arrays."""
     return _read(Reader(text.strip(), arrays))
 
 
 def _read(reader: Reader) -> Kernel:
     """Return the kernel of the reader's text."""
-    value = reader.whole()
-    found = as_kernel(value)
-    if found is None:
+    result = as_kernel(reader.whole())
+    if result is None:
         raise ValueError(f"text: {reader.text[:60]!r} is not a kernel")
-    return found
+    return result
 
 
 def kernel_argument(text: str, *, columns: Mapping[str, Sequence[int]] | None = None) -> Kernel:
-    """Return the kernel of a text that was given as the argument `kernel` of something that has data: these say the rest."""
+    """Return the kernel of a text that an estimator was given as `kernel`: what it does not mention is set from the data."""
     try:
         return kernel(text, automatic=True, columns=columns)
     except ValueError as error:

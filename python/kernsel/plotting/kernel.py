@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, Self, get_args
+from typing import TYPE_CHECKING, Literal, Self, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import linalg
+from sklearn.base import BaseEstimator
 
+from kernsel.annotations import Indices, Matrix, Vector
 from kernsel.classification import GaussianProcessClassifier
 from kernsel.gaussian_process import GaussianProcessRegressor
 from kernsel.interpolator import KernelInterpolator
@@ -17,52 +19,61 @@ from kernsel.kernel_ridge import KernelRidge
 from kernsel.kernel_ridge_cv import KernelRidgeCV
 from kernsel.kernels import Kernel
 from kernsel.kernels.algebra import as_kernel
+from kernsel.kernels.objects import Points
 from kernsel.plotting.figures import panels, require_matplotlib, room
 from kernsel.plotting.models import column_names, model_in, require_fitted
-from kernsel.plotting.styles import BLUE, GREEN, OCHRE, PINK, VERMILION, faint
+from kernsel.plotting.styles import BLUE, GREEN, OCHRE, PINK, VERMILION, LineStyle, faint
 from kernsel.plotting.writing import legend_below, named, set_labels
 from kernsel.support import SVR
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.lines import Line2D
+
+    from kernsel.plotting.figures import AxesLike
 
 __all__ = ["KernelDisplay"]
 
-Vector = NDArray[np.float64]
 Kind = Literal["both", "matrix", "function"]
 
 _ACCEPTED = (
     "GaussianProcessRegressor, GaussianProcessClassifier of two classes, KernelRidge, KernelRidgeCV, KernelInterpolator, SVR, "
     "or what ks.select returns with one of them"
 )
-_CURVES = [(BLUE, "-"), (VERMILION, "--"), (GREEN, "-."), (PINK, (0, (1, 1))), (OCHRE, (0, (5, 1, 1, 1, 1, 1)))]
+_CURVES: list[tuple[str, LineStyle]] = [
+    (BLUE, "-"),
+    (VERMILION, "--"),
+    (GREEN, "-."),
+    (PINK, (0, (1, 1))),
+    (OCHRE, (0, (5, 1, 1, 1, 1, 1))),
+]
 
 
 class KernelDisplay:
     """The kernel matrix of points as an image, and the kernel as a function of the distance along each column.
 
-    In the image points of one column are in its order, others in that of the first principal component in the kernel's feature
-    space, so that similar points are beside each other. The function is k(o, o + r e), o the medians of the columns, r the
-    distance along one of them: in its unit if there is one column, otherwise over its range, so that all share an axis. Kernels
-    that depend on the place, too, are drawn to both sides. Noise is left out of both.
+    In the image, points with one column are sorted by it, and others by the first principal component in the kernel's feature
+    space, so that similar points are neighbours. The function is k(o, o + r e), with o the medians of the columns and r the
+    distance along a column: in its unit if there is one column, otherwise divided by its range, so that all share an axis.
+    Kernels that are not even in r are drawn to both sides. Neither shows noise.
 
     Parameters
     ----------
     kernel : Kernel
     X : array-like of shape (n, d)
     names : sequence of d str, optional
-        Of the columns.
+        The names of the columns.
     max_points : int
-        If there are more, so many of them are in the image, evenly spread in its order.
+        The most points in the image. If there are more, it has so many of them, evenly spread over their order.
 
     Attributes
     ----------
     order_ : ndarray of int
         The points in the image.
     matrix_ : ndarray
-        What it shows.
+        Their kernel matrix.
     curves_ : dict of str to tuple of ndarray
-        Distances and values along each column, the one that changes most first.
+        Distances and values along each column, those along which the kernel changes most first.
     ax_ : matplotlib Axes
         The first panel.
     axes_ : ndarray of matplotlib Axes
@@ -105,35 +116,35 @@ class KernelDisplay:
     @classmethod
     def from_estimator(
         cls,
-        estimator: Any,
-        X: Any = None,
-        y: Any = None,
+        estimator: BaseEstimator,
+        X: Points | None = None,
+        y: ArrayLike | None = None,
         *,
         kind: Kind | None = None,
         max_points: int = 1000,
         units: Mapping[str, str] | None = None,
-        ax: Any = None,
-        image_kwargs: Mapping[str, Any] | None = None,
+        ax: AxesLike = None,
+        image_kwargs: Mapping[str, object] | None = None,
     ) -> Self:
         """Draw the kernel of an estimator at its training points, or at others.
 
         Parameters
         ----------
         estimator : GaussianProcessRegressor, GaussianProcessClassifier of two classes, any with a kernel, or Selected
-            Fitted: KernelRidge, KernelRidgeCV, KernelInterpolator and SVR, too.
+            Fitted. KernelRidge, KernelRidgeCV, KernelInterpolator and SVR have kernels, too.
         X : array-like of shape (n, d), optional
-            The training points by default; of an SVR its support vectors.
+            The training points by default; for an SVR, its support vectors.
         y : ignored
         kind : {"both", "matrix", "function"}, optional
             "matrix" for points that are objects, otherwise "both".
         max_points
             As above.
         units : dict of str to str, optional
-            By names of columns.
+            By the names of the columns.
         ax : matplotlib Axes, or two of them for "both", optional
-            One is divided.
+            One is divided into two.
         image_kwargs : dict, optional
-            As in `imshow` of matplotlib.
+            Properties of the image, as in `imshow` of matplotlib.
 
         Returns
         -------
@@ -145,18 +156,18 @@ class KernelDisplay:
         kernel, points = _kernel_and_points(model)
         if X is not None:
             reading = kernel.reading()
-            points = X if reading is None else reading.numbers(X, keep=False)
+            points = np.asarray(X) if reading is None else reading.numbers(X, keep=False)
         names = column_names(model, np.shape(points)[1])
         display = cls(kernel=kernel, X=points, names=names, max_points=max_points)
         return display.plot(ax, kind=kind, units=units, image_kwargs=image_kwargs)
 
     def plot(
         self,
-        ax: Any = None,
+        ax: AxesLike = None,
         *,
         kind: Kind | None = None,
         units: Mapping[str, str] | None = None,
-        image_kwargs: Mapping[str, Any] | None = None,
+        image_kwargs: Mapping[str, object] | None = None,
     ) -> Self:
         """Draw.
 
@@ -189,11 +200,13 @@ class KernelDisplay:
         self.axes_, self.ax_, self.figure_ = np.array(axes), axes[0], axes[0].figure
         return self
 
-    def _draw_matrix(self, ax: Axes, options: dict[str, Any]) -> None:
+    def _draw_matrix(self, ax: Axes, options: dict[str, object]) -> None:
         K = self.matrix_
         least, most = float(K.min()), float(K.max())
         signed = least < -0.01 * most
-        limits = {"cmap": "RdBu_r", "vmin": -max(most, -least), "vmax": max(most, -least)} if signed else {"cmap": "viridis"}
+        limits: dict[str, object] = (
+            {"cmap": "RdBu_r", "vmin": -max(most, -least), "vmax": max(most, -least)} if signed else {"cmap": "viridis"}
+        )
         self.image_ = ax.imshow(K, **(limits | options))
         self.colorbar_ = ax.figure.colorbar(self.image_, cax=ax.inset_axes([1.04, 0, 0.05, 1]))
         self.colorbar_.outline.set_visible(False)
@@ -205,30 +218,33 @@ class KernelDisplay:
         ax.set_yticks([])
 
     def _draw_function(self, ax: Axes, units: Mapping[str, str] | None) -> None:
-        self.lines_: dict[str, Any] = {}
-        many = len(self.curves_) > len(_CURVES)
-        for at, (name, (distance, value)) in enumerate(self.curves_.items()):
-            plain = at >= len(_CURVES) - many
-            color, style = ("", "-") if plain else _CURVES[at]
-            look: dict[str, Any] = faint(0.8) if plain else {"color": color, "linestyle": style, "linewidth": 2.0}
-            (self.lines_[name],) = ax.plot(distance, value, label=name, **look)
+        self.lines_: dict[str, Line2D] = {}
+        has_others = len(self.curves_) > len(_CURVES)  # columns that share one faint style
+        for i, (name, (distance, value)) in enumerate(self.curves_.items()):
+            style: dict[str, object]
+            if i >= len(_CURVES) - has_others:
+                style = faint(0.8)
+            else:
+                style = {"color": _CURVES[i][0], "linestyle": _CURVES[i][1], "linewidth": 2.0}
+            (self.lines_[name],) = ax.plot(distance, value, label=name, **style)
         named_lines = list(self.lines_.values())
-        if many:
+        if has_others:
             named_lines = named_lines[: len(_CURVES)]
             named_lines[-1].set_label(f"{len(self.curves_) - len(_CURVES) + 1} others")
-        even = all(distance[0] == 0 for distance, _ in self.curves_.values())
-        several = len(self.curves_) > 1
-        along = "distance r along a column, over its range"
-        unit = named(self.names[0], units).removeprefix(self.names[0])
-        set_labels(ax, along if several else f"distance r along {self.names[0]}{unit}", "k(r)" if even else "k(o, o + r)")
+        is_even = all(distance[0] == 0 for distance, _ in self.curves_.values())
+        if len(self.curves_) > 1:
+            label = "distance r along a column, over its range"
+        else:
+            label = f"distance r along {self.names[0]}{named(self.names[0], units).removeprefix(self.names[0])}"
+        set_labels(ax, label, "k(r)" if is_even else "k(o, o + r)")
         least = min(float(value.min()) for _, value in self.curves_.values())
         if least > 0:
             ax.set_ylim(bottom=0)
-        if several:
+        if len(self.curves_) > 1:
             self.legend_ = legend_below(ax, named_lines, grow=self._new)
 
 
-def _kernel_and_points(model: Any) -> tuple[Kernel, Any]:
+def _kernel_and_points(model: BaseEstimator) -> tuple[Kernel, Matrix]:
     accepted = (
         GaussianProcessRegressor,
         GaussianProcessClassifier,
@@ -252,35 +268,35 @@ def _kernel_and_points(model: Any) -> tuple[Kernel, Any]:
     return kernel, dense(model.support_vectors_) if isinstance(model, SVR) else model.X_fit_
 
 
-def _ordered(kernel: Kernel, X: Vector, one_column: bool, most: int) -> tuple[NDArray[np.intp], Vector]:
-    """Return points in an order that puts similar ones beside each other, and their kernel matrix without noise."""
+def _ordered(kernel: Kernel, X: Matrix, one_column: bool, most: int) -> tuple[Indices, Matrix]:
+    """Return indices of at most `most` points, similar points being neighbours, and their kernel matrix without noise."""
     n = len(X)
     if one_column:
         order = np.argsort(X[:, 0], kind="stable")
-        chosen = order[np.linspace(0, n - 1, min(n, most)).round().astype(np.intp)]
-        return chosen, np.asarray(kernel(X[chosen], X[chosen]))
-    some = np.linspace(0, n - 1, min(n, most)).round().astype(np.intp)
-    K = np.asarray(kernel(X[some], X[some]))
+        rows = order[np.linspace(0, n - 1, min(n, most)).round().astype(np.intp)]
+        return rows, np.asarray(kernel(X[rows], X[rows]))
+    rows = np.linspace(0, n - 1, min(n, most)).round().astype(np.intp)
+    K = np.asarray(kernel(X[rows], X[rows]))
     centred = K - K.mean(axis=0) - K.mean(axis=1)[:, None] + K.mean()
     last = len(K) - 1
     component = linalg.eigh((centred + centred.T) / 2, subset_by_index=[last, last])[1][:, 0]
     order = np.argsort(component if component[np.argmax(np.abs(component))] > 0 else -component, kind="stable")
-    return some[order], K[np.ix_(order, order)]
+    return rows[order], K[np.ix_(order, order)]
 
 
-def _curves(kernel: Kernel, X: Vector, names: Sequence[str]) -> dict[str, tuple[Vector, Vector]]:
-    """Return k(o, o + r e) along each column, the one that changes most first."""
+def _curves(kernel: Kernel, X: Matrix, names: Sequence[str]) -> dict[str, tuple[Vector, Vector]]:
+    """Return distances r and values k(o, o + r e) along each column, those along which the kernel changes most first."""
     origin = np.median(X, axis=0)
     ranges = np.ptp(X, axis=0)
     ranges = np.where(ranges > 0, ranges, 1.0)
     r = np.linspace(0.0, 1.0, 201)
-    found = {}
+    curves = {}
     for k, name in enumerate(names):
-        ahead, behind = (np.repeat(origin[None], len(r), axis=0) for _ in range(2))
-        ahead[:, k] += r * ranges[k]
-        behind[:, k] -= r * ranges[k]
-        right, left = (np.asarray(kernel(points, origin[None]))[:, 0] for points in (ahead, behind))
-        even = np.abs(right - left).max() <= 1e-9 * np.abs(right).max()
-        distance, value = (r, right) if even else (np.append(-r[:0:-1], r), np.append(left[:0:-1], right))
-        found[name] = (distance * (ranges[k] if len(names) == 1 else 1.0), value)
-    return dict(sorted(found.items(), key=lambda item: -float(np.mean(np.abs(item[1][1] - item[1][1].max())))))
+        above, below = (np.repeat(origin[None], len(r), axis=0) for _ in range(2))
+        above[:, k] += r * ranges[k]
+        below[:, k] -= r * ranges[k]
+        right, left = (np.asarray(kernel(points, origin[None]))[:, 0] for points in (above, below))
+        is_even = np.abs(right - left).max() <= 1e-9 * np.abs(right).max()
+        distance, value = (r, right) if is_even else (np.append(-r[:0:-1], r), np.append(left[:0:-1], right))
+        curves[name] = (distance * (ranges[k] if len(names) == 1 else 1.0), value)
+    return dict(sorted(curves.items(), key=lambda item: -float(np.mean(np.abs(item[1][1] - item[1][1].max())))))

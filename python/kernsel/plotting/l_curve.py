@@ -1,13 +1,16 @@
-"""The L-curve: the size of the function against the size of the residual, for all lambda."""
+"""The L-curve: the norm of the function against the norm of the residual, for all lambda."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
 
-from kernsel.path import PathValues, RegularizationPath
+from kernsel.kernels.objects import Points
+from kernsel.path import RegularizationPath
 from kernsel.plotting.figures import panels, require_matplotlib
 from kernsel.plotting.path_of_model import path_of_model
 from kernsel.plotting.rules import STYLES, choices_of, drawn_alphas, hollow, mark_of, mark_used, rules_of
@@ -16,6 +19,7 @@ from kernsel.plotting.writing import legend_below, named, plain_numbers_if_few, 
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.lines import Line2D
 
 __all__ = ["LCurveDisplay"]
 
@@ -23,28 +27,28 @@ __all__ = ["LCurveDisplay"]
 class LCurveDisplay:
     """The L-curve of a regularization path, with the choices of rules marked on it.
 
-    Along the curve lambda goes from small, at the top left, where the function follows every point, to large, at the bottom
-    right, where it follows none. Dots are a factor of ten in lambda apart.
+    Along the curve lambda grows from the top left, where the function interpolates the data, to the bottom right, where it
+    ignores them. Dots are a factor of ten in lambda apart.
 
     Parameters
     ----------
     path : RegularizationPath
     alpha : float, optional
-        The lambda of a model, marked, too.
+        The lambda of a model, which is marked, too.
     rules : sequence of str, optional
-        Of :meth:`kernsel.RegularizationPath.best`. By default leave-one-out, GCV, likelihoods, the discrepancy principle if
-        the path knows the noise, and the corner.
+        Rules of :meth:`kernsel.RegularizationPath.best`. By default leave-one-out, GCV, likelihoods, the discrepancy principle
+        if the path knows the noise, and the corner.
     tau : float
-        Of the discrepancy principle.
+        The factor of the discrepancy principle.
     scale_known : bool
-        Are kernel and lambda variances, as in a Gaussian process? If not, likelihoods are taken at the best scale.
+        Whether the kernel and lambda are variances, as in a Gaussian process. If not, likelihoods are taken at the best scale.
 
     Attributes
     ----------
     choices_ : dict of str to float
         The lambda of each rule.
     problems_ : dict of str to str
-        Why rules have chosen none.
+        For rules that chose none, the reason.
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
     line_ : matplotlib Line2D
@@ -52,7 +56,7 @@ class LCurveDisplay:
     decades_ : matplotlib Line2D
         The dots.
     marks_ : dict of str to matplotlib Line2D
-        By rule, and "model".
+        The choices, by rule, and "model".
     legend_ : matplotlib Legend
 
     Examples
@@ -85,9 +89,9 @@ class LCurveDisplay:
     @classmethod
     def from_estimator(
         cls,
-        estimator: Any,
-        X: Any = None,
-        y: Any = None,
+        estimator: BaseEstimator,
+        X: Points | None = None,
+        y: ArrayLike | None = None,
         *,
         rules: Sequence[str] | None = None,
         tau: float = 1.0,
@@ -95,35 +99,34 @@ class LCurveDisplay:
         target_name: str | None = None,
         units: Mapping[str, str] | None = None,
         ax: Axes | None = None,
-        line_kwargs: Mapping[str, Any] | None = None,
+        line_kwargs: Mapping[str, object] | None = None,
     ) -> Self:
         """Draw the L-curve of an estimator.
 
         Parameters
         ----------
         estimator : GaussianProcessRegressor, KernelRidge, KernelRidgeCV, RidgeRegression or Selected
-            Fitted. Of a Gaussian process, the kernel without noise, and its noise as what is known of it.
+            Fitted. The path of a Gaussian process is that of its kernel without noise, and it knows the noise.
         X, y : array-like, optional
-            The training data. Those of a Gaussian process are known; others need `y`, unless they have chosen lambda along a
-            path.
+            The training data. A Gaussian process keeps them; others need `y`, unless they have chosen lambda along a path.
         rules, tau
             As above.
         output : int
-            Which target, where each has a lambda of its own.
+            The index of the target, where each target has its own lambda.
         target_name : str, optional
         units : dict of str to str, optional
-            By names of the target.
+            The unit of the target, by its name.
         ax : matplotlib Axes, optional
         line_kwargs : dict, optional
-            For the curve, as in `plot` of matplotlib.
+            Properties of the curve, as in `plot` of matplotlib.
 
         Returns
         -------
         display : LCurveDisplay
         """
         require_matplotlib(f"{cls.__name__}.from_estimator")
-        of = path_of_model(estimator, X, y, output)
-        display = cls(path=of.path, alpha=of.alpha, rules=rules, tau=tau, scale_known=of.scale_known)
+        found = path_of_model(estimator, X, y, output)
+        display = cls(path=found.path, alpha=found.alpha, rules=rules, tau=tau, scale_known=found.scale_known)
         return display.plot(ax, target_name=target_name, units=units, line_kwargs=line_kwargs)
 
     def plot(
@@ -132,7 +135,7 @@ class LCurveDisplay:
         *,
         target_name: str | None = None,
         units: Mapping[str, str] | None = None,
-        line_kwargs: Mapping[str, Any] | None = None,
+        line_kwargs: Mapping[str, object] | None = None,
     ) -> Self:
         """Draw.
 
@@ -151,24 +154,24 @@ class LCurveDisplay:
         new, ax = ax is None, panels(ax)[0]
         alphas = drawn_alphas(self.path, [*self.choices_.values(), *([] if self.alpha is None else [self.alpha])])
         curve = self.path.at(alphas)
-        shown = _seen(curve)
+        shown = (curve.residual_norm > 0) & (curve.seminorm > 0)  # the part that has logarithms
         style = {"color": foreground(), "linewidth": 1.6, "alpha": 0.75} | dict(line_kwargs or {})
         (self.line_,) = ax.plot(curve.residual_norm[shown], curve.seminorm[shown], **style)
         decades = 10.0 ** np.arange(np.ceil(np.log10(alphas[shown][0])), np.log10(alphas[shown][-1]))
-        handles: list[Any] = []
+        handles: list[Line2D] = []
         if len(decades):
-            at = self.path.at(decades)
+            points = self.path.at(decades)
             dots = {"color": foreground(), "marker": ".", "linestyle": "none", "markersize": 5}
-            (self.decades_,) = ax.plot(at.residual_norm, at.seminorm, label="λ is a power of ten", **dots)
+            (self.decades_,) = ax.plot(points.residual_norm, points.seminorm, label="λ is a power of ten", **dots)
             handles.append(self.decades_)
-        self.marks_: dict[str, Any] = {}
+        self.marks_: dict[str, Line2D] = {}
         for size, (rule, alpha) in zip(np.linspace(14, 6, len(self.choices_)), self.choices_.items(), strict=True):
-            here = self.path.at(alpha)
-            look = hollow(STYLES[rule], size)
-            (self.marks_[rule],) = ax.plot(here.residual_norm, here.seminorm, linestyle="none", zorder=3, **look)
+            point = self.path.at(alpha)
+            style_of_rule = hollow(STYLES[rule], size)
+            (self.marks_[rule],) = ax.plot(point.residual_norm, point.seminorm, linestyle="none", zorder=3, **style_of_rule)
         if self.alpha is not None:
-            here = self.path.at(self.alpha)
-            self.marks_["model"] = ax.axvline(float(here.residual_norm[0]), **faint(1.2, ":"))
+            point = self.path.at(self.alpha)
+            self.marks_["model"] = ax.axvline(float(point.residual_norm[0]), **faint(1.2, ":"))
             handles.insert(0, mark_used(self.alpha))
         handles = [mark_of(rule, self.choices_.get(rule), line=False) for rule in self.rules] + handles
         ax.set_xscale("log")
@@ -181,8 +184,3 @@ class LCurveDisplay:
         self.legend_ = legend_below(ax, handles, "λ chosen by", grow=new)
         self.ax_, self.figure_ = ax, ax.figure
         return self
-
-
-def _seen(curve: PathValues) -> Any:
-    """Return which part of the curve has a logarithm."""
-    return (curve.residual_norm > 0) & (curve.seminorm > 0)

@@ -1,14 +1,15 @@
-"""Leave-one-out predictions of estimators: what each point is predicted to be, by all others."""
+"""Leave-one-out predictions of fitted estimators: the prediction of each target from all other points."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 from scipy import sparse
+from sklearn.base import BaseEstimator
 
+from kernsel.annotations import Vector
 from kernsel.evaluation import LeaveOneOutFit, loo
 from kernsel.gaussian_process import GaussianProcessRegressor
 from kernsel.interpolator import KernelInterpolator
@@ -16,6 +17,7 @@ from kernsel.kernel_machine import dense
 from kernsel.kernel_ridge import KernelRidge
 from kernsel.kernel_ridge_cv import KernelRidgeCV
 from kernsel.kernels.given import Precomputed
+from kernsel.kernels.objects import Points
 from kernsel.plotting.models import column, model_in, require_fitted, require_training_data, targets_for
 from kernsel.ridge_regression import RidgeRegression
 from kernsel.support import SVR
@@ -23,7 +25,6 @@ from kernsel.support_span import left_out_residuals
 
 __all__ = ["LeftOut", "left_out", "unweighted_targets"]
 
-Vector = NDArray[np.float64]
 
 _ACCEPTED = (
     "GaussianProcessRegressor, KernelRidge, KernelRidgeCV, KernelInterpolator, RidgeRegression, SVR, "
@@ -33,15 +34,15 @@ _ACCEPTED = (
 
 @dataclass(frozen=True)
 class LeftOut:
-    """Of every point, what all others say.
+    """The leave-one-out predictions at the training points.
 
     Attributes
     ----------
     y, predictions : ndarray of shape (n,)
     std : ndarray of shape (n,) or None
-        Of y - predictions.
+        The standard deviations of y - predictions.
     leverage : ndarray of shape (n,) or None
-        In the fit with all points.
+        The leverages in the fit with all points.
     """
 
     y: Vector
@@ -50,14 +51,14 @@ class LeftOut:
     leverage: Vector | None = None
 
 
-def left_out(estimator: Any, X: Any, y: Any, output: int) -> LeftOut:
-    """Return leave-one-out predictions of an estimator that is fitted; raise TypeError for one that has none.
+def left_out(estimator: BaseEstimator, X: Points | None, y: ArrayLike | None, output: int) -> LeftOut:
+    """Return the leave-one-out predictions of a fitted estimator; raise TypeError for one that has none.
 
-    Models without a scale of their own (all but Gaussian processes) get that of the best likelihood, so that the standard
-    deviations are those of a Gaussian process with the same predictions.
+    For models without a variance (all but Gaussian processes), the variance is the one of the best likelihood, so that the
+    standard deviations are those of a Gaussian process with the same predictions.
     """
     model = model_in(estimator)
-    for kind, of in (
+    for kind, predictions in (
         (GaussianProcessRegressor, _of_process),
         (KernelRidge | KernelRidgeCV, _of_machine),
         (KernelInterpolator, _of_interpolator),
@@ -66,19 +67,19 @@ def left_out(estimator: Any, X: Any, y: Any, output: int) -> LeftOut:
     ):
         if isinstance(model, kind):
             require_fitted(model)
-            return of(model, X, y, output)
+            return predictions(model, X, y, output)
     raise TypeError(f"estimator: expected a fitted {_ACCEPTED}, got {type(model).__name__}")
 
 
-def _of_process(model: GaussianProcessRegressor, X: Any, y: Any, output: int) -> LeftOut:
-    known = np.asarray(model.y_train_ * model._y_train_std + model._y_train_mean)
-    require_training_data(model, X, y, model.X_train_, known)
-    targets = column(known, output)
+def _of_process(model: GaussianProcessRegressor, X: Points | None, y: ArrayLike | None, output: int) -> LeftOut:
+    all_targets = np.asarray(model.y_train_ * model._y_train_std + model._y_train_mean)
+    require_training_data(model, X, y, model.X_train_, all_targets)
+    targets = column(all_targets, output)
     residuals = column(model.loo_residuals_, output)
     return LeftOut(targets, targets - residuals, column(model.loo_std_, output), model.leverage_)
 
 
-def _of_machine(model: KernelRidge | KernelRidgeCV, X: Any, y: Any, output: int) -> LeftOut:
+def _of_machine(model: KernelRidge | KernelRidgeCV, X: Points | None, y: ArrayLike | None, output: int) -> LeftOut:
     targets = unweighted_targets(model, X, y)
     kernel, points, n = model.kernel_, model.X_fit_, len(targets)
     if isinstance(kernel, str):
@@ -86,50 +87,57 @@ def _of_machine(model: KernelRidge | KernelRidgeCV, X: Any, y: Any, output: int)
         kernel, points = Precomputed((K + K.T) / 2), np.arange(n, dtype=np.float64)[:, None]
     alpha = float(np.ravel(model.alpha_)[output if np.ndim(model.alpha_) else 0])
     noise = alpha * (n if model.alpha_scale == "n" else 1.0)
-    wanted = column(targets, output)
-    fit = loo(kernel, points, wanted, noise=noise, trend="constant" if model.fit_intercept else None)
-    return _scaled(wanted, fit, 1 if model.fit_intercept else 0, fit.leverage)
+    target = column(targets, output)
+    fit = loo(kernel, points, target, noise=noise, trend="constant" if model.fit_intercept else None)
+    return _scaled(target, fit, 1 if model.fit_intercept else 0, fit.leverage)
 
 
-def _of_interpolator(model: KernelInterpolator, X: Any, y: Any, output: int) -> LeftOut:
-    known = np.asarray(model.kernel_.matmul(model.X_fit_, model.X_fit_, model.dual_coef_))
+def _of_interpolator(model: KernelInterpolator, X: Points | None, y: ArrayLike | None, output: int) -> LeftOut:
+    values = np.asarray(model.kernel_.matmul(model.X_fit_, model.X_fit_, model.dual_coef_))
     require_training_data(model, X, None, model.X_fit_)
-    points, values = model.X_fit_[model._used], column(known if y is None else y, output, len(known))[model._used]
-    return _scaled(values, loo(model.kernel_, points, values), 0, None)  # all leverages are one
+    points, target = model.X_fit_[model._used], column(values if y is None else y, output, len(values))[model._used]
+    return _scaled(target, loo(model.kernel_, points, target), 0, None)  # all leverages are one
 
 
-def _scaled(y: Vector, fit: LeaveOneOutFit, free: int, leverage: Vector | None) -> LeftOut:
-    """Return a fit with the variances at the best scale, y'Py / (n - q), with Py = residuals / variances."""
-    scale = float(y @ (fit.residuals / fit.variances)) / max(len(y) - free, 1)
+def _scaled(y: Vector, fit: LeaveOneOutFit, trend: int, leverage: Vector | None) -> LeftOut:
+    """Return a fit with its variances times the scale of the best likelihood, y'Py / (n - q), where Py = residuals / variances.
+
+    q is the number of the trend's coefficients.
+    """
+    scale = float(y @ (fit.residuals / fit.variances)) / max(len(y) - trend, 1)
     return LeftOut(y, fit.means, np.sqrt(max(scale, 0.0) * fit.variances), leverage)
 
 
-def _of_features(model: RidgeRegression, X: Any, y: Any, output: int) -> LeftOut:
-    """Return what the model knows; var_i = s^2 / (1 - h_i), s^2 = sum_j y_j e_j / (n - q), with residuals e = (1 - h) r."""
-    del X  # it keeps its residuals
+def _of_features(model: RidgeRegression, X: Points | None, y: ArrayLike | None, output: int) -> LeftOut:
+    """Return the left-out residuals r that the model keeps, with their variances.
+
+    These are s^2 / (1 - h_i), where h are the leverages and s^2 = sum_j y_j e_j / (n - q) with the residuals e = (1 - h) r.
+    """
+    del X
     residuals = column(model.loo_residuals_, output, name="y")
     targets = column(targets_for(model, y, len(residuals)), output)
     leverage = column(model.leverage_, output)
-    inside = residuals * (1 - leverage)
-    if model.fit_intercept and abs(inside.sum()) > 1e-6 * np.abs(inside).sum():
+    fit_residuals = residuals * (1 - leverage)
+    # With an intercept and without weights, they add up to zero.
+    if model.fit_intercept and abs(fit_residuals.sum()) > 1e-6 * np.abs(fit_residuals).sum():
         raise ValueError(_WEIGHTED.format("RidgeRegression"))
-    scale = float(targets @ inside) / max(len(targets) - int(model.fit_intercept), 1)
+    scale = float(targets @ fit_residuals) / max(len(targets) - int(model.fit_intercept), 1)
     std = None if (leverage >= 1).any() else np.sqrt(max(scale, 0.0) / (1 - leverage))
     return LeftOut(targets, targets - residuals, std, leverage)
 
 
-def _of_support(model: SVR, X: Any, y: Any, output: int) -> LeftOut:
-    """Return the span estimate, for which all points are needed."""
-    del output  # there is one
+def _of_support(model: SVR, X: Points | None, y: ArrayLike | None, output: int) -> LeftOut:
+    """Return the span estimate of the left-out predictions, which needs all points and not only the support vectors."""
+    del output  # an SVR has one target
     if X is None or y is None:
         raise ValueError("X, y: an SVR keeps its support vectors only; give all points that it was fitted to")
     points, targets = dense(X) if sparse.issparse(X) else np.asarray(X, dtype=np.float64), column(y, None)
-    kernel: Any = model.kernel_
-    given = isinstance(kernel, str)
-    same = points.shape == tuple(model.shape_fit_) and len(targets) == len(points)
-    if not same or (not given and not np.array_equal(points[model.support_], dense(model.support_vectors_))):
+    precomputed = isinstance(model.kernel_, str)
+    same_shape = points.shape == tuple(model.shape_fit_) and len(targets) == len(points)
+    if not same_shape or (not precomputed and not np.array_equal(points[model.support_], dense(model.support_vectors_))):
         raise ValueError("X, y: expected the points that the SVR was fitted to, in the same order")
-    if given:
+    kernel = model.kernel_
+    if isinstance(kernel, str):
         kernel, points = Precomputed((points + points.T) / 2), np.arange(len(targets), dtype=np.float64)[:, None]
     a = np.zeros(len(targets))
     a[model.support_] = dense(model.dual_coef_)[0]
@@ -144,8 +152,8 @@ _WEIGHTED = (
 )
 
 
-def unweighted_targets(model: KernelRidge | KernelRidgeCV, X: Any, y: Any) -> Vector:
-    """Return the targets; raise unless y - f(X) = alpha c, as it is for those of the fit and no weights."""
+def unweighted_targets(model: KernelRidge | KernelRidgeCV, X: Points | None, y: ArrayLike | None) -> Vector:
+    """Return the targets; raise unless y - f(X) = alpha c, which holds for the targets of a fit without weights."""
     require_training_data(model, X, None, model.X_fit_)
     targets = np.asarray(targets_for(model, y, len(model.X_fit_)), dtype=np.float64)
     c = np.asarray(model.dual_coef_, dtype=np.float64)
@@ -157,9 +165,9 @@ def unweighted_targets(model: KernelRidge | KernelRidgeCV, X: Any, y: Any) -> Ve
         X = np.asarray(model.X_fit_, dtype=np.float64)
         fitted = np.asarray(model.kernel_.matmul(X, X, c))
     unit = len(c) if model.alpha_scale == "n" else 1.0
-    off = targets - fitted - model.intercept_ - np.asarray(model.alpha_) * unit * c
+    error = targets - fitted - model.intercept_ - np.asarray(model.alpha_) * unit * c
     precision = np.finfo(np.asarray(model.dual_coef_).dtype).eps
     size = np.linalg.norm(targets) + np.linalg.norm(fitted)
-    if np.linalg.norm(off) > 1e3 * precision**0.5 * max(size, 1e-300) * 1e-2:
+    if np.linalg.norm(error) > 1e3 * precision**0.5 * max(size, 1e-300) * 1e-2:
         raise ValueError(_WEIGHTED.format(type(model).__name__))
     return targets

@@ -1,13 +1,16 @@
-"""Criteria along the regularization path, and what each rule chooses there."""
+"""Criteria along the regularization path, and the lambda that each rule chooses."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
 
+from kernsel.annotations import Vector
+from kernsel.kernels.objects import Points
 from kernsel.path import PathValues, RegularizationPath
 from kernsel.plotting.figures import panels, require_matplotlib
 from kernsel.plotting.path_of_model import path_of_model
@@ -17,52 +20,54 @@ from kernsel.plotting.writing import legend_below, named, set_labels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axes._secondary_axes import SecondaryAxis
+    from matplotlib.lines import Line2D
+
+    from kernsel.plotting.figures import AxesLike
 
 __all__ = ["PathDisplay"]
 
-Vector = NDArray[np.float64]
-
-_DEPTH = 1.0  # how far below the best a log likelihood is shown, for each point
-_HEIGHT = 3.0  # how far above the best an error is shown, as a multiple
-_NICE = np.outer(10.0 ** np.arange(7), [1, 2, 5]).ravel()
+_DEPTH = 1.0  # the range of the axis of log likelihoods per point, below the best
+_HEIGHT = 3.0  # the range of the axis of errors, as a multiple of the least
+_ROUND_NUMBERS = np.outer(10.0 ** np.arange(7), [1, 2, 5]).ravel()
 
 
 class PathDisplay:
     """Criteria for all values of lambda, with the choice of each rule marked.
 
-    Errors, in the unit of the target, share the upper panel: the root of the mean squared leave-one-out error, that of GCV, and
-    the root mean square of the residual, which crosses the level of the noise where the discrepancy principle says. Rules that
-    have no curve there (discrepancy, L-curve corner, quasi-optimality) are marked on the residual. Log likelihoods share the
-    lower panel: for each point, below the best. The upper axis has the effective degrees of freedom.
+    The upper panel has errors, in the unit of the target: the root mean squared leave-one-out error, the root of the criterion
+    GCV, and the root mean square of the residual, which crosses the level of the noise at the choice of the discrepancy
+    principle. Rules without a curve (discrepancy, L-curve corner, quasi-optimality) are marked on the residual. The lower panel
+    has log likelihoods per point, less the best one. The upper axis has the effective degrees of freedom.
 
     Parameters
     ----------
     path : RegularizationPath
     alpha : float, optional
-        The lambda of a model, marked, too.
+        The lambda of a model, which is marked, too.
     rules : sequence of str, optional
-        Of :meth:`kernsel.RegularizationPath.best`. By default leave-one-out, GCV, likelihoods, the discrepancy principle if
-        the path knows the noise, and the corner of the L-curve.
+        Rules of :meth:`kernsel.RegularizationPath.best`. By default leave-one-out, GCV, likelihoods, the discrepancy principle
+        if the path knows the noise, and the corner of the L-curve.
     tau : float
-        Of the discrepancy principle.
+        The factor of the discrepancy principle.
     scale_known : bool
-        Are kernel and lambda variances, as in a Gaussian process? If not, likelihoods are taken at the best scale.
+        Whether the kernel and lambda are variances, as in a Gaussian process. If not, likelihoods are taken at the best scale.
 
     Attributes
     ----------
     choices_ : dict of str to float
         The lambda of each rule.
     problems_ : dict of str to str
-        Why rules have chosen none.
+        For rules that chose none, the reason.
     ax_ : matplotlib Axes
         The upper panel.
     axes_ : ndarray of matplotlib Axes
-        All of them.
+        All panels.
     figure_ : matplotlib Figure
     lines_ : dict of str to matplotlib Line2D
         The curves, by rule, and "residual".
     marks_ : dict of str to matplotlib Line2D
-        By rule, and "model", a line in each panel.
+        The choices, by rule, and "model", a line in each panel.
     dof_axis_ : matplotlib secondary axis
     legend_ : matplotlib Legend
 
@@ -96,46 +101,45 @@ class PathDisplay:
     @classmethod
     def from_estimator(
         cls,
-        estimator: Any,
-        X: Any = None,
-        y: Any = None,
+        estimator: BaseEstimator,
+        X: Points | None = None,
+        y: ArrayLike | None = None,
         *,
         rules: Sequence[str] | None = None,
         tau: float = 1.0,
         output: int = 0,
         target_name: str | None = None,
         units: Mapping[str, str] | None = None,
-        ax: Any = None,
+        ax: AxesLike = None,
     ) -> Self:
         """Draw the criteria of an estimator.
 
         Parameters
         ----------
         estimator : GaussianProcessRegressor, KernelRidge, KernelRidgeCV, RidgeRegression or Selected
-            Fitted. Of a Gaussian process, the kernel without noise, and its noise as what is known of it.
+            Fitted. The path of a Gaussian process is that of its kernel without noise, and it knows the noise.
         X, y : array-like, optional
-            The training data. Those of a Gaussian process are known; others need `y`, unless they have chosen lambda along a
-            path.
+            The training data. A Gaussian process keeps them; others need `y`, unless they have chosen lambda along a path.
         rules, tau
             As above.
         output : int
-            Which target, where each has a lambda of its own.
+            The index of the target, where each target has its own lambda.
         target_name : str, optional
         units : dict of str to str, optional
-            By names of the target.
+            The unit of the target, by its name.
         ax : matplotlib Axes, or two of them, optional
-            One is divided.
+            One is divided into two.
 
         Returns
         -------
         display : PathDisplay
         """
         require_matplotlib(f"{cls.__name__}.from_estimator")
-        of = path_of_model(estimator, X, y, output)
-        display = cls(path=of.path, alpha=of.alpha, rules=rules, tau=tau, scale_known=of.scale_known)
+        found = path_of_model(estimator, X, y, output)
+        display = cls(path=found.path, alpha=found.alpha, rules=rules, tau=tau, scale_known=found.scale_known)
         return display.plot(ax, target_name=target_name, units=units)
 
-    def plot(self, ax: Any = None, *, target_name: str | None = None, units: Mapping[str, str] | None = None) -> Self:
+    def plot(self, ax: AxesLike = None, *, target_name: str | None = None, units: Mapping[str, str] | None = None) -> Self:
         """Draw.
 
         Parameters
@@ -154,8 +158,8 @@ class PathDisplay:
         new, axes = ax is None, panels(ax, 2 if likelihoods else 1, height=1.35 if likelihoods else 1.1, sharex=True)
         alphas = drawn_alphas(self.path, [*self.choices_.values(), *([] if self.alpha is None else [self.alpha])])
         curves = self.path.at(alphas)
-        self.lines_: dict[str, Any] = {}
-        self.marks_: dict[str, Any] = {}
+        self.lines_: dict[str, Line2D] = {}
+        self.marks_: dict[str, Line2D | list[Line2D]] = {}
         self._draw_errors(axes[0], curves, [rule for rule in self.rules if rule not in likelihoods])
         name = target_name or "y"
         set_labels(axes[0], "", f"error of {named(name, units)}")
@@ -170,8 +174,7 @@ class PathDisplay:
             one.tick_params(labelbottom=False)
         axes[-1].set_xlabel("λ")
         self.dof_axis_ = _with_degrees_of_freedom(axes[0], alphas, curves.effective_dof)
-        with_curve = {rule for rule in self.rules if rule in self.lines_}
-        handles = [mark_of(rule, self.choices_.get(rule), line=rule in with_curve) for rule in self.rules]
+        handles = [mark_of(rule, self.choices_.get(rule), line=rule in self.lines_) for rule in self.rules]
         handles.append(self.lines_["residual"])
         if self.path._noise is not None:
             handles.append(self.noise_)
@@ -182,7 +185,7 @@ class PathDisplay:
         return self
 
     def _draw_errors(self, ax: Axes, curves: PathValues, rules: Sequence[str]) -> None:
-        """Draw roots of mean squares, which are in the unit of the target."""
+        """Draw root mean squares, which are in the unit of the target."""
         residual = _residual(self.path, curves)
         (self.lines_["residual"],) = ax.plot(
             curves.alphas, residual, color=foreground(), alpha=0.75, linewidth=1.2, label="residual (root mean square)"
@@ -191,34 +194,35 @@ class PathDisplay:
             self.noise_ = ax.axhline(self.path._noise, label="noise (standard deviation)", **faint(1.0, (0, (6, 3))))
         best, most = [self.path._noise or 0.0], [float(residual.max())]
         for rule in rules:
-            look, values = STYLES[rule], _error(self.path, curves, rule)
+            style, values = STYLES[rule], _error(self.path, curves, rule)
             if values is not None:
-                (self.lines_[rule],) = ax.plot(curves.alphas, values, color=look.color, linestyle=look.line, linewidth=1.8)
+                (self.lines_[rule],) = ax.plot(curves.alphas, values, color=style.color, linestyle=style.line, linewidth=1.8)
                 best.append(float(values.min()))
                 most.append(float(values[-1]))
             if rule in self.choices_:
-                at = self.path.at(self.choices_[rule])
-                own = _error(self.path, at, rule)
-                self._mark(ax, rule, float((own if own is not None else _residual(self.path, at))[0]))
-                best.append(float((own if own is not None else _residual(self.path, at))[0]))
+                choice = self.path.at(self.choices_[rule])
+                error = _error(self.path, choice, rule)
+                height = float((error if error is not None else _residual(self.path, choice))[0])
+                self._mark(ax, rule, height)
+                best.append(height)
         top = min(1.08 * max(most), _HEIGHT * max(best))
         ax.set_ylim(-0.03 * top, top)
 
     def _draw_likelihoods(self, ax: Axes, curves: PathValues, rules: Sequence[str]) -> None:
         lowest = 0.0
         for rule in rules:
-            look, chosen = STYLES[rule], self.path.at(self.choices_[rule])
-            top = float(_likelihood(chosen, rule)[0])
+            style, choice = STYLES[rule], self.path.at(self.choices_[rule])
+            top = float(_likelihood(choice, rule)[0])
             values = (_likelihood(curves, rule) - top) / self.path._n
-            (self.lines_[rule],) = ax.plot(curves.alphas, values, color=look.color, linestyle=look.line, linewidth=1.8)
+            (self.lines_[rule],) = ax.plot(curves.alphas, values, color=style.color, linestyle=style.line, linewidth=1.8)
             self._mark(ax, rule, 0.0)
             lowest = min(lowest, float(values.min()))
         depth = min(_DEPTH, -lowest) or _DEPTH
         ax.set_ylim(-1.05 * depth, 0.12 * depth)
 
     def _mark(self, ax: Axes, rule: str, value: float) -> None:
-        look = STYLES[rule]
-        (self.marks_[rule],) = ax.plot(self.choices_[rule], value, linestyle="none", zorder=3, **hollow(look, 8))
+        (mark,) = ax.plot(self.choices_[rule], value, linestyle="none", zorder=3, **hollow(STYLES[rule], 8))
+        self.marks_[rule] = mark
 
 
 def _residual(path: RegularizationPath, values: PathValues) -> Vector:
@@ -226,10 +230,10 @@ def _residual(path: RegularizationPath, values: PathValues) -> Vector:
 
 
 def _error(path: RegularizationPath, values: PathValues, rule: str) -> Vector | None:
-    """Return the root mean squared error that a rule makes small; None if it is about something else."""
+    """Return the root mean squared error that a rule minimizes; None for rules that minimize something else."""
     if rule in ("loo", "gcv"):
         return np.asarray(np.sqrt(getattr(values, rule)))
-    if rule == "sure" and path._noise is not None:  # of new observations at the same points
+    if rule == "sure" and path._noise is not None:  # the error for new observations at the same points
         return np.asarray(np.sqrt(np.maximum(values.risk + path._noise**2, 0.0)))
     return None
 
@@ -240,24 +244,24 @@ def _likelihood(values: PathValues, rule: str) -> Vector:
     return np.asarray(getattr(values, f"profiled_{name}" if rule.startswith("profiled_") else name))
 
 
-def _with_degrees_of_freedom(ax: Axes, alphas: Vector, dof: Vector) -> Any:
-    """Add an axis above with round numbers of degrees of freedom, where there is room for them."""
+def _with_degrees_of_freedom(ax: Axes, alphas: Vector, dof: Vector) -> SecondaryAxis:
+    """Add an upper axis with round numbers of degrees of freedom, as many as do not overlap."""
     from matplotlib.ticker import NullLocator
 
-    above = ax.secondary_xaxis("top")
-    falling = dof[::-1]
+    upper = ax.secondary_xaxis("top")
+    increasing = dof[::-1]
     places, labels = [], []
-    span, least = np.log(alphas[-1] / alphas[0]), 0.16
+    span, least_gap = np.log(alphas[-1] / alphas[0]), 0.16
     last = np.inf
-    for number in _NICE:
-        if not falling[0] < number < falling[-1]:
+    for number in _ROUND_NUMBERS:
+        if not increasing[0] < number < increasing[-1]:
             continue
-        at = float(np.interp(number, falling, np.log(alphas[::-1])))
-        if last - at > least * span and at - np.log(alphas[0]) > 0.03 * span:
-            places.append(np.exp(at))
+        place = float(np.interp(number, increasing, np.log(alphas[::-1])))
+        if last - place > least_gap * span and place - np.log(alphas[0]) > 0.03 * span:
+            places.append(np.exp(place))
             labels.append(f"{number:.0f}")
-            last = at
-    above.set_xticks(places, labels)
-    above.xaxis.set_minor_locator(NullLocator())
-    above.set_xlabel("effective degrees of freedom")
-    return above
+            last = place
+    upper.set_xticks(places, labels)
+    upper.xaxis.set_minor_locator(NullLocator())
+    upper.set_xlabel("effective degrees of freedom")
+    return upper

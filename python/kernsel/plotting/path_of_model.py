@@ -1,15 +1,17 @@
-"""The regularization path of an estimator: the one that it has, or one made of its kernel and its training data."""
+"""The regularization path of an estimator: its own, or one that is computed from its kernel and its training data."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
 
 from kernsel.gaussian_process import GaussianProcessRegressor
 from kernsel.kernel_ridge import KernelRidge
 from kernsel.kernel_ridge_cv import KernelRidgeCV
+from kernsel.kernels.objects import Points
 from kernsel.path import RegularizationPath
 from kernsel.plotting.left_out import unweighted_targets
 from kernsel.plotting.models import column, model_in, require_fitted, require_training_data
@@ -22,7 +24,7 @@ _ACCEPTED = "GaussianProcessRegressor, KernelRidge, KernelRidgeCV, RidgeRegressi
 
 @dataclass(frozen=True)
 class ModelPath:
-    """A path, and where on it a model is.
+    """A regularization path, and the lambda of a model on it.
 
     Attributes
     ----------
@@ -30,7 +32,7 @@ class ModelPath:
     alpha : float or None
         The lambda of the model.
     scale_known : bool
-        Are kernel and lambda variances, so that likelihoods need no scale?
+        Whether the kernel and lambda are variances, so that likelihoods need no scale.
     """
 
     path: RegularizationPath
@@ -38,8 +40,8 @@ class ModelPath:
     scale_known: bool
 
 
-def path_of_model(estimator: Any, X: Any, y: Any, output: int) -> ModelPath:
-    """Return the path of an estimator that is fitted; raise TypeError for one that has none."""
+def path_of_model(estimator: BaseEstimator, X: Points | None, y: ArrayLike | None, output: int) -> ModelPath:
+    """Return the path of a fitted estimator; raise TypeError for one that has none."""
     model = model_in(estimator)
     accepted = (GaussianProcessRegressor, KernelRidge, KernelRidgeCV, RidgeRegression)
     if not isinstance(model, accepted):
@@ -58,31 +60,31 @@ def path_of_model(estimator: Any, X: Any, y: Any, output: int) -> ModelPath:
     return ModelPath(path, alpha if alpha > 0 else None, scale_known=False)
 
 
-def _of_process(model: GaussianProcessRegressor, X: Any, y: Any) -> ModelPath:
-    """Return the path of the kernel without its noise; where noise differs from point to point, its inverses are weights."""
+def _of_process(model: GaussianProcessRegressor, X: Points | None, y: ArrayLike | None) -> ModelPath:
+    """Return the path of the kernel without noise; where the noise differs from point to point, its inverses are weights."""
     posterior = model.posterior_
-    known_targets = np.asarray(model.y_train_ * model._y_train_std + model._y_train_mean)
-    require_training_data(model, X, y, model.X_train_, known_targets)
-    variances = posterior.total_noise()
+    targets = np.asarray(model.y_train_ * model._y_train_std + model._y_train_mean)
+    require_training_data(model, X, y, model.X_train_, targets)
+    variances = np.asarray(model.kernel_.build().noise(posterior.X) + posterior.noise)
     mean = float(np.mean(variances))
-    known = mean > 2 * model.jitter_
-    # In the units of the data; with several targets in those of the fit, which may be normalized.
+    has_noise = mean > 2 * model.jitter_
+    # One target is in the unit of the data; several are in those of the fit, which may be normalized.
     unit = float(model._y_train_std[0]) if posterior.y.shape[1] == 1 else 1.0
     K = np.asarray(model.kernel_(posterior.X, posterior.X)) * unit**2
     level = mean * unit**2
-    even = bool(np.ptp(variances) <= 1e-12 * mean)
+    equal = bool(np.ptp(variances) <= 1e-12 * mean)
     path = RegularizationPath(
         (K + K.T) / 2,
         posterior.y * unit,
         X=posterior.X,
         trend=posterior.H if posterior.H.shape[1] else None,
-        noise_std=level**0.5 if known else None,
-        sample_weight=None if even else mean / variances,
+        noise_std=level**0.5 if has_noise else None,
+        sample_weight=None if equal else mean / variances,
     )
     return ModelPath(path, level if level > 0 else None, scale_known=True)
 
 
-def _of_machine(model: KernelRidge | KernelRidgeCV, X: Any, y: Any) -> RegularizationPath:
+def _of_machine(model: KernelRidge | KernelRidgeCV, X: Points | None, y: ArrayLike | None) -> RegularizationPath:
     targets = unweighted_targets(model, X, y)
     points, n = model.X_fit_, len(targets)
     K = np.asarray(points if isinstance(model.kernel_, str) else model.kernel_(points), dtype=np.float64)
@@ -95,7 +97,7 @@ def _of_machine(model: KernelRidge | KernelRidgeCV, X: Any, y: Any) -> Regulariz
     )
 
 
-def _of_features(model: RidgeRegression, X: Any, y: Any) -> RegularizationPath:
+def _of_features(model: RidgeRegression, X: Points | None, y: ArrayLike | None) -> RegularizationPath:
     if X is None or y is None:
         raise ValueError("X, y: a RidgeRegression of a given alpha keeps neither a path nor its training data; give both")
     Phi = np.asarray(X if model.features is None else model.features_.transform(X), dtype=np.float64)

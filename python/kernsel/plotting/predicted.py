@@ -1,21 +1,24 @@
-"""What an estimator says of points on a line or in a plane: a mean, a band around it, and how sure it is."""
+"""Predictions of an estimator on a line or a plane through the space of points, with their bands and uncertainties."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import overload
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy import sparse, stats
+from numpy.typing import ArrayLike
+from scipy import stats
+from sklearn.base import BaseEstimator
 
+from kernsel.annotations import Indices, Matrix, Seed, Vector
 from kernsel.classification import GaussianProcessClassifier
 from kernsel.gaussian_process import GaussianProcessRegressor
 from kernsel.interpolator import KernelInterpolator
 from kernsel.kernel_ridge import KernelRidge
 from kernsel.kernel_ridge_cv import KernelRidgeCV
-from kernsel.plotting.models import column, column_names, model_in, require_fitted
+from kernsel.kernels.objects import Points
+from kernsel.plotting.models import as_array, column, column_names, model_in, require_fitted
 from kernsel.plotting.writing import percent
 from kernsel.points import for_objects
 from kernsel.ridge_regression import RidgeRegression
@@ -23,7 +26,6 @@ from kernsel.support import SVR
 
 __all__ = ["Predicted", "Scene", "model_for_scene", "predicted", "scene_of", "training_data"]
 
-Vector = NDArray[np.float64]
 
 _ACCEPTED = (
     GaussianProcessRegressor,
@@ -34,8 +36,8 @@ _ACCEPTED = (
     RidgeRegression,
     SVR,
 )
-_AROUND = 0.06  # of the range of a column is shown beyond it, on both sides
-_ON_A_LINE, _ON_A_SIDE = 201, 51
+_MARGIN = 0.06  # on both sides of the range of a column, as a share of it
+_ON_A_LINE, _ON_A_SIDE = 201, 51  # grid points of a line, and of each side of a plane
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,7 @@ class Predicted:
     mean : ndarray of shape (m,)
     lower, upper : ndarray of shape (m,) or None
     spread : ndarray of shape (m,) or None
-        How sure the prediction is, in one number.
+        The uncertainty of the prediction: a standard deviation, or an error bound.
     band_name, spread_name, mean_name : str
     samples : ndarray of shape (m, s) or None
     """
@@ -69,18 +71,18 @@ class Scene:
     Attributes
     ----------
     columns : tuple of int
-        One or two, that change.
+        The one or two columns that vary.
     grid : tuple of ndarray
         Their values.
     center : ndarray of shape (d,)
-        The values of all others.
+        A point whose coordinates the other columns have.
     """
 
     columns: tuple[int, ...]
     grid: tuple[Vector, ...]
     center: Vector
 
-    def points(self) -> Vector:
+    def points(self) -> Matrix:
         """Return all points of the grid, shape (m, d), the first column changing fastest."""
         meshes = np.meshgrid(*self.grid)
         Z = np.repeat(self.center[None], meshes[0].size, axis=0)
@@ -88,13 +90,17 @@ class Scene:
             Z[:, k] = mesh.ravel()
         return Z
 
-    def shaped(self, values: Vector | None) -> Any:
-        """Return values of `points` in the shape of the grid."""
+    @overload
+    def shaped(self, values: Vector) -> Matrix: ...
+    @overload
+    def shaped(self, values: Vector | None) -> Matrix | None: ...
+    def shaped(self, values: Vector | None) -> Matrix | None:
+        """Return values at `points` in the shape of the grid."""
         return None if values is None else values.reshape([len(axis) for axis in self.grid[::-1]])
 
 
-def model_for_scene(estimator: Any) -> Any:
-    """Return the model of an estimator of points that are columns of numbers, or raise TypeError."""
+def model_for_scene(estimator: BaseEstimator) -> BaseEstimator:
+    """Return the fitted model of an estimator; raise TypeError unless its points are columns of numbers."""
     model = model_in(estimator)
     if not isinstance(model, _ACCEPTED):
         names = ", ".join(kind.__name__ for kind in _ACCEPTED)
@@ -102,18 +108,20 @@ def model_for_scene(estimator: Any) -> Any:
     require_fitted(model)
     kernel = getattr(model, "kernel_", None)
     if isinstance(kernel, str) or for_objects(kernel):
-        what = "a kernel matrix" if isinstance(kernel, str) else "objects"
-        raise TypeError(f"estimator: expected one that was fitted to columns of numbers, got one of {what}")
+        kind = "a kernel matrix" if isinstance(kernel, str) else "objects"
+        raise TypeError(f"estimator: expected one that was fitted to columns of numbers, got one of {kind}")
     if isinstance(model, GaussianProcessClassifier) and model.n_classes_ > 2:
         raise TypeError(f"estimator: expected a classifier of two classes, got one of {model.n_classes_}")
     return model
 
 
-def training_data(model: Any, X: Any, y: Any, output: int) -> tuple[Vector, Vector | None, NDArray[np.intp]]:
-    """Return points, targets if they are known (of a classifier 0 and 1), and the numbers of support vectors."""
+def training_data(
+    model: BaseEstimator, X: Points | None, y: ArrayLike | None, output: int
+) -> tuple[Matrix, Vector | None, Indices]:
+    """Return the points, the targets if they are known (of a classifier 0 and 1), and the indices of the support vectors."""
     support = np.zeros(0, dtype=np.intp)
     if X is not None:
-        points = np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
+        points = as_array(X).astype(np.float64, copy=False)
         if points.ndim != 2 or points.shape[1] != model.n_features_in_:
             raise ValueError(f"X: expected {model.n_features_in_} columns, as in the fit, got shape {points.shape}")
         if isinstance(model, SVR) and points.shape == tuple(model.shape_fit_):
@@ -125,40 +133,47 @@ def training_data(model: Any, X: Any, y: Any, output: int) -> tuple[Vector, Vect
         return points, column(y, output, len(points)), support
     if isinstance(model, GaussianProcessRegressor):
         points = model.X_train_
-        own: Vector | None = column(model.y_train_ * model._y_train_std + model._y_train_mean, output)
+        kept: Vector | None = column(model.y_train_ * model._y_train_std + model._y_train_mean, output)
     elif isinstance(model, GaussianProcessClassifier):
-        points, own = model.base_estimator_.X_train_, (model.base_estimator_.y_train_ > 0).astype(np.float64)
+        points, kept = model.base_estimator_.X_train_, (model.base_estimator_.y_train_ > 0).astype(np.float64)
     elif isinstance(model, SVR):
         raise ValueError("X: an SVR keeps its support vectors only; give the points that it was fitted to")
     elif isinstance(model, RidgeRegression):
         raise ValueError("X: a RidgeRegression keeps no points; give those that it was fitted to")
     else:
-        points, own = model.X_fit_, None
+        points, kept = model.X_fit_, None
         if isinstance(model, KernelInterpolator):
-            own = column(model.kernel_.matmul(points, points, model.dual_coef_), output)
-    return np.asarray(points, dtype=np.float64), own if y is None else column(y, output, len(points)), support
+            kept = column(model.kernel_.matmul(points, points, model.dual_coef_), output)
+    return np.asarray(points, dtype=np.float64), kept if y is None else column(y, output, len(points)), support
 
 
 def scene_of(
-    model: Any, X: Vector, columns: Sequence[int | str] | int | str | None, at: Mapping[Any, float] | None, output: int
+    model: BaseEstimator,
+    X: Matrix,
+    columns: Sequence[int | str] | int | str | None,
+    at: Mapping[int | str, float] | None,
+    output: int,
 ) -> Scene:
-    """Return the line or plane to look at: all columns if they are two at most, or else the one that changes the mean most."""
+    """Return the line or plane along some columns; by default all columns, or of more than two the one the mean varies most in.
+
+    The other columns have the values of `at`, or their medians.
+    """
     d = X.shape[1]
     names = column_names(model, d)
     center = np.median(X, axis=0)
     for key, value in (at or {}).items():
         center[_index(key, names, "at")] = float(value)
     if columns is None:
-        chosen = tuple(range(d)) if d <= 2 else (_most_telling(model, X, center, output),)
+        indices = tuple(range(d)) if d <= 2 else (_most_telling(model, X, center, output),)
     else:
-        wanted = [columns] if isinstance(columns, int | str) else list(columns)
-        chosen = tuple(_index(key, names, "columns") for key in wanted)
-        if len(chosen) not in (1, 2) or len(set(chosen)) != len(chosen):
+        keys = [columns] if isinstance(columns, int | str) else list(columns)
+        indices = tuple(_index(key, names, "columns") for key in keys)
+        if len(indices) not in (1, 2) or len(set(indices)) != len(indices):
             raise ValueError(f"columns: expected one or two different columns, got {columns!r}")
-    return Scene(chosen, tuple(_axis(X[:, k], _ON_A_LINE if len(chosen) == 1 else _ON_A_SIDE) for k in chosen), center)
+    return Scene(indices, tuple(_axis(X[:, k], _ON_A_LINE if len(indices) == 1 else _ON_A_SIDE) for k in indices), center)
 
 
-def _index(key: Any, names: list[str], argument: str) -> int:
+def _index(key: object, names: list[str], argument: str) -> int:
     if isinstance(key, str) and key in names:
         return names.index(key)
     if isinstance(key, int | np.integer) and -len(names) <= key < len(names):
@@ -168,12 +183,12 @@ def _index(key: Any, names: list[str], argument: str) -> int:
 
 def _axis(values: Vector, count: int) -> Vector:
     low, high = float(values.min()), float(values.max())
-    beyond = _AROUND * (high - low) or 1.0
-    return np.linspace(low - beyond, high + beyond, count)
+    margin = _MARGIN * (high - low) or 1.0
+    return np.linspace(low - margin, high + margin, count)
 
 
-def _most_telling(model: Any, X: Vector, center: Vector, output: int) -> int:
-    """Return the column along which the mean changes most, the others at the center."""
+def _most_telling(model: BaseEstimator, X: Matrix, center: Vector, output: int) -> int:
+    """Return the column along which the mean changes most, the other columns being at the center."""
     changes = []
     for k in range(X.shape[1]):
         Z = np.repeat(center[None], 41, axis=0)
@@ -182,40 +197,43 @@ def _most_telling(model: Any, X: Vector, center: Vector, output: int) -> int:
     return int(np.argmax(changes))
 
 
-def _mean(model: Any, Z: Vector, output: int) -> Vector:
-    Z = _as_fitted(model, Z)
+def _mean(model: BaseEstimator, Z: Matrix, output: int) -> Vector:
+    """Return the predictions, of a classifier the probabilities of its second class."""
+    points = _as_fitted(model, Z)
     if isinstance(model, GaussianProcessClassifier):
-        return np.asarray(model.predict_proba(Z)[:, 1])
-    return column(model.predict(Z), output)
+        return np.asarray(model.predict_proba(points)[:, 1])
+    return column(model.predict(points), output)
 
 
-def _as_fitted(model: Any, Z: Vector) -> Any:
-    """Return points as a table if the model was fitted to one: it would ask for names."""
+def _as_fitted(model: BaseEstimator, Z: Matrix) -> Points:
+    """Return points as a table if the model was fitted to one, because scikit-learn warns of points without names then."""
     names = getattr(model, "feature_names_in_", None)
     if names is None:
         return Z
     try:
         from pandas import DataFrame
-    except ImportError:  # it was another kind of table: scikit-learn warns that these points have no names
+    except ImportError:  # the table was of another package: the warning remains
         return Z
-    return DataFrame(Z, columns=names)
+    table: Points = DataFrame(Z, columns=names)
+    return table
 
 
-def predicted(model: Any, Z: Vector, level: float, noisy: bool, n_samples: int, random_state: Any, output: int) -> Predicted:
-    """Return what a model says of points; a band only from models that have one."""
+def predicted(
+    model: BaseEstimator, Z: Matrix, level: float, noisy: bool, n_samples: int, random_state: Seed, output: int
+) -> Predicted:
+    """Return the predictions of a model, with a band if the model has one."""
     if n_samples and not isinstance(model, GaussianProcessRegressor):
         raise ValueError(f"n_samples: samples are of a GaussianProcessRegressor, expected 0 for a {type(model).__name__}")
     mean, points = _mean(model, Z, output), _as_fitted(model, Z)
     z = float(stats.norm.isf((1 - level) / 2))
     if isinstance(model, GaussianProcessRegressor):
         std = column(model.predict(points, return_std=True, noisy=noisy)[1], output)
-        drawn = None
+        samples = None
         if n_samples:
-            drawn = model.sample_y(points, n_samples, random_state)
-            drawn = drawn[:, output] if drawn.ndim == 3 else drawn
-        of = "of observations" if noisy else "of the function"
-        band = f"{percent(level)} {of}"
-        return Predicted(mean, mean - z * std, mean + z * std, std, band, "standard deviation", "mean", drawn)
+            samples = model.sample_y(points, n_samples, random_state)
+            samples = samples[:, output] if samples.ndim == 3 else samples
+        band = f"{percent(level)} of {'observations' if noisy else 'the function'}"
+        return Predicted(mean, mean - z * std, mean + z * std, std, band, "standard deviation", "mean", samples)
     if isinstance(model, GaussianProcessClassifier):
         latent, std = model.latent(points, return_std=True)
         link = model.base_estimator_.link

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kernsel.annotations import Vector
 from kernsel.path import RULES, RegularizationPath
 from kernsel.plotting.styles import BLUE, GREEN, OCHRE, PINK, VERMILION, VIOLET, foreground
 from kernsel.plotting.writing import short_number
 
+if TYPE_CHECKING:
+    from matplotlib.lines import Line2D
+
 __all__ = ["STYLES", "RuleStyle", "choices_of", "drawn_alphas", "hollow", "mark_of", "mark_used", "rules_of"]
 
 
-_BEYOND = 1e3  # times the least and the greatest lambda that is marked: what is drawn of a path
+_MARGIN = 1e3  # the factor by which the drawn part of a path goes beyond the least and the greatest lambda that are marked
 
 
 @dataclass(frozen=True)
@@ -26,7 +29,7 @@ class RuleStyle:
     Attributes
     ----------
     name : str
-        For the legend.
+        The label in the legend.
     color, marker, line : str
     """
 
@@ -51,43 +54,43 @@ STYLES = {
 
 
 def rules_of(path: RegularizationPath, rules: Sequence[str] | None, *, scale_known: bool) -> list[str]:
-    """Return the rules to show: those asked for, or all that are no variants of others and can be told for this path.
+    """Return the rules to draw, which by default are the main ones that can be evaluated for this path.
 
     Parameters
     ----------
     path : RegularizationPath
     rules : sequence of str or None
     scale_known : bool
-        Does the kernel have an amplitude, and lambda the size of the noise? If not, likelihoods are taken at the best scale.
+        Whether the kernel and lambda are variances. If not, likelihoods are taken at the best scale.
     """
     if rules is not None:
-        chosen = [rules] if isinstance(rules, str) else list(rules)
-        for rule in chosen:
+        names = [rules] if isinstance(rules, str) else list(rules)
+        for rule in names:
             if rule not in RULES:
                 raise ValueError(f"rules: expected some of {', '.join(RULES)}, got {rule!r}")
-        return chosen
-    likelihoods = ["lml", "reml"] if path._q else ["lml"]  # without a trend both are the same
+        return names
+    likelihoods = ["lml", "reml"] if path._q else ["lml"]  # which are equal without a trend
     if not scale_known:
         likelihoods = [f"profiled_{rule}" for rule in likelihoods]
     return ["loo", "gcv", *likelihoods, *(["discrepancy"] if path._noise is not None else []), "lcurve"]
 
 
 def choices_of(path: RegularizationPath, rules: Sequence[str], tau: float) -> tuple[dict[str, float], dict[str, str]]:
-    """Return the lambda of each rule, and why others found none."""
-    found: dict[str, float] = {}
+    """Return the lambda that each rule chooses, and for those that choose none the reason."""
+    alphas: dict[str, float] = {}
     problems: dict[str, str] = {}
     for rule in rules:
         try:
-            found[rule] = path.best(rule, tau=tau)
+            alphas[rule] = path.best(rule, tau=tau)
         except ValueError as error:
             if rule not in ("discrepancy", "lcurve", "quasi-optimality") or "noise_std" in str(error).split(":")[0]:
                 raise
             problems[rule] = str(error)
-    return found, problems
+    return alphas, problems
 
 
-def hollow(style: RuleStyle, size: float) -> dict[str, Any]:
-    """Return the looks of a mark that does not hide others at the same place."""
+def hollow(style: RuleStyle, size: float) -> dict[str, object]:
+    """Return the properties of a hollow marker, which does not hide others at the same place."""
     return {
         "color": style.color,
         "marker": style.marker,
@@ -97,8 +100,8 @@ def hollow(style: RuleStyle, size: float) -> dict[str, Any]:
     }
 
 
-def mark_of(rule: str, alpha: float | None, *, line: bool) -> Any:
-    """Return what stands for a rule in a legend, with the lambda that it chose, or "none"."""
+def mark_of(rule: str, alpha: float | None, *, line: bool) -> Line2D:
+    """Return the entry of a rule in a legend, with the lambda that it chose, or "none"."""
     from matplotlib.lines import Line2D
 
     style = STYLES[rule]
@@ -111,17 +114,17 @@ def mark_of(rule: str, alpha: float | None, *, line: bool) -> Any:
     )
 
 
-def mark_used(alpha: float) -> Any:
-    """Return what stands for the lambda of the model in a legend."""
+def mark_used(alpha: float) -> Line2D:
+    """Return the entry of the model's lambda in a legend."""
     from matplotlib.lines import Line2D
 
     return Line2D([], [], color=foreground(), linestyle=":", label=f"of the model: {short_number(alpha)}")
 
 
-def drawn_alphas(path: RegularizationPath, marked: Sequence[float]) -> NDArray[np.float64]:
-    """Return the values of lambda to draw a path at: around those that are marked, all of it if there are none."""
+def drawn_alphas(path: RegularizationPath, marked: Sequence[float]) -> Vector:
+    """Return the values of lambda at which to draw a path: around the marked ones, or over its whole range without any."""
     least, greatest = path.alphas.min(), path.alphas.max()
     if len(marked):
-        least = max(1e-16 * path._largest / path._per_alpha, min(marked) / _BEYOND)
-        greatest = max(marked) * _BEYOND
+        least = max(1e-16 * path._largest / path._per_alpha, min(marked) / _MARGIN)
+        greatest = max(marked) * _MARGIN
     return np.asarray(np.geomspace(least, greatest, 240))

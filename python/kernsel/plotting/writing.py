@@ -1,18 +1,22 @@
-"""Labels, legends and names that cover nothing, in figures of any width."""
+"""Labels, legends and names of points, placed such that they overlap nothing, in figures of any width."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kernsel.annotations import Vector
 from kernsel.plotting.figures import room
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
+    from matplotlib.legend import Legend
     from matplotlib.text import Text
+    from matplotlib.transforms import Bbox
 
 __all__ = [
     "legend_below",
@@ -25,29 +29,31 @@ __all__ = [
     "text_width",
 ]
 
-# Of legends, in sizes of the font.
+# The widths of a legend's handle, with its padding, and of the gap between columns, as multiples of the font size.
 _HANDLE, _GAP = 2.6, 1.4
-_LAID_OUT = 1.1  # the width of axes once they are laid out, over that before, or less
+_LAYOUT_GROWTH = 1.1  # the factor by which a layout engine widens axes, at least
+
+FontSize = float | str  # in points, or one of matplotlib's names, such as "small"
 
 
 def named(name: str, units: Mapping[str, str] | None) -> str:
-    """Return the label of an axis: a name, with its unit if that is known."""
+    """Return the label of an axis: a name, with its unit if there is one."""
     unit = (units or {}).get(name, "")
     return f"{name} ({unit})" if unit else name
 
 
 def short_number(value: float) -> str:
-    """Return a number to three digits, without an exponent if it is of a usual size."""
+    """Return a number to three digits, without an exponent below a million."""
     return f"{float(f'{value:.3g}'):.0f}" if 1e3 <= abs(value) < 1e6 else f"{value:.3g}"
 
 
 def percent(share: float) -> str:
-    """Return a share as people write it."""
+    """Return a share between 0 and 1 as a percentage."""
     return f"{100 * share:.3g} %"
 
 
 def set_labels(ax: Axes, x: str, y: str) -> None:
-    """Label the axes, in several lines where there is no room for one."""
+    """Label the axes, with line breaks where a label is longer than its axis."""
     from matplotlib import rcParams
 
     width, height = room(ax)
@@ -56,19 +62,18 @@ def set_labels(ax: Axes, x: str, y: str) -> None:
     ax.set_ylabel(_wrapped(y, size, 72 * height))
 
 
-def _wrapped(text: str, size: Any, width: float) -> str:
-    """Return a text in as few lines as have room, about as long as each other."""
+def _wrapped(text: str, size: FontSize, width: float) -> str:
+    """Return a text in as few lines as fit the width, all about equally long."""
     if not text:
         return text
-    whole = text_width(text, size)
     count = len(_lines(text, size, width))
-    narrower = whole / count
-    while len(_lines(text, size, narrower)) > count:
-        narrower *= 1.05
-    return "\n".join(_lines(text, size, narrower))
+    line_width = text_width(text, size) / count
+    while len(_lines(text, size, line_width)) > count:
+        line_width *= 1.05
+    return "\n".join(_lines(text, size, line_width))
 
 
-def _lines(text: str, size: Any, width: float) -> list[str]:
+def _lines(text: str, size: FontSize, width: float) -> list[str]:
     lines = [""]
     for word in text.split(" "):
         longer = f"{lines[-1]} {word}".lstrip()
@@ -79,8 +84,8 @@ def _lines(text: str, size: Any, width: float) -> list[str]:
     return lines
 
 
-def text_width(text: str, size: Any, *, bold: bool = False) -> float:
-    """Return the width of a text in points, for a size in points or one that has a name."""
+def text_width(text: str, size: FontSize, *, bold: bool = False) -> float:
+    """Return the width of a text in points."""
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import text_to_path
 
@@ -88,26 +93,26 @@ def text_width(text: str, size: Any, *, bold: bool = False) -> float:
     return float(text_to_path.get_text_width_height_descent(text, font, False)[0])
 
 
-def _font_size(size: Any) -> float:
-    """Return a size of fonts in points."""
+def _font_size(size: FontSize) -> float:
+    """Return the size of a font in points."""
     from matplotlib.font_manager import FontProperties
 
     return float(FontProperties(size=size).get_size_in_points())
 
 
-def legend_below(ax: Axes, handles: Sequence[Artist], title: str | None = None, *, grow: bool) -> Any:
-    """Add a legend below the label of the horizontal axis, in as many columns as there is room for.
+def legend_below(ax: Axes, handles: Sequence[Artist], title: str | None = None, *, grow: bool) -> Legend | None:
+    """Add a legend below the label of the horizontal axis, in as many columns as fit the width.
 
-    In a figure without a layout engine, which would make room there, it goes where it covers least inside the axes.
+    A layout engine makes room for it there. In a figure without one, it goes where it covers least inside the axes.
 
     Parameters
     ----------
     ax : Axes
     handles : sequence of Artist
-        With labels; no legend if there are none.
+        The entries, which have labels; without any, there is no legend.
     title : str, optional
     grow : bool
-        Make the figure higher by as much: for a new one.
+        Whether to make the figure higher by the height of the legend, which is right for a new figure.
     """
     from matplotlib import rcParams
     from matplotlib.transforms import ScaledTranslation
@@ -118,7 +123,7 @@ def legend_below(ax: Axes, handles: Sequence[Artist], title: str | None = None, 
         return ax.legend(handles=handles, title=title, loc="best", fontsize="small", title_fontsize="small")
     size = _font_size("small")
     widest = max(text_width(str(handle.get_label()), "small") for handle in handles)
-    width = room(ax)[0] * 72 * _LAID_OUT
+    width = room(ax)[0] * 72 * _LAYOUT_GROWTH
     most = int(np.clip((width + _GAP * size) // (widest + (_HANDLE + _GAP) * size), 1, len(handles)))
     rows = -(-len(handles) // most)
     lines = len(ax.get_xlabel().split("\n")) if ax.get_xlabel() else 0
@@ -134,7 +139,7 @@ def legend_below(ax: Axes, handles: Sequence[Artist], title: str | None = None, 
         loc="upper left",
         bbox_to_anchor=(0.0, 0.0),
         bbox_transform=ax.transAxes + down,
-        ncols=-(-len(handles) // rows),  # rows of equal length
+        ncols=-(-len(handles) // rows),  # as few columns as need no more rows
         frameon=False,
         fontsize="small",
         title_fontsize="small",
@@ -147,8 +152,8 @@ def legend_below(ax: Axes, handles: Sequence[Artist], title: str | None = None, 
     )
 
 
-def plain_numbers_if_few(axis: Any) -> None:
-    """Give a logarithmic axis of less than a decade plain numbers: products with powers of ten are long."""
+def plain_numbers_if_few(axis: Axis) -> None:
+    """Label a logarithmic axis of less than a decade with plain numbers, which are shorter than products with powers of ten."""
     from matplotlib.ticker import MaxNLocator, NullFormatter, NullLocator, ScalarFormatter
 
     low, high = axis.get_view_interval()
@@ -160,13 +165,15 @@ def plain_numbers_if_few(axis: Any) -> None:
         axis.set_minor_formatter(NullFormatter())
 
 
-_AROUND = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1))
+# The sides of a point, horizontal and vertical, where its name may be written, the preferred ones first.
+_SIDES = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1))
 
 
-def name_points(ax: Axes, x: Any, y: Any, named: Sequence[int], names: Sequence[str]) -> list[Text]:
-    """Write names beside some of the points, where they cover least, and no other name.
+def name_points(ax: Axes, x: Vector, y: Vector, named: Sequence[int], names: Sequence[str]) -> list[Text]:
+    """Write the names of some points beside them, where they cover the fewest points, and no other name.
 
-    Everything else must be on the axes: where there is room is measured. What has no place is left out.
+    This measures what is drawn on the axes, and so must be the last thing that is drawn. A name without a free place is
+    omitted.
 
     Parameters
     ----------
@@ -174,9 +181,9 @@ def name_points(ax: Axes, x: Any, y: Any, named: Sequence[int], names: Sequence[
     x, y : ndarray of shape (n,)
         All points.
     named : sequence of int
-        Those with a name, the first ones first.
+        The points to name, the most important first.
     names : sequence of n str
-        Of all.
+        The names of all points.
     """
     if not len(named):
         return []
@@ -184,11 +191,11 @@ def name_points(ax: Axes, x: Any, y: Any, named: Sequence[int], names: Sequence[
     inside = ax.get_window_extent()
     marks = ax.transData.transform(np.column_stack([x, y]))
     reach = 3.0 * ax.figure.dpi / 72
-    taken: list[Any] = []
+    boxes: list[Bbox] = []  # of the names that have been written
     texts = []
     for i in named:
-        best: tuple[int, Text, Any] | None = None  # what it covers, the text, its box
-        for right, up in _AROUND:
+        best: tuple[int, Text, Bbox] | None = None  # the number of points that it covers, the text, its box
+        for right, up in _SIDES:
             text = ax.annotate(
                 names[i],
                 (x[i], y[i]),
@@ -199,13 +206,13 @@ def name_points(ax: Axes, x: Any, y: Any, named: Sequence[int], names: Sequence[
                 fontsize="small",
             )
             text.set_in_layout(False)
-            box = text.get_window_extent().expanded(1.1, 1.0)  # another font may be wider
-            within = inside.x0 < box.x0 and box.x1 < inside.x1 and inside.y0 < box.y0 and box.y1 < inside.y1
+            box = text.get_window_extent().expanded(1.1, 1.0)  # the font of a saved file may be wider
+            fits = inside.x0 < box.x0 and box.x1 < inside.x1 and inside.y0 < box.y0 and box.y1 < inside.y1
             covered = (np.abs(marks - box.get_points().mean(axis=0)) < np.array([box.width, box.height]) / 2 + reach).all(
                 axis=1
             )
-            free = not any(box.overlaps(other) for other in taken) and not covered[list(set(named) - {i})].any()
-            if within and free and (best is None or covered.sum() < best[0]):
+            is_free = not any(box.overlaps(other) for other in boxes) and not covered[list(set(named) - {i})].any()
+            if fits and is_free and (best is None or covered.sum() < best[0]):
                 if best is not None:
                     best[1].remove()
                 best = (int(covered.sum()), text, box)
@@ -213,5 +220,5 @@ def name_points(ax: Axes, x: Any, y: Any, named: Sequence[int], names: Sequence[
                 text.remove()
         if best is not None:
             texts.append(best[1])
-            taken.append(best[2])
+            boxes.append(best[2])
     return texts

@@ -1,4 +1,4 @@
-"""The report of a study: one page of HTML that holds all it shows.
+"""The report of a study: one page of HTML with its style and figures in it.
 
 It needs matplotlib: ``pip install 'kernsel[cli]'``.
 """
@@ -22,7 +22,7 @@ def render(study: Study, *, file: str = "model.ksl", command: str = "") -> str:
     file : str
         The name that the model is saved under, for the lines that load it.
     command : str
-        That made the study, so that it can be repeated.
+        The command that made the study, which the page shows.
 
     Returns
     -------
@@ -44,7 +44,7 @@ def render(study: Study, *, file: str = "model.ksl", command: str = "") -> str:
 
 
 def write_report(study: Study, path: str | Path, *, file: str = "model.ksl", command: str = "") -> None:
-    """Write the report of a study: one file that needs no other, nor a network.
+    """Write the report of a study to one file, which needs no other files and no network.
 
     Parameters
     ----------

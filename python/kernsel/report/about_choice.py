@@ -1,15 +1,13 @@
-"""The kernels that were tried, what each criterion chose, and what the rules for lambda say."""
+"""The sections about the choice: the kernels that were tried by each criterion, the rules for lambda, and the time spent."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 
 from kernsel.report import figures
 from kernsel.report.choices import Choices
 from kernsel.report.formats import count, counted, percent, seconds
-from kernsel.report.markup import Amounts, Html, Table, Wide, code, join, markup, paragraph, say, section, value
+from kernsel.report.markup import Amounts, Cell, Html, Table, Wide, code, join, markup, paragraph, say, section, value
 from kernsel.study import Line, Study
 
 __all__ = ["kernels", "rules", "spent"]
@@ -39,7 +37,7 @@ _ENDED = {
 
 
 def kernels(study: Study) -> Html:
-    """Return the tables of what was tried."""
+    """Return the section with tables of the kernels that were tried."""
     content = [_intro(study)]
     if len(study.lines) > 1:
         content.append(_matrix(study))
@@ -54,14 +52,14 @@ def kernels(study: Study) -> Html:
 
 
 def _intro(study: Study) -> Html:
-    tried = max(len(lines) for lines in study.lines.values())
+    n_kernels = max(len(lines) for lines in study.lines.values())
     names = [say("{} ({})", code(name), _CRITERIA.get(name, name)) for name in study.lines]
     first = study.lines[study.criterion][0]
     fits = sum(len(lines) for lines in study.lines.values())
     return paragraph(
         "{} tried, each with its numbers at their best by {}: {}. The model is {}, the best by {}. Values of "
         "different criteria cannot be compared; the leave-one-out error, in units of the target, can.",
-        f"{counted(tried, 'kernel')} {'was' if tried == 1 else 'were'}",
+        f"{counted(n_kernels, 'kernel')} {'was' if n_kernels == 1 else 'were'}",
         join(names, ", "),
         counted(fits, "fit"),
         code(first.kernel),
@@ -70,22 +68,23 @@ def _intro(study: Study) -> Html:
 
 
 def _matrix(study: Study) -> Html:
+    """Return the table of leave-one-out errors, a row for each kernel and a column for each criterion."""
     names = list(dict.fromkeys(line.kernel for lines in study.lines.values() for line in lines))
-    errors = {(criterion, line.kernel): line for criterion, lines in study.lines.items() for line in lines}
-    least = min((line.loo_rmse for line in errors.values() if not line.problem), default=np.nan)
-    rows: list[list[Any]] = []
+    by_kernel = {(criterion, line.kernel): line for criterion, lines in study.lines.items() for line in lines}
+    least = min((line.loo_rmse for line in by_kernel.values() if not line.problem), default=np.nan)
+    rows: list[list[Cell]] = []
     for name in names:
-        row: list[Any] = [code(name)]
+        row: list[Cell] = [code(name)]
         for criterion, lines in study.lines.items():
-            line = errors.get((criterion, name))
+            line = by_kernel.get((criterion, name))
             if line is None:
                 row.append("not tried")
             elif line.problem:
                 row.append("failed")
             else:
                 marks = " ✓" if line is lines[0] else ""
-                shown = value(line.loo_rmse, 4)
-                row.append(say("<strong>{}</strong>{}" if line.loo_rmse == least else "{}{}", shown, marks))
+                error = value(line.loo_rmse, 4)
+                row.append(say("<strong>{}</strong>{}" if line.loo_rmse == least else "{}{}", error, marks))
         rows.append(row)
     heads = ["kernel", *(Amounts(f"{name}") for name in study.lines)]
     table = Table("Leave-one-out error of each kernel, its numbers chosen by each criterion", heads, rows)
@@ -93,6 +92,7 @@ def _matrix(study: Study) -> Html:
 
 
 def _table(study: Study, criterion: str) -> Html:
+    """Return the table of kernels that were tried by one criterion."""
     heads = [
         "kernel, and fitted",
         Amounts("value"),
@@ -112,7 +112,7 @@ def _table(study: Study, criterion: str) -> Html:
     return Table(caption, heads, rows, chosen).html()
 
 
-def _line(line: Line, width: int) -> list[Any]:
+def _line(line: Line, width: int) -> list[Cell]:
     name = code(line.kernel)
     if line.problem:
         return [name, Wide(say("failed: {}", line.problem), width - 1)]
@@ -130,8 +130,8 @@ def _line(line: Line, width: int) -> list[Any]:
 
 
 def rules(study: Study, choices: Choices) -> Html:
-    """Return what each rule for lambda chooses with this kernel."""
-    rows: list[list[Any]] = []
+    """Return the section with the choice of each rule for lambda."""
+    rows: list[list[Cell]] = []
     for choice in [*([] if choices.model is None else [choices.model]), *choices.rules.values()]:
         if choice.problem:
             rows.append([choice.title, Wide(say("none: {}", choice.problem), 4)])
@@ -150,17 +150,17 @@ def rules(study: Study, choices: Choices) -> Html:
 
 
 def spent(study: Study) -> Html:
-    """Return where the time went."""
+    """Return the section with the time of each fit."""
     times = [(f"{line.kernel} by {name}", line.seconds) for name, lines in study.lines.items() for line in lines]
     total = sum(time for _, time in times)
     longest = max((time for _, time in times), default=0.0) or 1.0
-    rows: list[list[Any]] = [
+    rows: list[list[Cell]] = [
         [
-            code(what),
+            code(fit),
             value(time, shown=seconds(time)),
             Html(f'<span class="bar" style="--share: {100 * time / longest:.1f}%"></span>'),
         ]
-        for what, time in sorted(times, key=lambda pair: -pair[1])[:12]
+        for fit, time in sorted(times, key=lambda pair: -pair[1])[:12]
     ]
     intro = paragraph(
         "The study took {}, of which {} went into {}{}",

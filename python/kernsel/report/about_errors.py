@@ -1,8 +1,6 @@
-"""Where the model is wrong: errors of rows left out, outliers, leverage, and whether its intervals hold."""
+"""The sections about leave-one-out errors: outliers, leverages, and the coverage of intervals."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 
@@ -10,34 +8,34 @@ from kernsel.plotting.loo import Kind
 from kernsel.report import figures
 from kernsel.report.findings import Findings
 from kernsel.report.formats import count, number, percent
-from kernsel.report.markup import Amounts, Html, Table, join, markup, paragraph, section, value
+from kernsel.report.markup import Amounts, Cell, Html, Table, join, markup, paragraph, section, value
 from kernsel.study import Study
 
 __all__ = ["errors", "intervals"]
 
-_ROWS = 10
+_ROWS = 10  # of the table of outliers, at most
 
 
 def errors(study: Study, findings: Findings) -> Html:
-    """Return predictions of rows left out, and those that are far from them by name."""
-    far = findings.outliers
+    """Return the section with leave-one-out predictions, and a table of the largest errors."""
+    outliers = findings.outliers
     n = len(findings.z)
-    beyond = number(findings.far, 2)
-    if len(far):
-        said = paragraph(
+    threshold = number(findings.far, 2)
+    if len(outliers):
+        intro = paragraph(
             "{} of {} rows {} farther than {} standard deviations from what the others predict. By chance, one of twenty "
             "tables like this has such a row: look for a typing error, another regime, or noise with heavy tails.",
-            value(len(far), shown=count(len(far))),
+            value(len(outliers), shown=count(len(outliers))),
             count(n),
-            "is" if len(far) == 1 else "are",
-            beyond,
+            "is" if len(outliers) == 1 else "are",
+            threshold,
         )
     else:
-        said = paragraph(
-            "No row is farther than {} standard deviations from what the others predict: there are no outliers.", beyond
+        intro = paragraph(
+            "No row is farther than {} standard deviations from what the others predict: there are no outliers.", threshold
         )
-    listed = findings.farthest(min(n, max(5, min(len(far), _ROWS))))
-    rows: list[list[Any]] = [
+    listed = findings.farthest(min(n, max(5, min(len(outliers), _ROWS))))
+    rows: list[list[Cell]] = [
         [
             value(study.kept[i], shown=count(int(study.kept[i]))),
             value(findings.truth[i], 4),
@@ -57,19 +55,19 @@ def errors(study: Study, findings: Findings) -> Html:
         Amounts("leverage"),
     ]
     table = Table(
-        "The rows farthest from their predictions", heads, rows, chosen=[i for i, j in enumerate(listed) if j in far]
+        "The rows farthest from their predictions", heads, rows, chosen=[i for i, j in enumerate(listed) if j in outliers]
     ).html()
     note = paragraph("Rows are numbered as in the file, from 1 on without its header. Outliers are marked.", kind="note")
     plots = _plots(study, findings, "predictions", "leverage")
-    return section("errors", "Predictions of rows left out", said + plots + table + note)
+    return section("errors", "Predictions of rows left out", intro + plots + table + note)
 
 
 def intervals(study: Study, findings: Findings) -> Html:
-    """Return whether intervals hold what they promise."""
+    """Return the section with the coverage of leave-one-out intervals."""
     levels = np.array([0.5, 0.8, 0.9, 0.95, 0.99])
     shares = findings.within_shares(levels)
     n = len(findings.z)
-    rows: list[list[Any]] = [
+    rows: list[list[Cell]] = [
         [
             percent(float(level)),
             value(share, shown=percent(float(share))),
@@ -85,5 +83,5 @@ def intervals(study: Study, findings: Findings) -> Html:
 
 
 def _plots(study: Study, findings: Findings, *kinds: Kind) -> Html:
-    drawn = join(figures.left_out(study, findings, kind) for kind in kinds)
-    return Html(f'<div class="plots">\n{drawn}</div>\n')
+    pictures = join(figures.left_out(study, findings, kind) for kind in kinds)
+    return Html(f'<div class="plots">\n{pictures}</div>\n')

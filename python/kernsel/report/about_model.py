@@ -1,41 +1,39 @@
-"""The model that was chosen: in words, in numbers, as a function, and what moves it."""
+"""The sections about the chosen model: its expression, its hyperparameters, the function, and the influence of inputs."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
+from kernsel.annotations import Vector
 from kernsel.report import figures
 from kernsel.report.formats import count, listed, percent, short, split_unit
 from kernsel.report.inputs import Influence, Input
-from kernsel.report.markup import Amounts, Html, Table, code, column, join, markup, paragraph, say, section, value
+from kernsel.report.markup import Amounts, Cell, Html, Table, code, column, join, markup, paragraph, say, section, value
 from kernsel.report.parameters import Number, numbers_of
 from kernsel.selector import in_words
 from kernsel.study import Study
 
 __all__ = ["fit", "influence", "model"]
 
-_SLICES = 6
+_SLICES = 6  # inputs along which the function is drawn
 _MOST = 60  # rows of a table
 
 
 def model(study: Study) -> Html:
-    """Return the chosen model in words and in numbers, with what hit a bound and what the data say nothing about."""
+    """Return the section with the chosen model in words, and its hyperparameters with remarks."""
     chosen = study.model
     names = [short(name) for name in study.names]
     undecided = chosen.selection_.ended == "undecided"
     words = ["the trend alone gives every value"] if undecided else in_words(chosen, names).split("\n")
-    said = "".join(f"<li>{markup(line)}</li>\n" for line in words)
+    items = "".join(f"<li>{markup(line)}</li>\n" for line in words)
     kernel = paragraph("{}", code(str(chosen.kernel_)), kind="kernel")
     numbers = numbers_of(study)
     intro = paragraph("{} is made of", column(study.target.name))
     unit = split_unit(study.target.name)[1]
     noise = float(np.sqrt(np.mean(chosen.noise_)))
-    rows = [_row(one) for one in numbers[:_MOST]]
+    rows: list[list[Cell]] = [_row(one) for one in numbers[:_MOST]]
     rows.append(["noise", "standard deviation", value(noise), unit, "", "" if noise > 0 else "none was found"])
-    heads = ["part", "number", Amounts("value"), "unit", Amounts("over the column's range"), "remarks"]
+    heads: list[str] = ["part", "number", Amounts("value"), "unit", Amounts("over the column's range"), "remarks"]
     if not any(row[3] for row in rows):
         rows, heads = [row[:3] + row[4:] for row in rows], heads[:3] + heads[4:]
     table = Table("Numbers of the kernel", heads, rows).html()
@@ -46,7 +44,7 @@ def model(study: Study) -> Html:
         join(
             [
                 intro,
-                Html(f"<ul>\n{said}</ul>\n"),
+                Html(f"<ul>\n{items}</ul>\n"),
                 kernel,
                 _remarks(numbers, chosen.selection_.at_bounds),
                 table,
@@ -56,32 +54,40 @@ def model(study: Study) -> Html:
     )
 
 
-def _row(one: Number) -> list[Any]:
+def _row(one: Number) -> list[Cell]:
     remarks = [f"at its {one.bound} bound"] if one.bound else []
     remarks += ["the data say nothing about it"] if one.flat else []
     remarks += ["given, not found"] if one.fixed else []
-    what: Any = say("{} of {}", one.what, column(one.column)) if one.column else one.what
+    what = say("{} of {}", one.what, column(one.column)) if one.column else one.what
     ratio = one.value / one.range if one.range > 0 else np.nan
     return [code(one.part), what, value(one.value), one.unit, value(ratio, 2) if np.isfinite(ratio) else "", "; ".join(remarks)]
 
 
 def _remarks(numbers: list[Number], at_bounds: list[str]) -> Html:
-    at = [one for one in numbers if one.bound]
+    """Return sentences on the hyperparameters that ended at a bound, and on those that the criterion does not depend on."""
+    bounded = [one for one in numbers if one.bound]
     flat = [one for one in numbers if one.flat]
-    said = []
+    remarks = []
     if "noise" in at_bounds:
-        said.append(say("The noise ended at a bound of what can be told: there may be none."))
-    if at:
-        names = listed([_named(one) for one in at]) if len(at) <= 3 else f"{count(len(at))} of the numbers, as told below"
-        far = all(one.bound == "upper" and one.what == "length scale" for one in at)
-        meaning = " A length scale at its upper bound means that the column hardly matters." if far else ""
-        said.append(say("At a bound of the search ended {}.{}", names, meaning))
+        remarks.append(say("The noise ended at a bound of what can be told: there may be none."))
+    if bounded:
+        names = _names_of(bounded)
+        irrelevant = all(one.bound == "upper" and one.what == "length scale" for one in bounded)
+        meaning = " A length scale at its upper bound means that the column hardly matters." if irrelevant else ""
+        remarks.append(say("At a bound of the search ended {}.{}", names, meaning))
     if flat:
-        names = listed([_named(one) for one in flat]) if len(flat) <= 3 else f"{count(len(flat))} of the numbers, as told below"
-        said.append(say("The data say nothing about {}: any other value would do as well.", names))
-    if not said:
+        remarks.append(say("The data say nothing about {}: any other value would do as well.", _names_of(flat)))
+    if not remarks:
         return paragraph("No number ended at a bound of the search, and the data have something to say about each.")
-    return join(Html(f'<p class="remark">{line}</p>\n') for line in said)
+    return join(Html(f'<p class="remark">{line}</p>\n') for line in remarks)
+
+
+def _names_of(numbers: list[Number]) -> str:
+    return (
+        listed([_named(one) for one in numbers])
+        if len(numbers) <= 3
+        else f"{count(len(numbers))} of the numbers, as told below"
+    )
 
 
 def _named(one: Number) -> str:
@@ -89,45 +95,44 @@ def _named(one: Number) -> str:
 
 
 def fit(study: Study, inputs: list[Input], influences: list[Influence]) -> Html:
-    """Return the function itself: over one or two inputs, or along those that move it most."""
+    """Return the section with figures of the function: over one or two inputs, or along those with the most influence."""
     if len(inputs) == 1 and inputs[0].kind in ("number", "date"):
         picture = figures.line_of(study, inputs[0])
         return section("function", "The function", Html(f'<div class="plots wide">\n{picture}</div>\n'))
     smooth = all(one.kind in ("number", "date") for one in inputs)
     if len(inputs) == 2 and smooth:
-        both = [figures.map_of(study, inputs, of_std=of_std) for of_std in (False, True)]
-        return section("function", "The function", Html(f'<div class="plots">\n{join(both)}</div>\n'))
-    at = middle(study, inputs)
-    shown = [one.input for one in influences if one.share > 0][:_SLICES] or inputs[:_SLICES]
-    thirds = len(shown) not in (2, 4)
-    slices = figures.slices_of(study, shown, at, small=thirds)
+        maps = [figures.map_of(study, inputs, of_std=of_std) for of_std in (False, True)]
+        return section("function", "The function", Html(f'<div class="plots">\n{join(maps)}</div>\n'))
+    drawn = [one.input for one in influences if one.share > 0][:_SLICES] or inputs[:_SLICES]
+    small = len(drawn) not in (2, 4)  # three in a row, not two
+    slices = figures.slices_of(study, drawn, middle(study, inputs), small=small)
     intro = paragraph(
         "Along {}, with all others at their medians{}. The band holds 95 % of what the function may "
         "be; ticks below are the rows.",
-        "each input" if len(shown) == len(inputs) else f"the {count(len(shown))} inputs that move the prediction most",
+        "each input" if len(drawn) == len(inputs) else f"the {count(len(drawn))} inputs that move the prediction most",
         "" if smooth else " or at what is most frequent",
     )
-    kind = "plots small" if thirds else "plots"
+    kind = "plots small" if small else "plots"
     return section("function", "The function", intro + Html(f'<div class="{kind}">\n{join(slices)}</div>\n'))
 
 
-def middle(study: Study, inputs: list[Input]) -> NDArray[np.float64]:
-    """Return a row with all numbers at their medians, and categories at what is most frequent."""
+def middle(study: Study, inputs: list[Input]) -> Vector:
+    """Return a row with numbers at their medians, and categories at their most frequent level."""
     X = study.model.X_train_
-    at = np.asarray(np.median(X, axis=0))
+    row = np.asarray(np.median(X, axis=0))
     for one in inputs:
         if one.kind in ("category", "boolean"):
-            kinds, times = np.unique(X[:, one.places], axis=0, return_counts=True)
-            at[one.places] = kinds[np.argmax(times)]
-    return at
+            codes, counts = np.unique(X[:, one.places], axis=0, return_counts=True)
+            row[one.places] = codes[np.argmax(counts)]
+    return row
 
 
 def influence(study: Study, influences: list[Influence]) -> Html:
-    """Return which inputs move the prediction, and how much."""
+    """Return the section with the influence of each input."""
     if len(influences) < 2:
         return Html("")
     unit = split_unit(study.target.name)[1]
-    rows: list[list[Any]] = []
+    rows: list[list[Cell]] = []
     for one in influences[:_MOST]:
         per = one.input.unit
         bar = Html(f'<span class="bar" style="--share: {100 * min(max(one.share, 0.0), 1.0):.1f}%"></span>')
@@ -145,7 +150,7 @@ def influence(study: Study, influences: list[Influence]) -> Html:
             [column(one.input.name), share, bar, say("{} {}", slope, units) if np.isfinite(one.slope) else "", _direction(one)]
         )
     total = sum(one.share for one in influences)
-    together = (
+    interpretation = (
         f" Together they come to {percent(total)}: inputs that act together are counted with each of them."
         if total > 1.1
         else f" Together they come to {percent(total)}: inputs go together here, and what they share is no one's alone."
@@ -156,7 +161,7 @@ def influence(study: Study, influences: list[Influence]) -> Html:
         "How much of the variance of the predictions goes with each input: half the mean squared change when it alone is "
         "exchanged with that of another row. It asks the model what it says, and so is right for sums and products of kernels, "
         "where a length scale alone would mislead.{}",
-        together,
+        interpretation,
     )
     heads = ["input", Amounts("share"), markup(""), Amounts("mean slope"), "direction"]
     return section(
@@ -165,6 +170,7 @@ def influence(study: Study, influences: list[Influence]) -> Html:
 
 
 def _direction(one: Influence) -> str:
+    """Return in words where the prediction rises with an input."""
     if one.share < 1e-4:
         return "hardly moves it"
     if one.input.kind == "category":

@@ -1,4 +1,4 @@
-"""What comes first: what was predicted from what, and how well; then what the data were."""
+"""The first sections of a report: how well the target is predicted from the inputs, and what the data were."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from kernsel.tables import Column
 
 __all__ = ["data", "headline", "title"]
 
-_NAMED = 3  # inputs of the headline
+_NAMED = 3  # inputs whose names are in the headline
 
 
 def title(study: Study, inputs: list[Input]) -> Html:
-    """Return what the page is about."""
+    """Return the title of the page, "target from inputs"."""
     return say("{} from {}", column(study.target.name), _inputs(inputs))
 
 
@@ -29,7 +29,7 @@ def _inputs(inputs: list[Input]) -> Html:
 
 
 def headline(study: Study, findings: Findings, inputs: list[Input]) -> Html:
-    """Return how well the target is predicted, in a sentence and in numbers."""
+    """Return a sentence on how well the target is predicted, and its main numbers."""
     target, n = column(study.target.name), len(findings.truth)
     rmse, of_mean = value(findings.rmse), value(findings.rmse_of_mean)
     unit = split_unit(study.target.name)[1]
@@ -38,18 +38,18 @@ def headline(study: Study, findings: Findings, inputs: list[Input]) -> Html:
         sentence = say("Every value of {} is {}: there is nothing to predict.", target, value(float(findings.truth[0]), 6))
     elif findings.verdict == "useless":
         best = min(line.loo_rmse for lines in study.lines.values() for line in lines if not line.problem)
-        what = "The chosen model does not predict" if best < findings.rmse_of_mean else "Nothing that was tried predicts"
+        subject = "The chosen model does not predict" if best < findings.rmse_of_mean else "Nothing that was tried predicts"
         sentence = say(
             "{} {} from {} better than its mean does: a row that is left out is missed by {} typically, by the mean of the "
             "others by {}.",
-            what,
+            subject,
             target,
             _inputs(inputs),
             errors,
             of_mean,
         )
     else:
-        barely = (
+        reservation = (
             " This may be chance: the gain is less than twice its standard error." if findings.verdict == "doubtful" else ""
         )
         sentence = say(
@@ -60,9 +60,9 @@ def headline(study: Study, findings: Findings, inputs: list[Input]) -> Html:
             errors,
             of_mean,
             value(findings.explained, shown=percent(findings.explained)),
-            barely,
+            reservation,
         )
-    how = paragraph(
+    explanation = paragraph(
         "Typically means the root mean square over {} rows, each predicted from the {} others. The noise and the kernel were "
         "chosen on all of them, so expect a little more on new rows{}.",
         count(n),
@@ -70,8 +70,8 @@ def headline(study: Study, findings: Findings, inputs: list[Input]) -> Html:
         " than that, or look at the rows that were held out" if study.test else "",
         kind="note",
     )
-    said = Html(f'<p class="headline">{sentence}</p>\n')
-    return join([said, _tiles(study, findings), *([] if findings.verdict == "constant" else [how]), _test(study)])
+    first = Html(f'<p class="headline">{sentence}</p>\n')
+    return join([first, _tiles(study, findings), *([] if findings.verdict == "constant" else [explanation]), _test(study)])
 
 
 def _tiles(study: Study, findings: Findings) -> Html:
@@ -93,7 +93,8 @@ def _tiles(study: Study, findings: Findings) -> Html:
     if findings.verdict == "constant":
         tiles = tiles[-1:]
     cells = "".join(
-        f"<div><dt>{markup(what)}</dt><dd>{shown}<small>{markup(more)}</small></dd></div>\n" for what, shown, more in tiles
+        f"<div><dt>{markup(label)}</dt><dd>{number}<small>{markup(detail)}</small></dd></div>\n"
+        for label, number, detail in tiles
     )
     return Html(f'<dl class="tiles">\n{cells}</dl>\n')
 
@@ -114,8 +115,8 @@ def _test(study: Study) -> Html:
 
 
 def data(study: Study) -> Html:
-    """Return what the columns are, and all that was remarked about them."""
-    used = len(study.kept)
+    """Return the section with the columns of the file, and the remarks about them."""
+    n_kept = len(study.kept)
     rows = [_row(study.target, "target")] + [_row(one, "") for one in study.columns]
     table = Table(
         say("Columns of {}", column(study.source)),
@@ -127,7 +128,7 @@ def data(study: Study) -> Html:
         "{} has {} rows, of which {} are learnt from.",
         column(study.source),
         count(study.rows),
-        "all" if used == study.rows else count(used),
+        "all" if n_kept == study.rows else count(n_kept),
     )
     remarks = "".join(f"<li>{markup(remark)}</li>\n" for remark in study.remarks)
     return section("data", "The data", intro + Html(f"<ul>\n{remarks}</ul>\n" if remarks else "") + table.html())
@@ -135,10 +136,12 @@ def data(study: Study) -> Html:
 
 def _row(one: Column, role: str) -> list[Html | str]:
     kind = f"{role}, {one.kind}" if role else one.kind
-    known = [value(v, 4, shown=date(v) if one.kind == "date" else None) for v in (one.least, one.mean, one.greatest)]
-    numbers: list[Html | str] = list(known) if np.isfinite(one.least) else ["", "", ""]
-    said = markup(one.why)
+    statistics = [value(v, 4, shown=date(v) if one.kind == "date" else None) for v in (one.least, one.mean, one.greatest)]
+    numbers: list[Html | str] = list(statistics) if np.isfinite(one.least) else ["", "", ""]
+    remark = markup(one.why)
     if one.kind == "category":
-        said = said + ": " + join([column(level) for level in one.levels[:8]], ", ") + (", …" if len(one.levels) > 8 else "")
+        remark = (
+            remark + ": " + join([column(level) for level in one.levels[:8]], ", ") + (", …" if len(one.levels) > 8 else "")
+        )
     missing = value(one.missing, shown=count(one.missing)) if one.missing else markup("0")
-    return [column(one.name), kind, *numbers, missing, said]
+    return [column(one.name), kind, *numbers, missing, remark]

@@ -1,4 +1,4 @@
-"""How to go on: the model in Python, in C++ and on the command line; and what made this page."""
+"""The last sections of a report: how to use the model in Python, in C++ and on the command line; and the versions."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from kernsel.study import Study
 
 __all__ = ["made_by", "use"]
 
-_NAMED = 40  # columns
+_NAMED = 40  # columns whose names are listed
 
 
 def use(study: Study, file: str) -> Html:
-    """Return how to load the model, with the first row of the data to try."""
+    """Return the section with programs that load the model and predict the first row of the data."""
     x = [float(f"{v:.6g}") for v in study.model.X_train_[0]]
     row = ", ".join(f"{v:g}" for v in x)
     mean, std = study.model.predict([x], return_std=True)
@@ -82,7 +82,7 @@ target_link_libraries(program PRIVATE kernsel::core)
 
 
 def made_by(command: str) -> Html:
-    """Return what made this page."""
+    """Return the section with the command and the versions that made the page."""
     rows = [
         ["kernsel", _core.version()],
         ["Python", platform.python_version()],
@@ -92,9 +92,9 @@ def made_by(command: str) -> Html:
         ["instruction set", _core.isa()],
         ["made", datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")],
     ]
-    said = Html("")
+    repeat = Html("")
     if command:
-        said = program(command + "\n", "Command") + paragraph(
+        repeat = program(command + "\n", "Command") + paragraph(
             "The same command on the same file gives the same model.", kind="note"
         )
-    return section("made", "How this was made", said + Table("Versions", ["what", "version"], rows).html())
+    return section("made", "How this was made", repeat + Table("Versions", ["what", "version"], rows).html())

@@ -1,4 +1,4 @@
-"""What each rule would choose for lambda, the noise, with the kernel that the study has chosen."""
+"""The noise variance lambda that each rule chooses, with the kernel of the study's model."""
 
 from __future__ import annotations
 
@@ -17,19 +17,20 @@ __all__ = ["Choice", "Choices", "choices_of"]
 
 @dataclass(frozen=True)
 class Choice:
-    """What one rule chooses.
+    """The choice of one rule.
 
     Attributes
     ----------
     title : str
+        The name of the rule.
     alpha : float
-        nan if the rule chooses none.
+        The chosen lambda; nan if the rule chooses none.
     rmse : float
-        Leave-one-out error with it.
+        The leave-one-out error with this lambda.
     dof : float
-        Effective number of parameters with it.
+        The effective number of parameters with this lambda.
     problem : str
-        Why the rule chooses none.
+        The reason if the rule chooses none.
     """
 
     title: str
@@ -41,13 +42,13 @@ class Choice:
 
 @dataclass(frozen=True)
 class Choices:
-    """The path of the chosen kernel, where the model is on it, and what each rule chooses.
+    """The regularization path of the chosen kernel, the place of the model on it, and the choice of each rule.
 
     Attributes
     ----------
     path : RegularizationPath
     model : Choice or None
-        None if there is no noise, not even as much as rounding needs.
+        None if the model's noise is zero.
     rules : dict of str to Choice
     """
 
@@ -62,18 +63,18 @@ class Choices:
 
 
 def choices_of(study: Study) -> Choices:
-    """Return what each rule chooses."""
-    of = path_of_model(study.model, None, None, 0)
-    found = PathDisplay(path=of.path, alpha=of.alpha, scale_known=of.scale_known)
+    """Return the choice of each rule."""
+    of_model = path_of_model(study.model, None, None, 0)
+    path, alpha = of_model.path, of_model.alpha
+    display = PathDisplay(path=path, alpha=alpha, scale_known=of_model.scale_known)
     rules = {}
-    for rule in found.rules:
+    for rule in display.rules:
         title = STYLES[rule].name
-        if rule in found.choices_:
-            rules[rule] = _choice(of.path, title, found.choices_[rule])
+        if rule in display.choices_:
+            rules[rule] = _choice(path, title, display.choices_[rule])
         else:
-            rules[rule] = Choice(title, np.nan, np.nan, np.nan, found.problems_[rule].removeprefix(f"{rule}: "))
-    model = None if of.alpha is None else _choice(of.path, "the model", of.alpha)
-    return Choices(of.path, model, rules)
+            rules[rule] = Choice(title, np.nan, np.nan, np.nan, display.problems_[rule].removeprefix(f"{rule}: "))
+    return Choices(path, None if alpha is None else _choice(path, "the model", alpha), rules)
 
 
 def _choice(path: RegularizationPath, title: str, alpha: float) -> Choice:

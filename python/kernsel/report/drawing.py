@@ -1,4 +1,4 @@
-"""From matplotlib's SVG to figures that are part of a page: they follow its colours and fonts, and stay small."""
+"""Figures of matplotlib as SVG within a page, which have the page's colours and fonts, and few bytes."""
 
 from __future__ import annotations
 
@@ -7,15 +7,19 @@ import re
 import warnings
 from collections.abc import Callable
 from math import log10
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 from kernsel.plotting.styles import BLUE, GREEN, OCHRE, PINK, VERMILION, VIOLET
 from kernsel.report.formats import escape, number, power_of_ten
 from kernsel.report.markup import Html, markup
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 __all__ = ["COLORS", "draw", "require_matplotlib"]
 
-# What matplotlib draws with, and the variable of style.css that takes its place.
+# The colours that matplotlib draws with, by the variables of style.css that replace them.
 COLORS = {
     "ink": "#1b1f24",
     "muted": "#5b6470",
@@ -31,7 +35,7 @@ COLORS = {
 _STYLE = {
     "svg.fonttype": "none",
     "font.size": 9.5,
-    "text.parse_math": False,  # names of columns may have dollars in them
+    "text.parse_math": False,  # names of columns may contain dollar signs
     "text.color": COLORS["ink"],
     "axes.edgecolor": COLORS["muted"],
     "axes.labelcolor": COLORS["ink"],
@@ -64,34 +68,35 @@ _STYLE = {
     "patch.facecolor": COLORS["blue"],
 }
 _CYCLE = ("blue", "red", "green", "pink", "ochre", "violet")
-_MOST_MARKS = 2500  # of more, a picture is made
+_MOST_MARKS = 2500  # that are drawn as vectors; more become a bitmap
 
 
-def require_matplotlib() -> Any:
-    """Return the module matplotlib, or say how to get it."""
+def require_matplotlib() -> ModuleType:
+    """Return the module matplotlib, or raise an error that says how to install it."""
     try:
         import matplotlib
     except ImportError as error:
         raise ImportError("report: needs matplotlib for its figures; pip install 'kernsel[cli]'") from error
-    return matplotlib
+    module: ModuleType = matplotlib
+    return module
 
 
 def draw(
-    name: str, title: str, alt: str, caption: Any, paint: Callable[[Any], None], *, width: float = 340.0, height: float
+    name: str, title: str, alt: str, caption: str, paint: Callable[[Figure], None], *, width: float = 340.0, height: float
 ) -> Html:
     """Return a figure as HTML.
 
     Parameters
     ----------
     name : str
-        Its id; all ids in it begin with that.
+        The id of the figure, with which all ids in it begin.
     title, alt : str
-        What it is in a few words, and what it shows, for those who do not see it.
+        A name, and a description for readers who do not see the figure.
     caption : str or Html
     paint : callable
-        Draws on a matplotlib figure.
+        A function that draws on a matplotlib figure.
     width, height : float
-        In points; by default as wide as on a phone, so that its text can be read there.
+        The size in points; by default the width of a phone's screen, on which the text is then legible.
     """
     matplotlib = require_matplotlib()
     from matplotlib.figure import Figure
@@ -99,7 +104,7 @@ def draw(
     style = _STYLE | {"axes.prop_cycle": matplotlib.cycler(color=[COLORS[c] for c in _CYCLE]), "svg.hashsalt": name}
     file = io.StringIO()
     with matplotlib.rc_context(style), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Glyph .* missing")  # it is the reader's browser that needs the glyph
+        warnings.filterwarnings("ignore", "Glyph .* missing")  # only the reader's browser needs the glyph
         warnings.filterwarnings("ignore", ".*Matplotlib currently does not support")
         figure = Figure(figsize=(width / 72, height / 72), layout="constrained")
         paint(figure)
@@ -110,8 +115,8 @@ def draw(
     return Html(f'<figure id="{name}" class="plot">\n{picture}\n<figcaption>{markup(caption)}</figcaption>\n</figure>\n')
 
 
-def _with_plain_numbers(figure: Any) -> None:
-    """Label logarithmic axes without mathtext, which a browser cannot read."""
+def _with_plain_numbers(figure: Figure) -> None:
+    """Label logarithmic axes without mathtext, which browsers do not render."""
     from matplotlib.ticker import FuncFormatter, LogFormatter, NullFormatter, NullLocator
 
     for axes in figure.axes:
@@ -121,33 +126,33 @@ def _with_plain_numbers(figure: Any) -> None:
                 axis.set_minor_formatter(NullFormatter())
                 low, high = axis.get_view_interval()
                 if high > 1e3 * low:
-                    axis.set_minor_locator(NullLocator())  # too many to see
+                    axis.set_minor_locator(NullLocator())  # minor ticks would overlap
 
 
-def _with_pictures_of_many(figure: Any) -> None:
-    """Make thousands of marks or lines one picture."""
+def _with_pictures_of_many(figure: Figure) -> None:
+    """Draw collections of thousands of marks or lines as one bitmap."""
     for axes in figure.axes:
-        for drawn in axes.collections:
-            if max(len(drawn.get_offsets()), len(drawn.get_paths())) > _MOST_MARKS:
-                drawn.set_rasterized(True)
+        for collection in axes.collections:
+            if max(len(collection.get_offsets()), len(collection.get_paths())) > _MOST_MARKS:
+                collection.set_rasterized(True)
 
 
 def _decade(value: float, _: int) -> str:
     power = round(log10(value)) if value > 0 else 0
-    whole = value > 0 and abs(value / 10.0**power - 1) < 1e-9
-    return power_of_ten(power) if whole and not -3 <= power <= 3 else number(value, 1)
+    is_decade = value > 0 and abs(value / 10.0**power - 1) < 1e-9
+    return power_of_ten(power) if is_decade and not -3 <= power <= 3 else number(value, 1)
 
 
 def _inline(svg: str, name: str, title: str, alt: str) -> str:
-    """Return what matplotlib wrote as an element of a page: tags are changed, texts are not, since they may be anything."""
+    """Return matplotlib's SVG as an element of a page. Only its tags are changed, and not its texts."""
     box = re.search(r'viewBox="([^"]*)"', svg)
     assert box is not None
     begin = svg.index(">", svg.index("<svg")) + 1
     body = re.sub(r"<metadata>.*?</metadata>|<style.*?</style>", "", svg[begin : svg.rindex("</svg>")], flags=re.DOTALL)
     pieces = re.split(r"(<[^>]*>)", body)
     tags = pieces[1::2]
-    used = {a or b for tag in tags for a, b in re.findall(r'href="#([^"]+)"|url\(#([^)]+)\)', tag)}
-    ids = {found: f"{name}-{i}" for i, found in enumerate(sorted(used))}
+    targets = {a or b for tag in tags for a, b in re.findall(r'href="#([^"]+)"|url\(#([^)]+)\)', tag)}
+    ids = {target: f"{name}-{i}" for i, target in enumerate(sorted(targets))}
     pieces[1::2] = [_tag(tag, ids) for tag in tags]
     body = re.sub(r"<g>\s*</g>|<defs>\s*</defs>|<path [^>]*style=\"fill: none\"/>", "", "".join(pieces))
     body = re.sub(r">\s+<", ">\n<", body)
@@ -158,7 +163,7 @@ def _inline(svg: str, name: str, title: str, alt: str) -> str:
 
 
 def _tag(tag: str, ids: dict[str, str]) -> str:
-    """Return a tag with colours and fonts of the page, ids of its figure, and coordinates to a hundredth of a point."""
+    """Return a tag with the colours and fonts of the page, ids of its figure, and coordinates to a hundredth of a point."""
     if tag.startswith("<!--"):
         return ""
     tag = re.sub(r' id="([^"]*)"', lambda m: f' id="{ids[m[1]]}"' if m[1] in ids else "", tag)
@@ -175,27 +180,27 @@ def _tag(tag: str, ids: dict[str, str]) -> str:
 
 
 def _with_shared_styles(body: str) -> str:
-    """Say once what many marks or lines in a row have in common: where they are clipped, and their style."""
+    """Group consecutive marks or lines that have the same style and clip path, which the group then has once."""
     lines: list[str] = []
     run: list[str] = []
     shared: tuple[str, ...] = ()
 
     def end() -> None:
         if len(run) > 2:
-            plain = [line.replace(part, "") for line in run for part in ["".join(shared)]]
-            lines.extend([f"<g{''.join(shared)}>", *plain, "</g>"])
+            attributes = "".join(shared)
+            lines.extend([f"<g{attributes}>", *(line.replace(attributes, "") for line in run), "</g>"])
         else:
             lines.extend(run)
         run.clear()
 
     for line in body.split("\n"):
-        found = re.fullmatch(r'<(?:use|path)(?: [a-z]+="[^"]*")*?((?: clip-path="[^"]*")?)( style="[^"]*")/>', line)
-        if run and (found is None or found.groups() != shared):
+        match = re.fullmatch(r'<(?:use|path)(?: [a-z]+="[^"]*")*?((?: clip-path="[^"]*")?)( style="[^"]*")/>', line)
+        if run and (match is None or match.groups() != shared):
             end()
-        if found is None:
+        if match is None:
             lines.append(line)
         else:
-            shared = found.groups()
+            shared = match.groups()
             run.append(line)
     end()
     return "\n".join(lines)

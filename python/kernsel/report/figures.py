@@ -1,15 +1,15 @@
-"""The figures of a report: each with what it shows in words and numbers, for those who do not see it."""
+"""The figures of a report, each with a description in words and numbers for readers who do not see it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from math import floor, log10
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
+from kernsel.annotations import Indices, Matrix, Vector
 from kernsel.plotting import LCurveDisplay, LOODisplay, PathDisplay, PosteriorDisplay
 from kernsel.plotting.loo import Kind
 from kernsel.report.choices import Choices
@@ -20,17 +20,19 @@ from kernsel.report.inputs import Input
 from kernsel.report.markup import Html, column, say
 from kernsel.study import Study
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
 __all__ = ["curve", "l_curve", "left_out", "line_of", "map_of", "slices_of"]
 
-Vector = NDArray[np.float64]
-
 _LABEL = 30  # letters of a name at an axis
-_BARS = 120  # intervals at most; more hide each other
+_BARS = 120  # the most intervals that are drawn; more would hide each other
 _95 = float(special.ndtri(0.975))
 
 
 def left_out(study: Study, findings: Findings, kind: Kind) -> Html:
-    """Return rows left out, in one of the ways of :class:`kernsel.plotting.LOODisplay`."""
+    """Return a figure of leave-one-out predictions, of one of the kinds of :class:`kernsel.plotting.LOODisplay`."""
     crowded = len(study.kept) > _BARS
     display = LOODisplay(
         y=findings.truth,
@@ -40,13 +42,13 @@ def left_out(study: Study, findings: Findings, kind: Kind) -> Html:
         labels=[f"row {row}" for row in study.kept],
     )
 
-    def paint(figure: Any) -> None:
+    def paint(figure: Figure) -> None:
         display.plot(figure.subplots(), kind=kind, target_name=short(study.target.name, _LABEL))
         if kind == "predictions" and crowded:
-            for drawn in (*display.intervals_, display.legend_):
-                drawn.remove()
+            for artist in (*display.intervals_, display.legend_):
+                artist.remove()
         if kind == "leverage" and 2 * findings.leverage.mean() > 1 and display.legend_ is not None:
-            # Twice the mean is more than leverage can be: there is no such line to see.
+            # Leverages are at most 1, and the line at twice their mean is beyond: so its legend is removed.
             display.legend_.remove()
             display.ax_.set_xlim(right=1.02)
 
@@ -59,15 +61,15 @@ def left_out(study: Study, findings: Findings, kind: Kind) -> Html:
     return draw(f"left-out-{kind}", title, alt, caption, paint, height=290)
 
 
-def _rows(study: Study, which: NDArray[np.intp]) -> str:
-    rows = [count(int(study.kept[i])) for i in which[:5]]
+def _rows(study: Study, indices: Indices) -> str:
+    """Return the numbers of at most five rows, as the file has them."""
+    rows = [count(int(study.kept[i])) for i in indices[:5]]
     return f"row{'s' if len(rows) > 1 else ''} {listed(rows)}"
 
 
-def _predictions(study: Study, findings: Findings) -> tuple[str, str, Any]:
-    far = findings.outliers
+def _predictions(study: Study, findings: Findings) -> tuple[str, str, str]:
     n, name = len(findings.truth), study.target.name
-    outliers = f" Farthest off: {_rows(study, far)}." if len(far) else ""
+    outliers = f" Farthest off: {_rows(study, findings.outliers)}." if len(findings.outliers) else ""
     return (
         "Predicted against measured",
         f"{count(n)} points: {name} predicted from all other rows, against {name} as measured. Root mean square error "
@@ -80,7 +82,7 @@ def _predictions(study: Study, findings: Findings) -> tuple[str, str, Any]:
     )
 
 
-def _leverage(study: Study, findings: Findings) -> tuple[str, str, Any]:
+def _leverage(study: Study, findings: Findings) -> tuple[str, str, str]:
     mean, top = float(findings.leverage.mean()), int(np.argmax(findings.leverage))
     return (
         "Errors and leverage",
@@ -97,7 +99,7 @@ def _leverage(study: Study, findings: Findings) -> tuple[str, str, Any]:
     )
 
 
-def _quantiles(study: Study, findings: Findings) -> tuple[str, str, Any]:
+def _quantiles(study: Study, findings: Findings) -> tuple[str, str, str]:
     del study
     n = len(findings.z)
     end = float(special.ndtri((n - 0.5) / n))
@@ -110,7 +112,7 @@ def _quantiles(study: Study, findings: Findings) -> tuple[str, str, Any]:
     )
 
 
-def _calibration(study: Study, findings: Findings) -> tuple[str, str, Any]:
+def _calibration(study: Study, findings: Findings) -> tuple[str, str, str]:
     del study
     levels = np.array([0.5, 0.8, 0.95])
     shares = [
@@ -125,15 +127,15 @@ def _calibration(study: Study, findings: Findings) -> tuple[str, str, Any]:
 
 
 def curve(study: Study, choices: Choices) -> Html:
-    """Return what rules look at, for all lambda, and where each is best."""
+    """Return a figure of the criteria for all lambda, with the choice of each rule."""
 
-    def paint(figure: Any) -> None:
+    def paint(figure: Figure) -> None:
         display = PathDisplay(path=choices.path, alpha=choices.alpha, rules=list(choices.rules), scale_known=True)
         display.plot(figure.subplots(2, 1, sharex=True, height_ratios=(3, 2)), target_name=short(study.target.name, 20))
 
-    found = [choice for choice in (choices.model, *choices.rules.values()) if choice is not None and not choice.problem]
-    said = [f"{one.title} has λ = {number(one.alpha)}, with error {number(one.rmse)}" for one in found]
-    alt = f"Leave-one-out error, GCV, residual and likelihoods for all values of lambda: {'; '.join(said)}."
+    made = [choice for choice in (choices.model, *choices.rules.values()) if choice is not None and not choice.problem]
+    phrases = [f"{one.title} has λ = {number(one.alpha)}, with error {number(one.rmse)}" for one in made]
+    alt = f"Leave-one-out error, GCV, residual and likelihoods for all values of lambda: {'; '.join(phrases)}."
     caption = say(
         "The chosen kernel with every variance λ of the noise: what each rule looks at, and its choice. Errors are of {}.",
         column(study.target.name),
@@ -142,9 +144,9 @@ def curve(study: Study, choices: Choices) -> Html:
 
 
 def l_curve(study: Study, choices: Choices) -> Html:
-    """Return the size of the function against what it leaves of the data, for all lambda."""
+    """Return a figure of the norm of the function against the norm of the residual, for all lambda."""
 
-    def paint(figure: Any) -> None:
+    def paint(figure: Figure) -> None:
         display = LCurveDisplay(path=choices.path, alpha=choices.alpha, rules=list(choices.rules), scale_known=True)
         display.plot(figure.subplots(), target_name=short(study.target.name, 20))
 
@@ -163,14 +165,14 @@ def l_curve(study: Study, choices: Choices) -> Html:
 
 
 def line_of(study: Study, one: Input) -> Html:
-    """Return the fit over the only input."""
+    """Return a figure of the fit of a study with one input."""
     model, target = study.model, study.target.name
     X = model.X_train_
     low, high = float(X.min()), float(X.max())
-    reach = 0.04 * (high - low)
-    x = np.linspace(low - reach, high + reach, 240)
+    margin = 0.04 * (high - low)
+    x = np.linspace(low - margin, high + margin, 240)
     mean, std = model.predict(x[:, None], return_std=True)
-    _, of_rows = model.predict(x[:, None], return_std=True, noisy=True)
+    _, noisy_std = model.predict(x[:, None], return_std=True, noisy=True)
     display = PosteriorDisplay(
         grid=(x,),
         mean=mean,
@@ -183,9 +185,9 @@ def line_of(study: Study, one: Input) -> Html:
         band_name="95 % of the function",
     )
 
-    def paint(figure: Any) -> None:
+    def paint(figure: Figure) -> None:
         axes = figure.subplots()
-        axes.fill_between(x, mean - _95 * of_rows, mean + _95 * of_rows, color=COLORS["blue"], alpha=0.12, linewidth=0)
+        axes.fill_between(x, mean - _95 * noisy_std, mean + _95 * noisy_std, color=COLORS["blue"], alpha=0.12, linewidth=0)
         display.plot(axes)
         _with_dates(axes, one)
 
@@ -193,14 +195,14 @@ def line_of(study: Study, one: Input) -> Html:
     alt = (
         f"{target} over {one.name}: predicted {number(float(mean[0]))} at {one.shown(x[0])}, {number(float(mean[middle]))} at "
         f"{one.shown(x[middle])}, {number(float(mean[-1]))} at {one.shown(x[-1])}, largest, {number(float(mean[top]))}, at "
-        f"{one.shown(x[top])}. New rows are within ±{number(_95 * float(of_rows[middle]), 2)} of it in the middle."
+        f"{one.shown(x[top])}. New rows are within ±{number(_95 * float(noisy_std[middle]), 2)} of it in the middle."
     )
     caption = say("Prediction of {}. The lighter band holds 95 % of new rows.", column(target))
     return draw("fit", f"Fit over {short(one.name)}", alt, caption, paint, height=270)
 
 
 def map_of(study: Study, inputs: list[Input], *, of_std: bool) -> Html:
-    """Return the prediction over a plane of two inputs, or its standard deviation."""
+    """Return a map of the prediction over two inputs, or of its standard deviation."""
     model, target = study.model, study.target.name
     X = model.X_train_
     sides = [np.linspace(side.min(), side.max(), 60) for side in X.T]
@@ -215,10 +217,10 @@ def map_of(study: Study, inputs: list[Input], *, of_std: bool) -> Html:
         target_name=f"standard deviation of {short(target, 20)}" if of_std else short(target, _LABEL),
     )
 
-    def paint(figure: Any) -> None:
+    def paint(figure: Figure) -> None:
         display.plot(figure.subplots())
-        for drawn in display.contours_:
-            drawn.set_edgecolor("face")  # or browsers leave a seam between neighbours
+        for contours in display.contours_:
+            contours.set_edgecolor("face")  # without edges, browsers leave gaps between areas
 
     top = int(np.argmax(values))
     where = listed([f"{one.name} = {one.shown(v)}" for one, v in zip(inputs, points[top], strict=True)])
@@ -237,44 +239,44 @@ def map_of(study: Study, inputs: list[Input], *, of_std: bool) -> Html:
 
 @dataclass(frozen=True)
 class _Slice:
-    """The prediction along one input: where, its mean, half of its 95 % band, and names of what are levels."""
+    """The prediction along one input."""
 
     input: Input
-    x: Vector
+    x: Vector  # places on the axis
     mean: Vector
-    half: Vector
-    labels: list[str]
+    half: Vector  # half the width of the 95 % band
+    labels: list[str]  # of a category, the names of the levels
 
 
 def slices_of(study: Study, inputs: list[Input], at: Vector, *, small: bool) -> list[Html]:
-    """Return the prediction along some inputs, the others as in a row that is given; all on the same scale."""
-    found = []
+    """Return figures of the prediction along each of some inputs, the others as in the row `at`, all on the same scale."""
+    slices = []
     for one in inputs:
         points, x, labels = _along(one, at, study.model.X_train_)
         mean, std = study.model.predict(points, return_std=True)
-        found.append(_Slice(one, x, mean, _95 * std, labels))
-    low, high = min((s.mean - s.half).min() for s in found), max((s.mean + s.half).max() for s in found)
-    room = 0.05 * (high - low) or 1.0
-    limits = (float(low - room), float(high + room))
-    return [_slice(study, f"slice-{i}", one, limits, small) for i, one in enumerate(found)]
+        slices.append(_Slice(one, x, mean, _95 * std, labels))
+    low, high = min((s.mean - s.half).min() for s in slices), max((s.mean + s.half).max() for s in slices)
+    margin = 0.05 * (high - low) or 1.0
+    limits = (float(low - margin), float(high + margin))
+    return [_slice(study, f"slice-{i}", one, limits, small) for i, one in enumerate(slices)]
 
 
 def _slice(study: Study, name: str, of: _Slice, limits: tuple[float, float], small: bool) -> Html:
     one, target = of.input, study.target.name
 
-    def paint(figure: Any) -> None:
+    def paint(figure: Figure) -> None:
         axes = figure.subplots()
         if of.labels:
             axes.errorbar(of.x, of.mean, yerr=of.half, fmt="o", color=COLORS["blue"], markersize=5, elinewidth=1.4, capsize=3)
             slanted = len(of.labels) > 3 or max(map(len, of.labels)) > 10
-            turn: dict[str, Any] = {"rotation": 25, "ha": "right", "rotation_mode": "anchor"} if slanted else {}
-            axes.set_xticks(of.x, [short(label, 16) for label in of.labels], **turn)
+            rotation = {"rotation": 25, "ha": "right", "rotation_mode": "anchor"} if slanted else {}
+            axes.set_xticks(of.x, [short(label, 16) for label in of.labels], **rotation)
             axes.set_xlim(-0.5, len(of.x) - 0.5)
         else:
             axes.fill_between(of.x, of.mean - of.half, of.mean + of.half, color=COLORS["blue"], alpha=0.25, linewidth=0)
             axes.plot(of.x, of.mean, color=COLORS["blue"])
-            own = study.model.X_train_[:, one.places[0]]
-            ticks = own[np.linspace(0, len(own) - 1, min(len(own), 200)).round().astype(int)]
+            values = study.model.X_train_[:, one.places[0]]
+            ticks = values[np.linspace(0, len(values) - 1, min(len(values), 200)).round().astype(int)]
             style = {"color": COLORS["muted"], "markersize": 5, "alpha": 0.5, "linestyle": "none", "markeredgewidth": 0.7}
             axes.plot(ticks, np.full(len(ticks), 0.025), marker="|", transform=axes.get_xaxis_transform(), **style)
             axes.margins(x=0.01)
@@ -284,31 +286,31 @@ def _slice(study: Study, name: str, of: _Slice, limits: tuple[float, float], sma
 
     least, top = int(np.argmin(of.mean)), int(np.argmax(of.mean))
     names = of.labels or [one.shown(v) for v in of.x]
-    size = float(np.ptp(of.mean) / np.abs(of.mean).max()) if of.mean.any() else 1.0
-    digits = 3 if size > 0.02 else min(2 - floor(log10(max(size, 1e-6))), 8)  # so that they differ
+    variation = float(np.ptp(of.mean) / np.abs(of.mean).max()) if of.mean.any() else 1.0
+    digits = 3 if variation > 0.02 else min(2 - floor(log10(max(variation, 1e-6))), 8)  # enough for the ends to differ
     ends = f"from {number(of.mean[least], digits)} at {names[least]} to {number(of.mean[top], digits)} at {names[top]}"
     alt = f"{target} as predicted along {one.name}, all other inputs at their middle: {ends}, ±{number(np.median(of.half), 2)}."
-    size_of: dict[str, float] = {"width": 260, "height": 185} if small else {"height": 220}
-    return draw(name, f"Prediction along {short(one.name)}", alt, say("{}: {}", column(one.name), ends), paint, **size_of)
+    size: dict[str, float] = {"width": 260, "height": 185} if small else {"height": 220}
+    return draw(name, f"Prediction along {short(one.name)}", alt, say("{}: {}", column(one.name), ends), paint, **size)
 
 
-def _with_dates(axes: Any, one: Input) -> None:
-    """Label an axis of days with their dates."""
+def _with_dates(axes: Axes, one: Input) -> None:
+    """Label an axis of days with dates."""
     if one.kind == "date":
         axes.locator_params(axis="x", nbins=4)
         axes.xaxis.set_major_formatter(lambda day, _: date(day))
 
 
-def _along(one: Input, at: Vector, X: Vector) -> tuple[Vector, Vector, list[str]]:
-    """Return rows along an input, where they are on an axis, and names for them if they are levels."""
+def _along(one: Input, at: Vector, X: Matrix) -> tuple[Matrix, Vector, list[str]]:
+    """Return rows along an input, their places on an axis, and their names if they are levels."""
     if one.kind not in ("category", "boolean"):
-        side = X[:, one.places[0]]
-        x = np.linspace(side.min(), side.max(), 80)
+        values = X[:, one.places[0]]
+        x = np.linspace(values.min(), values.max(), 80)
         points = np.repeat(at[None, :], len(x), axis=0)
         points[:, one.places[0]] = x
         return points, x, []
-    codes = np.unique(X[:, one.places], axis=0)  # a level that no row has is not shown,
-    codes = codes[(codes == codes.round()).all(axis=1)]  # nor a mean of levels, where one was missing
+    codes = np.unique(X[:, one.places], axis=0)
+    codes = codes[(codes == codes.round()).all(axis=1)]  # without means of levels, which stand for missing values
     codes = codes[np.lexsort(codes.T)]
     points = np.repeat(at[None, :], len(codes), axis=0)
     points[:, one.places] = codes

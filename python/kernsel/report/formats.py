@@ -1,11 +1,10 @@
-"""Numbers and names as people read them, and as HTML may carry them."""
+"""Numbers and names as text for readers, and text as HTML can contain it."""
 
 from __future__ import annotations
 
 import re
 from html import escape as _escape
 from math import floor, inf, isfinite, isnan, log10
-from typing import Any
 
 import numpy as np
 
@@ -25,7 +24,7 @@ __all__ = [
 ]
 
 _MINUS, _TIMES, _NONE = "\N{MINUS SIGN}", "\N{MULTIPLICATION SIGN}", "\N{EN DASH}"
-# What no page can hold, or turns the text around it: control characters, halves of surrogate pairs, orders of direction.
+# Characters that HTML does not allow, or that change the direction of text: control characters, surrogates, direction marks.
 _UNFIT = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\u200e\u200f\u2028-\u202e\u2066-\u2069\ufdd0-\ufdef\ufffe\uffff]"
 )
@@ -34,17 +33,17 @@ _UNIT = re.compile(r"(.*\S)\s*[(\[]([^()\[\]]{1,20})[)\]]", re.DOTALL)
 
 
 def clean(text: str) -> str:
-    """Return a text on one line, without characters that a page cannot hold or that turn others around."""
+    """Return a text on one line, with characters replaced that HTML does not allow or that change the direction of text."""
     return re.sub(r"\s+", " ", _UNFIT.sub("\N{REPLACEMENT CHARACTER}", text))
 
 
 def escape(text: str) -> str:
-    """Return a text as it is written in HTML, in attributes too."""
+    """Return a text escaped for HTML, also for attributes."""
     return _escape(clean(text), quote=True)
 
 
 def short(text: str, most: int = 32) -> str:
-    """Return a name, cut in the middle if it is long: where columns differ is at the end as often as at the beginning."""
+    """Return a name, shortened in the middle if it is long, because names differ at their ends or their beginnings."""
     text = clean(text)
     if len(text) <= most:
         return text
@@ -53,7 +52,7 @@ def short(text: str, most: int = 32) -> str:
 
 
 def split_unit(name: str) -> tuple[str, str]:
-    """Return the name of a column and the unit in it, "speed (km/h)" or "speed [km/h]"; the unit is empty if there is none.
+    """Return the name of a column without its unit, and the unit: of "speed (km/h)" or "speed [km/h]", or empty.
 
     Examples
     --------
@@ -61,12 +60,12 @@ def split_unit(name: str) -> tuple[str, str]:
     >>> split_unit("speed (km/h)"), split_unit("speed")
     (('speed', 'km/h'), ('speed', ''))
     """
-    found = _UNIT.fullmatch(clean(name))
-    return (found[1], found[2].strip()) if found else (clean(name), "")
+    match = _UNIT.fullmatch(clean(name))
+    return (match[1], match[2].strip()) if match else (clean(name), "")
 
 
-def number(value: Any, digits: int = 3) -> str:
-    """Return a number with so many significant digits, all digits before the point, thousands apart.
+def number(value: float, digits: int = 3) -> str:
+    """Return a number with `digits` significant digits, but with all digits before the point, and with commas at thousands.
 
     Examples
     --------
@@ -100,7 +99,7 @@ def power_of_ten(power: int) -> str:
 
 
 def percent(share: float) -> str:
-    """Return a share of one, with the digits that tell it from nothing and from all.
+    """Return a share of one in percent, with enough digits to be distinct from 0 % and 100 %.
 
     Examples
     --------
@@ -110,17 +109,17 @@ def percent(share: float) -> str:
     """
     if not isfinite(share):
         return _NONE
-    away = min(abs(share), abs(1 - share))
-    if away == 0 or away < 1e-9:
+    distance = min(abs(share), abs(1 - share))  # from 0 % or from 100 %
+    if distance < 1e-9:
         return f"{round(share):.0%}".replace("%", " %")
-    # So that what is missing is seen: two digits of it from 99.9 % on, whole percents in between.
-    digits = 0 if away >= 0.01 else min(max(-floor(log10(away)) - 2, 0) + (share > 0.5), 8)
+    # Whole percents between 1 % and 99 %; beyond, one or two digits of the distance.
+    digits = 0 if distance >= 0.01 else min(max(-floor(log10(distance)) - 2, 0) + (share > 0.5), 8)
     text = f"{100 * share:.{digits}f}"
     return f"{text.rstrip('0').rstrip('.') if '.' in text else text} %".replace("-", _MINUS)
 
 
 def date(days: float) -> str:
-    """Return the date that is so many days after 1970-01-01, with its time if it has one.
+    """Return the date of a number of days since 1970-01-01, with the time if it is not midnight.
 
     Examples
     --------
@@ -134,12 +133,12 @@ def date(days: float) -> str:
 
 
 def count(value: int) -> str:
-    """Return a whole number, thousands apart."""
+    """Return a whole number with commas at thousands."""
     return f"{value:,}"
 
 
 def seconds(value: float) -> str:
-    """Return a time in the unit that suits it."""
+    """Return a duration in milliseconds, seconds, minutes or hours."""
     if not isfinite(value):
         return _NONE
     if value < 0.0995:
@@ -151,11 +150,11 @@ def seconds(value: float) -> str:
     return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
 
 
-def counted(value: int, what: str) -> str:
-    """Return how many there are of something."""
-    return f"{count(value)} {what}{'' if value == 1 else 's'}"
+def counted(value: int, noun: str) -> str:
+    """Return a number with a noun, which gets an s in the plural."""
+    return f"{count(value)} {noun}{'' if value == 1 else 's'}"
 
 
 def listed(items: list[str], last: str = "and") -> str:
-    """Return items as a sentence lists them."""
+    """Return items with commas, and with a conjunction before the last one."""
     return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} {last} {items[-1]}" if items else ""

@@ -1,37 +1,35 @@
-"""What the model learns from: the inputs of a study, and how much each moves the prediction."""
+"""The inputs of a study, and the influence of each on the prediction."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kernsel.annotations import Matrix, Vector
 from kernsel.report.formats import date, number, split_unit
 from kernsel.study import Study
 from kernsel.tables.encode import encoded_names
 
 __all__ = ["Influence", "Input", "influences", "inputs_of"]
 
-Vector = NDArray[np.float64]
-
-_SHIFTS = 24  # exchanges of each input; all of them for fewer points
-_POINTS = 1000  # that are exchanged at most
+_SHIFTS = 24  # permutations of each input; all cyclic ones, if there are fewer
+_POINTS = 1000  # that are permuted at most
 
 
 @dataclass(frozen=True)
 class Input:
-    """One column of the file that is learnt from.
+    """One column of the file that the model is a function of.
 
     Attributes
     ----------
     name : str
     kind : str
-        As :class:`kernsel.tables.Column` has it.
+        The kind of column, see :class:`kernsel.tables.Column`.
     places : list of int
-        Which columns of X it is: several, if it is a category.
+        Its columns of X; a category has several.
     levels : list of str
-        Of a category or a boolean.
+        The levels of a category or a boolean.
     """
 
     name: str
@@ -41,15 +39,15 @@ class Input:
 
     @property
     def unit(self) -> str:
-        """Of its values, if it is known."""
+        """The unit of its values, empty if it is unknown."""
         return "day" if self.kind == "date" else split_unit(self.name)[1]
 
     def shown(self, x: float) -> str:
-        """Return one of its values as it is read."""
+        """Return one of its values as text."""
         return date(x) if self.kind == "date" else number(x)
 
     def level_of(self, code: Vector) -> str:
-        """Return the level that numbers in its columns stand for."""
+        """Return the level that the numbers in its columns encode."""
         if len(code) > 1:
             return self.levels[int(np.argmax(code))]
         return self.levels[int(code[0])] if self.levels else f"{code[0]:g}"
@@ -57,20 +55,19 @@ class Input:
 
 @dataclass(frozen=True)
 class Influence:
-    """How much an input moves the prediction.
+    """The influence of an input on the prediction.
 
     Attributes
     ----------
     input : Input
     share : float
-        Of the variance of predictions; the mean of half the squared change when the input takes its value from another row,
-        over that variance. It counts all that the input takes part in: shares of inputs that act together add up to more than
-        one.
+        The total Sobol' index: half the mean squared change of the prediction when the input alone takes its value from another
+        row, divided by the variance of the predictions. It includes interactions, so that shares may add up to more than one.
     slope : float
-        Mean derivative of the prediction in the input; nan for categories, and where all rows that were learnt from have the
-        same value. Of a boolean, the mean difference that it makes.
+        The mean derivative of the prediction in the input; for a boolean, the mean difference between its values. nan for
+        categories, and for an input that is constant in the training data.
     rising : float
-        The share of points where that derivative is positive.
+        The share of points where this derivative is positive.
     """
 
     input: Input
@@ -81,20 +78,20 @@ class Influence:
 
 def inputs_of(study: Study) -> list[Input]:
     """Return the inputs in the order of the file, each with its columns of X."""
-    found: list[Input] = []
-    at = 0
+    inputs: list[Input] = []
+    place = 0
     for column in study.columns:
         names = encoded_names(column)
         if names:
-            found.append(Input(column.name, column.kind, list(range(at, at + len(names))), list(column.levels)))
-        at += len(names)
-    return found
+            inputs.append(Input(column.name, column.kind, list(range(place, place + len(names))), list(column.levels)))
+        place += len(names)
+    return inputs
 
 
 def influences(study: Study, inputs: list[Input]) -> list[Influence]:
-    """Return how much each input moves the prediction, the largest share first.
+    """Return the influence of each input, the largest share first.
 
-    Nothing is assumed of the kernel: the model is asked what it says when one input alone is exchanged between rows.
+    They are estimated from predictions at points with one input permuted, which is right for any kernel.
     """
     rng = np.random.default_rng(0)
     X = study.model.X_train_
@@ -108,10 +105,10 @@ def influences(study: Study, inputs: list[Input]) -> list[Influence]:
     for one in inputs:
         squares = []
         for shift in shifts:
-            exchanged = X.copy()
+            permuted = X.copy()
             for place in one.places:
-                exchanged[order, place] = X[np.roll(order, shift), place]
-            squares.append(np.mean((_predicted(study, exchanged) - mean) ** 2))
+                permuted[order, place] = X[np.roll(order, shift), place]
+            squares.append(np.mean((_predicted(study, permuted) - mean) ** 2))
         share = 0.5 * float(np.mean(squares)) / variance if variance > 0 else 0.0
         slopes = _slopes(study, X, one) if one.kind != "category" else np.full(1, np.nan)
         rising = float(np.mean(slopes > 0)) if np.isfinite(slopes).all() else np.nan
@@ -119,17 +116,17 @@ def influences(study: Study, inputs: list[Input]) -> list[Influence]:
     return sorted(found, key=lambda influence: -influence.share)
 
 
-def _slopes(study: Study, X: Vector, one: Input) -> Vector:
-    """Return the derivatives of the prediction in one column, by differences: kernels of any kind can be asked."""
+def _slopes(study: Study, X: Matrix, one: Input) -> Vector:
+    """Return the derivatives of the prediction in one column by central differences, which exist for any kernel."""
     place = one.places[0]
     column = study.model.X_train_[:, place]
     if not np.ptp(column):
         return np.full(1, np.nan)
     step = max(1e-5 * float(np.ptp(column)), float(np.spacing(np.abs(column).max())))
-    ahead, behind = X.copy(), X.copy()
-    ahead[:, place], behind[:, place] = (1.0, 0.0) if one.kind == "boolean" else (X[:, place] + step, X[:, place] - step)
-    return np.asarray((_predicted(study, ahead) - _predicted(study, behind)) / (ahead - behind)[:, place])
+    above, below = X.copy(), X.copy()
+    above[:, place], below[:, place] = (1.0, 0.0) if one.kind == "boolean" else (X[:, place] + step, X[:, place] - step)
+    return np.asarray((_predicted(study, above) - _predicted(study, below)) / (above - below)[:, place])
 
 
-def _predicted(study: Study, X: Vector) -> Vector:
+def _predicted(study: Study, X: Matrix) -> Vector:
     return np.asarray(study.model.predict(X))

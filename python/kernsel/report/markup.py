@@ -1,4 +1,4 @@
-"""Pieces of HTML: all that is said goes through these, and is escaped here."""
+"""Elements of HTML. Text gets into a page through these functions only, which escape it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import html
 import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from kernsel.report.formats import clean, escape, number, short
 
@@ -27,11 +26,11 @@ __all__ = [
 ]
 
 
-_LONG = 40  # letters of a cell that may be broken into lines
+_LONG = 40  # letters, from which on a cell may be broken into lines
 
 
 class Html(str):
-    """A text that is HTML already, and is not escaped again."""
+    """A text that is HTML, and is not escaped again."""
 
     __slots__ = ()
 
@@ -40,58 +39,58 @@ class Html(str):
 
 
 class Amounts(str):
-    """The head of a column of numbers, which are set to the right."""
+    """The head of a column of numbers, which are aligned on the right."""
 
     __slots__ = ()
 
 
-def markup(content: Any) -> Html:
-    """Return what is HTML as it is, anything else as escaped text."""
+def markup(content: object) -> Html:
+    """Return HTML as it is, and anything else as escaped text."""
     return content if isinstance(content, Html) else Html(escape(str(content)))
 
 
-def join(parts: Iterable[Any], between: str = "") -> Html:
-    """Return pieces one after the other, each escaped unless it is HTML."""
-    return Html(between.join(markup(part) for part in parts))
+def join(parts: Iterable[object], separator: str = "") -> Html:
+    """Return parts one after the other, each escaped unless it is HTML."""
+    return Html(separator.join(markup(part) for part in parts))
 
 
-def say(template: str, *parts: Any) -> Html:
-    """Return a sentence of ours with parts in place of its {}, which are escaped unless they are HTML."""
+def say(template: str, *parts: object) -> Html:
+    """Return a template, which is HTML, with its {} replaced by parts, which are escaped unless they are HTML."""
     return Html(template.format(*(markup(part) for part in parts)))
 
 
-def paragraph(template: str, *parts: Any, kind: str = "") -> Html:
-    """Return a paragraph, see `say`."""
+def paragraph(template: str, *parts: object, kind: str = "") -> Html:
+    """Return a paragraph; for its template see `say`."""
     attribute = f' class="{kind}"' if kind else ""
     return Html(f"<p{attribute}>{say(template, *parts)}</p>\n")
 
 
 def column(name: str, most: int = 48) -> Html:
-    """Return the name of a column, which may be of any script: its direction is its own."""
-    cut, whole = short(name, most), clean(name)
-    title = f' title="{escape(whole[:300])}"' if cut != whole else ""
-    return Html(f'<bdi class="name"{title}>{escape(cut)}</bdi>')
+    """Return the name of a column, isolated from the text around it, because its script may run from right to left."""
+    label, full = short(name, most), clean(name)
+    title = f' title="{escape(full[:300])}"' if label != full else ""
+    return Html(f'<bdi class="name"{title}>{escape(label)}</bdi>')
 
 
 def code(text: str) -> Html:
-    """Return a text as code within a line."""
+    """Return a text as inline code."""
     return Html(f"<code><bdi>{escape(text)}</bdi></code>")
 
 
-def program(text: str, what: str) -> Html:
-    """Return a program, and for those who do not see it what it is."""
+def program(text: str, label: str) -> Html:
+    """Return a program as a block of code, with a label for screen readers."""
     return Html(
-        f'<pre tabindex="0" role="region" aria-label="{escape(what)}"><code>{html.escape(text, quote=False)}</code></pre>\n'
+        f'<pre tabindex="0" role="region" aria-label="{escape(label)}"><code>{html.escape(text, quote=False)}</code></pre>\n'
     )
 
 
-def value(of: float, digits: int = 3, shown: str | None = None) -> Html:
-    """Return a number as it is read, with the exact one for programs."""
-    text = number(of, digits) if shown is None else shown
-    return Html(f'<data value="{float(of)!r}">{escape(text)}</data>')
+def value(exact: float, digits: int = 3, shown: str | None = None) -> Html:
+    """Return a rounded number, or the text `shown`, with the exact number as an attribute for programs."""
+    text = number(exact, digits) if shown is None else shown
+    return Html(f'<data value="{float(exact)!r}">{escape(text)}</data>')
 
 
-def section(name: str, heading: str, content: Any) -> Html:
+def section(name: str, heading: str, content: str) -> Html:
     """Return a section with its heading."""
     return Html(
         f'<section id="{name}" aria-labelledby="{name}-heading">\n<h2 id="{name}-heading">{markup(heading)}</h2>\n'
@@ -101,62 +100,68 @@ def section(name: str, heading: str, content: Any) -> Html:
 
 @dataclass(frozen=True)
 class Wide:
-    """A cell across several columns."""
+    """A cell that spans several columns."""
 
-    content: Any
+    content: str
     span: int
+
+
+# What a cell of a table is made from: text, HTML, or HTML across several columns.
+Cell = str | Wide
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table that scrolls within itself where it is too wide.
+    """A table, which has its own scroll bar if it is too wide.
 
     Attributes
     ----------
     caption : str or Html
     heads : sequence of str, Html or Amounts
-        Of the columns.
+        The heads of the columns.
     rows : sequence of sequences
-        The first cell of each is its head; a cell is text, HTML or :class:`Wide`.
+        The cells of each row, of which the first is the head; a cell is text, HTML or :class:`Wide`.
     chosen : collection of int
-        Which rows are marked.
+        The rows that are marked.
     """
 
-    caption: Any
-    heads: Sequence[Any]
-    rows: Sequence[Sequence[Any]]
+    caption: str
+    heads: Sequence[str]
+    rows: Sequence[Sequence[Cell]]
     chosen: Collection[int] = ()
 
     def html(self) -> Html:
-        """Return it as HTML."""
+        """Return the table as HTML."""
         amounts = [isinstance(head, Amounts) for head in self.heads]
         heads = "".join(f'<th scope="col"{_kind(a)}>{markup(h)}</th>' for h, a in zip(self.heads, amounts, strict=True))
         body = "".join(self._row(row, amounts, i in self.chosen) for i, row in enumerate(self.rows))
         caption = markup(self.caption)
-        label = escape(_seen(caption))
+        label = escape(_text_of(caption))
         return Html(
             f'<div class="scroll" role="region" tabindex="0" aria-label="{label}">\n<table>\n'
             f"<caption><span>{caption}</span></caption>\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{body}</tbody>\n</table>\n</div>\n"
         )
 
-    def _row(self, row: Sequence[Any], amounts: Sequence[bool], chosen: bool) -> str:
+    def _row(self, row: Sequence[Cell], amounts: Sequence[bool], chosen: bool) -> str:
         cells = [f'<th scope="row"{_kind(amounts[0])}>{markup(row[0])}</th>']
-        at = 1
+        column = 1
         for cell in row[1:]:
             if isinstance(cell, Wide):
                 cells.append(f'<td class="long" colspan="{cell.span}">{markup(cell.content)}</td>')
-                at += cell.span
+                column += cell.span
             else:
                 content = markup(cell)
-                cells.append(f"<td{_kind(amounts[at], long=len(_seen(content)) > _LONG)}>{content}</td>")
-                at += 1
+                cells.append(f"<td{_kind(amounts[column], long=len(_text_of(content)) > _LONG)}>{content}</td>")
+                column += 1
         mark = ' class="chosen"' if chosen else ""
         return f"<tr{mark}>{''.join(cells)}</tr>\n"
 
 
 def _kind(amount: bool, long: bool = False) -> str:
+    """Return the class of a cell as an attribute."""
     return ' class="amount"' if amount else ' class="long"' if long else ""
 
 
-def _seen(content: str) -> str:
+def _text_of(content: str) -> str:
+    """Return the text of HTML, without its tags."""
     return html.unescape(re.sub("<[^>]*>", "", content))

@@ -1,4 +1,4 @@
-"""The page: its parts in the order in which they serve a reader."""
+"""The page of a report, made of its sections."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ def page(study: Study, file: str, command: str) -> str:
     require_matplotlib()
     findings = findings_of(study)
     inputs = inputs_of(study)
-    moved = influences(study, inputs)
+    by_influence = influences(study, inputs)
     title = about_result.title(study, inputs)
     parts = [about_result.data(study), about_choice.kernels(study), about_model.model(study)]
-    if findings.verdict != "constant":  # otherwise there is nothing to see
+    if findings.verdict != "constant":  # a constant target has no errors to show
         parts += [
-            about_model.fit(study, inputs, moved),
-            about_model.influence(study, moved),
+            about_model.fit(study, inputs, by_influence),
+            about_model.influence(study, by_influence),
             about_errors.errors(study, findings),
             about_errors.intervals(study, findings),
             about_choice.rules(study, choices_of(study)),
@@ -40,7 +40,7 @@ def page(study: Study, file: str, command: str) -> str:
         about_use.made_by(command),
     ]
     head = about_result.headline(study, findings, inputs)
-    plain = unescape(re.sub("<[^>]*>", "", title))
+    text = unescape(re.sub("<[^>]*>", "", title))
     style = files("kernsel.report").joinpath("style.css").read_text(encoding="utf-8")
     return f"""<!DOCTYPE html>
 <html lang="en">
@@ -49,7 +49,7 @@ def page(study: Study, file: str, command: str) -> str:
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="generator" content="kernsel">
-<title>{escape(plain)}: kernsel</title>
+<title>{escape(text)}: kernsel</title>
 <style>
 {style}</style>
 </head>
@@ -68,6 +68,6 @@ def page(study: Study, file: str, command: str) -> str:
 
 def _contents(parts: list[Html]) -> Html:
     """Return links to all sections."""
-    found = [re.match(r'<section id="([^"]*)"[^>]*>\n<h2[^>]*>(.*?)</h2>', part) for part in parts]
-    links = "".join(f'<li><a href="#{m[1]}">{m[2]}</a></li>\n' for m in found if m)
+    matches = [re.match(r'<section id="([^"]*)"[^>]*>\n<h2[^>]*>(.*?)</h2>', part) for part in parts]
+    links = "".join(f'<li><a href="#{m[1]}">{m[2]}</a></li>\n' for m in matches if m)
     return Html(f'<nav aria-label="Sections">\n<ul>\n{links}</ul>\n</nav>\n')

@@ -1,4 +1,4 @@
-"""The numbers of the chosen kernel, one by one, each with its column and its unit."""
+"""The hyperparameters of the chosen kernel, each with its column and its unit."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from kernsel.study import Study
 
 __all__ = ["Number", "numbers_of"]
 
-_SAID = {
+_LABELS = {
     "constant_value": "variance",
     "length_scale": "length scale",
     "periodicity": "period",
@@ -23,29 +23,30 @@ _SAID = {
     "alpha": "mixture of scales, alpha",
     "period": "period",
 }
-_OF_X = ("length_scale", "periodicity", "period")
-_OF_Y2 = ("constant_value", "noise_level")
+_OF_X = ("length_scale", "periodicity", "period")  # have the unit of a column
+_OF_Y2 = ("constant_value", "noise_level")  # have the squared unit of the target
 
 
 @dataclass(frozen=True)
 class Number:
-    """One number of the kernel.
+    """One number of a hyperparameter.
 
     Attributes
     ----------
     part : str
-        The kernel that it belongs to.
+        The kernel that has it.
     what : str
+        Its name in words.
     column : str
-        That it is of; empty if it is of all, or of none.
+        The column that it is for; empty if it is for all, or for none.
     value, range : float
-        `range` is that of the column, nan if there is none.
+        `range` is the range of the column, nan if there is none.
     unit : str
     fixed : bool
     bound : {"", "lower", "upper"}
-        Where it ended.
+        The bound of the search at which it ended.
     flat : bool
-        Do the data say nothing about it?
+        Whether the criterion does not depend on it.
     """
 
     part: str
@@ -60,7 +61,7 @@ class Number:
 
 
 def numbers_of(study: Study) -> list[Number]:
-    """Return the numbers of the chosen kernel in the order of its expression."""
+    """Return the hyperparameters of the chosen kernel in the order of its expression."""
     selection = study.model.selection_
     ranges = np.ptp(study.model.X_train_, axis=0)
     unit = split_unit(study.target.name)[1]
@@ -83,7 +84,7 @@ def numbers_of(study: Study) -> list[Number]:
             found.append(
                 Number(
                     type(part).__name__,
-                    _SAID.get(own, own.replace("_", " ")),
+                    _LABELS.get(own, own.replace("_", " ")),
                     column,
                     float(number),
                     float(ranges[columns[i]]) if by_column else np.nan,
@@ -97,7 +98,7 @@ def numbers_of(study: Study) -> list[Number]:
 
 
 def _owner(kernel: Kernel, path: list[str], names: list[str]) -> tuple[Kernel, list[int]]:
-    """Return the part of a kernel that attributes lead to, and the columns of X that it sees: none, if others are between."""
+    """Return the part of a kernel at a path of attributes, and its columns of X; none, if it is a function of features."""
     columns = list(range(len(names)))
     for attribute in path:
         if isinstance(kernel, Columns):

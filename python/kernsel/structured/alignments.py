@@ -4,23 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from numbers import Real
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from kernsel import _core
+from kernsel.annotations import Matrix
 from kernsel.structured.sequences import Alphabet, Tables, as_flag, as_sequences, encode, numbers_of, split
 
 __all__ = ["Scores", "local_alignment_gram", "pairs_are_a_kernel"]
 
-Matrix = NDArray[np.float64]
 Scores = Mapping[tuple[Hashable, Hashable], float] | ArrayLike
 
 
 def local_alignment_gram(
-    X: Any,
-    Z: Any | None = None,
+    X: object,
+    Z: object = None,
     *,
     beta: float = 0.5,
     gap_open: float = 1.0,
@@ -47,7 +46,7 @@ def local_alignment_gram(
     X : list of str or of sequences
         Letters are characters, or tokens of any hashable kind.
     Z : list of str or of sequences, optional
-        What X is compared with; without it, X.
+        The strings that X is compared with; X by default.
     beta : float
         Positive. For large beta, only the best alignment counts.
     gap_open, gap_extend : float
@@ -57,14 +56,14 @@ def local_alignment_gram(
     scores : dict or array-like of shape (letters, letters), optional
         Scores of pairs of letters, symmetric: of all pairs in the alphabet, in either order or both; or a matrix in its order.
     alphabet : str or sequence, optional
-        All letters that there are; has to be given with `scores`. Others are unknown, and in no pair.
+        All letters; needed with `scores`. Other letters are not paired.
     normalize : bool
-        Divide by sqrt(k(s, s) k(t, t)), which is done with logarithms: k itself may be beyond all numbers for strings that are
-        long and alike, which is an error without normalization.
+        Whether to divide by sqrt(k(s, s) k(t, t)), with logarithms of all three. Without it, strings that are so long and alike
+        that k overflows are an error.
     log : bool
-        Return log(k) / beta instead: the score of the best alignment, if beta is large.
+        Whether to return log(k) / beta instead: the score of the best alignment, if beta is large.
     derivative : bool
-        Return the derivatives in log beta, log gap_open and log gap_extend, too.
+        Whether to return the derivatives in log beta, log gap_open and log gap_extend, too.
 
     Returns
     -------
@@ -74,8 +73,8 @@ def local_alignment_gram(
 
     Notes
     -----
-    Takes O(|s| |t|) for each pair of strings; derivatives some four times as long. Sums that overflow are made again of numbers
-    with exponents of their own: some ten times slower, and as exact.
+    Takes O(|s| |t|) for each pair of strings, with derivatives some four times as long. Sums that overflow are computed again
+    with an exponent stored beside each number: some ten times slower, and as exact.
 
     Examples
     --------
@@ -85,7 +84,8 @@ def local_alignment_gram(
            [1.368, 3.718]])
     """
     options = {"beta": beta, "gap_open": gap_open, "gap_extend": gap_extend, "match": match, "mismatch": mismatch}
-    X, Z = as_sequences(X), None if Z is None else as_sequences(Z, "Z")
+    X = as_sequences(X)
+    Z = None if Z is None else as_sequences(Z, "Z")
     tables = _log_alignments(X, Z, False, options, scores, alphabet, derivative)
     if as_flag("normalize", normalize):
         if Z is None:
@@ -99,7 +99,7 @@ def local_alignment_gram(
 def pairs_are_a_kernel(
     beta: float, match: float, mismatch: float, scores: Scores | None = None, alphabet: Alphabet | None = None
 ) -> bool:
-    """Tell whether exp(beta score) is positive semidefinite, as a matrix of all letters: then the kernel is.
+    """Tell whether the matrix exp(beta score) of all letters is positive semidefinite, which suffices for the kernel.
 
     Parameters
     ----------
@@ -118,24 +118,25 @@ def pairs_are_a_kernel(
 
 
 def _log_alignments(
-    X: Any,
-    Z: Any,
+    X: object,
+    Z: object,
     diagonal: bool,
     options: dict[str, float],
     scores: Scores | None,
     alphabet: Alphabet | None,
     derivative: bool,
 ) -> Matrix:
-    """Compute log k, and its derivatives if they are wanted: an array of shape (1, n, m) or (4, n, m)."""
+    """Return log k, shape (1, n, m), or log k and its derivatives, shape (4, n, m)."""
     _check(**options)
     numbers = None if alphabet is None else numbers_of(alphabet)
     x, z = encode(X, Z, numbers)
     table = None if scores is None else _table(scores, numbers)
-    given = {name: float(value) for name, value in options.items()}
-    return _core.log_alignments(x, z, diagonal, scores=table, derivative=as_flag("derivative", derivative), **given)
+    floats = {name: float(value) for name, value in options.items()}
+    return _core.log_alignments(x, z, diagonal, scores=table, derivative=as_flag("derivative", derivative), **floats)
 
 
 def _of_logarithms(tables: Matrix, beta: float, log: bool) -> Tables:
+    """Return k, or log(k) / beta if `log`, from log k; with the derivatives, if there are any."""
     if as_flag("log", log):
         tables = tables / beta
         tables[1:2] -= tables[:1]
@@ -159,7 +160,8 @@ def _check(beta: float, gap_open: float, gap_extend: float, match: float, mismat
             raise ValueError(f"{name}: expected a finite number, got {value!r}")
 
 
-def _table(scores: Any, numbers: dict[Hashable, int] | None) -> Matrix:
+def _table(scores: Scores, numbers: dict[Hashable, int] | None) -> Matrix:
+    """Return the scores of all pairs of letters as a matrix; raise if one is missing."""
     if numbers is None:
         raise ValueError("alphabet: expected the letters that the scores are for, got None")
     if isinstance(scores, Mapping):

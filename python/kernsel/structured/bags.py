@@ -1,25 +1,23 @@
-"""Bags of items, compared by what they have in common."""
+"""Bags of items, compared by the items that they share."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
 from numbers import Real
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from kernsel.annotations import Matrix, Vector
 from kernsel.structured.numbering import Number, Numbering
 
 __all__ = ["Bag", "as_bags", "bag_diagonal", "bag_gram"]
 
 Kind = Literal["product", "jaccard", "tanimoto", "min-max"]
-Vector = NDArray[np.float64]
-
-_BLOCK = 1_000_000  # numbers of a block of what is made on the way
-_ITEMS = Numbering()
+_BLOCK = 1_000_000  # the most numbers in a block of an intermediate result
+_ITEMS = Numbering()  # of the items of all bags
 
 
 class Bag:
@@ -28,9 +26,9 @@ class Bag:
     Attributes
     ----------
     numbers : ndarray of int of shape (n_items,)
-        Of the different items, ascending.
+        The numbers of the distinct items, ascending.
     counts : ndarray of shape (n_items,)
-        How often each is there: positive, not necessarily a whole number.
+        How often the bag has each item: positive, not necessarily a whole number.
     """
 
     __slots__ = ("counts", "held", "numbers")
@@ -48,11 +46,11 @@ class Bag:
     def __repr__(self) -> str:
         return f"Bag({self._items()!r})"
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return _checked, (self._items(), "bag")
 
 
-def as_bags(X: Iterable[Any], name: str = "X") -> list[Bag]:
+def as_bags(X: Iterable[object], name: str = "X") -> list[Bag]:
     """Return a list of checked bags, ready to be compared many times.
 
     Parameters
@@ -60,7 +58,7 @@ def as_bags(X: Iterable[Any], name: str = "X") -> list[Bag]:
     X : iterable of bags
         A bag is an iterable of hashable items, of which some may be equal, or a mapping from items to counts: finite numbers,
         not negative, not necessarily whole. Items are the same if they are equal in Python, as 1 and 1.0 are. A bag may be
-        empty. A str is no bag, for it is easily meant to be one item; ``list(text)`` is one of its characters.
+        empty. A str is refused, because it may be meant as one item; ``list(text)`` is a bag of its characters.
     name : str
         What errors call X.
 
@@ -82,7 +80,7 @@ def as_bags(X: Iterable[Any], name: str = "X") -> list[Bag]:
     return [bag if type(bag) is Bag else _checked(bag, f"{name}[{i}]") for i, bag in enumerate(X)]
 
 
-def _checked(bag: Any, where: str) -> Bag:
+def _checked(bag: object, where: str) -> Bag:
     if isinstance(bag, str | bytes) or not isinstance(bag, Iterable):
         hint = "; list(...) makes a bag of its characters" if isinstance(bag, str | bytes) else ""
         raise TypeError(f"{where}: expected an iterable of items, or a mapping from items to counts, got {bag!r}{hint}")
@@ -103,7 +101,7 @@ def _checked(bag: Any, where: str) -> Bag:
     return Bag(_ITEMS.of(counted), counted.values())
 
 
-def bag_gram(X: Iterable[Any], Z: Iterable[Any] | None = None, *, kind: Kind = "min-max") -> Vector:
+def bag_gram(X: Iterable[object], Z: Iterable[object] | None = None, *, kind: Kind = "min-max") -> Matrix:
     """Compare bags of items: K_ij = k(x_i, x_j), or k(x_i, z_j).
 
     With a_t and b_t the counts of item t in two bags: ::
@@ -146,11 +144,11 @@ def bag_gram(X: Iterable[Any], Z: Iterable[Any] | None = None, *, kind: Kind = "
     overlaps = _shared(A, B) if kind == "min-max" else _products(A, B)
     if kind == "product":
         return overlaps
-    together = np.add.outer(_sizes(A, kind), _sizes(B, kind)) - overlaps
-    return np.divide(overlaps, together, out=np.ones_like(overlaps), where=together > 0)
+    unions = np.add.outer(_sizes(A, kind), _sizes(B, kind)) - overlaps
+    return np.divide(overlaps, unions, out=np.ones_like(overlaps), where=unions > 0)
 
 
-def bag_diagonal(X: Iterable[Any], kind: Kind = "min-max") -> Vector:
+def bag_diagonal(X: Iterable[object], kind: Kind = "min-max") -> Vector:
     """Return the diagonal of :func:`bag_gram`.
 
     Parameters
@@ -174,14 +172,14 @@ def bag_diagonal(X: Iterable[Any], kind: Kind = "min-max") -> Vector:
     return _sizes(_matrix(bags, kind), kind) if kind == "product" else np.ones(len(bags))
 
 
-def check_kind(kind: Any) -> None:
-    """Raise if there is no such comparison of counts."""
+def check_kind(kind: object) -> None:
+    """Raise if `kind` is not the name of a comparison of counts."""
     if kind not in get_args(Kind):
         raise ValueError(f"kind: expected one of {', '.join(map(repr, get_args(Kind)))}, got {kind!r}")
 
 
 def _matrix(bags: list[Bag], kind: Kind) -> sparse.csr_array:
-    """Return the counts of the items of each bag, columns in the same order for any list of bags."""
+    """Return the counts of items, a row for each bag and a column for each item, columns ascending in the items' numbers."""
     ends = np.cumsum([0, *[len(bag.numbers) for bag in bags]])
     numbers = np.concatenate([bag.numbers for bag in bags]) if bags else np.zeros(0, dtype=np.int64)
     items, columns = np.unique(numbers, return_inverse=True)
@@ -189,7 +187,7 @@ def _matrix(bags: list[Bag], kind: Kind) -> sparse.csr_array:
     return sparse.csr_array((counts, columns, ends), shape=(len(bags), len(items)))
 
 
-def _products(A: sparse.csr_array, B: sparse.csr_array) -> Vector:
+def _products(A: sparse.csr_array, B: sparse.csr_array) -> Matrix:
     """Return sum_t a_t b_t; symmetric to the last bit if A is B, since all sums are in the order of the columns."""
     items = B.T.tocsr()  # (p, m): the bags of each item
     K = np.empty((A.shape[0], B.shape[0]))
@@ -199,11 +197,11 @@ def _products(A: sparse.csr_array, B: sparse.csr_array) -> Vector:
     return K
 
 
-def _shared(A: sparse.csr_array, B: sparse.csr_array) -> Vector:
-    """Return sum_t min(a_t, b_t), gathered from the counts of each bag and the bags of each item."""
+def _shared(A: sparse.csr_array, B: sparse.csr_array) -> Matrix:
+    """Return sum_t min(a_t, b_t), by a loop over pairs of an entry of A and a bag of B that has its item."""
     items = B.T.tocsr()
     n, m = A.shape[0], items.shape[1]
-    bags = np.diff(items.indptr).astype(np.int64)[A.indices]  # that have the item of each entry of A
+    bags = np.diff(items.indptr).astype(np.int64)[A.indices]  # for each entry of A, the number of bags of B with its item
     pairs = np.concatenate([[0], np.cumsum(bags)])[A.indptr]
     K = np.empty((n, m))
     begin = 0
@@ -223,7 +221,7 @@ def _shared(A: sparse.csr_array, B: sparse.csr_array) -> Vector:
 
 
 def _sizes(A: sparse.csr_array, kind: Kind) -> Vector:
-    """Return what each row has in common with itself: sum_t a_t^2, or sum_t a_t for "min-max"."""
+    """Return for each row sum_t a_t^2, or sum_t a_t for "min-max"."""
     rows = np.repeat(np.arange(A.shape[0]), np.diff(A.indptr))
     sizes = np.bincount(rows, weights=A.data if kind == "min-max" else A.data**2, minlength=A.shape[0])
     return np.asarray(sizes, dtype=np.float64)

@@ -1,14 +1,14 @@
-"""Distributions in the middle of others: barycenters of optimal transport, and samples of all points."""
+"""References for transport embeddings: barycenters of distributions, and samples of their points."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from numbers import Integral, Real
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kernsel.annotations import Matrix
 from kernsel.structured.clouds import Cloud, Gaussian, as_clouds
 from kernsel.structured.couplings import CloudMaps, Solver, checked_solver, weights_of
 from kernsel.structured.gaussians import gaussian_barycenter
@@ -16,34 +16,33 @@ from kernsel.structured.line import quantile_edges, quantile_means
 
 __all__ = ["Size", "barycenter", "check_limits", "free_barycenter", "sample"]
 
-Vector = NDArray[np.float64]
-Size = int | Literal["auto"]
+Size = int | Literal["auto"]  # the number of points of a reference
 
 _EPS = float(np.finfo(np.float64).eps)
-_MOST_ON_A_LINE = 4096  # points of a barycenter on a line, which is exact up to so many
+_MOST_ON_A_LINE = 4096  # points of a barycenter on a line; it is exact up to so many
 
 
 def barycenter(
-    X: Any, size: Size = "auto", *, max_iter: int = 50, tol: float = 1e-3, solver: Solver = "auto"
+    X: object, size: Size = "auto", *, max_iter: int = 50, tol: float = 1e-3, solver: Solver = "auto"
 ) -> Cloud | Gaussian:
-    """Return a distribution in the middle: of the least mean squared 2-Wasserstein distance to others.
+    """Return the barycenter of distributions: the one with the least mean squared 2-Wasserstein distance to them.
 
-    Clouds on a line: the one whose quantile function is the mean of theirs, exact up to 4096 points. In more dimensions: points
-    that are free to move, of equal weights, each again and again moved to the mean of where transport brings it; a local
-    minimum. Gaussians: the Gaussian, to rounding.
+    For clouds on a line, its quantile function is the mean of theirs; it is exact up to 4096 points. In more dimensions it is a
+    cloud of equal weights whose points move, in each iteration, to the mean of their images under the transport maps to the
+    clouds, which ends in a local minimum. For Gaussians it is the exact one, which is a Gaussian.
 
     Parameters
     ----------
     X : sequence of clouds or of Gaussians
     size : int or "auto"
-        How many points it has. "auto" is as many as at least half of the clouds have, of equal weights, and the median if there
-        is no such number; on a line, as many as make it exact.
+        The number of its points. "auto" is the number that at least half of the clouds have, with equal weights, or the median
+        if there is none; on a line, the number that makes it exact.
     max_iter : int
-        How often points move at most.
+        The greatest number of iterations.
     tol : float
-        They stop when they move by less, relative to their standard deviation, in the mean square.
+        The iterations stop when points move by less, relative to their standard deviation, in the root mean square.
     solver : {"auto", "pot", "highs"}
-        For weights that are not equal, or other numbers of points: see :class:`TransportEmbedding`.
+        For transport plans that are not assignments: see :class:`TransportEmbedding`.
 
     Returns
     -------
@@ -56,18 +55,18 @@ def barycenter(
     array([[1., 2.],
            [2., 2.]])
     """
-    found = as_clouds(X)
+    distributions = as_clouds(X)
     check_limits(size, max_iter, tol)
     solver = checked_solver(solver)
-    if isinstance(found[0], Gaussian):
-        return gaussian_barycenter(found)
-    return free_barycenter(found, size, max_iter, tol, solver)[0]
+    if isinstance(distributions[0], Gaussian):
+        return gaussian_barycenter(distributions)
+    return free_barycenter(distributions, size, max_iter, tol, solver)[0]
 
 
 def free_barycenter(
     clouds: Sequence[Cloud], size: Size, max_iter: int, tol: float, solver: Solver
-) -> tuple[Cloud, Vector | None, int]:
-    """Return the barycenter of clouds, where its points go for each (None on a line), and how often they moved.
+) -> tuple[Cloud, Matrix | None, int]:
+    """Return the barycenter of clouds, the images of its points for each cloud (None on a line), and the number of iterations.
 
     Parameters
     ----------
@@ -102,7 +101,7 @@ def free_barycenter(
 
 
 def sample(clouds: Sequence[Cloud], size: Size, rng: np.random.RandomState) -> Cloud:
-    """Return different points drawn from all clouds, each cloud with the same chance.
+    """Return distinct points drawn from all clouds, from each cloud with the same probability.
 
     Parameters
     ----------
@@ -116,15 +115,15 @@ def sample(clouds: Sequence[Cloud], size: Size, rng: np.random.RandomState) -> C
     Cloud(2 points of dimension 1, equal weights)
     """
     points = np.concatenate([cloud.points for cloud in clouds])
-    chances = np.concatenate([cloud.weights for cloud in clouds])
+    probabilities = np.concatenate([cloud.weights for cloud in clouds])
     count = _size(clouds) if size == "auto" else size
     if count > len(points):
         raise ValueError(f"size: expected at most the {len(points)} points of all clouds for a sample, got {size}")
-    return Cloud(points[rng.choice(len(points), count, replace=False, p=chances / chances.sum())])
+    return Cloud(points[rng.choice(len(points), count, replace=False, p=probabilities / probabilities.sum())])
 
 
-def check_limits(size: Any, max_iter: Any, tol: Any) -> None:
-    """Raise if the settings of a barycenter are not allowed.
+def check_limits(size: object, max_iter: object, tol: object) -> None:
+    """Raise if these arguments of :func:`barycenter` are not allowed.
 
     Parameters
     ----------
@@ -142,38 +141,40 @@ def check_limits(size: Any, max_iter: Any, tol: Any) -> None:
         raise ValueError(f"tol: expected a number from 0 on, got {tol!r}")
 
 
-def _check_count(name: str, value: Any, least: int, also: str) -> None:
+def _check_count(name: str, value: object, least: int, alternative: str) -> None:
     if not isinstance(value, Integral) or isinstance(value, bool) or int(value) < least:
-        raise ValueError(f"{name}: expected a whole number from {least} on{also}, got {value!r}")
+        raise ValueError(f"{name}: expected a whole number from {least} on{alternative}, got {value!r}")
 
 
 def _size(clouds: Sequence[Cloud]) -> int:
+    """Return the number of points that "auto" stands for."""
     sizes, counts = np.unique([len(cloud) for cloud in clouds if cloud.equal], return_counts=True)
     if 2 * counts.max(initial=0) >= len(clouds):
         return int(sizes[np.argmax(counts)])
     return int(np.median([len(cloud) for cloud in clouds]))
 
 
-def _start(clouds: Sequence[Cloud], size: int) -> Vector:
-    """Return the points of the cloud nearest to the others in mean and covariance, moved to their mean.
+def _start(clouds: Sequence[Cloud], size: int) -> Matrix:
+    """Return the points from which the iterations start, shifted such that their mean is the mean of the clouds.
 
-    If these are not that many, or not of equal weights: points of all clouds, at equal steps of weight along the longest axis.
+    They are those of the cloud whose mean and covariance are nearest to the averages over all clouds, if it has `size` points
+    of equal weights; otherwise points of all clouds, at equal steps of weight along the first principal axis.
     """
     means = np.array([cloud.mean for cloud in clouds])
     covariances = np.array([cloud.covariance for cloud in clouds])
     S = covariances.mean(axis=0)
-    off = np.sum((means - means.mean(axis=0)) ** 2, axis=1)
-    spread = max(float(np.trace(S)), _EPS * float(off.mean())) or 1.0  # clouds may be single points
-    off = off / spread + np.sum(((covariances - S) / spread) ** 2, axis=(1, 2))
-    nearest = clouds[int(np.argmin(off))]
+    deviations = np.sum((means - means.mean(axis=0)) ** 2, axis=1)
+    spread = max(float(np.trace(S)), _EPS * float(deviations.mean())) or 1.0  # S is zero for clouds of one point each
+    deviations = deviations / spread + np.sum(((covariances - S) / spread) ** 2, axis=(1, 2))
+    nearest = clouds[int(np.argmin(deviations))]
     if nearest.equal and len(nearest) == size:
         return np.asarray(nearest.points - nearest.mean + means.mean(axis=0))
     centred = np.concatenate([cloud.points - cloud.mean for cloud in clouds])
     weights = np.concatenate([cloud.weights for cloud in clouds]) / len(clouds)
-    along = centred @ np.linalg.eigh(S)[1][:, -1]
-    if weights @ along**3 < 0:  # an axis has no direction of its own
-        along = -along
-    order = np.argsort(along, kind="stable")
+    coordinates = centred @ np.linalg.eigh(S)[1][:, -1]
+    if weights @ coordinates**3 < 0:  # an eigenvector's sign is arbitrary: a positive skewness fixes it
+        coordinates = -coordinates
+    order = np.argsort(coordinates, kind="stable")
     places = np.searchsorted(np.cumsum(weights[order]), (np.arange(size) + 0.5) / size)
     points = centred[order[np.minimum(places, len(order) - 1)]]
     return np.asarray(points - points.mean(axis=0) + means.mean(axis=0))

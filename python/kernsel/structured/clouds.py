@@ -7,34 +7,35 @@ from functools import cached_property
 from typing import Any, TypeVar, overload
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-__all__ = ["Cloud", "Gaussian", "as_clouds", "as_distribution"]
+from kernsel.annotations import Matrix, Vector
 
-Vector = NDArray[np.float64]
+__all__ = ["Cloud", "Distribution", "Gaussian", "as_clouds", "as_distribution"]
+
 D = TypeVar("D", "Cloud", "Gaussian")
 
-_OF_SUM = 1e-6  # that a sum of weights may be off one: they may be in single precision
+_SUM_TOLERANCE = 1e-6  # of the sum of weights, which may be in single precision
 _EPS = float(np.finfo(np.float64).eps)
 
 
 class Cloud:
     """A distribution on finitely many points, sum_i w_i delta(x_i).
 
-    Points of weight zero are left out. Weights that differ by rounding only are taken to be equal.
+    Points of weight zero are dropped. Weights that differ by rounding only are taken to be equal.
 
     Parameters
     ----------
     points : array-like of shape (n, d)
     weights : array-like of shape (n,), optional
-        Not negative, of sum one (to 1e-6, for weights in single precision). Equal by default.
+        Not negative, with a sum of one (to 1e-6, for weights in single precision). Equal by default.
 
     Attributes
     ----------
     points : ndarray of shape (n, d)
     weights : ndarray of shape (n,)
     equal : bool
-        Are all weights 1 / n?
+        Whether all weights are 1 / n.
     dimension : int
         The number d of columns.
     mean : ndarray of shape (d,)
@@ -51,7 +52,7 @@ class Cloud:
     array([1., 3.])
     """
 
-    points: Vector
+    points: Matrix
     weights: Vector
     equal: bool
     dimension: int
@@ -60,13 +61,13 @@ class Cloud:
         self._set(points, weights, "points", "weights")
 
     @classmethod
-    def _named(cls, points: Any, weights: Any, name: str) -> Cloud:
-        """Return a cloud; errors call it by the name it has for the caller."""
+    def named(cls, points: ArrayLike, weights: ArrayLike | None, name: str) -> Cloud:
+        """Return a cloud; errors call its points `name`."""
         cloud = object.__new__(cls)
         cloud._set(points, weights, name, f"weights of {name}")
         return cloud
 
-    def _set(self, points: Any, weights: Any, name: str, name_of_weights: str) -> None:
+    def _set(self, points: ArrayLike, weights: ArrayLike | None, name: str, name_of_weights: str) -> None:
         X = _numbers(points, name, "points of shape (n, d)")
         if X.ndim != 2:
             line = "; for points on a line, points.reshape(-1, 1)" if X.ndim == 1 else ""
@@ -90,11 +91,11 @@ class Cloud:
     @cached_property
     def mean(self) -> Vector:
         """The mean, shape (d,)."""
-        origin = self.points[0]  # whose distance from the mean is that of the points, however far from zero they are
+        origin = self.points[0]  # sums of differences from a point round less than sums of points that are far from zero
         return np.asarray(origin + self.weights @ (self.points - origin))
 
     @cached_property
-    def covariance(self) -> Vector:
+    def covariance(self) -> Matrix:
         """The covariance matrix, shape (d, d)."""
         centred = self.points - self.mean
         return np.asarray((centred * self.weights[:, None]).T @ centred)
@@ -130,7 +131,7 @@ class Gaussian:
     """
 
     mean: Vector
-    covariance: Vector
+    covariance: Matrix
     dimension: int
 
     def __init__(self, mean: ArrayLike, covariance: ArrayLike) -> None:
@@ -155,14 +156,18 @@ class Gaussian:
         return f"Gaussian(mean={self.mean.tolist()}, covariance={self.covariance.tolist()})"
 
 
-def as_distribution(value: Any, name: str) -> Cloud | Gaussian:
+# What stands for a distribution: points with equal weights, or a tuple (points, weights), stand for a cloud.
+Distribution = Cloud | Gaussian | ArrayLike | tuple[ArrayLike, ArrayLike]
+
+
+def as_distribution(value: Distribution, name: str) -> Cloud | Gaussian:
     """Return the distribution that a value stands for.
 
     Parameters
     ----------
     value : Cloud, Gaussian, array-like of shape (n, d), or tuple (points, weights)
     name : str
-        What errors call it.
+        What errors call the value.
 
     Examples
     --------
@@ -174,18 +179,18 @@ def as_distribution(value: Any, name: str) -> Cloud | Gaussian:
     if isinstance(value, tuple):
         if len(value) != 2:
             raise ValueError(f"{name}: expected points, or a tuple (points, weights), got a tuple of length {len(value)}")
-        return Cloud._named(value[0], value[1], name)
-    return Cloud._named(value, None, name)
+        return Cloud.named(value[0], value[1], name)
+    return Cloud.named(value, None, name)
 
 
 @overload
-def as_clouds(X: Any, name: str = "X", dimension: int | None = None, kind: None = None) -> list[Cloud] | list[Gaussian]: ...
+def as_clouds(X: object, name: str = "X", dimension: int | None = None, kind: None = None) -> list[Cloud] | list[Gaussian]: ...
 @overload
-def as_clouds(X: Any, name: str = "X", dimension: int | None = None, *, kind: type[D]) -> list[D]: ...
-def as_clouds(X: Any, name: str = "X", dimension: int | None = None, kind: Any = None) -> Any:
-    """Return a list of distributions of one kind and one dimension; raise with what is wrong.
+def as_clouds(X: object, name: str = "X", dimension: int | None = None, *, kind: type[D]) -> list[D]: ...
+def as_clouds(X: object, name: str = "X", dimension: int | None = None, kind: Any = None) -> Any:
+    """Return a list of distributions of one kind and one dimension; raise if X does not stand for one.
 
-    What it returns is checked again in no time.
+    A list that it has returned is checked again in O(N).
 
     Parameters
     ----------
@@ -193,16 +198,16 @@ def as_clouds(X: Any, name: str = "X", dimension: int | None = None, kind: Any =
         Each item is a :class:`Cloud`, a :class:`Gaussian`, points of shape (n, d) with equal weights, or a tuple (points,
         weights). An array of shape (N, n, d) is N clouds.
     name : str
-        What errors call it.
+        What errors call X.
     dimension : int, optional
-        The number of columns that is expected; by default that of the first.
+        The expected number of columns; by default that of the first distribution.
     kind : {Cloud, Gaussian}, optional
-        What is expected; by default what the first is.
+        The expected kind of distribution; by default that of the first.
 
     Returns
     -------
     clouds : list of Cloud, or of Gaussian
-        Those of X that are one already are the same objects.
+        Items of X that are of this kind already are not copied.
 
     Examples
     --------
@@ -216,20 +221,20 @@ def as_clouds(X: Any, name: str = "X", dimension: int | None = None, kind: Any =
         raise ValueError(f"{name}: expected a list of clouds, or an array of shape (N, n, d), got shape {X.shape}{hint}")
     if not len(X):
         raise ValueError(f"{name}: expected one cloud at least, got none")
-    found = [one if isinstance(one, Cloud | Gaussian) else as_distribution(one, f"{name}[{i}]") for i, one in enumerate(X)]
-    expected = type(found[0]) if kind is None else kind
-    columns = found[0].dimension if dimension is None else dimension
-    for i, one in enumerate(found):
+    clouds = [one if isinstance(one, Cloud | Gaussian) else as_distribution(one, f"{name}[{i}]") for i, one in enumerate(X)]
+    expected = type(clouds[0]) if kind is None else kind
+    columns = clouds[0].dimension if dimension is None else dimension
+    for i, one in enumerate(clouds):
         if type(one) is not expected:
             first = f", as {name}[0] is one" if kind is None else ""
             raise TypeError(f"{name}[{i}]: expected a {expected.__name__}{first}, got {one!r:.80}")
         if one.dimension != columns:
             first = f", as {name}[0] has" if dimension is None else ""
             raise ValueError(f"{name}[{i}]: expected points of {columns} columns{first}, got {one.dimension}")
-    return found
+    return clouds
 
 
-def _numbers(value: Any, name: str, expected: str) -> Vector:
+def _numbers(value: ArrayLike, name: str, expected: str) -> Matrix:
     try:
         array = np.asarray(value)
     except ValueError:
@@ -239,7 +244,7 @@ def _numbers(value: Any, name: str, expected: str) -> Vector:
     return array.astype(np.float64)
 
 
-def _checked_weights(weights: Any, n: int, name: str) -> Vector:
+def _checked_weights(weights: ArrayLike, n: int, name: str) -> Vector:
     w = _numbers(weights, name, f"numbers of shape ({n},)")
     if w.shape != (n,):
         raise ValueError(f"{name}: expected one for each of {n} points, got shape {w.shape}")
@@ -249,6 +254,6 @@ def _checked_weights(weights: Any, n: int, name: str) -> Vector:
         i = int(np.argmin(w))
         raise ValueError(f"{name}: expected numbers that are not negative, got {w[i]:.6g} for point {i}")
     total = float(w.sum())
-    if abs(total - 1) > _OF_SUM:
+    if abs(total - 1) > _SUM_TOLERANCE:
         raise ValueError(f"{name}: expected a sum of one, got {total:.9g}; divide by it")
     return np.asarray(w / total)

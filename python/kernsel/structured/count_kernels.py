@@ -1,24 +1,20 @@
-"""Kernels that compare what is counted: bags of items, and graphs by the subtrees in them."""
+"""Kernels of counts: of the items in bags, and of the subtrees in graphs."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
+from kernsel.annotations import Vector
 from kernsel.kernels.leaf import Leaf
 from kernsel.kernels.object_kernel import ObjectKernel, Table
-from kernsel.structured.bags import Kind, as_bags, bag_diagonal, bag_gram, check_kind
-from kernsel.structured.graphs import as_graphs, graph_diagonal, graph_gram
+from kernsel.structured.bags import Bag, Kind, as_bags, bag_diagonal, bag_gram, check_kind
+from kernsel.structured.graphs import Graph, as_graphs, graph_diagonal, graph_gram
 
 __all__ = ["BagOfItems", "WeisfeilerLehman"]
 
-Matrix = NDArray[np.float64]
 
-
-class BagOfItems(ObjectKernel, Leaf):
+class BagOfItems(ObjectKernel[Bag], Leaf):
     """Bags and sets of items, compared by what they have in common.
 
     With a_t and b_t the counts of item t in two bags: ::
@@ -59,18 +55,18 @@ class BagOfItems(ObjectKernel, Leaf):
         super()._check()
         check_kind(self.kind)
 
-    def _encode(self, objects: Sequence[Any]) -> Any:
+    def _encode(self, objects: Sequence[object]) -> list[Bag]:
         return as_bags(objects)
 
-    def _table(self, X: Any, Z: Any, derivative: bool) -> Table:
+    def _table(self, X: Sequence[Bag], Z: Sequence[Bag] | None, derivative: bool) -> Table:
         del derivative
         return bag_gram(X, Z, kind=self.kind), []
 
-    def _diagonal_of(self, X: Any) -> Matrix:
+    def _diagonal_of(self, X: Sequence[Bag]) -> Vector:
         return bag_diagonal(X, kind=self.kind)
 
 
-class WeisfeilerLehman(ObjectKernel, Leaf):
+class WeisfeilerLehman(ObjectKernel[Graph], Leaf):
     """The subtree kernel of Weisfeiler and Lehman: labelled graphs compared by the neighbourhoods of their nodes.
 
     At depth 0 the colour of a node is its label; at depth t + 1 it is its colour at depth t with those of its neighbours,
@@ -83,15 +79,15 @@ class WeisfeilerLehman(ObjectKernel, Leaf):
     depth : int, or list of int for :func:`kernsel.select` to choose from
     kind : {"product", "tanimoto", "min-max", "jaccard"}
     directed : bool
-        Edges lead from their first node to their second, and colours tell successors from predecessors.
+        Whether edges lead from their first node to their second; colours then tell successors from predecessors.
     node_label, edge_label : str or None
-        The attributes of networkx that are labels; None if there are none.
+        The attributes of networkx's nodes and edges that are their labels; None if they have none.
 
     Notes
     -----
     Points are graphs of networkx, or pairs (edges, labels): edges are pairs of nodes, or triples with a label of the edge, and
-    labels a sequence for nodes 0, 1, ..., a mapping, or None: then nodes differ by their neighbours only. A self-loop makes a
-    node its own neighbour. O(edges) for each depth and graph, once for all depths.
+    labels a sequence for nodes 0, 1, ..., a mapping, or None, with which nodes differ by their neighbours only. A self-loop
+    makes a node its own neighbour. O(edges) for each depth and graph; all depths up to the largest are computed at once.
 
     Examples
     --------
@@ -113,7 +109,7 @@ class WeisfeilerLehman(ObjectKernel, Leaf):
         node_label: str | None = "label",
         edge_label: str | None = None,
     ) -> None:
-        self.depth: Any = depth  # of a bound kernel, a number
+        self.depth: Any = depth  # one integer, in a bound kernel
         self.kind = kind
         self.directed = directed
         self.node_label = node_label
@@ -125,15 +121,15 @@ class WeisfeilerLehman(ObjectKernel, Leaf):
         self._check_whole()
         check_kind(self.kind)
 
-    def _encode(self, objects: Sequence[Any]) -> Any:
+    def _encode(self, objects: Sequence[object]) -> list[Graph]:
         return as_graphs(objects, directed=self.directed, node_label=self.node_label, edge_label=self.edge_label)
 
-    def _read_with(self) -> tuple[Any, ...]:
+    def _read_with(self) -> tuple[object, ...]:
         return self.directed, self.node_label, self.edge_label
 
-    def _table(self, X: Any, Z: Any, derivative: bool) -> Table:
+    def _table(self, X: Sequence[Graph], Z: Sequence[Graph] | None, derivative: bool) -> Table:
         del derivative
         return graph_gram(X, Z, depth=self.depth, kind=self.kind), []
 
-    def _diagonal_of(self, X: Any) -> Matrix:
+    def _diagonal_of(self, X: Sequence[Graph]) -> Vector:
         return graph_diagonal(X, depth=self.depth, kind=self.kind)

@@ -1,4 +1,4 @@
-"""Optimal transport between clouds of points: the plan of the least mean squared distance, and the map that is its mean."""
+"""Optimal transport between clouds of points: plans of the least mean squared distance, and their barycentric projections."""
 
 from __future__ import annotations
 
@@ -6,41 +6,40 @@ import importlib
 import importlib.util
 from collections.abc import Sequence
 from math import lcm
-from typing import Any, Literal, cast
+from typing import Literal, cast
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment, linprog
 from scipy.sparse import csr_array
 from scipy.spatial.distance import cdist
 
-from kernsel.structured.clouds import Cloud, Gaussian, as_clouds, as_distribution
+from kernsel.annotations import Indices, Matrix, Vector
+from kernsel.structured.clouds import Cloud, Distribution, Gaussian, as_clouds, as_distribution
 from kernsel.structured.line import cumulated_weights, quantile_means
 from kernsel.structured.threads import on_threads
 
 __all__ = ["CloudMaps", "Solver", "checked_solver", "transport_map", "weights_of"]
 
-Vector = NDArray[np.float64]
-Plan = tuple[NDArray[np.intp], NDArray[np.intp], Vector]  # rows, columns and mass of what is not zero
+Plan = tuple[Indices, Indices, Vector]  # a sparse matrix: rows, columns and masses of the entries that are not zero
 Solver = Literal["auto", "pot", "highs"]
 
 _EPS = float(np.finfo(np.float64).eps)
-_MOST_COLUMNS = 16  # up to which distances are summed column by column
+_MOST_COLUMNS = 16  # of points whose distances are summed column by column; beyond, matrix products are faster
 
 
-def transport_map(reference: Any, X: Any, *, solver: Solver = "auto") -> Vector:
-    """Return where optimal transport brings the points of a reference, T(x_i), for one or several clouds.
+def transport_map(reference: Distribution, X: object, *, solver: Solver = "auto") -> Matrix:
+    """Return the images T(x_i) of the points of a reference under optimal transport to one or several clouds.
 
     The plan P from the reference (x_i, a_i) to a cloud (y_j, b_j) has the least mean squared distance. T(x_i) = sum_j P_ij y_j
-    / a_i, the barycentric projection, is the map itself where the plan is one: if both have as many points, of equal weights.
+    / a_i is its barycentric projection, which is the transport map if both have the same number of points, of equal weights.
 
     Parameters
     ----------
     reference : Cloud, array-like of shape (m, d), or tuple (points, weights)
     X : sequence of clouds
-        Of `Cloud`, points of shape (n, d), or tuples (points, weights).
+        Each is a `Cloud`, points of shape (n, d), or a tuple (points, weights).
     solver : {"auto", "pot", "highs"}
-        For weights that are not equal, or other numbers of points: see :class:`TransportEmbedding`.
+        For transport plans that are not assignments: see :class:`TransportEmbedding`.
 
     Returns
     -------
@@ -59,8 +58,8 @@ def transport_map(reference: Any, X: Any, *, solver: Solver = "auto") -> Vector:
     return CloudMaps(start, checked_solver(solver)).images(as_clouds(X, "X", start.dimension, kind=Cloud))
 
 
-def checked_solver(solver: Any) -> Solver:
-    """Return the solver that is wanted, "auto" resolved; raise if there is none.
+def checked_solver(solver: object) -> Solver:
+    """Return the solver, with "auto" resolved; raise if there is none of this name, or it is not installed.
 
     Parameters
     ----------
@@ -83,7 +82,7 @@ def checked_solver(solver: Any) -> Solver:
 
 
 class CloudMaps:
-    """Optimal transport from one cloud to others, and its rows.
+    """Optimal transport from one cloud, the reference, to others, and the rows that embed it.
 
     Parameters
     ----------
@@ -101,8 +100,8 @@ class CloudMaps:
         else:
             self.whitened, self.colour = _whitened(_scaled(reference), reference.weights)
 
-    def images(self, clouds: Sequence[Cloud]) -> Vector:
-        """Return where the points of the reference go for each cloud, shape (N, m, d)."""
+    def images(self, clouds: Sequence[Cloud]) -> Matrix:
+        """Return the images of the points of the reference for each cloud, shape (N, m, d)."""
         images = np.empty((len(clouds), *self.reference.points.shape))
 
         def find(i: int) -> None:
@@ -111,17 +110,18 @@ class CloudMaps:
         on_threads(find, len(clouds))
         return images
 
-    def image(self, cloud: Cloud) -> tuple[Vector, float]:
-        """Return where the points go, shape (m, d), and the mean squared spread of what one point goes to."""
+    def image(self, cloud: Cloud) -> tuple[Matrix, float]:
+        """Return the images of the points, shape (m, d), and the mean squared distance of where mass goes from these."""
         if self.reference.dimension == 1:
             image = np.empty((len(self.reference), 1))
             image[self.order, 0] = quantile_means(cloud.points[:, 0], weights_of(cloud), self.edges)
-            return image, 0.0  # unknown, and not asked for
+            return image, 0.0  # on a line the spread is not computed, because nothing uses it
         C = self.costs(cloud)
         if self.reference.equal and cloud.equal and len(self.reference) == len(cloud):
             return cloud.points[linear_sum_assignment(C)[1]], 0.0
         rows, columns, mass = _plan(self.reference, cloud, C, self.solver)
-        if len(lost := np.setdiff1d(np.arange(len(C)), rows)):  # of so little weight that nothing goes out: to the nearest
+        # Points of the reference with so little weight that the plan has no mass for them go to the nearest point.
+        if len(lost := np.setdiff1d(np.arange(len(C)), rows)):
             rows = np.append(rows, lost)
             columns = np.append(columns, C[lost].argmin(axis=1))
             mass = np.append(mass, np.full(len(lost), 1e-150))
@@ -131,12 +131,12 @@ class CloudMaps:
         spread = float(mass @ np.sum((centred[columns] - image[rows]) ** 2, axis=1))
         return np.asarray(image + cloud.mean), spread
 
-    def costs(self, cloud: Cloud) -> Vector:
-        """Return a matrix of costs, shape (m, n), whose optimal plan is that of the squared distances, and found faster.
+    def costs(self, cloud: Cloud) -> Matrix:
+        """Return a matrix of costs, shape (m, n), with the same optimal plan as the squared distances, which is found faster.
 
-        x'y = (B x)'(B^-T y) for any B, so that |B x - B^-T y|^2 differs from -2 x'y by a function of x and one of y, which
-        change no optimal plan. With B'B the map between Gaussians of these covariances, both have one covariance: the search
-        for a plan has little left to do.
+        x'y = (B x)'(B^-T y) for any B, so that |B x - B^-T y|^2 differs from -2 x'y by a function of x and a function of y,
+        neither of which changes the optimal plan. With B'B the optimal map between Gaussians that have the covariances of the
+        two clouds, B x and B^-T y have the same covariance, and nearby points are almost the optimal plan.
         """
         y = _scaled(cloud) @ self.colour
         S = (y * cloud.weights[:, None]).T @ y
@@ -147,16 +147,16 @@ class CloudMaps:
         values = np.maximum(values, 1e-6 * max(values[-1], _EPS)) ** 0.25
         return _squares((self.whitened @ vectors) * values, (y @ vectors) / values)
 
-    def rows_of(self, images: Vector) -> Vector:
-        """Return the embedding for images of the points."""
+    def rows_of(self, images: Matrix) -> Matrix:
+        """Return the rows of clouds, from the images of the points for each."""
         return np.asarray(((self.reference.points - images) * self.roots).reshape(len(images), -1))
 
-    def rows(self, clouds: Sequence[Cloud]) -> Vector:
-        """Return the embedding of clouds."""
+    def rows(self, clouds: Sequence[Cloud]) -> Matrix:
+        """Return the rows of clouds."""
         return self.rows_of(self.images(clouds))
 
     def distribution(self, row: Vector) -> Cloud:
-        """Return the cloud of a row."""
+        """Return the cloud that a row embeds."""
         shift = row.reshape(self.reference.points.shape) / self.roots
         return Cloud(self.reference.points - shift, self.reference.weights)
 
@@ -176,15 +176,15 @@ def weights_of(cloud: Cloud) -> Vector | None:
     return None if cloud.equal else cloud.weights
 
 
-def _scaled(cloud: Cloud) -> Vector:
-    """Return the points around their mean, with a largest coordinate of about 1: no plan depends on either."""
+def _scaled(cloud: Cloud) -> Matrix:
+    """Return the points, centred and scaled to a largest coordinate of about 1, which changes no optimal plan."""
     centred = cloud.points - cloud.mean
     largest = float(np.abs(centred).max())
     return np.asarray(np.ldexp(centred, -int(np.frexp(largest)[1])))  # a power of two: nothing is rounded
 
 
-def _whitened(x: Vector, weights: Vector) -> tuple[Vector, Vector]:
-    """Return x S^(-1/2) and S^(1/2), S the covariance of x; for many columns of the size of x alone."""
+def _whitened(x: Matrix, weights: Vector) -> tuple[Matrix, Matrix]:
+    """Return x S^(-1/2) and S^(1/2), where S is the covariance of x, or for many columns its trace times the identity."""
     d = x.shape[1]
     S = (x * weights[:, None]).T @ x
     if d > _MOST_COLUMNS:
@@ -195,8 +195,8 @@ def _whitened(x: Vector, weights: Vector) -> tuple[Vector, Vector]:
     return (x @ vectors) / roots @ vectors.T, (vectors * roots) @ vectors.T
 
 
-def _squares(x: Vector, y: Vector) -> Vector:
-    """Return all |x_i - y_j|^2."""
+def _squares(x: Matrix, y: Matrix) -> Matrix:
+    """Return the matrix of all |x_i - y_j|^2."""
     if x.shape[1] <= _MOST_COLUMNS:
         return np.asarray(cdist(x, y, "sqeuclidean"))
     C = x @ (-2 * y.T)
@@ -205,19 +205,19 @@ def _squares(x: Vector, y: Vector) -> Vector:
     return np.asarray(np.maximum(C, 0.0, out=C))
 
 
-def _plan(a: Cloud, b: Cloud, C: Vector, solver: Solver) -> Plan:
+def _plan(a: Cloud, b: Cloud, C: Matrix, solver: Solver) -> Plan:
     """Return the optimal plan between clouds."""
     n, m = C.shape
-    whole = lcm(n, m)
-    if a.equal and b.equal and whole <= 2 * max(n, m):
-        # Each point is several of less weight, and the plan an assignment of these.
-        C = np.repeat(np.repeat(C, whole // n, axis=0), whole // m, axis=1)
+    count = lcm(n, m)
+    if a.equal and b.equal and count <= 2 * max(n, m):
+        # Each point is split into several of less weight, `count` in each cloud, and the plan is an assignment of these.
+        C = np.repeat(np.repeat(C, count // n, axis=0), count // m, axis=1)
         columns = linear_sum_assignment(C)[1]
-        return np.arange(whole) // (whole // n), columns // (whole // m), np.full(whole, 1 / whole)
+        return np.arange(count) // (count // n), columns // (count // m), np.full(count, 1 / count)
     return (_by_network_simplex if solver == "pot" else _by_linear_program)(a.weights, b.weights, C)
 
 
-def _by_network_simplex(a: Vector, b: Vector, C: Vector) -> Plan:
+def _by_network_simplex(a: Vector, b: Vector, C: Matrix) -> Plan:
     pot = importlib.import_module("ot")
     P, log = pot.emd(a, b, C, numItermax=100_000_000, log=True)
     if log["warning"] is not None:
@@ -226,19 +226,19 @@ def _by_network_simplex(a: Vector, b: Vector, C: Vector) -> Plan:
     return rows, columns, P[rows, columns]
 
 
-def _by_linear_program(a: Vector, b: Vector, C: Vector) -> Plan:
+def _by_linear_program(a: Vector, b: Vector, C: Matrix) -> Plan:
     n, m = C.shape
-    rows, columns = (at.ravel() for at in np.indices((n, m)))
+    rows, columns = (index.ravel() for index in np.indices((n, m)))
     places = (np.concatenate([rows, n + columns]), np.tile(np.arange(n * m), 2))
-    scale = max(n, m)  # masses and costs near one, for the tolerances of the solver
-    found = linprog(
+    scale = max(n, m)  # brings masses and costs near one, to which the solver's tolerances are relative
+    solution = linprog(
         C.ravel() / max(float(C.max()), np.finfo(np.float64).tiny),
         A_eq=csr_array((np.ones(2 * n * m), places), shape=(n + m, n * m)),
         b_eq=scale * np.concatenate([a, b]),
         method="highs-ds",
         options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
     )
-    if not found.success:
-        raise RuntimeError(f"solver: the linear program of a transport plan was not solved: {found.message}")
-    used = found.x > 0
-    return rows[used], columns[used], cast(Vector, found.x[used] / scale)
+    if not solution.success:
+        raise RuntimeError(f"solver: the linear program of a transport plan was not solved: {solution.message}")
+    positive = solution.x > 0
+    return rows[positive], columns[positive], cast("Vector", solution.x[positive] / scale)

@@ -6,39 +6,39 @@ import re
 from dataclasses import dataclass
 from importlib.resources import files
 from numbers import Integral, Real
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.random import RandomState
-from numpy.typing import NDArray
 from sklearn.utils import check_random_state
+
+from kernsel.annotations import Indices, Matrix, Seed, Vector
 
 __all__ = ["Molecules", "gaussian_clouds", "molecule", "molecules", "promoters"]
 
-Vector = NDArray[np.float64]
-_BOXES = ("TTGACA", "TATAAT")  # that a bacterial promoter has
-_GAPS = {15: 0.1, 16: 0.2, 17: 0.4, 18: 0.2, 19: 0.1}  # letters between the boxes
-_AFTER = {5: 0.2, 6: 0.3, 7: 0.3, 8: 0.2}  # letters between the second box and the start of transcription
+_BOXES = ("TTGACA", "TATAAT")  # the conserved words of a bacterial promoter
+_GAPS = {15: 0.1, 16: 0.2, 17: 0.4, 18: 0.2, 19: 0.1}  # probabilities of the number of letters between the boxes
+_AFTER = {5: 0.2, 6: 0.3, 7: 0.3, 8: 0.2}  # and of the number between the second box and the start of transcription
 _ATOM = r"Cl|Br|[BCNOPSFIbcnops]"
 
 
 def promoters(
-    n_strings: int = 200, *, length: int = 57, conserved: float = 0.9, random_state: int | RandomState | None = None
-) -> tuple[list[str], NDArray[np.intp]]:
+    n_strings: int = 200, *, length: int = 57, conserved: float = 0.9, random_state: Seed = None
+) -> tuple[list[str], Indices]:
     """Generate strings of A, C, G and T, of which half resemble promoters of bacteria.
 
     A promoter is a string of independent letters, A and T of probability 0.3, C and G of 0.2, in which two boxes are written:
     TTGACA and TATAAT, of which each letter is as it should be with the probability `conserved`, and otherwise one of the three
     others. Between the boxes are 15 to 19 letters, 17 mostly; 5 to 8 letters after the second, transcription starts, at the
-    seventh letter from the end. The other strings have the same letters as the promoters have on average, and no boxes, except
-    by chance. In real promoters of Escherichia coli, letters are conserved with probabilities between 0.45 and 0.96, about 0.7
-    on average; that is too little to be found in some hundred strings by what looks for words anywhere in them.
+    seventh letter from the end. The other strings have independent letters with the frequencies that the promoters have, and so
+    boxes by chance only. In real promoters of Escherichia coli, letters are conserved with probabilities between 0.45 and 0.96,
+    about 0.7 on average; kernels that compare words anywhere in the strings do not find them in some hundred strings.
 
     Parameters
     ----------
     n_strings : int
     length : int
-        From 46 on: there must be room for the boxes.
+        From 46 on, which leaves room for the boxes.
     conserved : float
         From 0 to 1.
     random_state : int, RandomState or None
@@ -86,12 +86,12 @@ def gaussian_clouds(
     n_points: int = 50,
     n_features: int = 2,
     parameter: Literal["correlation", "scale"] = "correlation",
-    random_state: int | RandomState | None = None,
-) -> tuple[list[Vector], Vector]:
+    random_state: Seed = None,
+) -> tuple[list[Matrix], Vector]:
     """Generate clouds of points, each drawn from a normal distribution of which one parameter is to be learned.
 
-    The mean of each cloud is drawn from a standard normal distribution, and says nothing. All columns have the standard
-    deviation s, and each two of them the correlation r: ::
+    The mean of each cloud is drawn from a standard normal distribution, independently of the parameter. All columns have the
+    standard deviation s, and all pairs of columns the correlation r: ::
 
         correlation    r uniform between -0.9 / (d - 1) and 0.9, s = 1
         scale          s uniform between 0.5 and 2, r = 0
@@ -128,26 +128,26 @@ def gaussian_clouds(
     values = rng.uniform(low, high, size=n_clouds)
     clouds = []
     for value in values:
-        off, size = (value, 1.0) if parameter == "correlation" else (0.0, value)
-        root = np.linalg.cholesky((1 - off) * np.eye(n_features) + off)
-        clouds.append(rng.standard_normal(n_features) + size * rng.standard_normal((n_points, n_features)) @ root.T)
+        correlation, deviation = (value, 1.0) if parameter == "correlation" else (0.0, value)
+        root = np.linalg.cholesky((1 - correlation) * np.eye(n_features) + correlation)
+        clouds.append(rng.standard_normal(n_features) + deviation * rng.standard_normal((n_points, n_features)) @ root.T)
     return clouds, values
 
 
-def _check_count(name: str, value: Any, least: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+def _check_count(name: str, value: object, least: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < least:
         raise ValueError(f"{name}: expected a whole number from {least} on, got {value!r}")
 
 
 @dataclass(frozen=True)
 class Molecules:
-    """What :func:`molecules` returns.
+    """Molecules as graphs, with their boiling points, as :func:`molecules` returns them.
 
     Attributes
     ----------
     graphs : list of pairs (edges, labels)
-        Of the atoms but hydrogen: the symbols of the elements are the labels, and edges are triples whose label is the bond,
-        "-", "=", "#" or ":" (aromatic).
+        The nodes are the atoms but hydrogen, their labels the symbols of the elements; edges are triples whose label is the
+        bond, "-", "=", "#" or ":" (aromatic).
     boiling_points : ndarray of shape (n,)
         In degrees Celsius, at one atmosphere.
     names, formulas : list of str
@@ -162,11 +162,11 @@ class Molecules:
 def molecules() -> Molecules:
     """Return small organic molecules as graphs, with their boiling points.
 
-    118 of them, of one to ten atoms without hydrogen: alkanes, alkenes, aromatics, alcohols, ethers, aldehydes, ketones,
-    acids, esters, amines, nitriles, halides and sulfides. The boiling points are facts that the CRC Handbook of Chemistry and
-    Physics, Lange's Handbook of Chemistry and the NIST Chemistry WebBook tabulate. They were written down for this module, and
-    then compared with a public transcription of the first: all agree to half a degree, but for tetrahydrofuran, where that has
-    65 and others have 66.
+    There are 118 molecules, of one to ten atoms without hydrogen: alkanes, alkenes, aromatics, alcohols, ethers, aldehydes,
+    ketones, acids, esters, amines, nitriles, halides and sulfides. The boiling points are facts that the CRC Handbook of
+    Chemistry and Physics, Lange's Handbook of Chemistry and the NIST Chemistry WebBook tabulate. They were written down for
+    this module, and then compared with a public transcription of the first: all agree to half a degree, but for
+    tetrahydrofuran, where the transcription has 65 and the other sources have 66.
 
     Returns
     -------
@@ -175,9 +175,9 @@ def molecules() -> Molecules:
     Examples
     --------
     >>> from kernsel.structured.data import molecules
-    >>> them = molecules()
-    >>> at = them.names.index("acetic acid")
-    >>> them.formulas[at], float(them.boiling_points[at]), them.graphs[at]
+    >>> found = molecules()
+    >>> i = found.names.index("acetic acid")
+    >>> found.formulas[i], float(found.boiling_points[i]), found.graphs[i]
     ('C2H4O2', 117.9, ([(0, 1, '-'), (1, 2, '='), (1, 3, '-')], ['C', 'C', 'O', 'O']))
     """
     lines = files("kernsel.structured").joinpath("molecules.txt").read_text(encoding="utf-8").splitlines()
@@ -187,11 +187,11 @@ def molecules() -> Molecules:
 
 
 def molecule(text: str) -> tuple[list[tuple[int, int, str]], list[str]]:
-    """Return the graph of a molecule that is written as a line, in the simplest part of the notation SMILES.
+    """Return the graph of a molecule that is written in a subset of the notation SMILES.
 
-    Atoms are B, C, N, O, P, S, F, Cl, Br and I, or b, c, n, o, p and s where they are aromatic. Bonds are "-", which may be
-    left out, "=", "#" and ":", which is meant between aromatic atoms if nothing is said; a branch is in parentheses, and
-    a digit opens a ring and closes it. Hydrogen is left out.
+    Atoms are B, C, N, O, P, S, F, Cl, Br and I, or b, c, n, o, p and s where they are aromatic. Bonds are "-", "=", "#" and
+    ":"; by default, ":" between aromatic atoms, and "-" between others. A branch is in parentheses, and a digit opens a ring
+    and closes it. Hydrogen is left out.
 
     Parameters
     ----------
@@ -215,14 +215,14 @@ def molecule(text: str) -> tuple[list[tuple[int, int, str]], list[str]]:
     rings: dict[str, tuple[int, str]] = {}
     last, bond = -1, ""
 
-    def meant(u: int, v: int, said: str) -> str:
-        return said or (":" if atoms[u].islower() and atoms[v].islower() else "-")
+    def bond_of(u: int, v: int, symbol: str) -> str:
+        return symbol or (":" if atoms[u].islower() and atoms[v].islower() else "-")
 
     for at, token in enumerate(tokens, 1):
         if re.fullmatch(_ATOM, token):
             atoms.append(token)
             if last >= 0:
-                edges.append((last, len(atoms) - 1, meant(last, len(atoms) - 1, bond)))
+                edges.append((last, len(atoms) - 1, bond_of(last, len(atoms) - 1, bond)))
             last, bond = len(atoms) - 1, ""
         elif last < 0 or (bond and not token.isdigit()):
             raise ValueError(f"text: expected a molecule as described, got {token!r} as symbol {at} of {text!r}")
@@ -233,8 +233,8 @@ def molecule(text: str) -> tuple[list[tuple[int, int, str]], list[str]]:
         elif token in "-=#:":
             bond = token
         elif token.isdigit() and token in rings:
-            other, said = rings.pop(token)
-            edges.append((last, other, meant(last, other, bond or said)))
+            other, opening_bond = rings.pop(token)
+            edges.append((last, other, bond_of(last, other, bond or opening_bond)))
             bond = ""
         elif token.isdigit():
             rings[token] = (last, bond)

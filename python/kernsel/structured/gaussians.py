@@ -5,27 +5,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kernsel.annotations import Matrix, Vector
 from kernsel.structured.clouds import Gaussian
 
 __all__ = ["GaussianMaps", "gaussian_barycenter", "gaussian_distance"]
 
-Vector = NDArray[np.float64]
-
 _EPS = float(np.finfo(np.float64).eps)
-_MOST_STEPS = 500  # of the barycenter, which takes some ten
+_MOST_STEPS = 500  # of the iteration for the barycenter, which takes about ten
 
 
 class GaussianMaps:
     """Optimal transport from one Gaussian N(m, S) to others N(n, R): T(x) = n + A (x - m).
 
-    A = S^(-1/2) (S^(1/2) R S^(1/2))^(1/2) S^(-1/2). Of functions a + B (x - m), the inner product in L2 is a'a + tr(B S B').
+    A = S^(-1/2) (S^(1/2) R S^(1/2))^(1/2) S^(-1/2). The squared norm of a + B (x - m) in L2(N(m, S)) is a'a + tr(B S B').
 
     Parameters
     ----------
     reference : Gaussian
-        With a covariance that is positive definite.
+        Its covariance must be positive definite.
     """
 
     def __init__(self, reference: Gaussian) -> None:
@@ -39,18 +37,18 @@ class GaussianMaps:
         self.root = (vectors * np.sqrt(values)) @ vectors.T
         self.inverse = (vectors / np.sqrt(values)) @ vectors.T
 
-    def slopes(self, covariances: Vector) -> Vector:
+    def slopes(self, covariances: Matrix) -> Matrix:
         """Return A S^(1/2) for covariances of shape (N, d, d)."""
         return np.asarray(self.inverse @ _root(self.root @ covariances @ self.root))
 
-    def rows(self, gaussians: Sequence[Gaussian]) -> Vector:
-        """Return m - n, then (I - A) S^(1/2) row by row."""
+    def rows(self, gaussians: Sequence[Gaussian]) -> Matrix:
+        """Return the rows that embed Gaussians: m - n, then the entries of (I - A) S^(1/2)."""
         means = np.array([g.mean for g in gaussians])
         slopes = self.slopes(np.array([g.covariance for g in gaussians]))
         return np.hstack([self.reference.mean - means, (self.root - slopes).reshape(len(means), -1)])
 
     def distribution(self, row: Vector) -> Gaussian:
-        """Return the Gaussian of a row."""
+        """Return the Gaussian that a row embeds."""
         d = self.reference.dimension
         slope = self.root - row[d:].reshape(d, d)
         return Gaussian(self.reference.mean - row[:d], slope @ slope.T)
@@ -60,7 +58,8 @@ def gaussian_distance(a: Gaussian, b: Gaussian) -> float:
     """Return the 2-Wasserstein distance of Gaussians.
 
     Its square is |m - n|^2 + tr(S + R) - 2 tr (S^(1/2) R S^(1/2))^(1/2). The last trace is the sum of the singular values of
-    R^(1/2) S^(1/2), and the three are |S^(1/2) - R^(1/2) U|^2 for the rotation U that brings both closest: no cancellation.
+    R^(1/2) S^(1/2), so that all traces together are |S^(1/2) - R^(1/2) U|^2 for the orthogonal matrix U that makes this least.
+    Computed in this way, nothing cancels.
 
     Parameters
     ----------
@@ -77,7 +76,7 @@ def gaussian_distance(a: Gaussian, b: Gaussian) -> float:
 
 
 def gaussian_barycenter(gaussians: Sequence[Gaussian]) -> Gaussian:
-    """Return the Gaussian whose covariance S solves S = mean of (S^(1/2) S_k S^(1/2))^(1/2), by steps of the mean map.
+    """Return the Gaussian whose covariance S solves S = mean_k (S^(1/2) S_k S^(1/2))^(1/2), by iteration of the mean map.
 
     Parameters
     ----------
@@ -104,14 +103,15 @@ def gaussian_barycenter(gaussians: Sequence[Gaussian]) -> Gaussian:
         moved = slope @ slope.T
         change = float(np.linalg.norm(moved - S) / np.linalg.norm(S))
         S = (moved + moved.T) / 2
-        # The last digits come and go with the rounding of roots of covariances that are nearly singular.
+        # With covariances that are nearly singular, rounding keeps the change above the tolerance: it ends when the change
+        # grows.
         if change <= 64 * len(mean) * _EPS or before <= change <= 1e-6:
             return Gaussian(mean, S)
         before = change
     raise RuntimeError(f"X: no barycenter of these Gaussians was found in {_MOST_STEPS} steps; add to their diagonals")
 
 
-def _root(S: Vector) -> Vector:
-    """Return the roots of positive semidefinite matrices, shape (..., d, d)."""
+def _root(S: Matrix) -> Matrix:
+    """Return the square roots of positive semidefinite matrices, shape (..., d, d)."""
     values, vectors = np.linalg.eigh((S + S.swapaxes(-1, -2)) / 2)
     return np.asarray((vectors * np.sqrt(np.maximum(values, 0.0))[..., None, :]) @ vectors.swapaxes(-1, -2))

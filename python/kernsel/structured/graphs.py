@@ -1,55 +1,52 @@
-"""Labelled graphs, compared by the subtrees that the refinement of Weisfeiler and Lehman finds in them."""
+"""Labelled graphs, compared by the subtrees that the colour refinement of Weisfeiler and Lehman counts."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
 from numbers import Integral
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kernsel.annotations import Matrix, Vector
 from kernsel.structured.bags import Bag, Kind, bag_diagonal, bag_gram
 from kernsel.structured.graph_input import is_of_networkx, read_graph
 from kernsel.structured.numbering import Number, Numbering
 
 __all__ = ["Graph", "as_graphs", "graph_diagonal", "graph_gram"]
 
-Vector = NDArray[np.float64]
-
-_COLOURS = Numbering()
+_COLOURS = Numbering()  # of the colours of nodes, and the kinds of arcs, of all graphs
 
 
 class Graph:
     """A labelled graph that has been checked; :func:`as_graphs` makes them.
 
-    Its colours are found when they are first needed, and kept.
+    Its colours are computed when they are first needed, and kept.
 
     Attributes
     ----------
     labels : list of length n_nodes
         None for each, if the graph has none.
     arcs : list of triples (source, target, kind)
-        What leads from a node to its neighbours, each kind hashable: an edge that is not directed is there in both directions.
+        The arcs from each node to its neighbours, whose kinds are hashable. An undirected edge is an arc in both directions.
     """
 
-    __slots__ = ("_around", "_bags", "_kinds", "_levels", "arcs", "labels")
+    __slots__ = ("_bags", "_kinds", "_levels", "_neighbours", "arcs", "labels")
 
     def __init__(self, labels: list[Hashable], arcs: list[tuple[int, int, Hashable]]) -> None:
         self.labels = labels
         self.arcs = arcs
         self._kinds = _COLOURS.of([("kind", kind) for *_, kind in arcs])
-        # The neighbours of each node, by kinds in ascending order. Kinds are below zero, to tell them from colours.
-        around: list[dict[int, list[int]]] = [{} for _ in labels]
+        # The neighbours of each node by the kind of arc, kinds ascending. Kinds are negative, which tells them from colours.
+        neighbours: list[dict[int, list[int]]] = [{} for _ in labels]
         for (source, target, _), number in sorted(zip(arcs, self._kinds, strict=True), key=lambda arc: arc[1].value):
-            around[source].setdefault(-1 - number.value, []).append(target)
-        self._around = [list(kinds.items()) for kinds in around]
+            neighbours[source].setdefault(-1 - number.value, []).append(target)
+        self._neighbours = [list(kinds.items()) for kinds in neighbours]
         self._levels: tuple[list[Number], ...] = ()
         self._bags: dict[int, Bag] = {}
 
     @property
     def has_labels(self) -> bool:
-        """Return whether the nodes have labels, of which there must be one at least."""
+        """Return whether the nodes have labels; the graph must have at least one node."""
         return self.labels[0] is not None
 
     def __len__(self) -> int:
@@ -58,7 +55,7 @@ class Graph:
     def __repr__(self) -> str:
         return f"Graph({len(self)} nodes)"
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return Graph, (self.labels, self.arcs)
 
     def colours(self, depth: int) -> tuple[list[Number], ...]:
@@ -71,24 +68,24 @@ class Graph:
         Returns
         -------
         colours : tuple of lists of Number
-            Two are equal if their trees of walks are, in all graphs.
+            Two nodes, also of different graphs, have equal colours if and only if their trees of walks are equal.
         """
         levels = self._levels or (_COLOURS.of([("label", label) for label in self.labels]),)
         while len(levels) <= depth:
-            own = [number.value for number in levels[-1]]
+            colours = [number.value for number in levels[-1]]
             keys = []
-            for colour, kinds in zip(own, self._around, strict=True):
+            for colour, kinds in zip(colours, self._neighbours, strict=True):
                 key = [colour]
                 for kind, nodes in kinds:
                     key.append(kind)
-                    key.extend(sorted([own[node] for node in nodes]))
+                    key.extend(sorted([colours[node] for node in nodes]))
                 keys.append(tuple(key))
             levels = (*levels, _COLOURS.of(keys))
         self._levels = levels
         return levels[: depth + 1]
 
     def bag(self, depth: int) -> Bag:
-        """Return all colours up to a depth, counted.
+        """Return the bag of all colours up to a depth.
 
         Parameters
         ----------
@@ -109,7 +106,7 @@ class Graph:
 
 
 def as_graphs(
-    X: Iterable[Any],
+    X: Iterable[object],
     name: str = "X",
     *,
     directed: bool = False,
@@ -123,16 +120,16 @@ def as_graphs(
     X : iterable of graphs
         A graph is one of networkx, or a pair (edges, labels). `labels` has a hashable label for each node: a sequence, for
         nodes 0, 1, ..., or a mapping from nodes to labels. `edges` are pairs of nodes, or triples (node, node, label of the
-        edge). A self-loop makes a node its own neighbour, once. An edge that is there twice is an error: a label can tell how
-        often it is there. Nodes of graphs without labels, which are (edges, None) or have no attributes in networkx, are all
-        alike at depth 0, and at depth 1 have their degrees as colours; either all or none of X have labels.
+        edge). A self-loop makes a node its own neighbour, once. Repeated edges are an error: a label can give their number. A
+        graph without labels is (edges, None), or has no attributes in networkx; its nodes have the same colour at depth 0, and
+        their degrees as colours at depth 1. Either all or none of X have labels.
     name : str
         What errors call X.
     directed : bool
-        Edges lead from their first node to their second, and a colour tells successors from predecessors. A graph of networkx
-        that is not directed then has each edge in both directions.
+        Whether edges lead from their first node to their second; colours then tell successors from predecessors, and an
+        undirected graph of networkx has each edge in both directions.
     node_label, edge_label : str or None
-        The attributes of the nodes and edges of networkx that are their labels. None: they have no labels.
+        The attributes of networkx's nodes and edges that are their labels; None if they have none.
 
     Returns
     -------
@@ -147,9 +144,9 @@ def as_graphs(
     """
     if type(X) is list and set(map(type, X)) <= {Graph}:
         return X
-    for which, flag in (("node_label", node_label), ("edge_label", edge_label)):
-        if not isinstance(flag, str | None):
-            raise TypeError(f"{which}: expected the name of an attribute, or None, got {flag!r}")
+    for argument, attribute in (("node_label", node_label), ("edge_label", edge_label)):
+        if not isinstance(attribute, str | None):
+            raise TypeError(f"{argument}: expected the name of an attribute, or None, got {attribute!r}")
     if not isinstance(directed, bool | np.bool_):
         raise TypeError(f"directed: expected True or False, got {directed!r}")
     if isinstance(X, str | bytes | Mapping) or is_of_networkx(X) or not isinstance(X, Iterable):
@@ -169,7 +166,7 @@ def _check_labels(lists: list[tuple[str, list[Graph]]]) -> None:
     raise ValueError(f"{places[False]}: has no labels, and {places[True]} has; expected labels for all graphs, or for none")
 
 
-def graph_gram(X: Iterable[Any], Z: Iterable[Any] | None = None, *, depth: int = 3, kind: Kind = "product") -> Vector:
+def graph_gram(X: Iterable[object], Z: Iterable[object] | None = None, *, depth: int = 3, kind: Kind = "product") -> Matrix:
     """Compare graphs by their subtrees, from depth 0 to a given one: the kernel of Weisfeiler and Lehman.
 
     At depth 0 the colour of a node is its label. At depth t + 1 it is its colour at depth t, with those of its neighbours,
@@ -183,8 +180,8 @@ def graph_gram(X: Iterable[Any], Z: Iterable[Any] | None = None, *, depth: int =
     Parameters
     ----------
     X : iterable of graphs
-        Of networkx, or pairs (edges, labels): see :func:`as_graphs`, which has settings for others than labelled graphs whose
-        edges have no direction, and makes it cheap to compare the same graphs again.
+        Graphs of networkx, or pairs (edges, labels), with labels of nodes and undirected edges. :func:`as_graphs` takes other
+        graphs, and returns a list whose colours are kept for further calls.
     Z : iterable of graphs, optional
     depth : int
         From 0 on.
@@ -211,7 +208,7 @@ def graph_gram(X: Iterable[Any], Z: Iterable[Any] | None = None, *, depth: int =
     return bag_gram(_bags(graphs, depth), None if others is None else _bags(others, depth), kind=kind)
 
 
-def graph_diagonal(X: Iterable[Any], depth: int = 3, *, kind: Kind = "product") -> Vector:
+def graph_diagonal(X: Iterable[object], depth: int = 3, *, kind: Kind = "product") -> Vector:
     """Return the diagonal of :func:`graph_gram`.
 
     Parameters
@@ -234,9 +231,9 @@ def graph_diagonal(X: Iterable[Any], depth: int = 3, *, kind: Kind = "product") 
     return bag_diagonal(_bags(as_graphs(X), depth), kind=kind)
 
 
-def check_depth(depth: Any) -> None:
-    """Raise if that is no depth."""
-    if isinstance(depth, bool) or not isinstance(depth, Integral) or depth < 0:
+def check_depth(depth: object) -> None:
+    """Raise unless `depth` is a whole number from 0 on."""
+    if isinstance(depth, bool) or not isinstance(depth, Integral) or int(depth) < 0:
         raise ValueError(f"depth: expected a whole number from 0 on, got {depth!r}")
 
 

@@ -1,26 +1,24 @@
-"""Quantile functions of clouds on a line, in which optimal transport is exact."""
+"""Quantile functions of clouds on a line, by which optimal transport on a line is exact."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kernsel.annotations import Indices, Vector
 from kernsel.structured.clouds import Cloud
 
 __all__ = ["cumulated_weights", "quantile_edges", "quantile_means"]
 
-Vector = NDArray[np.float64]
 
-
-def cumulated_weights(weights: Vector | None, order: NDArray[np.intp]) -> Vector:
-    """Return the weights of all points up to each, in an order; the last is one.
+def cumulated_weights(weights: Vector | None, order: Indices) -> Vector:
+    """Return the cumulated weights of points in a given order; the last one is 1.
 
     Parameters
     ----------
     weights : ndarray of shape (n,) or None
-        None is equal weights.
+        None stands for equal weights.
     order : ndarray of int of shape (n,)
 
     Examples
@@ -30,10 +28,10 @@ def cumulated_weights(weights: Vector | None, order: NDArray[np.intp]) -> Vector
     """
     n = order.shape[-1]
     if weights is None:
-        return np.asarray(np.arange(1, n + 1) / n)  # to the last bit what other clouds of equal weights have
-    upto = np.minimum(np.cumsum(weights[order]), 1.0)
-    upto[-1] = 1.0
-    return np.asarray(upto)
+        return np.asarray(np.arange(1, n + 1) / n)  # bit for bit the same in all clouds with n points of equal weights
+    cumulated = np.minimum(np.cumsum(weights[order]), 1.0)
+    cumulated[-1] = 1.0
+    return np.asarray(cumulated)
 
 
 def quantile_means(values: Vector, weights: Vector | None, edges: Vector) -> Vector:
@@ -42,16 +40,16 @@ def quantile_means(values: Vector, weights: Vector | None, edges: Vector) -> Vec
     Parameters
     ----------
     values : ndarray of shape (n,)
-        The points. Of equal weights, they may be several clouds at once, shape (r, n).
+        The points; or, with equal weights, the points of r clouds, shape (r, n).
     weights : ndarray of shape (n,) or None
-        None is equal weights.
+        None stands for equal weights.
     edges : ndarray of shape (q + 1,)
         Increasing from 0 to 1.
 
     Returns
     -------
     means : ndarray of shape (q,), or (r, q)
-        Exact, in O(n log n + q log n). They do not decrease.
+        Exact, not decreasing, in O(n log n + q log n).
 
     Examples
     --------
@@ -62,24 +60,26 @@ def quantile_means(values: Vector, weights: Vector | None, edges: Vector) -> Vec
     array([3., 5.])
     """
     order = np.argsort(values, axis=-1, kind="stable")
-    ordered, upto = np.take_along_axis(values, order, axis=-1), cumulated_weights(weights, order)
-    if np.array_equal(upto, edges[1:]):
+    ordered, cumulated = np.take_along_axis(values, order, axis=-1), cumulated_weights(weights, order)
+    if np.array_equal(cumulated, edges[1:]):
         return np.asarray(ordered)
-    pieces = np.union1d(upto[:-1], edges)
-    lengths = np.diff(pieces)
-    inside = ordered[..., np.minimum(np.searchsorted(upto, pieces[:-1], side="right"), len(upto) - 1)]
-    starts = np.minimum(np.searchsorted(pieces, edges[:-1]), len(lengths) - 1)  # a cell may be narrower than rounding
-    return np.asarray(np.add.reduceat(lengths * inside, starts, axis=-1) / np.add.reduceat(lengths, starts))
+    # The quantile function is constant between these probabilities.
+    breaks = np.union1d(cumulated[:-1], edges)
+    lengths = np.diff(breaks)
+    quantiles = ordered[..., np.minimum(np.searchsorted(cumulated, breaks[:-1], side="right"), len(cumulated) - 1)]
+    starts = np.minimum(np.searchsorted(breaks, edges[:-1]), len(lengths) - 1)  # a cell may be narrower than rounding
+    return np.asarray(np.add.reduceat(lengths * quantiles, starts, axis=-1) / np.add.reduceat(lengths, starts))
 
 
 def quantile_edges(clouds: Sequence[Cloud], most: int) -> Vector:
-    """Return where quantile functions of clouds on a line jump, with 0 and 1; that many equal cells if there are more.
+    """Return the probabilities at which quantile functions of clouds on a line jump, with 0 and 1.
 
     Parameters
     ----------
     clouds : sequence of Cloud
         Of dimension one.
     most : int
+        The greatest number of cells between them. If there would be more, the edges of `most` equal cells are returned.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def quantile_edges(clouds: Sequence[Cloud], most: int) -> Vector:
         if not cloud.equal:
             jumps.append(cumulated_weights(cloud.weights, np.argsort(cloud.points[:, 0], kind="stable")))
     edges = np.unique(np.concatenate(jumps))
-    # Jumps that differ by the rounding of sums are one.
+    # Jumps whose difference may be a rounding error are merged.
     edges = np.append(edges[:-1][np.diff(edges) > 1e-12], 1.0)
     edges = np.insert(edges[edges > 1e-12], 0, 0.0)
     return edges if len(edges) <= most + 1 else np.arange(most + 1) / most

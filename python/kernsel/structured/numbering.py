@@ -1,4 +1,4 @@
-"""Numbers for hashable things: equal ones have the same number, in all that is compared, wherever it was made."""
+"""Numbers for hashable keys: equal keys have the same number, throughout the process."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ __all__ = ["Number", "Numbering"]
 
 
 class Number:
-    """The number of a key, for as long as somebody holds this object.
+    """The number of a key, which the key keeps for as long as this object is referenced.
 
     Attributes
     ----------
     key : hashable
     value : int
-        Never that of another key, even when this object is gone.
+        Never given to another key, even after this object is deleted.
     """
 
     __slots__ = ("__weakref__", "key", "value")
@@ -29,10 +29,10 @@ class Number:
 
 
 class Numbering:
-    """Gives numbers to keys, and forgets those that nobody holds any more.
+    """Gives numbers to keys, and removes those whose `Number` is no longer referenced.
 
-    So lists of objects that were made at different times can be compared by integers, and what is forgotten takes no memory.
-    Numbers are those of this process: objects that hold some are pickled with the keys.
+    So lists of objects that were made at different times can be compared by integers. Numbers are valid in one process:
+    objects that refer to some are pickled with the keys.
 
     Examples
     --------
@@ -48,7 +48,7 @@ class Numbering:
         self._next = count()
         self._unlock()
         if hasattr(os, "register_at_fork"):
-            os.register_at_fork(after_in_child=self._unlock)  # the thread that had locked it is not in the child
+            os.register_at_fork(after_in_child=self._unlock)  # a thread that held the lock does not exist in the child
 
     def _unlock(self) -> None:
         self._lock = RLock()
@@ -63,7 +63,7 @@ class Numbering:
         Returns
         -------
         numbers : list of Number
-            Equal keys have the same.
+            Equal keys have the same number.
         """
         with self._lock:
             return [self._numbers.get(key) or self._add(key) for key in keys]

@@ -8,30 +8,28 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from kernsel.annotations import Indices, Matrix, Vector
 from kernsel.kernels import Kernel
 
 __all__ = ["WeightedPoints", "pair_sums", "pair_sums_pullback", "self_sums"]
 
-Vector = NDArray[np.float64]
-
-_BLOCK = 1024  # points of either side that are compared at a time
-_TOGETHER = 192  # points of sets that are compared with themselves in one call
+_BLOCK = 1024  # points on either side of a block of a kernel matrix
+_SMALL_SETS = 192  # the most points of several sets whose kernel matrix is evaluated in one call
 
 
 class WeightedPoints(NamedTuple):
-    """The points of some sets, one set after the other, with the set and the weight of each point."""
+    """The points of some sets, one set after the other, with the index of the set and the weight of each point."""
 
-    points: Vector
-    owners: NDArray[np.intp]
+    points: Matrix
+    owners: Indices  # for each point, the index of its set
     weights: Vector
-    n_sets: int  # empty ones included
+    n_sets: int  # with sets that have no points
 
     @classmethod
-    def joined(cls, sets: Sequence[Vector], weights: Sequence[Vector]) -> WeightedPoints:
-        """Return the points of sets, with their weights."""
+    def joined(cls, sets: Sequence[Matrix], weights: Sequence[Vector]) -> WeightedPoints:
+        """Return the points of all sets, with their weights."""
         owners = np.repeat(np.arange(len(sets)), [len(one) for one in sets])
         points = np.concatenate([one for one in sets if len(one)]) if len(owners) else np.zeros((0, 0))
         return cls(points, owners, np.concatenate([np.zeros(0), *weights]), len(sets))
@@ -41,36 +39,37 @@ class WeightedPoints(NamedTuple):
         return [WeightedPoints(self.points[s], self.owners[s], self.weights[s], self.n_sets) for s in spans]
 
     def parts(self) -> list[WeightedPoints]:
-        """Return blocks of points; a set may be in several."""
+        """Return blocks of consecutive points, with no regard to where sets end."""
         return self._cut(min(at, len(self.points)) for at in range(_BLOCK, len(self.points) + _BLOCK, _BLOCK))
 
     def whole_sets(self) -> list[WeightedPoints]:
-        """Return blocks of sets: small ones together, for a call of a kernel takes as long as many of its values."""
-        last = (np.flatnonzero(np.diff(self.owners, append=-1)) + 1).tolist()  # where the sets end
+        """Return blocks of whole sets, several small ones in a block, because a call of a kernel has an overhead."""
+        last = (np.flatnonzero(np.diff(self.owners, append=-1)) + 1).tolist()  # the ends of the sets
         ends: list[int] = []
         begin = 0
         for end, following in pairwise([*last, sys.maxsize]):
-            if following - begin > _TOGETHER:
+            if following - begin > _SMALL_SETS:
                 ends.append(end)
                 begin = end
         return self._cut(ends)
 
     @property
     def sets(self) -> slice:
-        """Return which sets have points here."""
+        """Return the range from the first to the last set that has points here."""
         return slice(int(self.owners[0]), int(self.owners[-1]) + 1)
 
     @property
     def sums(self) -> sparse.csr_array:
-        """Return the matrix that adds up what belongs to the points of each of `sets`."""
+        """Return the matrix that maps a value for each point to the weighted sum over each of `sets`."""
         at = (self.owners - self.owners[0], np.arange(len(self.owners)))
         return sparse.csr_array((self.weights, at), shape=(self.sets.stop - self.sets.start, len(self.owners)))
 
 
-def pair_sums(kernel: Kernel, A: WeightedPoints, B: WeightedPoints | None) -> Vector:
-    """Return sum_pq a_p b_q k(x_p, z_q) for each set of A, and each of B or of A; symmetric to the last bit without B.
+def pair_sums(kernel: Kernel, A: WeightedPoints, B: WeightedPoints | None) -> Matrix:
+    """Return the matrix of sum_pq a_p b_q k(x_p, z_q) for a set of A and a set of B, or of A if B is None.
 
-    One evaluation for each pair of points, half of them without B, in memory of some 1024^2 numbers.
+    The kernel is evaluated once for each pair of points, in blocks of 1024^2 numbers. Without B, it is evaluated for half of
+    the pairs, and the matrix is symmetric to the last bit.
     """
     S = np.zeros((A.n_sets, A.n_sets if B is None else B.n_sets))
     rows = A.parts()
@@ -85,7 +84,7 @@ def pair_sums(kernel: Kernel, A: WeightedPoints, B: WeightedPoints | None) -> Ve
     return S if B is not None else np.tril(S) + np.tril(S, -1).T
 
 
-def pair_sums_pullback(kernel: Kernel, A: WeightedPoints, B: WeightedPoints, W: Vector) -> Vector:
+def pair_sums_pullback(kernel: Kernel, A: WeightedPoints, B: WeightedPoints, W: Matrix) -> Vector:
     """Return the gradient of sum_ij W_ij S_ij, S = pair_sums(kernel, A, B), in all hyperparameters, fixed ones included."""
     gradient = np.zeros(sum(h.n_elements for h, _ in kernel.own()))
     core, order = kernel.build(), kernel.core_order()
@@ -100,7 +99,7 @@ def self_sums(kernel: Kernel, A: WeightedPoints) -> Vector:
     """Return the diagonal of pair_sums(kernel, A, None)."""
     diagonal = np.zeros(A.n_sets)
     for part in A.whole_sets():
-        # Each row of K, weighted, summed over the columns of its own set.
+        # Weighted sums of each row of K over the columns of its own set.
         K = kernel(part.points) * (part.owners[:, None] == part.owners) * part.weights
         diagonal += np.bincount(part.owners, weights=K.sum(axis=1) * part.weights, minlength=A.n_sets)
     return diagonal

@@ -1,14 +1,15 @@
-"""Kernels of sets of points and of distributions, made of a kernel of points."""
+"""Kernels of sets of points and of distributions, derived from a kernel of points."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
+from kernsel.annotations import Matrix, Vector
 from kernsel.kernels.automatic import Data
 from kernsel.kernels.base import Kernel
 from kernsel.kernels.hyperparameter import Hyperparameter
@@ -16,21 +17,21 @@ from kernsel.kernels.object_kernel import ObjectKernel, Table
 from kernsel.kernels.simple import HeteroscedasticNoise, WhiteKernel
 from kernsel.structured.clouds import Cloud, as_clouds
 from kernsel.structured.pair_sums import WeightedPoints, pair_sums, pair_sums_pullback, self_sums
-from kernsel.structured.sets import as_sets
+from kernsel.structured.sets import PointSet, as_sets
 
 __all__ = ["MeanEmbedding", "SetKernel"]
 
-Matrix = NDArray[np.float64]
+PointsOf = TypeVar("PointsOf", PointSet, Cloud)
 
 
-class KernelOfPairs(ObjectKernel):
-    """A sum of a kernel of points over all pairs, weighted; its hyperparameters are those of the kernel of points."""
+class KernelOfPairs(ObjectKernel[PointsOf]):
+    """A weighted sum of a kernel of points over all pairs of points; its hyperparameters are those of that kernel."""
 
     _has_slopes: ClassVar[bool] = False
     kernel: Kernel
 
     @abstractmethod
-    def _points(self, X: Any) -> WeightedPoints:
+    def _points(self, X: Sequence[PointsOf]) -> WeightedPoints:
         """Return the points of objects with their weights."""
 
     def _check(self) -> None:
@@ -41,26 +42,26 @@ class KernelOfPairs(ObjectKernel):
         self._check_depth()
 
     def _measured(self) -> int:
-        return 1 + self.kernel._depth
+        return 1 + self.kernel.nesting
 
-    def _children(self) -> list[Kernel]:
-        return []  # of the points of this one
+    def subkernels(self) -> list[Kernel]:
+        return []  # the kernel of points is a function of other points than this one
 
-    def own(self) -> Iterator[tuple[Hyperparameter, Any]]:
+    def own(self) -> Iterator[tuple[Hyperparameter, ArrayLike]]:
         for h, value in self.kernel.own():
-            yield h.within("", 0, "kernel__"), value
+            yield h.prefixed("", 0, "kernel__"), value
 
-    def with_values(self, values: Iterator[Any]) -> Self:
+    def with_values(self, values: Iterator[ArrayLike]) -> Self:
         return self.replaced(kernel=self.kernel.with_values(values))
 
     def resolve(self, data: Data) -> Kernel:
-        """Set what is "auto" from the points of all objects."""
+        """Set "auto" hyperparameters from the points of all objects."""
         assert self._pool is not None
-        encoded = [part for found, _, i in self._pool.runs(data.X) for part in self._some(found, i)]
+        encoded = [one for objects, _, i in self._pool.runs(data.X) for one in self._some(objects, i)]
         points = self._points(encoded).points
         return self.replaced(kernel=self.kernel.resolve(Data(points, None, None, None, data.ties, data.anchors)))
 
-    def _table(self, X: Any, Z: Any, derivative: bool) -> Table:
+    def _table(self, X: Sequence[PointsOf], Z: Sequence[PointsOf] | None, derivative: bool) -> Table:
         del derivative
         A, B = self._points(X), None if Z is None else self._points(Z)
         if B is not None and len(A.points) and len(B.points) and A.points.shape[1] != B.points.shape[1]:
@@ -69,22 +70,23 @@ class KernelOfPairs(ObjectKernel):
             )
         return pair_sums(self._ready_kernel(X), A, B), []
 
-    def _diagonal_of(self, X: Any) -> Matrix:
+    def _diagonal_of(self, X: Sequence[PointsOf]) -> Vector:
         return self_sums(self._ready_kernel(X), self._points(X))
 
-    def _pull_objects(self, X: Any, Z: Any, W: Matrix) -> Matrix:
+    def _pull_objects(self, X: Sequence[PointsOf], Z: Sequence[PointsOf], W: Matrix) -> Vector:
         return pair_sums_pullback(self._ready_kernel(X), self._points(X), self._points(Z), W)
 
-    def _ready_kernel(self, X: Any) -> Kernel:
-        """Return the kernel of points as it can be built."""
-        return self.kernel.on_points(self._points(X[:1]).points)[0] if self.kernel.must_see_points() else self.kernel
+    def _ready_kernel(self, X: Sequence[PointsOf]) -> Kernel:
+        """Return the kernel of points such that `build` can be called."""
+        return self.kernel.on_points(self._points(X[:1]).points)[0] if self.kernel.depends_on_points() else self.kernel
 
 
 def _has_noise(kernel: Kernel) -> bool:
-    return isinstance(kernel, WhiteKernel | HeteroscedasticNoise) or any(_has_noise(child) for child in kernel._children())
+    """Tell whether a sum or a product has a term or a factor that is noise."""
+    return isinstance(kernel, WhiteKernel | HeteroscedasticNoise) or any(_has_noise(part) for part in kernel.subkernels())
 
 
-class SetKernel(KernelOfPairs):
+class SetKernel(KernelOfPairs[PointSet]):
     """Sets of points compared by the sum, or the mean, of a kernel over all pairs: k(A, B) = sum_{x in A} sum_{z in B} k(x, z).
 
     The inner product of sum_{x in A} k(x, .) and sum_{z in B} k(z, .).
@@ -92,9 +94,9 @@ class SetKernel(KernelOfPairs):
     Parameters
     ----------
     kernel : Kernel
-        Of points. Its hyperparameters are those of the set kernel; what is "auto" follows the points of all sets.
+        A kernel of points. Its hyperparameters are those of the set kernel; "auto" ones are set from the points of all sets.
     mean : bool
-        The mean, which does not depend on how many points there are, in place of the sum.
+        Whether to take the mean, which does not grow with the number of points, in place of the sum.
 
     Notes
     -----
@@ -119,23 +121,25 @@ class SetKernel(KernelOfPairs):
         if not isinstance(self.mean, bool | np.bool_):
             raise TypeError(f"mean: expected True or False, got {self.mean!r}")
 
-    def _encode(self, objects: Sequence[Any]) -> Any:
+    def _encode(self, objects: Sequence[object]) -> list[PointSet]:
         sets = as_sets(objects)
         for i, one in enumerate(sets):
             if self.mean and not len(one):
                 raise ValueError(f"X[{i}]: expected one point at least, got an empty set, which has no mean")
         return sets
 
-    def _read_with(self) -> tuple[Any, ...]:
+    def _read_with(self) -> tuple[object, ...]:
         return (self.mean,)
 
-    def _points(self, X: Any) -> WeightedPoints:
-        sizes = [1.0 / len(one) if self.mean else 1.0 for one in X]
-        return WeightedPoints.joined([one.points for one in X], [np.full(len(one), w) for one, w in zip(X, sizes, strict=True)])
+    def _points(self, X: Sequence[PointSet]) -> WeightedPoints:
+        weights = [1.0 / len(one) if self.mean else 1.0 for one in X]
+        return WeightedPoints.joined(
+            [one.points for one in X], [np.full(len(one), w) for one, w in zip(X, weights, strict=True)]
+        )
 
 
-class MeanEmbedding(KernelOfPairs):
-    """Probability distributions compared by the means of a kernel: k(mu, nu) = E k(x, z), x from mu and z from nu.
+class MeanEmbedding(KernelOfPairs[Cloud]):
+    """Probability distributions compared by the mean of a kernel: k(mu, nu) = E k(x, z), x drawn from mu and z from nu.
 
     The inner product of the mean embeddings E k(x, .), exact for clouds of points. ``RBF("auto") @ MeanEmbedding(k)`` is the
     squared exponential of their distance, the maximum mean discrepancy.
@@ -143,7 +147,7 @@ class MeanEmbedding(KernelOfPairs):
     Parameters
     ----------
     kernel : Kernel
-        Of points. Its hyperparameters are those of this one; what is "auto" follows the points of all clouds.
+        A kernel of points. Its hyperparameters are those of the embedding; "auto" ones are set from the points of all clouds.
 
     Notes
     -----
@@ -163,8 +167,8 @@ class MeanEmbedding(KernelOfPairs):
         self.kernel = kernel
         self._check()
 
-    def _encode(self, objects: Sequence[Any]) -> Any:
+    def _encode(self, objects: Sequence[object]) -> list[Cloud]:
         return as_clouds(objects, kind=Cloud)
 
-    def _points(self, X: Any) -> WeightedPoints:
+    def _points(self, X: Sequence[Cloud]) -> WeightedPoints:
         return WeightedPoints.joined([cloud.points for cloud in X], [cloud.weights for cloud in X])

@@ -1,16 +1,14 @@
-"""Sets of points: what is allowed as one."""
+"""Sets of points, and the check that turns arrays into them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from kernsel.annotations import Matrix
 
 __all__ = ["PointSet", "as_sets"]
-
-Vector = NDArray[np.float64]
 
 
 class PointSet:
@@ -24,7 +22,7 @@ class PointSet:
 
     __slots__ = ("points",)
 
-    def __init__(self, points: Vector) -> None:
+    def __init__(self, points: Matrix) -> None:
         self.points = points
 
     def __len__(self) -> int:
@@ -34,14 +32,14 @@ class PointSet:
         return f"PointSet({len(self)} points)"
 
 
-def as_sets(X: Iterable[Any], name: str = "X") -> list[PointSet]:
+def as_sets(X: Iterable[object], name: str = "X") -> list[PointSet]:
     """Return a list of checked sets of points, ready to be compared many times.
 
     Parameters
     ----------
     X : iterable of array-likes of shape (k_i, d)
-        Sets of points, of any sizes; one without points is allowed, where no mean of it is asked for. The points of a set may
-        be equal, and their order makes no difference.
+        Sets of any numbers of points. A set may be empty, where its mean is not needed. The points of a set may be equal, and
+        their order does not matter.
     name : str
         What errors call X.
 
@@ -65,7 +63,7 @@ def as_sets(X: Iterable[Any], name: str = "X") -> list[PointSet]:
     return sets
 
 
-def _checked(points: Any, where: str) -> PointSet:
+def _checked(points: object, where: str) -> PointSet:
     try:
         array = np.asarray(points, dtype=np.float64)
     except (TypeError, ValueError):
@@ -80,7 +78,8 @@ def _checked(points: Any, where: str) -> PointSet:
 
 
 def _check_columns(sets: list[PointSet], name: str) -> None:
-    widths = {one.points.shape[1]: i for i, one in reversed(list(enumerate(sets))) if len(one)}
-    if len(widths) > 1:
-        (d, first), (other, i), *_ = sorted(widths.items(), key=lambda found: found[1])
+    """Raise unless all points have the same number of columns."""
+    first_with = {one.points.shape[1]: i for i, one in reversed(list(enumerate(sets))) if len(one)}
+    if len(first_with) > 1:
+        (d, first), (other, i), *_ = sorted(first_with.items(), key=lambda item: item[1])
         raise ValueError(f"{name}[{i}]: expected points of {d} columns, as in {name}[{first}], got {other}")

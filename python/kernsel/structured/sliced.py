@@ -1,25 +1,26 @@
-"""Distributions by the quantiles of their projections: the sliced Wasserstein distance is one of rows of numbers."""
+"""Distributions as rows of numbers, whose Euclidean distance is the sliced Wasserstein distance."""
 
 from __future__ import annotations
 
 from numbers import Integral
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 from scipy.stats import qmc
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from kernsel.annotations import Matrix, Seed
 from kernsel.structured.clouds import Cloud, as_clouds
 from kernsel.structured.line import quantile_means
 from kernsel.structured.threads import on_threads
 
-__all__ = ["SlicedWassersteinEmbedding"]
+if TYPE_CHECKING:
+    from sklearn.utils import Tags
 
-Vector = NDArray[np.float64]
+__all__ = ["SlicedWassersteinEmbedding"]
 
 
 class SlicedWassersteinEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -35,12 +36,12 @@ class SlicedWassersteinEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMix
     Parameters
     ----------
     n_directions : int
-        One in one dimension, whatever is wanted.
+        In one dimension, one direction is used whatever this is.
     n_quantiles : int or "auto"
         "auto" is the number of points of the largest cloud in `fit`, at most 1000.
     random_state : int, RandomState instance or None
-        None spreads the directions evenly: by equal angles in two dimensions, by Sobol' points in more; the same every time.
-        Otherwise they are drawn.
+        None spreads the directions evenly and always the same: at equal angles in two dimensions, by Sobol' points in more.
+        Otherwise they are drawn at random.
 
     Attributes
     ----------
@@ -63,19 +64,19 @@ class SlicedWassersteinEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMix
     """
 
     def __init__(
-        self, n_directions: int = 50, *, n_quantiles: int | Literal["auto"] = "auto", random_state: Any = None
+        self, n_directions: int = 50, *, n_quantiles: int | Literal["auto"] = "auto", random_state: Seed = None
     ) -> None:
         self.n_directions = n_directions
         self.n_quantiles = n_quantiles
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: object, y: object = None) -> Self:
         """Choose the directions.
 
         Parameters
         ----------
         X : sequence of clouds
-            Of `Cloud`, points of shape (n, d), or tuples (points, weights).
+            Each is a `Cloud`, points of shape (n, d), or a tuple (points, weights).
         y : ignored
 
         Returns
@@ -85,8 +86,7 @@ class SlicedWassersteinEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMix
         del y
         clouds = as_clouds(X, kind=Cloud)
         count = _count("n_directions", self.n_directions, "")
-        auto = isinstance(self.n_quantiles, str) and self.n_quantiles == "auto"
-        if auto:
+        if isinstance(self.n_quantiles, str) and self.n_quantiles == "auto":
             self.n_quantiles_ = min(max(len(cloud) for cloud in clouds), 1000)
         else:
             self.n_quantiles_ = _count("n_quantiles", self.n_quantiles, ', or "auto"')
@@ -94,7 +94,7 @@ class SlicedWassersteinEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMix
         self.directions_ = _directions(self.dimension_, count, self.random_state)
         return self
 
-    def transform(self, X: Any) -> Vector:
+    def transform(self, X: object) -> Matrix:
         """Return the rows.
 
         Parameters
@@ -128,30 +128,31 @@ class SlicedWassersteinEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMix
     def _n_features_out(self) -> int:
         return len(self.directions_) * self.n_quantiles_
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
+    def __sklearn_tags__(self) -> Tags:
+        tags: Tags = super().__sklearn_tags__()
         tags.input_tags.two_d_array = False
         tags.input_tags.three_d_array = True
         return tags
 
 
-def _directions(d: int, count: int, random_state: Any) -> Vector:
+def _directions(d: int, count: int, random_state: Seed) -> Matrix:
+    """Return unit vectors, shape (count, d)."""
     if d == 1:
         return np.ones((1, 1))
     if random_state is not None:
         drawn = check_random_state(random_state).standard_normal((count, d))
     elif d == 2:
-        angles = np.pi * np.arange(count) / count  # u and -u are one
+        angles = np.pi * np.arange(count) / count  # on half a circle: u and -u give the same distance
         drawn = np.column_stack([np.cos(angles), np.sin(angles)])
     else:
         bits = max(int(np.ceil(np.log2(count))), 1)
-        # Moved to the middle of their cells, no point is the centre, which has no direction.
+        # Points are moved to the middle of their cells, so that none is the centre of the cube, which has no direction.
         points = qmc.Sobol(d, scramble=False).random_base2(bits)[:count] + 0.5 ** (bits + 1)
         drawn = special.ndtri(points)
     return np.asarray(drawn / np.linalg.norm(drawn, axis=1)[:, None])
 
 
-def _count(name: str, value: Any, also: str) -> int:
-    if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
-        raise ValueError(f"{name}: expected a whole number from 1 on{also}, got {value!r}")
+def _count(name: str, value: object, alternative: str) -> int:
+    if not isinstance(value, Integral) or isinstance(value, bool) or int(value) < 1:
+        raise ValueError(f"{name}: expected a whole number from 1 on{alternative}, got {value!r}")
     return int(value)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
-from typing import Any, ClassVar
+from collections.abc import Hashable, Sequence
+from typing import Any, ClassVar, TypedDict
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kernsel.annotations import Vector
 from kernsel.errors import NotPositiveSemidefiniteWarning
 from kernsel.kernels.base import Kernel
-from kernsel.kernels.hyperparameter import Bounds, Parameter
+from kernsel.kernels.hyperparameter import Bounds, Parameter, numbers
 from kernsel.kernels.leaf import Leaf, value_of
 from kernsel.kernels.object_kernel import ObjectKernel, Table
 from kernsel.structured.alignments import Scores, local_alignment_gram, pairs_are_a_kernel
@@ -20,13 +20,29 @@ from kernsel.structured.strings import spectrum_diagonal, spectrum_gram, subsequ
 
 __all__ = ["LocalAlignment", "Spectrum", "Subsequence"]
 
-Matrix = NDArray[np.float64]
+Tokens = Sequence[Hashable]  # a string, or a sequence of tokens of any kind
 
 
-class StringKernel(ObjectKernel, Leaf):
-    """What kernels of strings have in common."""
+class SpectrumOptions(TypedDict):
+    """The arguments of :func:`spectrum_gram`."""
 
-    alphabet: Any
+    length: int
+    mismatches: int
+    alphabet: Alphabet | int | None
+
+
+class SubsequenceOptions(TypedDict):
+    """The arguments of :func:`subsequence_gram`."""
+
+    length: int
+    decay: float
+    alphabet: Alphabet | None
+
+
+class StringKernel(ObjectKernel[Tokens], Leaf):
+    """The base class of kernels of strings, which checks the letters of strings."""
+
+    alphabet: Any  # for each kernel, some of: a sequence of letters, their number, or None
 
     def _check(self) -> None:
         super()._check()
@@ -34,19 +50,20 @@ class StringKernel(ObjectKernel, Leaf):
             numbers_of(self.alphabet)
 
     def _letters_are_named(self) -> bool:
+        """Tell whether the alphabet lists its letters, and is not just their number."""
         return self.alphabet is not None and not is_whole(self.alphabet, 1)
 
-    def _encode(self, objects: Sequence[Any]) -> Any:
+    def _encode(self, objects: Sequence[object]) -> list[Tokens]:
         sequences = as_sequences(objects)
         if self._letters_are_named():
-            known = numbers_of(self.alphabet)
+            letters = numbers_of(self.alphabet)
             for i, sequence in enumerate(sequences):
-                unknown = next((token for token in sequence if token not in known), None)
+                unknown = next((token for token in sequence if token not in letters), None)
                 if unknown is not None:
                     raise ValueError(f"X[{i}]: expected letters of the alphabet {self.alphabet!r}, got {unknown!r}")
         return sequences
 
-    def _read_with(self) -> tuple[Any, ...]:
+    def _read_with(self) -> tuple[object, ...]:
         return (self.alphabet,)
 
 
@@ -54,17 +71,17 @@ class Spectrum(StringKernel):
     """The spectrum kernel: strings compared by the words of p letters in them.
 
     k(s, t) = sum_a c_a(s) c_a(t), the sum over all words a of `length` letters; c_a(s) counts the places in s with a word that
-    differs from a in `mismatches` letters at most. ``Normalize(Spectrum(3))`` takes out how long strings are.
+    differs from a in `mismatches` letters at most. ``Normalize(Spectrum(3))`` does not depend on the lengths of strings.
 
     Parameters
     ----------
     length : int, or list of int for :func:`kernsel.select` to choose from
-        Letters of a word; 30 at most with mismatches.
+        The number of letters of a word; 30 at most with mismatches.
     mismatches : int, or list of int to choose from
         Below `length`.
     alphabet : str, sequence of tokens, int or None
-        All letters there are: others are an error. Or how many there are, which only matters with mismatches. None is as many
-        as there are in the strings to learn from.
+        All letters, of which others are an error; or their number, which only matters with mismatches. None stands for the
+        number of letters in the training strings.
 
     Notes
     -----
@@ -83,6 +100,7 @@ class Spectrum(StringKernel):
 
     _hyper: ClassVar = {}
     _whole: ClassVar = {"length": 1, "mismatches": 0}
+    _learnt: int | None = None  # the number of letters of the training strings
 
     def __init__(
         self, length: int | Sequence[int] = 3, mismatches: int | Sequence[int] = 0, alphabet: Alphabet | int | None = None
@@ -101,10 +119,14 @@ class Spectrum(StringKernel):
             )
 
     def alternatives(self) -> list[Kernel]:
-        every: list[Any] = super().alternatives()
-        return [one for one in every if one.mismatches < one.length]
+        return [one for one in super().alternatives() if isinstance(one, Spectrum) and one._mismatches_fit()]
 
-    def _learn(self, X: Any) -> Any:
+    def _mismatches_fit(self) -> bool:
+        options = self._options()
+        return options["mismatches"] < options["length"]
+
+    def _learn(self, X: Sequence[Tokens]) -> int | None:
+        """Return the number of letters of the training strings, if values of the kernel depend on it."""
         if not self.mismatches or self._letters_are_named():
             return None
         size = alphabet_size(X)
@@ -112,33 +134,33 @@ class Spectrum(StringKernel):
             raise ValueError(f"alphabet: expected at least {size}, as many letters as the strings have, got {self.alphabet!r}")
         return size
 
-    def _options(self) -> dict[str, Any]:
+    def _options(self) -> SpectrumOptions:
         alphabet = self._learnt if self.alphabet is None else self.alphabet
-        return {"length": self.length, "mismatches": self.mismatches, "alphabet": alphabet}
+        return {"length": self._choices("length")[0], "mismatches": self._choices("mismatches")[0], "alphabet": alphabet}
 
-    def _table(self, X: Any, Z: Any, derivative: bool) -> Table:
+    def _table(self, X: Sequence[Tokens], Z: Sequence[Tokens] | None, derivative: bool) -> Table:
         del derivative
         return spectrum_gram(X, Z, **self._options()), []
 
-    def _diagonal_of(self, X: Any) -> Matrix:
+    def _diagonal_of(self, X: Sequence[Tokens]) -> Vector:
         return spectrum_diagonal(X, **self._options())
 
 
 class Subsequence(StringKernel):
     """The gap-weighted subsequence kernel: strings compared by the subsequences of p letters in them.
 
-    k(s, t) = sum_u sum_i sum_j decay^(l(i) + l(j)), the sums over all u of `length` letters and over all places i in s and j in
-    t that spell u, in ascending order and with any gaps; l is how many letters they span.
+    k(s, t) = sum_u sum_i sum_j decay^(l(i) + l(j)), the sums over all words u of `length` letters and over all places i in s
+    and j in t that spell u, in ascending order and with any gaps; l is the number of letters from the first place to the last.
 
     Parameters
     ----------
     length : int, or list of int for :func:`kernsel.select` to choose from
     decay : float, "auto" or Parameter
-        Above 0, up to 1: a hyperparameter, with exact derivatives. Close to 0, gaps do not count.
+        Above 0, up to 1: a hyperparameter, with exact derivatives. The closer to 0, the less do subsequences with gaps count.
     decay_bounds : pair of floats, "fixed" or "auto"
         "auto" is from 0.01 to 1.
     alphabet : str, sequence of tokens or None
-        All letters there are: others are an error.
+        All letters; others are an error.
 
     Notes
     -----
@@ -177,26 +199,26 @@ class Subsequence(StringKernel):
         if not isinstance(bounds, str) and np.max(bounds) > 1:
             raise ValueError(f"decay_bounds: expected numbers above 0, up to 1, got {bounds!r}")
 
-    def _check_value(self, name: str, value: Any) -> None:
+    def _check_value(self, name: str, value: object) -> None:
         super()._check_value(name, value)
-        if not isinstance(value, str) and value > 1:
+        if not isinstance(value, str) and float(numbers(value, name)) > 1:
             raise ValueError(f"decay: expected a number above 0, up to 1, got {value!r}")
 
-    def _options(self) -> dict[str, Any]:
-        return {"length": self.length, "decay": min(self._number("decay"), 1.0), "alphabet": self.alphabet}
+    def _options(self) -> SubsequenceOptions:
+        return {"length": self._choices("length")[0], "decay": min(self.number("decay"), 1.0), "alphabet": self.alphabet}
 
-    def _table(self, X: Any, Z: Any, derivative: bool) -> Table:
+    def _table(self, X: Sequence[Tokens], Z: Sequence[Tokens] | None, derivative: bool) -> Table:
         if not derivative:
             return np.asarray(subsequence_gram(X, Z, **self._options())), []
         values, slope = subsequence_gram(X, Z, **self._options(), derivative=True)
         return values, [slope]
 
-    def _diagonal_of(self, X: Any) -> Matrix:
+    def _diagonal_of(self, X: Sequence[Tokens]) -> Vector:
         return np.asarray(subsequence_diagonal(X, **self._options()))
 
 
 class LocalAlignment(StringKernel):
-    """The local alignment kernel: strings compared by all their local alignments, the better ones counting more.
+    """The local alignment kernel: strings compared by all their local alignments, weighted by the exponential of their scores.
 
     k(s, t) = 1 + sum_a exp(beta score(a)). A local alignment pairs some letters of s with letters of t, in ascending order;
     its score is the sum of those of the pairs, less, for g letters between two pairs in either string, gap_open + (g - 1)
@@ -210,14 +232,14 @@ class LocalAlignment(StringKernel):
     beta : float, "auto" or Parameter
         For large beta, only the best alignment counts.
     gap_open, gap_extend : float, "auto" or Parameter
-        Costs of a gap, from 0 on. All three are hyperparameters, with exact derivatives.
+        Costs of a gap, from 0 on. Like beta, they are hyperparameters with exact derivatives.
     beta_bounds, gap_open_bounds, gap_extend_bounds : pair of floats, "fixed" or "auto"
     match, mismatch : float
         The scores of equal and of different letters, if there is no table.
     scores : dict of pairs of letters to float, or array-like of shape (letters, letters), optional
-        Symmetric: of all pairs in the alphabet, or a matrix in its order.
+        Symmetric: for all pairs of letters, or a matrix whose rows and columns are in the order of the alphabet.
     alphabet : str or sequence of tokens, optional
-        All letters there are, others are an error; needed with `scores`.
+        All letters; others are an error. Needed with `scores`.
 
     Warns
     -----
@@ -264,10 +286,10 @@ class LocalAlignment(StringKernel):
         self.gap_open_bounds = gap_open_bounds
         self.gap_extend_bounds = gap_extend_bounds
         self._check()
-        if isinstance(value_of(beta), str) or pairs_are_a_kernel(self._number("beta"), match, mismatch, scores, alphabet):
+        if isinstance(value_of(beta), str) or pairs_are_a_kernel(self.number("beta"), match, mismatch, scores, alphabet):
             return
         warnings.warn(
-            f"LocalAlignment is not positive semidefinite for these scores and beta={self._number('beta'):g}: its matrices "
+            f"LocalAlignment is not positive semidefinite for these scores and beta={self.number('beta'):g}: its matrices "
             "need not have a Cholesky factor",
             NotPositiveSemidefiniteWarning,
             stacklevel=2,
@@ -275,19 +297,19 @@ class LocalAlignment(StringKernel):
 
     def _check(self) -> None:
         super()._check()
-        given = {name: 1.0 for name in self._hyper if isinstance(value_of(getattr(self, name)), str)}
-        local_alignment_gram([], **self._options(**given), normalize=True)
+        stand_ins = {name: 1.0 for name in self._hyper if isinstance(value_of(getattr(self, name)), str)}  # for "auto"
+        local_alignment_gram([], **self._options(**stand_ins), normalize=True)
 
-    def _options(self, **given: float) -> dict[str, Any]:
-        options: dict[str, Any] = {name: given[name] if name in given else self._number(name) for name in self._hyper}
+    def _options(self, **replaced: float) -> dict[str, Any]:
+        options: dict[str, Any] = {name: replaced[name] if name in replaced else self.number(name) for name in self._hyper}
         return options | {name: getattr(self, name) for name in ("match", "mismatch", "scores", "alphabet")}
 
-    def _table(self, X: Any, Z: Any, derivative: bool) -> Table:
+    def _table(self, X: Sequence[Tokens], Z: Sequence[Tokens] | None, derivative: bool) -> Table:
         if not derivative:
             return np.asarray(local_alignment_gram(X, Z, **self._options())), []
         values, slopes = local_alignment_gram(X, Z, **self._options(), derivative=True)
-        names = [h.name for h, _ in self.own()]  # without those that are zero
+        names = [h.name for h, _ in self.own()]  # a cost of 0 is no hyperparameter
         return values, [slope for name, slope in zip(self._hyper, slopes, strict=True) if name in names]
 
-    def _diagonal_of(self, X: Any) -> Matrix:
+    def _diagonal_of(self, X: Sequence[Tokens]) -> Vector:
         return np.ones(len(X))

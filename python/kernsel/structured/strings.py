@@ -1,18 +1,18 @@
-"""Kernels on strings, and on sequences of any tokens.
+"""Matrices of the spectrum and the subsequence kernel on strings, and on sequences of any tokens.
 
-All are functions of lists of `str`, `bytes` or sequences of hashable tokens; `as_sequences` says which. None is normalized.
-With `derivative=True`, derivatives come from the same pass.
+The functions take lists of `str`, `bytes` or sequences of hashable tokens (see `as_sequences`), and do not normalize. With
+`derivative=True`, derivatives are computed in the same pass.
 """
 
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kernsel import _core
+from kernsel.annotations import Matrix, Vector
 from kernsel.structured.sequences import (
     Alphabet,
     Tables,
@@ -34,11 +34,9 @@ __all__ = [
     "subsequence_gram",
 ]
 
-Matrix = NDArray[np.float64]
-
 
 def spectrum_gram(
-    X: Any, Z: Any | None = None, *, length: int = 3, mismatches: int = 0, alphabet: Alphabet | int | None = None
+    X: object, Z: object = None, *, length: int = 3, mismatches: int = 0, alphabet: Alphabet | int | None = None
 ) -> Matrix:
     """Compare strings by the words in them: k(s, t) = sum_a c_a(s) c_a(t).
 
@@ -50,15 +48,15 @@ def spectrum_gram(
     X : list of str or of sequences
         Letters are characters, or tokens of any hashable kind.
     Z : list of str or of sequences, optional
-        What X is compared with; without it, X.
+        The strings that X is compared with; X by default.
     length : int
-        Letters of a word, from 1 on; 30 at most with mismatches.
+        The number of letters of a word, from 1 on; 30 at most with mismatches.
     mismatches : int
         From 0 on, and below `length`.
     alphabet : str, sequence or int, optional
-        All letters that there are: others are unknown, and words with one of them are left out. Or how many there are: then
-        none is unknown. By default, as many as X has, two at least (`alphabet_size`). How many only matters with mismatches: k
-        is a polynomial in it, and positive semidefinite for strings that have no more letters together.
+        All letters: words with other letters are not counted. Or their number: all letters are then counted. By default, the
+        number of letters in X, two at least (`alphabet_size`). The number only matters with mismatches: k is a polynomial in
+        it, and positive semidefinite for strings that have no more distinct letters together.
 
     Returns
     -------
@@ -67,8 +65,8 @@ def spectrum_gram(
 
     Notes
     -----
-    Takes O(T + sum_w n_w^2) for T letters in all, w being a word and n_w the strings that have it. With m mismatches, that
-    once for each of the sets of `length` - 2m or more places in a word, whatever the alphabet: words are not enumerated.
+    Takes O(T + sum_w n_w^2) for T letters in all strings, where n_w is the number of strings with the word w. With m
+    mismatches, that for each set of `length` - 2m or more places in a word, whatever the alphabet: words are not enumerated.
 
     Examples
     --------
@@ -83,9 +81,7 @@ def spectrum_gram(
     return _spectrum(X, Z, False, length, mismatches, alphabet)
 
 
-def spectrum_diagonal(
-    X: Any, *, length: int = 3, mismatches: int = 0, alphabet: Alphabet | int | None = None
-) -> NDArray[np.float64]:
+def spectrum_diagonal(X: object, *, length: int = 3, mismatches: int = 0, alphabet: Alphabet | int | None = None) -> Vector:
     """Compute k(s, s) of :func:`spectrum_gram` for each string: zero for strings that have no word.
 
     Parameters
@@ -100,7 +96,7 @@ def spectrum_diagonal(
 
     Notes
     -----
-    Takes O(T) for T letters in all, once for each set of places as there.
+    Takes O(T) for T letters in all strings, for each of the sets of places that :func:`spectrum_gram` names.
 
     Examples
     --------
@@ -112,8 +108,8 @@ def spectrum_diagonal(
 
 
 def subsequence_gram(
-    X: Any,
-    Z: Any | None = None,
+    X: object,
+    Z: object = None,
     *,
     length: int = 3,
     decay: float = 0.5,
@@ -130,15 +126,15 @@ def subsequence_gram(
     X : list of str or of sequences
         Letters are characters, or tokens of any hashable kind.
     Z : list of str or of sequences, optional
-        What X is compared with; without it, X.
+        The strings that X is compared with; X by default.
     length : int
-        Letters of a subsequence, from 1 on.
+        The number of letters of a subsequence, from 1 on.
     decay : float
-        Above 0, up to 1. Close to 0, gaps do not count.
+        Above 0, up to 1. The closer to 0, the less do subsequences with gaps count.
     alphabet : str or sequence, optional
-        All letters that there are. Others are unknown, and match nothing.
+        All letters; others match nothing.
     derivative : bool
-        Return dK/dlog decay, too.
+        Whether to return dK/dlog decay, too.
 
     Returns
     -------
@@ -147,8 +143,8 @@ def subsequence_gram(
 
     Notes
     -----
-    Takes O(length |s| |t|) for each pair of strings, by a dynamic program whose terms are never negative, those of the
-    derivative neither: all digits are right. The derivative doubles the time.
+    Takes O(length |s| |t|) for each pair of strings, by a dynamic program. No term of K or of its derivative is negative, so
+    that none cancels, and both are exact to rounding. The derivative doubles the time.
 
     Examples
     --------
@@ -162,7 +158,7 @@ def subsequence_gram(
 
 
 def subsequence_diagonal(
-    X: Any, *, length: int = 3, decay: float = 0.5, alphabet: Alphabet | None = None, derivative: bool = False
+    X: object, *, length: int = 3, decay: float = 0.5, alphabet: Alphabet | None = None, derivative: bool = False
 ) -> Tables:
     """Compute k(s, s) of :func:`subsequence_gram` for each string: zero for strings shorter than `length`.
 
@@ -190,7 +186,7 @@ def subsequence_diagonal(
     return split(_subsequences(X, None, True, length, decay, alphabet, derivative)[:, :, 0])
 
 
-def _spectrum(X: Any, Z: Any, diagonal: bool, length: int, mismatches: int, alphabet: Alphabet | int | None) -> Matrix:
+def _spectrum(X: object, Z: object, diagonal: bool, length: int, mismatches: int, alphabet: Alphabet | int | None) -> Matrix:
     _whole("length", length, 1)
     _whole("mismatches", mismatches, 0)
     if mismatches >= length:
@@ -203,12 +199,11 @@ def _spectrum(X: Any, Z: Any, diagonal: bool, length: int, mismatches: int, alph
     numbers = None if is_whole(alphabet, 1) else numbers_of(alphabet)
     size = int(cast("int", alphabet)) if numbers is None else len(numbers)
     x, z = encode(X, Z, numbers)
-    table: Matrix = _core.spectrum(x, z, diagonal, int(length), int(mismatches), size)[0]
-    return table
+    return cast("Matrix", _core.spectrum(x, z, diagonal, int(length), int(mismatches), size)[0])
 
 
 def _subsequences(
-    X: Any, Z: Any, diagonal: bool, length: int, decay: float, alphabet: Alphabet | None, derivative: bool
+    X: object, Z: object, diagonal: bool, length: int, decay: float, alphabet: Alphabet | None, derivative: bool
 ) -> Matrix:
     _whole("length", length, 1)
     if not isinstance(decay, Real) or isinstance(decay, bool) or not 0.0 < decay <= 1.0:
@@ -217,7 +212,7 @@ def _subsequences(
     return _finite(_core.subsequences(x, z, diagonal, int(length), float(decay), as_flag("derivative", derivative)))
 
 
-def _whole(name: str, value: Any, least: int) -> None:
+def _whole(name: str, value: object, least: int) -> None:
     if not is_whole(value, least):
         raise ValueError(f"{name}: expected a whole number from {least} on, got {value!r}")
 

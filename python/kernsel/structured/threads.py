@@ -1,4 +1,4 @@
-"""Python functions on the threads that computations may use."""
+"""Loops over a Python function on several threads."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ __all__ = ["on_threads"]
 
 
 def on_threads(job: Callable[[int], None], count: int) -> None:
-    """Call job(0), ..., job(count - 1), on as many threads as computations may use; the first error ends it.
+    """Call job(0), ..., job(count - 1) on the threads that computations may use; the first error ends the loop.
 
-    SciPy's assignments, distances and linear programs give up Python's lock while they compute.
+    SciPy's assignments, distances and linear programs release the GIL while they compute.
 
     Parameters
     ----------
     job : callable
-        Its calls must not depend on each other.
+        Its calls must be independent of each other.
     count : int
 
     Examples
@@ -31,12 +31,12 @@ def on_threads(job: Callable[[int], None], count: int) -> None:
     [0, 1, 4, 9]
     """
     threads = min(get_num_threads(), count)
-    turns, stop = itertools.count(), Event()
+    indices, stop = itertools.count(), Event()
 
     def work() -> None:
         try:
-            while not stop.is_set() and (turn := next(turns)) < count:
-                job(turn)
+            while not stop.is_set() and (i := next(indices)) < count:
+                job(i)
         finally:
             stop.set()
 
@@ -45,7 +45,7 @@ def on_threads(job: Callable[[int], None], count: int) -> None:
         return
     with ThreadPoolExecutor(threads) as pool:
         try:
-            for running in [pool.submit(work) for _ in range(threads)]:
-                running.result()
+            for future in [pool.submit(work) for _ in range(threads)]:
+                future.result()
         finally:
             stop.set()

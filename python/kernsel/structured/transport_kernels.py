@@ -1,46 +1,48 @@
-"""Kernels of probability distributions that are inner products of rows: by optimal transport, and by that of projections."""
+"""Kernels of probability distributions that are inner products of transport embeddings, of the points or of projections."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kernsel.annotations import Matrix, Seed
 from kernsel.kernels.leaf import Leaf
 from kernsel.kernels.object_kernel import ObjectEmbedding
 from kernsel.structured.barycenter import Size
-from kernsel.structured.clouds import as_clouds
+from kernsel.structured.clouds import Cloud, Distribution, Gaussian, as_clouds
 from kernsel.structured.couplings import Solver
 from kernsel.structured.sliced import SlicedWassersteinEmbedding
 from kernsel.structured.transport import TransportEmbedding
 
 __all__ = ["LinearizedTransport", "SlicedWasserstein"]
 
-Matrix = NDArray[np.float64]
+Distributions = Sequence[Cloud | Gaussian]
+Embedding = TransportEmbedding | SlicedWassersteinEmbedding
 
 
-class EmbeddingKernel(ObjectEmbedding, Leaf):
-    """The inner product of rows that a transformer makes of distributions."""
+class EmbeddingKernel(ObjectEmbedding[Cloud | Gaussian], Leaf):
+    """The inner product of the rows that an embedding makes of distributions."""
 
     _hyper: ClassVar = {}
+    _learnt: tuple[Embedding, Distributions, Matrix]  # the fitted embedding, the training distributions, their rows
 
     @abstractmethod
-    def _transformer(self) -> Any:
-        """Return the transformer, before it is fitted."""
+    def _embedding(self) -> Embedding:
+        """Return the embedding, not yet fitted."""
 
-    def _encode(self, objects: Sequence[Any]) -> Any:
+    def _encode(self, objects: Sequence[object]) -> Distributions:
         return as_clouds(objects)
 
-    def _learn(self, X: Any) -> Any:
-        transformer = self._transformer()
-        return transformer, X, transformer.fit_transform(X)
+    def _learn(self, X: Distributions) -> tuple[Embedding, Distributions, Matrix]:
+        embedding = self._embedding()
+        return embedding, X, embedding.fit_transform(X)
 
-    def _embed(self, X: Any) -> Matrix:
-        transformer, known, rows = self._learnt
-        return np.asarray(rows if X is known else transformer.transform(X))
+    def _embed(self, X: Distributions) -> Matrix:
+        embedding, training, rows = self._learnt
+        return np.asarray(rows if X is training else embedding.transform(X))
 
     def _width(self) -> int:
         return int(self._learnt[2].shape[1])
@@ -56,13 +58,13 @@ class LinearizedTransport(EmbeddingKernel):
     Parameters
     ----------
     reference : "barycenter", "sample", Cloud, Gaussian, array-like of shape (m, d), or tuple (points, weights)
-        The barycenter of the distributions to learn from, points drawn from them, or a distribution that is given.
+        The barycenter of the training distributions, points drawn from them, or a distribution.
     size : int or "auto"
-        How many points a reference has that is found.
+        The number of points of a barycenter or of a sample.
     solver : {"auto", "pot", "highs"}
-        For plans that are no assignments: see :class:`TransportEmbedding`.
+        For transport plans that are not assignments: see :class:`TransportEmbedding`.
     random_state : int, RandomState instance or None
-        For "sample".
+        Of the sample.
 
     Notes
     -----
@@ -80,7 +82,11 @@ class LinearizedTransport(EmbeddingKernel):
     """
 
     def __init__(
-        self, reference: Any = "barycenter", size: Size = "auto", solver: Solver = "auto", random_state: Any = None
+        self,
+        reference: str | Distribution = "barycenter",
+        size: Size = "auto",
+        solver: Solver = "auto",
+        random_state: Seed = None,
     ) -> None:
         self.reference = reference
         self.size = size
@@ -88,7 +94,7 @@ class LinearizedTransport(EmbeddingKernel):
         self.random_state = random_state
         self._check()
 
-    def _transformer(self) -> TransportEmbedding:
+    def _embedding(self) -> TransportEmbedding:
         return TransportEmbedding(self.reference, size=self.size, solver=self.solver, random_state=self.random_state)
 
 
@@ -102,9 +108,9 @@ class SlicedWasserstein(EmbeddingKernel):
     ----------
     n_directions : int
     n_quantiles : int or "auto"
-        "auto" is the number of points of the largest cloud to learn from, at most 1000.
+        "auto" is the number of points of the largest training cloud, at most 1000.
     random_state : int, RandomState instance or None
-        None spreads the directions evenly, the same every time.
+        None spreads the directions evenly, and always the same.
 
     Notes
     -----
@@ -121,11 +127,11 @@ class SlicedWasserstein(EmbeddingKernel):
     True
     """
 
-    def __init__(self, n_directions: int = 50, n_quantiles: int | Literal["auto"] = "auto", random_state: Any = None) -> None:
+    def __init__(self, n_directions: int = 50, n_quantiles: int | Literal["auto"] = "auto", random_state: Seed = None) -> None:
         self.n_directions = n_directions
         self.n_quantiles = n_quantiles
         self.random_state = random_state
         self._check()
 
-    def _transformer(self) -> SlicedWassersteinEmbedding:
+    def _embedding(self) -> SlicedWassersteinEmbedding:
         return SlicedWassersteinEmbedding(self.n_directions, n_quantiles=self.n_quantiles, random_state=self.random_state)

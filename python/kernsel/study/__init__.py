@@ -1,4 +1,4 @@
-"""Which kernel for this table, and by which criterion? All that was tried, as plain data."""
+"""Studies: the choice of a kernel for a table by several criteria, with everything that was tried as plain data."""
 
 from kernsel.study.choose import OFFERED, require_criterion, scores, study
 from kernsel.study.line import Line

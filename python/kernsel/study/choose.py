@@ -1,4 +1,4 @@
-"""The work of a study: rows to learn from and to test on, criteria one after the other, a table of scores."""
+"""The computation of a study: training and test rows, the selection by each criterion, and the scores of all fits."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from difflib import get_close_matches
 from math import nan
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kernsel.annotations import Indices, Matrix, Vector
 from kernsel.criteria import CRITERIA, criterion_named
 from kernsel.evaluation import loo
 from kernsel.gaussian_process import GaussianProcessRegressor
@@ -25,20 +25,17 @@ from kernsel.trend import Trend
 
 __all__ = ["OFFERED", "require_criterion", "scores", "study"]
 
-Vector = NDArray[np.float64]
-Rows = NDArray[np.intp]
-
-OFFERED = tuple(name for name in CRITERIA if name != "risk")  # which needs a number that a table does not have
+OFFERED = tuple(name for name in CRITERIA if name != "risk")  # the unbiased risk estimate needs the noise, which is unknown
 _INTERRUPTED = "interrupted: not all was tried"
-_MOST_TESTED = 10_000
-_LEAST = 3  # rows
+_MOST_TESTED = 10_000  # test rows
+_LEAST = 3  # training rows
 _95 = 1.959963984540054  # half the width of a 95 % interval, in standard deviations
 
 
 def study(
     table: Table,
     *,
-    kernels: Iterable[Any] | Literal["search"] | None = None,
+    kernels: Iterable[Kernel | str] | Literal["search"] | None = None,
     criteria: Sequence[str] = ("reml", "loo"),
     noise: float | Literal["auto"] = "auto",
     trend: Trend = "constant",
@@ -48,32 +45,34 @@ def study(
     seed: int = 0,
     progress: Callable[[str, str], None] | None = None,
 ) -> Study:
-    """Choose a kernel by each criterion, and keep the model that the first of them chooses.
+    """Choose a kernel by each criterion, and keep the model that the first criterion chooses.
 
-    Interrupted (Ctrl-C), it returns what it has by then, and says so; if that is nothing, KeyboardInterrupt is raised.
+    If it is interrupted (Ctrl-C) after the first model, it returns the study so far, with the interruption as `ended`;
+    otherwise it raises KeyboardInterrupt.
 
     Parameters
     ----------
     table : Table
-        With a target.
+        A table with a target.
     kernels : iterable of kernels or texts, "search" or None
-        See :func:`kernsel.select`. What a text does not say is found: ``"RBF + Linear.on(['speed'])"``.
+        See :func:`kernsel.select`. Hyperparameters that a text such as ``"RBF + Linear.on(['speed'])"`` does not mention are
+        "auto".
     criteria : sequence of str
         Names of :mod:`kernsel.criteria`.
     noise : float or "auto"
         A variance.
     trend : {"constant", "linear", "quadratic"} or None
     rows : int
-        How many rows are learnt from at most: the time grows with the cube of it. Of more, a random sample, and up to 10,000 of
-        the others test the model.
+        The most training rows; the time grows with the cube of their number. If the table has more, a random sample is taken,
+        and up to 10,000 of the other rows test the model.
     test : float
-        The share of the rows that is held out, to test the model.
+        The share of rows that is held out to test the model.
     budget : float, optional
-        Seconds, which criteria and kernels share. One kernel is always tried.
+        Seconds for all criteria and kernels together. At least one kernel is tried.
     seed : int
-        Of samples and searches.
+        The seed of random samples and searches.
     progress : callable, optional
-        Told of the criterion and the kernel that is tried next.
+        Called with the criterion and the kernel that is tried next.
 
     Returns
     -------
@@ -91,31 +90,31 @@ def study(
     >>> [line.kernel for line in found.lines["lml"]]
     ['RBF', 'Matern(nu=1.5)']
     """
-    began = time.perf_counter()
+    start = time.perf_counter()
     criteria = list(dict.fromkeys(map(require_criterion, criteria)))
     if not criteria:
         raise ValueError(f"criteria: expected one at least of {', '.join(OFFERED)}")
-    X, y, learnt, tested, said = _divided(table, rows, test, seed)
+    X, y, training, tests, split_remarks = _divided(table, rows, test, seed)
     assert table.target is not None
-    given = kernels if kernels is None or isinstance(kernels, str) else [kernel_of(one, table) for one in kernels]
+    candidates = kernels if kernels is None or isinstance(kernels, str) else [kernel_of(one, table) for one in kernels]
     lines: dict[str, list[Line]] = {}
     model: GaussianProcessRegressor | None = None
-    remarks, ended = [*table.remarks, *said], ""
+    remarks, ended = [*table.remarks, *split_remarks], ""
 
     def tell(criterion: str) -> Callable[[Kernel], None] | None:
         return None if progress is None else lambda kernel: progress(criterion, label(kernel, table.names))
 
     for number, name in enumerate(criteria):
-        left = None if budget is None else budget - (time.perf_counter() - began)
-        if model is not None and left is not None and left <= 0:
+        remaining = None if budget is None else budget - (time.perf_counter() - start)
+        if model is not None and remaining is not None and remaining <= 0:
             ended = "the time was over before all was tried"
             break
-        share = None if left is None else max(left, 0.0) / (len(criteria) - number)
+        share = None if remaining is None else max(remaining, 0.0) / (len(criteria) - number)
         try:
             selected = select(
                 X,
                 y,
-                given,
+                candidates,
                 name,
                 noise=noise,
                 trend=trend,
@@ -152,15 +151,15 @@ def study(
         {name: "larger" if criterion_named(name, {}).larger_is_better else "smaller" for name in lines},
         criteria[0],
         model,
-        _tested(model, table.X[tested], np.asarray(table.y)[tested]),
-        table.kept[learnt],
-        time.perf_counter() - began,
+        _tested(model, table.X[tests], np.asarray(table.y)[tests]),
+        table.kept[training],
+        time.perf_counter() - start,
         ended,
     )
 
 
 def require_criterion(name: str) -> str:
-    """Return the name of a criterion; raise if there is no such."""
+    """Return the name of a criterion; raise if there is no criterion of this name."""
     if name not in OFFERED:
         close = get_close_matches(name, OFFERED, 1, 0.5)
         hint = f"; did you mean {close[0]}?" if close else "."
@@ -168,8 +167,8 @@ def require_criterion(name: str) -> str:
     return name
 
 
-def _divided(table: Table, rows: int, test: float, seed: int) -> tuple[Vector, Vector, Rows, Rows, list[str]]:
-    """Return what is learnt from, the numbers of these rows, of those that test the model, and what is to be said of it."""
+def _divided(table: Table, rows: int, test: float, seed: int) -> tuple[Matrix, Vector, Indices, Indices, list[str]]:
+    """Return the training data, the indices of training and of test rows, and remarks for the user."""
     if table.y is None or table.target is None:
         raise ValueError("table: expected one with a target")
     if rows < _LEAST:
@@ -178,37 +177,39 @@ def _divided(table: Table, rows: int, test: float, seed: int) -> tuple[Vector, V
         raise ValueError(f"test: expected a share from 0 on and less than 1, got {test}")
     n = len(table.y)
     order = np.random.default_rng(seed).permutation(n)
-    held = round(test * n)
-    learnt = np.sort(order[held:][:rows])
-    tested = np.sort(order[:held] if held else order[rows:])[:]
-    if len(learnt) < _LEAST:
-        raise ValueError(f"{table.source}: {_rows(len(learnt))} to learn from; at least {_LEAST} are needed")
-    y = table.y[learnt]
+    n_tests = round(test * n)
+    training = np.sort(order[n_tests:][:rows])
+    tests = np.sort(order[:n_tests] if n_tests else order[rows:])[:]
+    if len(training) < _LEAST:
+        raise ValueError(f"{table.source}: {_rows(len(training))} to learn from; at least {_LEAST} are needed")
+    y = table.y[training]
     if not np.ptp(y):
         raise ValueError(f"{table.source}: all values of {table.target.name!r} are {y[0]:g}; there is nothing to predict")
-    said = []
-    if len(learnt) < n - held:
-        said.append(f"Learnt from a random sample of {_rows(len(learnt))} out of {n - held:,}; --rows takes more, and time.")
-    constant = np.ptp(table.X[learnt], axis=0) == 0
+    remarks = []
+    if len(training) < n - n_tests:
+        remarks.append(
+            f"Learnt from a random sample of {_rows(len(training))} out of {n - n_tests:,}; --rows takes more, and time."
+        )
+    constant = np.ptp(table.X[training], axis=0) == 0
     if constant.any():
-        named = ", ".join(np.asarray(table.names)[constant][:8]) + (", ..." if constant.sum() > 8 else "")
-        said.append(f"The same value in all rows that are learnt from, so that nothing is learnt of it: {named}.")
-    if len(tested) > _MOST_TESTED:
-        tested = np.sort(np.random.default_rng(seed).choice(tested, _MOST_TESTED, replace=False))
-    if len(tested):
-        said.append(f"{_rows(len(tested))} that {'was' if len(tested) == 1 else 'were'} not learnt from test the model.")
-    return table.X[learnt], y, learnt, tested, said
+        names = ", ".join(np.asarray(table.names)[constant][:8]) + (", ..." if constant.sum() > 8 else "")
+        remarks.append(f"The same value in all rows that are learnt from, so that nothing is learnt of it: {names}.")
+    if len(tests) > _MOST_TESTED:
+        tests = np.sort(np.random.default_rng(seed).choice(tests, _MOST_TESTED, replace=False))
+    if len(tests):
+        remarks.append(f"{_rows(len(tests))} that {'was' if len(tests) == 1 else 'were'} not learnt from test the model.")
+    return table.X[training], y, training, tests, remarks
 
 
 def _rows(count: int) -> str:
     return f"{count:,} row{'s' * (count != 1)}"
 
 
-def _line(one: Tried, X: Vector, y: Vector, trend: Trend, names: Sequence[str]) -> Line:
-    """Return a line with what leave-one-out says of it, whatever it was chosen by."""
+def _line(one: Tried, X: Matrix, y: Vector, trend: Trend, names: Sequence[str]) -> Line:
+    """Return the line of a fit, with its leave-one-out scores, whatever criterion it is by."""
     rmse = density = coverage = nan
     if one.kernel_ is not None:
-        with suppress(np.linalg.LinAlgError, ValueError):  # of a trend that needs each of the points, say
+        with suppress(np.linalg.LinAlgError, ValueError):  # a trend may have no fit without one of the points
             fit = loo(one.kernel_, X, y, noise=one.noise_ + one.jitter_, trend=trend)
             rmse, density, coverage = scores(fit.residuals, np.sqrt(fit.variances))
     return Line(
@@ -234,8 +235,8 @@ def scores(errors: Vector, std: Vector) -> tuple[float, float, float]:
     return float(np.sqrt(np.mean(errors**2))), float(np.mean(density)), float(np.mean(np.abs(z) <= _95))
 
 
-def _tested(model: GaussianProcessRegressor, X: Vector, y: Vector) -> dict[str, float]:
-    """Return how the model does on rows that it has not learnt from."""
+def _tested(model: GaussianProcessRegressor, X: Matrix, y: Vector) -> dict[str, float]:
+    """Return the scores of the model on test rows; empty without any."""
     if not len(y):
         return {}
     mean, std = model.predict(X, return_std=True, noisy=True)

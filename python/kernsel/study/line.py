@@ -1,4 +1,4 @@
-"""A line of a study: one kernel, at its best by one criterion."""
+"""A line of a study: one kernel, with the hyperparameters that are best by one criterion."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ __all__ = ["Line"]
 
 @dataclass(frozen=True)
 class Line:
-    """One kernel, at its best by one criterion.
+    """One kernel, with the hyperparameters that are best by one criterion.
 
     Attributes
     ----------
     kernel, fitted : str
-        As it was tried, and with the hyperparameters that were found; that is empty if it could not be fitted.
+        The kernel that was tried, and the same with its fitted hyperparameters; empty if it could not be fitted.
     value : float
-        Of the criterion; nan if the kernel could not be fitted.
+        The value of the criterion; nan if the kernel could not be fitted.
     loo_rmse, loo_log_density, coverage : float
-        The root mean square of the errors of points left out, the mean of the logarithms of their predictive densities, and
-        the share of them within the 95 % intervals that the others give: the same three for all criteria.
+        The root mean squared leave-one-out error, the mean log leave-one-out density, and the share of points within their 95 %
+        leave-one-out intervals, whatever the criterion.
     noise : float
-        A variance.
+        The variance of the noise.
     parameters, evaluations : int
-        How many numbers were found, and how many evaluations of the criterion that took.
+        The number of hyperparameters that were optimized, and of evaluations of the criterion.
     seconds : float
     problem : str
-        Why the kernel could not be fitted; empty if it could.
+        The reason why the kernel could not be fitted; empty if it could.
     ended : str
-        Why the search ended, see :class:`kernsel.selection.Selection`.
+        The reason why the search ended, see :class:`kernsel.selection.Selection`.
     """
 
     kernel: str

@@ -1,28 +1,50 @@
-"""Studies as JSON has them, and read back from files that may be damaged."""
+"""The conversion of studies to JSON and back, from files that may be damaged."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, fields
 from math import isfinite, nan
-from typing import Any
+from typing import Any, TypedDict, TypeVar
 
 import numpy as np
 
+from kernsel.annotations import Indices
 from kernsel.study.line import Line
 from kernsel.tables import Column
 
 __all__ = ["of_notes", "plain"]
 
 
-def plain(value: Any) -> Any:
-    """Return dataclasses, arrays and numbers as JSON has them; numbers that it has not are None."""
+Record = TypeVar("Record", Column, Line)
+
+
+class Notes(TypedDict):
+    """The fields of a study, but for the model."""
+
+    source: str
+    rows: int
+    names: list[str]
+    columns: list[Column]
+    target: Column
+    remarks: list[str]
+    lines: dict[str, list[Line]]
+    better: dict[str, str]
+    criterion: str
+    test: dict[str, float]
+    kept: Indices
+    seconds: float
+    ended: str
+
+
+def plain(value: object) -> Any:
+    """Return a value with dataclasses, arrays and numbers converted to types of JSON; nan and infinity become None."""
     if isinstance(value, dict):
-        return {key: plain(each) for key, each in value.items()}
+        return {key: plain(item) for key, item in value.items()}
     if isinstance(value, Column | Line):
         return plain(asdict(value))
     if isinstance(value, list | np.ndarray):
-        return [plain(each) for each in value]
+        return [plain(item) for item in value]
     if isinstance(value, np.integer):
         return int(value)
     if isinstance(value, float | np.floating):
@@ -30,13 +52,13 @@ def plain(value: Any) -> Any:
     return value
 
 
-def of_notes(notes: dict[str, Any]) -> dict[str, Any]:
-    """Return the fields of a study, but for the model."""
+def of_notes(notes: Mapping[str, Any]) -> Notes:
+    """Return the fields of a study from the values of JSON; raise if one is missing or of a wrong type."""
     return {
         "source": _text(notes["source"]),
         "rows": int(notes["rows"]),
         "names": [_text(name) for name in notes["names"]],
-        "columns": [_record(Column, each) for each in notes["columns"]],
+        "columns": [_record(Column, column) for column in notes["columns"]],
         "target": _record(Column, notes["target"]),
         "remarks": [_text(remark) for remark in notes["remarks"]],
         "lines": {name: [_record(Line, line) for line in lines] for name, lines in notes["lines"].items()},
@@ -49,31 +71,31 @@ def of_notes(notes: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _record(kind: type[Any], values: dict[str, Any]) -> Any:
-    """Return a dataclass of texts, numbers and lists, with nan for what JSON could not hold."""
-    read: dict[str, Callable[[Any], Any]] = {
+def _record(kind: type[Record], values: Mapping[str, object]) -> Record:
+    """Return a dataclass of texts, numbers and lists; None stands for nan."""
+    readers: dict[str, Callable[[Any], Any]] = {
         "str": _text,
         "float": _number,
         "int": int,
         "list[str]": _texts,
         "list[float]": _numbers,
     }
-    return kind(**{each.name: read[str(each.type)](values[each.name]) for each in fields(kind)})
+    return kind(**{entry.name: readers[str(entry.type)](values[entry.name]) for entry in fields(kind)})
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     if not isinstance(value, str):
         raise TypeError(f"expected a text, got {value!r}")
     return value
 
 
-def _texts(values: Any) -> list[str]:
+def _texts(values: list[object]) -> list[str]:
     return [_text(value) for value in values]
 
 
-def _number(value: Any) -> float:
+def _number(value: float | None) -> float:
     return nan if value is None else float(value)
 
 
-def _numbers(values: Any) -> list[float]:
+def _numbers(values: list[float | None]) -> list[float]:
     return [_number(value) for value in values]

@@ -1,14 +1,12 @@
-"""What a study is: all that was tried on a table, and the model that was chosen."""
+"""The result of a study: all fits to a table, and the chosen model."""
 
 from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field, fields
-from typing import Any, Self
+from typing import Self
 
-import numpy as np
-from numpy.typing import NDArray
-
+from kernsel.annotations import Indices
 from kernsel.gaussian_process import GaussianProcessRegressor
 from kernsel.saving import load, read_notes, save
 from kernsel.study.line import Line
@@ -17,42 +15,42 @@ from kernsel.tables import Column
 
 __all__ = ["Study"]
 
-_VERSION = 1  # of what is written beside a model
+_VERSION = 1  # of the format in which studies are saved
 
 
 @dataclass(frozen=True)
 class Study:
-    """What was tried on a table, and the model that was chosen.
+    """All fits to a table, and the chosen model.
 
     Attributes
     ----------
     source : str
-        The file.
+        The name of the file.
     rows : int
-        In the file.
+        The number of rows of the file.
     names : list of str
-        Of the columns of X.
+        The names of the columns of X.
     columns : list of Column
-        Of the file, without the target.
+        The columns of the file, without the target.
     target : Column
     remarks : list of str
-        What one has to know, in sentences.
+        Sentences that a user should read.
     lines : dict of str to list of Line
-        By criterion, in the order that was asked for; the best line first.
+        The fits by each criterion, the best one first.
     better : dict of str to str
-        "larger" or "smaller" by criterion.
+        For each criterion, "larger" or "smaller".
     criterion : str
-        The first of them: the one that chose the model.
+        The first criterion, which chose the model.
     model : GaussianProcessRegressor
-        Fitted.
+        The fitted model.
     test : dict of str to float
-        On rows that were not learnt from: "rows", "rmse", "coverage" of 95 % intervals, and "rmse_of_mean", the error of always
-        predicting the mean of what was learnt from. Empty if there are none.
+        The scores on test rows: "rows", their number, "rmse", "coverage" of 95 % intervals, and "rmse_of_mean", the error of
+        predicting the mean of the training targets. Empty if there are no test rows.
     kept : ndarray
-        The numbers of the rows in the file, from 1 on, that the model has learnt from: those of its X_train_.
+        The training rows, which are those of the model's X_train_, as numbers in the file, from 1 on.
     seconds : float
     ended : str
-        Why not all was tried; empty if it was.
+        The reason why not everything was tried; empty if it was.
     """
 
     source: str
@@ -66,12 +64,12 @@ class Study:
     criterion: str
     model: GaussianProcessRegressor = field(repr=False)
     test: dict[str, float]
-    kept: NDArray[np.intp] = field(repr=False)
+    kept: Indices = field(repr=False)
     seconds: float
     ended: str = ""
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model with the study beside it, see :func:`kernsel.save`.
+        """Write the model and the study to a file, see :func:`kernsel.save`.
 
         Parameters
         ----------
@@ -80,15 +78,16 @@ class Study:
         """
         save(self.model, path, notes={"study": _VERSION} | self.as_json())
 
-    def as_json(self) -> dict[str, Any]:
-        """Return all but the model as JSON has it, None for numbers that it has not."""
-        rest = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "model"}
-        found: dict[str, Any] = plain(rest)
-        return found
+    def as_json(self) -> dict[str, object]:
+        """Return all but the model as values of JSON; None stands for nan and infinity."""
+        notes: dict[str, object] = plain(
+            {entry.name: getattr(self, entry.name) for entry in fields(self) if entry.name != "model"}
+        )
+        return notes
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read what :meth:`save` has written.
+        """Read a file that :meth:`save` has written.
 
         Parameters
         ----------
@@ -105,9 +104,9 @@ class Study:
         if not isinstance(model, GaussianProcessRegressor):
             raise ValueError(f"{path}: expected a GaussianProcessRegressor, got a {type(model).__name__}")
         try:
-            found = of_notes(notes)
-            if len(found["names"]) != model.n_features_in_ or len(found["kept"]) != len(model.X_train_):
+            checked = of_notes(notes)
+            if len(checked["names"]) != model.n_features_in_ or len(checked["kept"]) != len(model.X_train_):
                 raise ValueError("it is of other columns or rows than the model")
-            return cls(model=model, **found)
+            return cls(model=model, **checked)
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise ValueError(f"{path}: the study in it is damaged: {type(error).__name__} {error}") from None

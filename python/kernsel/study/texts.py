@@ -1,10 +1,9 @@
-"""Kernels as users write them for a table, and as they read them."""
+"""Kernels as texts that name the columns of a table: parsed for the input, and written for the output."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
 
 from kernsel.kernels import ConstantKernel, Kernel
 from kernsel.kernels.written import kernel_argument
@@ -13,19 +12,19 @@ from kernsel.tables import Table
 __all__ = ["kernel_of", "label"]
 
 
-def kernel_of(given: Any, table: Table) -> Any:
-    """Return the kernel of a text, of columns of a table; anything else as it is."""
-    if not isinstance(given, str):
-        return given
+def kernel_of(kernel: Kernel | str, table: Table) -> Kernel:
+    """Return the kernel of a text, which may name columns of the table; a kernel is returned as it is."""
+    if not isinstance(kernel, str):
+        return kernel
     columns: dict[str, list[int]] = {name: [k] for k, name in enumerate(table.names)}
     for column in table.columns:
         if column.kind == "category":
             columns[column.name] = [k for k, name in enumerate(table.names) if name.startswith(f"{column.name}=")]
-    return kernel_argument(given, columns=columns)
+    return kernel_argument(kernel, columns=columns)
 
 
 def label(kernel: Kernel, names: Sequence[str]) -> str:
-    """Return a kernel that was tried as a user would write it: without what is left to the data, and with names of columns."""
+    """Return a kernel as a user would write it: without "auto" arguments, and with names of columns for indices."""
     if isinstance(kernel, ConstantKernel):
         return "noise alone"
     text = str(kernel).replace("'auto' * ", "")

@@ -1,4 +1,4 @@
-"""Files with columns, read into numbers: CSV and its relatives, Parquet, npz."""
+"""Tables of numbers from files with columns: CSV and similar text, Parquet, npz."""
 
 from kernsel.tables.numerals import date_of
 from kernsel.tables.read import read_table, read_to_predict

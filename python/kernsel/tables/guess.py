@@ -1,38 +1,39 @@
-"""What is a column? Guessed from its values, and said."""
+"""The kinds of columns, guessed from their values."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kernsel.annotations import Vector
 from kernsel.tables.numerals import day_of, looks_like_other_date, missing_in, numbers_of
 from kernsel.tables.raw import Raw
 from kernsel.tables.table import Column
 
 __all__ = ["guess", "numbers_in"]
 
-_MOST_LEVELS = 20  # of a category; more would be more columns than the rows can say something about
-_REPEATED = 5  # times on average: of texts that are mostly numbers, then these are levels and not mistakes
+_MOST_LEVELS = 20  # of a category; a text with more is refused
+# In a column that is mostly numbers, texts are levels, and not mistakes, if values occur this many times on average.
+_REPEATED = 5
 _BOOLEANS = [("no", "yes"), ("false", "true"), ("n", "y"), ("f", "t"), ("off", "on")]
 _COUNTERS = frozenset(["id", "index", "row", "rowid", "row_id", "rownumber", "row_number", "nr", "no", "number", "#", "x.1"])
 
 
 def guess(raw: Raw, name: str, *, wanted: bool) -> Column:
-    """Return what a column is.
+    """Return a column with its kind and its statistics.
 
     Parameters
     ----------
     raw : Raw
     name : str
     wanted : bool
-        Has it been asked for by name? Then it is not left out as a number of the row.
+        Whether the user names the column, which is then not left out even if it numbers the rows.
 
     Raises
     ------
     ValueError
-        If it cannot be learnt from, with what to do.
+        If the column can be no input; the message says what to do.
     """
     values = raw.columns[name]
     if isinstance(values, list):
@@ -46,13 +47,13 @@ def guess(raw: Raw, name: str, *, wanted: bool) -> Column:
     return _of_numbers(name, numbers, wanted)
 
 
-def numbers_in(raw: Raw, name: str) -> NDArray[np.float64]:
-    """Return a column that has to be numbers, nan where they are missing.
+def numbers_in(raw: Raw, name: str) -> Vector:
+    """Return a numeric column, with nan for missing values.
 
     Raises
     ------
     ValueError
-        That names the first value that is none.
+        If a value is no number; the message names the first one.
     """
     values = raw.columns[name]
     if not isinstance(values, list):
@@ -64,7 +65,7 @@ def numbers_in(raw: Raw, name: str) -> NDArray[np.float64]:
     return numbers
 
 
-def _of_numbers(name: str, numbers: NDArray[np.float64], wanted: bool) -> Column:
+def _of_numbers(name: str, numbers: Vector, wanted: bool) -> Column:
     present = numbers[~np.isnan(numbers)]
     missing = len(numbers) - len(present)
     if not len(present):
@@ -72,21 +73,21 @@ def _of_numbers(name: str, numbers: NDArray[np.float64], wanted: bool) -> Column
     column = _measured(Column(name, "number", missing=missing), present)
     if column.least == column.greatest:
         return replace(column, kind="constant", why=f"all values are {column.least:g}")
-    counted = _counts_rows(numbers)
-    if counted and not wanted and (name.lower().replace(" ", "") in _COUNTERS or _was_made_up(name)):
+    is_counter = _counts_rows(numbers)
+    if is_counter and not wanted and (name.lower().replace(" ", "") in _COUNTERS or _was_made_up(name)):
         return replace(column, kind="left out", why="counts the rows")
     if set(np.unique(present[:1000])) <= {0.0, 1.0} and set(np.unique(present)) == {0.0, 1.0}:
         return replace(column, kind="boolean", why="0 and 1")
-    return replace(column, why="counts the rows" if counted and len(numbers) > 2 else "")
+    return replace(column, why="counts the rows" if is_counter and len(numbers) > 2 else "")
 
 
 def _of_texts(raw: Raw, name: str, texts: list[str], others: list[int], numbers: int) -> Column:
-    absent = missing_in(texts)
-    missing = int(absent.sum())
-    present = [text.strip() for text, no in zip(texts, absent, strict=True) if not no]
+    is_missing = missing_in(texts)
+    missing = int(is_missing.sum())
+    present = [text.strip() for text, gap in zip(texts, is_missing, strict=True) if not gap]
     levels = sorted(set(present))
     row = others[0]
-    repeated = len(levels) <= _MOST_LEVELS and len(present) >= _REPEATED * len(levels)  # 0, 1, 2 and 3+, say
+    repeated = len(levels) <= _MOST_LEVELS and len(present) >= _REPEATED * len(levels)  # such as "0", "1", "2" and "3+"
     if numbers >= len(others) and not repeated:
         raise ValueError(
             f"{raw.source}, {raw.where(row)}: column {name!r} has {_short(texts[row])}, and {numbers:,} of its "
@@ -95,8 +96,8 @@ def _of_texts(raw: Raw, name: str, texts: list[str], others: list[int], numbers:
     lower = {level.lower() for level in levels}
     for no, yes in _BOOLEANS:
         if lower == {no, yes}:
-            whole = np.array([float(text.lower() == yes) for text in present])
-            return _measured(Column(name, "boolean", f"{no} and {yes}", [no, yes], missing), whole)
+            codes = np.array([float(text.lower() == yes) for text in present])
+            return _measured(Column(name, "boolean", f"{no} and {yes}", [no, yes], missing), codes)
     days = np.fromiter(map(day_of, present), dtype=np.float64, count=len(present))
     if not np.isnan(days).any():
         column = _measured(Column(name, "date", "dates, as days since 1970-01-01", missing=missing), days)
@@ -116,19 +117,20 @@ def _of_texts(raw: Raw, name: str, texts: list[str], others: list[int], numbers:
     )
 
 
-def _measured(column: Column, present: NDArray[np.float64]) -> Column:
+def _measured(column: Column, present: Vector) -> Column:
     """Return a column with the least, the greatest and the mean of its numbers."""
     with np.errstate(over="ignore"):
         mean = float(np.mean(present))
     return replace(column, least=float(present.min()), greatest=float(present.max()), mean=mean)
 
 
-def _counts_rows(numbers: NDArray[np.float64]) -> bool:
+def _counts_rows(numbers: Vector) -> bool:
+    """Tell whether numbers are 0, 1, 2, ... or 1, 2, 3, ..."""
     return bool(numbers[0] in (0.0, 1.0) and (numbers == numbers[0] + np.arange(len(numbers))).all())
 
 
 def _was_made_up(name: str) -> bool:
-    """Tell whether a file had no name for a column, as for the index of a table of pandas."""
+    """Tell whether a name stands for a column without one, such as the index of a table of pandas."""
     return name in ("column1", "Unnamed: 0", "__index_level_0__")
 
 

@@ -1,4 +1,4 @@
-"""Values that are not there: counted, and left out or replaced."""
+"""Missing values: rows that have some are dropped, or the values are replaced by means."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from kernsel.annotations import Indices, Matrix, Vector
 from kernsel.tables.encode import encoded_names, stand_ins
 from kernsel.tables.raw import Raw
 from kernsel.tables.table import Column
@@ -18,22 +19,22 @@ Missing = Literal["drop", "mean", "error"]
 
 def rows_kept(
     raw: Raw,
-    X: NDArray[np.float64],
-    y: NDArray[np.float64],
-    used: list[Column],
+    X: Matrix,
+    y: Vector,
+    inputs: list[Column],
     target: str,
     missing: Missing,
     *,
     to_predict: bool = False,
-) -> tuple[NDArray[np.intp], list[str]]:
-    """Return which rows are used, counted from 0, and what is to be said about missing values."""
+) -> tuple[Indices, list[str]]:
+    """Return the indices of the rows that are kept, and remarks about missing values."""
     gaps = np.isnan(X)
     no_target = np.isnan(y)
     in_inputs: NDArray[np.bool_] = np.asarray(gaps.any(axis=1))
-    counts = _counts(used, gaps)
+    counts = _counts(inputs, gaps)
     if missing == "error" and (in_inputs.any() or no_target.any()):
         row = int((in_inputs | no_target).argmax())
-        name = target if no_target[row] else _first_gap(used, gaps[row])
+        name = target if no_target[row] else _first_gap(inputs, gaps[row])
         raise ValueError(f"{raw.source}, {raw.where(row)}: column {name!r} has no value; --missing drop or --missing mean")
     remarks = []
     if no_target.any():
@@ -44,10 +45,10 @@ def rows_kept(
     else:
         dropped = no_target | in_inputs
         if in_inputs.any():
-            what = "no prediction is made for them" if to_predict else "they are left out (--missing mean would keep them)"
-            remarks.append(f"{_rows(in_inputs)} with missing values ({counts}): {what}.")
+            effect = "no prediction is made for them" if to_predict else "they are left out (--missing mean would keep them)"
+            remarks.append(f"{_rows(in_inputs)} with missing values ({counts}): {effect}.")
     if in_inputs.mean() > 0.5 and missing == "drop" and not to_predict:
-        worst = max(used, key=lambda column: column.missing)
+        worst = max(inputs, key=lambda column: column.missing)
         raise ValueError(
             f"{raw.source}: {int(in_inputs.sum()):,} of {len(X):,} rows have missing values ({counts}), and without them too "
             "few are left; --missing mean puts the mean of the column there, --leave-out NAME leaves a column out "
@@ -56,28 +57,28 @@ def rows_kept(
     return np.flatnonzero(~dropped), remarks
 
 
-def filled(X: NDArray[np.float64], used: list[Column]) -> NDArray[np.float64]:
-    """Return numbers with the mean of the column for what is missing."""
-    means = np.array([mean for column in used for mean in stand_ins(column)])
+def filled(X: Matrix, inputs: list[Column]) -> Matrix:
+    """Return X with missing values replaced by the mean of their column."""
+    means = np.array([mean for column in inputs for mean in stand_ins(column)])
     return np.where(np.isnan(X), means, X)
 
 
-def _counts(used: list[Column], gaps: NDArray[np.bool_]) -> str:
-    """Return how many values each column lacks, in words."""
-    said, at = [], 0
-    for column in used:
-        count = int(gaps[:, at].sum())
-        at += len(encoded_names(column))
+def _counts(inputs: list[Column], gaps: NDArray[np.bool_]) -> str:
+    """Return the number of missing values of each column, in words."""
+    phrases, place = [], 0
+    for column in inputs:
+        count = int(gaps[:, place].sum())
+        place += len(encoded_names(column))
         if count:
-            said.append(f"{count:,} in {column.name}")
-    return ", ".join(said[:8]) + (f" and {len(said) - 8} more columns" if len(said) > 8 else "")
+            phrases.append(f"{count:,} in {column.name}")
+    return ", ".join(phrases[:8]) + (f" and {len(phrases) - 8} more columns" if len(phrases) > 8 else "")
 
 
-def _first_gap(used: list[Column], gaps: NDArray[np.bool_]) -> str:
-    at = int(gaps.argmax())
-    return [column.name for column in used for _ in encoded_names(column)][at]
+def _first_gap(inputs: list[Column], gaps: NDArray[np.bool_]) -> str:
+    """Return the name of the first column with a missing value in a row."""
+    return [column.name for column in inputs for _ in encoded_names(column)][int(gaps.argmax())]
 
 
-def _rows(chosen: NDArray[np.bool_]) -> str:
-    count = int(chosen.sum())
+def _rows(mask: NDArray[np.bool_]) -> str:
+    count = int(mask.sum())
     return f"{count:,} row{'s' * (count != 1)}"

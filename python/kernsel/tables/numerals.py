@@ -1,4 +1,4 @@
-"""Texts that stand for numbers, for dates, or for nothing."""
+"""The parsing of texts as numbers, dates or missing values."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from datetime import UTC, datetime, timedelta
 
 import numpy as np
 from numpy.typing import NDArray
+
+from kernsel.annotations import Vector
 
 __all__ = ["MISSING", "date_of", "day_of", "is_number", "looks_like_other_date", "missing_in", "numbers_of"]
 
@@ -20,19 +22,19 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def is_number(text: str, comma: bool) -> bool:
-    """Tell whether a text is a number; with a decimal comma, if that may be."""
+    """Tell whether a text is a number, which may have a decimal comma if `comma`."""
     return bool((_NUMBER_WITH_COMMA if comma else _NUMBER).fullmatch(text.strip()))
 
 
 def missing_in(texts: list[str]) -> NDArray[np.bool_]:
-    """Tell which texts stand for nothing."""
+    """Return a mask of the texts that stand for missing values."""
     return np.fromiter((text.strip().lower() in MISSING for text in texts), dtype=bool, count=len(texts))
 
 
-def numbers_of(texts: list[str], comma: bool) -> tuple[NDArray[np.float64], list[int]]:
-    """Return texts as numbers, nan for what is none, and where those are that are neither a number nor missing."""
+def numbers_of(texts: list[str], comma: bool) -> tuple[Vector, list[int]]:
+    """Return texts as numbers, nan for other texts, and the indices of texts that are neither numbers nor missing values."""
     try:
-        # Nearly all columns are nothing but numbers; float() takes a little more than we do.
+        # The fast way for columns of numbers only. float() also takes nan, infinity and underscores, which are excluded.
         values = np.fromiter(map(float, texts), dtype=np.float64, count=len(texts))
         if np.isfinite(values).all() and "_" not in "".join(texts):
             return values, []
@@ -51,7 +53,7 @@ def numbers_of(texts: list[str], comma: bool) -> tuple[NDArray[np.float64], list
 
 
 def day_of(text: str) -> float:
-    """Return a date of ISO 8601, with or without a time, as days since 1970-01-01; nan if it is none.
+    """Return a date of ISO 8601, with or without a time, as days since 1970-01-01; nan for any other text.
 
     Examples
     --------
@@ -63,7 +65,7 @@ def day_of(text: str) -> float:
         return float("nan")
     try:
         when = datetime.fromisoformat(stripped + "-01" if len(stripped) == 7 else stripped)
-    except ValueError:  # 2023-02-30
+    except ValueError:  # such as 2023-02-30
         return float("nan")
     return (when.replace(tzinfo=when.tzinfo or UTC) - _EPOCH).total_seconds() / 86400
 
@@ -74,5 +76,5 @@ def date_of(day: float) -> str:
 
 
 def looks_like_other_date(text: str) -> bool:
-    """Tell whether a text may be a date that is not written as ISO 8601 has it."""
+    """Tell whether a text may be a date in another format than ISO 8601."""
     return bool(_OTHER_DATE.fullmatch(text.strip())) and np.isnan(day_of(text)).item()

@@ -1,16 +1,15 @@
-"""A file as its columns stand in it: texts or numbers, nothing guessed yet."""
+"""The columns of a file as texts or numbers, before their kinds are guessed."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-import numpy as np
-from numpy.typing import NDArray
+from kernsel.annotations import Indices, Vector
 
-__all__ = ["Raw", "Values", "names_of_numbers"]
+__all__ = ["Raw", "Values", "unique_names"]
 
 # The texts of a column, or its numbers with nan for what is missing.
-Values = list[str] | NDArray[np.float64]
+Values = list[str] | Vector
 
 
 @dataclass
@@ -21,33 +20,33 @@ class Raw:
     ----------
     source : str
     columns : dict of str to list of str or ndarray
-        By name, in the order of the file.
+        The values of each column by its name, in the order of the file.
     lines : ndarray or None
-        Of each row its line in the file; None if the file has no lines.
+        For each row, its line in the file; None if the file has no lines.
     remarks : list of str
-        What was done to read it, in sentences.
+        Sentences about what was changed on reading.
     decimal_comma : bool
-        May a comma stand for the point of a number?
+        Whether numbers may have a decimal comma.
     """
 
     source: str
     columns: dict[str, Values]
-    lines: NDArray[np.intp] | None = None
+    lines: Indices | None = None
     remarks: list[str] = field(default_factory=list)
     decimal_comma: bool = False
 
     @property
     def rows(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         return len(next(iter(self.columns.values()), []))
 
     def where(self, row: int) -> str:
-        """Return in words where a row, counted from 0, is."""
+        """Return the position of a row in the file in words; `row` counts from 0."""
         return f"row {row + 1}" if self.lines is None else f"line {self.lines[row]}"
 
 
-def names_of_numbers(names: list[str], source: str) -> tuple[list[str], list[str]]:
-    """Return names that are neither empty nor the same, and what was done to make them so."""
+def unique_names(names: list[str], source: str) -> tuple[list[str], list[str]]:
+    """Return names without empty ones and duplicates, and remarks about those that were changed."""
     named: list[str] = []
     remarks = []
     for number, name in enumerate(names, 1):

@@ -1,4 +1,4 @@
-"""From a file to a table of numbers, to learn from or to predict at."""
+"""The reading of a file as a table of numbers, for training or for predictions."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kernsel.annotations import Vector
 from kernsel.tables.encode import encode, encoded_names
 from kernsel.tables.files import read_raw
 from kernsel.tables.guess import guess, numbers_in
@@ -26,21 +26,21 @@ def read_table(
     leave_out: Sequence[str] = (),
     missing: Missing = "drop",
 ) -> Table:
-    r"""Read a file to learn from.
+    r"""Read a file with training data.
 
     Parameters
     ----------
     path : str
         "-" is the standard input.
     target : str
-        The name of the column that is to be predicted.
+        The name of the column to predict.
     columns : sequence of str
         The columns to predict it from; by default all others.
     leave_out : sequence of str
-        Columns not to use.
+        Columns that are not used.
     missing : {"drop", "mean", "error"}
-        What to do about missing values: leave the rows out that have one, put the mean of the column there, or raise. Rows
-        without a target cannot be learnt from and are always left out, unless it is "error".
+        What to do about missing values: drop the rows that have one, replace them by the mean of the column, or raise. Rows
+        without a target are dropped, unless it is "error".
 
     Returns
     -------
@@ -80,43 +80,43 @@ def read_table(
         remarks.append(
             f"{target!r} has two values only: kernsel.GaussianProcessClassifier in Python gives their probabilities."
         )
-    used = [column for column in described if encoded_names(column)]
-    if not used:
+    inputs = [column for column in described if encoded_names(column)]
+    if not inputs:
         reasons = "; ".join(f"{column.name}: {column.why}" for column in described[:8] if column.why != "as told")
         raise ValueError(f"{raw.source} has no column to predict {target!r} from{' (' + reasons + ')' if reasons else ''}")
-    X = np.hstack([encode(raw, column) for column in used])
-    kept, said = rows_kept(raw, X, y, used, target, missing)
+    X = np.hstack([encode(raw, column) for column in inputs])
+    kept, row_remarks = rows_kept(raw, X, y, inputs, target, missing)
     if missing == "mean":
-        X = filled(X, used)
-    known = y[~np.isnan(y)]
+        X = filled(X, inputs)
+    present = y[~np.isnan(y)]
     with np.errstate(over="ignore"):
-        mean = float(np.mean(known))
-    of_target = Column(target, "number", "", [], len(y) - len(known), float(known.min()), float(known.max()), mean)
-    names = [name for column in used for name in encoded_names(column)]
-    return Table(raw.source, raw.rows, X[kept], y[kept], names, described, of_target, remarks + said, kept + 1)
+        mean = float(np.mean(present))
+    target_column = Column(target, "number", "", [], len(y) - len(present), float(present.min()), float(present.max()), mean)
+    names = [name for column in inputs for name in encoded_names(column)]
+    return Table(raw.source, raw.rows, X[kept], y[kept], names, described, target_column, remarks + row_remarks, kept + 1)
 
 
 def read_to_predict(path: str, columns: Sequence[Column], target: str, *, missing: Missing = "drop") -> Table:
-    """Read a file to predict at, with the columns of one that was learnt from.
+    """Read a file with points to predict at, which has the columns of a training table.
 
     Parameters
     ----------
     path : str
     columns : sequence of Column
-        As the table that was learnt from has them; their order in the file does not matter.
+        The columns of the training table; their order in the file does not matter.
     target : str
-        Read if the file has it and all its values are numbers, so that predictions can be compared.
+        The name of the target, which is read for comparison if the file has it and all its values are numbers.
     missing : {"drop", "mean", "error"}
-        Of inputs. "mean" is that of what was learnt from.
+        What to do about missing inputs. "mean" takes the means of the training data.
 
     Returns
     -------
     table : Table
-        With y if the file has all of it.
+        With y if the file has the target.
     """
     raw = read_raw(path)
-    used = [column for column in columns if encoded_names(column)]
-    absent = [column.name for column in used if column.name not in raw.columns]
+    inputs = [column for column in columns if encoded_names(column)]
+    absent = [column.name for column in inputs if column.name not in raw.columns]
     if absent:
         first = absent[0]
         more = f" (and {len(absent) - 1} more: {', '.join(absent[1:6])})" if len(absent) > 1 else ""
@@ -126,29 +126,30 @@ def read_to_predict(path: str, columns: Sequence[Column], target: str, *, missin
     remarks = [*raw.remarks]
     if extra:
         remarks.append(f"Columns that the model does not know are ignored: {', '.join(extra)}.")
-    X = np.hstack([encode(raw, column) for column in used])
+    X = np.hstack([encode(raw, column) for column in inputs])
     y = None
     if target in raw.columns:
         try:
             y = numbers_in(raw, target)
         except ValueError as error:
             remarks.append(f"The predictions are not compared with the target: {error}.")
-    kept, said = rows_kept(raw, X, np.zeros(len(X)), used, target, missing, to_predict=True)
+    kept, row_remarks = rows_kept(raw, X, np.zeros(len(X)), inputs, target, missing, to_predict=True)
     if missing == "mean":
-        X = filled(X, used)
-    names = [name for column in used for name in encoded_names(column)]
-    return Table(raw.source, raw.rows, X[kept], None if y is None else y[kept], names, [*used], None, remarks + said, kept + 1)
+        X = filled(X, inputs)
+    names = [name for column in inputs for name in encoded_names(column)]
+    targets = None if y is None else y[kept]
+    return Table(raw.source, raw.rows, X[kept], targets, names, [*inputs], None, remarks + row_remarks, kept + 1)
 
 
 def require_column(raw: Raw, name: str) -> None:
-    """Raise unless there is a column of that name."""
+    """Raise unless the file has a column of this name."""
     if name not in raw.columns:
         raise ValueError(f"{raw.source} has no column {name!r}{_close(name, raw)}")
 
 
 def _close(name: str, raw: Raw) -> str:
-    """Return what may have been meant, or what there is."""
-    by_lower = {each.lower(): each for each in raw.columns}
+    """Return a hint with a column of a similar name, or with all columns."""
+    by_lower = {column.lower(): column for column in raw.columns}
     close = get_close_matches(name.lower(), by_lower, 1, 0.6)
     if close:
         return f"; did you mean {by_lower[close[0]]!r}?"
@@ -156,8 +157,8 @@ def _close(name: str, raw: Raw) -> str:
     return f"; it has {', '.join(names[:12])}{f' and {len(names) - 12} more' if len(names) > 12 else ''}"
 
 
-def _target(raw: Raw, name: str) -> NDArray[np.float64]:
-    """Return the target, which has to be numbers."""
+def _target(raw: Raw, name: str) -> Vector:
+    """Return the target; raise unless it is numeric."""
     values = raw.columns[name]
     if isinstance(values, list):
         levels = {text.strip() for text in values} - {""}
@@ -180,7 +181,7 @@ def _target(raw: Raw, name: str) -> NDArray[np.float64]:
 
 
 def _remarks(columns: list[Column]) -> list[str]:
-    """Return what may be wrong with columns; what was left out, the columns say themselves."""
+    """Return remarks about columns that may be no inputs."""
     return [
         f"Column {column.name!r} counts the rows. If that means nothing: --leave-out {column.name}"
         for column in columns

@@ -1,4 +1,4 @@
-"""Text with separated values, CSV and its relatives, read into columns."""
+"""The parsing of delimited text, such as CSV and TSV."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from itertools import islice
 import numpy as np
 
 from kernsel.tables.numerals import is_number
-from kernsel.tables.raw import Raw, names_of_numbers
+from kernsel.tables.raw import Raw, unique_names
 
 __all__ = ["read_separated"]
 
-_DELIMITERS = {"\t": "tabs", ";": "semicolons", "|": "bars", ",": "commas"}  # of two that fit equally well, the first
+_DELIMITERS = {"\t": "tabs", ";": "semicolons", "|": "bars", ",": "commas"}  # the preferred ones first
 _ROWS_TO_GUESS_BY = 50
 
 
@@ -24,9 +24,9 @@ def read_separated(content: bytes, source: str) -> Raw:
     Parameters
     ----------
     content : bytes
-        In UTF-8, or in UTF-16 with a mark that says so.
+        Text in UTF-8, or in UTF-16 with a byte order mark.
     source : str
-        Its name, for errors.
+        The name of the file in errors.
     """
     text = _decoded(content, source)
     if not text.strip():
@@ -44,15 +44,15 @@ def read_separated(content: bytes, source: str) -> Raw:
         records.insert(0, header)
         lines.insert(0, header_line)
         header = [f"column{number}" for number in range(1, len(header) + 1)]
-    names, said = names_of_numbers(header, source)
+    names, name_remarks = unique_names(header, source)
     if not records:
         raise ValueError(f"{source} has names of columns, {', '.join(names[:6])}{', ...' * (len(names) > 6)}, and no rows")
     columns: dict[str, list[str]] = dict(zip(names, map(list, zip(*records, strict=True)), strict=True))
-    return Raw(source, dict(columns), np.array(lines, dtype=np.intp), remarks + said, delimiter != ",")
+    return Raw(source, dict(columns), np.array(lines, dtype=np.intp), remarks + name_remarks, delimiter != ",")
 
 
 def _decoded(content: bytes, source: str) -> str:
-    """Return a text, without the mark at its beginning."""
+    """Return the decoded text, without its byte order mark."""
     encoding = "utf-16" if content[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
     if encoding != "utf-16" and b"\0" in content:
         raise ValueError(
@@ -69,28 +69,29 @@ def _decoded(content: bytes, source: str) -> str:
 
 
 def _delimiter(text: str, source: str) -> str:
-    """Return what separates the values: what gives the first rows the same number of them, more than one."""
-    best, most = ",", (0.0, False, 0)
+    """Return the delimiter with which the first rows have the same number of values, more than one."""
+    best, best_merit = ",", (0.0, False, 0)
     for delimiter in _DELIMITERS:
         try:
-            # A quote that is never closed would run on to the end of the file.
-            some = [row for row in islice(csv.reader(_beginning(text), delimiter=delimiter), _ROWS_TO_GUESS_BY) if _says(row)]
+            reader = csv.reader(_beginning(text), delimiter=delimiter)
+            rows = [row for row in islice(reader, _ROWS_TO_GUESS_BY) if _has_values(row)]
         except csv.Error as error:
             raise ValueError(f"{source} cannot be read as CSV: {error}") from None
-        width, count = Counter(len(row) for row in some).most_common(1)[0] if some else (1, 0)
+        width, count = Counter(len(row) for row in rows).most_common(1)[0] if rows else (1, 0)
         if width > 1:
-            merit = (count / len(some), len(some[0]) == width, min(width, 2))
-            if merit > most:
-                best, most = delimiter, merit
+            merit = (count / len(rows), len(rows[0]) == width, min(width, 2))
+            if merit > best_merit:
+                best, best_merit = delimiter, merit
     return best
 
 
 def _beginning(text: str) -> io.StringIO:
+    """Return the first megabyte, which bounds the length of a value whose quote is never closed."""
     return io.StringIO(text[:1_000_000], newline="")
 
 
 def _records(text: str, delimiter: str, source: str) -> tuple[list[str], int, list[list[str]], list[int], int]:
-    """Return the first row, its line, the others, their lines, and how many lines were blank."""
+    """Return the first row and its line, the other rows and their lines, and the number of blank lines."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True, strict=True)
     header: list[str] | None = None
     records: list[list[str]] = []
@@ -99,16 +100,16 @@ def _records(text: str, delimiter: str, source: str) -> tuple[list[str], int, li
     line = 1  # where the next record begins
     try:
         for record in reader:
-            began, line = line, reader.line_num + 1
-            if not _says(record):
+            start, line = line, reader.line_num + 1
+            if not _has_values(record):
                 blank += 1
             elif header is None:
-                header, header_line = [name.strip() for name in record], began
+                header, header_line = [name.strip() for name in record], start
             elif len(record) != len(header):
-                raise ValueError(_ragged(source, began, record, header, header_line, delimiter))
+                raise ValueError(_ragged(source, start, record, header, header_line, delimiter))
             else:
                 records.append(record)
-                lines.append(began)
+                lines.append(start)
     except csv.Error as error:
         unclosed = (
             "; is a quote not closed?" if "quote" in str(error) or "end of data" in str(error) or "limit" in str(error) else ""
@@ -119,8 +120,8 @@ def _records(text: str, delimiter: str, source: str) -> tuple[list[str], int, li
     return header, header_line, records, lines, blank
 
 
-def _says(record: list[str]) -> bool:
-    """Tell whether a row has anything in it."""
+def _has_values(record: list[str]) -> bool:
+    """Tell whether a row is not blank."""
     return any(value and not value.isspace() for value in record)
 
 
@@ -132,5 +133,5 @@ def _ragged(source: str, line: int, record: list[str], header: list[str], header
     )
 
 
-def _counted(count: int, what: str) -> str:
-    return f"{count:,} {what}{'s' * (count != 1)}"
+def _counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'s' * (count != 1)}"

@@ -1,12 +1,11 @@
-"""What a file with columns is as numbers, and what was done to make it so."""
+"""A file with columns as numbers, and the description of its columns."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from math import nan
 
-import numpy as np
-from numpy.typing import NDArray
+from kernsel.annotations import Indices, Matrix, Vector
 
 __all__ = ["Column", "Table"]
 
@@ -19,18 +18,18 @@ class Column:
     ----------
     name : str
     kind : {"number", "boolean", "category", "date", "constant", "left out"}
-        Those of the last two kinds are not learnt from.
+        Columns of the last two kinds are no inputs.
     why : str
-        What was guessed or done, in words: "text with 3 different values", "all values are equal", ...
+        The reason for the kind, such as "text with 3 different values" or "all values are equal".
     levels : list of str
-        The different texts: of a category in the order of its 0/1 columns (if there are two, there is only the second's), of a
-        boolean the one that is 0 and the one that is 1.
+        The distinct texts: of a category in the order of its 0/1 columns (with two levels, there is one column, for the
+        second), of a boolean the one for 0 and the one for 1.
     missing : int
-        How many values are missing.
+        The number of missing values.
     least, greatest, mean : float
-        Of what is a number, a date or a boolean, as numbers; otherwise nan.
+        Statistics of numbers, dates and booleans; nan for other kinds.
     shares : list of float
-        Of each level of a category, the share of the rows that have it.
+        The share of rows with each level of a category.
     """
 
     name: str
@@ -46,34 +45,34 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """What a file is as numbers.
+    """A file as arrays of numbers.
 
     Attributes
     ----------
     source : str
-        The file.
+        The name of the file.
     rows : int
-        In the file, blank lines and the header not counted.
+        The number of rows in the file, without blank lines and the header.
     X : ndarray of shape (n, d)
     y : ndarray of shape (n,) or None
         The target, if there is one.
     names : list of str
-        Of the columns of X. A category is several of them, such as ``colour=red``.
+        The names of the columns of X. A category has several, such as ``colour=red``.
     columns : list of Column
-        Of the file, in its order, without the target.
+        The columns of the file, in its order, without the target.
     target : Column or None
     remarks : list of str
-        What one has to know, in sentences.
+        Sentences that a user should read.
     kept : ndarray of shape (n,)
-        The numbers of the rows in the file, from 1 on, that X has.
+        The rows of X as numbers in the file, from 1 on.
     """
 
     source: str
     rows: int
-    X: NDArray[np.float64]
-    y: NDArray[np.float64] | None
+    X: Matrix
+    y: Vector | None
     names: list[str]
     columns: list[Column]
     target: Column | None
     remarks: list[str]
-    kept: NDArray[np.intp]
+    kept: Indices

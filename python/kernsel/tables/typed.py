@@ -1,21 +1,24 @@
-"""Files whose values have types: Parquet, and NumPy's npz."""
+"""Files whose columns have types: Parquet, and NumPy's npz."""
 
 from __future__ import annotations
 
 import io
 import zipfile
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kernsel.tables.raw import Raw, Values, names_of_numbers
+from kernsel.tables.raw import Raw, Values, unique_names
+
+if TYPE_CHECKING:
+    from pyarrow import ChunkedArray
 
 __all__ = ["read_npz", "read_parquet"]
 
 
 def read_npz(content: bytes, source: str) -> Raw:
-    """Return the columns of an archive of arrays: one of one dimension is a column, one of two is several, X1, X2, ..."""
+    """Return the columns of an archive of arrays; those of an array X with two dimensions are X1, X2, ..."""
     columns: dict[str, Values] = {}
     try:
         with np.load(io.BytesIO(content), allow_pickle=False) as archive:
@@ -32,8 +35,8 @@ def read_npz(content: bytes, source: str) -> Raw:
         raise ValueError(f"{source} cannot be read as npz: {error}") from None
     lengths = {name: len(values) for name, values in columns.items()}
     if len(set(lengths.values())) > 1:
-        said = ", ".join(f"{name} {length}" for name, length in list(lengths.items())[:6])
-        raise ValueError(f"{source}: expected arrays of equal length, got {said}")
+        listed = ", ".join(f"{name} {length}" for name, length in list(lengths.items())[:6])
+        raise ValueError(f"{source}: expected arrays of equal length, got {listed}")
     if not columns or not next(iter(lengths.values())):
         raise ValueError(f"{source} has no rows")
     return Raw(source, columns)
@@ -52,13 +55,13 @@ def read_parquet(content: bytes, source: str) -> Raw:
         raise ValueError(f"{source} cannot be read as Parquet: {str(error).splitlines()[0]}") from None
     if not table.num_rows:
         raise ValueError(f"{source} has no rows")
-    names, remarks = names_of_numbers([str(name).strip() for name in table.column_names], source)
+    names, remarks = unique_names([str(name).strip() for name in table.column_names], source)
     columns = {name: _of_arrow(column, source, name) for name, column in zip(names, table.columns, strict=True)}
     return Raw(source, columns, remarks=remarks)
 
 
-def _of_arrow(column: Any, source: str, name: str) -> Values:
-    """Return a column of pyarrow's as numbers or as texts."""
+def _of_arrow(column: ChunkedArray, source: str, name: str) -> Values:
+    """Return a column of pyarrow as numbers or as texts."""
     from pyarrow import types
 
     kind = column.type
@@ -75,7 +78,7 @@ def _of_arrow(column: Any, source: str, name: str) -> Values:
     raise ValueError(f"{source}: column {name!r} is of type {kind}; expected numbers, text, booleans or dates")
 
 
-def _values(array: NDArray[Any], name: str) -> Values:
+def _values(array: NDArray[np.generic], name: str) -> Values:
     """Return an array as numbers or as texts."""
     if array.dtype.kind in "fiu":
         return array.astype(np.float64)
