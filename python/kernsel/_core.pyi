@@ -144,7 +144,7 @@ class Posterior:
         kernel: Kernel,
         X: NDArray[np.float64],
         weights: NDArray[np.float64],
-        factor: CholeskyFloat64,
+        factor: CholeskyFloat32 | CholeskyFloat64,
         root: list[float],
     ) -> Posterior: ...
     @staticmethod

@@ -29,6 +29,11 @@ class Cholesky:
         self._factor = factor
 
     @property
+    def core(self) -> _core.CholeskyFloat32 | _core.CholeskyFloat64:
+        """The factor as the compiled core has it."""
+        return self._factor
+
+    @property
     def n(self) -> int:
         """Number of rows of A."""
         return self._factor.n

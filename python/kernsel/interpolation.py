@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import linalg
 
-from kernsel.factor import cholesky
+from kernsel import _core
 from kernsel.kernels import Kernel
 from kernsel.kernels.algebra import as_kernel
 from kernsel.kernels.objects import Points
@@ -122,7 +122,7 @@ def power_function(kernel: Kernel, X: Points, Z: Points, *, noise: float = 0.0) 
     if ours is None:
         raise TypeError(f"kernel: expected a kernel of kernsel.kernels, got {kernel!r}")
     ours, points, others = ours.ready(X, Z)
-    K = np.array(ours(points))
-    K.flat[:: len(K) + 1] += noise
-    squares = cholesky(K).inverse_quadratic(ours(points, others))
-    return np.asarray(np.sqrt(np.maximum(ours.diag(others) - squares, 0.0)))
+    training = np.asarray(points, dtype=np.float64)
+    variances, targets = np.full(len(training), float(noise)), np.zeros((len(training), 1))
+    posterior = _core.Posterior.condition(ours.build(), training, targets, variances, None, 0, np.zeros((0, 0)))
+    return np.asarray(np.sqrt(np.maximum(posterior.variance(others), 0.0)))

@@ -9,7 +9,6 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
-from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kernsel import _core
@@ -151,12 +150,14 @@ class KernelInterpolator(MultiOutputMixin, RegressorMixin, BaseEstimator):  # ty
         power : ndarray of shape (m,)
             In O(n^2) for each point, block after block of them.
         """
-        X = self._points(X)
-        training = self.X_fit_[self._used]
-        squares = np.asarray(self.kernel_.diag(X))
-        for rows in gen_batches(len(X), _core.columns_at_a_time(len(training))):
-            squares[rows] -= self._squared_norms(self.kernel_(training, X[rows]))
-        return np.asarray(np.sqrt(np.maximum(squares, 0.0)))
+        return np.asarray(np.sqrt(np.maximum(self._posterior().variance(self._points(X)), 0.0)))
+
+    def _posterior(self) -> _core.Posterior:
+        """Return the Gaussian process without noise whose mean the function is."""
+        core, X, weights = self.kernel_.build(), self.X_fit_[self._used], self.dual_coef_[self._used]
+        if isinstance(self._factor, Cholesky):
+            return _core.Posterior.latent(core, X, weights, self._factor.core, [])
+        return _core.Posterior.of_root(core, X, weights, self._factor)
 
     def error_bound(self, X: Points, norm: ArrayLike | None = None) -> Vector:
         """Return a bound of |f - s| at points, for any f in the kernel's space through the data, of norm at most `norm`.

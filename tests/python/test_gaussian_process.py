@@ -94,7 +94,7 @@ def limit_of(K, y, factor=64):
 @pytest.mark.parametrize("outputs", [1, 2])
 @pytest.mark.parametrize("kind", ["one", "vector", "white"])
 @pytest.mark.parametrize("trend", TRENDS)
-def test_posterior_by_the_kriging_system(data, trend, kind, outputs, monkeypatch):
+def test_posterior_by_the_kriging_system(data, trend, kind, outputs):
     X, y, Z = data
     Y = np.column_stack([y, X[:, 0] ** 2 - y])[:, :outputs]
     noise, kernel, diagonal = noise_of(kind, len(X))

@@ -12,12 +12,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kernsel.blas import with_one_blas_thread
 from kernsel.classification.binary import BinaryProcess, Settings
-from kernsel.classification.latent import require_square_memory
 from kernsel.classification.parameters import criterion_of, kernel_of, labels_of, require_parameters, require_softmax
 from kernsel.classification.several import KernelsOfProcesses, MultinomialProcess, OneAgainstAnother, OneAgainstRest
 from kernsel.kernels import Kernel
 from kernsel.kernels.objects import Points
 from kernsel.points import checked_targets, for_objects, in_parts, new_points, training_points
+from kernsel.posterior import require_memory
 from kernsel.selection import Budget
 from kernsel.selection.progress import CallbackSupport, watched, with_callbacks
 
@@ -184,7 +184,7 @@ class GaussianProcessClassifier(CallbackSupport, ClassifierMixin, BaseEstimator)
         classes, codes = labels_of(y)
         points = np.array(X, dtype=np.float64) if self.copy_X_train else np.asarray(X)
         count = len(classes)
-        require_square_memory(len(points), 4)
+        require_memory(len(points), 4)
 
         with watched(self, self.verbose, self.max_evaluations) as tell:
             names = getattr(self, "feature_names_in_", None)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,19 +37,26 @@ class GaussianLatent:
         self.root = root
         self.factor = factor
 
+    @property
+    def posterior(self) -> _core.Posterior:
+        """The posterior of the core; of a kernel of objects it is made anew, since that keeps tables of the objects it met."""
+        if self._known is None or self.kernel.reading() is not None:
+            core = _core.Posterior.latent(self.kernel.build(), self.X, self.weights, self.factor.core, self.root.tolist())
+            self._known = core
+        return self._known
+
+    _known: _core.Posterior | None = None
+
+    def __getstate__(self) -> dict[str, object]:
+        return {name: value for name, value in self.__dict__.items() if name != "_known"}
+
     def mean(self, Z: Vector) -> Vector:
         """Return the mean at other points, shape (m,), O(n) each: the kernel matrix is never stored."""
-        return np.asarray(self.kernel.matmul(Z, self.X, self.weights))
+        return self.posterior.mean(Z)[:, 0]
 
     def variance(self, Z: Vector) -> Vector:
         """Return the variance at other points, shape (m,), O(n^2) each, block after block of them."""
-        prior = np.array(self.kernel.diag(Z), dtype=np.float64)
-        explained = np.empty(len(Z))
-        for block in blocks(len(self.X), len(Z)):
-            cross = np.asarray(self.kernel(self.X, Z[block]))
-            cross *= self.root[:, None]
-            explained[block] = self.factor.inverse_quadratic(cross)
-        return np.maximum(prior - explained, 0.0)
+        return np.maximum(self.posterior.variance(Z), 0.0)
 
     def probability(self, Z: Vector, link: Link) -> Vector:
         """Return the probability of the label 1, shape (m,)."""
@@ -147,16 +153,3 @@ def safe_factor(K: Vector) -> Cholesky:
             if attempt == 5:
                 raise
     raise AssertionError("the last attempt has raised")
-
-
-def require_square_memory(n: int, copies: int) -> None:
-    """Raise before anything is done for n points if so many n x n matrices cannot be had."""
-    needed = 8 * copies * n * n
-    if needed < 2**28:
-        return
-    available: Any = _core.available_memory()  # 0 if it is not known
-    if 0 < available < needed:
-        raise MemoryError(
-            f"not enough memory: {n} points need {needed / 2**30:.4g} GiB ({needed} bytes), and {available / 2**30:.4g} GiB "
-            f"({available} bytes) are available"
-        )

@@ -192,7 +192,8 @@ def choose_kernel(
     if callable(optimizer):
         best, _, of_starts = minimize_by(optimizer, every.evaluate, starts, bounds)
         every.evaluate(best, True)
-        result, counts = {"x": best, "of_starts": of_starts}, (every.count, 0)
+        result: dict[str, Any] = {"x": best, "of_starts": of_starts}
+        counts = (every.count, 0)
     else:
         result, counts = _descended(every, starts, targets, rng or np.random.default_rng(0), budget)
     theta = np.clip(result["x"], bounds[:, 0], bounds[:, 1])

@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 
 from kernsel.classification import GaussianProcessClassifier
 from kernsel.classification.binary import BinaryModel, BinaryProcess
-from kernsel.classification.latent import GaussianLatent, SampledLatent, require_square_memory, safe_factor
+from kernsel.classification.latent import GaussianLatent, SampledLatent, safe_factor
 from kernsel.classification.multinomial import Multinomial, _State
 from kernsel.classification.parameters import require_parameters, require_softmax
 from kernsel.classification.posterior import factor_of
 from kernsel.classification.sampling import Samples
 from kernsel.classification.several import MultinomialProcess, OneAgainstAnother, OneAgainstRest, SoftmaxModel
+from kernsel.posterior import require_memory
 from kernsel.saving.fields import Fields, Writing
 from kernsel.saving.selections import read_choice, write_choice
 
@@ -130,7 +131,7 @@ def _read_binary(model: GaussianProcessClassifier, given: Fields) -> BinaryProce
         process.model = BinaryModel(y, process.link, model.inference, criterion, model.max_iter_predict)
         process.log_marginal_likelihood_value_ = np.float64(given.number("log_marginal_likelihood", finite=False))
         process.choice_ = read_choice(given.part("choice"))
-        require_square_memory(n, 2)
+        require_memory(n, 2)
         process.samples_ = None
         if model.inference == "mcmc":
             f = given.array("f", None, None, n)
@@ -169,7 +170,7 @@ def _read_softmax(model: GaussianProcessClassifier, given: Fields) -> Multinomia
         if not n or (codes >= count).any():
             raise ValueError(f"{given.prefix}codes: expected a number below {count} for each point")
         mode, weights = given.array("mode", n, count), given.array("weights", n, count)
-        require_square_memory(n, 3 + count)
+        require_memory(n, 3 + count)
         process.model = SoftmaxModel(np.eye(count)[codes])
         K = np.asarray(process.kernel_(X))
         process.posterior = Multinomial(
