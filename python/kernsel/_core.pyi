@@ -130,6 +130,8 @@ def value_of_fit(
     log_det_trend: float,
 ) -> float: ...
 
+def least_squares(A: ArrayLike, b: ArrayLike, ridge: float, free: ArrayLike) -> dict[str, Any]: ...
+
 class Search:
     def __init__(
         self,

@@ -43,6 +43,9 @@ LAYERS = {
     "cpp/src/(support|support_interior|support_rows)": r"(memory|parallel|support_interior|support_rows)\.hpp|isa/table\.hpp"
     r"|kernsel/(gram|support)\.hpp",
     "cpp/src/strings(_[a-z]+)?": r"(memory|parallel|strings)\.hpp|isa/table\.hpp|kernsel/(runtime|strings)\.hpp",
+    # Paths know criteria as formulas of eigenvalues, and kernels only as what makes a matrix.
+    "cpp/src/paths": r"paths/[a-z_]+\.hpp|(call_out|memory|parallel)\.hpp|isa/table\.hpp"
+    r"|kernsel/(decomposition|gram|least_squares|path|status|tiles|view)\.hpp",
     # The factorization knows no kernels.
     "cpp/src/(factor|solve|square|update)": r"(memory|parallel|triangle)\.hpp|isa/table\.hpp|kernsel/(factor|runtime)\.hpp",
     "python/bindings": r"kernsel/|[a-z_]+\.hpp",
