@@ -66,10 +66,10 @@ def rules_of(path: RegularizationPath, rules: Sequence[str] | None, *, scale_kno
             if rule not in RULES:
                 raise ValueError(f"rules: expected some of {', '.join(RULES)}, got {rule!r}")
         return chosen
-    likelihoods = ["lml", "reml"] if path._q else ["lml"]  # without a trend both are the same
+    likelihoods = ["lml", "reml"] if path.n_trend else ["lml"]  # without a trend both are the same
     if not scale_known:
         likelihoods = [f"profiled_{rule}" for rule in likelihoods]
-    return ["loo", "gcv", *likelihoods, *(["discrepancy"] if path._noise is not None else []), "lcurve"]
+    return ["loo", "gcv", *likelihoods, *(["discrepancy"] if path.noise_std is not None else []), "lcurve"]
 
 
 def choices_of(path: RegularizationPath, rules: Sequence[str], tau: float) -> tuple[dict[str, float], dict[str, str]]:
@@ -122,6 +122,6 @@ def drawn_alphas(path: RegularizationPath, marked: Sequence[float]) -> NDArray[n
     """Return the values of lambda to draw a path at: around those that are marked, all of it if there are none."""
     least, greatest = path.alphas.min(), path.alphas.max()
     if len(marked):
-        least = max(1e-16 * path._largest / path._per_alpha, min(marked) / _BEYOND)
+        least = max(1e-16 * path.largest_alpha, min(marked) / _BEYOND)
         greatest = max(marked) * _BEYOND
     return np.asarray(np.geomspace(least, greatest, 240))
