@@ -1,6 +1,7 @@
 // Kernel ridge regression without Python: reads n, d and m, then X (n x d), y (n) and Z (m x d) from standard input, prints the
-// instruction set, the log determinant of K + alpha, the coefficients, the predictions at Z, the gradient of c'Kc, and the
-// leave-one-out error with a constant trend, and its gradient.
+// instruction set, the log determinant of K + alpha, the coefficients, the predictions at Z, the gradient of c'Kc, the
+// leave-one-out error with a constant trend, and its gradient, the alpha that leave-one-out chooses along the path, and what
+// least squares on X leave of y.
 #include <cstdio>
 #include <iostream>
 #include <vector>
@@ -9,6 +10,8 @@
 #include <kernsel/factor.hpp>
 #include <kernsel/gram.hpp>
 #include <kernsel/kernel.hpp>
+#include <kernsel/least_squares.hpp>
+#include <kernsel/path.hpp>
 #include <kernsel/runtime.hpp>
 #include <kernsel/selection.hpp>
 #include <kernsel/support.hpp>
@@ -80,6 +83,29 @@ int main() {
   if (!status.ok()) return fail(status);
   print("loo", {found.value});
   print("loo_gradient", found.gradient);
+
+  // The same with all values of alpha, and the one whose leave-one-out error is the least.
+  kernsel::PathProblem path_problem;
+  path_problem.y = kernsel::vector(y.data(), n);
+  path_problem.trend = kernsel::vector(ones.data(), n);
+  kernsel::RegularizationPath path;
+  kernsel::PathValues along, at_alpha;
+  kernsel::PathChoice choice;
+  status = kernsel::RegularizationPath::of_kernel(k, X, path_problem, path);
+  if (status.ok()) status = path.values({alpha}, at_alpha);
+  if (status.ok()) status = path.values(path.default_alphas(), along);
+  if (status.ok()) status = path.best(kernsel::PathRule::loo, along, choice);
+  if (!status.ok()) return fail(status);
+  print("path_loo", at_alpha.loo);
+  print("path_likelihood", at_alpha.log_likelihood);
+  print("path_alpha", {choice.alpha});
+
+  // y by the columns of X themselves.
+  kernsel::LeastSquares linear;
+  status = kernsel::least_squares(X, kernsel::vector(y.data(), n), 0.0, linear);
+  if (!status.ok()) return fail(status);
+  print("leverage", linear.leverage);
+  print("left_out", linear.left_out);
 
   // The same kernel, with the hyperparameters that are likeliest.
   const std::vector<double> tenth(static_cast<std::size_t>(n), 0.1);
