@@ -169,7 +169,7 @@ py::dict best(const RegularizationPath& self, const std::string& rule, const py:
   const PathRule which = rule_of(rule);
   PathValues grid;
   grid.alphas = copied(alphas, "alphas");
-  const_cast<Numbers&>(curve_of(which, grid)) = copied(curve, "curve");
+  grid.*kernsel::curve_of(which) = copied(curve, "curve");
   PathChoice choice;
   compute([&] { return self.best(which, grid, choice, tau); });
   py::dict result;

@@ -472,7 +472,8 @@ void groups() {
       for (const auto rule : {kernsel::PathRule::loo, kernsel::PathRule::gcv, kernsel::PathRule::likelihood,
                               kernsel::PathRule::profiled_restricted_likelihood, kernsel::PathRule::risk,
                               kernsel::PathRule::discrepancy, kernsel::PathRule::l_curve, kernsel::PathRule::quasi_optimality})
-        CHECK_BELOW(std::abs(curve_of(rule, a)[l] - curve_of(rule, b)[l]), 1e-8 * (1.0 + std::abs(curve_of(rule, b)[l])));
+        CHECK_BELOW(std::abs((a.*kernsel::curve_of(rule))[l] - (b.*kernsel::curve_of(rule))[l]),
+                    1e-8 * (1.0 + std::abs((b.*kernsel::curve_of(rule))[l])));
     std::vector<Index> group;
     for (Index i = 0; i < n; ++i) group.push_back((7 * i) % 4);
     Numbers squared, density;
@@ -527,9 +528,9 @@ void choices() {
     CHECK(choice.outcome == kernsel::PathChoice::Outcome::found);
     kernsel::PathValues there;
     CHECK(path.values({0.9 * choice.alpha, choice.alpha, 1.1 * choice.alpha}, there).ok());
-    const Numbers& curve = curve_of(rule, there);
+    const Numbers& curve = there.*kernsel::curve_of(rule);
     CHECK(sign * curve[1] <= sign * curve[0] && sign * curve[1] <= sign * curve[2]);
-    for (const double value : curve_of(rule, wide)) CHECK(sign * curve[1] <= sign * value + 1e-12 * std::abs(value));
+    for (const double value : wide.*kernsel::curve_of(rule)) CHECK(sign * curve[1] <= sign * value + 1e-12 * std::abs(value));
   }
   kernsel::PathChoice choice;
   kernsel::PathValues there;

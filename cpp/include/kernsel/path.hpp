@@ -129,7 +129,7 @@ class RegularizationPath {
   std::shared_ptr<const Content> content_;
 };
 
-// The entries of `values` that a rule looks at.
-const std::vector<double>& curve_of(PathRule rule, const PathValues& values);
+// The column of the values that a rule looks at: values.*curve_of(rule).
+std::vector<double> PathValues::*curve_of(PathRule rule);
 
 }  // namespace kernsel

@@ -93,7 +93,7 @@ class Chooser {
     PathValues values;
     const Status status = path_.values(alphas, values, rule_ == PathRule::loo);
     if (!status.ok()) return status;
-    out = curve_of(rule_, values);
+    out = values.*curve_of(rule_);
     for (double& value : out) value *= sign_;
     return status;
   }
@@ -107,7 +107,7 @@ class Chooser {
   }
 
   Status beyond_the_grid(const PathValues& grid, PathChoice& out) const {
-    const std::vector<double>& given = curve_of(rule_, grid);
+    const std::vector<double>& given = grid.*curve_of(rule_);
     if (grid.alphas.empty() || given.size() != grid.alphas.size()) return Status::invalid("grid: expected values of the path");
     Status status = check_alphas(grid.alphas);
     if (!status.ok()) return status;
@@ -221,30 +221,30 @@ Status discrepancy(const RegularizationPath::Content& content, double tau, PathC
 
 }  // namespace
 
-const std::vector<double>& curve_of(PathRule rule, const PathValues& values) {
+std::vector<double> PathValues::*curve_of(PathRule rule) {
   switch (rule) {
     case PathRule::loo:
-      return values.loo;
+      return &PathValues::loo;
     case PathRule::gcv:
-      return values.gcv;
+      return &PathValues::gcv;
     case PathRule::likelihood:
-      return values.log_likelihood;
+      return &PathValues::log_likelihood;
     case PathRule::restricted_likelihood:
-      return values.restricted_log_likelihood;
+      return &PathValues::restricted_log_likelihood;
     case PathRule::profiled_likelihood:
-      return values.profiled_log_likelihood;
+      return &PathValues::profiled_log_likelihood;
     case PathRule::profiled_restricted_likelihood:
-      return values.profiled_restricted_log_likelihood;
+      return &PathValues::profiled_restricted_log_likelihood;
     case PathRule::risk:
-      return values.risk;
+      return &PathValues::risk;
     case PathRule::discrepancy:
-      return values.residual_norm;
+      return &PathValues::residual_norm;
     case PathRule::l_curve:
-      return values.curvature;
+      return &PathValues::curvature;
     case PathRule::quasi_optimality:
       break;
   }
-  return values.quasi_optimality;
+  return &PathValues::quasi_optimality;
 }
 
 Status RegularizationPath::best(PathRule rule, const PathValues& grid, PathChoice& out, double tau) const {
