@@ -193,15 +193,17 @@ class Solver {
 }  // namespace
 
 Status least_squares(View<const double> A, View<const double> b, double ridge, LeastSquares& out, View<const double> free) {
-  return Solver().run(A, b, ridge, free, out);
+  return within_memory([&]() -> Status { return Solver().run(A, b, ridge, free, out); });
 }
 
 Status leverage(View<const double> A, double ridge, View<double> out) {
-  LeastSquares found;
-  const Status status = least_squares(A, {}, ridge, found);
-  if (!status.ok()) return status;
-  for (Index i = 0; i < out.rows; ++i) out(i, 0) = found.leverage[static_cast<std::size_t>(i)];
-  return status;
+  return within_memory([&]() -> Status {
+    LeastSquares found;
+    const Status status = least_squares(A, {}, ridge, found);
+    if (!status.ok()) return status;
+    for (Index i = 0; i < out.rows; ++i) out(i, 0) = found.leverage[static_cast<std::size_t>(i)];
+    return status;
+  });
 }
 
 }  // namespace kernsel

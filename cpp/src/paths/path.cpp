@@ -288,34 +288,42 @@ void RegularizationPath::Content::measure() {
 
 Status RegularizationPath::of_matrix(View<const double> K, const PathProblem& problem, RegularizationPath& out,
                                      const Decomposition& decompose) {
-  Maker maker(problem);
-  const Status status = maker.of_matrix(K, decompose);
-  if (status.ok() || status.code == Code::not_positive_definite) out.content_ = maker.content();
-  return status;
+  return within_memory([&]() -> Status {
+    Maker maker(problem);
+    const Status status = maker.of_matrix(K, decompose);
+    if (status.ok() || status.code == Code::not_positive_definite) out.content_ = maker.content();
+    return status;
+  });
 }
 
 Status RegularizationPath::of_kernel(const Kernel& k, View<const double> X, const PathProblem& problem,
                                      RegularizationPath& out) {
-  Padded K;
-  Status status = K.resize(X.rows, X.rows);
-  if (status.ok()) status = gram<double>(k, X, K.view());
-  return status.ok() ? of_matrix(K.view(), problem, out) : status;
+  return within_memory([&]() -> Status {
+    Padded K;
+    Status status = K.resize(X.rows, X.rows);
+    if (status.ok()) status = gram<double>(k, X, K.view());
+    return status.ok() ? of_matrix(K.view(), problem, out) : status;
+  });
 }
 
 Status RegularizationPath::of_features(View<const double> A, const PathProblem& problem, RegularizationPath& out,
                                        const Decomposition& decompose) {
-  Maker maker(problem);
-  const Status status = maker.of_features(A, decompose);
-  if (status.ok()) out.content_ = maker.content();
-  return status;
+  return within_memory([&]() -> Status {
+    Maker maker(problem);
+    const Status status = maker.of_features(A, decompose);
+    if (status.ok()) out.content_ = maker.content();
+    return status;
+  });
 }
 
 Status RegularizationPath::of_eigen(View<const double> e, View<const double> V, const PathProblem& problem,
                                     RegularizationPath& out) {
-  Maker maker(problem);
-  const Status status = maker.of_eigen(e, V);
-  if (status.ok() || status.code == Code::not_positive_definite) out.content_ = maker.content();
-  return status;
+  return within_memory([&]() -> Status {
+    Maker maker(problem);
+    const Status status = maker.of_eigen(e, V);
+    if (status.ok() || status.code == Code::not_positive_definite) out.content_ = maker.content();
+    return status;
+  });
 }
 
 Index RegularizationPath::points() const { return content_ ? content_->n() : 0; }
@@ -342,20 +350,22 @@ std::vector<double> RegularizationPath::default_alphas() const {
 }
 
 Status RegularizationPath::target(Index k, RegularizationPath& out) const {
-  if (k < 0 || k >= targets()) return Status::invalid("target: there is no such column of y");
-  const auto one = std::make_shared<Content>();
-  one->spectrum = content_->spectrum;
-  one->y_unit = content_->y_unit;
-  one->noise = content_->noise;
-  one->per_alpha = content_->per_alpha;
-  Status status = one->z.resize(content_->z.rows(), 1);
-  if (status.ok()) status = one->rest.resize(content_->rest.rows(), 1);
-  if (!status.ok()) return status;
-  copy(content_->z.view().block(0, k, one->z.rows(), 1), 1.0, one->z.view());
-  copy(content_->rest.view().block(0, k, one->rest.rows(), 1), 1.0, one->rest.view());
-  one->measure();
-  out.content_ = one;
-  return status;
+  return within_memory([&]() -> Status {
+    if (k < 0 || k >= targets()) return Status::invalid("target: there is no such column of y");
+    const auto one = std::make_shared<Content>();
+    one->spectrum = content_->spectrum;
+    one->y_unit = content_->y_unit;
+    one->noise = content_->noise;
+    one->per_alpha = content_->per_alpha;
+    Status status = one->z.resize(content_->z.rows(), 1);
+    if (status.ok()) status = one->rest.resize(content_->rest.rows(), 1);
+    if (!status.ok()) return status;
+    copy(content_->z.view().block(0, k, one->z.rows(), 1), 1.0, one->z.view());
+    copy(content_->rest.view().block(0, k, one->rest.rows(), 1), 1.0, one->rest.view());
+    one->measure();
+    out.content_ = one;
+    return status;
+  });
 }
 
 std::vector<double> RegularizationPath::state() const {
@@ -381,59 +391,61 @@ std::vector<double> RegularizationPath::state() const {
 }
 
 Status RegularizationPath::from_state(View<const double> state, RegularizationPath& out) {
-  constexpr Index numbers = 11;
-  const Status wrong = Status::invalid("state: expected what a path has given");
-  if (state.rows < numbers) return wrong;
-  Index sizes[4];
-  for (Index i = 0; i < 4; ++i) {
-    const double size = state(i, 0);
-    if (!(size >= 0.0) || size > static_cast<double>(state.rows) || size != std::floor(size)) return wrong;
-    sizes[i] = static_cast<Index>(size);
-  }
-  const auto [n, q, r, m] = sizes;
-  // In floating point, since a product of sizes could overflow.
-  const double dn = state(0, 0), dq = state(1, 0), dr = state(2, 0), dm = state(3, 0);
-  const double total = numbers + dr + 2.0 * dn + dn * dq + dq * dq + dq * dr + dr * dm + dn * dm + dn * dr;
-  if (total != static_cast<double>(state.rows) || q + r > n || n == 0 || m == 0) return wrong;
-  const auto spectrum = std::make_shared<Spectrum>();
-  const auto content = std::make_shared<Content>();
-  content->spectrum = spectrum;
-  spectrum->n = n;
-  spectrum->q = q;
-  spectrum->features = state(4, 0) != 0.0;
-  spectrum->k_unit = state(5, 0);
-  spectrum->least = state(6, 0);
-  spectrum->greatest = state(7, 0);
-  content->y_unit = state(8, 0);
-  content->noise = state(9, 0);
-  content->per_alpha = state(10, 0);
-  Index place = numbers;
-  const auto take = [&](Index rows, Index cols) {
-    const View<const double> from{&state(place, 0), rows, cols, state.row_stride, rows * state.row_stride};
-    place += rows * cols;
-    return from;
-  };
-  const std::pair<std::vector<double>*, Index> vectors[] = {{&spectrum->e, r}, {&spectrum->root, n}, {&spectrum->beyond, n}};
-  for (const auto& [to, size] : vectors) {
-    to->resize(static_cast<std::size_t>(size));
-    copy(take(size, 1), 1.0, vector(to->data(), size));
-  }
-  struct Part {
-    Padded* to;
-    Index rows, cols;
-  };
-  const Part parts[] = {
-      {&spectrum->U, n, q}, {&spectrum->inner, q, q}, {&spectrum->cross, q, r}, {&content->z, r, m}, {&content->rest, n, m}};
-  for (const Part& part : parts) {
-    const Status status = part.to->resize(part.rows, part.cols);
+  return within_memory([&]() -> Status {
+    constexpr Index numbers = 11;
+    const Status wrong = Status::invalid("state: expected what a path has given");
+    if (state.rows < numbers) return wrong;
+    Index sizes[4];
+    for (Index i = 0; i < 4; ++i) {
+      const double size = state(i, 0);
+      if (!(size >= 0.0) || size > static_cast<double>(state.rows) || size != std::floor(size)) return wrong;
+      sizes[i] = static_cast<Index>(size);
+    }
+    const auto [n, q, r, m] = sizes;
+    // In floating point, since a product of sizes could overflow.
+    const double dn = state(0, 0), dq = state(1, 0), dr = state(2, 0), dm = state(3, 0);
+    const double total = numbers + dr + 2.0 * dn + dn * dq + dq * dq + dq * dr + dr * dm + dn * dm + dn * dr;
+    if (total != static_cast<double>(state.rows) || q + r > n || n == 0 || m == 0) return wrong;
+    const auto spectrum = std::make_shared<Spectrum>();
+    const auto content = std::make_shared<Content>();
+    content->spectrum = spectrum;
+    spectrum->n = n;
+    spectrum->q = q;
+    spectrum->features = state(4, 0) != 0.0;
+    spectrum->k_unit = state(5, 0);
+    spectrum->least = state(6, 0);
+    spectrum->greatest = state(7, 0);
+    content->y_unit = state(8, 0);
+    content->noise = state(9, 0);
+    content->per_alpha = state(10, 0);
+    Index place = numbers;
+    const auto take = [&](Index rows, Index cols) {
+      const View<const double> from{&state(place, 0), rows, cols, state.row_stride, rows * state.row_stride};
+      place += rows * cols;
+      return from;
+    };
+    const std::pair<std::vector<double>*, Index> vectors[] = {{&spectrum->e, r}, {&spectrum->root, n}, {&spectrum->beyond, n}};
+    for (const auto& [to, size] : vectors) {
+      to->resize(static_cast<std::size_t>(size));
+      copy(take(size, 1), 1.0, vector(to->data(), size));
+    }
+    struct Part {
+      Padded* to;
+      Index rows, cols;
+    };
+    const Part parts[] = {
+        {&spectrum->U, n, q}, {&spectrum->inner, q, q}, {&spectrum->cross, q, r}, {&content->z, r, m}, {&content->rest, n, m}};
+    for (const Part& part : parts) {
+      const Status status = part.to->resize(part.rows, part.cols);
+      if (!status.ok()) return status;
+      copy(take(part.rows, part.cols), 1.0, part.to->view());
+    }
+    const Status status = spectrum->V.assign(take(n, r));
     if (!status.ok()) return status;
-    copy(take(part.rows, part.cols), 1.0, part.to->view());
-  }
-  const Status status = spectrum->V.assign(take(n, r));
-  if (!status.ok()) return status;
-  content->measure();
-  out.content_ = content;
-  return status;
+    content->measure();
+    out.content_ = content;
+    return status;
+  });
 }
 
 }  // namespace kernsel

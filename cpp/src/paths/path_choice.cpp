@@ -248,14 +248,16 @@ std::vector<double> PathValues::*curve_of(PathRule rule) {
 }
 
 Status RegularizationPath::best(PathRule rule, const PathValues& grid, PathChoice& out, double tau) const {
-  if (!content_) return Status::invalid("path: nothing has been decomposed");
-  out = {};
-  if (rule == PathRule::discrepancy) return discrepancy(*content_, tau, out);
-  if (rule == PathRule::risk && !(content_->noise > 0.0))
-    return Status::invalid("noise_std: the risk needs the standard deviation of the noise");
-  const Chooser chooser(*this, rule);
-  const bool interior = rule == PathRule::l_curve || rule == PathRule::quasi_optimality;
-  return interior ? chooser.interior(out) : chooser.beyond_the_grid(grid, out);
+  return within_memory([&]() -> Status {
+    if (!content_) return Status::invalid("path: nothing has been decomposed");
+    out = {};
+    if (rule == PathRule::discrepancy) return discrepancy(*content_, tau, out);
+    if (rule == PathRule::risk && !(content_->noise > 0.0))
+      return Status::invalid("noise_std: the risk needs the standard deviation of the noise");
+    const Chooser chooser(*this, rule);
+    const bool interior = rule == PathRule::l_curve || rule == PathRule::quasi_optimality;
+    return interior ? chooser.interior(out) : chooser.beyond_the_grid(grid, out);
+  });
 }
 
 }  // namespace kernsel

@@ -97,66 +97,68 @@ Status precision_of(const Spectrum& s, const Part& part, double lambda, const do
 
 Status RegularizationPath::leave_groups_out(const std::vector<Index>& group, Index count, bool log_density,
                                             const std::vector<double>& alphas, std::vector<double>& out) const {
-  Status status = check_alphas(alphas);
-  if (!status.ok()) return status;
-  if (!content_ || static_cast<Index>(group.size()) != points())
-    return Status::invalid("groups: expected a number for each point");
-  if (count < 2) return Status::invalid("groups: expected two at least: one of them must be left to learn from");
-  std::vector<Part> parts(static_cast<std::size_t>(count));
-  for (std::size_t i = 0; i < group.size(); ++i) {
-    if (group[i] < 0 || group[i] >= count) return Status::invalid("groups: expected numbers from 0 to count - 1");
-    parts[static_cast<std::size_t>(group[i])].rows.push_back(static_cast<Index>(i));
-  }
-  const Content& content = *content_;
-  const Spectrum& s = *content.spectrum;
-  const std::vector<double> lambda = content.in_units(alphas);
-  const Index m = content.m(), l_count = static_cast<Index>(lambda.size());
-  Padded D;
-  std::vector<PanelMatrix> c(static_cast<std::size_t>(m));
-  status = content.inverses(lambda, D);
-  for (Index k = 0; k < m && status.ok(); ++k) status = content.coefficients(k, lambda, D, c[static_cast<std::size_t>(k)]);
-  if (!status.ok()) return status;
-  double weights = 0.0, log_root = 0.0;
-  for (const double root : s.root) {
-    weights += root * root;
-    log_root += std::log(root);
-  }
-  const double square = content.y_unit * content.y_unit / s.k_unit;
-  const double of_weights = log_root - 0.5 * static_cast<double>(s.n) * std::log(2.0 * pi * s.k_unit);
-  std::vector<double> squared(lambda.size(), 0.0), density(lambda.size(), static_cast<double>(m) * of_weights);
-  for (Part& part : parts) {
-    if (part.rows.empty()) continue;
-    status = rows_of(s, part);
+  return within_memory([&]() -> Status {
+    Status status = check_alphas(alphas);
     if (!status.ok()) return status;
-    const auto size = static_cast<double>(part.size());
-    const double cost = 0.1 * size * size * (size / 3.0 + static_cast<double>(s.r())) * static_cast<double>(l_count);
-    status = run_jobs(l_count, cost, [&](Jobs& jobs, Index l) {
-      const auto at = static_cast<std::size_t>(l);
-      Padded P;
-      Status done = precision_of(s, part, lambda[at], D.column(l), P);
-      if (done.ok()) done = factorize_lower(P, P.rows());
-      if (!done.ok()) return jobs.stop(done);
-      double log_det = 0.0;
-      for (Index i = 0; i < part.size(); ++i) log_det += 2.0 * std::log(P(i, i));
-      std::vector<double> left_out(part.rows.size());
-      double quadratic = 0.0, sum = 0.0;
-      for (const PanelMatrix& of_target : c) {
-        for (std::size_t i = 0; i < part.rows.size(); ++i) left_out[i] = of_target(part.rows[i], l);
-        solve_lower(P, part.size(), left_out.data());
-        for (const double value : left_out) quadratic += value * value;
-        solve_lower_transposed(P, part.size(), left_out.data());
-        for (const double value : left_out) sum += value * value;
-      }
-      squared[at] += sum;
-      density[at] += 0.5 * (static_cast<double>(m) * log_det - square * quadratic);
-    });
+    if (!content_ || static_cast<Index>(group.size()) != points())
+      return Status::invalid("groups: expected a number for each point");
+    if (count < 2) return Status::invalid("groups: expected two at least: one of them must be left to learn from");
+    std::vector<Part> parts(static_cast<std::size_t>(count));
+    for (std::size_t i = 0; i < group.size(); ++i) {
+      if (group[i] < 0 || group[i] >= count) return Status::invalid("groups: expected numbers from 0 to count - 1");
+      parts[static_cast<std::size_t>(group[i])].rows.push_back(static_cast<Index>(i));
+    }
+    const Content& content = *content_;
+    const Spectrum& s = *content.spectrum;
+    const std::vector<double> lambda = content.in_units(alphas);
+    const Index m = content.m(), l_count = static_cast<Index>(lambda.size());
+    Padded D;
+    std::vector<PanelMatrix> c(static_cast<std::size_t>(m));
+    status = content.inverses(lambda, D);
+    for (Index k = 0; k < m && status.ok(); ++k) status = content.coefficients(k, lambda, D, c[static_cast<std::size_t>(k)]);
     if (!status.ok()) return status;
-    part = {};
-  }
-  if (!log_density)
-    for (double& value : squared) value = content.y_unit * content.y_unit * value / (static_cast<double>(m) * weights);
-  out = log_density ? density : squared;
-  return status;
+    double weights = 0.0, log_root = 0.0;
+    for (const double root : s.root) {
+      weights += root * root;
+      log_root += std::log(root);
+    }
+    const double square = content.y_unit * content.y_unit / s.k_unit;
+    const double of_weights = log_root - 0.5 * static_cast<double>(s.n) * std::log(2.0 * pi * s.k_unit);
+    std::vector<double> squared(lambda.size(), 0.0), density(lambda.size(), static_cast<double>(m) * of_weights);
+    for (Part& part : parts) {
+      if (part.rows.empty()) continue;
+      status = rows_of(s, part);
+      if (!status.ok()) return status;
+      const auto size = static_cast<double>(part.size());
+      const double cost = 0.1 * size * size * (size / 3.0 + static_cast<double>(s.r())) * static_cast<double>(l_count);
+      status = run_jobs(l_count, cost, [&](Jobs& jobs, Index l) {
+        const auto at = static_cast<std::size_t>(l);
+        Padded P;
+        Status done = precision_of(s, part, lambda[at], D.column(l), P);
+        if (done.ok()) done = factorize_lower(P, P.rows());
+        if (!done.ok()) return jobs.stop(done);
+        double log_det = 0.0;
+        for (Index i = 0; i < part.size(); ++i) log_det += 2.0 * std::log(P(i, i));
+        std::vector<double> left_out(part.rows.size());
+        double quadratic = 0.0, sum = 0.0;
+        for (const PanelMatrix& of_target : c) {
+          for (std::size_t i = 0; i < part.rows.size(); ++i) left_out[i] = of_target(part.rows[i], l);
+          solve_lower(P, part.size(), left_out.data());
+          for (const double value : left_out) quadratic += value * value;
+          solve_lower_transposed(P, part.size(), left_out.data());
+          for (const double value : left_out) sum += value * value;
+        }
+        squared[at] += sum;
+        density[at] += 0.5 * (static_cast<double>(m) * log_det - square * quadratic);
+      });
+      if (!status.ok()) return status;
+      part = {};
+    }
+    if (!log_density)
+      for (double& value : squared) value = content.y_unit * content.y_unit * value / (static_cast<double>(m) * weights);
+    out = log_density ? density : squared;
+    return status;
+  });
 }
 
 }  // namespace kernsel

@@ -178,85 +178,90 @@ Status leave_one_out(const RegularizationPath::Content& content, const std::vect
 }  // namespace
 
 Status RegularizationPath::values(const std::vector<double>& alphas, PathValues& out, bool leave_out) const {
-  Status status = check_alphas(alphas);
-  if (!status.ok()) return status;
-  if (!content_) return Status::invalid("path: nothing has been decomposed");
-  const Content& content = *content_;
-  const Spectrum& s = *content.spectrum;
-  const std::vector<double> lambda = content.in_units(alphas);
-  const std::size_t count = alphas.size();
-  Padded D;
-  status = content.inverses(lambda, D);
-  if (!status.ok()) return status;
-  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-  out.alphas = alphas;
-  for (std::vector<double>* column : {&out.loo, &out.gcv, &out.log_likelihood, &out.restricted_log_likelihood,
-                                      &out.profiled_log_likelihood, &out.profiled_restricted_log_likelihood, &out.residual_norm,
-                                      &out.seminorm, &out.effective_dof, &out.risk, &out.curvature, &out.quasi_optimality})
-    column->assign(count, nan);
-  if (leave_out) {
-    status = leave_one_out(content, lambda, D, out.loo);
+  return within_memory([&]() -> Status {
+    Status status = check_alphas(alphas);
     if (!status.ok()) return status;
-  }
-  const auto n = static_cast<double>(s.n), m = static_cast<double>(content.m()), rest = n - static_cast<double>(s.q);
-  double log_weights = 0.0, inverse_weights = 0.0;
-  for (const double root : s.root) {
-    log_weights += 2.0 * std::log(root);
-    inverse_weights += 1.0 / (root * root) / n;
-  }
-  const double log_unit = std::log(s.k_unit), log_ratio = 2.0 * std::log(content.y_unit) - log_unit;
-  const double square = content.y_unit * content.y_unit, of_norm = content.y_unit / std::sqrt(s.k_unit);
-  const double sigma = content.noise / content.y_unit, variance = sigma * sigma;
-  const double cost = 15.0 * static_cast<double>(s.r()) * static_cast<double>(count);
-  return run_jobs(static_cast<Index>(count), cost, [&](Jobs& jobs, Index l) {
-    const auto at = static_cast<std::size_t>(l);
-    const double lam = lambda[at];
-    const Sums sums = sums_at(content, lam, D.column(l));
-    double of_trend = 0.0;
-    const Status determined = log_det_of_trend(s, lam, D.column(l), of_trend);
-    if (!determined.ok()) return jobs.stop(determined);
-    const double whole = m * (sums.log_det + of_trend + n * log_unit - log_weights);
-    const double kept = m * (sums.log_det + rest * log_unit - log_weights);
-    const double quadratic = sums.quadratic * of_norm * of_norm;
-    const auto profiled = [&](double freedom, double log_det) {
-      const double mean = std::log(2.0 * pi * sums.quadratic / (freedom * m)) + log_ratio;
-      return -0.5 * (freedom * m * (mean + 1.0) + log_det);
-    };
-    out.loo[at] *= square;
-    out.gcv[at] = square * (n * sums.residual / (lam * lam) / (sums.trace * sums.trace) / m * inverse_weights);
-    out.log_likelihood[at] = -0.5 * (quadratic + whole + n * m * std::log(2.0 * pi));
-    out.restricted_log_likelihood[at] = -0.5 * (quadratic + kept + rest * m * std::log(2.0 * pi));
-    out.profiled_log_likelihood[at] = profiled(n, whole);
-    out.profiled_restricted_log_likelihood[at] = profiled(rest, kept);
-    out.residual_norm[at] = content.y_unit * std::sqrt(sums.residual);
-    out.seminorm[at] = of_norm * std::sqrt(sums.semi);
-    out.effective_dof[at] = static_cast<double>(s.q) + sums.dof;
-    if (content.noise > 0.0)
-      out.risk[at] = square * ((sums.residual + m * variance * (2.0 * (n - lam * sums.trace) - n)) / (n * m));
-    const double R = sums.residual, S = sums.semi, slope = sums.slope;
-    const double curvature = 2.0 * R * S / std::abs(slope) * (R * S + lam * slope * R + lam * lam * slope * S) /
-                             std::pow(R * R + lam * lam * S * S, 1.5);
-    out.curvature[at] = std::isfinite(curvature) ? curvature : 0.0;
-    out.quasi_optimality[at] = of_norm * lam * std::sqrt(sums.quasi);
+    if (!content_) return Status::invalid("path: nothing has been decomposed");
+    const Content& content = *content_;
+    const Spectrum& s = *content.spectrum;
+    const std::vector<double> lambda = content.in_units(alphas);
+    const std::size_t count = alphas.size();
+    Padded D;
+    status = content.inverses(lambda, D);
+    if (!status.ok()) return status;
+    constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+    out.alphas = alphas;
+    for (std::vector<double>* column :
+         {&out.loo, &out.gcv, &out.log_likelihood, &out.restricted_log_likelihood, &out.profiled_log_likelihood,
+          &out.profiled_restricted_log_likelihood, &out.residual_norm, &out.seminorm, &out.effective_dof, &out.risk,
+          &out.curvature, &out.quasi_optimality})
+      column->assign(count, nan);
+    if (leave_out) {
+      status = leave_one_out(content, lambda, D, out.loo);
+      if (!status.ok()) return status;
+    }
+    const auto n = static_cast<double>(s.n), m = static_cast<double>(content.m()), rest = n - static_cast<double>(s.q);
+    double log_weights = 0.0, inverse_weights = 0.0;
+    for (const double root : s.root) {
+      log_weights += 2.0 * std::log(root);
+      inverse_weights += 1.0 / (root * root) / n;
+    }
+    const double log_unit = std::log(s.k_unit), log_ratio = 2.0 * std::log(content.y_unit) - log_unit;
+    const double square = content.y_unit * content.y_unit, of_norm = content.y_unit / std::sqrt(s.k_unit);
+    const double sigma = content.noise / content.y_unit, variance = sigma * sigma;
+    const double cost = 15.0 * static_cast<double>(s.r()) * static_cast<double>(count);
+    return run_jobs(static_cast<Index>(count), cost, [&](Jobs& jobs, Index l) {
+      const auto at = static_cast<std::size_t>(l);
+      const double lam = lambda[at];
+      const Sums sums = sums_at(content, lam, D.column(l));
+      double of_trend = 0.0;
+      const Status determined = log_det_of_trend(s, lam, D.column(l), of_trend);
+      if (!determined.ok()) return jobs.stop(determined);
+      const double whole = m * (sums.log_det + of_trend + n * log_unit - log_weights);
+      const double kept = m * (sums.log_det + rest * log_unit - log_weights);
+      const double quadratic = sums.quadratic * of_norm * of_norm;
+      const auto profiled = [&](double freedom, double log_det) {
+        const double mean = std::log(2.0 * pi * sums.quadratic / (freedom * m)) + log_ratio;
+        return -0.5 * (freedom * m * (mean + 1.0) + log_det);
+      };
+      out.loo[at] *= square;
+      out.gcv[at] = square * (n * sums.residual / (lam * lam) / (sums.trace * sums.trace) / m * inverse_weights);
+      out.log_likelihood[at] = -0.5 * (quadratic + whole + n * m * std::log(2.0 * pi));
+      out.restricted_log_likelihood[at] = -0.5 * (quadratic + kept + rest * m * std::log(2.0 * pi));
+      out.profiled_log_likelihood[at] = profiled(n, whole);
+      out.profiled_restricted_log_likelihood[at] = profiled(rest, kept);
+      out.residual_norm[at] = content.y_unit * std::sqrt(sums.residual);
+      out.seminorm[at] = of_norm * std::sqrt(sums.semi);
+      out.effective_dof[at] = static_cast<double>(s.q) + sums.dof;
+      if (content.noise > 0.0)
+        out.risk[at] = square * ((sums.residual + m * variance * (2.0 * (n - lam * sums.trace) - n)) / (n * m));
+      const double R = sums.residual, S = sums.semi, slope = sums.slope;
+      const double curvature = 2.0 * R * S / std::abs(slope) * (R * S + lam * slope * R + lam * lam * slope * S) /
+                               std::pow(R * R + lam * lam * S * S, 1.5);
+      out.curvature[at] = std::isfinite(curvature) ? curvature : 0.0;
+      out.quasi_optimality[at] = of_norm * lam * std::sqrt(sums.quasi);
+    });
   });
 }
 
 Status RegularizationPath::dual_coef(double alpha, View<double> out) const {
-  Status status = check_alphas({alpha});
-  if (!status.ok()) return status;
-  if (!content_ || out.rows != points() || out.cols != targets())
-    return Status::invalid("dual_coef: expected room for one row for each point and one column for each target");
-  const std::vector<double> lambda = content_->in_units({alpha});
-  Padded D;
-  PanelMatrix c;
-  status = content_->inverses(lambda, D);
-  for (Index k = 0; k < out.cols && status.ok(); ++k) {
-    status = content_->coefficients(k, lambda, D, c);
-    for (Index i = 0; i < out.rows && status.ok(); ++i)
-      out(i, k) =
-          c(i, 0) * content_->spectrum->root[static_cast<std::size_t>(i)] * (content_->y_unit / content_->spectrum->k_unit);
-  }
-  return status;
+  return within_memory([&]() -> Status {
+    Status status = check_alphas({alpha});
+    if (!status.ok()) return status;
+    if (!content_ || out.rows != points() || out.cols != targets())
+      return Status::invalid("dual_coef: expected room for one row for each point and one column for each target");
+    const std::vector<double> lambda = content_->in_units({alpha});
+    Padded D;
+    PanelMatrix c;
+    status = content_->inverses(lambda, D);
+    for (Index k = 0; k < out.cols && status.ok(); ++k) {
+      status = content_->coefficients(k, lambda, D, c);
+      for (Index i = 0; i < out.rows && status.ok(); ++i)
+        out(i, k) =
+            c(i, 0) * content_->spectrum->root[static_cast<std::size_t>(i)] * (content_->y_unit / content_->spectrum->k_unit);
+    }
+    return status;
+  });
 }
 
 }  // namespace kernsel

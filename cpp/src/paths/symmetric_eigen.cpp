@@ -82,36 +82,38 @@ class Vectors {
 }  // namespace
 
 Status symmetric_eigen(View<const double> A, View<double> e, View<double> V) {
-  const Index n = A.rows;
-  if (A.cols != n || e.rows != n || V.rows != n || V.cols != n)
-    return Status::invalid("symmetric_eigen: expected A (n, n), e (n) and V (n, n)");
-  if (n == 0) return {};
-  double largest = 0.0;
-  for (Index j = 0; j < n; ++j) largest = std::max(largest, largest_of(A.block(j, j, n - j, 1)));
-  if (!std::isfinite(largest)) return Status::invalid("symmetric_eigen: expected finite numbers");
-  const double unit = power_of_two(largest);
-  Padded work;
-  Vectors vectors;
-  Status status = work.resize(n, n);
-  if (status.ok()) status = vectors.resize(n);
-  if (!status.ok()) return status;
-  for (Index j = 0; j < n; ++j)
-    for (Index i = j; i < n; ++i) work(i, j) = work(j, i) = A(i, j) / unit;
-  Tridiagonal T;
-  status = tridiagonalize(work, T);
-  if (status.ok()) status = vectors.multiply_reflections(work, T.tau);
-  if (status.ok()) status = diagonalize(T, [&](const Rotations& rotations) { return vectors.rotate(rotations); });
-  if (!status.ok()) return status;
-  std::vector<Index> order(static_cast<std::size_t>(n));
-  std::iota(order.begin(), order.end(), Index{0});
-  const auto value = [&](Index i) { return T.diagonal[static_cast<std::size_t>(i)]; };
-  std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) { return value(a) > value(b); });
-  for (Index j = 0; j < n; ++j) {
-    const Index from = order[static_cast<std::size_t>(j)];
-    e(j, 0) = unit * value(from);
-    for (Index i = 0; i < n; ++i) V(i, j) = vectors.panel(i / panel_height)[i % panel_height + from * panel_height];
-  }
-  return status;
+  return within_memory([&]() -> Status {
+    const Index n = A.rows;
+    if (A.cols != n || e.rows != n || V.rows != n || V.cols != n)
+      return Status::invalid("symmetric_eigen: expected A (n, n), e (n) and V (n, n)");
+    if (n == 0) return {};
+    double largest = 0.0;
+    for (Index j = 0; j < n; ++j) largest = std::max(largest, largest_of(A.block(j, j, n - j, 1)));
+    if (!std::isfinite(largest)) return Status::invalid("symmetric_eigen: expected finite numbers");
+    const double unit = power_of_two(largest);
+    Padded work;
+    Vectors vectors;
+    Status status = work.resize(n, n);
+    if (status.ok()) status = vectors.resize(n);
+    if (!status.ok()) return status;
+    for (Index j = 0; j < n; ++j)
+      for (Index i = j; i < n; ++i) work(i, j) = work(j, i) = A(i, j) / unit;
+    Tridiagonal T;
+    status = tridiagonalize(work, T);
+    if (status.ok()) status = vectors.multiply_reflections(work, T.tau);
+    if (status.ok()) status = diagonalize(T, [&](const Rotations& rotations) { return vectors.rotate(rotations); });
+    if (!status.ok()) return status;
+    std::vector<Index> order(static_cast<std::size_t>(n));
+    std::iota(order.begin(), order.end(), Index{0});
+    const auto value = [&](Index i) { return T.diagonal[static_cast<std::size_t>(i)]; };
+    std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) { return value(a) > value(b); });
+    for (Index j = 0; j < n; ++j) {
+      const Index from = order[static_cast<std::size_t>(j)];
+      e(j, 0) = unit * value(from);
+      for (Index i = 0; i < n; ++i) V(i, j) = vectors.panel(i / panel_height)[i % panel_height + from * panel_height];
+    }
+    return status;
+  });
 }
 
 }  // namespace kernsel
