@@ -154,6 +154,13 @@ template py::array_t<double> new_array<double>(Index, std::optional<Index>);
 template py::array_t<float> output<float>(const py::object&, Index, Index);
 template py::array_t<double> output<double>(const py::object&, Index, Index);
 
+py::array_t<double> array_on(kernsel::View<double> memory) {
+  const auto size = static_cast<Index>(sizeof(double));
+  // With an owner, whichever it is, the memory is not copied.
+  return py::array_t<double>({memory.rows, memory.cols}, {memory.row_stride * size, memory.col_stride * size}, memory.data,
+                             py::none());
+}
+
 template <class T>
 std::vector<T> whole_numbers(const py::object& object, const char* name) {
   const bool right = py::isinstance<py::array>(object) && py::reinterpret_borrow<py::array>(object).ndim() == 1 &&

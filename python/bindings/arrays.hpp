@@ -55,6 +55,9 @@ pybind11::array_t<T> new_array(kernsel::Index rows, std::optional<kernsel::Index
 template <class T>
 pybind11::array_t<T> output(const pybind11::object& out, kernsel::Index rows, kernsel::Index cols);
 
+// An array that shows memory of the core to a function of Python: of use only as long as that function runs.
+pybind11::array_t<double> array_on(kernsel::View<double> memory);
+
 template <class T>
 kernsel::View<T> view_of(pybind11::array_t<T>& array) {
   const auto size = static_cast<kernsel::Index>(sizeof(T));

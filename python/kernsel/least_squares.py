@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import linalg
+
+from kernsel import _core
 
 __all__ = ["LeastSquaresLOO", "leverage", "loo_least_squares"]
 
@@ -42,8 +43,8 @@ class LeastSquaresLOO:
 def leverage(A: ArrayLike, *, ridge: float = 0.0) -> Vector:
     """Return the leverage of each row: how much of b_i goes into its own fitted value.
 
-    l_i = a_i' (A'A + ridge I)^+ a_i, from a QR factorization with column pivoting (from singular values with `ridge`), for any
-    shape and rank; between 0 and 1, summing to the rank.
+    l_i = a_i' (A'A + ridge I)^+ a_i, from a QR factorization with column pivoting, for any shape and rank; between 0 and 1, and
+    without `ridge` summing to the rank.
 
     Parameters
     ----------
@@ -58,11 +59,8 @@ def leverage(A: ArrayLike, *, ridge: float = 0.0) -> Vector:
     array([0.43, 0.33, 0.27, 0.97])
     """
     matrix, ridge = _checked(A, ridge)
-    if ridge:
-        U, s, _ = linalg.svd(matrix, full_matrices=False)
-        return np.asarray(U**2 @ (s**2 / (s**2 + ridge)))
-    Q, rank = _range(matrix)
-    return np.asarray(np.minimum(np.sum(Q[:, :rank] ** 2, axis=1), 1.0))
+    n = len(matrix)
+    return solved(matrix, np.zeros((n, 0)), ridge, np.zeros((n, 0))).leverage
 
 
 def loo_least_squares(A: ArrayLike, b: ArrayLike, *, ridge: float = 0.0) -> LeastSquaresLOO:
@@ -102,26 +100,8 @@ def solved(A: Vector, y: Vector, ridge: float, free: Vector) -> LeastSquaresLOO:
     These are the orthonormal columns of `free`, (n, q); A and y must be orthogonal to them. Centred A and y, and the column
     1 / n^(1/2), make an intercept. Without row i it is estimated anew.
     """
-    U, s, Vt = linalg.svd(A, full_matrices=False)
-    keep = s > max(A.shape) * np.finfo(float).eps * (s[0] if len(s) else 0.0)
-    U, s, Vt = U[:, keep], s[keep], Vt[keep]
-    shrink = s**2 / (s**2 + ridge)
-    levers = np.minimum(U**2 @ shrink + np.sum(free**2, axis=1), 1.0)
-    coef = Vt.T @ ((shrink / s)[:, None] * (U.T @ y))
-    residuals = y - U @ (shrink[:, None] * (U.T @ y))
-    alone = levers > 1 - 1e-10
-    with np.errstate(divide="ignore", invalid="ignore"):
-        left_out = residuals / (1 - levers)[:, None]
-        if alone.any():
-            P = (U / (s**2 + ridge)) @ U.T
-            left_out[alone] = (P[alone] @ y) / np.diag(P)[alone, None]
-    return LeastSquaresLOO(left_out, np.sum(left_out**2, axis=0), levers, coef, len(s))
-
-
-def _range(A: Vector) -> tuple[Vector, int]:
-    Q, R, _ = linalg.qr(A, mode="economic", pivoting=True)
-    diagonal = np.abs(np.diag(R))
-    return Q, int(np.sum(diagonal > max(A.shape) * np.finfo(float).eps * (diagonal[0] if len(diagonal) else 0.0)))
+    found = _core.least_squares(A, y, ridge, free)
+    return LeastSquaresLOO(found["left_out"], found["press"], found["leverage"], found["coefficients"], found["rank"])
 
 
 def _checked(A: Any, ridge: Any) -> tuple[Vector, float]:

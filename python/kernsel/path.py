@@ -10,8 +10,9 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import linalg, optimize
+from scipy import linalg
 
+from kernsel import _core
 from kernsel.kernels import Kernel
 from kernsel.kernels.algebra import as_kernel
 from kernsel.kernels.objects import Points
@@ -34,6 +35,16 @@ CURVES = {
     "quasi-optimality": ("quasi_optimality", 1),
 }
 RULES = tuple(CURVES)
+
+# Why a rule has chosen none.
+_PROBLEMS = {
+    "no corner": 'the L-curve has no corner for these data; choose another rule, such as "gcv" or "reml"',
+    "no minimum": "the quasi-optimality function has no interior minimum for these data; choose another rule, such as "
+    '"gcv" or "reml"',
+    "noise is all": "the noise explains all of y, whose norm is {norm:.4g} and below tau n^(1/2) noise_std = {wanted:.4g}; "
+    "every lambda fits well enough",
+    "noise too small": "no lambda leaves a residual as small as {wanted:.4g}: {least:.4g} of y is out of the kernel's reach",
+}
 
 
 def ridge_rule(rule: str) -> str:
@@ -123,6 +134,12 @@ class RegularizationPath:
         Those of :class:`PathValues` at `alphas`.
     eigenvalues : ndarray
         Of K where the trend has been taken out, the largest first, none negative.
+    noise_std : float or None
+        The one that was given.
+    n_points, n_targets, n_trend : int
+        Points, columns of y, columns of the trend.
+    largest_alpha : float
+        The lambda that is as large as the largest eigenvalue.
 
     Examples
     --------
@@ -156,7 +173,7 @@ class RegularizationPath:
         require_squares(targets)
         n = len(targets)
         matrix, points = (_feature_matrix(K.A, n), X) if isinstance(K, _Features) else _matrix(K, X, n)
-        root = _root_weights(sample_weight, n)
+        weights = _weights(sample_weight, n)
         if noise_std is not None and not (isinstance(noise_std, Real) and noise_std > 0 and isfinite(noise_std)):
             raise ValueError(f"noise_std: expected a positive number, got {noise_std!r}")
         if alpha_scale not in ("none", "n"):
@@ -165,16 +182,25 @@ class RegularizationPath:
             require_trend_of_objects(trend)
         H = trend_matrix(trend, np.zeros((n, 0)) if points is None and not isinstance(trend, str) else _points(points))
         precision = np.finfo(np.float32 if getattr(K, "dtype", None) == np.float32 else np.float64).eps
-        self._least = 100 * n * float(precision)  # an eigenvalue that is below minus this times the largest is no rounding
-        self._root = root
-        self._decompose(matrix, H * root[:, None], targets.reshape(n, -1) * root[:, None], features=isinstance(K, _Features))
-        self._noise = None if noise_std is None else float(noise_std)
-        # What `alphas` are multiplied by to be in the unit of eigenvalues.
-        self._per_alpha = (float(np.sum(root**2)) if alpha_scale == "n" else 1.0) / self._k_unit
-        self._largest = float(self._e[0]) if len(self._e) and self._e[0] > 0 else 1.0
-        self.eigenvalues = self._e * self._k_unit
-        default = np.geomspace(1e-12, 100, 200) * self._largest / self._per_alpha
-        self.alphas = default if alphas is None else self._checked(alphas)
+        made = _core.path(
+            matrix,
+            isinstance(K, _Features),
+            targets.reshape(n, -1),
+            H,
+            weights,
+            0.0 if noise_std is None else float(noise_std),
+            alpha_scale == "n",
+            float(precision),
+            _svd if isinstance(K, _Features) else _eigh,
+        )
+        if isinstance(made, tuple):
+            raise np.linalg.LinAlgError(
+                f"K: expected a positive semidefinite matrix, got one with eigenvalues from {made[0]:.4g} to {made[1]:.4g}"
+            )
+        self._path = made
+        self.noise_std = None if noise_std is None else float(noise_std)
+        self.eigenvalues = made.eigenvalues
+        self.alphas = made.default_alphas() if alphas is None else self._checked(alphas)
         self._tabulate()
 
     loo: Vector
@@ -226,138 +252,46 @@ class RegularizationPath:
         [0.09, 0.0012]
         """
         paths = []
-        for k in range(self._m):
+        for k in range(self.n_targets):
             path = copy(self)
-            path._m, path._z, path._rest = 1, self._z[:, [k]], self._rest[:, [k]]
-            path._energy = path._z[:, 0] ** 2
-            path._energy_of_rest = float(np.sum(path._rest**2))
+            path._path = self._path.target(k)
             path._tabulate()
             paths.append(path)
         return paths
+
+    @property
+    def n_points(self) -> int:
+        """How many points there are."""
+        return self._path.points
+
+    @property
+    def n_targets(self) -> int:
+        """How many columns y has."""
+        return self._path.targets
+
+    @property
+    def n_trend(self) -> int:
+        """How many columns the trend has."""
+        return self._path.trend_columns
+
+    @property
+    def largest_alpha(self) -> float:
+        """The lambda that is as large as the largest eigenvalue; much larger ones leave nothing but the trend."""
+        return self._path.largest_alpha
 
     def _tabulate(self) -> None:
         values = self.at(self.alphas)
         for entry in fields(values):
             setattr(self, entry.name, getattr(values, entry.name))
 
-    def _decompose(self, matrix: Vector, H: Vector, y: Vector, *, features: bool) -> None:
-        """Find eigenvalues and eigenvectors, and y in their coordinates.
-
-        All are of K and y over powers of two, which rounds nothing: the fourth powers of what is computed with must be numbers.
-        """
-        self._y_unit = _power_of_two(y)
-        matrix = matrix * (self._root[:, None] if features else np.outer(self._root, self._root))
-        unit = _power_of_two(matrix)
-        matrix /= unit
-        self._k_unit = unit**2 if features else unit
-        (self._decompose_features if features else self._decompose_matrix)(matrix, H, y / self._y_unit)
-
-    def _decompose_features(self, A: Vector, H: Vector, y: Vector) -> None:
-        n, q = H.shape
-        U = linalg.qr(H, mode="economic")[0] if q else np.zeros((n, 0))
-        V, s, W = linalg.svd(A - U @ (U.T @ A), full_matrices=False)
-        kept = s > max(A.shape) * np.finfo(float).eps * s.max(initial=0.0)
-        V, s, W = V[:, kept], s[kept], W[kept]
-        self._e = s**2
-        self._V, self._squares = np.ascontiguousarray(V), V**2
-        self._U: Vector | None = U
-        self._n, self._q, self._m = n, q, y.shape[1]
-        self._z = V.T @ y
-        self._energy = np.sum(self._z**2, axis=1)
-        part = U.T @ A
-        self._of_trend = (part @ part.T, (part @ W.T) * s)
-        # What lies beyond the features, at eigenvalue 0.
-        self._rest = y - U @ (U.T @ y) - V @ self._z
-        self._beyond = np.maximum(1 - np.sum(self._squares, axis=1) - np.sum(U**2, axis=1), 0.0)
-        self._zeros, self._energy_of_rest = n - q - len(s), float(np.sum(self._rest**2))
-
-    def _decompose_matrix(self, K: Vector, H: Vector, y: Vector) -> None:
-        n, q = H.shape
-        self._U = None
-        if q:
-            basis = linalg.qr(H)[0]
-            U, Z = basis[:, :q], basis[:, q:]
-            e, Q = linalg.eigh(Z.T @ K @ Z, driver="evd")
-            V = Z @ Q
-            self._of_trend = (U.T @ K @ U, U.T @ K @ V[:, ::-1])
-        else:
-            e, V = linalg.eigh(K, driver="evd")
-        # What the trend takes out of K may be much larger than what it leaves, and rounding is of its size.
-        if len(e) and e[0] < -self._least * max(np.abs(e).max(), np.abs(K).max()):
-            least, most = e[0] * self._k_unit, e[-1] * self._k_unit
-            raise np.linalg.LinAlgError(
-                f"K: expected a positive semidefinite matrix, got one with eigenvalues from {least:.4g} to {most:.4g}"
-            )
-        least = n * np.finfo(float).eps * np.abs(e).max(initial=0.0)  # what is below is rounding
-        self._e = np.where(e[::-1] > least, e[::-1], 0.0)
-        self._V = np.ascontiguousarray(V[:, ::-1])
-        self._squares = self._V**2
-        self._n, self._q, self._m = n, q, y.shape[1]
-        self._z = self._V.T @ y
-        self._energy = np.sum(self._z**2, axis=1)
-        self._rest, self._beyond = np.zeros_like(y), np.zeros(n)
-        self._zeros, self._energy_of_rest = 0, 0.0
-
     def at(self, alphas: ArrayLike) -> PathValues:
         """Return everything at other values of lambda."""
-        return self._values(self._checked(alphas), leave_out=True)
-
-    def _values(self, given: Vector, *, leave_out: bool) -> PathValues:
-        """Return everything, leave-one-out errors only if they are wanted: all else is O(n) for each lambda."""
-        lam = given * self._per_alpha
-        e, energy, n, m, q = self._e[:, None], self._energy[:, None], self._n, self._m, self._q
-        D = 1 / (e + lam)  # (n - q, l)
-        residual = lam**2 * np.sum(energy * D**2, axis=0) + self._energy_of_rest
-        semi = np.sum(e * energy * D**2, axis=0)
-        quadratic = np.sum(energy * D, axis=0) + self._energy_of_rest / lam
-        trace = np.sum(D, axis=0) + self._zeros / lam
-        log_det = np.sum(np.log(e + lam), axis=0) + self._zeros * np.log(lam)
-        weights = self._root**2
-        precision = self._squares @ D + self._beyond[:, None] / lam if leave_out else np.nan
-        loo = np.zeros(len(lam)) if leave_out else np.full(len(lam), np.nan)
-        for k in range(m if leave_out else 0):
-            c = self._V @ (self._z[:, [k]] * D) + self._rest[:, [k]] / lam
-            left_out = c / precision / self._root[:, None]
-            loo += weights @ left_out**2 / (weights.sum() * m)
-        log_unit = float(np.log(self._k_unit))
-        whole = m * (log_det + self._log_det_of_trend(lam, D) + n * log_unit - np.log(weights).sum())
-        rest = n - q
-        kept = m * (log_det + rest * log_unit - np.log(weights).sum())
-        log_2pi = np.log(2 * np.pi)
-        slope = -2 * np.sum(e * energy * D**3, axis=0)
-        log_ratio = 2 * float(np.log(self._y_unit)) - log_unit
-        with np.errstate(divide="ignore", invalid="ignore"):
-            curvature = 2 * residual * semi / np.abs(slope) * (residual * semi + lam * slope * residual + lam**2 * slope * semi)
-            curvature = curvature / (residual**2 + lam**2 * semi**2) ** 1.5
-            profiled, profiled_rest = (
-                -0.5 * (freedom * m * (np.log(2 * np.pi * quadratic / (freedom * m)) + log_ratio + 1) + det)
-                for freedom, det in ((n, whole), (rest, kept))
-            )
-        variance = np.nan if self._noise is None else (self._noise / self._y_unit) ** 2
-        square, of_norm = self._y_unit**2, self._y_unit / self._k_unit**0.5
-        quadratic = quadratic * of_norm**2
-        return PathValues(
-            alphas=given,
-            loo=square * loo,
-            gcv=square * (n * residual / lam**2 / trace**2 / m * np.mean(1 / weights)),
-            log_likelihood=-0.5 * (quadratic + whole + n * m * log_2pi),
-            restricted_log_likelihood=-0.5 * (quadratic + kept + rest * m * log_2pi),
-            profiled_log_likelihood=profiled,
-            profiled_restricted_log_likelihood=profiled_rest,
-            residual_norm=self._y_unit * np.sqrt(residual),
-            seminorm=of_norm * np.sqrt(semi),
-            effective_dof=q + np.sum(e * D, axis=0),
-            risk=square * ((residual + m * variance * (2 * (n - lam * trace) - n)) / (n * m)),
-            curvature=np.where(np.isfinite(curvature), curvature, 0.0),
-            quasi_optimality=of_norm * lam * np.sqrt(np.sum(e * energy * D**4, axis=0)),
-        )
+        return PathValues(**self._path.values(self._checked(alphas), True))
 
     def dual_coef(self, alpha: float) -> Vector:
         """Return c for one lambda: f = sum_i c_i k(., x_i), and the trend's part of y is what it leaves."""
-        lam = float(self._checked(alpha)[0]) * self._per_alpha
-        c = (self._V @ (self._z / (self._e[:, None] + lam)) + self._rest / lam) * self._root[:, None]
-        c *= self._y_unit / self._k_unit
-        return np.asarray(c[:, 0] if self._m == 1 else c)
+        c = self._path.dual_coef(float(self._checked(alpha)[0]))
+        return np.asarray(c[:, 0] if self.n_targets == 1 else c)
 
     def leave_groups_out(self, groups: ArrayLike, *, log_density: bool = False) -> Vector:
         """Return the error of leaving groups of points out, k-fold cross-validation, at all `alphas`; no fold is refitted.
@@ -384,29 +318,12 @@ class RegularizationPath:
         array([0.3754])
         """
         labels = np.asarray(groups)
-        if labels.shape != (self._n,):
-            raise ValueError(f"groups: expected one label for each of {self._n} points, got shape {labels.shape}")
-        parts = [np.flatnonzero(labels == label) for label in np.unique(labels)]
-        if len(parts) < 2:
+        if labels.shape != (self.n_points,):
+            raise ValueError(f"groups: expected one label for each of {self.n_points} points, got shape {labels.shape}")
+        names, numbers = np.unique(labels, return_inverse=True)
+        if len(names) < 2:
             raise ValueError("groups: expected two at least: one of them must be left to learn from")
-        e, m, squared = self._e, self._m, np.zeros(len(self.alphas))
-        of_weights = float(np.sum(np.log(self._root)) - 0.5 * self._n * np.log(2 * np.pi * self._k_unit))
-        density = np.full(len(self.alphas), m * of_weights)
-        square = self._y_unit**2 / self._k_unit
-        for i, lam in enumerate(self.alphas * self._per_alpha):
-            D = 1 / (e + lam)
-            c = self._V @ (self._z * D[:, None]) + self._rest / lam
-            for part in parts:
-                V = self._V[part]
-                if self._U is None:
-                    P = (V * D) @ V.T
-                else:
-                    P = (V * (D - 1 / lam)) @ V.T + (np.eye(len(part)) - self._U[part] @ self._U[part].T) / lam
-                left_out = linalg.solve(P, c[part], assume_a="pos")
-                squared[i] += float(np.sum(left_out**2))
-                if log_density:
-                    density[i] += 0.5 * (m * np.linalg.slogdet(P)[1] - square * float(np.sum(left_out * c[part])))
-        return density if log_density else self._y_unit**2 * squared / (m * float(np.sum(self._root**2)))
+        return self._path.leave_groups_out(numbers.astype(np.int64), len(names), log_density, self.alphas)
 
     def best(self, rule: str = "loo", *, tau: float = 1.0) -> float:
         """Return the lambda that a rule chooses, between and beyond the grid.
@@ -427,93 +344,14 @@ class RegularizationPath:
         """
         if rule not in RULES:
             raise ValueError(f"rule: expected one of {', '.join(RULES)}, got {rule!r}")
-        if rule in ("sure", "discrepancy") and self._noise is None:
+        if rule in ("sure", "discrepancy") and self.noise_std is None:
             raise ValueError(f'noise_std: the rule "{rule}" needs the standard deviation of the noise')
-        if rule == "discrepancy":
-            return self._discrepancy(tau)
-        if rule in ("lcurve", "quasi-optimality"):
-            return self._interior(rule)
-        name, sign = CURVES[rule]
-        low, high = 1e-16 * self._largest / self._per_alpha, 1e12 * self._largest / self._per_alpha
-        order = np.argsort(self.alphas)
-        grid, values = self.alphas[order], sign * getattr(self, name)[order]
-        while True:  # beyond the grid, as long as it gets better there
-            best = int(np.nanargmin(values))
-            if best == 0 and grid[0] > low:
-                more = np.geomspace(max(low, 1e-3 * grid[0]), grid[0], 16)[:-1]
-                grid, values = np.append(more, grid), np.append(self._curve(name, sign, more), values)
-            elif best == len(grid) - 1 and grid[-1] < high:
-                more = np.geomspace(grid[-1], min(high, 1e3 * grid[-1]), 16)[1:]
-                grid, values = np.append(grid, more), np.append(values, self._curve(name, sign, more))
-            else:
-                return self._refined(grid[max(best - 1, 0)], grid[best], grid[min(best + 1, len(grid) - 1)], name, sign)
-
-    def _curve(self, name: str, sign: int, alphas: Vector) -> Vector:
-        return np.asarray(sign * getattr(self._values(alphas, leave_out=name == "loo"), name))
-
-    def _refined(self, left: float, middle: float, right: float, name: str, sign: int) -> float:
-        """Return the minimum of `sign` times a curve between two values of lambda, near a third."""
-        if right <= left:
-            return float(middle)
-
-        def at(t: float) -> float:
-            return float(self._curve(name, sign, np.array([np.exp(t)]))[0])
-
-        found = optimize.minimize_scalar(at, bounds=(np.log(left), np.log(right)), method="bounded", options={"xatol": 1e-6})
-        return float(np.exp(found.x)) if found.fun <= at(np.log(middle)) else float(middle)
-
-    def _interior(self, rule: str) -> float:
-        name, sign = CURVES[rule]
-        grid = np.geomspace(1e-14 * self._largest, 1e3 * self._largest, 600) / self._per_alpha
-        values = self._curve(name, sign, grid)
-        inside = 1 + np.flatnonzero((values[1:-1] < values[:-2]) & (values[1:-1] <= values[2:]))
-        if rule == "lcurve":
-            inside = inside[values[inside] < 0]
-        if not len(inside):
-            what = "the L-curve has no corner" if rule == "lcurve" else "the quasi-optimality function has no interior minimum"
-            raise ValueError(f'{rule}: {what} for these data; choose another rule, such as "gcv" or "reml"')
-        best = int(inside[np.argmin(values[inside])])
-        return self._refined(grid[best - 1], grid[best], grid[best + 1], name, sign)
-
-    def _discrepancy(self, tau: float) -> float:
-        """Solve |lambda c|^2 = tau^2 n sigma^2 by Newton's method in 1 / lambda, monotone from 0."""
-        if not isinstance(tau, Real) or not tau > 0:
+        if rule == "discrepancy" and (not isinstance(tau, Real) or not tau > 0):
             raise ValueError(f"tau: expected a positive number, got {tau!r}")
-        assert self._noise is not None
-        target = float(tau) ** 2 * self._n * self._m * (self._noise / self._y_unit) ** 2
-        stays = self._energy_of_rest + float(self._energy[self._e <= 1e-14 * self._largest].sum())
-        total = self._energy_of_rest + float(self._energy.sum())
-        norm, wanted, least = (self._y_unit * square**0.5 for square in (total, target, stays))
-        if target >= total:
-            raise ValueError(
-                f"discrepancy: the noise explains all of y, whose norm is {norm:.4g} and below tau n^(1/2) noise_std = "
-                f"{wanted:.4g}; every lambda fits well enough"
-            )
-        if target <= stays:
-            raise ValueError(
-                f"discrepancy: no lambda leaves a residual as small as {wanted:.4g}: {least:.4g} of y is out of the "
-                "kernel's reach"
-            )
-        beta, e, energy = 0.0, self._e, self._energy
-        for _ in range(200):
-            scaled = 1 / (1 + beta * e)
-            square = float(np.sum(energy * scaled**2)) + self._energy_of_rest
-            if abs(square / target - 1) < 1e-13:
-                break
-            slope = float(np.sum(energy * e * scaled**3)) * square**-1.5  # of square^(-1/2)
-            beta += (target**-0.5 - square**-0.5) / slope
-        return 1 / beta / self._per_alpha
-
-    def _log_det_of_trend(self, lam: Vector, D: Vector) -> Vector:
-        """Return what the trend's directions add to log det K~."""
-        if not self._q:
-            return np.zeros(len(lam))
-        inner, cross = self._of_trend
-        result = np.empty(len(lam))
-        for i, value in enumerate(lam):
-            S = inner + value * np.eye(self._q) - (cross * D[:, i]) @ cross.T
-            result[i] = np.linalg.slogdet(S)[1]
-        return result
+        found = self._path.best(rule, self.alphas, getattr(self, CURVES[rule][0]), float(tau))
+        if found["outcome"] != "found":
+            raise ValueError(f"{rule}: {_PROBLEMS[found['outcome']].format(**found)}")
+        return float(found["alpha"])
 
     def _checked(self, alphas: Any) -> Vector:
         values = np.atleast_1d(np.asarray(alphas, dtype=np.float64))
@@ -560,16 +398,21 @@ def _points(X: Any) -> Vector:
     return np.asarray(X, dtype=np.float64)
 
 
-def _power_of_two(values: Vector) -> float:
-    """Return the largest power of two up to the largest of the values, to divide by without rounding; 1 for zeros."""
-    largest = float(np.abs(values).max(initial=0.0))
-    return float(np.ldexp(1.0, max(int(np.frexp(largest)[1]) - 1, -1000))) if largest > 0 else 1.0
-
-
-def _root_weights(sample_weight: Any, n: int) -> Vector:
+def _weights(sample_weight: Any, n: int) -> Vector | None:
     if sample_weight is None:
-        return np.ones(n)
+        return None
     weights = np.asarray(sample_weight, dtype=np.float64)
     if weights.shape != (n,) or not np.isfinite(weights).all() or (weights <= 0).any():
         raise ValueError("sample_weight: expected a positive, finite number for each point; leave out points of weight zero")
-    return np.sqrt(weights)
+    return weights
+
+
+def _eigh(A: Vector, values: Vector, vectors: Vector) -> None:
+    """Decompose a symmetric matrix by LAPACK; write the results, the largest eigenvalue first."""
+    e, V = linalg.eigh(A, driver="evd", overwrite_a=True, check_finite=False)
+    values[:, 0], vectors[:] = e[::-1], V[:, ::-1]
+
+
+def _svd(A: Vector, values: Vector, vectors: Vector) -> None:
+    """Write singular values and left singular vectors, by LAPACK."""
+    vectors[:], values[:, 0], _ = linalg.svd(A, full_matrices=False, overwrite_a=True, check_finite=False)

@@ -1,6 +1,7 @@
 // Kernel ridge regression without Python: reads n, d and m, then X (n x d), y (n) and Z (m x d) from standard input, prints the
-// instruction set, the log determinant of K + alpha, the coefficients, the predictions at Z, the gradient of c'Kc, and the
-// leave-one-out error with a constant trend, and its gradient.
+// instruction set, the log determinant of K + alpha, the coefficients, the predictions at Z, the gradient of c'Kc, the
+// leave-one-out error with a constant trend, and its gradient, the alpha that leave-one-out chooses along the path, and what
+// least squares on X leave of y.
 #include <cstdio>
 #include <iostream>
 #include <vector>
@@ -11,6 +12,8 @@
 #include <kernsel/factor.hpp>
 #include <kernsel/gram.hpp>
 #include <kernsel/kernel.hpp>
+#include <kernsel/least_squares.hpp>
+#include <kernsel/path.hpp>
 #include <kernsel/posterior.hpp>
 #include <kernsel/runtime.hpp>
 #include <kernsel/search.hpp>
@@ -85,6 +88,29 @@ int main() {
   print("loo", {found.value});
   print("loo_gradient", found.gradient.theta);
 
+  // The same with all values of alpha, and the one whose leave-one-out error is the least.
+  kernsel::PathProblem path_problem;
+  path_problem.y = kernsel::vector(y.data(), n);
+  path_problem.trend = kernsel::vector(ones.data(), n);
+  kernsel::RegularizationPath path;
+  kernsel::PathValues along, at_alpha;
+  kernsel::PathChoice choice;
+  status = kernsel::RegularizationPath::of_kernel(k, X, path_problem, path);
+  if (status.ok()) status = path.values({alpha}, at_alpha);
+  if (status.ok()) status = path.values(path.default_alphas(), along);
+  if (status.ok()) status = path.best(kernsel::PathRule::loo, along, choice);
+  if (!status.ok()) return fail(status);
+  print("path_loo", at_alpha.loo);
+  print("path_likelihood", at_alpha.log_likelihood);
+  print("path_alpha", {choice.alpha});
+
+  // y by the columns of X themselves.
+  kernsel::LeastSquares linear;
+  status = kernsel::least_squares(X, kernsel::vector(y.data(), n), 0.0, linear);
+  if (!status.ok()) return fail(status);
+  print("leverage", linear.leverage);
+  print("left_out", linear.left_out);
+
   // The same kernel, with the hyperparameters that are likeliest.
   kernsel::CriterionObjective objective(k, *factor);
   objective.problem = problem;
@@ -108,13 +134,13 @@ int main() {
   kernsel::Choosing choosing(2.0 * kernsel::matern52(std::vector<double>(static_cast<std::size_t>(X.cols), 1.0)), X,
                              kernsel::vector<const double>(y.data(), n));
   choosing.finds_noise = true;
-  kernsel::Choice choice;
-  status = kernsel::choose(choosing, {}, choice);
+  kernsel::Choice chosen;
+  status = kernsel::choose(choosing, {}, chosen);
   if (!status.ok()) return fail(status);
-  print("chosen", {choice.criterion, choice.noise, static_cast<double>(choice.evaluations)});
+  print("chosen", {chosen.criterion, chosen.noise, static_cast<double>(chosen.evaluations)});
   kernsel::DensePosterior model;
-  const double variance = choice.noise + choice.jitter;
-  status = model.condition({choosing.kernel.with_theta(choice.theta), X, kernsel::vector<const double>(y.data(), n),
+  const double variance = chosen.noise + chosen.jitter;
+  status = model.condition({choosing.kernel.with_theta(chosen.theta), X, kernsel::vector<const double>(y.data(), n),
                             kernsel::vector<const double>(&variance, 1), kernsel::Basis::Kind::constant});
   std::vector<double> residuals(static_cast<std::size_t>(n)), left_out(residuals.size()), leverage(residuals.size());
   if (status.ok())
@@ -123,7 +149,7 @@ int main() {
   if (!status.ok()) return fail(status);
   print("chosen_theta", model.kernel().theta());
   print("residuals", residuals);
-  print("leverage", leverage);
+  print("chosen_leverage", leverage);
 
   kernsel::SupportSolver solver(k, X, std::size_t{1} << 24);
   kernsel::SupportOptions precise;

@@ -16,7 +16,9 @@
 #include "check.hpp"
 #include "kernsel/choose.hpp"
 #include "kernsel/gram.hpp"
+#include "kernsel/least_squares.hpp"
 #include "kernsel/model.hpp"
+#include "kernsel/path.hpp"
 #include "kernsel/posterior.hpp"
 #include "kernsel/runtime.hpp"
 #include "kernsel/strings.hpp"
@@ -249,6 +251,33 @@ void strings() {
                               of([&](kernsel::View<double> K) { return kernsel::log_gram(kernsel::LocalAlignment{}, X, K); }));
 }
 
+void paths() {
+  const Data data;
+  for (const bool features : {false, true})
+    every_allocation_fails_once("path", [&](double& answer) {
+      kernsel::PathProblem problem;
+      problem.y = kernsel::vector(data.y.data(), n);
+      problem.trend = kernsel::vector(data.ones.data(), n);
+      kernsel::RegularizationPath path;
+      kernsel::PathValues values;
+      kernsel::PathChoice choice;
+      std::vector<double> groups;
+      Status status = features ? kernsel::RegularizationPath::of_features(data.X(), problem, path)
+                               : kernsel::RegularizationPath::of_kernel(kernsel::matern52({1.0}), data.X(), problem, path);
+      if (status.ok()) status = path.values({0.1, 1.0}, values);
+      if (status.ok()) status = path.best(kernsel::PathRule::gcv, values, choice);
+      if (status.ok()) status = path.leave_groups_out(data.folds, 4, true, {0.5}, groups);
+      if (status.ok()) answer = values.loo[0] + choice.alpha + groups[0];
+      return status;
+    });
+  every_allocation_fails_once("least squares", [&](double& answer) {
+    kernsel::LeastSquares fit;
+    const Status status = kernsel::least_squares(data.X(), kernsel::vector(data.y.data(), n), 0.1, fit);
+    if (status.ok()) answer = fit.press[0];
+    return status;
+  });
+}
+
 void models() {
   const std::string path = "memory-" + std::to_string(getpid()) + ".ksl";
   std::ofstream(path, std::ios::binary) << file_of(process, process_arrays());
@@ -278,6 +307,7 @@ int main() {
     searches();
     support_vectors();
     strings();
+    paths();
     models();
   }
   return report("memory");

@@ -64,6 +64,16 @@ def test_somebody_elses_program(programs, rng):
         "loo_gradient": ev.gradient,
         "likeliest": [there.value],
     }
+    path = ks.RegularizationPath(kernel, y, X=X, trend="constant", alphas=[0.01])
+    linear = ks.loo_least_squares(X, y)
+    expected |= {
+        "path_loo": path.loo,
+        "path_likelihood": path.log_likelihood,
+        "leverage": linear.leverage,
+        "left_out": linear.residuals,
+    }
+    chosen = ks.RegularizationPath(kernel, y, X=X, trend="constant").best("loo")
+    assert float(lines["path_alpha"]) == pytest.approx(chosen, rel=1e-4)
     assert lines["isa"] == ks.show_config("dict")["isa"]
     assert lines["version"] == ks.__version__
     for name, values in expected.items():

@@ -1,6 +1,8 @@
 """The regularization path against direct solves; least squares against refits; interpolation."""
 
+import copy
 import dataclasses
+import pickle
 
 import numpy as np
 import pytest
@@ -8,6 +10,7 @@ from scipy import linalg
 from sklearn.linear_model import Ridge
 
 import kernsel as ks
+from kernsel import _core
 from kernsel.kernels import RBF, Linear, Matern, WhiteKernel
 from kernsel.path import RULES
 
@@ -277,6 +280,29 @@ def test_paths_of_each_target(features, trend, rng):
         assert one.dual_coef(0.5) == pytest.approx(alone.dual_coef(0.5))
         assert one.best("gcv") == pytest.approx(alone.best("gcv"), rel=1e-4)
     assert np.array_equal(shared.loo, before)
+
+
+@pytest.mark.parametrize("features", [False, True])
+def test_what_a_path_tells_and_copies_of_it(features):
+    X, y, w = data(2)
+    options = {"X": X, "trend": "linear", "noise_std": 0.2, "sample_weight": w}
+    if features:
+        path = ks.RegularizationPath.from_features(np.vander(X[:, 0] / 6, 5), y, **options)
+    else:
+        path = ks.RegularizationPath(RBF(), y, **options)
+    assert (path.noise_std, path.n_points, path.n_targets, path.n_trend) == (0.2, N, 2, 2)
+    assert path.largest_alpha == pytest.approx(path.eigenvalues[0])
+    assert path.alphas[[0, -1]] == pytest.approx(path.largest_alpha * np.array([1e-12, 100]))
+    for other in (pickle.loads(pickle.dumps(path)), copy.deepcopy(path)):
+        for field in dataclasses.fields(ks.PathValues):
+            assert np.array_equal(getattr(other.at(0.1), field.name), getattr(path.at(0.1), field.name)), field.name
+        assert other.best("loo") == path.best("loo")
+        assert np.array_equal(other.dual_coef(0.1), path.dual_coef(0.1))
+        labels = np.arange(N) % 3
+        assert np.array_equal(other.leave_groups_out(labels), path.leave_groups_out(labels))
+    for state in ([], [1.0, 2.0], np.ones(50), np.full(50, np.nan), [1e300] * 20):
+        with pytest.raises(ValueError, match="state: expected what a path has given"):
+            _core.RegularizationPath(np.asarray(state, dtype=float))
 
 
 def test_interpolation(rng):

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstddef>
+#include <new>
 
 #include "kernsel/status.hpp"
 
@@ -16,6 +17,16 @@ inline Status no_memory(std::size_t bytes = 0) {
   status.code = Code::out_of_memory;
   status.bytes = bytes;
   return status;
+}
+
+// The status of f(), or that there is no memory.
+template <class F>
+Status within_memory(const F& f) {
+  try {
+    return f();
+  } catch (const std::bad_alloc&) {
+    return no_memory();
+  }
 }
 
 class Memory {

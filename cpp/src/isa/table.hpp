@@ -133,6 +133,10 @@ struct TileKernels {
 
   void (*support_block)(SupportBlock<T>& block);
   void (*subsequences)(const SubsequenceBlock<T>& block);
+
+  // Rotations of neighbouring columns of Z, (height*, count + 1), from the last pair to the first (rotations.inl):
+  // (z_k, z_{k+1}) <- (c_k z_k - s_k z_{k+1}, s_k z_k + c_k z_{k+1}) for k = count - 1, ..., 0.
+  void (*rotate)(Index height, Index count, const T* c, const T* s, T* Z, Index ldz);
 };
 
 struct InstructionSet {

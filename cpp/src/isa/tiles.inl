@@ -46,6 +46,7 @@ struct Accumulators {
 #include "metric.inl"
 #include "profiles.inl"
 #include "product_matern.inl"
+#include "rotations.inl"
 #include "streaming.inl"
 #include "strings.inl"
 #include "support.inl"
@@ -81,7 +82,8 @@ constexpr TileKernels<T> make_table() {
           dot<T>,
           combine<T>,
           support_block<T>,
-          subsequences<T>};
+          subsequences<T>,
+          rotate<T>};
 }
 
 }  // namespace

@@ -27,14 +27,4 @@ void mirror(const View<double>& out);
 
 double tokens(const Strings& X);
 
-// The status of f(), or that there is no memory.
-template <class F>
-Status within_memory(const F& f) {
-  try {
-    return f();
-  } catch (const std::bad_alloc&) {
-    return no_memory();
-  }
-}
-
 }  // namespace kernsel

@@ -176,7 +176,7 @@ class PathDisplay:
         self.dof_axis_ = _with_degrees_of_freedom(axes[0], alphas, curves.effective_dof)
         handles = [mark_of(rule, self.choices_.get(rule), line=rule in self.lines_) for rule in self.rules]
         handles.append(self.lines_["residual"])
-        if self.path._noise is not None:
+        if self.path.noise_std is not None:
             handles.append(self.noise_)
         if self.alpha is not None:
             handles.append(mark_used(self.alpha))
@@ -190,9 +190,9 @@ class PathDisplay:
         (self.lines_["residual"],) = ax.plot(
             curves.alphas, residual, color=foreground(), alpha=0.75, linewidth=1.2, label="residual (root mean square)"
         )
-        if self.path._noise is not None:
-            self.noise_ = ax.axhline(self.path._noise, label="noise (standard deviation)", **faint(1.0, (0, (6, 3))))
-        best, most = [self.path._noise or 0.0], [float(residual.max())]
+        if self.path.noise_std is not None:
+            self.noise_ = ax.axhline(self.path.noise_std, label="noise (standard deviation)", **faint(1.0, (0, (6, 3))))
+        best, most = [self.path.noise_std or 0.0], [float(residual.max())]
         for rule in rules:
             style, values = STYLES[rule], _error(self.path, curves, rule)
             if values is not None:
@@ -213,7 +213,7 @@ class PathDisplay:
         for rule in rules:
             style, choice = STYLES[rule], self.path.at(self.choices_[rule])
             top = float(_likelihood(choice, rule)[0])
-            values = (_likelihood(curves, rule) - top) / self.path._n
+            values = (_likelihood(curves, rule) - top) / self.path.n_points
             (self.lines_[rule],) = ax.plot(curves.alphas, values, color=style.color, linestyle=style.line, linewidth=1.8)
             self._mark(ax, rule, 0.0)
             lowest = min(lowest, float(values.min()))
@@ -226,15 +226,15 @@ class PathDisplay:
 
 
 def _residual(path: RegularizationPath, values: PathValues) -> Vector:
-    return np.asarray(values.residual_norm / (path._n * path._m) ** 0.5)
+    return np.asarray(values.residual_norm / (path.n_points * path.n_targets) ** 0.5)
 
 
 def _error(path: RegularizationPath, values: PathValues, rule: str) -> Vector | None:
     """Return the root mean squared error that a rule minimizes; None for rules that minimize something else."""
     if rule in ("loo", "gcv"):
         return np.asarray(np.sqrt(getattr(values, rule)))
-    if rule == "sure" and path._noise is not None:  # the error for new observations at the same points
-        return np.asarray(np.sqrt(np.maximum(values.risk + path._noise**2, 0.0)))
+    if rule == "sure" and path.noise_std is not None:  # the error for new observations at the same points
+        return np.asarray(np.sqrt(np.maximum(values.risk + path.noise_std**2, 0.0)))
     return None
 
 

@@ -69,10 +69,10 @@ def rules_of(path: RegularizationPath, rules: Sequence[str] | None, *, scale_kno
             if rule not in RULES:
                 raise ValueError(f"rules: expected some of {', '.join(RULES)}, got {rule!r}")
         return names
-    likelihoods = ["lml", "reml"] if path._q else ["lml"]  # which are equal without a trend
+    likelihoods = ["lml", "reml"] if path.n_trend else ["lml"]  # which are equal without a trend
     if not scale_known:
         likelihoods = [f"profiled_{rule}" for rule in likelihoods]
-    return ["loo", "gcv", *likelihoods, *(["discrepancy"] if path._noise is not None else []), "lcurve"]
+    return ["loo", "gcv", *likelihoods, *(["discrepancy"] if path.noise_std is not None else []), "lcurve"]
 
 
 def choices_of(path: RegularizationPath, rules: Sequence[str], tau: float) -> tuple[dict[str, float], dict[str, str]]:
@@ -125,6 +125,6 @@ def drawn_alphas(path: RegularizationPath, marked: Sequence[float]) -> Vector:
     """Return the values of lambda at which to draw a path: around the marked ones, or over its whole range without any."""
     least, greatest = path.alphas.min(), path.alphas.max()
     if len(marked):
-        least = max(1e-16 * path._largest / path._per_alpha, min(marked) / _MARGIN)
+        least = max(1e-16 * path.largest_alpha, min(marked) / _MARGIN)
         greatest = max(marked) * _MARGIN
     return np.asarray(np.geomspace(least, greatest, 240))

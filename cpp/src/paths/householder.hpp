@@ -1,0 +1,37 @@
+// Householder reflections, and QR factorizations by them.
+#pragma once
+
+#include <vector>
+
+#include "paths/padded.hpp"
+
+namespace kernsel {
+
+// H_k = I - tau_k v_k v_k', v_k zero above row k and one in it: orthogonal and symmetric.
+struct Reflections {
+  Padded v;
+  std::vector<double> tau;
+  Index count() const { return static_cast<Index>(tau.size()); }
+};
+
+// Writes v, so that H x has the entry that is returned in row k, and zeros below; 1 <= k + 1 <= n.
+double reflect(Index k, Index n, const double* x, double* v, double& tau);
+
+// B <- H_1 H_2 ... H_r B, or (`reversed`) B <- H_r ... H_2 H_1 B.
+Status apply(const Reflections& H, bool reversed, Padded& B);
+
+// A P = Q R, Q = H_1 ... H_r. A, (n, d), is overwritten by R. Without pivoting, r = min(n, d), and `order` is empty. With
+// pivoting, columns come in the order of what is left of them, and the factorization ends at the rank r: where no column has
+// more than `tolerance` times the norm of the first.
+struct QR {
+  Reflections H;
+  std::vector<Index> order;  // column j of R is column order[j] of A
+  Index rank = 0;
+};
+Status factorize_qr(Padded& A, QR& out);
+Status factorize_pivoted_qr(Padded& A, double tolerance, QR& out);
+
+// The first `count` columns of Q.
+Status columns_of_q(const Reflections& H, Index count, Padded& out);
+
+}  // namespace kernsel
