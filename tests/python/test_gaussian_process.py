@@ -12,6 +12,7 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
+from pairs import pairwise
 from scipy import sparse
 from scipy.optimize import minimize
 from sklearn.base import clone
@@ -91,9 +92,7 @@ def limit_of(K, y, factor=64):
     return float(factor * len(K) * EPS * np.linalg.cond(K) * max(1.0, np.abs(y).max()))
 
 
-@pytest.mark.parametrize("outputs", [1, 2])
-@pytest.mark.parametrize("kind", ["one", "vector", "white"])
-@pytest.mark.parametrize("trend", TRENDS)
+@pytest.mark.parametrize(("trend", "kind", "outputs"), pairwise(TRENDS, ["one", "vector", "white"], [1, 2]))
 def test_posterior_by_the_kriging_system(data, trend, kind, outputs, monkeypatch):
     X, y, Z = data
     Y = np.column_stack([y, X[:, 0] ** 2 - y])[:, :outputs]
@@ -165,20 +164,18 @@ def test_many_points_take_little_memory(rng):
     assert peak < 120e6  # the matrix alone: 240 MB
 
 
-@pytest.mark.parametrize("outputs", [1, 2])
-@pytest.mark.parametrize("trend", TRENDS)
-@pytest.mark.parametrize(
-    "kernel",
-    [
-        SIGNAL,
-        Matern([0.4, 0.6], nu=2.5, product=True) + WhiteKernel(0.1),
-        RationalQuadratic(0.5, 1.3) * DotProduct(0.7),
-        DotProduct(1.2) ** 2 + 0.3 * RBF(0.2).on([1]),
-    ],
-    ids=["rbf", "product", "dot product", "polynomial"],
-)
-def test_gradients_by_differences(data, kernel, trend, outputs):
+DIFFERENTIABLE = {
+    "rbf": SIGNAL,
+    "product": Matern([0.4, 0.6], nu=2.5, product=True) + WhiteKernel(0.1),
+    "dot product": RationalQuadratic(0.5, 1.3) * DotProduct(0.7),
+    "polynomial": DotProduct(1.2) ** 2 + 0.3 * RBF(0.2).on([1]),
+}
+
+
+@pytest.mark.parametrize(("name", "trend", "outputs"), pairwise(DIFFERENTIABLE, TRENDS, [1, 2]))
+def test_gradients_by_differences(data, name, trend, outputs):
     X, y, Z = data
+    kernel = DIFFERENTIABLE[name]
     Y = np.column_stack([y, X[:, 1] ** 3])[:, :outputs]
     gp = GP(kernel, optimizer=None, noise=0.05, alpha=0.0, trend=trend, normalize_y=True).fit(X, Y)
     of_mean, of_std = (part.reshape(15, 2, outputs) for part in gp.predict_gradient(Z, return_std=True))
@@ -246,9 +243,9 @@ def assert_same_model(one, other, Z, limit):
             assert a == pytest.approx(b, abs=limit)
 
 
-@pytest.mark.parametrize("trend", [None, "linear", waves])
-@pytest.mark.parametrize("kind", ["one", "vector", "white"])
-@pytest.mark.parametrize("scale", ["shared", "each"])
+@pytest.mark.parametrize(
+    ("trend", "kind", "scale"), pairwise([None, "linear", waves], ["one", "vector", "white"], ["shared", "each"])
+)
 def test_updates_are_refits(data, trend, kind, scale):
     X, y, Z = data
     Y = np.column_stack([y, y**2])
@@ -445,8 +442,7 @@ def rounding_of(gp):
     return float(10 * len(K) * EPS * np.linalg.cond(K))
 
 
-@pytest.mark.parametrize("case", OPTIONS)
-@pytest.mark.parametrize("name", CRITERIA)
+@pytest.mark.parametrize(("name", "case"), pairwise(CRITERIA, OPTIONS))
 def test_what_every_criterion_chooses(name, case, data):
     X, y, _ = data
     criterion = ks.criteria.UnbiasedRisk(sigma=0.1) if name == "risk" else name
