@@ -16,7 +16,7 @@ def cholesky(A):
     L = np.zeros((n, n))
     for i in range(n):
         for j in range(i + 1):
-            rest = A[i, j] - sum(L[i, k] * L[j, k] for k in range(j))
+            rest = A[i, j] - L[i, :j] @ L[j, :j]
             if i == j:
                 if not rest > 0:
                     raise ArithmeticError(i, rest)
