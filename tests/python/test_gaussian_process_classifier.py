@@ -9,6 +9,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from pairs import pairwise
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_iris, make_moons
@@ -88,9 +89,7 @@ def test_predictions_are_exact_for_few_points(link, rng):
         assert abs(model.predict_proba(Z)[0, 1] - expected) <= tolerance, inference
 
 
-@pytest.mark.parametrize("link", ["logistic", "probit"])
-@pytest.mark.parametrize("amplitude", [0.1, 1.0, 900.0])
-@pytest.mark.parametrize("draws", [9, 600])
+@pytest.mark.parametrize(("link", "amplitude", "draws"), pairwise(["logistic", "probit"], [0.1, 1.0, 900.0], [9, 600]))
 def test_predictions_are_averages_over_all_draws(link, amplitude, draws, moons):
     X, y = moons[0][:30], moons[1][:30]
     options = {"inference": "mcmc", "link": link, "n_samples": draws, "n_burn": 20, "optimizer": None}
