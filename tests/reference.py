@@ -92,9 +92,9 @@ def gram(k, X, Z=None):
     others = X if Z is None else np.asarray(Z, dtype=float)
     K = np.empty((len(X), len(others)))
     for i in range(len(X)):
-        for j in range(len(others)):
+        for j in range(len(others) if Z is not None else i + 1):
             K[i, j] = k(X[i], others[j], Z is None and i == j)
-    return K
+    return K if Z is not None else np.tril(K) + np.tril(K, -1).T
 
 
 def central_differences(f, t, step=1e-5):

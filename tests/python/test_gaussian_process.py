@@ -42,9 +42,7 @@ EPS = float(np.finfo(float).eps)
     [
         GP(),
         GP(RBF() + WhiteKernel(), criterion="loo"),
-        GP(None),
         GP(None, trend="linear"),
-        GP(RBF(), optimizer=None),
         GP(RBF(), noise="auto", alpha=0.1, scale="each", criterion="reml"),
     ]
 )
