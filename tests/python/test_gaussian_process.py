@@ -1074,7 +1074,7 @@ def test_few_points(data):
         ({"n_targets": 2}, "The number of targets seen in `y` is different"),
         ({"random_state": "seed"}, "random_state: expected a whole number"),
     ],
-    ids=str,
+    ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_bad_parameters(data, options, message):
     X, y, _ = data
