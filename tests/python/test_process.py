@@ -88,7 +88,8 @@ def test_threads_that_get_no_processor_are_not_waited_for():
                 ks.cholesky(A)
                 times.append(time.perf_counter() - start)
             return sum(times) / len(times)
-        busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(os.cpu_count())]
+        forever = "import time; end = time.monotonic() + 60\\nwhile time.monotonic() < end: pass"
+        busy = [subprocess.Popen([sys.executable, "-c", forever]) for _ in range(os.cpu_count())]
         try:
             one, several = zip(*[(mean_time(1), mean_time(os.cpu_count())) for _ in range(2)])
         finally:
