@@ -16,7 +16,7 @@ def cholesky(A):
     L = np.zeros((n, n))
     for i in range(n):
         for j in range(i + 1):
-            rest = A[i, j] - sum(L[i, k] * L[j, k] for k in range(j))
+            rest = A[i, j] - L[i, :j] @ L[j, :j]
             if i == j:
                 if not rest > 0:
                     raise ArithmeticError(i, rest)
@@ -92,9 +92,9 @@ def gram(k, X, Z=None):
     others = X if Z is None else np.asarray(Z, dtype=float)
     K = np.empty((len(X), len(others)))
     for i in range(len(X)):
-        for j in range(len(others)):
+        for j in range(len(others) if Z is not None else i + 1):
             K[i, j] = k(X[i], others[j], Z is None and i == j)
-    return K
+    return K if Z is not None else np.tril(K) + np.tril(K, -1).T
 
 
 def central_differences(f, t, step=1e-5):

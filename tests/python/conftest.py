@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
+from threadpoolctl import threadpool_limits
 
 import kernsel as ks
 
@@ -27,6 +28,16 @@ def pytest_configure(config):
 def pytest_report_header():
     config = ks.show_config("dict")
     return f"kernsel {config['version']}: {config['isa']}, {config['threads']} threads, {config['compiler']}, {ks.__file__}"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_thread_for_blas():
+    """Keep the threads of NumPy's BLAS from waiting for each other busily: for the matrices of tests, one is faster than many.
+
+    Programs in processes of their own have as many as they want, and those in test_process.py look after them.
+    """
+    with threadpool_limits(1, user_api="blas"):
+        yield
 
 
 @pytest.fixture

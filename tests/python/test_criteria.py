@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from pairs import pairwise
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process import kernels as sk
 from sklearn.model_selection import GroupKFold, KFold
@@ -60,9 +61,7 @@ def split(k, X):
 
 
 @pytest.mark.core
-@pytest.mark.parametrize("kernel", KERNELS)
-@pytest.mark.parametrize("trend", TRENDS)
-@pytest.mark.parametrize("name", PLAIN)
+@pytest.mark.parametrize(("name", "trend", "kernel"), pairwise(PLAIN, TRENDS, KERNELS))
 def test_values_by_refitting(name, trend, kernel):
     k = KERNELS[kernel]
     for outputs, one_noise in ((0, True), (2, False)):
@@ -88,10 +87,7 @@ def test_values_by_refitting(name, trend, kernel):
         assert again.effective_dof == pytest.approx(np.trace(ref.smoother(K, total, H)), abs=limit * N)
 
 
-@pytest.mark.parametrize("outputs", [0, 2])
-@pytest.mark.parametrize("kernel", KERNELS)
-@pytest.mark.parametrize("trend", TRENDS)
-@pytest.mark.parametrize("name", PLAIN)
+@pytest.mark.parametrize(("name", "trend", "kernel", "outputs"), pairwise(PLAIN, TRENDS, KERNELS, [0, 2]))
 def test_gradients(name, trend, kernel, outputs):
     k = KERNELS[kernel]
     X, y, noise = data(outputs, 1)
@@ -111,9 +107,7 @@ def test_gradients(name, trend, kernel, outputs):
 
 
 @pytest.mark.core
-@pytest.mark.parametrize("n", [119, 130, 260])
-@pytest.mark.parametrize("trend", [None, "linear"])
-@pytest.mark.parametrize("name", PLAIN)
+@pytest.mark.parametrize(("name", "trend", "n"), pairwise(PLAIN, [None, "linear"], [119, 130, 260]))
 def test_more_points_than_a_tile(name, trend, n, threads, rng):
     X = rng.standard_normal((n, 3))
     y = np.column_stack([np.sin(X[:, 0]), X[:, 1]]) + 0.1 * rng.standard_normal((n, 2))

@@ -1,36 +1,74 @@
 """The plugin that runs scikit-learn's tests with our classes runs them with ours, or not at all."""
 
+import json
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 import children
 
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no fork on this system")
 TESTS = "sklearn.tests.test_kernel_ridge"
 ONE = "test_kernel_ridge_precomputed_kernel_unchanged"
 
 
-def run(root, tmp_path, *arguments, before="", after=""):
-    """Run pytest with the plugin, and with other plugins before and after it."""
-    (tmp_path / "before.py").write_text(before)
-    (tmp_path / "after.py").write_text(after)
-    program = f"import sys; sys.path[:0] = [{str(tmp_path)!r}, '.']; import pytest; sys.exit(pytest.main())"
-    plugins = ["-p", "no:cacheprovider", "-p", "before", "-p", "tests.dropin.plugin", "-p", "after"]
-    done = subprocess.run(
-        [sys.executable, "-c", program, "-q", "--disable-warnings", *plugins, "--pyargs", *arguments],
-        cwd=root,
-        capture_output=True,
-        text=True,
-        check=False,
-        env=children.environment(),
-    )
-    return done.returncode, done.stdout + done.stderr
+# Runs pytest once for each line that it reads, in a child each time: to import all this takes longer than to run the tests.
+PROGRAM = """
+import json, os, sys
+import pytest, kernsel, sklearn.gaussian_process, sklearn.kernel_ridge, sklearn.svm, sklearn.utils.estimator_checks
+
+for line in sys.stdin:
+    folder, arguments = json.loads(line)
+    if os.fork() == 0:
+        with open(os.path.join(folder, "output"), "w") as file:
+            os.dup2(file.fileno(), 1)
+            os.dup2(file.fileno(), 2)
+        sys.path[:0] = [folder, "."]
+        status = pytest.main(arguments)
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)
+    print(os.waitstatus_to_exitcode(os.wait()[1]), flush=True)
+"""
 
 
-def test_it_runs_with_ours_and_counts(root, tmp_path):
-    code, text = run(root, tmp_path, TESTS, "-k", ONE)
+@pytest.fixture(scope="module")
+def runner(tmp_path_factory):
+    command = [sys.executable, "-c", PROGRAM]
+    root = Path(__file__).parents[2]
+    errors = tmp_path_factory.mktemp("dropin") / "errors"
+    with (
+        errors.open("w") as file,
+        subprocess.Popen(
+            command, cwd=root, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=file, text=True, env=children.environment()
+        ) as process,
+    ):
+        yield process
+        process.stdin.close()
+    assert process.returncode == 0, errors.read_text()
+
+
+@pytest.fixture
+def run(runner, tmp_path):
+    """Return a function that runs pytest with the plugin, and with other plugins before and after it."""
+
+    def with_plugins(*arguments, before="", after=""):
+        (tmp_path / "before.py").write_text(before)
+        (tmp_path / "after.py").write_text(after)
+        plugins = ["-p", "no:cacheprovider", "-p", "before", "-p", "tests.dropin.plugin", "-p", "after"]
+        given = [str(tmp_path), ["-q", "--disable-warnings", *plugins, "--pyargs", *arguments]]
+        print(json.dumps(given), file=runner.stdin, flush=True)
+        status = int(runner.stdout.readline())
+        return status, (tmp_path / "output").read_text()
+
+    return with_plugins
+
+
+def test_it_runs_with_ours_and_counts(run):
+    code, text = run(TESTS, "-k", ONE)
     assert code == 0, text
     assert "KernelRidge: 1 tests: 1 passed\n" in text
 
@@ -43,15 +81,15 @@ FAILING = "import kernsel\nkernsel.KernelRidge.fit = None"
     ("before", "status", "message"),
     [("", 1, "1 failed, not as EXCEPTIONS say"), (FAILING, 0, "1 failed, as EXCEPTIONS say")],
 )
-def test_exceptions_are_strict(root, tmp_path, before, status, message):
-    code, text = run(root, tmp_path, TESTS, "-k", ONE, before=before, after=EXCEPTED)
+def test_exceptions_are_strict(run, before, status, message):
+    code, text = run(TESTS, "-k", ONE, before=before, after=EXCEPTED)
     assert code == status, text
     assert f"KernelRidge: 1 tests: {message}\n" in text
     assert f"{TESTS}::{ONE}: a reason\n" in text
 
 
-def test_an_exception_that_names_no_test_is_noticed(root, tmp_path):
-    code, text = run(root, tmp_path, TESTS, after=EXCEPTED.replace(ONE, "test_gone") + "\nplugin.LATEST = (1, 0)")
+def test_an_exception_that_names_no_test_is_noticed(run):
+    code, text = run(TESTS, after=EXCEPTED.replace(ONE, "test_gone") + "\nplugin.LATEST = (1, 0)")
     assert code != 0, text
     assert f"has no tests {TESTS}::test_gone\n" in text
 
@@ -74,8 +112,8 @@ THEIRS = "import sklearn.kernel_ridge as k\ntheirs = k.KernelRidge\n"
         ("import kernsel\ndel kernsel.KernelRidge", "KernelRidge: 10 tests: 10 not run, since kernsel has no such class"),
     ],
 )
-def test_theirs_is_never_tested(root, tmp_path, before, message):
-    code, text = run(root, tmp_path, TESTS, before=before)
+def test_theirs_is_never_tested(run, before, message):
+    code, text = run(TESTS, before=before)
     assert code != 0, text
     assert message in text
     assert " passed" not in text
@@ -84,8 +122,8 @@ def test_theirs_is_never_tested(root, tmp_path, before, message):
 SHARED = "sklearn.svm.tests.test_svm"
 
 
-def test_of_a_module_with_other_classes_those_tests_that_call_ours(root, tmp_path):
-    code, text = run(root, tmp_path, SHARED, "-vv", "-rN")
+def test_of_a_module_with_other_classes_those_tests_that_call_ours(run):
+    code, text = run(SHARED, "-vv", "-rN")
     assert code == 0, text
     for name in (
         "test_svr ",
@@ -116,14 +154,14 @@ BACK = "\n    theirs.__init__ = theirs.made\n"
         ),
     ],
 )
-def test_theirs_is_never_tested_in_a_shared_module(root, tmp_path, before, message):
-    code, text = run(root, tmp_path, SHARED, "-k", "test_svr_coef_sign or test_n_support or test_svr_predict", before=before)
+def test_theirs_is_never_tested_in_a_shared_module(run, before, message):
+    code, text = run(SHARED, "-k", "test_svr_coef_sign or test_n_support or test_svr_predict", before=before)
     assert code != 0, text
     assert message in text
     assert " passed" not in text
 
 
-def test_other_tests_are_refused(root, tmp_path):
-    code, text = run(root, tmp_path, "sklearn.tests.test_init")
+def test_other_tests_are_refused(run):
+    code, text = run("sklearn.tests.test_init")
     assert code != 0, text
     assert f"this plugin is for {TESTS}" in text

@@ -127,7 +127,7 @@ def test_several_tiles(n, dtype):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("n", [64, 97, 300, 577, 1300])
+@pytest.mark.parametrize("n", [64, 97, 300, 577, 900])
 def test_same_bits_for_any_number_of_threads(n, dtype, threads):
     A = matrix(n, n, dtype)
     b = np.random.default_rng(0).standard_normal((n, 150)).astype(dtype)

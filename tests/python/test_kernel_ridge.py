@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
+from pairs import pairwise
 from scipy import sparse
 from scipy.optimize import minimize_scalar
 from sklearn import kernel_ridge
@@ -333,9 +334,7 @@ def wavy(rng, n=40):
 ABOUT_NOISE = ("risk", "sure", "discrepancy")
 
 
-@pytest.mark.parametrize("intercept", [False, True])
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("criterion", CRITERIA)
+@pytest.mark.parametrize(("criterion", "weighted", "intercept"), pairwise(CRITERIA, [False, True], [False, True]))
 def test_no_place_nearby_is_better(rng, criterion, weighted, intercept):
     X, y = wavy(rng)
     w = np.where(np.arange(40) % 9 == 4, 0.0, rng.uniform(0.5, 2.0, 40)) if weighted else None

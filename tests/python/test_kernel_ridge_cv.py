@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from pairs import pairwise
 from sklearn.base import clone
 from sklearn.linear_model import RidgeCV
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict
@@ -86,10 +87,10 @@ def test_the_best_alpha_by_refits(data, rng, folds, weighted, intercept):
     assert both.best_score_ == pytest.approx(mean.min(), rel=1e-8)
 
 
-@pytest.mark.parametrize("scale", ["none", "n"])
-@pytest.mark.parametrize("intercept", [False, True])
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("criterion", [*RULES, "kfold", "kfold_log_density"])
+@pytest.mark.parametrize(
+    ("criterion", "weighted", "intercept", "scale"),
+    pairwise([*RULES, "kfold", "kfold_log_density"], [False, True], [False, True], ["none", "n"]),
+)
 def test_it_is_kernel_ridge_at_its_alpha(data, rng, criterion, weighted, intercept, scale):
     X, Y, Z = data
     if criterion == "quasi-optimality":  # which has no minimum with much noise

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pairs import pairwise
 from sklearn.base import clone
 from sklearn.gaussian_process import kernels as sk
 
@@ -51,9 +52,7 @@ PARAMETERS = {
 
 
 @pytest.mark.core
-@pytest.mark.parametrize("name", TREES)
-@pytest.mark.parametrize("cross", [False, True])
-@pytest.mark.parametrize("n", [7, 125, 300])
+@pytest.mark.parametrize(("name", "cross", "n"), pairwise(TREES, [False, True], [7, 125, 250]))
 def test_pullback_by_central_differences(name, cross, n, rng):
     X = rng.standard_normal((n, 3))
     Z = rng.standard_normal((n + 4, 3)) if cross else None

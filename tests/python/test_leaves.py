@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pairs import pairwise
 from sklearn.gaussian_process import kernels as sk
 
 import kernsel as ks
@@ -297,9 +298,7 @@ def test_gradients(name, n, rng):
     assert (np.abs(k.pullback(X, W) - expected) <= error + rounding).all()
 
 
-@pytest.mark.parametrize("name", LEAVES)
-@pytest.mark.parametrize("cross", [False, True])
-@pytest.mark.parametrize("n", [20, 130])
+@pytest.mark.parametrize(("name", "cross", "n"), pairwise(LEAVES, [False, True], [20, 130]))
 def test_gradients_in_the_points(name, cross, n, rng):
     X, W = points(n, 1), rng.standard_normal((n, n))
     Z = points(n, 2) if cross else None
@@ -475,7 +474,7 @@ PROFILES = {
 def test_high_precision(name, dtype):
     """Within 4 ULP times 1 + |r k'(r) / k(r)|, how much the kernel amplifies a rounding of its argument."""
     make, exact = PROFILES[name]
-    r = np.concatenate([np.geomspace(1e-6, 1, 60), np.linspace(0.05, 12, 120)]).astype(dtype)
+    r = np.concatenate([np.geomspace(1e-6, 1, 60), np.linspace(0.05, 12, 120)])[::4].astype(dtype)
     K = ks.gram(make(1.0), np.zeros((1, 1), dtype), r[:, None])[0]
     with mpmath.workdps(40):
         for value, x in zip(K, r, strict=True):

@@ -6,6 +6,7 @@ import sys
 import matplotlib as mpl
 import numpy as np
 import pytest
+from pairs import pairwise
 from scipy import stats
 from sklearn import svm
 from sklearn.exceptions import NotFittedError
@@ -623,9 +624,7 @@ DRAWN = {
 }
 
 
-@pytest.mark.parametrize("width", [3.6, 8.0])
-@pytest.mark.parametrize("style", ["default", "dark_background"])
-@pytest.mark.parametrize("name", DRAWN)
+@pytest.mark.parametrize(("name", "style", "width"), pairwise(DRAWN, ["default", "dark_background"], [3.6, 8.0]))
 def test_no_text_covers_another(name, style, width, process, table, found, monkeypatch):
     written = []
     draw = Text.draw

@@ -52,13 +52,13 @@ def test_threads_are_really_used():
     code = """
         import time, numpy as np, psutil, kernsel as ks
         A = np.eye(2000) + 0.5
-        ks.set_num_threads({count})
-        start = time.process_time()
-        while time.process_time() < start + 1.0: ks.cholesky(A)
-        print(sum(thread.user_time + thread.system_time > 0.1 for thread in psutil.Process().threads()))
+        for count in (1, 2):
+            ks.set_num_threads(count)
+            start = time.process_time()
+            while time.process_time() < start + 0.7: ks.cholesky(A)
+            print(sum(thread.user_time + thread.system_time > 0.1 for thread in psutil.Process().threads()))
     """
-    assert run(code.format(count=1)) == "1\n"
-    assert run(code.format(count=2)) == "2\n"
+    assert run(code) == "1\n2\n"
 
 
 def test_processors_that_the_process_may_not_use_are_not_counted():
@@ -77,24 +77,28 @@ def test_processors_that_the_process_may_not_use_are_not_counted():
 def test_threads_that_get_no_processor_are_not_waited_for():
     """Beside a busy process on each processor, two threads may not take much longer than one."""
     code = """
-        import time, numpy as np, kernsel as ks
+        import os, subprocess, sys, time, numpy as np, kernsel as ks
         A = np.eye(300) + 0.5
-        times = []
-        end = time.perf_counter() + 0.7
-        while time.perf_counter() < end:
-            start = time.perf_counter()
-            ks.cholesky(A)
-            times.append(time.perf_counter() - start)
-        print(sum(times) / len(times))
+        def mean_time(count):
+            ks.set_num_threads(count)
+            times = []
+            end = time.perf_counter() + 0.5
+            while time.perf_counter() < end:
+                start = time.perf_counter()
+                ks.cholesky(A)
+                times.append(time.perf_counter() - start)
+            return sum(times) / len(times)
+        forever = "import time; end = time.monotonic() + 60\\nwhile time.monotonic() < end: pass"
+        busy = [subprocess.Popen([sys.executable, "-c", forever]) for _ in range(os.cpu_count())]
+        try:
+            one, several = zip(*[(mean_time(1), mean_time(os.cpu_count())) for _ in range(2)])
+        finally:
+            for process in busy:
+                process.kill()
+                process.wait()
+        print(min(several) / min(one))
     """
-    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(os.cpu_count())]
-    try:
-        one, several = (min(float(run(code, OMP_NUM_THREADS=count)) for _ in range(2)) for count in ("1", str(os.cpu_count())))
-    finally:
-        for process in busy:
-            process.kill()
-            process.wait()
-    assert several < 2.0 * one  # 20 times, if they wait for each other busily
+    assert float(run(code)) < 2.0  # 20, if they wait for each other busily
 
 
 def test_the_interpreter_goes_on():
@@ -263,31 +267,10 @@ def test_a_fork_while_another_thread_fits_leaves_the_threads_of_blas_alone():
 
 
 @needs_fork
-@pytest.mark.parametrize("kind", ["fork", "grandchild", "thread in the child", "pool", "during a computation"])
-def test_fork(kind):
-    code = {
-        "fork": "check(child(compute))",
-        "grandchild": "check(child(lambda: child(compute) or 1))",
-        "thread in the child": """
-            def in_thread():
-                result = []
-                t = threading.Thread(target=lambda: result.append(compute())); t.start(); t.join()
-                return result[0]
-            check(child(in_thread))
-        """,
-        "pool": """
-            import multiprocessing as mp
-            with mp.get_context("fork").Pool(2) as pool:
-                assert pool.map(run_compute, range(4)) == [expected] * 4
-        """,
-        "during a computation": """
-            t = threading.Thread(target=lambda: [compute() for _ in range(30)]); t.start()
-            for _ in range(5): check(child(compute))
-            t.join()
-        """,
-    }[kind]
+def test_fork():
+    """A child computes as its parent does: also a child of a child, in a thread, in a pool, or forked during a computation."""
     program = """
-        import os, threading, numpy as np, kernsel as ks
+        import multiprocessing, os, threading, numpy as np, kernsel as ks
         A = np.eye(1000) + 0.5
         def compute(): return ks.cholesky(A).logdet()
         def run_compute(_): return compute()
@@ -300,8 +283,20 @@ def test_fork(kind):
                 os._exit(code)
             return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
         def check(code): assert code == 0, code
+        def in_thread():
+            result = []
+            t = threading.Thread(target=lambda: result.append(compute())); t.start(); t.join()
+            return result[0]
+        check(child(compute))
+        check(child(lambda: child(compute) or 1))
+        check(child(in_thread))
+        with multiprocessing.get_context("fork").Pool(2) as pool:
+            assert pool.map(run_compute, range(4)) == [expected] * 4
+        t = threading.Thread(target=lambda: [compute() for _ in range(30)]); t.start()
+        for _ in range(5): check(child(compute))
+        t.join()
     """
-    run(textwrap.dedent(program) + textwrap.dedent(code) + "\nprint('done')", timeout=60)
+    run(program, timeout=60)
 
 
 INTERRUPTED = """
@@ -310,50 +305,46 @@ INTERRUPTED = """
     n = 12_000
     A = np.full((n, n), 0.5); A.flat[:: n + 1] = 1.5
     X = np.arange(2.0 * n).reshape(n, 2)
-    W = A
-    before = psutil.Process().memory_info().rss
-    print("ready", flush=True)
-    try:
-        while True: {call}
-    except KeyboardInterrupt:
-        print("interrupted", flush=True)
-    leaked = psutil.Process().memory_info().rss - before
-    assert leaked < 100e6, leaked
-    assert abs(ks.cholesky(A[:500, :500]).logdet() - np.linalg.slogdet(A[:500, :500])[1]) < 1e-9
+    for call in (
+        lambda: ks.cholesky(A),
+        lambda: ks.kernels.RBF([1.0, 2.0]).pullback(X, A),
+        lambda: ks.kernels.RBF([1.0, 2.0]).matmul(X, X, A[:, :200]),
+        lambda: ks.KernelRidge(ks.kernels.RBF(0.1)).fit(X, X[:, 0]),
+    ):
+        before = psutil.Process().memory_info().rss
+        print("ready", flush=True)
+        try:
+            while True: call()
+        except KeyboardInterrupt:
+            print("interrupted", flush=True)
+        leaked = psutil.Process().memory_info().rss - before
+        assert leaked < 100e6, leaked
+        assert abs(ks.cholesky(A[:500, :500]).logdet() - np.linalg.slogdet(A[:500, :500])[1]) < 1e-9
 """
 
 
 @needs_fork
-@pytest.mark.parametrize(
-    "call",
-    [
-        "ks.cholesky(A)",
-        "ks.kernels.RBF([1.0, 2.0]).pullback(X, W)",
-        "ks.kernels.RBF([1.0, 2.0]).matmul(X, X, A[:, :200])",
-        "ks.KernelRidge(ks.kernels.RBF(0.1)).fit(X, X[:, 0])",
-    ],
-)
 @pytest.mark.parametrize("count", ["1", "2"])
-def test_interrupt(call, count):
+def test_interrupt(count):
     child = subprocess.Popen(
-        [sys.executable, "-c", textwrap.dedent(INTERRUPTED).format(call=call)],
+        [sys.executable, "-c", textwrap.dedent(INTERRUPTED)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         env=children.environment(OMP_NUM_THREADS=count),
     )
     try:
-        assert child.stdout.readline() == "ready\n", child.stderr.read()
-        time.sleep(0.5)
-        start = time.perf_counter()
-        child.send_signal(2)
-        assert child.stdout.readline() == "interrupted\n", child.stderr.read()
-        seconds = time.perf_counter() - start
+        for call in ("cholesky", "pullback", "matmul", "fit"):
+            assert child.stdout.readline() == "ready\n", (call, child.stderr.read())
+            time.sleep(0.3)
+            start = time.perf_counter()
+            child.send_signal(2)
+            assert child.stdout.readline() == "interrupted\n", (call, child.stderr.read())
+            assert time.perf_counter() - start < 1.0, call
         _, errors = child.communicate(timeout=60)
         assert child.returncode == 0, errors
     finally:
         child.kill()
-    assert seconds < 1.0
 
 
 def test_a_signal_handler_that_does_not_raise_lets_the_work_go_on():
@@ -361,24 +352,22 @@ def test_a_signal_handler_that_does_not_raise_lets_the_work_go_on():
         import os, signal, threading, time, numpy as np, kernsel as ks
         seen = []
         signal.signal(signal.SIGINT, lambda *_: seen.append(1))
-        A = np.full((6000, 6000), 0.5); A.flat[::6001] = 1.5
+        A = np.full((4000, 4000), 0.5); A.flat[::4001] = 1.5
         threading.Timer(0.1, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
-        for _ in range(3): F = ks.cholesky(A)
-        assert seen and F.n == 6000
+        for _ in range(2): F = ks.cholesky(A)
+        assert seen and F.n == 4000
     """
     run(code)
 
 
 @needs_fork
-@pytest.mark.parametrize("call", ["F.inverse()", "F.solve(B)", "F.inverse_diagonal()", "k.matmul(X, X, B)", "k.pullback(X, A)"])
-def test_a_signal_handler_may_compute(call):
-    code = f"""
+def test_a_signal_handler_may_compute():
+    code = """
         import signal, numpy as np, kernsel as ks
         rng = np.random.default_rng(0)
-        X, B, k = rng.standard_normal((2500, 3)), rng.standard_normal((2500, 300)), ks.kernels.RBF([1.0, 2.0, 3.0])
-        A = k(X) + np.eye(2500)
+        X, B, k = rng.standard_normal((1500, 3)), rng.standard_normal((1500, 300)), ks.kernels.RBF([1.0, 2.0, 3.0])
+        A = k(X) + np.eye(1500)
         F = ks.cholesky(A)
-        expected = {call}
         small = ks.cholesky(np.eye(600) + 0.5)
         runs, inside = [], []
         def handler(*_):
@@ -387,10 +376,18 @@ def test_a_signal_handler_may_compute(call):
             small.solve(np.ones((600, 400))); small.inverse(); k.matmul(X[:500], X[:500], B[:500]); runs.append(1)
             inside.clear()
         signal.signal(signal.SIGALRM, handler)
-        signal.setitimer(signal.ITIMER_REAL, 0.02, 0.02)
-        for _ in range(30): assert np.array_equal({call}, expected)
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        assert runs
+        for name, call in {
+            "inverse": F.inverse,
+            "solve": lambda: F.solve(B),
+            "inverse_diagonal": F.inverse_diagonal,
+            "matmul": lambda: k.matmul(X, X, B),
+            "pullback": lambda: k.pullback(X, A),
+        }.items():
+            expected = call()
+            runs.clear()
+            signal.setitimer(signal.ITIMER_REAL, 0.02, 0.02)
+            while len(runs) < 10: assert np.array_equal(call(), expected), name
+            signal.setitimer(signal.ITIMER_REAL, 0)
     """
     run(code)
 
@@ -440,7 +437,7 @@ def test_a_daemon_thread_at_the_end_of_the_interpreter():
         time.sleep(0.3)
         print("end")
     """
-    for _ in range(3):
+    for _ in range(2):
         assert run(code) == "end\n"
 
 
@@ -448,15 +445,15 @@ def test_a_daemon_thread_at_the_end_of_the_interpreter():
 def test_a_factor_that_was_locked_at_the_fork():
     code = """
         import os, threading, time, numpy as np, kernsel as ks
-        F = ks.cholesky(np.eye(5000) + 0.5)
+        F = ks.cholesky(np.eye(3500) + 0.5)
         t = threading.Thread(target=F.inverse); t.start()
-        time.sleep(0.1)
+        time.sleep(0.05)
         pid = os.fork()
         if pid == 0:
             F.remove(-1)
-            os._exit(0 if F.n == 4999 else 1)
+            os._exit(0 if F.n == 3499 else 1)
         assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
         t.join()
-        assert F.n == 5000
+        assert F.n == 3500
     """
     run(code, timeout=60)

@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from pairs import pairwise
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.compose import make_column_transformer
@@ -75,11 +76,10 @@ def condition(X, w, alpha, intercept):
 SHAPES = [(30, 6), (12, 12), (8, 25)]
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("alpha", [1e-3, 0.5, 40.0])
-@pytest.mark.parametrize("intercept", [True, False])
-@pytest.mark.parametrize("weighted", [True, False])
-@pytest.mark.parametrize("solver", ["primal", "dual", "svd", "auto"])
+@pytest.mark.parametrize(
+    ("shape", "alpha", "intercept", "weighted", "solver"),
+    pairwise(SHAPES, [1e-3, 0.5, 40.0], [True, False], [True, False], ["primal", "dual", "svd", "auto"]),
+)
 def test_against_an_augmented_system(shape, alpha, intercept, weighted, solver, rng):
     X, y, w = make(*shape, rng)
     w = w if weighted else np.ones(len(w))
@@ -139,12 +139,10 @@ def test_against_ridge_of_scikit_learn(shape, weighted, rng):
         assert isinstance(alone.effective_dof_, float)
 
 
-@pytest.mark.parametrize("shape", [(20, 4), (9, 9), (9, 15)])
-@pytest.mark.parametrize("rank", [None, 3])
-@pytest.mark.parametrize("alpha", [0.0, 0.3])
-@pytest.mark.parametrize("intercept", [True, False])
-@pytest.mark.parametrize("weighted", [True, False])
-@pytest.mark.parametrize("solver", ["auto", "primal", "dual"])
+@pytest.mark.parametrize(
+    ("shape", "rank", "alpha", "intercept", "weighted", "solver"),
+    pairwise([(20, 4), (9, 9), (9, 15)], [None, 3], [0.0, 0.3], [True, False], [True, False], ["auto", "primal", "dual"]),
+)
 def test_leave_one_out_by_refitting(shape, rank, alpha, intercept, weighted, solver, rng):
     X, y, w = make(*shape, rng, rank=rank)
     w = w if weighted else np.ones(len(w))

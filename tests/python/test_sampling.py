@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+from pairs import pairwise
 from scipy import special, stats
 
 from kernsel.classification.sampling import effective_sample_size, r_hat, sample_latent
@@ -57,13 +58,11 @@ def problem(n, amplitude, rng):
     return amplitude * RBF(1.0)(X), np.where(rng.random(n) < 0.6, 1.0, -1.0)
 
 
-@pytest.mark.parametrize("name", LINKS)
-@pytest.mark.parametrize("amplitude", [1.0, 9.0])
-@pytest.mark.parametrize("with_sites", [False, True])
+@pytest.mark.parametrize(("name", "amplitude", "with_sites"), pairwise(LINKS, [1.0, 9.0], [False, True]))
 def test_moments_are_those_of_the_exact_posterior(name, amplitude, with_sites, rng):
     K, y = problem(5, amplitude, rng)
     link = LINKS[name]
-    log_z, mean, covariance = reference.gp_classifier(K, y, link.log_density)
+    log_z, mean, covariance = reference.gp_classifier(K, y, link.log_density, nodes=12)
     sites, count = (laplace_sites(K, y, link), 800) if with_sites else (None, 2500)
     samples = sample_latent(factor(K), y, link, n_samples=count, n_burn=100, n_chains=4, rng=rng, sites=sites)
     assert samples.f.shape == (4, count, 5)

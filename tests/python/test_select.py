@@ -263,8 +263,7 @@ def kinds(kernel):
     )
 
 
-@pytest.mark.parametrize("seed", [0, 1])
-@pytest.mark.parametrize("criterion", ["lml", "reml"])
+@pytest.mark.parametrize(("criterion", "seed"), [("lml", 0), ("reml", 1)])
 def test_a_trend_and_a_period(criterion, seed):
     found = ks.select(X1, noisy(2 * x + np.sin(2 * np.pi * x / 1.5), 0.2, seed), "search", criterion)
     assert kinds(found.best_kernel_) == [["ExpSineSquared"], ["Linear"]]
@@ -275,8 +274,7 @@ def test_a_trend_and_a_period(criterion, seed):
     assert float(third.removeprefix("noise of standard deviation ")) == pytest.approx(0.2, abs=0.05)
 
 
-@pytest.mark.parametrize("seed", [0, 1])
-@pytest.mark.parametrize("criterion", ["lml", "reml"])
+@pytest.mark.parametrize(("criterion", "seed"), [("lml", 0), ("reml", 1)])
 def test_a_period_that_changes_upon_a_curve(criterion, seed):
     y = 3 * np.sin(x / 3) + np.sin(2 * np.pi * x) * np.exp(-(((x - 3) / 3) ** 2))
     found = ks.select(X1, noisy(y, 0.1, seed), "search", criterion)
@@ -304,8 +302,7 @@ def test_parts_of_single_columns(seed):
     assert np.array_equal(found.predict(frame), found.predict(other))
 
 
-@pytest.mark.parametrize("criterion", ["lml", "reml"])
-@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize(("criterion", "seed"), [("lml", 0), ("reml", 1), ("reml", 2)])
 def test_pure_noise(criterion, seed):
     y = noisy(np.zeros(120), 3.0, seed)
     found = ks.select(X1, y, "search", criterion)

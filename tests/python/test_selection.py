@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from pairs import pairwise
 
 import kernsel as ks
 from kernsel import _core
@@ -116,9 +117,7 @@ def searched(criterion, kernel, X, y, trend=None, jitter=0.0):
     )
 
 
-@pytest.mark.parametrize("scale", ["known", "shared", "each"])
-@pytest.mark.parametrize("trend", [None, "linear"])
-@pytest.mark.parametrize("outputs", [1, 2])
+@pytest.mark.parametrize(("scale", "trend", "outputs"), pairwise(["known", "shared", "each"], [None, "linear"], [1, 2]))
 def test_average_information(data, rng, scale, trend, outputs):
     """Half of u_a' P u_b / s^2, from dense matrices."""
     X, y = data

@@ -9,6 +9,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from pairs import pairwise
 from scipy import sparse
 from sklearn import svm
 from sklearn.base import clone
@@ -85,10 +86,10 @@ def compare(found, K, y, C, epsilon, intercept, tol):
 
 
 @pytest.mark.core
-@pytest.mark.parametrize("intercept", [True, False])
-@pytest.mark.parametrize("epsilon", [0.0, 0.1, 0.5, 10.0])
-@pytest.mark.parametrize("C", [1e-6, 1e-2, 1.0, 100.0, 1e8])
-@pytest.mark.parametrize("n", [1, 2, 3, 40])
+@pytest.mark.parametrize(
+    ("n", "C", "epsilon", "intercept"),
+    pairwise([1, 2, 3, 40], [1e-6, 1e-2, 1.0, 100.0, 1e8], [0.0, 0.1, 0.5, 10.0], [True, False]),
+)
 def test_against_an_interior_point_method(rng, n, C, epsilon, intercept):
     X, y = problem(rng, n)
     kernel = Exponential(0.5)  # whose matrix has no small eigenvalues, so that the largest C are bearable
@@ -303,9 +304,7 @@ def test_a_tolerance_that_rounding_does_not_allow_ends(rng, n, cache):
     assert model.duality_gap_ <= 1e-12 * model.objective_
 
 
-@pytest.mark.parametrize("intercept", [True, False])
-@pytest.mark.parametrize("cache", [500.0, 0.1])
-@pytest.mark.parametrize("n", [3, 50, 500])
+@pytest.mark.parametrize(("n", "cache", "intercept"), pairwise([3, 50, 500], [500.0, 0.1], [True, False]))
 def test_indefinite_kernels_end_with_a_warning(rng, n, cache, intercept):
     X, y = problem(rng, n)
     A = rng.standard_normal((n, n))
