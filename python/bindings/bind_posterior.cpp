@@ -71,11 +71,23 @@ Basis basis_of(const py::object& trend, Index count) {
 }
 
 std::unique_ptr<Held> condition(const kernsel::Kernel& k, const py::object& X, const py::object& y, const py::object& noise,
-                                const py::object& trend, Index count, const py::object& factor) {
-  const Input x = matrix(X, "X"), targets = matrix(y, "y"), extra = matrix(noise, "noise", 1), L = matrix(factor, "factor");
+                                const py::object& trend, Index count) {
+  const Input x = matrix(X, "X"), targets = matrix(y, "y"), extra = matrix(noise, "noise", 1);
   auto held = std::make_unique<Held>();
   const kernsel::Conditioning given{k, x.view<double>(), targets.view<double>(), extra.view<double>(), basis_of(trend, count)};
-  compute([&] { return held->posterior.condition(given, L.view<double>()); });
+  compute([&] { return held->posterior.condition(given); });
+  return held;
+}
+
+// A posterior as it was, to the bit: with its coefficients and its factor.
+std::unique_ptr<Held> restore(const kernsel::Kernel& k, const py::object& X, const py::object& y, const py::object& noise,
+                              const py::object& trend, Index count, const py::object& weights, const py::object& beta,
+                              const py::object& factor) {
+  const Input x = matrix(X, "X"), targets = matrix(y, "y"), extra = matrix(noise, "noise", 1), L = matrix(factor, "factor"),
+              c = matrix(weights, "weights"), b = matrix(beta, "beta");
+  auto held = std::make_unique<Held>();
+  const kernsel::Conditioning given{k, x.view<double>(), targets.view<double>(), extra.view<double>(), basis_of(trend, count)};
+  compute([&] { return held->posterior.assume(given, c.view<double>(), b.view<double>(), true, L.view<double>()); });
   return held;
 }
 
@@ -169,7 +181,9 @@ void bind_posterior(py::module_& module) {
   const auto part = [](auto method) { return [method](const Held& held) { return copied((held.posterior.*method)()); }; };
   py::class_<Held>(module, "Posterior")
       .def_static("condition", &condition, py::arg("kernel"), py::arg("X"), py::arg("y"), py::arg("noise"), py::arg("trend"),
-                  py::arg("count"), py::arg("factor"))
+                  py::arg("count"))
+      .def_static("restore", &restore, py::arg("kernel"), py::arg("X"), py::arg("y"), py::arg("noise"), py::arg("trend"),
+                  py::arg("count"), py::arg("weights"), py::arg("beta"), py::arg("factor"))
       .def_static("latent", &latent, py::arg("kernel"), py::arg("X"), py::arg("weights"), py::arg("factor"), py::arg("root"))
       .def_static("of_root", &of_root, py::arg("kernel"), py::arg("X"), py::arg("weights"), py::arg("root"))
       .def("mean", at(&DensePosterior::mean, outputs), py::arg("X"))

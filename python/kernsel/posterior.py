@@ -38,6 +38,8 @@ class _State(TypedDict):
     y: Vector
     noise: Vector
     trend: Trend
+    weights: Vector
+    beta: Vector
     lower: Vector
 
 
@@ -66,14 +68,11 @@ class Posterior:
     beta : ndarray of shape (q, outputs)
     """
 
-    def __init__(
-        self, kernel: Kernel, X: Vector, y: Vector, noise: Vector, trend: Trend, *, lower: Vector | None = None
-    ) -> None:
+    def __init__(self, kernel: Kernel, X: Vector, y: Vector, noise: Vector, trend: Trend) -> None:
         self.kernel = kernel
         self.trend = trend
         self.H = trend_matrix(trend, X)
-        known = np.zeros((0, 0)) if lower is None else lower
-        self._core = _core.Posterior.condition(kernel.build(), X, y, noise, trend, self.H.shape[1], known)
+        self._core = _core.Posterior.condition(kernel.build(), X, y, noise, trend, self.H.shape[1])
         self._of_objects = kernel.reading() is not None
         self._read(X, y, noise)
 
@@ -88,11 +87,20 @@ class Posterior:
             "y": self.y,
             "noise": self.noise,
             "trend": self.trend,
+            "weights": self.weights,
+            "beta": self.beta,
             "lower": self.lower(),
         }
 
     def __setstate__(self, state: _State) -> None:
-        self.__init__(**state)  # type: ignore[misc]
+        self.kernel, self.trend = state["kernel"], state["trend"]
+        X, y, noise = state["X"], state["y"], state["noise"]
+        self.H = trend_matrix(self.trend, X, check=False)
+        of_trend = self.trend, self.H.shape[1]
+        known = state["weights"], state["beta"], state["lower"]
+        self._core = _core.Posterior.restore(self.kernel.build(), X, y, noise, *of_trend, *known)
+        self._of_objects = self.kernel.reading() is not None
+        self._read(X, y, noise)
 
     def _at(self) -> _core.Posterior:
         """Return the core's posterior; kernels of objects are built anew, since they keep tables of the objects they met."""

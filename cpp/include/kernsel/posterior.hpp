@@ -71,11 +71,12 @@ class DensePosterior final : public Posterior {
   DensePosterior(DensePosterior&&) noexcept;
   DensePosterior& operator=(DensePosterior&&) noexcept;
 
-  // n^3/3 flops; n^2 if the factor of K~ is known, (n, n), the lower triangle being read.
-  Status condition(const Conditioning& given, View<const double> L = {});
+  Status condition(const Conditioning& given);  // n^3/3 flops
   // From coefficients that are known, C (n, outputs) and those of the trend, (q, outputs): only the mean can be asked, unless
   // there is noise, (n): then the kernel matrix is factorized when this is first needed.
-  Status assume(const Conditioning& given, View<const double> C, View<const double> beta, bool can_factorize);
+  // A factor that is known, (n, n), is taken; its lower triangle is read.
+  Status assume(const Conditioning& given, View<const double> C, View<const double> beta, bool can_factorize,
+                View<const double> L = {});
   // A latent process: the mean k(z, X) c, the variance k(z, z) - |L^-1 (root o k(X, z))|^2 for the factor of
   // I + diag(root) k(X, X) diag(root), or of k(X, X) without a root.
   Status assume_latent(const Kernel& k, View<const double> X, View<const double> c, std::shared_ptr<const LowerTiles<double>> L,

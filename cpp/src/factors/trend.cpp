@@ -36,6 +36,7 @@ Status orthonormalize(View<double> U, std::vector<double>& R) {
 
 Status make_trend(const LowerTiles<double>& L, View<const double> H, Index padded, Trend& out) {
   const Index n = L.size(), q = out.q = H.cols;
+  out.log_det = 0.0;
   if (q == 0) return {};
   if (q > n) return Status::invalid("trend: there are more columns than points");
   Tall U;

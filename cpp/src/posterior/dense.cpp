@@ -211,33 +211,34 @@ DensePosterior::~DensePosterior() = default;
 DensePosterior::DensePosterior(DensePosterior&&) noexcept = default;
 DensePosterior& DensePosterior::operator=(DensePosterior&&) noexcept = default;
 
-Status DensePosterior::condition(const Conditioning& given, View<const double> L) {
+Status DensePosterior::condition(const Conditioning& given) {
   auto made = std::make_unique<Content>(given.kernel);
   if (given.X.rows == 0 || given.y.rows != given.X.rows || given.y.cols == 0)
     return Status::invalid("condition: y must have one row for each point");
   if (given.noise.rows > 1 && given.noise.rows != given.X.rows)
     return Status::invalid("condition: give one noise variance, or one for each point");
-  if (L.rows > 0 && (L.rows != given.X.rows || L.cols != L.rows))
-    return Status::invalid("condition: the factor must have a row for each point");
   made->take(given);
   made->knows_variances = true;
   Status status = made->write_basis();
-  if (status.ok()) status = made->factorize(L);
+  if (status.ok()) status = made->factorize();
   if (status.ok()) status = made->solve();
   if (status.ok()) content_ = std::move(made);
   return status;
 }
 
-Status DensePosterior::assume(const Conditioning& given, View<const double> C, View<const double> beta, bool can_factorize) {
+Status DensePosterior::assume(const Conditioning& given, View<const double> C, View<const double> beta, bool can_factorize,
+                              View<const double> L) {
   auto made = std::make_unique<Content>(given.kernel);
   made->take(given);
   made->m = C.cols;
-  if (C.rows != given.X.rows || beta.rows != made->q || (made->q > 0 && beta.cols != C.cols))
+  if (C.rows != given.X.rows || beta.rows != made->q || (made->q > 0 && beta.cols != C.cols) ||
+      (L.rows > 0 && (L.rows != made->n || L.cols != made->n)))
     return Status::invalid("posterior: the shapes of its arrays do not fit to each other");
   made->c = by_rows(C);
   made->beta = by_rows(beta);
   made->knows_variances = can_factorize;
-  const Status status = made->write_basis();
+  Status status = made->write_basis();
+  if (status.ok() && L.rows > 0) status = made->factorize(L);
   if (status.ok()) content_ = std::move(made);
   return status;
 }

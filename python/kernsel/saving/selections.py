@@ -22,7 +22,7 @@ def write_selection(selection: Selection, to: Writing) -> None:
     """Write the report of a search; not what interrupted it."""
     to.kernel("kernel", selection.kernel)
     to.array("of_starts", selection.of_starts)
-    to.values(selection, "noise", "jitter", "criterion", "value", "scale", "n_evaluations", "n_evaluations_subset")
+    to.values(selection, "noise", "jitter", "criterion", "value", "amplitude", "scale", "n_evaluations", "n_evaluations_subset")
     to.values(selection, "at_bounds", "flat", "ended", "seconds")
 
 
@@ -38,6 +38,7 @@ def read_selection(given: Fields) -> Selection:
             jitter=given.number("jitter", 0.0),
             criterion=criterion,
             value=given.number("value", finite=False),
+            amplitude=given.number("amplitude", 0.0) if given.has("amplitude") else 1.0,
             scale=given.number("scale", 0.0),
             n_evaluations=given.whole("n_evaluations"),
             n_evaluations_subset=given.whole("n_evaluations_subset"),

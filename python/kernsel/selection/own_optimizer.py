@@ -57,4 +57,5 @@ def own_optimizer(optimizer: Optimizer, search: _core.Search, n_restarts: int) -
         return {**search.run(), "interrupt": None}
     best, count, values = minimize_by(optimizer, evaluate, [starts[0], *random], np.column_stack([lower, upper]))
     of_starts = np.array([criterion_of.get(value, np.nan) for value in values])
-    return search.finish(best.tolist()) | {"evaluations": count + 1, "of_starts": of_starts, "interrupt": None}
+    found = search.finish(best.tolist())
+    return found | {"evaluations": count + found["evaluations"], "of_starts": of_starts, "interrupt": None}
