@@ -299,7 +299,8 @@ def test_every_class_of_the_core_is_pickled_or_says_why_not():
         print(*sorted(refused))
         """
     )
-    assert out.split() == ["Criterion", "Kernel", "Search", "Sequences", "SupportSolver", "Workspace"]
+    refused = ["Criterion", "Kernel", "Posterior", "Search", "Sequences", "Statistics", "SupportSolver", "Workspace"]
+    assert out.split() == refused
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
