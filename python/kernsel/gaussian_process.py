@@ -67,7 +67,8 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
         Added to the diagonal of the kernel matrix, as in scikit-learn: variances of a noise that is known, or what makes the
         matrix safe to factorize. "auto" adds as much as rounding needs, `jitter_`, if no noise is given.
     optimizer : {"auto", "newton", "l-bfgs-b", "fmin_l_bfgs_b"}, callable or None
-        "auto": a trust-region Newton method for likelihoods, L-BFGS-B for other criteria. None leaves the kernel as it is. A
+        "auto": a trust-region Newton method for likelihoods, a quasi-Newton method for other criteria, which "l-bfgs-b" is for
+        likelihoods, too. None leaves the kernel as it is. A
         function f(objective, theta, bounds) returns the best theta and its value, as in scikit-learn.
     n_restarts_optimizer : int
         Random starts, beyond those that are read off the data.

@@ -131,8 +131,9 @@ int main() {
   print("theta", optimum.best.x);
 
   // Chosen by leave-one-out, from starts and within bounds that the data give; the posterior, its errors and derivatives.
-  kernsel::Choosing choosing(2.0 * kernsel::matern52(std::vector<double>(static_cast<std::size_t>(X.cols), 1.0)), X,
-                             kernsel::vector<const double>(y.data(), n));
+  kernsel::Choosing choosing(
+      kernsel::constant(1.0) * kernsel::matern52(std::vector<double>(static_cast<std::size_t>(X.cols), 1.0)), X,
+      kernsel::vector<const double>(y.data(), n));
   choosing.finds_noise = true;
   kernsel::Choice chosen;
   status = kernsel::choose(choosing, {}, chosen);

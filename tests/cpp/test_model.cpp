@@ -19,6 +19,7 @@ using kernsel::Json;
 using kernsel::Kernel;
 using kernsel::Model;
 using kernsel::Status;
+using kernsel::View;
 
 namespace {
 
@@ -268,6 +269,67 @@ void test_hostile_files() {
   CHECK(!kernsel::load_model(".", model).ok());
 }
 
+// A model of C++'s own: written, read, updated; its derivatives by central differences.
+void test_own_models() {
+  const std::vector<double> x = random_numbers<double>(60, 5), z = random_numbers<double>(10, 6);
+  std::vector<double> y(30), noise(30, 0.02);
+  for (std::size_t i = 0; i < 30; ++i) y[i] = std::sin(x[2 * i]) + x[2 * i + 1];
+  const auto X = kernsel::rows(x.data(), 30, 2), Z = kernsel::rows(z.data(), 5, 2);
+  const Kernel k = 2.0 * kernsel::matern52({1.0, 2.0});
+  kernsel::DensePosterior posterior;
+  CHECK(posterior
+            .condition({k, X, kernsel::vector(y.data(), 30), kernsel::vector(noise.data(), 30), kernsel::Basis::Kind::linear})
+            .ok());
+  const Model model(std::move(posterior), {{3.0}, {10.0}, {1.5}}, 1e-12);
+  CHECK(kernsel::save_model(path, model).ok());
+  Model again;
+  CHECK(kernsel::load_model(path, again).ok());
+  CHECK(again.points() == 30 && again.columns() == 2 && again.outputs() == 1 && again.has_deviations());
+  const auto predictions = [&](const Model& of, View<const double> at) {
+    std::vector<double> both(10);
+    CHECK(of.predict(at, kernsel::vector(both.data(), 5), kernsel::vector(both.data() + 5, 5)).ok());
+    return both;
+  };
+  const std::vector<double> here = predictions(model, Z), there = predictions(again, Z);
+  for (std::size_t i = 0; i < 10; ++i) CHECK_BELOW(std::abs(here[i] - there[i]), 1e-10);
+
+  std::vector<double> of_mean(10), of_deviation(10);
+  CHECK(again.predict_gradient(Z, kernsel::rows(of_mean.data(), 5, 2), kernsel::rows(of_deviation.data(), 5, 2)).ok());
+  for (std::size_t j = 0; j < 2; ++j) {
+    std::vector<double> ahead = z, behind = z;
+    for (std::size_t i = 0; i < 5; ++i) {
+      ahead[2 * i + j] += 1e-5;
+      behind[2 * i + j] -= 1e-5;
+    }
+    const std::vector<double> a = predictions(again, kernsel::rows<const double>(ahead.data(), 5, 2)),
+                              b = predictions(again, kernsel::rows<const double>(behind.data(), 5, 2));
+    for (std::size_t i = 0; i < 5; ++i) {
+      CHECK_BELOW(std::abs((a[i] - b[i]) / 2e-5 - of_mean[2 * i + j]), 1e-6);
+      CHECK_BELOW(std::abs((a[5 + i] - b[5 + i]) / 2e-5 - of_deviation[2 * i + j]), 1e-5);
+    }
+  }
+
+  // A point that is taken in and left out again leaves nothing behind.
+  const double target = 0.3, variance = 0.02;
+  CHECK(again.append(Z.block(0, 0, 1, 2), kernsel::vector(&target, 1), kernsel::vector(&variance, 1)).ok());
+  CHECK(again.points() == 31);
+  CHECK_BELOW(1e-3, std::abs(predictions(again, Z)[0] - there[0]));
+  CHECK(again.remove(30).ok());
+  const std::vector<double> back = predictions(again, Z);
+  for (std::size_t i = 0; i < 10; ++i) CHECK_BELOW(std::abs(back[i] - there[i]), 1e-8);
+
+  CHECK(!kernsel::save_model("no/such/folder/model.ksl", model).ok());
+  CHECK(!kernsel::save_model(path, Model()).ok());
+  kernsel::DensePosterior of_function;
+  kernsel::KernelFunction f;
+  f.value = [](View<const double>, View<const double>, View<double> values) {
+    for (Index i = 0; i < values.rows; ++i)
+      for (Index j = 0; j < values.cols; ++j) values(i, j) = 1.0;
+  };
+  CHECK(of_function.condition({kernsel::function(f) + kernsel::white(1.0), X, kernsel::vector(y.data(), 30), {}}).ok());
+  CHECK(!kernsel::save_model(path, Model(std::move(of_function))).ok());
+}
+
 }  // namespace
 
 // An argument is how many random files to try: a million takes some minutes.
@@ -276,6 +338,7 @@ int main(int argc, char** argv) {
   test_kernels();
   test_process();
   test_linear();
+  test_own_models();
   test_hostile_files();
   test_random_files(argc > 1 ? std::atoi(argv[1]) : 2000);
   std::remove(path);

@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 
 import kernsel as ks
-from kernsel.kernels import RBF, ConstantKernel
+from kernsel.criteria import criterion_named
+from kernsel.kernels import RBF, ConstantKernel, Matern
+from kernsel.selection import choose
 
 import children
 import reference
@@ -78,6 +80,14 @@ def test_somebody_elses_program(programs, rng):
     assert lines["version"] == ks.__version__
     for name, values in expected.items():
         assert np.array(lines[name].split(), dtype=float) == pytest.approx(values, rel=1000 * np.finfo(float).eps), name
+    # A search by leave-one-out is the same in both languages, to the bit.
+    found = choose(criterion_named("loo", {}), ConstantKernel("auto") * Matern("auto", nu=2.5), X, y, finds_noise=True)
+    assert [float(value) for value in lines["chosen"].split()] == [found.value, found.noise, found.n_evaluations]
+    noise = found.noise + found.jitter
+    left_out = ks.loo(found.kernel, X, y, noise=noise, trend="constant")
+    assert np.array(lines["chosen_theta"].split(), dtype=float) == pytest.approx(found.kernel.theta, rel=1e-14)
+    assert np.array(lines["residuals"].split(), dtype=float) == pytest.approx(left_out.residuals, rel=1e-6, abs=1e-9)
+    assert np.array(lines["chosen_leverage"].split(), dtype=float) == pytest.approx(left_out.leverage, rel=1e-6)
     a = np.array(lines["support"].split(), dtype=float)
     primal, dual = reference.support_objectives(kernel(X), y, 10.0, 0.1, a, float(lines["intercept"]))
     assert abs(primal - dual) <= 1.01e-10 * primal

@@ -160,6 +160,12 @@ Status Chooser::Content::prepare() {
   else if (const Status status = automatic_space(problem.kernel, problem.X, problem.y, problem.weights, false, space);
            !status.ok())
     return status;
+  // The kernel as the search has it: hyperparameters that went through their logarithms.
+  std::vector<double> theta = problem.kernel.theta();
+  if (space.place.size() != theta.size()) return Status::invalid("choose: give the place of each hyperparameter");
+  for (std::size_t p = 0; p < theta.size(); ++p)
+    if (space.place[p] >= 0) theta[p] = space.theta[static_cast<std::size_t>(space.place[p])];
+  problem.kernel = problem.kernel.with_theta(theta);
   variance = problem.variance > 0.0 ? problem.variance : Data({}, problem.y, problem.weights).variance();
   of_all = problem.criterion(all_rows(n));
   if (problem.scale_free) of_all_scale_free = problem.scale_free(all_rows(n));
