@@ -68,8 +68,8 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
         matrix safe to factorize. "auto" adds as much as rounding needs, `jitter_`, if no noise is given.
     optimizer : {"auto", "newton", "l-bfgs-b", "fmin_l_bfgs_b"}, callable or None
         "auto": a trust-region Newton method for likelihoods, a quasi-Newton method for other criteria, which "l-bfgs-b" is for
-        likelihoods, too. None leaves the kernel as it is. A
-        function f(objective, theta, bounds) returns the best theta and its value, as in scikit-learn.
+        likelihoods, too. None leaves the kernel as it is. A function f(objective, theta, bounds) returns the best theta and its
+        value, as in scikit-learn.
     n_restarts_optimizer : int
         Random starts, beyond those that are read off the data.
     normalize_y : bool

@@ -44,8 +44,8 @@ class GaussianProcessClassifier(CallbackSupport, ClassifierMixin, BaseEstimator)
         default, ``1.0 * RBF(1.0)``, fixed. scikit-learn's kernels are taken, and text such as ``"2 * RBF + Linear"``:
         what it does not say is "auto".
     optimizer : {"auto", "l-bfgs-b", "fmin_l_bfgs_b"}, callable or None
-        All three names are a quasi-Newton method. None leaves the kernel as it is. A function f(objective, theta, bounds) returns the best
-        theta and its value, as in scikit-learn.
+        All three names are a quasi-Newton method. None leaves the kernel as it is. A function f(objective, theta, bounds)
+        returns the best theta and its value, as in scikit-learn.
     n_restarts_optimizer : int
         Random starts, beyond those that are read off the data.
     max_iter_predict : int
