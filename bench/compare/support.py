@@ -5,8 +5,8 @@ import time
 import numpy as np
 from sklearn.svm import SVR
 
+from kernsel.estimators.support.svr import SupportVectors
 from kernsel.kernels import RBF
-from kernsel.support import SupportVectors
 
 from bench.compare.functions import FUNCTIONS
 from bench.report import row

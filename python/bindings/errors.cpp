@@ -14,10 +14,10 @@ std::string number(double value) {
   return text;
 }
 
-// Raises kernsel.errors.<name>(*arguments).
+// Raises kernsel._base.errors.<name>(*arguments).
 template <class... Arguments>
 [[noreturn]] void raise_own(const char* name, Arguments&&... arguments) {
-  const py::object type = py::module_::import("kernsel.errors").attr(name);
+  const py::object type = py::module_::import("kernsel._base.errors").attr(name);
   const py::object error = type(std::forward<Arguments>(arguments)...);
   PyErr_SetObject(type.ptr(), error.ptr());
   throw py::error_already_set();

@@ -1,25 +1,25 @@
 """Kernel methods with the choice of the kernel at their heart."""
 
 from kernsel import criteria, features, kernels, plotting, structured, testing
-from kernsel.classification import GaussianProcessClassifier
-from kernsel.config import get_cmake_dir, get_include, get_num_threads, set_num_threads, show_config
-from kernsel.errors import NotPositiveDefiniteError
-from kernsel.evaluation import Evaluation, LeaveOneOutFit, evaluate, loo
-from kernsel.factor import Cholesky, cholesky
-from kernsel.gaussian_process import GaussianProcessRegressor
-from kernsel.gram_matrix import gram
-from kernsel.interpolation import Interpolant, minimum_norm_interpolant, power_function
-from kernsel.interpolator import KernelInterpolator
-from kernsel.kernel_ridge import KernelRidge
-from kernsel.kernel_ridge_cv import KernelRidgeCV
-from kernsel.least_squares import LeastSquaresLOO, leverage, loo_least_squares
-from kernsel.nested import NestedFold, NestedResult, nested_cv
-from kernsel.path import PathValues, RegularizationPath
-from kernsel.ridge_regression import RidgeRegression
+from kernsel._base.config import get_cmake_dir, get_include, get_num_threads, set_num_threads, show_config
+from kernsel._base.errors import NotPositiveDefiniteError
+from kernsel._solve.cholesky import Cholesky, cholesky
+from kernsel._solve.evaluate import Evaluation, LeaveOneOutFit, evaluate, loo
+from kernsel._solve.gram import gram
+from kernsel._solve.least_squares import LeastSquaresLOO, leverage, loo_least_squares
+from kernsel._solve.minimum_norm import Interpolant, minimum_norm_interpolant, power_function
+from kernsel._solve.path import PathValues, RegularizationPath
+from kernsel.estimators.classification import GaussianProcessClassifier
+from kernsel.estimators.gaussian_process import GaussianProcessRegressor
+from kernsel.estimators.interpolator import KernelInterpolator
+from kernsel.estimators.kernel_ridge import KernelRidge
+from kernsel.estimators.kernel_ridge_cv import KernelRidgeCV
+from kernsel.estimators.ridge_regression import RidgeRegression
+from kernsel.estimators.support.path import SVRPath
+from kernsel.estimators.support.svr import SVR
 from kernsel.saving import load, save
-from kernsel.selector import Selected, select
-from kernsel.support import SVR
-from kernsel.support_path import SVRPath
+from kernsel.study.nested import NestedFold, NestedResult, nested_cv
+from kernsel.study.select import Selected, select
 
 from ._core import version as _version
 

@@ -24,8 +24,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kernsel import _core
+from kernsel._data.trend import require_groups_can_be_left_out, require_leverage_below_one
 from kernsel.kernels import Kernel
-from kernsel.trend import require_groups_can_be_left_out, require_leverage_below_one
 
 __all__ = [
     "CRITERIA",

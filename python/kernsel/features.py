@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_feature_names_in, _check_sample_weight, check_is_fitted, validate_data
 
-from kernsel.annotations import Matrix, Seed, Vector
+from kernsel._base.annotations import Matrix, Seed, Vector
 from kernsel.kernels import (
     RBF,
     Columns,

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 from sklearn.base import clone
 
-from kernsel.annotations import Matrix
+from kernsel._base.annotations import Matrix
 from kernsel.kernels import Kernel
 from kernsel.kernels.objects import Points
 

@@ -135,7 +135,7 @@ void finds_the_optimum() {
     CHECK(objective.evaluate(x, kernsel::Order::value, trial).ok());
     CHECK_BELOW(optimum.best.value, trial.value);
   }
-  // Symmetric; tests/python/test_selection.py has the formula.
+  // Symmetric; tests/python/_search/test_choice.py has the formula.
   kernsel::Trial here;
   CHECK(objective.evaluate(optimum.best.x, kernsel::Order::information, here).ok());
   for (std::size_t a = 0; a < 4; ++a)

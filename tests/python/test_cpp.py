@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import kernsel as ks
+from kernsel._search import choose
 from kernsel.criteria import criterion_named
 from kernsel.kernels import RBF, ConstantKernel, Matern
-from kernsel.selection import choose
 
 import children
 import reference

@@ -1,4 +1,4 @@
-// exp(x), within 1 ULP (tests/python/test_gram.py), zero where the result would not be a normal number.
+// exp(x), within 1 ULP (tests/python/_solve/test_gram.py), zero where the result would not be a normal number.
 //
 // x = n log 2 + r with |r| <= log(2)/2; exp(r) = 1 + r + r^2 q(r), times 2^n, which is made of its bits. The polynomials q
 // are near-minimax fits of (exp(r) - 1 - r) / r^2, made with mpmath.chebyfit on 1.0005 [-log(2)/2, log(2)/2]; their relative

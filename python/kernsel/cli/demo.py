@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from kernsel.cli.outputs import require_report, require_writable
 from kernsel.cli.select import add_choices, choose, finish
 from kernsel.cli.terminal import Terminal
-from kernsel.tables import read_table
+from kernsel.study.tables import read_table
 
 if TYPE_CHECKING:
     from kernsel.cli.parser import Commands

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, TextIO
 import numpy as np
 
 import kernsel as ks
-from kernsel.annotations import Vector
+from kernsel._base.annotations import Vector
 from kernsel.cli.outputs import require_writable
 from kernsel.cli.terminal import Terminal
 from kernsel.study import Study
-from kernsel.tables import Table, read_to_predict
+from kernsel.study.tables import Table, read_to_predict
 
 if TYPE_CHECKING:
     from kernsel.cli.parser import Commands

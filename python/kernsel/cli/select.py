@@ -14,7 +14,7 @@ from kernsel.cli.parser import criteria as criteria_named
 from kernsel.cli.parser import duration, names, share, variance, whole
 from kernsel.cli.terminal import Terminal
 from kernsel.study import OFFERED, Study, kernel_of, study
-from kernsel.tables import Table, read_table
+from kernsel.study.tables import Table, read_table
 
 if TYPE_CHECKING:
     from kernsel.cli.parser import Commands
@@ -107,7 +107,7 @@ def add_choices(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, terminal: Terminal) -> int:
     """Run the command; return its exit code."""
     if arguments.target is None:
-        from kernsel.tables.files import read_raw
+        from kernsel.study.tables.files import read_raw
 
         columns = ", ".join(list(read_raw(arguments.file).columns)[:20])
         arguments.parser.error(f"--target: which column is to be predicted? {arguments.file} has {columns}")

@@ -11,9 +11,9 @@ from kernsel.report.findings import Findings, findings_of
 from kernsel.report.formats import percent
 from kernsel.report.inputs import Influence, influences, inputs_of
 from kernsel.report.parameters import Number, numbers_of
-from kernsel.selector import in_words
 from kernsel.study import Line, Study
-from kernsel.tables import Column, Table, date_of
+from kernsel.study.select import in_words
+from kernsel.study.tables import Column, Table, date_of
 
 __all__ = ["CRITERIA_SAID", "print_chosen", "print_table_read", "print_tried", "words_of"]
 

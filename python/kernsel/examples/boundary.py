@@ -11,7 +11,7 @@ from sklearn.gaussian_process import GaussianProcessClassifier as TheirClassifie
 from sklearn.gaussian_process import kernels as theirs
 
 import kernsel as ks
-from kernsel.annotations import Vector
+from kernsel._base.annotations import Vector
 from kernsel.examples.drawing import axes_of
 
 __all__ = ["main"]

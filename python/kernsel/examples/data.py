@@ -6,7 +6,7 @@ from importlib.resources import files
 
 import numpy as np
 
-from kernsel.annotations import Vector
+from kernsel._base.annotations import Vector
 
 __all__ = ["cars", "mauna_loa"]
 

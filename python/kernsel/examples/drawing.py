@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kernsel.annotations import Vector
+from kernsel._base.annotations import Vector
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -16,7 +16,7 @@ import sys
 import numpy as np
 
 import kernsel as ks
-from kernsel.annotations import Vector
+from kernsel._base.annotations import Vector
 from kernsel.examples.drawing import BLUE, GREEN, ORANGE, figure_of
 
 __all__ = ["main"]

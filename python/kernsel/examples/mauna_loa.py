@@ -12,11 +12,11 @@ import sys
 import numpy as np
 
 import kernsel as ks
-from kernsel.annotations import Vector
+from kernsel._base.annotations import Vector
 from kernsel.examples.data import mauna_loa
 from kernsel.examples.drawing import BLUE, ORANGE, figure_of
 from kernsel.kernels import RBF, ExpSineSquared, Matern, RationalQuadratic
-from kernsel.structure import terms_of
+from kernsel.study.structure import terms_of
 
 __all__ = ["main"]
 

@@ -13,7 +13,7 @@ from scipy.stats import norm
 from sklearn.base import clone
 
 import kernsel as ks
-from kernsel.annotations import Vector
+from kernsel._base.annotations import Vector
 from kernsel.examples.drawing import BLUE, ORANGE, figure_of
 from kernsel.kernels import ConstantKernel, Matern
 

@@ -7,7 +7,7 @@ import sys
 import numpy as np
 
 import kernsel as ks
-from kernsel.annotations import Vector
+from kernsel._base.annotations import Vector
 from kernsel.examples.data import cars
 from kernsel.examples.drawing import BLUE, ORANGE, axes_of
 from kernsel.kernels import RBF, ConstantKernel, HeteroscedasticNoise, Kernel, Linear

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kernsel import _core
-from kernsel.annotations import Matrix, Vector
+from kernsel._base.annotations import Matrix, Vector
 
 if TYPE_CHECKING:
     from kernsel.kernels.hyperparameter import Parameter

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, Self, overload
 
 import numpy as np
 
-from kernsel.annotations import Matrix, Vector
+from kernsel._base.annotations import Matrix, Vector
 from kernsel.kernels.automatic import Data
 from kernsel.kernels.hyperparameter import Hyperparameter, Parameter, plain
 from kernsel.kernels.objects import Mixed, Points, Reading, numbered

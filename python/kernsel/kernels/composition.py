@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kernsel import _core
-from kernsel.annotations import Matrix
+from kernsel._base.annotations import Matrix
 from kernsel.kernels.algebra import Operation, Pair, Power, enclosed
 from kernsel.kernels.automatic import Data
 from kernsel.kernels.base import Kernel

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from sklearn.gaussian_process import kernels as sk
 from sklearn.metrics.pairwise import pairwise_kernels
 
-from kernsel.annotations import Matrix, PairFunction
+from kernsel._base.annotations import Matrix, PairFunction
 from kernsel.kernels.base import Kernel
 
 __all__ = ["from_sklearn"]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kernsel import _core
-from kernsel.annotations import Matrix, PairFunction
+from kernsel._base.annotations import Matrix, PairFunction
 from kernsel.kernels.base import Kernel
 from kernsel.kernels.hyperparameter import Bounds, Hyperparameter, Parameter, numbers
 from kernsel.kernels.leaf import Leaf, check_bounds, value_of

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kernsel.annotations import Vector
+from kernsel._base.annotations import Vector
 from kernsel.kernels.priors import Prior
 
 __all__ = ["Bounds", "Hyperparameter", "Parameter", "numbers", "plain"]

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kernsel import _core
-from kernsel.annotations import Vector
-from kernsel.errors import NotPositiveSemidefiniteWarning
+from kernsel._base.annotations import Vector
+from kernsel._base.errors import NotPositiveSemidefiniteWarning
 from kernsel.kernels.automatic import Data
 from kernsel.kernels.hyperparameter import Bounds, Parameter, numbers
 from kernsel.kernels.leaf import Leaf, ScaledLeaf, value_of

@@ -11,7 +11,7 @@ from keyword import iskeyword
 
 import numpy as np
 
-from kernsel.annotations import Matrix
+from kernsel._base.annotations import Matrix
 from kernsel.kernels import priors
 from kernsel.kernels.base import DEEPEST, Kernel
 from kernsel.kernels.hyperparameter import Parameter

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kernsel import _core
-from kernsel.annotations import Matrix, PointFunction
+from kernsel._base.annotations import Matrix, PointFunction
 from kernsel.kernels.algebra import Operation
 from kernsel.kernels.automatic import Data
 from kernsel.kernels.base import Kernel

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 import numpy as np
 
 from kernsel import _core
-from kernsel.annotations import Indices, Matrix, Vector
+from kernsel._base.annotations import Indices, Matrix, Vector
 from kernsel.kernels.base import Kernel
 from kernsel.kernels.hyperparameter import Parameter, plain
 from kernsel.kernels.objects import ObjectSet, Places, Pool, Reading

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import issparse
 
-from kernsel.annotations import Indices, Matrix
+from kernsel._base.annotations import Indices, Matrix
 
 if TYPE_CHECKING:
     from kernsel.kernels.base import Kernel

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
 
-from kernsel.annotations import Matrix, PairFunction
+from kernsel._base.annotations import Matrix, PairFunction
 from kernsel.kernels.algebra import as_kernel
 from kernsel.kernels.base import Kernel
 from kernsel.kernels.given import FunctionKernel

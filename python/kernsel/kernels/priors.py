@@ -12,7 +12,7 @@ from numbers import Real
 
 import numpy as np
 
-from kernsel.annotations import Vector
+from kernsel._base.annotations import Vector
 
 __all__ = ["Gamma", "HalfCauchy", "LogNormal", "Prior"]
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kernsel import _core
-from kernsel.annotations import PointFunction, Vector
+from kernsel._base.annotations import PointFunction, Vector
 from kernsel.kernels.hyperparameter import Bounds, Parameter
 from kernsel.kernels.leaf import Leaf
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from kernsel.annotations import Matrix
+from kernsel._base.annotations import Matrix
 from kernsel.kernels.algebra import as_kernel
 from kernsel.kernels.base import Kernel
 from kernsel.kernels.language import Reader

@@ -10,13 +10,14 @@ from numpy.typing import ArrayLike
 from scipy import linalg
 from sklearn.base import BaseEstimator
 
-from kernsel.annotations import Indices, Matrix, Vector
-from kernsel.classification import GaussianProcessClassifier
-from kernsel.gaussian_process import GaussianProcessRegressor
-from kernsel.interpolator import KernelInterpolator
-from kernsel.kernel_machine import dense
-from kernsel.kernel_ridge import KernelRidge
-from kernsel.kernel_ridge_cv import KernelRidgeCV
+from kernsel._base.annotations import Indices, Matrix, Vector
+from kernsel.estimators.classification import GaussianProcessClassifier
+from kernsel.estimators.gaussian_process import GaussianProcessRegressor
+from kernsel.estimators.interpolator import KernelInterpolator
+from kernsel.estimators.kernel_machine import dense
+from kernsel.estimators.kernel_ridge import KernelRidge
+from kernsel.estimators.kernel_ridge_cv import KernelRidgeCV
+from kernsel.estimators.support.svr import SVR
 from kernsel.kernels import Kernel
 from kernsel.kernels.algebra import as_kernel
 from kernsel.kernels.objects import Points
@@ -24,7 +25,6 @@ from kernsel.plotting.figures import panels, require_matplotlib, room
 from kernsel.plotting.models import column_names, model_in, require_fitted
 from kernsel.plotting.styles import BLUE, GREEN, OCHRE, PINK, VERMILION, LineStyle, faint
 from kernsel.plotting.writing import legend_below, named, set_labels
-from kernsel.support import SVR
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

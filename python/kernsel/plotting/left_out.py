@@ -9,19 +9,19 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
-from kernsel.annotations import Vector
-from kernsel.evaluation import LeaveOneOutFit, loo
-from kernsel.gaussian_process import GaussianProcessRegressor
-from kernsel.interpolator import KernelInterpolator
-from kernsel.kernel_machine import dense
-from kernsel.kernel_ridge import KernelRidge
-from kernsel.kernel_ridge_cv import KernelRidgeCV
+from kernsel._base.annotations import Vector
+from kernsel._solve.evaluate import LeaveOneOutFit, loo
+from kernsel.estimators.gaussian_process import GaussianProcessRegressor
+from kernsel.estimators.interpolator import KernelInterpolator
+from kernsel.estimators.kernel_machine import dense
+from kernsel.estimators.kernel_ridge import KernelRidge
+from kernsel.estimators.kernel_ridge_cv import KernelRidgeCV
+from kernsel.estimators.ridge_regression import RidgeRegression
+from kernsel.estimators.support.span import left_out_residuals
+from kernsel.estimators.support.svr import SVR
 from kernsel.kernels.given import Precomputed
 from kernsel.kernels.objects import Points
 from kernsel.plotting.models import column, model_in, require_fitted, require_training_data, targets_for
-from kernsel.ridge_regression import RidgeRegression
-from kernsel.support import SVR
-from kernsel.support_span import left_out_residuals
 
 __all__ = ["LeftOut", "left_out", "unweighted_targets"]
 

@@ -8,10 +8,10 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from kernsel.annotations import Matrix, Vector
+from kernsel._base.annotations import Matrix, Vector
+from kernsel._data.points import for_objects
 from kernsel.kernels.objects import Points
-from kernsel.points import for_objects
-from kernsel.selector import Selected
+from kernsel.study.select import Selected
 
 __all__ = [
     "as_array",

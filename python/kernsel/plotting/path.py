@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
-from kernsel.annotations import Vector
+from kernsel._base.annotations import Vector
+from kernsel._solve.path import PathValues, RegularizationPath
 from kernsel.kernels.objects import Points
-from kernsel.path import PathValues, RegularizationPath
 from kernsel.plotting.figures import panels, require_matplotlib
 from kernsel.plotting.path_of_model import path_of_model
 from kernsel.plotting.rules import STYLES, choices_of, drawn_alphas, hollow, mark_of, mark_used, rules_of

@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
-from kernsel.gaussian_process import GaussianProcessRegressor
-from kernsel.kernel_ridge import KernelRidge
-from kernsel.kernel_ridge_cv import KernelRidgeCV
+from kernsel._solve.path import RegularizationPath
+from kernsel.estimators.gaussian_process import GaussianProcessRegressor
+from kernsel.estimators.kernel_ridge import KernelRidge
+from kernsel.estimators.kernel_ridge_cv import KernelRidgeCV
+from kernsel.estimators.ridge_regression import RidgeRegression
 from kernsel.kernels.objects import Points
-from kernsel.path import RegularizationPath
 from kernsel.plotting.left_out import unweighted_targets
 from kernsel.plotting.models import column, model_in, require_fitted, require_training_data
-from kernsel.ridge_regression import RidgeRegression
 
 __all__ = ["ModelPath", "path_of_model"]
 

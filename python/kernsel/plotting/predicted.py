@@ -11,18 +11,18 @@ from numpy.typing import ArrayLike
 from scipy import stats
 from sklearn.base import BaseEstimator
 
-from kernsel.annotations import Indices, Matrix, Seed, Vector
-from kernsel.classification import GaussianProcessClassifier
-from kernsel.gaussian_process import GaussianProcessRegressor
-from kernsel.interpolator import KernelInterpolator
-from kernsel.kernel_ridge import KernelRidge
-from kernsel.kernel_ridge_cv import KernelRidgeCV
+from kernsel._base.annotations import Indices, Matrix, Seed, Vector
+from kernsel._data.points import for_objects
+from kernsel.estimators.classification import GaussianProcessClassifier
+from kernsel.estimators.gaussian_process import GaussianProcessRegressor
+from kernsel.estimators.interpolator import KernelInterpolator
+from kernsel.estimators.kernel_ridge import KernelRidge
+from kernsel.estimators.kernel_ridge_cv import KernelRidgeCV
+from kernsel.estimators.ridge_regression import RidgeRegression
+from kernsel.estimators.support.svr import SVR
 from kernsel.kernels.objects import Points
 from kernsel.plotting.models import as_array, column, column_names, model_in, require_fitted
 from kernsel.plotting.writing import percent
-from kernsel.points import for_objects
-from kernsel.ridge_regression import RidgeRegression
-from kernsel.support import SVR
 
 __all__ = ["Predicted", "Scene", "model_for_scene", "predicted", "scene_of", "training_data"]
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kernsel.annotations import Vector
-from kernsel.path import RULES, RegularizationPath
+from kernsel._base.annotations import Vector
+from kernsel._solve.path import RULES, RegularizationPath
 from kernsel.plotting.styles import BLUE, GREEN, OCHRE, PINK, VERMILION, VIOLET, foreground
 from kernsel.plotting.writing import short_number
 

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from kernsel.estimators.support.selection import SupportSelection
 from kernsel.plotting.figures import panels, require_matplotlib, room
 from kernsel.plotting.styles import BLUE, VERMILION, faint
 from kernsel.plotting.writing import set_labels, text_width
-from kernsel.selector import Selected, name_of_criterion
-from kernsel.support_selection import SupportSelection
+from kernsel.study.select import Selected, name_of_criterion
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kernsel.annotations import Vector
+from kernsel._base.annotations import Vector
 from kernsel.plotting.figures import room
 
 if TYPE_CHECKING:

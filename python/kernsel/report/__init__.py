@@ -34,7 +34,7 @@ def render(study: Study, *, file: str = "model.ksl", command: str = "") -> str:
     >>> from importlib.resources import files
     >>> from kernsel.report import render
     >>> from kernsel.study import study
-    >>> from kernsel.tables import read_table
+    >>> from kernsel.study.tables import read_table
     >>> cars = read_table(str(files("kernsel") / "examples" / "cars.csv"), "dist")
     >>> page = render(study(cars, kernels=["RBF"], criteria=["reml"]))
     >>> page[:15], "dist is predicted from speed" in re.sub("<[^>]*>", "", page)

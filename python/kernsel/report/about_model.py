@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from kernsel.annotations import Vector
+from kernsel._base.annotations import Vector
 from kernsel.report import figures
 from kernsel.report.formats import count, listed, percent, short, split_unit
 from kernsel.report.inputs import Influence, Input
 from kernsel.report.markup import Amounts, Cell, Html, Table, code, column, join, markup, paragraph, say, section, value
 from kernsel.report.parameters import Number, numbers_of
-from kernsel.selector import in_words
 from kernsel.study import Study
+from kernsel.study.select import in_words
 
 __all__ = ["fit", "influence", "model"]
 

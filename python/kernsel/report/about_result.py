@@ -9,7 +9,7 @@ from kernsel.report.formats import count, date, percent, split_unit
 from kernsel.report.inputs import Input
 from kernsel.report.markup import Amounts, Html, Table, column, join, markup, paragraph, say, section, value
 from kernsel.study import Study
-from kernsel.tables import Column
+from kernsel.study.tables import Column
 
 __all__ = ["data", "headline", "title"]
 

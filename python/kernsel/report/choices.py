@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kernsel.path import RegularizationPath
+from kernsel._solve.path import RegularizationPath
 from kernsel.plotting import PathDisplay
 from kernsel.plotting.path_of_model import path_of_model
 from kernsel.plotting.rules import STYLES

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import special
 
-from kernsel.annotations import Indices, Matrix, Vector
+from kernsel._base.annotations import Indices, Matrix, Vector
 from kernsel.plotting import LCurveDisplay, LOODisplay, PathDisplay, PosteriorDisplay
 from kernsel.plotting.loo import Kind
 from kernsel.report.choices import Choices

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special, stats
 
-from kernsel.annotations import Indices, Vector
+from kernsel._base.annotations import Indices, Vector
 from kernsel.study import Study
 
 __all__ = ["Findings", "findings_of"]

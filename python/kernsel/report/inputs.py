@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kernsel.annotations import Matrix, Vector
+from kernsel._base.annotations import Matrix, Vector
 from kernsel.report.formats import date, number, split_unit
 from kernsel.study import Study
-from kernsel.tables.encode import encoded_names
+from kernsel.study.tables.encode import encoded_names
 
 __all__ = ["Influence", "Input", "influences", "inputs_of"]
 
@@ -25,7 +25,7 @@ class Input:
     ----------
     name : str
     kind : str
-        The kind of column, see :class:`kernsel.tables.Column`.
+        The kind of column, see :class:`kernsel.study.tables.Column`.
     places : list of int
         Its columns of X; a category has several.
     levels : list of str

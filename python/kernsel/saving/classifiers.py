@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kernsel.classification import GaussianProcessClassifier
-from kernsel.classification.binary import BinaryModel, BinaryProcess
-from kernsel.classification.latent import GaussianLatent, SampledLatent, safe_factor
-from kernsel.classification.multinomial import Multinomial, _State
-from kernsel.classification.parameters import require_parameters, require_softmax
-from kernsel.classification.posterior import factor_of
-from kernsel.classification.sampling import Samples
-from kernsel.classification.several import MultinomialProcess, OneAgainstAnother, OneAgainstRest, SoftmaxModel
-from kernsel.posterior import require_memory
+from kernsel._solve.posterior import require_memory
+from kernsel.estimators.classification import GaussianProcessClassifier
+from kernsel.estimators.classification.binary import BinaryModel, BinaryProcess
+from kernsel.estimators.classification.latent import GaussianLatent, SampledLatent, safe_factor
+from kernsel.estimators.classification.multinomial import Multinomial, _State
+from kernsel.estimators.classification.parameters import require_parameters, require_softmax
+from kernsel.estimators.classification.posterior import factor_of
+from kernsel.estimators.classification.sampling import Samples
+from kernsel.estimators.classification.several import MultinomialProcess, OneAgainstAnother, OneAgainstRest, SoftmaxModel
 from kernsel.saving.fields import Fields, Writing
 from kernsel.saving.selections import read_choice, write_choice
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from kernsel.estimators.ridge_regression import RidgeRegression
 from kernsel.features import Fourier, Polynomial, RadialBasis
 from kernsel.kernels import DotProduct
-from kernsel.ridge_regression import RidgeRegression
 from kernsel.saving.fields import Fields, Writing
 from kernsel.saving.machines import columns_of, one_or_each, require_columns, shaped
 

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from sklearn.gaussian_process import kernels as sk
 
 from kernsel import criteria, features
+from kernsel._base.errors import NotPositiveSemidefiniteWarning
 from kernsel.criteria import Criterion
-from kernsel.errors import NotPositiveSemidefiniteWarning
 from kernsel.kernels import Kernel, Precomputed
 from kernsel.kernels.algebra import Operation, as_kernel
 from kernsel.kernels.written import kernel_with_arrays

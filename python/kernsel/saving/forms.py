@@ -6,12 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from kernsel.classification import GaussianProcessClassifier
-from kernsel.gaussian_process import GaussianProcessRegressor
-from kernsel.interpolator import KernelInterpolator
-from kernsel.kernel_ridge import KernelRidge
-from kernsel.kernel_ridge_cv import KernelRidgeCV
-from kernsel.ridge_regression import RidgeRegression
+from kernsel.estimators.classification import GaussianProcessClassifier
+from kernsel.estimators.gaussian_process import GaussianProcessRegressor
+from kernsel.estimators.interpolator import KernelInterpolator
+from kernsel.estimators.kernel_ridge import KernelRidge
+from kernsel.estimators.kernel_ridge_cv import KernelRidgeCV
+from kernsel.estimators.ridge_regression import RidgeRegression
+from kernsel.estimators.support.svr import SVR
 from kernsel.saving.classifiers import read_classifier, write_classifier
 from kernsel.saving.features import read_features_regression, write_features_regression
 from kernsel.saving.fields import Fields, Writing
@@ -26,7 +27,6 @@ from kernsel.saving.machines import (
     write_support,
 )
 from kernsel.saving.processes import read_process, write_process
-from kernsel.support import SVR
 
 __all__ = ["FORMS", "Form"]
 

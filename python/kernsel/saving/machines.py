@@ -8,15 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from kernsel.interpolator import KernelInterpolator, _factorize
-from kernsel.kernel_machine import TrainingData, dense
-from kernsel.kernel_ridge import KernelRidge
-from kernsel.kernel_ridge_cv import KernelRidgeCV
+from kernsel._solve.posterior import require_memory
+from kernsel.estimators.interpolator import KernelInterpolator, _factorize
+from kernsel.estimators.kernel_machine import TrainingData, dense
+from kernsel.estimators.kernel_ridge import KernelRidge
+from kernsel.estimators.kernel_ridge_cv import KernelRidgeCV
+from kernsel.estimators.support.svr import SVR
 from kernsel.kernels import Kernel
-from kernsel.posterior import require_memory
 from kernsel.saving.fields import Fields, Writing
 from kernsel.saving.selections import read_selection, read_support_selection, write_selection, write_support_selection
-from kernsel.support import SVR
 
 __all__ = [
     "columns_of",

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from kernsel.gaussian_process import GaussianProcessRegressor
-from kernsel.posterior import Posterior, require_memory
+from kernsel._solve.posterior import Posterior, require_memory
+from kernsel.estimators.gaussian_process import GaussianProcessRegressor
 from kernsel.saving.fields import Fields, Writing
 from kernsel.saving.selections import read_selection, write_selection
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from kernsel.classification.search import Choice
+from kernsel._search import Selection
 from kernsel.criteria import Criterion
+from kernsel.estimators.classification.search import Choice
+from kernsel.estimators.support.selection import SupportSelection, SupportTried
 from kernsel.saving.fields import Fields, Writing
-from kernsel.selection import Selection
-from kernsel.support_selection import SupportSelection, SupportTried
 
 __all__ = [
     "read_choice",

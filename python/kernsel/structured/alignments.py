@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kernsel import _core
-from kernsel.annotations import Matrix
+from kernsel._base.annotations import Matrix
 from kernsel.structured.sequences import Alphabet, Tables, as_flag, as_sequences, encode, numbers_of, split
 
 __all__ = ["Scores", "local_alignment_gram", "pairs_are_a_kernel"]

@@ -10,7 +10,7 @@ from typing import Literal, get_args
 import numpy as np
 from scipy import sparse
 
-from kernsel.annotations import Matrix, Vector
+from kernsel._base.annotations import Matrix, Vector
 from kernsel.structured.numbering import Number, Numbering
 
 __all__ = ["Bag", "as_bags", "bag_diagonal", "bag_gram"]

@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from kernsel.annotations import Matrix
+from kernsel._base.annotations import Matrix
 from kernsel.structured.clouds import Cloud, Gaussian, as_clouds
 from kernsel.structured.couplings import CloudMaps, Solver, checked_solver, weights_of
 from kernsel.structured.gaussians import gaussian_barycenter

@@ -9,7 +9,7 @@ from typing import Any, TypeVar, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kernsel.annotations import Matrix, Vector
+from kernsel._base.annotations import Matrix, Vector
 
 __all__ = ["Cloud", "Distribution", "Gaussian", "as_clouds", "as_distribution"]
 

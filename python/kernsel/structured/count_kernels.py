@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from kernsel.annotations import Vector
+from kernsel._base.annotations import Vector
 from kernsel.kernels.leaf import Leaf
 from kernsel.kernels.object_kernel import ObjectKernel, Table
 from kernsel.structured.bags import Bag, Kind, as_bags, bag_diagonal, bag_gram, check_kind

@@ -13,7 +13,7 @@ from scipy.optimize import linear_sum_assignment, linprog
 from scipy.sparse import csr_array
 from scipy.spatial.distance import cdist
 
-from kernsel.annotations import Indices, Matrix, Vector
+from kernsel._base.annotations import Indices, Matrix, Vector
 from kernsel.structured.clouds import Cloud, Distribution, Gaussian, as_clouds, as_distribution
 from kernsel.structured.line import cumulated_weights, quantile_means
 from kernsel.structured.threads import on_threads

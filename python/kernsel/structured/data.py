@@ -12,7 +12,7 @@ import numpy as np
 from numpy.random import RandomState
 from sklearn.utils import check_random_state
 
-from kernsel.annotations import Indices, Matrix, Seed, Vector
+from kernsel._base.annotations import Indices, Matrix, Seed, Vector
 
 __all__ = ["Molecules", "gaussian_clouds", "molecule", "molecules", "promoters"]
 

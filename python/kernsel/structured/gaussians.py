@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kernsel.annotations import Matrix, Vector
+from kernsel._base.annotations import Matrix, Vector
 from kernsel.structured.clouds import Gaussian
 
 __all__ = ["GaussianMaps", "gaussian_barycenter", "gaussian_distance"]

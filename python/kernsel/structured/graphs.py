@@ -7,7 +7,7 @@ from numbers import Integral
 
 import numpy as np
 
-from kernsel.annotations import Matrix, Vector
+from kernsel._base.annotations import Matrix, Vector
 from kernsel.structured.bags import Bag, Kind, bag_diagonal, bag_gram
 from kernsel.structured.graph_input import is_of_networkx, read_graph
 from kernsel.structured.numbering import Number, Numbering

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kernsel.annotations import Indices, Vector
+from kernsel._base.annotations import Indices, Vector
 from kernsel.structured.clouds import Cloud
 
 __all__ = ["cumulated_weights", "quantile_edges", "quantile_means"]

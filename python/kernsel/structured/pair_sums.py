@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from kernsel.annotations import Indices, Matrix, Vector
+from kernsel._base.annotations import Indices, Matrix, Vector
 from kernsel.kernels import Kernel
 
 __all__ = ["WeightedPoints", "pair_sums", "pair_sums_pullback", "self_sums"]

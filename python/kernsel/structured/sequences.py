@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernsel import _core
-from kernsel.annotations import Matrix
+from kernsel._base.annotations import Matrix
 
 __all__ = ["Alphabet", "Tables", "alphabet_size", "as_flag", "as_sequences", "encode", "is_whole", "numbers_of", "split"]
 

@@ -9,7 +9,7 @@ from typing import ClassVar, Self, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kernsel.annotations import Matrix, Vector
+from kernsel._base.annotations import Matrix, Vector
 from kernsel.kernels.automatic import Data
 from kernsel.kernels.base import Kernel
 from kernsel.kernels.hyperparameter import Hyperparameter

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from kernsel.annotations import Matrix
+from kernsel._base.annotations import Matrix
 
 __all__ = ["PointSet", "as_sets"]
 

@@ -8,8 +8,8 @@ from typing import Any, ClassVar, TypedDict
 
 import numpy as np
 
-from kernsel.annotations import Vector
-from kernsel.errors import NotPositiveSemidefiniteWarning
+from kernsel._base.annotations import Vector
+from kernsel._base.errors import NotPositiveSemidefiniteWarning
 from kernsel.kernels.base import Kernel
 from kernsel.kernels.hyperparameter import Bounds, Parameter, numbers
 from kernsel.kernels.leaf import Leaf, value_of

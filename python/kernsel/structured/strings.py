@@ -12,7 +12,7 @@ from typing import cast
 import numpy as np
 
 from kernsel import _core
-from kernsel.annotations import Matrix, Vector
+from kernsel._base.annotations import Matrix, Vector
 from kernsel.structured.sequences import (
     Alphabet,
     Tables,

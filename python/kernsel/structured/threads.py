@@ -7,7 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 
-from kernsel.config import get_num_threads
+from kernsel._base.config import get_num_threads
 
 __all__ = ["on_threads"]
 

@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from kernsel.annotations import Matrix, Seed
+from kernsel._base.annotations import Matrix, Seed
 from kernsel.kernels.leaf import Leaf
 from kernsel.kernels.object_kernel import ObjectEmbedding
 from kernsel.structured.barycenter import Size

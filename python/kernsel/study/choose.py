@@ -11,17 +11,17 @@ from typing import Literal
 
 import numpy as np
 
-from kernsel.annotations import Indices, Matrix, Vector
+from kernsel._base.annotations import Indices, Matrix, Vector
+from kernsel._data.trend import Trend
+from kernsel._solve.evaluate import loo
 from kernsel.criteria import CRITERIA, criterion_named
-from kernsel.evaluation import loo
-from kernsel.gaussian_process import GaussianProcessRegressor
+from kernsel.estimators.gaussian_process import GaussianProcessRegressor
 from kernsel.kernels import Kernel
-from kernsel.selector import Tried, select
 from kernsel.study.line import Line
 from kernsel.study.result import Study
+from kernsel.study.select import Tried, select
+from kernsel.study.tables import Table
 from kernsel.study.texts import kernel_of, label
-from kernsel.tables import Table
-from kernsel.trend import Trend
 
 __all__ = ["OFFERED", "require_criterion", "scores", "study"]
 
@@ -82,7 +82,7 @@ def study(
     --------
     >>> import numpy as np
     >>> from kernsel.study import study
-    >>> from kernsel.tables import Column, Table
+    >>> from kernsel.study.tables import Column, Table
     >>> x = np.linspace(0, 6, 30)
     >>> columns, target = [Column("x", "number")], Column("y", "number")
     >>> table = Table("made", 30, x[:, None], np.sin(x), ["x"], columns, target, [], np.arange(1, 31))

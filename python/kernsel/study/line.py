@@ -28,7 +28,7 @@ class Line:
     problem : str
         The reason why the kernel could not be fitted; empty if it could.
     ended : str
-        The reason why the search ended, see :class:`kernsel.selection.Selection`.
+        The reason why the search ended, see :class:`kernsel._search.Selection`.
     """
 
     kernel: str

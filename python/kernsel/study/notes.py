@@ -9,9 +9,9 @@ from typing import Any, TypedDict, TypeVar
 
 import numpy as np
 
-from kernsel.annotations import Indices
+from kernsel._base.annotations import Indices
 from kernsel.study.line import Line
-from kernsel.tables import Column
+from kernsel.study.tables import Column
 
 __all__ = ["of_notes", "plain"]
 

@@ -6,12 +6,12 @@ import os
 from dataclasses import dataclass, field, fields
 from typing import Self
 
-from kernsel.annotations import Indices
-from kernsel.gaussian_process import GaussianProcessRegressor
+from kernsel._base.annotations import Indices
+from kernsel.estimators.gaussian_process import GaussianProcessRegressor
 from kernsel.saving import load, read_notes, save
 from kernsel.study.line import Line
 from kernsel.study.notes import of_notes, plain
-from kernsel.tables import Column
+from kernsel.study.tables import Column
 
 __all__ = ["Study"]
 

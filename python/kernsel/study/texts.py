@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from kernsel.kernels import ConstantKernel, Kernel
 from kernsel.kernels.written import kernel_argument
-from kernsel.tables import Table
+from kernsel.study.tables import Table
 
 __all__ = ["kernel_of", "label"]
 

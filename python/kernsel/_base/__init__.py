@@ -1,0 +1,1 @@
+"""What every room uses: annotations, errors, threads, the configuration of the build."""

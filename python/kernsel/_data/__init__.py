@@ -1,0 +1,1 @@
+"""What a model is given: points, targets, weights, trends, folds, tables."""

@@ -1,0 +1,418 @@
+"""The loop: from data, a kernel and a criterion to the hyperparameters that are best by it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypedDict
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kernsel import _core
+from kernsel._base.blas import with_one_blas_thread
+from kernsel._data.trend import Trend, trend_matrix
+from kernsel._search.layout import Layout, has_values
+from kernsel._search.own_optimizer import Optimizer, own_optimizer
+from kernsel.criteria import Criterion, Given, Likelihood
+from kernsel.kernels import Kernel
+from kernsel.kernels.automatic import Data
+
+__all__ = ["Budget", "Selection", "choose", "explained", "generator_of", "require_few_if_interrupted"]
+
+Vector = NDArray[np.float64]
+RandomState = int | np.random.Generator | np.random.RandomState | None
+
+_MANY, _SUBSET = 600, 400  # points, above which a search begins on some of them, and on how many
+_KEPT = 2000  # points, beyond which nothing is computed of all of them once a search was interrupted: it would take seconds
+
+
+@dataclass(frozen=True)
+class Budget:
+    """How long a search may take, and who watches it: a function of evaluations, points and the best criterion so far."""
+
+    evaluations: int = 1000
+    seconds: float = np.inf
+    progress: Callable[[int, int, float], bool] | None = None
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What a search has found.
+
+    Attributes
+    ----------
+    kernel : Kernel
+        With its hyperparameters where the criterion is best.
+    noise : float
+        The variance of the noise, if it was unknown; otherwise nan.
+    amplitude : float
+        The factor of the kernel, if one was to be found that is no hyperparameter of the kernel; otherwise 1.
+    jitter : float
+        What was added to the diagonal of the kernel matrix throughout, so that it can be factorized.
+    criterion : Criterion
+        As it was evaluated: with the scale profiled out where that makes the search shorter.
+    value : float
+        Of that criterion, at the end.
+    scale : float
+        Of kernel and noise that is not in the kernel, since it has no amplitude to take it up, or one whose bounds do not let
+        it; otherwise 1.
+    n_evaluations, n_evaluations_subset : int
+        Of the criterion on all points, and on the subset that the search began with.
+    of_starts : ndarray
+        The value that each start led to, on the subset if there was one.
+    at_bounds, flat : list of str
+        The hyperparameters that ended at one of their bounds, and those that the criterion hardly depends on.
+    ended : {"converged", "evaluations", "seconds", "stopped", "interrupted", "undecided"}
+        Why the search ended. "undecided": the trend alone explains y, and there was nothing to search.
+    seconds : float
+    interrupt : BaseException or None
+        What interrupted it.
+    """
+
+    kernel: Kernel
+    noise: float
+    jitter: float
+    criterion: Criterion
+    value: float
+    amplitude: float = 1.0
+    scale: float = 1.0
+    n_evaluations: int = 0
+    n_evaluations_subset: int = 0
+    of_starts: Vector = field(default_factory=lambda: np.zeros(0))
+    at_bounds: list[str] = field(default_factory=list)
+    flat: list[str] = field(default_factory=list)
+    ended: str = "converged"
+    seconds: float = 0.0
+    interrupt: BaseException | None = None
+
+    def __str__(self) -> str:
+        noise = "" if np.isnan(self.noise) else f", noise {self.noise:.4g}"
+        counts = f"{self.n_evaluations} evaluations"
+        if self.n_evaluations_subset:
+            counts += f", {self.n_evaluations_subset} before on a subset"
+        starts = ", ".join(f"{value:.6g}" for value in self.of_starts)
+        lines = [
+            f"{self.kernel}{noise}",
+            f"value {self.value:.6g} after {counts}, {self.seconds:.2f} s; ended: {self.ended}",
+            f"of the starts: {starts}" if starts else "",
+            f"at a bound: {', '.join(self.at_bounds)}" if self.at_bounds else "",
+            f"the criterion hardly depends on: {', '.join(self.flat)}" if self.flat else "",
+        ]
+        return "\n".join(filter(None, lines))
+
+
+class _Found(TypedDict):
+    """What the core has found."""
+
+    x: Vector
+    theta: Vector
+    amplitude: float
+    noise: float
+    jitter: float
+    scale: float
+    criterion: float
+    profiled: bool
+    noise_at_bound: bool
+    gradient: Vector
+    information: Vector | None
+    free: list[int]
+    ended: str
+    evaluations: int
+    evaluations_of_some: int
+    of_starts: Vector
+    interrupt: BaseException | None
+
+
+@with_one_blas_thread
+def choose(
+    criterion: Criterion,
+    kernel: Kernel,
+    X: Vector,
+    y: Vector,
+    *,
+    noise: ArrayLike = 0.0,
+    finds_noise: bool = False,
+    finds_amplitude: bool = False,
+    jitter: float | None = None,
+    trend: Trend = None,
+    sample_weight: Vector | None = None,
+    names: Sequence[str] | None = None,
+    optimizer: str | Optimizer = "auto",
+    n_restarts: int = 0,
+    random_state: RandomState = None,
+    budget: Budget | None = None,
+    profile: bool = True,
+) -> Selection:
+    """Find the hyperparameters of a kernel, and the noise, for which a criterion is best: in one call of the core.
+
+    Parameters
+    ----------
+    criterion : Criterion
+    kernel : Kernel
+        What is "auto" in it is set from the data; what is fixed stays.
+    X : ndarray of shape (n, d)
+    y : ndarray of shape (n,) or (n, m)
+    noise : float or ndarray of shape (n,)
+        Variances that are known.
+    finds_noise : bool
+        Is there a variance to be found besides, the same for all points?
+    finds_amplitude : bool
+        Is there a factor of the kernel to be found, which is no hyperparameter of its own?
+    jitter : float, optional
+        Added to the diagonal, besides. By default 4 n^(1/2) times the rounding error of the kernel's own diagonal if there is
+        no noise of a known size; ten times as much if nowhere the kernel matrix can be factorized with it.
+    trend : None, str, array-like or callable
+    sample_weight : ndarray of shape (n,), optional
+    names : list of str, optional
+        Of the columns.
+    optimizer : {"auto", "newton", "l-bfgs-b"} or callable
+        "auto": a trust-region Newton method for likelihoods, a quasi-Newton method for other criteria, which "l-bfgs-b" is for
+        likelihoods, too. A function is called as scikit-learn calls it: f(objective, x, bounds=bounds), with
+        objective(x, eval_gradient=True).
+    n_restarts : int
+        Starts beyond those that are made from the data.
+    random_state : int, RandomState or None
+        Moves the quasi-random starts, and picks the points of the subset.
+    budget : Budget, optional
+    profile : bool
+        Take the best factor of kernel and noise together at each place, where there is one, instead of searching for it.
+
+    Returns
+    -------
+    selection : Selection
+    """
+    began = time.perf_counter()
+    used = np.arange(len(y)) if sample_weight is None else np.flatnonzero(sample_weight)
+    known = np.atleast_1d(np.asarray(noise, dtype=np.float64))
+    H = np.zeros((len(y), 0))
+    if trend is not None:
+        of_used = trend_matrix(trend, X, used)
+        H = np.zeros((len(y), of_used.shape[1]))
+        H[used] = of_used
+    criterion.require_trend(H[used], Given(X, y, used))
+    data, layout = _layout(criterion, kernel, X, y, sample_weight, names, alone=not known.any() and not finds_amplitude)
+    if explained(y[used], H[used]).all():
+        return _undecided(criterion, layout, len(used), finds_noise, began, X[used], known)
+    own = callable(optimizer)
+    options: dict[str, object] = {
+        "finds_amplitude": finds_amplitude,
+        "restarts": n_restarts,
+        "newton": optimizer != "l-bfgs-b" and layout.kernel.build().adjustable,
+        "profile": profile and not own,
+        "same_for_any_points": criterion.same_for_any_points and not own,
+        "has_values": has_values(kernel),
+        "seed": None if random_state is None else int(generator_of(random_state).integers(2**63)),
+    }
+    search = core_search(
+        criterion,
+        layout,
+        data,
+        y,
+        used,
+        H,
+        known=known if known.any() else np.zeros(0),
+        finds_noise=finds_noise,
+        jitter=jitter,
+        budget=budget or Budget(),
+        options=options,
+    )
+    found: Any = own_optimizer(optimizer, search, n_restarts) if callable(optimizer) else search.run()
+    if np.isnan(found["criterion"]) and found["interrupt"] is not None and len(used) <= _KEPT:
+        found |= search.finish(found["x"].tolist()) | {
+            name: found[name] for name in ("ended", "evaluations_of_some", "of_starts")
+        }
+        found["evaluations"] = 1
+    return _finish(found, layout, criterion, finds_noise, began)
+
+
+def core_search(
+    criterion: Criterion,
+    layout: Layout,
+    data: Data,
+    y: Vector,
+    used: NDArray[np.intp],
+    H: Vector,
+    *,
+    known: Vector,
+    finds_noise: bool,
+    jitter: float | None,
+    budget: Budget,
+    options: dict[str, object],
+) -> _core.Search:
+    """Return the search as the core has it: the criterion as a function of the unknowns, its bounds and starts.
+
+    Parameters
+    ----------
+    criterion : Criterion
+    layout : Layout
+        Of the kernel, nothing "auto" in it.
+    data : Data
+        The points and weights, and what the hyperparameters of the kernel are measured by.
+    y : ndarray of shape (n,) or (n, m)
+    used : ndarray of int
+        The points of positive weight.
+    H : ndarray of shape (n, q)
+        The functions of the trend.
+    known : ndarray of shape (0,), (1,) or (n,)
+        Variances of noise.
+    finds_noise : bool
+    jitter : float or None
+    budget : Budget
+    options : dict
+        How to search, where it is not as usual.
+    """
+    X, weights = data.X, data.weights
+    scale_free = criterion.without_scale()
+
+    def of(which: Criterion) -> Callable[[NDArray[np.intp]], _core.Criterion]:
+        return lambda rows: which.core(Given(X, y, used[rows]))
+
+    usual = {
+        "evaluations": budget.evaluations,
+        "seconds": budget.seconds,
+        "progress": budget.progress,
+        "many_points": _MANY,
+        "subset_points": _SUBSET,
+        "finds_amplitude": False,
+        "restarts": 0,
+        "newton": True,
+        "profile": True,
+        "same_for_any_points": criterion.same_for_any_points,
+        "has_values": True,
+        "seed": None,
+    }
+    how = usual | options
+    return _core.Search(
+        layout.kernel.build(),
+        X[used],
+        y[used],
+        H[used],
+        [] if weights is None else weights[used].tolist(),
+        {
+            "amplitude": how["finds_amplitude"],
+            "unknown": finds_noise,
+            "known": (known if len(known) < 2 else known[used]).tolist(),
+            "jitter": jitter or 0.0,
+            "automatic_jitter": jitter is None,
+        },
+        of(criterion),
+        None if scale_free is None else of(scale_free),
+        bool(how["same_for_any_points"]),
+        {
+            "place": layout.core_places(),
+            "theta": layout.theta.tolist(),
+            "lower": layout.bounds[:, 0].tolist(),
+            "upper": layout.bounds[:, 1].tolist(),
+            "anchors": layout.anchors(data.anchors or []),
+            "amplitudes": layout.amplitudes() or [],
+            "has_values": how["has_values"],
+            "variance": data.variance,
+        },
+        layout.maker(),
+        layout.log_prior if layout.has_priors and criterion.adds_prior else None,
+        how,
+    )
+
+
+def _layout(
+    criterion: Criterion,
+    kernel: Kernel,
+    X: Vector,
+    y: Vector,
+    sample_weight: Vector | None,
+    names: Sequence[str] | None,
+    *,
+    alone: bool,
+) -> tuple[Data, Layout]:
+    """Return the data, and the kernel with all set that is "auto".
+
+    Kernel and noise that are alone have a unit of their own if the criterion does not see their scale and no amplitude is to be
+    found: one in which y has variance one.
+    """
+    data = Data(X, y, sample_weight, names, anchors=[])
+    layout = Layout(kernel.resolve(data).on_points(X)[0])
+    if alone and not criterion.sees_scale and layout.amplitudes() is None:
+        spread = np.std(y, axis=0)
+        standardized = (y - np.mean(y, axis=0)) / np.where(spread > 0, spread, 1.0)
+        data = Data(X, standardized, sample_weight, names, anchors=[])
+        layout = Layout(kernel.resolve(data).on_points(X)[0])
+    return data, layout
+
+
+def explained(y: Vector, H: Vector) -> NDArray[np.bool_]:
+    """Tell for each output whether the trend alone gives it, to rounding, so that there is nothing to choose a kernel by."""
+    y = y.reshape(len(y), -1)
+    q = H.shape[1]
+    rest = y - (H @ ((H.T @ y) / np.sum(H**2)) if q == 1 else H @ np.linalg.lstsq(H, y, rcond=None)[0]) if q else y
+    largest = np.abs(y).max(axis=0, initial=0.0)
+    return np.asarray(np.abs(rest).max(axis=0, initial=0.0) <= 16 * np.finfo(float).eps * largest)
+
+
+def _undecided(
+    criterion: Criterion, layout: Layout, n: int, finds_noise: bool, began: float, X: Vector, known: Vector
+) -> Selection:
+    """Return the kernel as the data's scale has it: no criterion can tell more."""
+    least = _core.least_jitter(n) * max(float(np.mean(layout.kernel.diag(X[:1000]))), np.finfo(float).tiny)
+    return Selection(
+        kernel=layout.kernel,
+        noise=1e4 * least if finds_noise else np.nan,
+        jitter=0.0 if known.any() else least,
+        criterion=criterion,
+        value=np.nan,
+        flat=layout.names() + (["noise"] if finds_noise else []),
+        ended="undecided",
+        seconds=time.perf_counter() - began,
+    )
+
+
+def _finish(found: _Found, layout: Layout, criterion: Criterion, finds_noise: bool, began: float) -> Selection:
+    theta, limits = found["theta"], layout.bounds
+    names = [*layout.names(), "amplitude"]
+    near = np.abs(theta[:, None] - limits).min(axis=1, initial=np.inf) <= 1e-6 * np.maximum(1.0, np.abs(theta))
+    at_bounds = [name for name, is_near in zip(names, near, strict=False) if is_near]
+    unknowns = [names[p] for p in found["free"]] + (["noise"] if finds_noise else [])
+    flat = []
+    if isinstance(criterion, Likelihood) and found["information"] is not None:
+        curves, slopes = np.diag(found["information"]), np.abs(found["gradient"])
+        flat = [name for name, curve, slope in zip(unknowns, curves, slopes, strict=True) if curve < 0.02 and slope < 0.02]
+    worst = -np.inf if criterion.larger_is_better else np.inf
+    scale_free = criterion.without_scale()
+    return Selection(
+        kernel=layout.kernel_at(theta),
+        noise=found["noise"] if finds_noise else np.nan,
+        jitter=found["jitter"],
+        criterion=scale_free if found["profiled"] and scale_free is not None else criterion,
+        value=found["criterion"],
+        amplitude=found["amplitude"],
+        scale=found["scale"],
+        n_evaluations=found["evaluations"],
+        n_evaluations_subset=found["evaluations_of_some"],
+        of_starts=np.where(np.isnan(found["of_starts"]), worst, found["of_starts"]),
+        at_bounds=at_bounds + (["noise"] if found["noise_at_bound"] else []),
+        flat=flat,
+        ended=found["ended"],
+        seconds=time.perf_counter() - began,
+        interrupt=found.get("interrupt"),
+    )
+
+
+def require_few_if_interrupted(interrupt: BaseException | None, n: int) -> None:
+    """Raise what has interrupted a search, if a fit of what it has found to n points would take seconds."""
+    if interrupt is not None and n > _KEPT:
+        raise interrupt
+
+
+def generator_of(random_state: RandomState) -> np.random.Generator:
+    """Return the generator that a `random_state` stands for, in the ways that scikit-learn knows."""
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(2**31))
+    try:
+        return np.random.default_rng(random_state)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"random_state: expected a whole number that is not negative, a RandomState or None, got {random_state!r}"
+        ) from None

@@ -1,0 +1,1 @@
+"""One problem, solved once: factorizations, criteria, paths in lambda, posteriors, least squares."""

@@ -1,0 +1,42 @@
+"""Kernel matrices."""
+
+from __future__ import annotations
+
+from kernsel._base.annotations import Matrix
+from kernsel.kernels import Kernel
+from kernsel.kernels.algebra import as_kernel
+from kernsel.kernels.objects import Points
+
+__all__ = ["gram"]
+
+
+def gram(kernel: Kernel, X: Points, Z: Points | None = None, *, out: Matrix | None = None) -> Matrix:
+    """Evaluate a kernel on all pairs of points: K_ij = k(x_i, x_j), or k(x_i, z_j).
+
+    Parameters
+    ----------
+    kernel : Kernel
+        A kernel of :mod:`kernsel.kernels`.
+    X : array-like of shape (n, d); or n objects, for a kernel of objects
+    Z : array-like of shape (m, d), optional
+        Without it, the result is symmetric to the last bit, and only one triangle is computed.
+    out : ndarray, optional
+        An array for the result, of its shape and dtype, in row-major or column-major order.
+
+    Returns
+    -------
+    K : ndarray of shape (n, n) or (n, m)
+        `out` if given. float32 if X and Z are, float64 otherwise.
+
+    Examples
+    --------
+    >>> import numpy as np, kernsel as ks
+    >>> ks.gram(ks.kernels.RBF(1.0), np.array([[0.0], [1.0], [2.0]])).round(3)
+    array([[1.   , 0.607, 0.135],
+           [0.607, 1.   , 0.607],
+           [0.135, 0.607, 1.   ]])
+    """
+    ours = as_kernel(kernel)
+    if ours is None:
+        raise TypeError(f"kernel: expected a kernel of kernsel.kernels, got {kernel!r}")
+    return ours(X, Z, out=out)

@@ -1,5 +1,0 @@
-"""Gaussian process classification: likelihoods of labels, what they say of latent values, and the estimator."""
-
-from kernsel.classification.classifier import GaussianProcessClassifier
-
-__all__ = ["GaussianProcessClassifier"]

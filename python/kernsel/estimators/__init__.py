@@ -1,0 +1,1 @@
+"""The models, with the manners of scikit-learn: one file each."""

@@ -1,0 +1,5 @@
+"""Gaussian process classification: likelihoods of labels, what they say of latent values, and the estimator."""
+
+from kernsel.estimators.classification.classifier import GaussianProcessClassifier
+
+__all__ = ["GaussianProcessClassifier"]

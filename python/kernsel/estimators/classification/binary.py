@@ -1,0 +1,189 @@
+"""Two classes: one latent process, its kernel chosen, its posterior approximated or sampled."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernsel._search import Budget, generator_of
+from kernsel.estimators.classification.expectation_propagation import ExpectationPropagation, expectation_propagation
+from kernsel.estimators.classification.laplace import Laplace, laplace
+from kernsel.estimators.classification.latent import GaussianLatent, SampledLatent, safe_factor
+from kernsel.estimators.classification.links import Link
+from kernsel.estimators.classification.sampling import sample_latent
+from kernsel.estimators.classification.search import Choice, Outcome, choose_kernel
+from kernsel.kernels import Kernel
+
+__all__ = ["BinaryModel", "BinaryProcess", "Settings"]
+
+Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a process is chosen and approximated: the parameters of the estimator, checked."""
+
+    kernel: Kernel
+    link: Link
+    inference: str
+    criterion: str
+    optimizer: Any
+    n_restarts: int
+    max_iterations: int
+    n_samples: int
+    n_burn: int
+    n_chains: int
+    names: Any
+    random_state: Any
+    budget: Budget = field(default_factory=Budget)
+
+
+class BinaryModel:
+    """Labels of two classes with a link, an approximation and a criterion: what a kernel is chosen for."""
+
+    def __init__(self, y: Vector, link: Link, inference: str, criterion: str, max_iterations: int) -> None:
+        self.y = y
+        self.link = link
+        self.inference = inference
+        self.criterion = criterion
+        self.max_iterations = max_iterations
+        self.space: Vector | None = None
+
+    def some(self, rows: NDArray[np.intp]) -> BinaryModel:
+        """Return the same for some of the points."""
+        return BinaryModel(self.y[rows], self.link, self.inference, self.criterion, self.max_iterations)
+
+    def carried(self, state: Any, cross: Vector) -> Any:
+        """Return latent values at all points to begin with, from the posterior at some of them; sites are not known there."""
+        return None if self.inference == "ep" else cross @ state.weights
+
+    def posterior(self, K: Vector, start: Any = None, **options: Any) -> Laplace | ExpectationPropagation:
+        """Return the approximate posterior for a kernel matrix; Laplace's where the posterior itself is to be sampled."""
+        if self.inference == "ep":
+            return expectation_propagation(K, self.y, self.link, start=start, space=self.space, **options)
+        return laplace(K, self.y, self.link, start=start, max_iterations=self.max_iterations, space=self.space)
+
+    def evaluate(self, K: Vector, state: Any, gradient: bool) -> Outcome:
+        """Return the criterion for a kernel matrix, its derivative in it, and the posterior."""
+        if self.space is None:
+            self.space = np.empty_like(K)
+        # Leave-one-out probabilities need more digits than the evidence, which does not change with the sites.
+        posterior = self.posterior(K, state, tolerance=1e-5 if self.criterion == "lml" else 1e-8, quiet=True)
+        adjoint = None
+        if self.criterion == "lml":
+            value = posterior.log_evidence
+            if gradient:
+                adjoint = posterior.evidence_adjoint()
+        else:
+            value = float(posterior.loo_log_probability().sum())
+            if gradient:
+                adjoint = posterior.loo_adjoint()
+        posterior.forget()
+        return Outcome(value, adjoint, posterior)
+
+
+class BinaryProcess:
+    """A latent process for two classes, fitted.
+
+    Attributes
+    ----------
+    kernel_ : Kernel
+    X_train_ : ndarray of shape (n, d)
+    y_train_ : ndarray of shape (n,)
+        -1 or 1.
+    choice_ : Choice
+        The report of the search.
+    latent_ : GaussianLatent or SampledLatent
+    samples_ : Samples or None
+    log_marginal_likelihood_value_ : float
+    """
+
+    def __init__(self, X: Vector, y: Vector, settings: Settings) -> None:
+        self.link = settings.link
+        self.X_train_ = X
+        self.y_train_ = y
+        self.model = BinaryModel(y, settings.link, settings.inference, settings.criterion, settings.max_iterations)
+        self.choice_: Choice = choose_kernel(
+            settings.kernel,
+            X,
+            y,
+            self.model,
+            names=settings.names,
+            optimizer=settings.optimizer,
+            n_restarts=settings.n_restarts,
+            random_state=settings.random_state,
+            budget=settings.budget,
+        )
+        self.kernel_: Kernel = self.choice_.kernel
+        posterior: Laplace | ExpectationPropagation = self.choice_.state
+        if not self.choice_.solved or settings.inference == "ep":  # the search is content with less
+            posterior = self.model.posterior(np.asarray(self.kernel_(X)), self.choice_.state)
+        self.choice_ = replace(self.choice_, state=None)
+        self.model.space = None
+        self.mode = posterior.mean
+        self.log_marginal_likelihood_value_ = np.float64(posterior.log_evidence)
+        self.samples_: Any = None
+        self.latent_: GaussianLatent | SampledLatent
+        if settings.inference == "mcmc":
+            if self.choice_.interrupt is not None:  # draws would take as long again
+                raise self.choice_.interrupt
+            K = np.asarray(self.kernel_(X))
+            factor = safe_factor(K)
+            # Its sites are closer to the posterior than Laplace's: chains mix several times as fast.
+            closer = expectation_propagation(K, y, settings.link, start=posterior, quiet=True)
+            self.samples_ = sample_latent(
+                factor.lower(),
+                y,
+                settings.link,
+                n_samples=settings.n_samples,
+                n_burn=settings.n_burn,
+                n_chains=settings.n_chains,
+                rng=generator_of(0 if settings.random_state is None else settings.random_state),
+                sites=(closer.precision, closer.shift),
+            )
+            self.latent_ = SampledLatent(self.kernel_, X, factor, self.samples_.f)
+        else:
+            self.latent_ = GaussianLatent(self.kernel_, X, posterior.weights, posterior.root, posterior.factor)
+
+    def log_marginal_likelihood(
+        self, theta: Vector, eval_gradient: bool = False, *, clone_kernel: bool = True, warm_start: bool = False
+    ) -> Any:
+        """Return the approximate log evidence for other hyperparameters, and its gradient if asked for.
+
+        Minus infinity, and a gradient of zeros, if the kernel matrix is not positive semidefinite there.
+        """
+        kernel = self.kernel_.clone_with_theta(theta)
+        if not clone_kernel:
+            self.kernel_ = kernel
+        start = self.mode if warm_start and self.model.inference != "ep" else None
+        try:
+            posterior = self.model.posterior(np.asarray(kernel(self.X_train_)), start)
+        except np.linalg.LinAlgError:
+            return (np.float64(-np.inf), np.zeros(kernel.n_dims)) if eval_gradient else np.float64(-np.inf)
+        if warm_start:
+            self.mode = posterior.mean
+        value = np.float64(posterior.log_evidence)
+        if not eval_gradient:
+            return value
+        adjoint = posterior.evidence_adjoint()
+        return value, kernel.pullback(self.X_train_, adjoint)
+
+    def loo_log_probability(self) -> Vector:
+        """Return the logarithm of the probability of each label, predicted from all other points; shape (n,)."""
+        K = np.asarray(self.kernel_(self.X_train_))
+        return self.model.posterior(K, None if self.model.inference == "ep" else self.mode).loo_log_probability()
+
+    def mean(self, Z: Vector) -> Vector:
+        """Return the mean of the latent process at other points, shape (m,)."""
+        return self.latent_.mean(Z)
+
+    def mean_and_variance(self, Z: Vector) -> tuple[Vector, Vector]:
+        """Return the mean and the variance of the latent process at other points, shape (m,)."""
+        return self.latent_.mean(Z), self.latent_.variance(Z)
+
+    def probability(self, Z: Vector) -> Vector:
+        """Return the probability of the label 1 at other points, shape (m,)."""
+        return self.latent_.probability(Z, self.link)

@@ -1,0 +1,411 @@
+"""The estimator: Gaussian process classification, chosen by its evidence or by leave-one-out probabilities."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from kernsel._base.blas import with_one_blas_thread
+from kernsel._data.points import checked_targets, for_objects, in_parts, new_points, training_points
+from kernsel._search import Budget
+from kernsel._search.progress import CallbackSupport, watched, with_callbacks
+from kernsel._solve.posterior import require_memory
+from kernsel.estimators.classification.binary import BinaryProcess, Settings
+from kernsel.estimators.classification.parameters import criterion_of, kernel_of, labels_of, require_parameters, require_softmax
+from kernsel.estimators.classification.several import KernelsOfProcesses, MultinomialProcess, OneAgainstAnother, OneAgainstRest
+from kernsel.kernels import Kernel
+from kernsel.kernels.objects import Points
+
+__all__ = ["GaussianProcessClassifier"]
+
+Vector = NDArray[np.float64]
+
+
+class GaussianProcessClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Gaussian process classification.
+
+    For two classes, a latent function f is a Gaussian process of covariance k, and the probability of the second class at a
+    point is p(f), logistic or probit. The posterior of f is not Gaussian; it is approximated or sampled, and ::
+
+        P(y = 1 | z) = E p(f(z)),    f(z) normal, of mean k(z, X) a and variance k(z, z) - k(z, X) (K + S^-1)^-1 k(X, z)
+
+    with weights a and precisions S of the approximation. All hyperparameters that are not fixed are chosen by a criterion: some
+    n^3 operations and three n x n matrices for each of its evaluations, 10 to 30 of them.
+
+    Parameters
+    ----------
+    kernel : Kernel, "auto", str or None
+        "auto" is a constant times ``Matern("auto", nu=2.5)``, one length scale for each column. None is scikit-learn's
+        default, ``1.0 * RBF(1.0)``, fixed. scikit-learn's kernels are taken, and text such as ``"2 * RBF + Linear"``:
+        what it does not say is "auto".
+    optimizer : {"auto", "l-bfgs-b", "fmin_l_bfgs_b"}, callable or None
+        All three names are a quasi-Newton method. None leaves the kernel as it is. A function f(objective, theta, bounds)
+        returns the best theta and its value, as in scikit-learn.
+    n_restarts_optimizer : int
+        Random starts, beyond those that are read off the data.
+    max_iter_predict : int
+        Of Newton's method for the mode of the posterior; some 6 are needed.
+    warm_start : bool
+        `log_marginal_likelihood` begins at the mode that it has found last. The search for hyperparameters always does.
+    copy_X_train : bool
+        False keeps X itself, if it is an array of float64.
+    random_state : int, RandomState instance or None
+        Of the search and of the draws; None is one fixed choice. The result does not depend on the number of threads.
+    multi_class : {"one_vs_rest", "one_vs_one", "multinomial"}
+        For more than two classes: a process for each class against the rest, one for each pair of classes, whose
+        probabilities are coupled, or one for each class with the softmax of them all as likelihood (Laplace's approximation,
+        one kernel for all classes).
+    n_jobs : int or None
+        Of the processes of several classes, in threads.
+    inference : {"laplace", "ep", "mcmc"}
+        Laplace's approximation; expectation propagation, which is more accurate and takes several times as long; or draws of
+        the exact posterior by elliptical slice sampling, for the hyperparameters that Laplace's approximation chooses.
+    link : {"logistic", "probit"}
+        Of two classes.
+    criterion : {"auto", "lml", "loo"}
+        The approximate log marginal likelihood, or the sum of the logarithms of the probabilities of all labels, each predicted
+        from all other points. Where classes are far apart, the evidence that Laplace's approximation sees favours amplitudes
+        that are too small, and probabilities too close to each other: there "loo", or "ep", predicts better. "auto" is "loo"
+        for the kernel "auto", and otherwise "lml", as in scikit-learn; softmax has "lml" only.
+    n_samples, n_burn, n_chains : int
+        Of "mcmc": draws of each chain, and how many before them are not used.
+    max_evaluations : int
+        How often the criterion may be evaluated, for each process.
+    max_seconds : float or None
+        How long the search may take, for each process. What it has found by then is used.
+    verbose : int
+        1 shows progress.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    n_classes_ : int
+    kernel_ : Kernel, or sklearn.gaussian_process.kernels.CompoundKernel
+        That of all processes, one after the other, if there are several with kernels of their own.
+    base_estimator_ : object
+        The process of two classes; otherwise what combines several, in `estimators_` if they are binary.
+    log_marginal_likelihood_value_ : float
+        The mean over binary processes, if there are several.
+    criterion_value_ : float
+        What the hyperparameters were chosen by; the mean over binary processes, if there are several. Larger is better.
+    selection_ : Choice or list of Choice
+        The report of each search: evaluations, where each start led, which hyperparameters ended at a bound.
+    n_evaluations_ : int
+        Of the criterion on all points, in all searches.
+    at_bounds_ : list of str
+        Hyperparameters that ended at a bound, in any of the searches.
+    loo_log_probability_ : ndarray of shape (n,) or (n, n_classes)
+        The logarithm of the probability of each label, predicted from all other points: in each process with
+        "one_vs_rest", by Laplace's approximation with "mcmc".
+    effective_sample_size_, r_hat_ : ndarray of shape (n,)
+        Of each latent value, with "mcmc"; with several processes, lists of them.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+
+    Examples
+    --------
+    >>> import numpy as np, kernsel as ks
+    >>> X = np.linspace(0, 10, 30).reshape(-1, 1)
+    >>> gpc = ks.GaussianProcessClassifier(inference="ep").fit(X, np.where(np.sin(X[:, 0]) > 0, "up", "down"))
+    >>> gpc.predict([[1.5], [4.5]])
+    array(['up', 'down'], dtype='<U4')
+    >>> bool(gpc.predict_proba([[1.5]])[0, 1] > 0.9)
+    True
+    """
+
+    def __init__(
+        self,
+        kernel: Any = "auto",
+        *,
+        optimizer: str | Callable[..., Any] | None = "auto",
+        n_restarts_optimizer: int = 0,
+        max_iter_predict: int = 100,
+        warm_start: bool = False,
+        copy_X_train: bool = True,
+        random_state: Any = None,
+        multi_class: Literal["one_vs_rest", "one_vs_one", "multinomial"] = "one_vs_rest",
+        n_jobs: int | None = None,
+        inference: Literal["laplace", "ep", "mcmc"] = "laplace",
+        link: Literal["logistic", "probit"] = "logistic",
+        criterion: Literal["auto", "lml", "loo"] = "auto",
+        n_samples: int = 1000,
+        n_burn: int = 200,
+        n_chains: int = 4,
+        max_evaluations: int = 1000,
+        max_seconds: float | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.kernel = kernel
+        self.optimizer = optimizer
+        self.n_restarts_optimizer = n_restarts_optimizer
+        self.max_iter_predict = max_iter_predict
+        self.warm_start = warm_start
+        self.copy_X_train = copy_X_train
+        self.random_state = random_state
+        self.multi_class = multi_class
+        self.n_jobs = n_jobs
+        self.inference = inference
+        self.link = link
+        self.criterion = criterion
+        self.n_samples = n_samples
+        self.n_burn = n_burn
+        self.n_chains = n_chains
+        self.max_evaluations = max_evaluations
+        self.max_seconds = max_seconds
+        self.verbose = verbose
+
+    @with_callbacks  # type: ignore[untyped-decorator]
+    @with_one_blas_thread
+    def fit(self, X: Points, y: ArrayLike) -> Self:
+        """Choose the hyperparameters and find the posterior of the latent functions.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d); or n objects, for a kernel of such
+        y : array-like of shape (n,)
+            Labels of two or more classes, numbers or text.
+
+        Returns
+        -------
+        self : GaussianProcessClassifier
+        """
+        kernel = kernel_of(self.kernel)
+        link = require_parameters(self)
+        if for_objects(kernel, X):
+            kernel, X = training_points(self, kernel, X)
+            y = checked_targets(X, y, labels=True)
+        else:
+            X, y = validate_data(self, X, y, dtype=np.float64, ensure_2d=True)
+        classes, codes = labels_of(y)
+        points = np.array(X, dtype=np.float64) if self.copy_X_train else np.asarray(X)
+        count = len(classes)
+        require_memory(len(points), 4)
+
+        with watched(self, self.verbose, self.max_evaluations) as tell:
+            names = getattr(self, "feature_names_in_", None)
+            settings = Settings(
+                kernel=kernel,
+                link=link,
+                inference=self.inference,
+                criterion=criterion_of(self, count),
+                optimizer=self.optimizer,
+                n_restarts=self.n_restarts_optimizer,
+                max_iterations=self.max_iter_predict,
+                n_samples=self.n_samples,
+                n_burn=self.n_burn,
+                n_chains=self.n_chains,
+                names=None if names is None else [str(name) for name in names],
+                random_state=self.random_state,
+                budget=Budget(self.max_evaluations, np.inf if self.max_seconds is None else self.max_seconds, tell),
+            )
+            base: Any
+            if count == 2:
+                base = BinaryProcess(points, np.where(codes == 1, 1.0, -1.0), settings)
+            elif self.multi_class == "one_vs_rest":
+                base = OneAgainstRest(points, codes, count, settings, self.n_jobs)
+            elif self.multi_class == "one_vs_one":
+                base = OneAgainstAnother(points, codes, count, settings, self.n_jobs)
+            else:
+                require_softmax(self)
+                base = MultinomialProcess(points, codes, count, settings)
+        self.classes_ = classes
+        self.n_classes_ = count
+        self.base_estimator_ = base
+        parts = self._processes()
+        self.log_marginal_likelihood_value_ = np.mean([part.log_marginal_likelihood_value_ for part in parts])
+        self._report()
+        for part in parts:
+            if part.choice_.interrupt is not None:
+                raise part.choice_.interrupt
+        return self
+
+    def _report(self) -> None:
+        """Set the attributes that say how the processes were found."""
+        parts = self._processes()
+        choices = [part.choice_ for part in parts]
+        self.selection_ = choices[0] if len(parts) == 1 else choices
+        self.n_evaluations_ = sum(choice.n_evaluations for choice in choices)
+        self.at_bounds_ = sorted({name for choice in choices for name in choice.at_bounds})
+        for name in ("effective_sample_size", "r_hat"):
+            self.__dict__.pop(f"{name}_", None)
+            if self.inference == "mcmc":
+                figures = [getattr(part.samples_, name) for part in parts]
+                setattr(self, f"{name}_", figures[0] if len(parts) == 1 else figures)
+        self.__dict__.pop("_loo", None)
+
+    def _processes(self) -> list[Any]:
+        """Return the processes that were fitted."""
+        return list(getattr(self.base_estimator_, "estimators_", [self.base_estimator_]))
+
+    @property
+    def kernel_(self) -> Any:
+        """The kernel, with the hyperparameters that were chosen; several, as scikit-learn's CompoundKernel, if there are."""
+        check_is_fitted(self, "classes_")
+        parts = self._processes()
+        return parts[0].kernel_ if len(parts) == 1 else KernelsOfProcesses([part.kernel_ for part in parts])
+
+    @property
+    def loo_log_probability_(self) -> Vector:
+        """The logarithm of the probability of each label, predicted from all other points."""
+        check_is_fitted(self, "classes_")
+        if self.n_classes_ > 2 and self.multi_class != "one_vs_rest":
+            raise AttributeError(f"loo_log_probability_: not known for multi_class={self.multi_class!r}")
+        if not hasattr(self, "_loo"):
+            columns = [part.loo_log_probability() for part in self._processes()]
+            self._loo: Vector = columns[0] if len(columns) == 1 else np.column_stack(columns)
+        return self._loo
+
+    @property
+    def criterion_value_(self) -> float:
+        """What the hyperparameters were chosen by, the mean over binary processes; larger is better."""
+        check_is_fitted(self, "classes_")
+        if criterion_of(self, self.n_classes_) == "lml":
+            return float(self.log_marginal_likelihood_value_)
+        return float(np.mean([np.sum(part.loo_log_probability()) for part in self._processes()]))
+
+    def predict(self, X: Points) -> NDArray[Any]:
+        """Return the most probable class at other points.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+
+        Returns
+        -------
+        labels : ndarray of shape (m,)
+            O(n) for each point with two classes, without "mcmc"; otherwise as `predict_proba`.
+        """
+        check_is_fitted(self, "classes_")
+        if (several := in_parts(self._kernel(), X)) is not None:
+            return np.concatenate([self.predict(part) for part in several])
+        Z = self._points(X)
+        if self.n_classes_ == 2 and self.inference != "mcmc":
+            second = self.base_estimator_.mean(Z) >= 0
+        else:
+            return np.asarray(self.classes_[np.argmax(self._probabilities(Z), axis=1)])
+        return np.asarray(self.classes_[second.astype(np.intp)])
+
+    def predict_proba(self, X: Points) -> Vector:
+        """Return the probabilities of all classes at other points.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+            Points are taken block after block: memory does not grow with their number.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (m, n_classes)
+            In the order of `classes_`. O(n^2) for each point and process.
+        """
+        check_is_fitted(self, "classes_")
+        if (several := in_parts(self._kernel(), X)) is not None:
+            return np.concatenate([self.predict_proba(part) for part in several])
+        return self._probabilities(self._points(X))
+
+    @with_one_blas_thread
+    def _probabilities(self, Z: Vector) -> Vector:
+        probability = self.base_estimator_.probability(Z)
+        return np.column_stack([1 - probability, probability]) if self.n_classes_ == 2 else np.asarray(probability)
+
+    @with_one_blas_thread
+    def latent(self, X: Points, return_std: bool = False) -> Vector | tuple[Vector, Vector]:
+        """Return the mean of the latent functions at other points, and their standard deviation.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+        return_std : bool
+
+        Returns
+        -------
+        mean : ndarray of shape (m,), or (m, processes) if there are several
+            A column for each class, or with "one_vs_one" for each pair of classes.
+        std : ndarray of the same shape
+        """
+        Z = self._points(X)
+        parts = self._processes()
+        if not return_std:
+            means = [part.mean(Z) for part in parts]
+            return np.asarray(means[0] if len(parts) == 1 else np.column_stack(means))
+        both = [part.mean_and_variance(Z) for part in parts]
+        if len(parts) == 1:
+            return both[0][0], np.sqrt(both[0][1])
+        return np.column_stack([mean for mean, _ in both]), np.sqrt(np.column_stack([variance for _, variance in both]))
+
+    def latent_mean_and_variance(self, X: Points) -> tuple[Vector, Vector]:
+        """Return the mean and the variance of the latent function of two classes, as scikit-learn names them.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+
+        Returns
+        -------
+        mean, variance : ndarray of shape (m,)
+        """
+        check_is_fitted(self, "classes_")
+        if self.n_classes_ > 2:
+            raise ValueError(
+                "Returning the mean and variance of the latent function f is only supported for binary classification, "
+                f"received {self.n_classes_} classes. `latent` gives those of all processes."
+            )
+        mean, std = self.latent(X, return_std=True)
+        return mean, std**2
+
+    @with_one_blas_thread
+    def log_marginal_likelihood(
+        self, theta: ArrayLike | None = None, eval_gradient: bool = False, clone_kernel: bool = True
+    ) -> Any:
+        """Return the approximate log marginal likelihood of the labels, the mean over processes if there are several.
+
+        Parameters
+        ----------
+        theta : array-like of shape (n_dims,), optional
+            Hyperparameters as `kernel_.theta` has them, or those of one of several processes, for all of them. Those that were
+            chosen by default.
+        eval_gradient : bool
+            Also its derivatives in theta.
+        clone_kernel : bool
+            False gives `kernel_` these hyperparameters.
+
+        Returns
+        -------
+        value : float
+        gradient : ndarray of the shape of theta
+        """
+        check_is_fitted(self, "classes_")
+        if theta is None:
+            if eval_gradient:
+                raise ValueError("Gradient can only be evaluated for theta!=None")
+            return np.float64(self.log_marginal_likelihood_value_)
+        theta = np.asarray(theta, dtype=np.float64)
+        parts = self._processes()
+        options = {"clone_kernel": clone_kernel, "warm_start": self.warm_start}
+        if len(parts) == 1:
+            return parts[0].log_marginal_likelihood(theta, eval_gradient, **options)
+        sizes = [part.kernel_.n_dims for part in parts]
+        shared = theta.shape == (sizes[0],)
+        if not shared and theta.shape != (sum(sizes),):
+            raise ValueError(f"theta: expected {sizes[0]} or {sum(sizes)} numbers, got shape {theta.shape}")
+        thetas = [theta] * len(parts) if shared else np.split(theta, np.cumsum(sizes)[:-1])
+        found = [part.log_marginal_likelihood(own, eval_gradient, **options) for part, own in zip(parts, thetas, strict=True)]
+        if not eval_gradient:
+            return np.mean(found)
+        gradients = [gradient for _, gradient in found]
+        gradient = np.mean(gradients, axis=0) if shared else np.concatenate(gradients) / len(parts)
+        return np.mean([value for value, _ in found]), gradient
+
+    def _kernel(self) -> Kernel:
+        """Return a kernel that reads points as all do."""
+        kernel: Kernel = self._processes()[0].kernel_
+        return kernel
+
+    def _points(self, X: Points) -> Vector:
+        check_is_fitted(self, "classes_")
+        return np.asarray(new_points(self, self._kernel(), X, dtype=np.float64, ensure_2d=True))

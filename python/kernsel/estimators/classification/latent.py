@@ -1,0 +1,155 @@
+"""The latent process at other points: from a Gaussian approximation of its posterior, or from draws of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernsel import _core
+from kernsel._solve.cholesky import Cholesky, cholesky
+from kernsel.estimators.classification.links import Link
+from kernsel.kernels import Kernel
+
+__all__ = ["GaussianLatent", "SampledLatent", "average_probability", "blocks", "safe_factor"]
+
+Vector = NDArray[np.float64]
+
+_BLOCK = 2_000_000  # numbers of a block of k(X, Z), so that predictions at any number of points take little memory
+_STEP = 0.05  # between nodes of interpolation, in widths of a link that is averaged over a Gaussian
+
+
+def blocks(n: int, m: int) -> Iterator[slice]:
+    """Yield slices of m points such that n numbers for each fit into a block."""
+    size = max(_BLOCK // max(n, 1), 16)
+    for begin in range(0, m, size):
+        yield slice(begin, min(begin + size, m))
+
+
+class GaussianLatent:
+    """f given labels, by Gaussian sites: mean k(z, X) a, variance k(z, z) - |L^-1 S^1/2 k(X, z)|^2 with B = L L'."""
+
+    def __init__(self, kernel: Kernel, X: Vector, weights: Vector, root: Vector, factor: Cholesky) -> None:
+        self.kernel = kernel
+        self.X = X
+        self.weights = weights
+        self.root = root
+        self.factor = factor
+
+    @property
+    def posterior(self) -> _core.Posterior:
+        """The posterior of the core; of a kernel of objects it is made anew, since that keeps tables of the objects it met."""
+        if self._known is None or self.kernel.reading() is not None:
+            core = _core.Posterior.latent(self.kernel.build(), self.X, self.weights, self.factor.core, self.root.tolist())
+            self._known = core
+        return self._known
+
+    _known: _core.Posterior | None = None
+
+    def __getstate__(self) -> dict[str, object]:
+        return {name: value for name, value in self.__dict__.items() if name != "_known"}
+
+    def mean(self, Z: Vector) -> Vector:
+        """Return the mean at other points, shape (m,), O(n) each: the kernel matrix is never stored."""
+        return self.posterior.mean(Z)[:, 0]
+
+    def variance(self, Z: Vector) -> Vector:
+        """Return the variance at other points, shape (m,), O(n^2) each, block after block of them."""
+        return np.maximum(self.posterior.variance(Z), 0.0)
+
+    def probability(self, Z: Vector, link: Link) -> Vector:
+        """Return the probability of the label 1, shape (m,)."""
+        return link.probability(self.mean(Z), self.variance(Z))
+
+
+class SampledLatent:
+    """f given labels, by draws f_s at the points X: at z each is a Gaussian of mean k(z, X) K^-1 f_s and the same variance.
+
+    All draws count. Points are taken block after block, so that predictions need less memory than the draws themselves.
+    """
+
+    def __init__(self, kernel: Kernel, X: Vector, factor: Cholesky, draws: Vector) -> None:
+        self.kernel = kernel
+        self.X = X
+        self.factor = factor  # of K
+        self.draws = draws.reshape(-1, draws.shape[-1])
+        self.coefficients: Vector = factor.solve(self.draws.mean(axis=0))
+
+    def mean(self, Z: Vector) -> Vector:
+        """Return the mean at other points, shape (m,)."""
+        return np.asarray(self.kernel.matmul(Z, self.X, self.coefficients))
+
+    def _parts(self, Z: Vector) -> Iterator[tuple[slice, Vector, Vector]]:
+        """Yield blocks of points, with the means of each draw, shape (draws, m), and their variance, shape (m,)."""
+        prior = np.asarray(self.kernel.diag(Z))
+        for block in blocks(max(2 * len(self.X), len(self.draws)), len(Z)):
+            cross = np.asarray(self.kernel(self.X, Z[block]))
+            rest = np.maximum(prior[block] - self.factor.inverse_quadratic(cross), 0.0)
+            yield block, self.draws @ self.factor.solve(cross), rest
+
+    def variance(self, Z: Vector) -> Vector:
+        """Return the variance at other points, shape (m,)."""
+        variance = np.empty(len(Z))
+        for block, means, rest in self._parts(Z):
+            variance[block] = rest + means.var(axis=0)
+        return variance
+
+    def probability(self, Z: Vector, link: Link) -> Vector:
+        """Return the probability of the label 1, the mean over all draws, shape (m,)."""
+        probability = np.empty(len(Z))
+        for block, means, rest in self._parts(Z):
+            probability[block] = average_probability(means, rest, link)
+        return probability
+
+
+def average_probability(means: Vector, variance: Vector, link: Link) -> Vector:
+    """Return the average over draws of the probability of the label 1, shape (m,), to 1e-7.
+
+    At each point the probability is a smooth function of a draw's mean, computed at equidistant nodes and interpolated by
+    cubics: each node has a share in the average, however many draws there are.
+
+    Parameters
+    ----------
+    means : ndarray of shape (draws, m)
+    variance : ndarray of shape (m,)
+        That of all draws.
+    link : Link
+    """
+    draws, m = means.shape
+    step = _STEP * np.sqrt(1 + variance)
+    lowest = means.min(axis=0)
+    place = (means - lowest) / step
+    nodes = int(place.max(initial=0.0)) + 4
+    if nodes >= draws:
+        each = link.probability(means.ravel(), np.tile(variance, draws))
+        return np.asarray(each.reshape(draws, m).mean(axis=0))
+    cell = place.astype(np.intp)
+    place -= cell
+    cell += nodes * np.arange(m)
+    powers = np.ones_like(place)
+    sums = []  # of powers of the places in each cell
+    for _ in range(4):
+        sums.append(np.bincount(cell.ravel(), powers.ravel(), m * nodes).reshape(m, nodes))
+        powers *= place
+    one, t, tt, ttt = sums
+    shares = np.zeros((m, nodes))  # of each node: of a cell, the two nodes around it and those next to them
+    for k, of_cell in enumerate(
+        ((3 * tt - 2 * t - ttt) / 6, (ttt - 2 * tt - t + 2 * one) / 2, (tt + 2 * t - ttt) / 2, (ttt - t) / 6)
+    ):
+        shares[:, k:] += of_cell[:, : nodes - k]
+    at = lowest[:, None] + step[:, None] * np.arange(-1, nodes - 1)
+    probability = link.probability(at.ravel(), np.repeat(variance, nodes))
+    return np.asarray(np.clip(np.sum(shares * probability.reshape(m, nodes), axis=1) / draws, 0.0, 1.0))
+
+
+def safe_factor(K: Vector) -> Cholesky:
+    """Return the factor of a positive semidefinite matrix, with as much on its diagonal as rounding needs."""
+    jitter = max(len(K) * np.finfo(float).eps, 1e-14) * float(np.mean(np.diag(K)))
+    for attempt in range(6):
+        try:
+            return cholesky(K + np.diag(np.full(len(K), jitter * 10.0**attempt)))
+        except np.linalg.LinAlgError:
+            if attempt == 5:
+                raise
+    raise AssertionError("the last attempt has raised")

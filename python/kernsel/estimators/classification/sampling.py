@@ -1,0 +1,343 @@
+"""Samples of the latent values of a binary Gaussian process classifier, and how far they are to be trusted."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import fft, special, stats
+
+from kernsel._base.errors import NotMixedWarning
+from kernsel._solve.cholesky import cholesky
+
+__all__ = ["Likelihood", "Samples", "effective_sample_size", "r_hat", "sample_latent"]
+
+Vector = NDArray[np.float64]
+
+MIXED = 1.05  # R-hat up to which chains count as mixed
+CENTRED = 8  # steps for each draw along ellipses of the approximate posterior; they need fewer trials than one of the prior
+_AHEAD = 500_000  # numbers of directions that are drawn at once: one matrix product for many steps
+_COLUMNS = 2_000_000  # numbers of draws that are diagnosed at once
+_HERE = 1e-15  # angle at which a step ends where it began
+
+
+class Likelihood(Protocol):
+    """A likelihood of labels y = +-1."""
+
+    def log_density(self, s: Any, /) -> Any:
+        """Return log p(y | f) for each margin s = y f."""
+
+
+@dataclass(frozen=True)
+class Samples:
+    """What :func:`sample_latent` returns.
+
+    Attributes
+    ----------
+    f : ndarray of shape (chains, draws, n)
+        Latent values.
+    effective_sample_size : ndarray of shape (n,)
+        How many independent draws have as accurate a mean, for each latent value.
+    r_hat : ndarray of shape (n,)
+        Rank-normalized split R-hat: close to 1 if all chains, and both halves of each, have seen the same.
+    """
+
+    f: Vector
+    effective_sample_size: Vector
+    r_hat: Vector
+
+
+class _Ellipses:
+    """A Gaussian N(mean, G G') and what the posterior's density is relative to it.
+
+    Sites exp(shift_i f_i - precision_i f_i^2 / 2) times the prior N(0, F F') are a Gaussian of covariance
+    F (I + F' diag(precision) F)^-1 F'. The posterior is that Gaussian times prod_i p(y_i | f_i) / site_i(f_i): a slice of
+    that ratio along an ellipse of the Gaussian is a valid step, whatever the sites are. Without sites, it is the prior.
+    """
+
+    def __init__(self, F: Vector, sites: tuple[Vector, Vector] | None) -> None:
+        if sites is None:
+            self.precision, self.shift = np.zeros((2, len(F)))
+            self.G, self.mean = F, np.zeros(len(F))
+            return
+        self.precision, self.shift = sites
+        A = F.T @ (self.precision[:, None] * F)
+        A.flat[:: len(A) + 1] += 1.0
+        self.G = np.ascontiguousarray(cholesky(A).solve_lower(F.T).T)
+        self.mean = self.G @ (self.G.T @ self.shift)
+
+    def directions(self, steps: int, chains: int, rng: np.random.Generator) -> Vector:
+        """Return independent draws of N(0, G G'), shape (steps, chains, n)."""
+        n, rank = self.G.shape
+        return np.asarray(rng.standard_normal((steps * chains, rank)) @ self.G.T).reshape(steps, chains, n)
+
+    def sites(self, f: Vector) -> Vector:
+        """Return the logarithm of the product of all sites, for each row of f."""
+        return np.asarray(np.sum((self.shift - 0.5 * self.precision * f) * f, axis=-1))
+
+
+class _Chains:
+    """Chains, side by side: where each of them is, and the log likelihood there."""
+
+    def __init__(self, f: Vector, y: Vector, link: Likelihood, rng: np.random.Generator) -> None:
+        self.f, self.y, self.link, self.rng = f, y, link, rng
+        self.level = self.log_likelihood(f)
+
+    def log_likelihood(self, f: Vector) -> Vector:
+        return np.asarray(np.sum(self.link.log_density(self.y * f), axis=-1), dtype=np.float64)
+
+    def step(self, ellipses: _Ellipses, direction: Vector) -> None:
+        """Move each chain along an ellipse through its point, to where the density ratio is above a random level.
+
+        The angle is drawn from a bracket that shrinks towards the present point until that is so.
+        """
+        rng, count = self.rng, len(self.f)
+        away = self.f - ellipses.mean
+        threshold = self.level - ellipses.sites(self.f) - rng.standard_exponential(count)
+        angle = rng.uniform(0.0, 2 * np.pi, count)
+        low, high = angle - 2 * np.pi, angle.copy()
+        left = np.arange(count)
+        while left.size:
+            turn = angle[left, None]
+            f = ellipses.mean + np.cos(turn) * away[left] + np.sin(turn) * direction[left]
+            level = self.log_likelihood(f)
+            taken = (level - ellipses.sites(f) >= threshold[left]) | (np.abs(angle[left]) < _HERE)
+            self.f[left[taken]], self.level[left[taken]] = f[taken], level[taken]
+            left = left[~taken]
+            ahead = angle[left] > 0
+            high[left[ahead]] = angle[left[ahead]]
+            low[left[~ahead]] = angle[left[~ahead]]
+            angle[left] = rng.uniform(low[left], high[left])
+
+
+def sample_latent(
+    K_factor: ArrayLike,
+    y: ArrayLike,
+    link: Likelihood,
+    *,
+    n_samples: int = 1000,
+    n_burn: int = 200,
+    n_chains: int = 4,
+    rng: np.random.Generator,
+    sites: tuple[ArrayLike, ArrayLike] | None = None,
+) -> Samples:
+    """Draw from p(f | y), proportional to N(f; 0, K) prod_i p(y_i | f_i), by elliptical slice sampling.
+
+    f = F v with K = F F', so that v is standard normal a priori, and any positive semidefinite K will do. Steps along ellipses
+    of the prior have nothing to be tuned, but are short where the data say much. With `sites`, a Gaussian approximation of the
+    likelihood, a draw is kept after one of those, which reach tails that the approximation has not, and eight steps along
+    ellipses of the approximate posterior, which are long wherever that is good. The posterior that is sampled is the exact one
+    in both cases, whatever the sites. Those of expectation propagation serve best: for large amplitudes, they gave 2 to 4 times
+    the effective sample size that those of Laplace's approximation did.
+
+    Parameters
+    ----------
+    K_factor : array-like of shape (n, rank)
+        F.
+    y : array-like of shape (n,)
+        -1 or 1.
+    link : object with ``log_density(s)``
+        log p(y | f) of margins s = y f, elementwise.
+    n_samples : int
+        Draws kept of each chain, at least 4.
+    n_burn : int
+        Draws before them.
+    n_chains : int
+    rng : numpy.random.Generator
+        The only source of randomness: the same state gives the same draws.
+    sites : pair of array-likes of shape (n,), optional
+        Precisions, not negative, and shifts of sites exp(shift_i f_i - precision_i f_i^2 / 2). Of Laplace's approximation, with
+        the mode f^, these are W = -d^2 log p / df^2 and W f^ + d log p / df; of expectation propagation, its own.
+
+    Returns
+    -------
+    samples : Samples
+        O(n rank) for a step of a chain, and O(n rank^2) once with `sites`.
+
+    Warns
+    -----
+    NotMixedWarning
+        If R-hat is above 1.05 for any latent value.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.special import log_ndtr
+    >>> from kernsel.estimators.classification.sampling import sample_latent
+    >>> class Probit:
+    ...     def log_density(self, s):
+    ...         return log_ndtr(s)
+    >>> samples = sample_latent([[1.0]], [1.0], Probit(), n_samples=5000, rng=np.random.default_rng(0))
+    >>> print(f"{samples.f.mean():.1f}")  # exactly 1 / pi^(1/2) = 0.56
+    0.6
+    """
+    F, labels = _checked(K_factor, y)
+    for name, value, least in (("n_samples", n_samples, 4), ("n_burn", n_burn, 0), ("n_chains", n_chains, 1)):
+        if value < least:
+            raise ValueError(f"{name}: expected at least {least}, got {value}")
+    kinds = [(_Ellipses(F, None), 1)]
+    if sites is not None:
+        kinds.append((_Ellipses(F, _checked_sites(sites, len(labels))), CENTRED))
+    closest = kinds[-1][0]
+    start = closest.mean + closest.directions(1, n_chains, rng)[0]
+    chains = _Chains(start, labels, link, rng)
+    if not np.isfinite(chains.level).all():
+        raise ValueError(f"link: expected finite log densities, got {chains.level.min()} at a draw of the prior")
+    draws = np.empty((n_chains, n_samples, len(labels)))
+    ahead = max(_AHEAD // (n_chains * len(labels)), 1)
+    for begin in range(-n_burn, n_samples, ahead):
+        steps = min(ahead, n_samples - begin)
+        directions = [ellipses.directions(steps * times, n_chains, rng) for ellipses, times in kinds]
+        for k in range(steps):
+            for (ellipses, times), drawn in zip(kinds, directions, strict=True):
+                for direction in drawn[k * times : (k + 1) * times]:
+                    chains.step(ellipses, direction)
+            if begin + k >= 0:
+                draws[:, begin + k] = chains.f
+    samples = Samples(draws, effective_sample_size(draws), r_hat(draws))
+    if samples.r_hat.max(initial=1.0) > MIXED:
+        warnings.warn(
+            f"the chains have not mixed: R-hat is up to {samples.r_hat.max():.3g}, and above {MIXED} for "
+            f"{np.sum(samples.r_hat > MIXED)} of {len(labels)} latent values; more n_burn or n_samples may help",
+            NotMixedWarning,
+            stacklevel=2,
+        )
+    return samples
+
+
+def _checked(K_factor: Any, y: Any) -> tuple[Vector, Vector]:
+    F, labels = np.asarray(K_factor, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    if F.ndim != 2 or not F.size or not np.isfinite(F).all():
+        raise ValueError(f"K_factor: expected a matrix of finite numbers, got shape {F.shape}")
+    if labels.shape != (len(F),) or not (np.abs(labels) == 1).all():
+        raise ValueError(f"y: expected -1 or 1 for each of {len(F)} points, got {y!r}")
+    return F, labels
+
+
+def _checked_sites(sites: tuple[ArrayLike, ArrayLike], n: int) -> tuple[Vector, Vector]:
+    precision, shift = (np.asarray(values, dtype=np.float64) for values in sites)
+    for name, values in (("precisions", precision), ("shifts", shift)):
+        if values.shape != (n,) or not np.isfinite(values).all():
+            raise ValueError(f"sites: expected {name} that are finite, one for each of {n} points, got shape {values.shape}")
+    if (precision < 0).any():
+        raise ValueError(f"sites: expected precisions that are not negative, got {precision.min():g}")
+    return precision, shift
+
+
+def effective_sample_size(draws: ArrayLike) -> Vector:
+    """Return how many independent draws would have as accurate a mean.
+
+    From the autocorrelations rho_t of all chains together, each split in halves, by Geyer's initial monotone sequence: sums of
+    pairs rho_2k + rho_2k+1, up to the first negative one, and not growing. The number of draws is divided by
+    -1 + 2 sum_k (rho_2k + rho_2k+1).
+
+    Parameters
+    ----------
+    draws : array-like of shape (chains, draws, ...)
+        At least four draws.
+
+    Returns
+    -------
+    size : ndarray of shape (...)
+        More than the number of draws if they are anticorrelated, at most by a factor of its decimal logarithm.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernsel.estimators.classification.sampling import effective_sample_size
+    >>> independent = np.random.default_rng(0).standard_normal((4, 1000))
+    >>> bool(3000 < effective_sample_size(independent) < 5000)
+    True
+    >>> bool(effective_sample_size(np.repeat(independent, 10, axis=1)) < 5000)
+    True
+    """
+    return _by_columns(_size_of_halves, draws)
+
+
+def r_hat(draws: ArrayLike) -> Vector:
+    """Return the rank-normalized split R-hat: how much wider all chains together are than each of their halves.
+
+    The larger one of that of the values' ranks, made normal, and that of the ranks of their distances from the median: the
+    first shows chains at different places, the second chains of different widths. 1 if nothing differs.
+
+    Parameters
+    ----------
+    draws : array-like of shape (chains, draws, ...)
+        At least four draws.
+
+    Returns
+    -------
+    r_hat : ndarray of shape (...)
+
+    References
+    ----------
+    A. Vehtari, A. Gelman, D. Simpson, B. Carpenter, P.-C. Buerkner (2021). Rank-normalization, folding, and localization: an
+    improved R-hat for assessing convergence of MCMC. Bayesian Analysis 16, 667-718.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernsel.estimators.classification.sampling import r_hat
+    >>> same = np.random.default_rng(0).standard_normal((4, 1000))
+    >>> bool(r_hat(same) < 1.01), bool(r_hat(same + np.arange(4)[:, None]) > 1.5)
+    (True, True)
+    """
+    return _by_columns(_r_hat_of_halves, draws)
+
+
+def _by_columns(figure: Any, draws: ArrayLike) -> Vector:
+    """Return a figure of each column of draws, (chains, draws, n) -> (n,), some columns at a time, chains split in halves."""
+    values = np.asarray(draws, dtype=np.float64)
+    if values.ndim < 2 or values.shape[1] < 4:
+        raise ValueError(f"draws: expected shape (chains, at least 4 draws, ...), got {values.shape}")
+    chains, count, *rest = values.shape
+    columns = values.reshape(chains, count, -1)
+    size = max(_COLUMNS // (chains * count), 1)
+    parts = [
+        figure(np.concatenate([part[:, : count // 2], part[:, count - count // 2 :]]))
+        for part in (columns[..., begin : begin + size] for begin in range(0, columns.shape[2], size))
+    ]
+    return np.asarray(np.concatenate(parts)).reshape(rest) if parts else np.empty(rest)
+
+
+def _spread(halves: Vector) -> tuple[Vector, Vector]:
+    """Return the mean variance within chains, and the variance of all of them, estimated with that between them."""
+    count = halves.shape[1]
+    within = halves.var(axis=1, ddof=1).mean(axis=0)
+    return within, within * (count - 1) / count + halves.mean(axis=1).var(axis=0, ddof=1)
+
+
+def _size_of_halves(halves: Vector) -> Vector:
+    chains, count, _ = halves.shape
+    within, total = _spread(halves)
+    centred = halves - halves.mean(axis=1, keepdims=True)
+    padded = fft.next_fast_len(2 * count, real=True)
+    power = np.abs(fft.rfft(centred, padded, axis=1)) ** 2
+    together = fft.irfft(power.mean(axis=0), padded, axis=0)[:count] / (count - 1)
+    moves = total > 0
+    rho = 1.0 - (within - together) / np.where(moves, total, 1.0)
+    rho[0] = 1.0
+    pairs = rho[0 : count - 1 : 2] + rho[1:count:2]
+    pairs = np.minimum.accumulate(pairs, axis=0)  # a negative one stays so: all after the first are left out
+    time = -1.0 + 2.0 * np.sum(np.maximum(pairs, 0.0), axis=0)
+    draws = chains * count
+    return np.where(moves, draws / np.maximum(time, 1.0 / np.log10(max(draws, 10))), float(draws))
+
+
+def _r_hat_of_halves(halves: Vector) -> Vector:
+    folded = np.abs(halves - np.median(halves, axis=(0, 1)))
+    return np.maximum(_r_hat_of_ranks(halves), _r_hat_of_ranks(folded))
+
+
+def _r_hat_of_ranks(halves: Vector) -> Vector:
+    chains, count, columns = halves.shape
+    ranks = stats.rankdata(halves.reshape(chains * count, columns), axis=0).reshape(halves.shape)
+    within, total = _spread(special.ndtri((ranks - 0.375) / (chains * count + 0.25)))
+    return np.where(
+        total > 0,
+        np.sqrt(np.divide(total, within, out=np.full(columns, np.inf), where=within > 0)),
+        1.0,
+    )

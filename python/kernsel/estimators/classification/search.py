@@ -1,0 +1,288 @@
+"""The hyperparameters of a classifier's kernel, by the approximate evidence or by leave-one-out probabilities."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernsel import _core
+from kernsel._search import Budget, generator_of
+from kernsel._search.layout import Layout, has_values
+from kernsel._search.own_optimizer import minimize_by
+from kernsel.kernels import Kernel
+from kernsel.kernels.automatic import Data
+
+__all__ = ["Choice", "Model", "Objective", "Outcome", "choose_kernel"]
+
+Vector = NDArray[np.float64]
+
+_FEW, _SOME = 200, 400  # points that a search begins with, if there are more than half as many again
+_RARE = 40
+_KEPT = 300  # points, up to which a search that is interrupted returns what it has found: a fit to more takes seconds
+_RANDOM_STARTS = 1
+_COARSE, _FINE = 0.02, 1e-6  # nats, by which descents may fall short, and the best one
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A criterion for one kernel matrix.
+
+    Attributes
+    ----------
+    value : float
+        Larger is better.
+    adjoint : ndarray of shape (n, n) or None
+        Its derivative in the kernel matrix, if that was asked for.
+    state : object
+        From which the model finds its way to the solution for a similar matrix.
+    """
+
+    value: float
+    adjoint: Vector | None
+    state: Any
+
+
+class Model(Protocol):
+    """What a kernel is chosen for: labels, their likelihood, and a criterion."""
+
+    def evaluate(self, K: Vector, state: Any, gradient: bool) -> Outcome:
+        """Return the criterion for a kernel matrix, its adjoint if asked for, and the state."""
+
+    def some(self, rows: NDArray[np.intp]) -> Model:
+        """Return the same for some of the points."""
+
+    def carried(self, state: Any, cross: Vector) -> Any:
+        """Return a state for all points from one of some of them, k(all, some) given; None where there is none."""
+
+
+class Objective:
+    """Minus the criterion as a function of theta, for searches of the core."""
+
+    def __init__(self, layout: Layout, X: Vector, model: Model) -> None:
+        self.layout = layout
+        self.X = X
+        self.model = model
+        self.state: Any = None
+        self.count = 0  # of evaluations
+        self.theta: Vector | None = None  # where it was evaluated last,
+        self.value, self.gradient = np.nan, np.zeros(0)  # and what came of it; no gradient if none was asked for
+        self.K: Vector = np.empty((len(X), len(X)))
+
+    def evaluate(self, theta: Vector, gradient: bool) -> tuple[float, Vector]:
+        """Return minus the criterion at theta, and its gradient if asked for."""
+        if self.theta is not None and np.array_equal(self.theta, theta) and (len(self.gradient) or not gradient):
+            return self.value, self.gradient
+        self.count += 1
+        kernel = self.layout.kernel_at(theta)
+        outcome = self.model.evaluate(kernel(self.X, out=self.K), self.state, gradient)
+        if not np.isfinite(outcome.value):
+            raise ValueError(f"criterion: {outcome.value} at {kernel}")
+        self.state, self.theta, self.value = outcome.state, theta.copy(), -outcome.value
+        self.gradient = np.zeros(0) if outcome.adjoint is None else -kernel.pullback(self.X, outcome.adjoint)
+        return self.value, self.gradient
+
+    def __call__(self, theta: Vector, gradient: bool) -> tuple[float, Vector] | None:
+        """Return the same; None where it cannot be evaluated."""
+        try:
+            return self.evaluate(theta, gradient)
+        except (np.linalg.LinAlgError, ValueError):  # not positive definite here, or overflowing
+            return None
+
+    def begin_near(self, other: Objective) -> None:
+        """Take over from an objective of some of the points where they are."""
+        if other.theta is not None and other.state is not None:
+            cross = np.asarray(self.layout.kernel_at(other.theta)(self.X, other.X))
+            self.state = self.model.carried(other.state, cross)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What a search has found.
+
+    Attributes
+    ----------
+    kernel : Kernel
+        With its hyperparameters where the criterion is best.
+    n_evaluations, n_evaluations_subset : int
+        Of the criterion on all points, and on the subset that the search began with.
+    of_starts : ndarray
+        The criterion that each start led to, on the subset if there was one.
+    at_bounds : list of str
+        The hyperparameters that ended at one of their bounds.
+    ended : {"converged", "evaluations", "seconds", "stopped", "interrupted"}
+        Why the search ended.
+    seconds : float
+    interrupt : BaseException or None
+        What interrupted it.
+    state : object
+        Of the model, at the last evaluation on all points.
+    solved : bool
+        Is the state that of this very kernel?
+    """
+
+    kernel: Kernel
+    n_evaluations: int = 0
+    n_evaluations_subset: int = 0
+    of_starts: Vector = field(default_factory=lambda: np.zeros(0))
+    at_bounds: list[str] = field(default_factory=list)
+    ended: str = "converged"
+    seconds: float = 0.0
+    interrupt: BaseException | None = None
+    state: Any = field(default=None, repr=False)
+    solved: bool = False
+
+
+def choose_kernel(
+    kernel: Kernel,
+    X: Vector,
+    targets: Vector,
+    model: Model,
+    *,
+    names: Any = None,
+    optimizer: Any = "auto",
+    n_restarts: int = 0,
+    random_state: Any = None,
+    budget: Budget | None = None,
+) -> Choice:
+    """Find the hyperparameters for which the model's criterion is largest, by a quasi-Newton method from a few starts.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        What is "auto" in it is set from the data; numbers that it has are the first start.
+    X : ndarray of shape (n, d)
+    targets : ndarray of shape (n,) or (n, classes)
+        What "auto" hyperparameters are set by, besides the points.
+    model : Model
+    names : list of str, optional
+        Of the columns.
+    optimizer : {"auto", "l-bfgs-b", "fmin_l_bfgs_b"}, callable or None
+        None leaves the kernel as it is. A function is called as scikit-learn calls it.
+    n_restarts : int
+        Random starts beyond those that are made from the data.
+    random_state : int, RandomState or None
+    budget : Budget, optional
+
+    Returns
+    -------
+    choice : Choice
+    """
+    began = time.perf_counter()
+    budget = budget or Budget()
+    data = Data(X, targets, None, names, anchors=[])
+    layout = Layout(kernel.resolve(data).on_points(X)[0])
+    if optimizer is None or not len(layout.theta):
+        return Choice(layout.kernel)
+    bounds = layout.bounds
+    if n_restarts and not np.isfinite(bounds).all():
+        raise ValueError("Multiple optimizer restarts (n_restarts_optimizer>0) requires that all bounds are finite.")
+    rng = None if random_state is None else generator_of(random_state)
+    starts = _starts(layout, data, has_values(kernel), rng)
+    if callable(optimizer):
+        starts = starts[:1]
+    if n_restarts:
+        starts += list((rng or np.random.default_rng(0)).uniform(bounds[:, 0], bounds[:, 1], (n_restarts, len(bounds))))
+    starts = [np.clip(start, bounds[:, 0], bounds[:, 1]) for start in starts]
+
+    every = Objective(layout, X, model)
+    if callable(optimizer):
+        best, _, of_starts = minimize_by(optimizer, every.evaluate, starts, bounds)
+        every.evaluate(best, True)
+        result: dict[str, Any] = {"x": best, "of_starts": of_starts}
+        counts = (every.count, 0)
+    else:
+        result, counts = _descended(every, starts, targets, rng or np.random.default_rng(0), budget)
+    theta = np.clip(result["x"], bounds[:, 0], bounds[:, 1])
+    near = np.abs(theta[:, None] - bounds).min(axis=1) <= 1e-6 * np.maximum(1.0, np.abs(theta))
+    return Choice(
+        kernel=layout.kernel_at(theta),
+        n_evaluations=counts[0],
+        n_evaluations_subset=counts[1],
+        of_starts=-np.asarray(result["of_starts"]),
+        at_bounds=[name for name, here in zip(layout.names(), near, strict=True) if here],
+        ended=result.get("ended", "converged"),
+        seconds=time.perf_counter() - began,
+        interrupt=result.get("interrupt"),
+        state=every.state,
+        solved=every.theta is not None and np.array_equal(every.theta, theta),
+    )
+
+
+def _starts(layout: Layout, data: Data, own: bool, rng: np.random.Generator | None) -> list[Vector]:
+    """Return the kernel's own values, if it has any, and places that the data suggest."""
+    shift = 0.0 if rng is None else float(rng.random())
+    random = 0 if own else _RANDOM_STARTS
+    anchors = layout.anchors(data.anchors or [])
+    found = _core.starting_points(anchors, layout.theta.tolist(), data.variance, True, random, shift)
+    return [layout.theta, *found] if own else found
+
+
+def _descended(
+    every: Objective, starts: list[Vector], targets: Vector, rng: np.random.Generator, budget: Budget
+) -> tuple[dict[str, Any], tuple[int, int]]:
+    """Return where the search leads: from all starts on few points, on more from the best, and on all with what is known then.
+
+    What is known is where the best is, and the curvature there, which grows with the number of points.
+    """
+    n, bounds = len(every.X), every.layout.bounds
+    began = time.perf_counter()
+    tell = budget.progress
+    signed = None if tell is None else lambda evaluations, points, best: tell(evaluations, points, -best)
+
+    def part(size: int) -> Objective | None:
+        if n <= 1.5 * size:
+            return None
+        rows = _some_of_each(targets, size, rng)
+        return Objective(every.layout, every.X[rows], every.model.some(rows))
+
+    def search(first: Objective, some: Objective | None, places: list[Vector], **how: Any) -> dict[str, Any]:
+        evaluated = sum(objective.count for objective in parts)
+        options = {
+            "evaluations": max(budget.evaluations - evaluated, 1),
+            "seconds": max(budget.seconds - (time.perf_counter() - began), 0.0),
+            "coarse": _COARSE,
+            "fine": _FINE,
+            "contenders": 3,
+            "curvature": [],
+            "points": len(first.X),
+            "progress": signed,
+        }
+        lower, upper = bounds.T.tolist()
+        result = _core.minimize(first, some, lower, upper, [place.tolist() for place in places], options | how)
+        if result["interrupt"] is not None and n > _KEPT:
+            raise result["interrupt"]
+        return result
+
+    parts = [objective for objective in (part(_FEW), part(_SOME)) if objective is not None]
+    if len(parts) < 2:
+        result = search(every, parts[0] if parts else None, starts)
+        return result, (every.count, sum(objective.count for objective in parts))
+    result = found = search(parts[0], None, starts, fine=1e-3)
+    for smaller, larger in ((parts[0], parts[1]), (parts[1], every)):
+        if result["ended"] != "converged" and larger is not every:
+            continue
+        larger.begin_near(smaller)
+        growth = len(larger.X) / len(smaller.X)
+        curvature = [] if result["curvature"] is None else (growth * result["curvature"]).ravel().tolist()
+        stopped = result
+        more = {"evaluations": 1} if result["ended"] != "converged" else {}
+        fine = _FINE if larger is every else 1e-3
+        result = search(larger, None, [np.asarray(result["x"])], curvature=curvature, coarse=fine, fine=fine, **more)
+        if stopped["ended"] != "converged":
+            result |= {"ended": stopped["ended"], "interrupt": stopped["interrupt"]}
+    return result | {"of_starts": found["of_starts"]}, (every.count, parts[0].count + parts[1].count)
+
+
+def _some_of_each(targets: Vector, size: int, rng: np.random.Generator) -> NDArray[np.intp]:
+    """Return rows of some of the points, of each class in proportion, but of rare ones enough to tell them apart."""
+    classes = targets.argmax(axis=1) if targets.ndim == 2 else (targets > 0).astype(np.intp)
+    rows = []
+    for label in np.unique(classes):
+        members = np.flatnonzero(classes == label)
+        share = max(round(size * len(members) / len(targets)), min(_RARE, len(members)))
+        rows.append(rng.permutation(members)[:share])
+    return np.sort(np.concatenate(rows))

@@ -1,0 +1,103 @@
+"""The softmax of Gaussian latent values, averaged over them."""
+
+from __future__ import annotations
+
+import warnings
+from functools import cache
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import special
+from scipy.stats import qmc
+
+from kernsel.estimators.classification.links import Logistic
+
+__all__ = ["class_probabilities"]
+
+Vector = NDArray[np.float64]
+
+FIRST = 10  # binary logarithm of the number of pairs of nodes that every average has
+LEVELS = 6  # how often they are doubled at most, counting from one
+ACCURACY = 1e-3  # of averages over two halves of the nodes: together they are more accurate than that
+_BLOCK = 2_000_000  # numbers at once
+
+
+def class_probabilities(mean: ArrayLike, covariance: ArrayLike) -> Vector:
+    """Return the softmax of Gaussian latent values, averaged over them.
+
+    Of two classes, by the logistic function of their difference, to 1e-11. Of more, by quasi-Monte Carlo with a Sobol sequence
+    in the principal directions of all differences between classes, in opposite pairs: 2^12 nodes and, for a point whose two
+    halves differ by more than 1e-3, twice as many as often as needed, up to 2^16. The same nodes for all points and calls.
+    Errors are below 1e-3 but for many classes of large variances (2e-3 was seen for ten classes of standard deviations of 10
+    and more), and mostly 1e-4.
+
+    Parameters
+    ----------
+    mean : array-like of shape (m, classes)
+    covariance : array-like of shape (m, classes, classes)
+
+    Returns
+    -------
+    probabilities : ndarray of shape (m, classes)
+        Each row sums to one.
+
+    Examples
+    --------
+    >>> from kernsel.estimators.classification.softmax import class_probabilities
+    >>> class_probabilities([[1.0, 0.0, 0.0]], [[[9.0, 0.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]]]).round(2)
+    array([[0.54, 0.23, 0.23]])
+    """
+    means, covariances = np.asarray(mean, dtype=np.float64), np.asarray(covariance, dtype=np.float64)
+    if means.ndim != 2 or means.shape[1] < 2 or covariances.shape != (*means.shape, means.shape[1]):
+        raise ValueError(
+            "covariance: expected shape (m, classes, classes) for means of shape (m, at least 2 classes), "
+            f"got {covariances.shape} for {means.shape}"
+        )
+    if means.shape[1] == 2:
+        variance = covariances[:, 0, 0] + covariances[:, 1, 1] - covariances[:, 0, 1] - covariances[:, 1, 0]
+        second = Logistic().probability(means[:, 1] - means[:, 0], np.maximum(variance, 0.0))
+        return np.stack([1.0 - second, second], axis=1)
+    # A common shift changes no softmax: what is left after removing it has one direction less.
+    contrasts = covariances - covariances.mean(axis=1, keepdims=True)
+    contrasts -= contrasts.mean(axis=2, keepdims=True)
+    e, Q = np.linalg.eigh(contrasts)
+    roots = Q[..., :0:-1] * np.sqrt(np.maximum(e[:, None, :0:-1], 0.0))  # the widest direction first
+    probabilities = _averaged(means, roots, 0)
+    rough = np.arange(len(means))
+    for level in range(1, LEVELS):
+        more = _averaged(means[rough], roots[rough], level)
+        apart = np.abs(more - probabilities[rough]).max(axis=1)
+        probabilities[rough] = 0.5 * (probabilities[rough] + more)
+        rough = rough[apart > ACCURACY]
+        if not rough.size:
+            break
+    return np.asarray(probabilities / probabilities.sum(axis=1, keepdims=True))
+
+
+def _averaged(means: Vector, roots: Vector, level: int) -> Vector:
+    """Return the softmax averaged over the nodes that a level adds."""
+    nodes = _nodes(means.shape[1] - 1, level)
+    averages = np.empty_like(means)
+    size = max(_BLOCK // (len(nodes) * means.shape[1]), 1)
+    for begin in range(0, len(means), size):
+        block = slice(begin, begin + size)
+        middle, moves = means[block, None, :], nodes @ np.swapaxes(roots[block], 1, 2)
+        both = special.softmax(middle + moves, axis=2).mean(axis=1) + special.softmax(middle - moves, axis=2).mean(axis=1)
+        averages[block] = 0.5 * both
+    return averages
+
+
+@cache
+def _nodes(dimensions: int, level: int) -> Vector:
+    """Return the standard normal nodes that a level adds, as many as all before: of a Sobol sequence, its digits shifted."""
+    count, digits = 2 ** (FIRST + max(level - 1, 0)), 2**30
+    sequence = qmc.Sobol(dimensions, scramble=False)
+    if level:
+        sequence.fast_forward(count)
+    shift = np.random.default_rng(0).integers(digits, size=dimensions)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # a part alone is not balanced, but together they are
+        points = (sequence.random(count) * digits).astype(np.int64)
+    nodes = np.asarray(special.ndtri(((points ^ shift) + 0.5) / digits))
+    nodes.flags.writeable = False
+    return nodes

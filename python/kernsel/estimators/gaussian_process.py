@@ -1,0 +1,736 @@
+"""Gaussian process regression, chosen by any criterion."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cached_property, partial
+from numbers import Integral, Real
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+from sklearn.gaussian_process import kernels as sk
+from sklearn.utils import check_array, check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from kernsel import _core
+from kernsel._base.blas import with_one_blas_thread
+from kernsel._data.points import (
+    checked_targets,
+    for_objects,
+    in_parts,
+    new_points,
+    reading_of,
+    require_squares,
+    training_points,
+)
+from kernsel._data.trend import Trend, require_leverage_below_one, require_trend_of_objects, trend_matrix
+from kernsel._search import Budget, Selection, choose, explained, require_few_if_interrupted
+from kernsel._search.progress import CallbackSupport, watched, with_callbacks
+from kernsel._solve.evaluate import evaluate
+from kernsel._solve.posterior import Posterior, require_memory
+from kernsel.criteria import Criterion, Likelihood, Loss, criterion_named
+from kernsel.estimators.guarded import changes, reads
+from kernsel.estimators.process_data import needs_no_conversion, of_observations, require_function, require_variances, variances
+from kernsel.kernels import ConstantKernel, Kernel, Matern
+from kernsel.kernels.algebra import as_kernel
+from kernsel.kernels.automatic import Data
+from kernsel.kernels.objects import Points
+from kernsel.kernels.written import kernel_argument
+
+__all__ = ["GaussianProcessRegressor"]
+
+Vector = NDArray[np.float64]
+
+
+class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
+    """Gaussian process regression, also known as kriging.
+
+    y = h(x) beta + f(x) + noise, f a Gaussian process of covariance k, beta unknown. Its mean and variance at a point z are ::
+
+        mean(z) = h(z) beta + k(z, X) c,    c = K~^-1 (y - H beta),    K~ = k(X, X) + diag(alpha + noise)
+        var(z) = k(z, z) - k(z, X) K~^-1 k(X, z) + r'(H'K~^-1 H)^-1 r,    r = h(z) - H'K~^-1 k(X, z)
+
+    All hyperparameters that are not fixed, and the noise if it is "auto", are chosen by a criterion: n^3 operations and n^2 / 2
+    numbers of memory for each of its evaluations, some 30 to 50 of them.
+
+    Parameters
+    ----------
+    kernel : Kernel, "auto", str or None
+        "auto" is ``ConstantKernel("auto") * Matern("auto", nu=2.5, product=True)``, one length scale for each column, as in
+        kriging; then the trend is a constant and the noise unknown unless they are given. None is scikit-learn's default,
+        ``ConstantKernel(1.0) * RBF(1.0)``. scikit-learn's kernels are taken, and text such as ``"2 * RBF + Linear"``:
+        what it does not say is "auto".
+    alpha : float, array-like of shape (n,), or "auto"
+        Added to the diagonal of the kernel matrix, as in scikit-learn: variances of a noise that is known, or what makes the
+        matrix safe to factorize. "auto" adds as much as rounding needs, `jitter_`, if no noise is given.
+    optimizer : {"auto", "newton", "l-bfgs-b", "fmin_l_bfgs_b"}, callable or None
+        "auto": a trust-region Newton method for likelihoods, a quasi-Newton method for other criteria, which "l-bfgs-b" is for
+        likelihoods, too. None leaves the kernel as it is. A function f(objective, theta, bounds) returns the best theta and its
+        value, as in scikit-learn.
+    n_restarts_optimizer : int
+        Random starts, beyond those that are read off the data.
+    normalize_y : bool
+        Fit to y with its mean taken off and divided by its standard deviation. A trend does better.
+    copy_X_train : bool
+        False keeps X itself, if it is an array of float64.
+    n_targets : int or None
+        The number of outputs of the process before it is fitted.
+    random_state : int, RandomState instance or None
+        Of the search: moves its quasi-random starts, and picks the points that it begins with if there are many. None is one
+        fixed choice. The result does not depend on the number of threads.
+    criterion : str, Criterion or callable
+        What is best: see :mod:`kernsel.criteria`.
+    trend : {"auto", "constant", "linear", "quadratic"}, callable or None
+        The functions h. "auto" is "constant" with ``kernel="auto"``, and otherwise none.
+    noise : float, array-like of shape (n,), "auto" or None
+        Variances; "auto" is one that is found with the rest. None is "auto" with ``kernel="auto"``, and otherwise zero: kernels
+        may have a WhiteKernel.
+    scale : {"shared", "each"}
+        Of several outputs: one process for all, or each with a variance of its own, which is then estimated (`scale_`).
+    max_evaluations : int
+        How often the criterion may be evaluated.
+    max_seconds : float or None
+        How long the search may take. What it has found by then is used.
+    verbose : int
+        1 shows progress.
+
+    Attributes
+    ----------
+    kernel_ : Kernel
+    X_train_, y_train_ : ndarray
+        y as it was fitted, normalized if so.
+    alpha_ : ndarray of shape (n,) or (n, n_targets)
+        The coefficients c.
+    beta_ : ndarray of shape (q,) or (q, n_targets)
+        Of the trend.
+    noise_ : float or ndarray of shape (n,)
+        The noise, found or given; without `alpha` and `jitter_`. With a criterion that knows kernel and noise up to a common
+        factor only, "profiled_lml" and the like, what was given is multiplied by that factor, and `alpha` too.
+    jitter_ : float
+        What ``alpha="auto"`` came to.
+    scale_ : ndarray of shape (n_targets,)
+        By which the kernel and the noise of each output are multiplied; ones unless ``scale="each"``.
+    criterion_value_ : float
+        Of the criterion, at the end of the search; nan if the trend alone explains y. With ``optimizer=None`` and a criterion
+        that is not a likelihood, it is evaluated when first asked for.
+    log_marginal_likelihood_value_ : float
+    n_evaluations_ : int
+        Of the criterion, on all points.
+    selection_ : kernsel._search.Selection
+        The report of the search: evaluations, where each start led, which hyperparameters ended at a bound, and which the data
+        say nothing about.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+
+    Examples
+    --------
+    >>> import numpy as np, kernsel as ks
+    >>> X = np.linspace(0, 6, 12).reshape(-1, 1)
+    >>> gp = ks.GaussianProcessRegressor("auto", noise=0.0).fit(X, np.sin(X[:, 0]))
+    >>> mean, std = gp.predict([[1.5]], return_std=True)
+    >>> bool(abs(mean[0] - np.sin(1.5)) < 0.01 and std[0] < 0.02)
+    True
+    """
+
+    def __init__(
+        self,
+        kernel: Any = "auto",
+        *,
+        alpha: float | ArrayLike | Literal["auto"] = "auto",
+        optimizer: str | Callable[..., Any] | None = "auto",
+        n_restarts_optimizer: int = 0,
+        normalize_y: bool = False,
+        copy_X_train: bool = True,
+        n_targets: int | None = None,
+        random_state: Any = None,
+        criterion: str | Criterion | Loss = "lml",
+        trend: Trend = "auto",
+        noise: float | ArrayLike | Literal["auto"] | None = None,
+        scale: Literal["shared", "each"] = "shared",
+        max_evaluations: int = 1000,
+        max_seconds: float | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.kernel = kernel
+        self.alpha = alpha
+        self.optimizer = optimizer
+        self.n_restarts_optimizer = n_restarts_optimizer
+        self.normalize_y = normalize_y
+        self.copy_X_train = copy_X_train
+        self.n_targets = n_targets
+        self.random_state = random_state
+        self.criterion = criterion
+        self.trend = trend
+        self.noise = noise
+        self.scale = scale
+        self.max_evaluations = max_evaluations
+        self.max_seconds = max_seconds
+        self.verbose = verbose
+
+    @with_callbacks  # type: ignore[untyped-decorator]
+    @with_one_blas_thread
+    def fit(self, X: Points, y: ArrayLike) -> Self:
+        """Choose the hyperparameters and condition the process on the data.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d); or n objects, for a kernel of such
+        y : array-like of shape (n,) or (n, n_targets)
+
+        Returns
+        -------
+        self : GaussianProcessRegressor
+
+        Raises
+        ------
+        KeyboardInterrupt
+            If the search is interrupted. The process is fitted with the best that was found by then; with more than 2000 points
+            that would take seconds, and only `selection_` is set: its kernel and noise can be given, with ``optimizer=None``.
+        """
+        kernel = self._prior_kernel()
+        if for_objects(kernel, X):
+            kernel, X = training_points(self, kernel, X)
+            y = checked_targets(X, y)
+            require_trend_of_objects(self.trend)
+        elif needs_no_conversion(X, y):  # most of the time of small fits would go into finding that out
+            self.n_features_in_ = X.shape[1]  # type: ignore[union-attr]
+            self.__dict__.pop("feature_names_in_", None)
+        else:
+            X, y = validate_data(self, X, y, dtype=np.float64, multi_output=True, y_numeric=True, ensure_2d=True)
+        X = np.array(X, dtype=np.float64) if self.copy_X_train else np.asarray(X)
+        y = np.asarray(y, dtype=np.float64)
+        self._check(y)
+        criterion = self._criterion()
+        targets = y.reshape(len(y), -1)
+        mean = targets.mean(axis=0) if self.normalize_y else np.zeros(targets.shape[1])
+        spread = targets.std(axis=0) if self.normalize_y else np.ones(targets.shape[1])
+        spread = np.where(spread > 10 * np.finfo(float).eps * np.abs(mean), spread, 1.0)
+        targets = (targets - mean) / spread
+        known, unknown = self._variances(len(y))
+        trend = self._trend()
+        require_memory(len(y))
+        if self.scale == "each":
+            require_variances(targets, trend_matrix(trend, X))
+
+        try:
+            if not unknown and not np.any(known):
+                resolved = partial(kernel.resolve, Data(X, targets, None, self.feature_names()))
+                require_function(resolved, X, targets)
+            selection = self._select(criterion, kernel, X, targets, known, unknown, trend)
+        except np.linalg.LinAlgError as error:
+            raise self._singular(kernel, error) from error
+        if selection.interrupt is not None:
+            for name in ("posterior_", "kernel_"):
+                self.__dict__.pop(name, None)
+            self.selection_: Selection = selection
+            require_few_if_interrupted(selection.interrupt, len(y))
+        factor = selection.scale  # of kernel and noise together, the known one included: only their ratio was known
+        fitted_kernel = selection.kernel if factor == 1 else ConstantKernel(factor) * selection.kernel
+        found = selection.noise * factor if unknown else 0.0
+        jitter = selection.jitter * factor
+        while True:
+            diagonal = np.broadcast_to(known * factor + found + jitter, (len(y),)).astype(np.float64)
+            try:
+                posterior = Posterior(fitted_kernel, X, targets, diagonal, trend)
+                break
+            except np.linalg.LinAlgError as error:
+                if not isinstance(self.alpha, str) or not 0 < jitter < 50 * selection.jitter * factor:
+                    raise self._singular(fitted_kernel, error) from error
+                jitter *= 10  # the search has gone to the edge of what can be factorized
+        value: float | None = selection.value
+        if self.optimizer is None and not explained(targets, posterior.H).all():
+            at_once = posterior.core_of(criterion).sees == "products"
+            value = posterior.value_of(criterion) if at_once else None
+
+        self.selection_ = selection
+        self.kernel_ = fitted_kernel
+        self._criterion_used = criterion
+        self.__dict__.pop("criterion_value_", None)
+        if value is not None:
+            self.criterion_value_ = value
+        given = np.zeros(()) if unknown or self.noise is None else self._numbers("noise", len(y)) * factor
+        self.noise_ = found if unknown else given if np.ndim(given) else float(given)
+        self._alpha_known = np.zeros(()) if isinstance(self.alpha, str) else self._numbers("alpha", len(y)) * factor
+        self.jitter_ = jitter
+        self.n_evaluations_ = selection.n_evaluations
+        self._y_train_mean, self._y_train_std = mean, spread
+        self._flat = y.ndim == 1 or y.shape[1] == 1
+        self._restricted = isinstance(criterion, Likelihood) and criterion.restricted
+        self.posterior_ = posterior
+        self._set_fitted()
+        if selection.interrupt is not None:
+            raise selection.interrupt
+        return self
+
+    @cached_property
+    def criterion_value_(self) -> float:
+        """Of the criterion, for what `fit` has chosen or was given.
+
+        Known from the search, or from the factorization if there was none. But criteria that see more of the inverse than a
+        likelihood does (its diagonal, or the blocks of groups of points) take as long as the fit itself: without a search they
+        are evaluated when this is first asked for.
+        """
+        check_is_fitted(self, "kernel_")
+        return self.posterior_.value_of(self._criterion_used)
+
+    def _set_fitted(self) -> None:
+        """Set the attributes that follow from the factorization."""
+        posterior = self.posterior_
+        n, m = posterior.y.shape
+        freedom = n - posterior.H.shape[1] if self._restricted else n
+        self.scale_ = np.ones(m)
+        if self.scale == "each":
+            each = np.einsum("ik,ik->k", posterior.y, posterior.weights) / max(freedom, 1)
+            self.scale_ = np.where((each > 0) & ~explained(posterior.y, posterior.H), each, 1.0)
+        self.X_train_ = posterior.X
+        self.y_train_ = self._shaped(posterior.y)
+        self.alpha_ = self._shaped(posterior.weights)
+        self.beta_ = self._shaped(posterior.beta)
+        self.log_marginal_likelihood_value_ = posterior.log_likelihood(self.scale_, restricted=self._restricted)
+        self.__dict__.pop("_points_left_out", None)
+
+    def _evaluate_criterion(self) -> None:
+        """Make `criterion_value_` known before the data change: it is that of the fit."""
+        self.__dict__["criterion_value_"] = self.criterion_value_
+
+    def feature_names(self) -> list[str] | None:
+        """Return the names of the columns, if X had any."""
+        names = getattr(self, "feature_names_in_", None)
+        return None if names is None else [str(name) for name in names]
+
+    @reads
+    def predict(
+        self, X: Points, return_std: bool = False, return_cov: bool = False, *, noisy: bool = False
+    ) -> NDArray[Any] | tuple[NDArray[Any], NDArray[Any]]:
+        """Return the mean at other points, and how sure it is; before `fit`, those of the prior.
+
+        Points are taken block after block: memory does not grow with their number, but for `return_cov`.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+        return_std : bool
+            Also the standard deviation: O(n^2) for each point.
+        return_cov : bool
+            Also the joint covariance.
+        noisy : bool
+            Of observations: with `noise_` and `alpha` counted in, if they are one number each. A WhiteKernel always is.
+
+        Returns
+        -------
+        mean : ndarray of shape (m,) or (m, n_targets)
+        std : ndarray of the same shape
+        cov : ndarray of shape (m, m) or (m, m, n_targets)
+        """
+        if return_std and return_cov:
+            raise RuntimeError("At most one of return_std or return_cov can be requested.")
+        fitted = hasattr(self, "posterior_")
+        if fitted and not return_cov and (parts := in_parts(self.kernel_, X)) is not None:
+            return _stacked([self.predict(part, return_std, noisy=noisy) for part in parts])
+        if not fitted:
+            kernel = self._prior_kernel()
+            kernel, Z = training_points(self, kernel, X) if for_objects(kernel, X) else (kernel, self._points(X))
+            kernel = kernel.for_data(Z)
+            self._check_targets()
+            m = 1 if self.n_targets is None else self.n_targets
+            mean = np.zeros((len(Z), m))
+            factor, flat = np.ones(m), m == 1
+            noise = 0.0 if self.noise is None or isinstance(self.noise, str) else self._numbers("noise", None)
+            alpha = 0.0 if isinstance(self.alpha, str) else self._numbers("alpha", None)
+            extra = of_observations(noise, alpha) if noisy else 0.0
+        else:
+            Z = np.asarray(new_points(self, self.kernel_, X, dtype=np.float64, ensure_2d=True))
+            mean = self.posterior_.mean(Z) * self._y_train_std + self._y_train_mean
+            factor, flat = self.scale_ * self._y_train_std**2, self._flat
+            extra = of_observations(self.noise_, self._alpha_known) if noisy else 0.0
+        least = self.jitter_ if fitted else 0.0
+        if flat:
+            mean = mean[:, 0]
+        if not (return_std or return_cov):
+            return mean
+        if return_std:
+            variance = self.posterior_.variance(Z) if fitted else np.asarray(kernel.diag(Z))
+            std = np.sqrt(np.multiply.outer(np.maximum(variance, least) + extra, factor))
+            return mean, std[:, 0] if flat else std
+        cov = self.posterior_.covariance(Z) if fitted else np.asarray(kernel(Z))
+        np.fill_diagonal(cov, np.maximum(np.diag(cov), least) + extra)
+        covariance = np.multiply.outer(cov, factor)
+        return mean, covariance[:, :, 0] if flat else covariance
+
+    @reads
+    def predict_gradient(
+        self, X: Points, return_std: bool = False
+    ) -> NDArray[np.float64] | tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the derivatives of the mean in the points, and those of the standard deviation.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+        return_std : bool
+            Also d std / dx = (d var / dx) / (2 std), zero where the standard deviation is.
+
+        Returns
+        -------
+        mean_gradient : ndarray of shape (m, d) or (m, d, n_targets)
+        std_gradient : ndarray of the same shape
+
+        Examples
+        --------
+        >>> import numpy as np, kernsel as ks
+        >>> X = np.linspace(0, 6, 12).reshape(-1, 1)
+        >>> gp = ks.GaussianProcessRegressor(noise=0.0).fit(X, np.sin(X[:, 0]))
+        >>> bool(abs(gp.predict_gradient([[1.0]])[0, 0] - np.cos(1.0)) < 0.05)
+        True
+        """
+        check_is_fitted(self, "kernel_")
+        if reading_of(self.kernel_) is not None:
+            raise ValueError(f"X: there are no derivatives in points that are objects, which {self.kernel_} is of")
+        Z = np.asarray(validate_data(self, X, dtype=np.float64, reset=False))
+        slopes = self.posterior_.mean_gradient(Z) * self._y_train_std
+        if not return_std:
+            return slopes[..., 0] if self._flat else slopes
+        factor = np.sqrt(self.scale_) * self._y_train_std
+        std = np.sqrt(np.maximum(self.posterior_.variance(Z), self.jitter_))
+        half = self.posterior_.variance_gradient(Z) / (2 * np.where(std > 0, std, np.inf)[:, None])
+        of_std = np.multiply.outer(half, factor)
+        return (slopes[..., 0], of_std[..., 0]) if self._flat else (slopes, of_std)
+
+    @reads
+    def sample_y(self, X: Points, n_samples: int = 1, random_state: Any = 0) -> NDArray[np.float64]:
+        """Draw joint samples of the process at points; before `fit`, of the prior.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+        n_samples : int
+        random_state : int, RandomState instance or None
+
+        Returns
+        -------
+        samples : ndarray of shape (m, n_samples) or (m, n_targets, n_samples)
+            In O(m^3).
+        """
+        if not isinstance(n_samples, Integral) or isinstance(n_samples, bool) or n_samples < 0:
+            raise ValueError(f"n_samples: expected a whole number from 0 on, got {n_samples!r}")
+        rng = check_random_state(random_state)
+        mean, cov = self.predict(X, return_cov=True)
+        if mean.ndim == 1:
+            return _draw(rng, mean, cov, int(n_samples))
+        outputs = [_draw(rng, mean[:, k], cov[..., k], int(n_samples))[:, None] for k in range(mean.shape[1])]
+        return np.hstack(outputs)
+
+    @reads
+    def log_marginal_likelihood(
+        self, theta: ArrayLike | None = None, eval_gradient: bool = False, clone_kernel: bool = True
+    ) -> Any:
+        """Return the log likelihood of the data, the sum over outputs.
+
+        Parameters
+        ----------
+        theta : array-like of shape (n_dims,), optional
+            Hyperparameters as `kernel_.theta` has them; those that were chosen by default. The noise stays as it is.
+        eval_gradient : bool
+            Also its derivatives in theta.
+        clone_kernel : bool
+            False gives `kernel_` these hyperparameters.
+
+        Returns
+        -------
+        value : float
+            Minus infinity if the kernel matrix is not positive definite there.
+        gradient : ndarray of shape (n_dims,)
+        """
+        check_is_fitted(self, "kernel_")
+        if theta is None:
+            if eval_gradient:
+                raise ValueError("Gradient can only be evaluated for theta!=None")
+            return np.float64(self.log_marginal_likelihood_value_)
+        kernel = self.kernel_.clone_with_theta(np.asarray(theta, dtype=np.float64))
+        if not clone_kernel:
+            self.kernel_ = kernel
+        posterior = self.posterior_
+        try:
+            found = evaluate(
+                Likelihood(restricted=self._restricted, scale="each" if self.scale == "each" else "known"),
+                kernel,
+                posterior.X,
+                posterior.y,
+                noise=posterior.noise,
+                trend=posterior.H if posterior.H.shape[1] else None,
+                gradient=eval_gradient,
+            )
+        except np.linalg.LinAlgError:
+            return (np.float64(-np.inf), np.zeros(kernel.n_dims)) if eval_gradient else np.float64(-np.inf)
+        return (np.float64(found.value), found.gradient) if eval_gradient else np.float64(found.value)
+
+    @changes
+    def update(self, X: Points, y: ArrayLike, *, noise: float | ArrayLike | None = None) -> Self:
+        """Take more points in, without choosing hyperparameters again: O(n^2) for each.
+
+        Other threads may predict meanwhile: they see the process as it was before, or as it is afterwards.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+        y : array-like of shape (m,) or (m, n_targets)
+        noise : float or array-like of shape (m,), optional
+            Their variances, to which `jitter_` and an `alpha` of one number are added; needed if not all the others have the
+            same.
+
+        Returns
+        -------
+        self : GaussianProcessRegressor
+
+        Raises
+        ------
+        ValueError, NotPositiveDefiniteError
+            The model is as it was.
+        """
+        check_is_fitted(self, "kernel_")
+        Z = np.asarray(new_points(self, self.kernel_, X, keep=True, dtype=np.float64))
+        posterior = self.posterior_
+        outputs = posterior.y.shape[1]
+        values = np.asarray(check_array(y, dtype=np.float64, ensure_2d=False, input_name="y"))
+        if values.shape != (len(Z), outputs) and not (outputs == 1 and values.shape == (len(Z),)):
+            raise ValueError(f"y: expected shape {(len(Z), outputs) if outputs > 1 else (len(Z),)}, got {values.shape}")
+        values = (values.reshape(len(Z), outputs) - self._y_train_mean) / self._y_train_std
+        if noise is None:
+            if np.ptp(posterior.noise) > 0:
+                raise ValueError("noise: give the variances for the new points, since those of the others differ")
+            given = np.full(len(Z), np.ravel(self.noise_)[0])
+        else:
+            given = np.broadcast_to(variances("noise", noise, len(Z)), (len(Z),))
+        alpha = self._alpha_known if np.ndim(self._alpha_known) == 0 else np.zeros(len(Z))
+        if noise is None and np.ndim(self._alpha_known):
+            alpha = np.full(len(Z), self._alpha_known[0])
+        if not (given + alpha).any():
+            y_all = np.vstack([posterior.y, values])
+            require_function(lambda: self.kernel_, np.vstack([posterior.X, Z]), y_all, posterior.noise - self.jitter_)
+        self._evaluate_criterion()
+        posterior.append(Z, values, given + alpha + self.jitter_)
+        if np.ndim(self.noise_) or (given != self.noise_).any():
+            self.noise_ = np.append(np.broadcast_to(self.noise_, (len(posterior.X) - len(Z),)), given)
+        if np.ndim(self._alpha_known):
+            self._alpha_known = np.append(self._alpha_known, alpha)
+        self._set_fitted()
+        return self
+
+    @changes
+    def downdate(self, i: int) -> Self:
+        """Leave training point i out from now on, without choosing hyperparameters again: O(n^2).
+
+        Parameters
+        ----------
+        i : int
+            Negative numbers count from the end.
+
+        Returns
+        -------
+        self : GaussianProcessRegressor
+        """
+        check_is_fitted(self, "kernel_")
+        n = len(self.posterior_.X)
+        if not isinstance(i, Integral) or isinstance(i, bool) or not -n <= i < n:
+            raise IndexError(f"i: expected a number from {-n} to {n - 1}, got {i!r}")
+        if n <= max(self.posterior_.H.shape[1], 1):
+            raise ValueError("i: without this point too few would be left")
+        self._evaluate_criterion()
+        self.posterior_.remove(int(i))
+        if np.ndim(self.noise_):
+            self.noise_ = np.delete(self.noise_, int(i))
+        if np.ndim(self._alpha_known):
+            self._alpha_known = np.delete(self._alpha_known, int(i))
+        self._set_fitted()
+        return self
+
+    @property
+    @reads
+    def L_(self) -> NDArray[np.float64]:  # noqa: N802
+        """The lower Cholesky factor of the kernel matrix with all that is on its diagonal, shape (n, n)."""
+        check_is_fitted(self, "kernel_")
+        return self.posterior_.lower()
+
+    @property
+    @reads
+    def loo_residuals_(self) -> NDArray[np.float64]:
+        """Of each point the error of its prediction from the others, c_i / P_ii, shape (n,) or (n, n_targets)."""
+        check_is_fitted(self, "kernel_")
+        require_leverage_below_one(self.posterior_.H)
+        return self._shaped(self._left_out()[0] * self._y_train_std)
+
+    @property
+    @reads
+    def loo_std_(self) -> NDArray[np.float64]:
+        """Of each point the standard deviation of that error, P_ii^(-1/2), shape (n,) or (n, n_targets)."""
+        check_is_fitted(self, "kernel_")
+        require_leverage_below_one(self.posterior_.H)
+        std = np.multiply.outer(np.sqrt(self._left_out()[1]), np.sqrt(self.scale_) * self._y_train_std)
+        return self._shaped(std)
+
+    @property
+    @reads
+    def leverage_(self) -> NDArray[np.float64]:
+        """Of each point how much of its own value goes into the fit there, 1 - N_i P_ii, shape (n,)."""
+        check_is_fitted(self, "kernel_")
+        return self._left_out()[2]
+
+    def _left_out(self) -> tuple[Vector, Vector, Vector]:
+        """Return the residual, its variance and the leverage of each point, computed once."""
+        if not hasattr(self, "_points_left_out"):
+            self._points_left_out = self.posterior_.leave_one_out()
+        return self._points_left_out
+
+    def _shaped(self, values: Vector) -> Vector:
+        return values[:, 0] if self._flat else values
+
+    def _points(self, X: Points) -> Vector:
+        """Return points for the prior, of any number of columns."""
+        return np.asarray(check_array(X, dtype=np.float64))
+
+    def _prior_kernel(self) -> Kernel:
+        """Return what `kernel` stands for."""
+        if self.kernel is None:
+            return ConstantKernel(1.0, (1e-5, 1e5)) * as_kernel(sk.RBF(1.0))  # type: ignore[operator]
+        if isinstance(self.kernel, str):
+            if self.kernel == "auto":
+                return ConstantKernel("auto") * Matern("auto", nu=2.5, product=True)
+            return kernel_argument(self.kernel)
+        if not isinstance(self.kernel, Real):
+            if self.n_restarts_optimizer and isinstance(self.kernel, sk.Kernel):
+                with np.errstate(invalid="ignore", divide="ignore"):
+                    finite = np.isfinite(self.kernel.bounds).all()
+                if not finite:
+                    raise ValueError(
+                        "Multiple optimizer restarts (n_restarts_optimizer>0) requires that all bounds are finite."
+                    )
+            kernel = as_kernel(self.kernel)
+            if kernel is not None:
+                return kernel
+        raise ValueError(f'kernel: expected a kernel of kernsel.kernels, "auto", text or None, got {self.kernel!r}')
+
+    def _criterion(self) -> Criterion:
+        criterion = criterion_named(self.criterion, {})
+        if self.scale not in ("shared", "each"):
+            raise ValueError(f'scale: expected "shared" or "each", got {self.scale!r}')
+        if self.scale == "each":
+            if not isinstance(criterion, Likelihood):
+                raise ValueError('scale: "each" is for likelihoods, which tell the variance of each output')
+            criterion = replace(criterion, scale="each")
+        return criterion
+
+    def _trend(self) -> Trend:
+        if isinstance(self.trend, str) and self.trend == "auto":
+            return "constant" if isinstance(self.kernel, str) and self.kernel == "auto" else None
+        if self.trend is not None and not callable(self.trend) and not isinstance(self.trend, str):
+            raise ValueError(
+                'trend: expected "auto", "constant", "linear", "quadratic", a function of points or None, '
+                f"got {type(self.trend).__name__}; numbers at the training points would say nothing of others"
+            )
+        return self.trend
+
+    def _variances(self, n: int) -> tuple[Any, bool]:
+        """Return what is known of the diagonal, and whether noise is to be found besides."""
+        automatic = isinstance(self.kernel, str) and self.kernel == "auto"
+        unknown = automatic if self.noise is None else isinstance(self.noise, str)
+        known: Any = 0.0
+        for name in ("alpha", "noise"):
+            value = getattr(self, name)
+            if (isinstance(value, str) and value == "auto") or (name == "noise" and value is None):
+                continue
+            known = known + self._numbers(name, n)
+        return known, unknown
+
+    def _numbers(self, name: str, n: int | None) -> Vector:
+        return variances(name, getattr(self, name), n)
+
+    def _check(self, y: Vector) -> None:
+        self._check_targets()
+        targets = 1 if y.ndim == 1 else y.shape[1]
+        if self.n_targets is not None and targets != self.n_targets:
+            raise ValueError(
+                "The number of targets seen in `y` is different from the parameter `n_targets`. "
+                f"Got {targets} != {self.n_targets}."
+            )
+        require_squares(y)
+        optimizers = ("auto", "newton", "l-bfgs-b", "fmin_l_bfgs_b")
+        if self.optimizer is not None and not callable(self.optimizer) and self.optimizer not in optimizers:
+            raise ValueError(f'optimizer: expected "auto", "newton", "l-bfgs-b", a function or None, got {self.optimizer!r}')
+        for name, least in (("n_restarts_optimizer", 0), ("max_evaluations", 1)):
+            value = getattr(self, name)
+            if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
+                raise ValueError(f"{name}: expected a whole number from {least} on, got {value!r}")
+        if not isinstance(self.verbose, Integral) or self.verbose < 0:
+            raise ValueError(f"verbose: expected a whole number from 0 on, got {self.verbose!r}")
+        seconds = self.max_seconds
+        if seconds is not None and (not isinstance(seconds, Real) or isinstance(seconds, bool) or not seconds > 0):
+            raise ValueError(f"max_seconds: expected a positive number or None, got {seconds!r}")
+
+    def _check_targets(self) -> None:
+        m = self.n_targets
+        if m is not None and (not isinstance(m, Integral) or isinstance(m, bool) or m < 1):
+            raise ValueError(f"n_targets: expected a whole number from 1 on, or None, got {m!r}")
+
+    def _select(
+        self, criterion: Criterion, kernel: Kernel, X: Vector, targets: Vector, known: Any, unknown: bool, trend: Trend
+    ) -> Selection:
+        """Return the hyperparameters to use."""
+        if self.optimizer is None:
+            return _as_it_is(criterion, kernel, X, targets, known, unknown, self.alpha, self.feature_names())
+        with watched(self, self.verbose, self.max_evaluations) as tell:
+            return choose(
+                criterion,
+                kernel,
+                X,
+                targets,
+                noise=known,
+                finds_noise=unknown,
+                jitter=None if isinstance(self.alpha, str) else 0.0,
+                trend=trend,
+                names=self.feature_names(),
+                optimizer={"fmin_l_bfgs_b": "l-bfgs-b"}.get(str(self.optimizer), self.optimizer),
+                n_restarts=self.n_restarts_optimizer,
+                random_state=self.random_state,
+                budget=Budget(self.max_evaluations, np.inf if self.max_seconds is None else self.max_seconds, tell),
+            )
+
+    def _singular(self, kernel: Kernel, error: Exception) -> np.linalg.LinAlgError:
+        shown = self.kernel if isinstance(self.kernel, sk.Kernel) else kernel
+        return np.linalg.LinAlgError(
+            f"The kernel, {shown}, is not returning a positive definite matrix. Try gradually increasing the 'alpha' parameter "
+            f"of your GaussianProcessRegressor estimator. Also: {error}"
+        )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.requires_fit = False
+        return tags
+
+
+def _as_it_is(
+    criterion: Criterion, kernel: Kernel, X: Vector, y: Vector, known: Any, unknown: bool, alpha: Any, names: Any
+) -> Selection:
+    """Return the kernel with nothing chosen, but what is "auto" set from the data."""
+    data = Data(X, y, None, names)
+    resolved = kernel.resolve(data).on_points(X)[0]
+    noise = float(np.mean(data.proposal("noise").start)) if unknown else np.nan
+    noiseless = isinstance(alpha, str) and not unknown and not np.any(known)
+    jitter = _core.least_jitter(len(X)) * float(np.mean(resolved.diag(X[:1000]))) if noiseless else 0.0
+    return Selection(resolved, noise, jitter, criterion, float("nan"))
+
+
+def _stacked(parts: list[Any]) -> NDArray[Any] | tuple[NDArray[Any], NDArray[Any]]:
+    """Return predictions, or tuples of them, for all parts of the points."""
+    if isinstance(parts[0], tuple):
+        means, spreads = zip(*parts, strict=True)
+        return np.concatenate(means), np.concatenate(spreads)
+    return np.concatenate(parts)
+
+
+def _draw(rng: Any, mean: Vector, cov: Vector, count: int) -> Vector:
+    """Return samples of a normal distribution, shape (m, count), its covariance given to rounding."""
+    size = float(np.diag(cov).max(initial=0.0)) or 1.0  # NumPy's check has an absolute tolerance
+    drawn = rng.multivariate_normal(np.zeros(len(mean)), cov / size, count, check_valid="ignore")
+    return np.asarray(mean[:, None] + np.sqrt(size) * drawn.T)

@@ -1,0 +1,282 @@
+"""Kernel ridge regression: with a given regularization, or with one that is chosen, and the kernel with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from numbers import Integral
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kernsel._data.points import require_squares
+from kernsel._search import Budget, Selection, choose, require_few_if_interrupted
+from kernsel._search.layout import Layout
+from kernsel._search.progress import CallbackSupport, watched, with_callbacks
+from kernsel._solve.path import CURVES, RULES, ridge_rule
+from kernsel.criteria import (
+    CRITERIA,
+    Criterion,
+    Loss,
+    UnbiasedRisk,
+    criterion_named,
+)
+from kernsel.estimators.kernel_machine import KernelMachine, TrainingData
+from kernsel.kernels import Kernel
+from kernsel.kernels.given import Precomputed
+from kernsel.kernels.objects import Points
+
+__all__ = ["KernelRidge"]
+
+Vector = NDArray[np.float64]
+
+# Rules of the path that are no criteria for a search: they choose lambda, for a kernel that is known.
+_OF_LAMBDA_ONLY = tuple(rule for rule in RULES if rule not in CRITERIA)
+
+
+class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
+    """Kernel ridge regression.
+
+    Finds the function f = b + sum_i c_i k(., x_i) that minimizes ::
+
+        sum_i w_i (y_i - f(x_i))^2 + alpha |f - b|^2
+
+    by one Cholesky factorization, (K + alpha diag(1 / w)) c = y - b: n^3/3 flops, n^2/2 numbers of memory; the kernel
+    matrix is never stored whole. With ``alpha="auto"``, alpha and all hyperparameters of the kernel that are not fixed are
+    chosen by a criterion first.
+
+    Parameters
+    ----------
+    kernel : Kernel, str, callable or None
+        None and "auto" are ``RBF("auto")``, with length scales from the spread of each column. With "precomputed", X is the
+        kernel matrix: (n, n) in `fit`, (n_test, n) in `predict`. scikit-learn's names ("linear", "rbf", "poly",
+        "laplacian", "cosine", "sigmoid", "chi2", ...) stand for its kernels with `gamma`, `degree` and `coef0`, which
+        are fixed; other text, such as ``"RBF + Linear"``, is read by :func:`kernsel.kernels.kernel`, and what it does not
+        say is "auto". A function is called with two points.
+        "sigmoid" and "additive_chi2" are not positive semidefinite: unless alpha is large enough, they raise
+        :class:`kernsel.NotPositiveDefiniteError`.
+    alpha : float, array-like of shape (n_targets,), or "auto"
+        The regularization, not negative; one for all targets, or one for each. "auto" is the best one for all.
+    criterion : str, Criterion, callable or None
+        What alpha and the kernel are chosen by. None is "loo" with ``alpha="auto"``; with a number, nothing is chosen. Besides
+        those of :mod:`kernsel.criteria`, which choose the kernel and alpha together, the rules "discrepancy", "lcurve",
+        "quasi-optimality" and "sure" of :meth:`kernsel.RegularizationPath.best`, which choose alpha alone. Criteria that
+        see the scale of y, such as likelihoods, are taken with the best scale of kernel and noise, since this model has none.
+    gamma : float or None
+        Of kernels by name; None is 1 / d, and 1 for "chi2".
+    degree, coef0 : float
+        Of "poly" and "sigmoid".
+    kernel_params : dict, optional
+        Arguments for a kernel that is a function.
+    fit_intercept : bool
+        Add a constant b, not penalized.
+    alpha_scale : {"none", "n"}
+        The convention of `alpha`. "n" multiplies it by the number of points (the sum of the weights), which is the
+        objective with the *mean* of the squared errors: then the same alpha means the same for any number of points.
+    sigma : float, optional
+        The standard deviation of the noise (of a point of weight one), for "risk", "sure" and "discrepancy".
+    random_state : int, RandomState instance or None
+        Of the search, see :class:`kernsel.GaussianProcessRegressor`.
+    max_evaluations : int
+        Of the criterion, at most.
+    verbose : int
+        1 shows progress of the search.
+
+    Attributes
+    ----------
+    dual_coef_ : ndarray of shape (n,) or (n, n_targets)
+        The coefficients c. Zero for points of weight zero.
+    intercept_ : float or ndarray of shape (n_targets,)
+        b; 0.0 without.
+    X_fit_ : ndarray of shape (n, d)
+        The training points, or the kernel matrix if it is precomputed.
+    kernel_ : Kernel or "precomputed"
+        The kernel in use, "auto" parameters set.
+    alpha_ : float or ndarray of shape (n_targets,)
+        In the convention of `alpha`.
+    criterion_value_ : float
+        Of what was chosen.
+    selection_ : kernsel._search.Selection
+        The report of the search, if there was one.
+    path_ : RegularizationPath
+        If alpha was chosen along it: all criteria for all alphas.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        If X has column names.
+
+    Examples
+    --------
+    >>> import numpy as np, kernsel as ks
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.linspace(0, 6, 60).reshape(-1, 1)
+    >>> y = np.sin(X[:, 0]) + 0.1 * rng.standard_normal(60)
+    >>> model = ks.KernelRidge(ks.kernels.RBF("auto"), alpha="auto", criterion="loo").fit(X, y)
+    >>> bool(abs(model.predict([[1.5]])[0] - np.sin(1.5)) < 0.1)
+    True
+    """
+
+    criterion_value_: float
+
+    def __init__(
+        self,
+        kernel: Kernel | str | Callable[..., Any] | None = None,
+        *,
+        alpha: float | ArrayLike | Literal["auto"] = 1.0,
+        criterion: str | Criterion | Loss | None = None,
+        gamma: float | None = None,
+        degree: float = 3,
+        coef0: float = 1,
+        kernel_params: Mapping[str, Any] | None = None,
+        fit_intercept: bool = False,
+        alpha_scale: Literal["none", "n"] = "none",
+        sigma: float | None = None,
+        random_state: Any = None,
+        max_evaluations: int = 1000,
+        verbose: int = 0,
+    ) -> None:
+        self.kernel = kernel
+        self.alpha = alpha
+        self.criterion = criterion
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.kernel_params = kernel_params
+        self.fit_intercept = fit_intercept
+        self.alpha_scale = alpha_scale
+        self.sigma = sigma
+        self.random_state = random_state
+        self.max_evaluations = max_evaluations
+        self.verbose = verbose
+
+    @with_callbacks  # type: ignore[untyped-decorator]
+    def fit(self, X: Points, y: ArrayLike, sample_weight: ArrayLike | float | None = None) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d), or (n, n) if the kernel is precomputed; or n objects, for a kernel of such
+        y : array-like of shape (n,) or (n, n_targets)
+        sample_weight : float or array-like of shape (n,), optional
+            Not negative. A weight of zero leaves the point out.
+
+        Returns
+        -------
+        self : KernelRidge
+        """
+        given = self._checked(X, y, sample_weight)
+        for name in ("selection_", "path_", "_path_of", "criterion_value_"):
+            self.__dict__.pop(name, None)
+        unit = given.total_weight if self.alpha_scale == "n" else 1.0
+        automatic = isinstance(self.alpha, str) and self.alpha == "auto"
+        if automatic or self.criterion is not None:
+            given, alphas = self._chosen(given, unit, automatic)
+            exact = given.in_double()
+        else:
+            given = self._resolved(given)
+            alphas = self._alphas(given.targets.shape[1])
+            exact = given
+        coefficients = np.zeros_like(given.targets)
+        intercepts = np.zeros(given.targets.shape[1], dtype=given.targets.dtype)
+        for alpha in np.unique(alphas):
+            mine = alphas == alpha
+            strength = alpha * unit
+            noise = np.full(1, strength) if given.weights is None else strength / given.weights[given.used]
+            factor = self._factorized(exact, noise)
+            right = exact.targets[given.used][:, mine]
+            part = coefficients[given.used]
+            solution = factor.solve(right)
+            if self.fit_intercept:
+                of_one = factor.solve(np.ones(len(right), dtype=right.dtype))
+                intercepts[mine] = solution.sum(axis=0) / of_one.sum()
+                solution = factor.solve(right - intercepts[mine])
+            part[:, mine] = solution
+            coefficients[given.used] = part
+            del factor  # before the next is made: there is room for one
+
+        self.kernel_ = given.kernel
+        self.X_fit_ = given.X
+        self.dual_coef_ = coefficients.reshape(given.y.shape)
+        self.intercept_ = (intercepts if given.y.ndim == 2 else float(intercepts[0])) if self.fit_intercept else 0.0
+        self.alpha_ = float(alphas[0]) if np.ptp(alphas) == 0 else alphas
+        selection = getattr(self, "selection_", None)
+        if selection is not None and selection.interrupt is not None:
+            raise selection.interrupt
+        return self
+
+    def _chosen(self, given: TrainingData, unit: float, automatic: bool) -> tuple[TrainingData, Vector]:
+        """Return the data with the kernel that was chosen, and one alpha for each target."""
+        require_squares(given.targets)
+        name = "loo" if self.criterion is None else self.criterion
+        count = given.targets.shape[1]
+        if not isinstance(self.max_evaluations, Integral) or isinstance(self.max_evaluations, bool) or self.max_evaluations < 1:
+            raise ValueError(f"max_evaluations: expected a whole number from 1 on, got {self.max_evaluations!r}")
+        if isinstance(name, str) and name not in CRITERIA + RULES:
+            raise ValueError(f"criterion: expected one of {', '.join(dict.fromkeys(CRITERIA + RULES))}, got {name!r}")
+        self._require_sigma(name)
+        resolved = self._resolved(given)
+        fixed = isinstance(resolved.kernel, str) or resolved.kernel.n_dims == 0
+        if isinstance(name, str) and ((name in _OF_LAMBDA_ONLY) or (fixed and name in RULES)):
+            if not automatic:
+                raise ValueError(
+                    f'alpha: expected "auto", since the criterion {name!r} chooses nothing else, got {self.alpha!r}'
+                )
+            path = self._path(resolved, None)
+            alpha = max(path.best(ridge_rule(name)), resolved.least / unit)
+            self.path_, self._path_of = path, (resolved, path.alphas)
+            self.criterion_value_ = float(getattr(path.at(alpha), CURVES[ridge_rule(name)][0])[0])
+            return resolved, np.full(count, alpha)
+        criterion = criterion_named(name, {"sigma": self.sigma} if name == "risk" else {})
+        alphas = np.zeros(0) if automatic else self._alphas(count)
+        if np.ptp(alphas) > 0 if len(alphas) else False:
+            raise ValueError('alpha: expected one number or "auto", since the kernel is chosen for all targets together')
+        kernel, points = given.kernel, np.asarray(given.X, dtype=np.float64)
+        if isinstance(kernel, str):
+            kernel, points = Precomputed((points + points.T) / 2), np.arange(len(points), dtype=np.float64)[:, None]
+        if isinstance(criterion, UnbiasedRisk) and given.weights is not None and np.ndim(criterion.sigma) == 0:
+            root = np.sqrt(np.where(given.weights > 0, given.weights, 1.0))
+            criterion = replace(criterion, sigma=float(criterion.sigma) / root)  # sigma is that of a point of weight one
+        # A criterion that sees the scale of y needs one for the kernel, too, of which only the ratio to alpha matters here.
+        known = kernel if isinstance(resolved.kernel, str) else resolved.kernel
+        scaled = automatic and criterion.sees_scale and Layout(known).amplitudes() is None
+        with watched(self, self.verbose, self.max_evaluations) as tell:
+            selection = choose(
+                criterion,
+                kernel,
+                points,
+                np.asarray(given.targets, dtype=np.float64),
+                noise=0.0 if automatic else float(alphas[0]) * unit,
+                finds_noise=automatic,
+                finds_amplitude=scaled,
+                jitter=resolved.least if automatic and resolved.least else None,
+                trend="constant" if self.fit_intercept else None,
+                sample_weight=given.weights,
+                names=getattr(self, "feature_names_in_", None),
+                random_state=self.random_state,
+                budget=Budget(self.max_evaluations, np.inf, tell),
+            )
+        self.selection_: Selection = selection
+        require_few_if_interrupted(selection.interrupt, len(given.targets))
+        self.criterion_value_ = selection.value
+        strength = (selection.noise if automatic else float(alphas[0]) * unit) + selection.jitter
+        strength /= selection.amplitude
+        chosen: Any = "precomputed" if isinstance(given.kernel, str) else selection.kernel
+        return (
+            TrainingData(given.X, given.y, given.targets, given.weights, given.used, chosen),
+            np.full(count, strength / unit),
+        )
+
+    def _alphas(self, targets: int) -> Vector:
+        """Return one regularization for each target, in the convention of `alpha`."""
+        try:
+            alphas = np.asarray(self.alpha)
+            alphas = np.asarray(alphas.astype(np.float64, casting="same_kind" if alphas.dtype != object else "unsafe"))
+        except (TypeError, ValueError):
+            alphas = np.zeros(0, dtype=bool)
+        if alphas.dtype == bool or self.alpha is None or isinstance(self.alpha, bool | str):
+            raise TypeError(f'alpha: expected a number, one for each target, or "auto", got {self.alpha!r}')
+        if not (np.isfinite(alphas).all() and (alphas >= 0).all()):
+            raise ValueError(f"alpha: expected finite numbers that are not negative, got {self.alpha!r}")
+        if alphas.shape not in ((), (1,), (targets,)):
+            raise ValueError(f"alpha: expected one number or {targets}, one for each target, got shape {alphas.shape}")
+        return np.broadcast_to(alphas, (targets,))

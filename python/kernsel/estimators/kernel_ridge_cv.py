@@ -1,0 +1,182 @@
+"""Kernel ridge regression for many regularizations at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kernsel._solve.path import CURVES, RULES, RegularizationPath, ridge_rule
+from kernsel.criteria import (
+    Given,
+    GroupsOut,
+    criterion_named,
+    groups,
+)
+from kernsel.estimators.kernel_machine import KernelMachine, TrainingData
+from kernsel.kernels import Kernel
+from kernsel.kernels.objects import Points
+
+__all__ = ["KernelRidgeCV"]
+
+Vector = NDArray[np.float64]
+
+
+class KernelRidgeCV(KernelMachine):
+    """Kernel ridge regression with the best of many alphas, by a closed-form criterion, from one eigendecomposition.
+
+    What :class:`KernelRidge` minimizes, for all `alphas` at once: 9 n^3 operations or so, then two products of n x n matrices
+    for the leave-one-out errors of hundreds of alphas. No fold is ever refitted. The kernel is taken as it is; "auto" in it is
+    set from the data.
+
+    Parameters
+    ----------
+    kernel : Kernel, str, callable or None
+        As in :class:`KernelRidge`.
+    alphas : array-like of shape (l,), optional
+        Positive. By default 200 over 14 decades, up to 100 times the largest eigenvalue of the kernel matrix.
+    criterion : str or GroupsOut
+        A rule of :meth:`kernsel.RegularizationPath.best`; likelihoods with the best scale of kernel and noise, since
+        this model has none. Those that are the minimum or the maximum of a curve choose among `alphas`; "discrepancy",
+        "lcurve" and "quasi-optimality" find their own. "kfold", "kfold_log_density" or
+        :class:`kernsel.criteria.GroupsOut`: k-fold cross-validation, in closed form.
+    alpha_per_target : bool
+        Choose one alpha for each target.
+    gamma, degree, coef0, kernel_params, fit_intercept, alpha_scale, sigma
+        As in :class:`KernelRidge`.
+
+    Attributes
+    ----------
+    alpha_ : float or ndarray of shape (n_targets,)
+    best_score_ : float or ndarray of shape (n_targets,)
+        The criterion there.
+    path_ : RegularizationPath, or list of n_targets of them with `alpha_per_target`
+        Every criterion at every alpha, and the eigenvalues.
+    dual_coef_, intercept_, X_fit_, kernel_, n_features_in_, feature_names_in_
+        As in :class:`KernelRidge`.
+
+    Examples
+    --------
+    >>> import numpy as np, kernsel as ks
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.linspace(0, 6, 60).reshape(-1, 1)
+    >>> y = np.sin(X[:, 0]) + 0.1 * rng.standard_normal(60)
+    >>> model = ks.KernelRidgeCV("rbf", alphas=np.logspace(-8, 3, 200), criterion="gcv").fit(X, y)
+    >>> model.path_.gcv.shape, bool(model.best_score_ == model.path_.gcv.min())
+    ((200,), True)
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel | str | Callable[..., Any] | None = None,
+        *,
+        alphas: ArrayLike | None = None,
+        criterion: str | GroupsOut = "loo",
+        alpha_per_target: bool = False,
+        gamma: float | None = None,
+        degree: float = 3,
+        coef0: float = 1,
+        kernel_params: Mapping[str, Any] | None = None,
+        fit_intercept: bool = False,
+        alpha_scale: Literal["none", "n"] = "none",
+        sigma: float | None = None,
+    ) -> None:
+        self.kernel = kernel
+        self.alphas = alphas
+        self.criterion = criterion
+        self.alpha_per_target = alpha_per_target
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.kernel_params = kernel_params
+        self.fit_intercept = fit_intercept
+        self.alpha_scale = alpha_scale
+        self.sigma = sigma
+
+    def fit(self, X: Points, y: ArrayLike, sample_weight: ArrayLike | float | None = None) -> Self:
+        """Decompose the kernel matrix, choose alpha, and solve.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d), or (n, n) if the kernel is precomputed; or n objects, for a kernel of such
+        y : array-like of shape (n,) or (n, n_targets)
+        sample_weight : float or array-like of shape (n,), optional
+            Not negative. A weight of zero leaves the point out.
+
+        Returns
+        -------
+        self : KernelRidgeCV
+        """
+        given = self._resolved(self._checked(X, y, sample_weight))
+        folds = self._folds(given)
+        unit = given.total_weight if self.alpha_scale == "n" else 1.0
+        path = self._path(given, self._grid(given, unit))
+        paths = path.of_each_target() if self.alpha_per_target else [path]
+        chosen = [self._best(one, folds) for one in paths]
+        root = np.ones(len(given.y)) if given.weights is None else given.weights
+        K = given.matrix() if self.fit_intercept else None
+        coefficients = np.zeros(given.targets.shape)
+        intercepts = np.zeros(given.targets.shape[1])
+        for k, (one, (alpha, _)) in enumerate(zip(paths, chosen, strict=True)):
+            mine: Any = slice(k, k + 1) if self.alpha_per_target else slice(None)
+            c = one.dual_coef(alpha).reshape(len(given.targets[given.used]), -1)
+            coefficients[given.used, mine] = c
+            if K is not None:  # what K c and lambda c / w leave of y is the intercept, everywhere the same
+                rest = given.targets[given.used, mine] - K @ c - alpha * unit * c / root[given.used][:, None]
+                intercepts[mine] = rest.mean(axis=0)
+        self.path_, self._path_of = (paths if self.alpha_per_target else path), (given, path.alphas)
+        alphas, scores = (np.array(values) for values in zip(*chosen, strict=True))
+        self.alpha_ = alphas if self.alpha_per_target else float(alphas[0])
+        self.best_score_ = scores if self.alpha_per_target else float(scores[0])
+        self.kernel_ = given.kernel
+        self.X_fit_ = given.X
+        self.dual_coef_ = coefficients.astype(given.y.dtype, copy=False).reshape(given.y.shape)
+        self.intercept_ = (intercepts if given.y.ndim == 2 else float(intercepts[0])) if self.fit_intercept else 0.0
+        return self
+
+    def _folds(self, given: TrainingData) -> tuple[NDArray[np.intp], bool] | None:
+        """Return the group of each point that counts, and whether their density is asked for, if groups are left out."""
+        named = isinstance(self.criterion, str) and self.criterion in ("kfold", "kfold_log_density")
+        if named or isinstance(self.criterion, GroupsOut):
+            criterion = criterion_named(self.criterion, {})
+            assert isinstance(criterion, GroupsOut)
+            X = np.asarray(given.X, dtype=np.float64)
+            used = np.arange(len(X)) if isinstance(given.used, slice) else given.used
+            data = Given(X, np.asarray(given.y, dtype=np.float64), used)
+            if self.fit_intercept:
+                criterion.require_trend(np.ones((len(used), 1)), data)
+            return groups(criterion.folds, data)[0], bool(criterion.log_density)
+        if self.criterion not in RULES:
+            names = ", ".join((*RULES, "kfold", "kfold_log_density"))
+            raise ValueError(f"criterion: expected one of {names}, or kernsel.criteria.GroupsOut, got {self.criterion!r}")
+        self._require_sigma(self.criterion)
+        return None
+
+    def _grid(self, given: TrainingData, unit: float) -> Vector | None:
+        """Return the alphas; None for those of the path."""
+        if self.alphas is None:
+            least = given.least
+            return np.geomspace(least, 100 * least / float(np.finfo(np.float32).eps), 200) / unit if least else None
+        try:
+            alphas = np.atleast_1d(np.asarray(self.alphas, dtype=np.float64))
+        except (TypeError, ValueError):
+            raise TypeError(f"alphas: expected positive numbers or None, got {self.alphas!r}") from None
+        if alphas.ndim > 1:
+            raise ValueError(f"alphas: expected one row of numbers, got shape {alphas.shape}")
+        return alphas
+
+    def _best(self, path: RegularizationPath, folds: tuple[NDArray[np.intp], bool] | None) -> tuple[float, float]:
+        if folds is not None:
+            labels, log_density = folds
+            values = path.leave_groups_out(labels, log_density=log_density)
+            at = int(np.nanargmax(values) if log_density else np.nanargmin(values))
+            return float(path.alphas[at]), float(values[at])
+        rule = ridge_rule(str(self.criterion))
+        name, sign = CURVES[rule]
+        if rule in ("discrepancy", "lcurve", "quasi-optimality"):
+            alpha = path.best(rule)
+            return alpha, float(getattr(path.at(alpha), name)[0])
+        at = int(np.nanargmin(sign * getattr(path, name)))
+        return float(path.alphas[at]), float(getattr(path, name)[at])

@@ -1,0 +1,396 @@
+"""Ridge regression on features: a linear model whose regularization is chosen along its regularization path."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import isfinite
+from numbers import Real
+from typing import Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import sparray, spmatrix
+from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin, clone
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import (
+    check_array,
+    check_consistent_length,
+    check_is_fitted,
+    has_fit_parameter,
+    validate_data,
+)
+
+from kernsel._base.annotations import Matrix, Vector
+from kernsel._base.errors import NotPositiveDefiniteError
+from kernsel._data.weights import point_weights
+from kernsel._solve.cholesky import cholesky
+from kernsel._solve.least_squares import solved
+from kernsel._solve.path import CURVES, RULES, RegularizationPath, ridge_rule
+
+__all__ = ["RidgeRegression"]
+
+# For alpha below this multiple of |Phi|^2, Cholesky factors of Phi'Phi and Phi Phi' lose more than half of the digits.
+LEAST_ALPHA = 1e-8
+
+
+class RidgeRegression(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
+    """Linear ridge regression on features of the points, phi(x), its regularization chosen by a closed-form criterion.
+
+    Finds the coefficients theta and the intercept b that minimize ::
+
+        sum_i w_i (y_i - b - phi(x_i)'theta)^2 + alpha |theta|^2
+
+    Leave-one-out residuals, leverages and degrees of freedom are computed without refitting. n points and p features cost
+    O(n p min(n, p)) operations. With an intercept, features are centred first, so that adding a constant to a feature changes
+    nothing. Everything is in double precision.
+
+    Parameters
+    ----------
+    features : transformer, optional
+        Makes the features, as those of :mod:`kernsel.features` do; a clone of it is fitted in `fit`, with weights if it takes
+        any, and gets X unchanged, also if X is a table. With None, the features are the columns of X.
+    alpha : float, array-like of shape (n_targets,) or "auto"
+        The regularization, not negative; one for all targets, or one for each. 0 is least squares, with the smallest |theta| if
+        there are many solutions. "auto" chooses it by `criterion`.
+    criterion : str
+        A rule of :meth:`kernsel.RegularizationPath.best`: the minimum of "loo" (mean squared leave-one-out residual), "gcv" or
+        "sure"; the maximum of "lml", "reml", "profiled_lml" or "profiled_reml"; "discrepancy", "lcurve" or
+        "quasi-optimality". Only used if alpha is "auto". Likelihoods are taken with the best scale of features and noise
+        together.
+    alphas : array-like of shape (l,), optional
+        The grid on which the search starts; it continues between and beyond these. By default 200 values, over 14 decades.
+    alpha_per_target : bool
+        With "auto", choose one alpha for each target instead of one for all. The decomposition is shared.
+    fit_intercept : bool
+        Whether there is an intercept, which is not penalized.
+    solver : {"auto", "primal", "dual", "svd"}
+        "primal" factorizes Phi'W Phi + alpha I, (p, p); "dual" factorizes Phi Phi' + alpha W^-1, (n, n); "svd" uses the
+        singular values of W^1/2 Phi, slower, and accurate for any alpha. "auto" is the smaller matrix, and "svd" where alpha is
+        below 1e-8 of the sum of squares of W^1/2 Phi. All give the same result, to rounding. "svd" is used in any case where
+        alpha is 0, or a matrix cannot be factorized.
+    sigma : float, optional
+        The standard deviation of the noise (of a point of weight one), which the criteria "sure" and "discrepancy" need.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (p,) or (n_targets, p)
+    intercept_ : float or ndarray of shape (n_targets,)
+        0.0 without an intercept.
+    alpha_ : float or ndarray of shape (n_targets,)
+        An array if there was one for each target, given or chosen.
+    leverage_ : ndarray of shape (n,) or (n, n_targets)
+        The derivative of each fitted value in its own target; with n_targets columns if `alpha_` is an array. 0 at weight zero.
+    loo_residuals_ : ndarray of shape (n,) or (n, n_targets)
+        y_i minus its prediction by the model that is fitted to all other points, with the same alpha and the same features
+        (which are not refitted). nan for a single point.
+    effective_dof_ : float or ndarray of shape (n_targets,)
+        The sum of the leverages.
+    solver_ : {"primal", "dual", "svd"}
+        The solver that was used.
+    dual_coef_ : ndarray of shape (n,) or (n, n_targets)
+        With "dual": theta = Phi' dual_coef_.
+    features_ : transformer
+        The fitted transformer, if there is one.
+    path_ : RegularizationPath, or list of n_targets of them with `alpha_per_target`
+        If alpha is "auto": all criteria for all alphas.
+    best_score_ : float or ndarray of shape (n_targets,)
+        If alpha is "auto": the criterion at `alpha_`; for "discrepancy" the norm of the residual, for "lcurve" the curvature.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        If X has column names.
+
+    Notes
+    -----
+    For a given alpha, a point with an integer weight is equivalent to as many copies of it, if features that depend on the
+    points take weights, too. The criteria are not equivalent: leaving out a point differs from leaving out one of its copies.
+
+    Examples
+    --------
+    >>> import numpy as np, kernsel as ks
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.linspace(0, 6, 200).reshape(-1, 1)
+    >>> y = np.sin(X[:, 0]) + 0.1 * rng.standard_normal(200)
+    >>> model = ks.RidgeRegression(ks.features.Fourier(50, random_state=0)).fit(X, y)
+    >>> bool(abs(model.predict([[1.5]])[0] - np.sin(1.5)) < 0.05)
+    True
+    >>> round(model.effective_dof_, 1), round(float(np.mean(model.loo_residuals_**2)) ** 0.5, 3)
+    (6.3, 0.098)
+    """
+
+    def __init__(
+        self,
+        features: BaseEstimator | None = None,
+        *,
+        alpha: float | ArrayLike | Literal["auto"] = "auto",
+        criterion: str = "loo",
+        alphas: ArrayLike | None = None,
+        alpha_per_target: bool = False,
+        fit_intercept: bool = True,
+        solver: Literal["auto", "primal", "dual", "svd"] = "auto",
+        sigma: float | None = None,
+    ) -> None:
+        self.features = features
+        self.alpha = alpha
+        self.criterion = criterion
+        self.alphas = alphas
+        self.alpha_per_target = alpha_per_target
+        self.fit_intercept = fit_intercept
+        self.solver = solver
+        self.sigma = sigma
+
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | float | None = None) -> Self:
+        """Fit the features, choose alpha if it is "auto", and compute the coefficients.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+        y : array-like of shape (n,) or (n, n_targets)
+        sample_weight : float or array-like of shape (n,), optional
+            Not negative. A point of weight zero is left out.
+
+        Returns
+        -------
+        self : RidgeRegression
+        """
+        self._check_parameters()
+        X, y = self._checked(X, y)
+        weights = point_weights(sample_weight, y)
+        positive = np.ones(len(y), dtype=bool) if weights is None else weights > 0
+        Phi = self._fitted_features(X, y, weights, positive)
+        targets = y.reshape(len(y), -1)
+        w = np.ones(len(y)) if weights is None else weights[positive]
+        centred, mean = _centred(Phi[positive], w if self.fit_intercept else None)
+        centred_targets, mean_target = _centred(targets[positive], w if self.fit_intercept else None)
+        alphas = self._alphas(centred, centred_targets, None if weights is None else w)
+
+        root = np.sqrt(w)[:, None]
+        trend = root / np.linalg.norm(root) if self.fit_intercept else np.zeros((len(root), 0))
+        self.solver_, fits = _solve(centred * root, centred_targets * root, alphas, trend, self.solver)
+        theta = np.column_stack([fit.coef for fit in fits])
+        intercept = mean_target - mean @ theta
+        left_out = targets - Phi @ theta - intercept  # right for points of weight zero, which are not in the fit
+        left_out[positive] = np.column_stack([fit.left_out for fit in fits]) / root
+        leverage = np.zeros(targets.shape)
+        leverage[positive] = np.column_stack([np.repeat(fit.leverage[:, None], fit.coef.shape[1], axis=1) for fit in fits])
+        self.__dict__.pop("dual_coef_", None)
+        if self.solver_ == "dual":
+            dual = np.zeros(targets.shape)
+            dual[positive] = np.column_stack([fit.dual for fit in fits if fit.dual is not None]) * root
+            self.dual_coef_ = dual.reshape(y.shape)
+
+        self.coef_ = theta.T if y.ndim == 2 else theta[:, 0]
+        self.intercept_ = (intercept if y.ndim == 2 else float(intercept[0])) if self.fit_intercept else 0.0
+        self.loo_residuals_ = left_out.reshape(y.shape)
+        self.leverage_ = leverage if np.ndim(self.alpha_) else leverage[:, 0]
+        dof = leverage.sum(axis=0)
+        self.effective_dof_ = dof if np.ndim(self.alpha_) else float(dof[0])
+        return self
+
+    def predict(self, X: ArrayLike) -> Vector:
+        """Return b + phi(x)'theta.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+
+        Returns
+        -------
+        y : ndarray of shape (m,) or (m, n_targets)
+        """
+        check_is_fitted(self)
+        _refuse_sparse("X", X)
+        if self.features is None:
+            Phi = np.asarray(validate_data(self, X, dtype=np.float64, reset=False))
+        else:
+            Phi = _dense(self.features_.transform(X))  # before validate_data, because its errors about X say more
+            validate_data(self, X, reset=False, skip_check_array=True)
+        return np.asarray(Phi @ self.coef_.T + self.intercept_)
+
+    def _check_parameters(self) -> None:
+        if self.criterion not in RULES:
+            raise ValueError(f"criterion: expected one of {', '.join(RULES)}, got {self.criterion!r}")
+        if self.solver not in ("auto", "primal", "dual", "svd"):
+            raise ValueError(f'solver: expected "auto", "primal", "dual" or "svd", got {self.solver!r}')
+        for name in ("alpha_per_target", "fit_intercept"):
+            if not isinstance(getattr(self, name), bool | np.bool_):
+                raise TypeError(f"{name}: expected True or False, got {getattr(self, name)!r}")
+        sigma = self.sigma
+        if sigma is not None and not (isinstance(sigma, Real) and sigma > 0 and isfinite(sigma)):
+            raise ValueError(f"sigma: expected a positive number or None, got {sigma!r}")
+        if self._automatic() and sigma is None and self.criterion in ("sure", "discrepancy"):
+            raise ValueError(f'sigma: the criterion "{self.criterion}" needs the standard deviation of the noise, got None')
+        if self.features is not None and not (hasattr(self.features, "fit") and hasattr(self.features, "transform")):
+            raise TypeError(f"features: expected a transformer or None, got {self.features!r}")
+
+    def _automatic(self) -> bool:
+        return isinstance(self.alpha, str) and self.alpha == "auto"
+
+    def _checked(self, X: ArrayLike, y: ArrayLike) -> tuple[ArrayLike, Vector]:
+        """Return the points, checked if they are the features, and the targets."""
+        _refuse_sparse("X", X)
+        if self.features is None:
+            X, y = validate_data(self, X, y, dtype=np.float64, multi_output=True, y_numeric=True)
+        else:
+            validate_data(self, X, y, skip_check_array=True)
+            y = check_array(y, ensure_2d=False, dtype="numeric", input_name="y")
+            check_consistent_length(X, y)
+        return X, np.asarray(y, dtype=np.float64)
+
+    def _fitted_features(self, X: ArrayLike, y: Vector, weights: Vector | None, positive: NDArray[np.bool_]) -> Matrix:
+        """Return the features of all points, by a transformer that is fitted to the points of positive weight."""
+        if self.features is None:
+            return np.asarray(X)
+        self.features_ = clone(self.features)
+        options = (
+            {"sample_weight": weights[positive]}
+            if weights is not None and has_fit_parameter(self.features_, "sample_weight")
+            else {}
+        )
+        if positive.all():
+            return _dense(self.features_.fit_transform(X, y, **options))
+        fitted = _dense(self.features_.fit_transform(_safe_indexing(X, np.flatnonzero(positive)), y[positive], **options))
+        Phi = np.empty((len(positive), fitted.shape[1]))
+        Phi[positive] = fitted
+        Phi[~positive] = _dense(self.features_.transform(_safe_indexing(X, np.flatnonzero(~positive))))
+        return Phi
+
+    def _alphas(self, Phi: Matrix, y: Matrix, weights: Vector | None) -> Vector:
+        """Return one alpha for each target; set `alpha_`, and if it is chosen `path_` and `best_score_`."""
+        count = y.shape[1]
+        for name in ("path_", "best_score_"):
+            self.__dict__.pop(name, None)
+        if self._automatic():
+            return self._chosen(Phi, y, weights)
+        if not isinstance(self.alpha, Real | list | tuple | np.ndarray) or isinstance(self.alpha, bool):
+            raise TypeError(f'alpha: expected a number, one for each target, or "auto", got {self.alpha!r}')
+        alphas = np.asarray(self.alpha, dtype=np.float64)
+        if not (np.isfinite(alphas).all() and (alphas >= 0).all()):
+            raise ValueError(f"alpha: expected finite numbers that are not negative, got {self.alpha!r}")
+        if alphas.shape not in ((), (1,), (count,)):
+            raise ValueError(f"alpha: expected one number or {count}, one for each target, got shape {alphas.shape}")
+        self.alpha_ = float(alphas.flat[0]) if alphas.size == 1 else alphas
+        return np.broadcast_to(alphas, (count,))
+
+    def _chosen(self, Phi: Matrix, y: Matrix, weights: Vector | None) -> Vector:
+        """Return the alphas that the criterion chooses, one for each target."""
+        n, count = y.shape
+        if n < 2:
+            raise ValueError(f'alpha: "auto" needs at least two points of positive weight, got n_samples = {n}')
+        path = RegularizationPath.from_features(
+            Phi,
+            y,
+            alphas=self.alphas,
+            noise_std=self.sigma,
+            trend=np.ones((n, 1)) if self.fit_intercept else None,
+            sample_weight=weights,
+        )
+        paths = path.of_each_target() if self.alpha_per_target else [path]
+        rule = ridge_rule(self.criterion)
+        alphas = np.array([one.best(rule) for one in paths])
+        scores = np.array([getattr(one.at(a), CURVES[rule][0])[0] for one, a in zip(paths, alphas, strict=True)])
+        self.path_ = paths if self.alpha_per_target else path
+        self.alpha_ = alphas if self.alpha_per_target else float(alphas[0])
+        self.best_score_ = scores if self.alpha_per_target else float(scores[0])
+        return np.broadcast_to(alphas, (count,))
+
+
+def _centred(values: Matrix, weights: Vector | None) -> tuple[Matrix, Vector]:
+    """Return columns less their weighted means, and the means; if weights are None, the columns unchanged, and zeros."""
+    mean = np.zeros(values.shape[1])
+    if weights is None:
+        return values, mean
+    for _ in range(2):  # the second time removes the rounding error of large means, which would act like another feature
+        change = np.average(values, axis=0, weights=weights)
+        values, mean = values - change, mean + change
+    return values, mean
+
+
+@dataclass(frozen=True)
+class _Fit:
+    """A solution for some targets: coefficients (p, m), leave-one-out residuals (n, m), leverages (n,), dual coefficients."""
+
+    coef: Matrix
+    left_out: Matrix
+    leverage: Vector
+    dual: Matrix | None = None
+
+
+def _solve(A: Matrix, b: Matrix, alphas: Vector, trend: Matrix, solver: str) -> tuple[str, list[_Fit]]:
+    """Minimize |A x - b|^2 + alpha |x|^2, with an alpha for each column of b; return the solver, and the fits.
+
+    The columns of `trend`, one for the intercept or none, are orthonormal, orthogonal to A and b, and not penalized.
+    """
+    if solver == "auto":
+        smaller = "primal" if A.shape[1] <= A.shape[0] else "dual"
+        solver = "svd" if alphas.min() <= LEAST_ALPHA * np.vdot(A, A) else smaller
+    if not alphas.all():
+        solver = "svd"
+    try:
+        return solver, _fits(A, b, alphas, trend, solver)
+    except NotPositiveDefiniteError:  # to rounding, because alpha is small
+        return "svd", _fits(A, b, alphas, trend, "svd")
+
+
+def _fits(A: Matrix, b: Matrix, alphas: Vector, trend: Matrix, solver: str) -> list[_Fit]:
+    """Solve once for each distinct alpha; return one fit for all columns of b if they share alpha, or one for each."""
+    solve = {"primal": _by_primal, "dual": _by_dual, "svd": _by_svd}[solver]
+    if np.ptp(alphas) == 0:
+        return [solve(A, b, float(alphas[0]), trend)]
+    fits = {}
+    for alpha in np.unique(alphas):
+        columns = np.flatnonzero(alphas == alpha)
+        fit = solve(A, b[:, columns], float(alpha), trend)
+        for i, k in enumerate(columns.tolist()):
+            dual = None if fit.dual is None else fit.dual[:, [i]]
+            fits[k] = _Fit(fit.coef[:, [i]], fit.left_out[:, [i]], fit.leverage, dual)
+    return [fits[k] for k in range(len(alphas))]
+
+
+def _by_primal(A: Matrix, b: Matrix, alpha: float, trend: Matrix) -> _Fit:
+    """Solve (A'A + alpha I) x = A'b."""
+    M = A.T @ A
+    M.flat[:: len(M) + 1] += alpha
+    factor = cholesky(M)
+    coef = factor.solve(A.T @ b)
+    leverage = factor.inverse_quadratic(A.T) + np.sum(trend**2, axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        left_out = (b - A @ coef) / (1 - leverage)[:, None]
+    return _Fit(coef, left_out, leverage)
+
+
+def _by_dual(A: Matrix, b: Matrix, alpha: float, trend: Matrix) -> _Fit:
+    """Solve (A A' + alpha I) c = b; the leave-one-out residuals are c_i / (M^-1)_ii, accurate for small alpha, too.
+
+    M^-1 is the inverse of A A' + alpha I restricted to vectors orthogonal to the trend H. It is computed as
+    (A A' + alpha I + (s - alpha) H H')^-1 - H H' / s, where s is an average eigenvalue, which keeps the matrix well
+    conditioned.
+    """
+    K = A @ A.T
+    size = float(np.trace(K)) / len(K) + alpha
+    K.flat[:: len(K) + 1] += alpha
+    factor = cholesky(K + (size - alpha) * trend @ trend.T)
+    c = factor.solve(b)
+    diagonal = factor.inverse_diagonal() - np.sum(trend**2, axis=1) / size
+    with np.errstate(divide="ignore", invalid="ignore"):
+        left_out = c / diagonal[:, None]
+    return _Fit(A.T @ c, left_out, 1 - alpha * diagonal, c)
+
+
+def _by_svd(A: Matrix, b: Matrix, alpha: float, trend: Matrix) -> _Fit:
+    solution = solved(A, b, alpha, trend)
+    return _Fit(solution.coef, solution.residuals, solution.leverage)
+
+
+def _refuse_sparse(name: str, matrix: ArrayLike | spmatrix) -> None:
+    if isinstance(matrix, spmatrix | sparray):
+        raise TypeError(f"{name}: sparse matrices are not supported, got one of shape {matrix.shape}; use its toarray()")
+
+
+def _dense(Phi: ArrayLike | spmatrix) -> Matrix:
+    """Return the output of a transformer as a matrix of finite numbers; raise if it is sparse."""
+    if isinstance(Phi, spmatrix | sparray):
+        raise TypeError(
+            f"features: expected a transformer with dense output, got a sparse matrix of shape {Phi.shape}; "
+            "many have a parameter sparse_output=False"
+        )
+    return np.asarray(check_array(Phi, dtype=np.float64, input_name="features"))

@@ -1,0 +1,339 @@
+"""Support vector regression for many C and epsilon: warm starts, and what leaving points out does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from numbers import Real
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.model_selection import KFold
+
+from kernsel._data.folds import Splits, splits_by, splitter_for
+from kernsel._data.points import for_objects
+from kernsel._data.weights import point_weights
+from kernsel.estimators.support.span import left_out_residuals
+from kernsel.estimators.support.vectors import SupportSolution, SupportVectors
+from kernsel.kernels import Kernel
+from kernsel.kernels.algebra import as_kernel
+from kernsel.kernels.automatic import Data
+from kernsel.kernels.given import Precomputed
+from kernsel.kernels.objects import Points
+
+__all__ = ["CRITERIA", "SCORINGS", "SVRPath", "fold_scores", "grids", "one_of", "spread", "walk"]
+
+Vector = NDArray[np.float64]
+
+CRITERIA = ("kfold", "loo")
+SCORINGS = ("absolute", "squared")
+
+
+class SVRPath:
+    """Support vector regression for all pairs of some C and some epsilon, and the errors of points that are left out.
+
+    Each fit is that of :class:`kernsel.SVR`: it minimizes ::
+
+        |f - b|^2 / 2 + C sum_i w_i max(|y_i - f(x_i)| - epsilon, 0)
+
+    All of them share the rows of the kernel matrix. Each starts from a neighbour's coefficients a times t, C growing and
+    epsilon falling. Of the dual, D(t) = t (a'y - epsilon |a|_1) - t^2 a'Ka / 2 on the way from nothing (t = 0) to where the
+    first coefficient meets its bound again (t = C / C_before), the best t is known without a product with K; so is the
+    better one of two neighbours.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, d), or (n, n) if the kernel is precomputed
+    y : array-like of shape (n,)
+    kernel : Kernel or "precomputed"
+        With all its hyperparameters; what is "auto" is set from the data.
+    Cs : array-like of shape (p,), optional
+        Positive. By default 20 values, from 0.01 to 1000 times the spread of y over the mean of k(x, x).
+    epsilons : array-like of shape (q,), optional
+        Not negative. By default 7 values, from 1/2 to 1/128 of the spread of y.
+    sample_weight : float or array-like of shape (n,), optional
+        Not negative. A weight of zero leaves the point out.
+    fit_intercept : bool
+    tol : float
+        The duality gap to stop at, relative to the objective.
+    max_iter : int
+        Steps at most in each fit; -1 for as many as it takes.
+    cache_size : float
+        Megabytes for the kernel matrix, or for rows of it.
+
+    Attributes
+    ----------
+    Cs : ndarray of shape (p,)
+        Ascending.
+    epsilons : ndarray of shape (q,)
+        Descending.
+    coefficients : ndarray of shape (p, q, n)
+    intercepts, objectives, gaps : ndarray of shape (p, q)
+    n_support, n_iter : ndarray of int of shape (p, q)
+    converged : ndarray of bool of shape (p, q)
+
+    Notes
+    -----
+    The spread of y is its median absolute deviation, in units in which that of normal variables is their standard
+    deviation: outliers do not count.
+
+    Examples
+    --------
+    >>> import numpy as np, kernsel as ks
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.linspace(0, 6, 80).reshape(-1, 1)
+    >>> y = np.sin(X[:, 0]) + 0.1 * rng.standard_normal(80)
+    >>> path = ks.SVRPath(X, y, ks.kernels.RBF(1.0), Cs=[0.1, 1, 10], epsilons=[0.05, 0.2])
+    >>> path.n_support.shape, path.scores("loo").shape
+    ((3, 2), (3, 2))
+    >>> C, epsilon = path.best("loo")
+    >>> C in path.Cs, epsilon in path.epsilons
+    (True, True)
+    """
+
+    def __init__(
+        self,
+        X: Points,
+        y: ArrayLike,
+        kernel: Kernel | Literal["precomputed"],
+        *,
+        Cs: ArrayLike | None = None,
+        epsilons: ArrayLike | None = None,
+        sample_weight: ArrayLike | float | None = None,
+        fit_intercept: bool = True,
+        tol: float = 1e-4,
+        max_iter: int = -1,
+        cache_size: float = 500.0,
+    ) -> None:
+        if for_objects(kernel, X):
+            kernel, X, _ = kernel.ready(X)  # type: ignore[union-attr]
+        points, targets = _points_and_targets(X, y)
+        self._kernel, self._X = _kernel_and_points(kernel, points, targets)
+        self._y, self._intercept = targets, bool(fit_intercept)
+        weights = point_weights(sample_weight, points)
+        self._weights = np.ones(len(targets)) if weights is None else weights
+        used = self._weights > 0
+        own = grids(self._kernel, self._X[used], targets[used])
+        self.Cs = own[0] if Cs is None else np.sort(_numbers("Cs", Cs, positive=True))
+        self.epsilons = own[1] if epsilons is None else np.sort(_numbers("epsilons", epsilons, positive=False))[::-1]
+        self._solver = SupportVectors(self._kernel, self._X, cache_size)
+        self._options: dict[str, Any] = {"fit_intercept": self._intercept, "tol": tol, "max_iter": max_iter}
+        shape = (len(self.Cs), len(self.epsilons))
+        self.coefficients = np.zeros((*shape, len(targets)))
+        self.intercepts, self.objectives, self.gaps = np.zeros(shape), np.zeros(shape), np.zeros(shape)
+        self.n_support, self.n_iter = np.zeros(shape, dtype=int), np.zeros(shape, dtype=int)
+        self.converged = np.zeros(shape, dtype=bool)
+        for at, found in self._walk(self._weights):
+            self.coefficients[at] = found.a
+            self.intercepts[at], self.objectives[at], self.gaps[at] = found.intercept, found.objective, found.gap
+            self.n_support[at], self.n_iter[at] = np.count_nonzero(found.a), found.iterations
+            self.converged[at] = found.converged
+
+    def _walk(self, weights: Vector) -> Iterator[tuple[tuple[int, int], SupportSolution]]:
+        return walk(self._solver, self._y, weights, self.Cs, self.epsilons, **self._options)
+
+    def loo_residuals(self, i: int, j: int) -> Vector:
+        """Return what `Cs[i]` and `epsilons[j]` predict each point with when it is left out: y_i minus that.
+
+        See :func:`kernsel.estimators.support.span.left_out_residuals`.
+
+        Parameters
+        ----------
+        i, j : int
+
+        Returns
+        -------
+        residuals : ndarray of shape (n,)
+        """
+        bounds = self.Cs[i] * self._weights
+        return left_out_residuals(
+            self._kernel, self._X, self._y, self.coefficients[i, j], self.intercepts[i, j], bounds, self._intercept
+        )
+
+    def scores(self, criterion: str = "loo", *, scoring: str = "absolute", folds: Any = 5) -> Vector:
+        """Return the mean error of points left out, for each pair; weighted if points have weights.
+
+        Parameters
+        ----------
+        criterion : {"loo", "kfold"}
+            "loo" leaves out one point at a time, by the span estimate: no fit more. "kfold" fits the path again for each
+            fold, with warm starts and the kernel matrix that is known.
+        scoring : {"absolute", "squared"}
+            The error: its size, or its square.
+        folds : int or splitter
+            A number of random folds, the same each time, or what has a method `split`.
+
+        Returns
+        -------
+        scores : ndarray of shape (p, q)
+        """
+        one_of("criterion", criterion, CRITERIA)
+        one_of("scoring", scoring, SCORINGS)
+        power = 1 if scoring == "absolute" else 2
+        if criterion == "loo":
+            table = np.zeros(self.n_support.shape)
+            for at in np.ndindex(*table.shape):
+                table[at] = np.average(np.abs(self.loo_residuals(*at)) ** power, weights=self._weights)
+            return table
+        return fold_scores(
+            self._solver, self._kernel, self._X, self._y, self._weights, self.Cs, self.epsilons, folds, power, **self._options
+        )
+
+    def best(self, criterion: str = "loo", **options: Any) -> tuple[float, float]:
+        """Return the C and the epsilon with the least score, of equals the one of least C and largest epsilon.
+
+        Parameters
+        ----------
+        criterion : {"loo", "kfold"}
+        **options
+            Those of :meth:`scores`.
+
+        Returns
+        -------
+        C, epsilon : float
+        """
+        table = self.scores(criterion, **options)
+        i, j = np.unravel_index(int(np.argmin(table)), table.shape)
+        return float(self.Cs[i]), float(self.epsilons[j])
+
+
+def spread(y: Vector) -> float:
+    """Return the median absolute deviation times 1.4826; the standard deviation if that is zero, and 1 for a constant.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernsel.estimators.support.path import spread
+    >>> round(spread(np.array([0.0, 1.0, 2.0, 3.0, 400.0])), 4)
+    1.4826
+    """
+    deviation = 1.4826 * float(np.median(np.abs(y - np.median(y))))
+    return deviation or float(np.std(y)) or 1.0
+
+
+def grids(kernel: Kernel, X: Vector, y: Vector) -> tuple[Vector, Vector]:
+    """Return the C (ascending) and the epsilon (descending) that are tried, in units of the data.
+
+    A function of norm |f| varies by |f| k(x, x)^(1/2); coefficients of size spread(y) / k(x, x) make one that varies as y.
+    """
+    size = spread(y)
+    mean = float(np.mean(np.abs(kernel.diag(X)))) or 1.0
+    width = np.geomspace(1 / 2, 1 / 128, 7)
+    return np.geomspace(1e-2, 1e3, 20) * (size / mean), size * width
+
+
+def walk(
+    solver: SupportVectors,
+    y: Vector,
+    weights: Vector,
+    Cs: Vector,
+    epsilons: Vector,
+    **options: Any,
+) -> Iterator[tuple[tuple[int, int], SupportSolution]]:
+    """Solve for all pairs, C ascending and epsilon descending, each from a neighbour; yield places and solutions."""
+    before: list[SupportSolution] = []
+    for i, C in enumerate(Cs):
+        row: list[SupportSolution] = []
+        for j, epsilon in enumerate(epsilons):
+            neighbours = [(row[-1], epsilons[j - 1], 1.0)] if j else []
+            if i:
+                neighbours.append((before[j], epsilon, C / Cs[i - 1]))
+            start = _start(neighbours, y, float(epsilon))
+            found = solver.solve(y, C * weights, float(epsilon), start=start, **options)
+            row.append(found)
+            yield (i, j), found
+        before = row
+
+
+def _start(neighbours: list[tuple[SupportSolution, float, float]], y: Vector, epsilon: float) -> Vector | None:
+    """Return the best multiple of a neighbour's coefficients by the dual; None if none is better than zero."""
+    best, start = 0.0, None
+    for solution, its_epsilon, most in neighbours:
+        a = solution.a
+        fits, size = float(a @ y), float(np.abs(a).sum())
+        quadratic = 2 * (fits - its_epsilon * size - (solution.objective - solution.gap))  # a'Ka, by the dual's value
+        linear = fits - epsilon * size
+        t = min(max(linear / quadratic, 0.0), most) if quadratic > 0 else most
+        value = t * linear - t**2 * quadratic / 2
+        if value > best:
+            best, start = value, t * a
+    return start
+
+
+def fold_scores(
+    solver: SupportVectors,
+    kernel: Kernel,
+    X: Vector,
+    y: Vector,
+    weights: Vector,
+    Cs: Vector,
+    epsilons: Vector,
+    folds: Any,
+    power: int,
+    **options: Any,
+) -> Vector:
+    """Return the weighted mean of |error|^power over the points that folds leave out, for each pair.
+
+    Every fold is solved on all points, with zero for the bounds of those left out: so one kernel matrix serves all.
+    """
+    used = np.flatnonzero(weights)
+    total, weight = np.zeros((len(Cs), len(epsilons))), 0.0
+    for train, test in folds_of(folds, X[used], y[used]):
+        left = used[test]
+        inside = np.zeros_like(weights)
+        inside[used[train]] = weights[used[train]]
+        weight += float(weights[left].sum())
+        K = kernel(X[left], X[used[train]])
+        for at, found in walk(solver, y, inside, Cs, epsilons, **options):
+            errors = y[left] - K @ found.a[used[train]] - found.intercept
+            total[at] += float(weights[left] @ np.abs(errors) ** power)
+    return total / weight
+
+
+def folds_of(folds: Any, X: Vector, y: Vector) -> Splits:
+    """Return the folds; those of a number are random, the same each time, and as many as points at most."""
+    if len(y) < 2:
+        raise ValueError(f"folds: there is nothing to leave out, got n_samples = {len(y)} of positive weight")
+    if isinstance(folds, int | np.integer) and not isinstance(folds, bool) and folds >= 2:
+        folds = KFold(min(int(folds), len(y)), shuffle=True, random_state=0)
+    return splits_by("folds", splitter_for("folds", folds, None, y, None, 0), X, y, None)
+
+
+def one_of(name: str, value: Any, allowed: tuple[str, ...]) -> None:
+    """Raise unless a text is one of some."""
+    if not isinstance(value, str) or value not in allowed:
+        raise ValueError(f"{name}: expected one of {', '.join(allowed)}, got {value!r}")
+
+
+def _points_and_targets(X: Any, y: Any) -> tuple[Vector, Vector]:
+    points, targets = np.ascontiguousarray(X, dtype=np.float64), np.array(y, dtype=np.float64)
+    if points.ndim != 2 or not points.size or not np.isfinite(points).all():
+        raise ValueError(f"X: expected finite numbers, one row for each point, got shape {points.shape}")
+    if targets.shape != (len(points),) or not np.isfinite(targets).all():
+        raise ValueError(f"y: expected a finite number for each of {len(points)} points, got shape {targets.shape}")
+    return points, targets
+
+
+def _kernel_and_points(kernel: Any, X: Vector, y: Vector) -> tuple[Kernel, Vector]:
+    if isinstance(kernel, str) and kernel == "precomputed":
+        if X.shape[0] != X.shape[1]:
+            raise ValueError(f"X: expected a square kernel matrix, since kernel='precomputed', got shape {X.shape}")
+        return Precomputed((X + X.T) / 2), np.arange(len(X), dtype=np.float64)[:, None]
+    own = None if isinstance(kernel, Real | str) else as_kernel(kernel)
+    if own is None:
+        raise TypeError(f'kernel: expected a kernel or "precomputed", got {kernel!r}')
+    return own.resolve(Data(X, y)), X
+
+
+def _numbers(name: str, values: Any, *, positive: bool) -> Vector:
+    numbers = np.atleast_1d(np.asarray(values, dtype=np.float64))
+    if (
+        numbers.ndim != 1
+        or not len(numbers)
+        or not np.isfinite(numbers).all()
+        or (numbers < 0).any()
+        or (positive and not numbers.all())
+    ):
+        what = "positive, finite numbers" if positive else "finite numbers from 0 on"
+        raise ValueError(f"{name}: expected {what}, got {values!r}")
+    return numbers

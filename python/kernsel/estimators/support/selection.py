@@ -1,0 +1,269 @@
+"""Choosing C, epsilon and the kernel of support vector regression."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernsel.estimators.kernel_ridge import KernelRidge
+from kernsel.estimators.support.path import SVRPath, fold_scores, grids, one_of, spread
+from kernsel.estimators.support.vectors import SupportVectors
+from kernsel.kernels import Kernel
+from kernsel.kernels.automatic import Data
+
+__all__ = ["FACTORS", "SupportSelection", "SupportTried", "choose_support"]
+
+Vector = NDArray[np.float64]
+
+FACTORS = (0.5**0.5, 1.0, 2.0**0.5)  # of all length scales together
+_PAYS = 0.01  # of the error, for going beyond what is tried first
+_FEW = 500  # points are enough to choose a kernel by
+
+
+@dataclass(frozen=True)
+class SupportTried:
+    """What was tried with one kernel.
+
+    Attributes
+    ----------
+    kernel : Kernel
+    origin : str
+        "given" for the kernel as it came, "auto" set by the spread of the data; "likelihood" for what maximizes that.
+    factor : float
+        By which its length scales were multiplied then.
+    Cs : ndarray of shape (p,)
+    epsilons : ndarray of shape (q,)
+    scores : ndarray of shape (p, q)
+        The criterion, small where it is good.
+    n_points : int
+        How many points it was computed from.
+    """
+
+    kernel: Kernel
+    origin: str
+    factor: float
+    Cs: Vector
+    epsilons: Vector
+    scores: Vector
+    n_points: int
+
+    @property
+    def value(self) -> float:
+        """The least score."""
+        return float(self.scores.min())
+
+
+@dataclass(frozen=True)
+class SupportSelection:
+    """What was chosen for a support vector regression, and what else was tried; printed, a table.
+
+    Attributes
+    ----------
+    C, epsilon : float
+    kernel : Kernel
+    factor : float
+        Of the length scales, beyond what the likelihood says.
+    value : float
+        The mean error of points left out.
+    criterion, scoring : str
+    table : tuple of SupportTried
+        In the order in which they were tried.
+    seconds : float
+    """
+
+    C: float
+    epsilon: float
+    kernel: Kernel
+    factor: float
+    value: float
+    criterion: str
+    scoring: str
+    table: tuple[SupportTried, ...]
+    seconds: float
+
+    def __str__(self) -> str:
+        lines = [f"{'kernel':50s} {'from':>10s} {'factor':>6s} {'C':>9s} {'epsilon':>9s} {'value':>9s}"]
+        for one in self.table:
+            i, j = _least(one.scores)
+            numbers = f"{one.factor:6.3g} {one.Cs[i]:9.4g} {one.epsilons[j]:9.4g} {one.value:9.4g}"
+            lines.append(f"{str(one.kernel)[:50]:50s} {one.origin:>10s} {numbers}")
+        return "\n".join([*lines, f"value: mean {self.scoring} error by {self.criterion}"])
+
+
+def choose_support(
+    kernel: Kernel,
+    X: Vector,
+    y: Vector,
+    weights: Vector | None,
+    *,
+    C: float | None,
+    epsilon: float | None,
+    criterion: str,
+    scoring: str,
+    folds: Any,
+    **options: Any,
+) -> SupportSelection:
+    """Choose C and epsilon where they are None, and what is not fixed in the kernel, by the error of points left out.
+
+    A kernel with something to be found has two candidates: as it is given, and where the restricted likelihood of kernel
+    ridge regression is best, its length scales times each of `FACTORS`. The likelihood is that of y without its outliers, by
+    the first candidate's leave-one-out residuals: those beyond twice their spread are cut to that. (The squared
+    leave-one-out error instead of the likelihood overfits kernels with a length scale for each column.) Kernels are compared
+    by 500 random points, if there are more; C and epsilon are chosen by all. If the best of them is the largest C or the
+    smallest epsilon, others beyond are tried with the best kernel, as long as that makes the error less by 1 %.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        "auto" parameters set.
+    X : ndarray of shape (n, d)
+    y : ndarray of shape (n,)
+    weights : ndarray of shape (n,) or None
+        Positive.
+    C, epsilon : float or None
+    criterion : {"kfold", "loo"}
+    scoring : {"absolute", "squared"}
+    folds : int or splitter
+    **options
+        `fit_intercept`, `tol`, `max_iter` and `cache_size` of :class:`kernsel.SVRPath`.
+
+    Returns
+    -------
+    selection : SupportSelection
+    """
+    one_of("criterion", criterion, ("kfold", "loo"))
+    one_of("scoring", scoring, ("absolute", "squared"))
+    began = time.perf_counter()
+    if len(y) < 2:
+        raise ValueError(f"C, epsilon: there is nothing to choose them by, got n_samples = {len(y)} of positive weight")
+    problem = _Problem(X, y, weights, C, epsilon, criterion, scoring, folds, options)
+    table: list[SupportTried] = []
+    best = None
+    if kernel.n_dims and np.ptp(y) > 0:
+        few = problem.part(_FEW)
+        table = [few.tried(*candidate) for candidate in few.candidates(kernel)]
+        best = min(table, key=lambda one: one.value)
+    if best is None or best.n_points < len(y):
+        best = problem.tried(kernel, "given", 1.0) if best is None else problem.tried(best.kernel, best.origin, best.factor)
+        table.append(best)
+    place = next(k for k, one in enumerate(table) if one is best)
+    best = table[place] = problem.beyond(best)
+    i, j = _least(best.scores)
+    chosen = float(best.Cs[i]), float(best.epsilons[j])
+    seconds = time.perf_counter() - began
+    return SupportSelection(*chosen, best.kernel, best.factor, best.value, criterion, scoring, tuple(table), seconds)
+
+
+@dataclass(frozen=True)
+class _Problem:
+    """Data, and how candidates are judged."""
+
+    X: Vector
+    y: Vector
+    weights: Vector | None
+    C: float | None
+    epsilon: float | None
+    criterion: str
+    scoring: str
+    folds: Any
+    options: dict[str, Any]
+
+    def part(self, most: int) -> _Problem:
+        """Return the same with so many of the points at most, a random part that is the same each time."""
+        n = len(self.y)
+        if n <= most:
+            return self
+        some = np.sort(np.random.default_rng(0).permutation(n)[:most])
+        weights = None if self.weights is None else self.weights[some]
+        folds = self.folds if isinstance(self.folds, int | np.integer) else 5  # those of a splitter are made for all points
+        return _Problem(
+            self.X[some], self.y[some], weights, self.C, self.epsilon, self.criterion, self.scoring, folds, self.options
+        )
+
+    def path(self, kernel: Kernel, Cs: Vector, epsilons: Vector) -> SVRPath:
+        """Return the fits for all pairs."""
+        return SVRPath(self.X, self.y, kernel, Cs=Cs, epsilons=epsilons, sample_weight=self.weights, **self.options)
+
+    def grids(self, kernel: Kernel) -> tuple[Vector, Vector]:
+        """Return what is tried first."""
+        Cs, epsilons = grids(kernel, self.X, self.y)
+        return (
+            Cs if self.C is None else np.array([self.C]),
+            epsilons if self.epsilon is None else np.array([self.epsilon]),
+        )
+
+    def scores(self, kernel: Kernel, Cs: Vector, epsilons: Vector) -> Vector:
+        """Return the criterion for all pairs."""
+        if self.criterion == "loo":
+            return self.path(kernel, Cs, epsilons).scores("loo", scoring=self.scoring)
+        options = dict(self.options)
+        solver = SupportVectors(kernel, self.X, options.pop("cache_size"))
+        weights = np.ones(len(self.y)) if self.weights is None else self.weights
+        power = 1 if self.scoring == "absolute" else 2
+        return fold_scores(solver, kernel, self.X, self.y, weights, Cs, epsilons, self.folds, power, **options)
+
+    def tried(self, kernel: Kernel, origin: str, factor: float) -> SupportTried:
+        """Return the scores of all pairs with one kernel."""
+        Cs, epsilons = self.grids(kernel)
+        return SupportTried(kernel, origin, factor, Cs, epsilons, self.scores(kernel, Cs, epsilons), len(self.y))
+
+    def beyond(self, one: SupportTried) -> SupportTried:
+        """Return the same with larger C and smaller epsilon, as long as the best is the last and it pays."""
+        for _ in range(4):
+            i, j = _least(one.scores)
+            if self.epsilon is None and j == len(one.epsilons) - 1:
+                more = one.epsilons[-1] / np.array([4.0, 16.0])
+                table = np.hstack([one.scores, self.scores(one.kernel, one.Cs, more)])
+                longer = replace(one, epsilons=np.append(one.epsilons, more), scores=table)
+            elif self.C is None and i == len(one.Cs) - 1:
+                more = one.Cs[-1] * np.array([2.0, 4.0, 8.0])
+                table = np.vstack([one.scores, self.scores(one.kernel, more, one.epsilons)])
+                longer = replace(one, Cs=np.append(one.Cs, more), scores=table)
+            else:
+                break
+            if longer.value > (1 - _PAYS) * one.value:
+                break
+            one = longer
+        return one
+
+    def candidates(self, kernel: Kernel) -> Iterator[tuple[Kernel, str, float]]:
+        """Yield kernels with where they come from and the factor of their length scales."""
+        yield kernel, "given", 1.0
+        ridge = KernelRidge(kernel, alpha="auto", criterion="reml", fit_intercept=self.options["fit_intercept"], random_state=0)
+        likely = ridge.fit(self.X, self._without_outliers(kernel), self.weights).kernel_
+        scales = _length_scales(likely, self.X)
+        for factor in FACTORS if scales.any() else (1.0,):
+            low, high = likely.bounds.T
+            theta = np.clip(likely.theta + np.log(factor) * scales, low, high)
+            yield likely.clone_with_theta(theta), "likelihood", factor
+
+    def _without_outliers(self, kernel: Kernel) -> Vector:
+        """Return y, but not farther from what the other points predict than twice the spread of that."""
+        path = self.path(kernel, *self.grids(kernel))
+        i, j = _least(path.scores("loo"))
+        residuals = path.loo_residuals(i, j)
+        most = 2 * spread(residuals)
+        return self.y - residuals + np.clip(residuals, -most, most)
+
+
+def _least(scores: Vector) -> tuple[int, int]:
+    i, j = np.unravel_index(int(np.argmin(scores)), scores.shape)
+    return int(i), int(j)
+
+
+def _length_scales(kernel: Kernel, X: Vector) -> Vector:
+    """Return for each number of `theta` whether it is the logarithm of a length scale, those of inner products not counted."""
+    data = Data(X, anchors=[])
+    kernel.resolve(data)
+    layout = kernel.layout()
+    found = np.zeros(kernel.n_dims)
+    if [h.n_elements for _, h, _ in layout] == [anchor.count for anchor in data.anchors or []]:
+        for (at, h, _), anchor in zip(layout, data.anchors or [], strict=True):
+            if at >= 0 and h.log and anchor.rule == "length":
+                found[at : at + h.n_elements] = 1.0
+    return found

@@ -1,0 +1,471 @@
+"""Support vector regression: the epsilon-insensitive loss, and predictions by few of the points."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from numbers import Integral, Real
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from kernsel._data.points import checked_targets, for_objects, in_parts, new_points, require_squares, training_points
+from kernsel._data.weights import point_weights
+from kernsel.estimators.kernel_machine import dense
+from kernsel.estimators.support.path import CRITERIA, SCORINGS, one_of
+from kernsel.estimators.support.selection import choose_support
+from kernsel.estimators.support.vectors import SupportSolution, SupportVectors
+from kernsel.kernels import Kernel, Linear
+from kernsel.kernels.algebra import as_kernel
+from kernsel.kernels.automatic import Data
+from kernsel.kernels.given import FunctionKernel, Precomputed
+from kernsel.kernels.objects import Points
+from kernsel.kernels.pairwise import machine_kernel
+
+__all__ = ["SVR", "SupportSolution", "SupportVectors"]
+
+Vector = NDArray[np.float64]
+
+_MANY = 1000  # points, of which a kernel that is given is looked at
+_RAISES = 8  # of an infinite C, by a factor of 100 each
+_WITHOUT_GAMMA = ("linear", "cosine", "additive_chi2", "precomputed")
+
+
+class SVR(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+    """Epsilon support vector regression.
+
+    Finds the function f = b + sum_i a_i k(., x_i) that minimizes ::
+
+        |f - b|^2 / 2 + C sum_i w_i max(|y_i - f(x_i)| - epsilon, 0)
+
+    Points less than epsilon off have a_i = 0 exactly; predictions take the others only. The solution is that of the dual
+    problem, min a'Ka/2 - a'y + epsilon |a|_1 for |a_i| <= C w_i (and sum a_i = 0 with an intercept), up to a duality gap that
+    is reported. The kernel matrix is computed by rows where they are needed, and kept as far as `cache_size` allows.
+
+    Parameters
+    ----------
+    kernel : Kernel, str, callable or None
+        As in :class:`kernsel.KernelRidge`: None and "auto" are ``RBF("auto")``, with length scales from the spread of each
+        column; scikit-learn's names go with `gamma`, `degree` and `coef0`; "precomputed" for X that is the kernel matrix.
+        But a function is called as scikit-learn's SVR does, not for two points: ``kernel(X, Z)`` returns the matrix between
+        all rows of X and of Z, and may be asked for it in parts.
+    C : float or "auto"
+        The weight of the errors. "auto" is chosen by `criterion`, and so is all that is not fixed in the kernel if C or epsilon
+        is "auto"; with numbers for both, "auto" in the kernel is what the spread of the data says. Infinite for no error
+        beyond epsilon: it is then raised until no coefficient is at its bound, and the objective and the gap are those of the
+        last one.
+    epsilon : float or "auto"
+        Errors up to this size cost nothing. In the unit of y.
+    criterion : {"kfold", "loo"}
+        What is minimized: the mean error of points left out, by folds that are fitted with warm starts; or one point at a
+        time, by the span estimate of the support vectors of one fit.
+    scoring : {"absolute", "squared"}
+        The error. Squares follow outliers.
+    folds : int or splitter
+        For "kfold": a number of random folds, the same each time, or what has a method `split`.
+    fit_intercept : bool
+        False leaves out b, and with it the condition that the coefficients sum to zero.
+    lam : float, optional
+        The regularization in the textbook form, mean of the losses + lam |f - b|^2, instead of C: C = 1 / (2 n lam), n being
+        the sum of the weights.
+    degree, coef0 : float
+        Of "poly" and "sigmoid".
+    gamma : float, "scale" or "auto"
+        Of kernels by name. "scale" is 1 / (d var(X)), "auto" 1 / d.
+    kernel_params : dict, optional
+        Arguments for a kernel that is a function.
+    tol : float
+        The duality gap to stop at, relative to the objective.
+    shrinking : bool
+        Leave out points for a while that no step moves.
+    cache_size : float
+        Megabytes for the kernel matrix, or for rows of it: for 128 of them at least, whatever is given.
+    verbose : bool
+        Print a line about the solution.
+    max_iter : int
+        Steps at most, each of two coefficients; -1 for as many as it takes.
+
+    Attributes
+    ----------
+    support_ : ndarray of shape (n_SV,)
+        The numbers of the support vectors.
+    support_vectors_ : ndarray or sparse array of shape (n_SV, d)
+        Empty if the kernel is precomputed; sparse if X was, and so are the next and `coef_`.
+    dual_coef_ : ndarray or sparse array of shape (1, n_SV)
+    intercept_ : ndarray of shape (1,)
+    n_support_ : ndarray of shape (1,)
+    duality_gap_ : float
+        How far the objective is above its minimum, at most.
+    objective_ : float
+    n_iter_ : int
+    fit_status_ : int
+        0 if it came to `tol`, 1 if not.
+    C_, epsilon_ : float
+        In use.
+    criterion_value_ : float
+        Of what was chosen, if something was.
+    selection_ : SupportSelection
+        What was tried then.
+    kernel_ : Kernel or "precomputed"
+        In use, "auto" parameters set or chosen.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        If X has column names.
+
+    Examples
+    --------
+    >>> import numpy as np, kernsel as ks
+    >>> X = np.linspace(0, 6, 60).reshape(-1, 1)
+    >>> y = np.sin(X[:, 0])
+    >>> svr = ks.SVR(ks.kernels.RBF("auto"), C=10.0, epsilon=0.1).fit(X, y)
+    >>> bool(np.abs(svr.predict(X) - y).max() < 0.11), len(svr.support_) < 20
+    (True, True)
+    >>> chosen = ks.SVR(C="auto", epsilon="auto", criterion="loo").fit(X, y)
+    >>> chosen.criterion_value_ < 0.01, len(chosen.selection_.table)
+    (True, 4)
+
+    The textbook's example: the distance to stop against the speed of cars, with the mean of the losses + lam |f|^2.
+
+    >>> speed = np.repeat(np.arange(4.0, 26), [2, 0, 0, 2, 1, 1, 3, 2, 4, 4, 4, 3, 2, 3, 4, 3, 5, 0, 1, 1, 4, 1])
+    >>> distance = np.array([2, 10, 4, 22, 16, 10, 18, 26, 34, 17, 28, 14, 20, 24, 28, 26, 34, 34, 46, 26, 36, 60, 80, 20, 26,
+    ...     54, 32, 40, 32, 40, 50, 42, 56, 76, 84, 36, 46, 68, 32, 48, 52, 56, 64, 66, 54, 70, 92, 93, 120, 85.0])
+    >>> kernel = ks.kernels.RBF(5.0) + ks.kernels.Polynomial(2, 1.0)
+    >>> svr = ks.SVR(kernel, lam=0.01, epsilon=15.0, fit_intercept=False).fit(speed[:, None], distance)
+    >>> krr = ks.KernelRidge(kernel, alpha=0.01, alpha_scale="n").fit(speed[:, None], distance)
+    >>> len(svr.support_), len(krr.dual_coef_)
+    (12, 50)
+    >>> svr.predict([[10.0], [20.0]]).round().tolist(), krr.predict([[10.0], [20.0]]).round().tolist()
+    ([23.0, 59.0], [21.0, 57.0])
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel | str | Callable[..., Any] | None = None,
+        *,
+        C: float | Literal["auto"] = 1.0,
+        epsilon: float | Literal["auto"] = 0.1,
+        criterion: Literal["kfold", "loo"] = "kfold",
+        scoring: Literal["absolute", "squared"] = "absolute",
+        folds: Any = 5,
+        fit_intercept: bool = True,
+        lam: float | None = None,
+        degree: float = 3,
+        gamma: float | Literal["scale", "auto"] = "scale",
+        coef0: float = 0.0,
+        kernel_params: Mapping[str, Any] | None = None,
+        tol: float = 1e-4,
+        shrinking: bool = True,
+        cache_size: float = 500.0,
+        verbose: bool = False,
+        max_iter: int = -1,
+    ) -> None:
+        self.kernel = kernel
+        self.C = C
+        self.epsilon = epsilon
+        self.criterion = criterion
+        self.scoring = scoring
+        self.folds = folds
+        self.fit_intercept = fit_intercept
+        self.lam = lam
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.kernel_params = kernel_params
+        self.tol = tol
+        self.shrinking = shrinking
+        self.cache_size = cache_size
+        self.verbose = verbose
+        self.max_iter = max_iter
+
+    def fit(self, X: Points, y: ArrayLike, sample_weight: ArrayLike | float | None = None) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d), or (n, n) if the kernel is precomputed; or n objects, for a kernel of such
+        y : array-like of shape (n,)
+        sample_weight : float or array-like of shape (n,), optional
+            Not negative: each point's factor of C. A weight of zero leaves the point out.
+
+        Returns
+        -------
+        self : SVR
+        """
+        own: Any = self.kernel
+        data: Any
+        if for_objects(own, X):
+            own, data = training_points(self, own, X)
+            y = checked_targets(data, y, multi_output=False)
+        else:
+            data, y = validate_data(self, X, y, dtype=np.float64, accept_sparse="csr", y_numeric=True)
+        X, y = dense(data), np.asarray(y, dtype=np.float64)
+        self._check()
+        weights = _weights(sample_weight, X)
+        kernel = self._kernel(own, X, y, weights)
+        given = _is_matrix(kernel)
+        core_kernel, points = (Precomputed(kernel), np.arange(len(y), dtype=np.float64)[:, None]) if given else (kernel, X)
+        core_kernel = self._choose(core_kernel, points, y, weights)
+        bounds = self._bounds(len(y), weights)
+        found = self._solve(SupportVectors(core_kernel, points, self.cache_size), core_kernel, points, y, bounds)
+        self.kernel_ = "precomputed" if given else core_kernel
+        self._warn(found, core_kernel, points)
+        self._keep(data, found)
+        if self.verbose:
+            print(
+                f"SVR: {found.iterations} steps, objective {found.objective:.9g}, duality gap {found.gap:.3g}, "
+                f"{len(self.support_)} support vectors of {len(y)} points, {found.rows} rows of the kernel matrix computed"
+            )
+        return self
+
+    def _choose(self, kernel: Kernel, points: Vector, y: Vector, weights: Vector | None) -> Kernel:
+        """Set `C_` and `epsilon_`, and return the kernel: chosen, if one of them is."""
+        for name in ("selection_", "criterion_value_"):
+            self.__dict__.pop(name, None)
+        total = float(len(y) if weights is None else weights.sum())
+        C = None if _is_auto(self.C) else float(self.C) if self.lam is None else 1.0 / (2.0 * total * float(self.lam))
+        epsilon = None if _is_auto(self.epsilon) else float(self.epsilon)
+        if C is None or epsilon is None:
+            if C is not None and not np.isfinite(C):
+                raise ValueError(f'C: expected a finite number or "auto" where epsilon is chosen, got {C!r}')
+            require_squares(y)
+            used: Any = slice(None) if weights is None else weights > 0
+            self.selection_ = choose_support(
+                kernel,
+                points[used],
+                y[used],
+                None if weights is None else weights[used],
+                C=C,
+                epsilon=epsilon,
+                criterion=self.criterion,
+                scoring=self.scoring,
+                folds=self.folds,
+                fit_intercept=self.fit_intercept,
+                tol=self.tol,
+                max_iter=self.max_iter,
+                cache_size=self.cache_size,
+            )
+            self.criterion_value_ = self.selection_.value
+            C, epsilon, kernel = self.selection_.C, self.selection_.epsilon, self.selection_.kernel
+        self.C_, self.epsilon_ = C, epsilon
+        return kernel
+
+    def _solve(self, solver: SupportVectors, kernel: Kernel, points: Vector, y: Vector, bounds: Vector) -> SupportSolution:
+        """Solve the problem. Bounds that are infinite are as high as it takes for no coefficient to meet them."""
+        options: dict[str, Any] = {name: getattr(self, name) for name in ("fit_intercept", "tol", "max_iter", "shrinking")} | {
+            "epsilon": self.epsilon_
+        }
+        if np.isfinite(bounds).all():
+            return solver.solve(y, bounds, **options)
+        most = 10.0 * float(np.ptp(y) or np.abs(y).max() or 1.0) / float(np.mean(np.abs(kernel.diag(points))) or 1.0)
+        found = None
+        for _ in range(_RAISES):
+            start = None if found is None else found.a
+            found = solver.solve(y, np.minimum(bounds, most), start=start, **options)
+            if not found.converged or np.abs(found.a).max() < most:
+                break
+            most *= 100.0
+        assert found is not None
+        return found
+
+    def _keep(self, X: Any, found: SupportSolution) -> None:
+        """Set the attributes of a solution; those with a column for each support vector are sparse if X is."""
+        self.support_ = np.flatnonzero(found.a).astype(np.int32)
+        self.support_vectors_ = np.empty((0, 0)) if isinstance(self.kernel_, str) else X[self.support_]
+        self.dual_coef_ = found.a[None, self.support_]
+        if sparse.issparse(X):
+            self.dual_coef_ = type(X)(self.dual_coef_)
+        self.intercept_ = np.array([found.intercept])
+        self.n_support_ = np.array([len(self.support_)], dtype=np.int32)
+        self.objective_ = found.objective
+        self.duality_gap_ = found.gap
+        self.n_iter_ = found.iterations
+        self.fit_status_ = 0 if found.converged else 1
+        self.shape_fit_ = X.shape
+
+    def predict(self, X: Points) -> Vector:
+        """Return f(X), by the support vectors alone.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d), or (m, n) if the kernel is precomputed
+
+        Returns
+        -------
+        y : ndarray of shape (m,)
+        """
+        check_is_fitted(self)
+        if (parts := in_parts(self.kernel_, X)) is not None:
+            return np.concatenate([self.predict(part) for part in parts])
+        X = dense(new_points(self, self.kernel_, X, dtype=np.float64, accept_sparse="csr"))
+        coefficients = dense(self.dual_coef_)[0]
+        if isinstance(self.kernel_, str):
+            return np.asarray(X[:, self.support_] @ coefficients + self.intercept_)
+        if not len(self.support_):
+            return np.full(len(X), self.intercept_[0])
+        return np.asarray(self.kernel_.matmul(X, dense(self.support_vectors_), coefficients) + self.intercept_)
+
+    @property
+    def coef_(self) -> Any:
+        """The coefficients of the columns, shape (1, d), if the kernel is linear. Not to be changed."""
+        check_is_fitted(self)
+        if not isinstance(self.kernel_, Linear):
+            raise AttributeError("coef_ is only available when using a linear kernel")
+        coefficients, points = dense(self.dual_coef_)[0], dense(self.support_vectors_)
+        found = np.zeros((1, self.n_features_in_))
+        if len(points):
+            found[0] = self.kernel_.matmul(np.eye(self.n_features_in_), points, coefficients)
+        if sparse.issparse(self.dual_coef_):
+            columns: Any = type(self.dual_coef_)(found)
+            columns.data.flags.writeable = False
+            return columns
+        found.flags.writeable = False
+        return found
+
+    def _check(self) -> None:
+        for name in ("fit_intercept", "shrinking", "verbose"):
+            if not isinstance(getattr(self, name), bool | np.bool_):
+                raise TypeError(f"{name}: expected True or False, got {getattr(self, name)!r}")
+        for name, least in (("C", "positive"), ("epsilon", "from 0 on"), ("tol", "positive"), ("cache_size", "positive")):
+            value = getattr(self, name)
+            if (name in ("C", "epsilon") and _is_auto(value)) or (name == "C" and isinstance(value, Real) and value == np.inf):
+                continue
+            if not _is_number(value) or value < 0 or (least == "positive" and value == 0):
+                also = ', or "auto"' if name in ("C", "epsilon") else ""
+                raise ValueError(f"{name}: expected a number, {least}{also}, got {value!r}")
+        one_of("criterion", self.criterion, CRITERIA)
+        one_of("scoring", self.scoring, SCORINGS)
+        if self.lam is not None and not (_is_number(self.lam) and self.lam > 0):
+            raise ValueError(f"lam: expected a positive number or None, got {self.lam!r}")
+        if self.lam is not None and _is_auto(self.C):
+            raise ValueError(f'lam: expected None with C="auto", which is chosen, got {self.lam!r}')
+        if not isinstance(self.max_iter, Integral) or isinstance(self.max_iter, bool) or self.max_iter < -1:
+            raise ValueError(f"max_iter: expected a whole number from 0 on, or -1 for no limit, got {self.max_iter!r}")
+
+    def _kernel(self, kernel: Any, X: Vector, y: Vector, weights: Vector | None) -> Any:
+        """Return the kernel, "auto" parameters set; or the matrix that was given."""
+        if callable(kernel) and not isinstance(kernel, type) and as_kernel(kernel) is None:
+            kernel = _function_kernel(kernel, self.kernel_params)
+        kernel = machine_kernel(kernel, X.shape[1], self._gamma(X), self.degree, self.coef0)
+        if isinstance(kernel, str):
+            if X.shape[0] != X.shape[1]:
+                raise ValueError(f"X: expected a square kernel matrix, since kernel='precomputed', got shape {X.shape}")
+            return (X + X.T) / 2
+        return kernel.resolve(Data(X, y, weights, getattr(self, "feature_names_in_", None)))
+
+    def _gamma(self, X: Vector) -> float:
+        gamma = self.gamma
+        if not isinstance(gamma, str):
+            if not _is_number(gamma) or gamma <= 0:
+                raise ValueError(f'gamma: expected a positive number, "scale" or "auto", got {gamma!r}')
+            return float(gamma)
+        if gamma not in ("scale", "auto"):
+            raise ValueError(f'gamma: expected a positive number, "scale" or "auto", got {gamma!r}')
+        if self.kernel in _WITHOUT_GAMMA or not isinstance(self.kernel, str):
+            return 1.0
+        with np.errstate(over="ignore", invalid="ignore"):
+            variance = float(X.var()) if gamma == "scale" else 1.0
+            found = 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
+        if not np.isfinite(variance) or not 0 < found < np.inf:
+            raise ValueError(f'gamma: "scale" is not possible for X of variance {variance:g}: scale X, or give a number')
+        return found
+
+    def _bounds(self, n: int, weights: Vector | None) -> Vector:
+        C = self.C_
+        bounds = np.full(n, C)
+        if weights is not None:
+            with np.errstate(over="ignore"):
+                bounds[weights > 0] *= weights[weights > 0]
+            bounds[weights == 0] = 0.0
+        if np.isfinite(C) and not np.isfinite(bounds).all():
+            raise ValueError("C: times the weights, it is too large")
+        if not np.isfinite(C) and self.lam is not None:
+            raise ValueError(f"lam: {self.lam!r} is too small")
+        return bounds
+
+    def _warn(self, found: SupportSolution, kernel: Kernel, points: Vector) -> None:
+        # Rounding to single precision makes small negative eigenvalues.
+        rounded = isinstance(kernel, Precomputed) and _is_single(np.asarray(kernel.K))
+        rounding = float(np.finfo(np.float32).eps) if rounded else 1e-13
+        if (found.indefinite and not rounded) or _seen_indefinite(kernel, points, rounding):
+            warnings.warn(
+                f"kernel: {self.kernel!r} is not positive semidefinite: this is a stationary point, and the duality gap says "
+                "nothing of how good it is",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        if not found.converged:
+            why = "max_iter" if 0 <= self.max_iter <= found.iterations else "tol, which is below what rounding allows"
+            warnings.warn(
+                f"the duality gap is {found.gap:.3g}, of an objective of {found.objective:.6g}: raise {why}",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
+        tags.input_tags.sparse = True
+        return tags
+
+
+class _OfMatrices:
+    """A function of two sets of points, with further arguments."""
+
+    def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
+        self.function = function
+        self.options = options
+
+    def __call__(self, X: Vector, Z: Vector) -> Any:
+        return self.function(X, Z, **self.options)
+
+    def __repr__(self) -> str:
+        return f"<{getattr(self.function, '__name__', self.function)} of matrices>"
+
+
+def _function_kernel(function: Callable[..., Any], options: Mapping[str, Any] | None) -> FunctionKernel:
+    if not isinstance(options, Mapping | None):
+        raise TypeError(f"kernel_params: expected a dict or None, got {options!r}")
+    return FunctionKernel(_OfMatrices(function, dict(options or {})))
+
+
+def _weights(sample_weight: ArrayLike | float | None, X: Vector) -> Vector | None:
+    if sample_weight is not None:
+        given = np.asarray(sample_weight, dtype=np.float64)
+        if given.size and (given <= 0).all():
+            raise ValueError("sample_weight: Invalid input - all samples have zero or negative weights.")
+    return point_weights(sample_weight, X)
+
+
+def _is_matrix(kernel: Any) -> bool:
+    return isinstance(kernel, np.ndarray)
+
+
+def _is_auto(value: Any) -> bool:
+    return isinstance(value, str) and value == "auto"
+
+
+def _is_single(K: Vector) -> bool:
+    with np.errstate(over="ignore"):
+        return np.array_equal(K, K.astype(np.float32))
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool | np.bool_) and bool(np.isfinite(float(value)))
+
+
+def _seen_indefinite(kernel: Kernel, points: Vector, rounding: float) -> bool:
+    """Tell whether a kernel that somebody gave is not positive semidefinite, by some of the points."""
+    if not isinstance(kernel, Precomputed | FunctionKernel):
+        return False
+    K = np.array(kernel(points[:_MANY]))
+    K[np.diag_indices_from(K)] += len(K) * rounding * np.abs(np.diag(K)).max(initial=0.0)
+    try:
+        np.linalg.cholesky(K)
+    except np.linalg.LinAlgError:
+        return True
+    return False

@@ -1,0 +1,524 @@
+"""The selection among kernels: each is fitted with its best hyperparameters, and they are compared by a criterion."""
+
+from __future__ import annotations
+
+import textwrap
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from numbers import Integral, Real
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, clone, is_classifier
+from sklearn.gaussian_process import kernels as sk
+from sklearn.utils import check_X_y
+
+from kernsel._base.annotations import Matrix, Seed, Vector
+from kernsel._data.trend import Trend
+from kernsel.criteria import CRITERIA, Criterion, criterion_named
+from kernsel.estimators.classification import GaussianProcessClassifier
+from kernsel.estimators.gaussian_process import GaussianProcessRegressor
+from kernsel.kernels import (
+    RBF,
+    Columns,
+    ConstantKernel,
+    HeteroscedasticNoise,
+    Kernel,
+    Linear,
+    Matern,
+    Product,
+    RationalQuadratic,
+    Sum,
+    WhiteKernel,
+)
+from kernsel.kernels.algebra import as_kernel
+from kernsel.kernels.objects import Mixed, Points, Reading
+from kernsel.kernels.written import kernel_argument
+from kernsel.study.structure import describe, hidden_period, larger_structures, numbers_found, simplest_structures, terms_of
+
+__all__ = ["Selected", "Tried", "in_words", "name_of_criterion", "select"]
+
+_PROCESSES = (GaussianProcessRegressor, GaussianProcessClassifier)  # models whose kernels need an amplitude
+
+KernelLike: TypeAlias = Kernel | sk.Kernel | str  # a kernel, or the text of one
+Noise: TypeAlias = float | ArrayLike | Literal["auto"]
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A kernel that :func:`select` has fitted.
+
+    Attributes
+    ----------
+    kernel : Kernel
+        The kernel before the fit.
+    value : float
+        The best value of the criterion; nan if the kernel could not be fitted.
+    seconds : float
+    problem : str
+        The reason why it could not be fitted; empty if it could.
+    kernel_ : Kernel or None
+        The fitted kernel.
+    noise_, jitter_, n_evaluations_
+        The attributes of :class:`kernsel.GaussianProcessRegressor`; zero for other models.
+    others : dict of str to float
+        Other numbers that were selected, which models other than Gaussian processes have: `C` and `epsilon`, or `alpha`.
+    parameters : int
+        The number of hyperparameters of the kernel that were selected, without redundant amplitudes.
+    ended : str
+        The reason why its search ended, see :class:`kernsel._search.Selection`.
+    """
+
+    kernel: Kernel
+    value: float
+    seconds: float
+    problem: str = ""
+    kernel_: Kernel | None = None
+    noise_: float | Vector = 0.0
+    jitter_: float = 0.0
+    n_evaluations_: int = 0
+    parameters: int = 0
+    ended: str = "converged"
+    others: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Selected:
+    """The result of :func:`select`, which is printed as a table.
+
+    Attributes
+    ----------
+    tried : list of Tried
+        The best kernel first, by the value of the criterion; in a structure search, less a penalty for each hyperparameter.
+    criterion : Criterion
+    best_estimator_ : GaussianProcessRegressor, or an estimator of the class of `estimator`
+        The fitted model with the best kernel. The other models are not kept.
+    ended : str
+        The reason why not everything was tried; empty if it was.
+    interrupt : BaseException or None
+        The KeyboardInterrupt that ended the selection, whose results so far are kept. A program that should stop then can raise
+        it again.
+    """
+
+    tried: list[Tried]
+    criterion: Criterion
+    best_estimator_: BaseEstimator = field(repr=False)
+    ended: str = ""
+    interrupt: BaseException | None = field(default=None, repr=False)
+
+    @property
+    def best(self) -> Tried:
+        """The best line of the table."""
+        return self.tried[0]
+
+    @property
+    def best_kernel_(self) -> Kernel:
+        """The best kernel, with its fitted hyperparameters."""
+        kernel: Kernel = self.best_estimator_.kernel_
+        return kernel
+
+    def predict(self, X: Points, **options: Any) -> Any:  # with return_std=True, a tuple
+        """Return predictions of the best model, see its method `predict`."""
+        return self.best_estimator_.predict(X, **options)
+
+    def score(self, X: ArrayLike, y: ArrayLike) -> float:
+        """Return the score of the best model, which is R^2 for most, see its method `score`."""
+        return float(self.best_estimator_.score(X, y))
+
+    def describe(self) -> str:
+        """Return a description of the best model in words, with the size of each of its terms."""
+        model = self.best_estimator_
+        if not isinstance(model, GaussianProcessRegressor):
+            raise TypeError(f"describe: expected a GaussianProcessRegressor to be the best model, got {type(model).__name__}")
+        if np.isnan(self.best.value):
+            return "the trend alone gives y: there is nothing to choose a kernel by"
+        return in_words(model, model.feature_names())
+
+    def __str__(self) -> str:
+        names = next((list(one.others) for one in self.tried if one.others), [])
+        rest = [*names, "seconds"] if names else ["found", "noise", "evals", "seconds"]
+        widths = [9] * len(names) + [7] if names else [5, 9, 5, 7]
+        lines = [" ".join([f"{'kernel':55s} {'value':>12s}", *(f"{r:>{w}s}" for r, w in zip(rest, widths, strict=True))])]
+        any_cut_short = False
+        for one in self.tried:
+            if one.kernel_ is None:
+                lines.append(_cut(f"{_cut(str(one.kernel), 55):55s} {one.problem}", 100))
+                continue
+            noise = one.noise_
+            noise_cell = f"{noise:9.3g}" if np.ndim(noise) == 0 else "   vector"
+            numbers = f"{one.value:12.6g} {one.parameters:5d} {noise_cell} {one.n_evaluations_:5d} {one.seconds:7.2f}"
+            if names:
+                numbers = " ".join([f"{one.value:12.6g}", *(f"{one.others[n]:9.4g}" for n in names), f"{one.seconds:7.2f}"])
+            cut_short = one.ended not in ("converged", "undecided")
+            any_cut_short = any_cut_short or cut_short
+            lines.append(f"{_cut(str(_shown(one)), 55):55s} {numbers}{' *' if cut_short else ''}")
+        best = str(_shown(self.best))
+        if len(best) > 55:
+            lines += textwrap.wrap(f"best: {best}", 100, break_long_words=False)
+        better = "larger" if self.criterion.larger_is_better else "smaller"
+        lines.append(f"{better} values of {name_of_criterion(self.criterion)} are better")
+        if any_cut_short:
+            lines.append("* before the search was at its end")
+        return "\n".join([*lines, *([self.ended] if self.ended else [])])
+
+
+def select(
+    X: Points,
+    y: ArrayLike,
+    kernels: Kernel | Iterable[KernelLike] | Literal["search"] | None = None,
+    criterion: str | Criterion | None = None,
+    *,
+    estimator: BaseEstimator | None = None,
+    noise: Noise = "auto",
+    trend: Trend = "constant",
+    max_seconds: float | None = None,
+    max_structures: int = 40,
+    random_state: Seed = None,
+    verbose: int = 0,
+    progress: Callable[[Kernel], None] | None = None,
+) -> Selected:
+    """Fit a model with each of several kernels, and compare them by a criterion; return all results, and the best model.
+
+    Every kernel gets an amplitude to be selected, and so does every term of a sum, unless it has one. A kernel that cannot be
+    fitted stays in the table with the reason. If the selection is interrupted (Ctrl-C), it returns the results so far, unless
+    there are none: then KeyboardInterrupt is raised.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, d); or n objects, for a kernel of objects
+    y : array-like of shape (n,) or (n, n_targets)
+    kernels : Kernel, iterable of Kernel or str, "search" or None
+        None tries the squared exponential, Matern kernels of smoothness 3/2 and 5/2, the rational quadratic and the squared
+        exponential with a linear part. "search" builds kernels: it starts with no kernel and with single ones, and then adds a
+        kernel to the best structure, multiplies it with one, exchanges a part or removes one, as long as the criterion improves
+        by more than a penalty for each additional hyperparameter (half the logarithm of n in a log density; 2 % in an error).
+        See :meth:`Selected.describe`. Arguments that a text such as ``"RBF + Linear"`` does not mention are "auto".
+    criterion : str, Criterion or None
+        See :mod:`kernsel.criteria`. None stands for the criterion of the estimator, and for "loo" without an estimator.
+    estimator : estimator, optional
+        The model that is fitted with each kernel. It must select by a criterion, as ``SVR(C="auto", epsilon="auto")``,
+        ``KernelRidge(alpha="auto")`` or ``GaussianProcessClassifier(criterion="loo")`` do. None stands for a
+        :class:`kernsel.GaussianProcessRegressor` with `noise` and `trend`. In models other than Gaussian processes, C or alpha
+        is the amplitude of the kernel, and only the terms of sums get amplitudes.
+    noise : float, array-like of shape (n,), or "auto"
+    trend : {"constant", "linear", "quadratic"}, callable or None
+    max_seconds : float, optional
+        The time after which no further kernel is fitted. Each of several given kernels may take an equal share of the time that
+        is left.
+    max_structures : int
+        The most kernels that "search" tries.
+    random_state : int, RandomState instance or None
+    verbose : int
+        1 prints a line for each kernel that is tried.
+    progress : callable, optional
+        Called with each kernel before it is tried.
+
+    Returns
+    -------
+    selected : Selected
+
+    Examples
+    --------
+    >>> import numpy as np, kernsel as ks
+    >>> from kernsel.kernels import RBF, Linear, Matern
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.linspace(0, 6, 50).reshape(-1, 1)
+    >>> y = 3 * X[:, 0] + np.sin(3 * X[:, 0]) + 0.1 * rng.standard_normal(50)
+    >>> sel = ks.select(X, y, kernels=[RBF("auto"), Matern("auto", nu=0.5), RBF("auto") + Linear("auto")], criterion="lml")
+    >>> len(sel.tried), sel.best_kernel_.n_dims
+    (3, 4)
+    """
+    if estimator is not None:
+        if isinstance(estimator, type) or "kernel" not in getattr(estimator, "get_params", dict)():
+            raise TypeError(f"estimator: expected an estimator with a kernel, got {estimator!r}")
+        if not (isinstance(noise, str) and noise == "auto" and isinstance(trend, str) and trend == "constant"):
+            raise ValueError("noise, trend: are of a Gaussian process; expected none of them with an estimator")
+        if criterion is not None:
+            estimator = clone(estimator).set_params(criterion=criterion)
+        criterion = estimator.get_params().get("criterion")
+        if is_classifier(estimator):
+            criterion = {"loo": "loo_log_density"}.get(str(criterion), "lml")
+    resolved = criterion_named("loo" if criterion is None else criterion, {})
+    search = isinstance(kernels, str)
+    if search and kernels != "search":
+        raise ValueError(f'kernels: expected kernels, "search" or None, got {kernels!r}; texts go in a list')
+    if max_seconds is not None and not (isinstance(max_seconds, Real) and max_seconds >= 0):
+        raise ValueError(f"max_seconds: expected a number from 0 on or None, got {max_seconds!r}")
+    if not isinstance(max_structures, Integral) or isinstance(max_structures, bool) or int(max_structures) < 1:
+        raise ValueError(f"max_structures: expected a whole number from 1 on, got {max_structures!r}")
+    candidates = [] if search else _defaults() if kernels is None else _kernels(kernels)
+    if search and isinstance(X, Mixed):
+        raise ValueError('kernels: "search" builds kernels of columns of numbers; expected kernels that name the parts of X')
+    if isinstance(X, Mixed) or any(k.for_objects() for k in candidates):
+        X = Reading(X)  # one reading for all kernels, which then share the cache of encoded objects
+    else:
+        labels = estimator is not None and is_classifier(estimator)
+        points, targets = check_X_y(X, y, dtype=np.float64, multi_output=not labels, y_numeric=not labels)
+        if not labels and targets.dtype.kind not in "fiub":
+            raise ValueError(f"y: expected numbers, got {targets.ravel()[0]!r}")
+    until = np.inf if max_seconds is None else time.perf_counter() + float(max_seconds)
+    if estimator is None:
+        estimator = GaussianProcessRegressor(criterion=resolved, noise=noise, trend=trend)
+    if random_state is not None and "random_state" in estimator.get_params():
+        estimator = clone(estimator).set_params(random_state=random_state)
+    attempt = _Attempt(X, y, resolved, estimator, until, verbose, search, progress)
+    try:
+        if search:
+            _grow(attempt, max_structures, points, targets)
+        for i, k in enumerate(candidates):
+            attempt.try_kernel(with_amplitudes(k, needed=isinstance(estimator, _PROCESSES)), among=len(candidates) - i)
+    except KeyboardInterrupt as interrupt:
+        attempt.interrupted(interrupt)
+    return attempt.result()
+
+
+class _Attempt:
+    """A selection in progress: the kernels that have been tried, and the best model."""
+
+    def __init__(
+        self,
+        X: Points | Reading,
+        y: ArrayLike,
+        criterion: Criterion,
+        estimator: BaseEstimator,
+        until: float,
+        verbose: int,
+        by_worth: bool,
+        progress: Callable[[Kernel], None] | None,
+    ) -> None:
+        self.X: Any = X  # points of any kind have a length
+        self.y = y
+        self.criterion = criterion
+        self.estimator = estimator
+        self.until = until
+        self.verbose = verbose
+        self.progress = progress
+        self.by_worth = by_worth  # are kernels ranked with a penalty for hyperparameters, as in a structure search?
+        self.tried: list[Tried] = []
+        self.best: tuple[Tried, BaseEstimator] | None = None  # the only model that is kept
+        self.errors: list[Exception] = []
+        self.ended = ""
+        self.interrupt: BaseException | None = None
+
+    def interrupted(self, interrupt: BaseException) -> None:
+        """Keep the interrupt as the reason why the selection ended."""
+        self.ended, self.interrupt = "interrupted: not all was tried", interrupt
+
+    def try_kernel(self, kernel: Kernel, among: int = 1) -> Tried | None:
+        """Fit the first of `among` kernels that share the remaining time; return None if no time is left."""
+        start = time.perf_counter()
+        if self.interrupt is not None or (start > self.until and self.tried):
+            self.ended = self.ended or "the time was over before all was tried"
+            return None
+        if self.progress is not None:
+            self.progress(kernel)
+        share = None if np.isinf(self.until) else max((self.until - start) / among, 0.01)
+        model = clone(self.estimator).set_params(kernel=kernel)
+        if isinstance(model, _PROCESSES):
+            model.set_params(max_seconds=share)
+        problem = ""
+        try:
+            model.fit(self.X, self.y)
+            if not hasattr(model, "criterion_value_"):
+                raise ValueError(
+                    f'estimator: expected one that chooses by a criterion, such as alpha="auto", got {self.estimator}'
+                )
+        except Exception as error:  # a function in a user's kernel may raise any
+            problem = (str(error).split("\n")[0].split(". ")[0] or type(error).__name__).removesuffix(".")
+            self.errors.append(error)
+        except KeyboardInterrupt as interrupt:
+            self.interrupted(interrupt)
+            if not hasattr(model, "criterion_value_"):
+                return None
+        value = np.nan if problem else float(model.criterion_value_)
+        one = Tried(kernel, value, time.perf_counter() - start, problem)
+        if not problem:
+            fitted = vars(model)
+            one = replace(
+                one,
+                kernel_=model.kernel_,
+                parameters=sum(numbers_found(k, getattr(model, "trend", None) is not None) for k in _kernels_of(model)),
+                n_evaluations_=fitted.get("n_evaluations_", 0),
+                others={name: float(np.mean(fitted[name + "_"])) for name in ("C", "epsilon", "alpha") if name + "_" in fitted},
+            )
+            if isinstance(model, GaussianProcessRegressor):
+                one = replace(
+                    one,
+                    noise_=model.noise_,
+                    jitter_=model.jitter_,
+                    ended=model.selection_.ended,
+                    others={},
+                )
+            if self.best is None or self.rank(one) < self.rank(self.best[0]):
+                self.best = (one, model)
+        if self.verbose:
+            print(f"{value:12.6g}  {_cut(problem or str(model.kernel_), 86)}", flush=True)
+        self.tried.append(one)
+        return one
+
+    def worth(self, one: Tried) -> float:
+        """Return the value of the criterion less a penalty for each hyperparameter; larger is better, -inf if there is none."""
+        if one.kernel_ is None or np.isnan(one.value):
+            return -np.inf
+        if self.criterion.larger_is_better:
+            return one.value - 0.5 * one.parameters * float(np.log(len(self.X)))
+        return -(one.value + 0.02 * one.parameters * abs(one.value))
+
+    def better(self, one: Tried, other: Tried) -> bool:
+        """Tell whether the first is better than the second, after the penalty for hyperparameters."""
+        new, old = self.worth(one), self.worth(other)
+        return bool(new > old + 1e-6 * abs(old)) if np.isfinite(old) else bool(new > old)
+
+    def rank(self, one: Tried) -> tuple[bool, bool, float]:
+        """Return the key by which kernels are sorted: fitted ones first, and among these the best."""
+        merit = self.worth(one) if self.by_worth else one.value if self.criterion.larger_is_better else -one.value
+        return one.kernel_ is None, bool(np.isnan(one.value)), 0.0 if np.isnan(one.value) else -merit
+
+    def result(self) -> Selected:
+        """Return the sorted results; raise if no kernel could be fitted."""
+        order = sorted(self.tried, key=self.rank)
+        if self.best is None:
+            if self.interrupt is not None:
+                raise self.interrupt
+            if len({str(error) for error in self.errors}) == 1:
+                raise self.errors[0]  # the same for all kernels, and so not due to a kernel
+            problems = "; ".join(f"{one.kernel}: {one.problem}" for one in order[:5])
+            raise ValueError(f"kernels: none of them could be fitted: {problems}") from self.errors[0]
+        return Selected(order, self.criterion, self.best[1], self.ended, self.interrupt)
+
+
+def _grow(attempt: _Attempt, most: int, X: Matrix, y: Matrix) -> None:
+    """Search for a structure: start with single kernels, and try changes of the best one as long as one is better."""
+    columns = X.shape[1]
+    period = hidden_period(X, y)
+    candidates = simplest_structures(columns, period)
+    best: Tried | None = None
+    tried: set[str] = set()
+    while True:
+        leader = best
+        for structure in candidates:
+            if repr(structure) in tried:
+                continue
+            if len(attempt.tried) >= most:
+                attempt.ended = f"{most} structures were tried" + (", not all there are" if most > 1 else "")
+                return
+            tried.add(repr(structure))
+            one = attempt.try_kernel(structure)
+            if one is None:
+                return
+            if one.kernel_ is not None and np.isnan(one.value):
+                return  # the trend alone explains y
+            if one.kernel_ is not None and (leader is None or attempt.better(one, leader)):
+                leader = one
+        if leader is best or leader is None:
+            return
+        best = leader
+        candidates = larger_structures(best.kernel, columns, period)
+
+
+def in_words(model: GaussianProcessRegressor, names: Sequence[str] | None = None) -> str:
+    """Return a description of a model in words, with the standard deviation over the data of each of its terms."""
+    X, c = model.X_train_, model.alpha_
+    sizes = [float(np.std(term.matmul(X, X, c), axis=0).mean()) for term in terms_of(model.kernel_)]
+    terms = describe(model.kernel_, model.noise_, sizes, ranges=np.ptp(X, axis=0).tolist(), names=names)
+    return "\n".join([*_trend_in_words(model), terms])
+
+
+def _trend_in_words(model: GaussianProcessRegressor) -> list[str]:
+    """Return a line for the trend, if it is more than a constant and not negligible."""
+    posterior = model.posterior_
+    size = float(np.std(posterior.H @ posterior.beta, axis=0).mean()) if posterior.H.shape[1] > 1 else 0.0
+    if size <= 1e-3 * float(np.std(posterior.y, axis=0).mean()):
+        return []
+    kind = f"a {model.trend} trend" if isinstance(model.trend, str) else "the trend that was given"
+    return [f"{kind} beside the kernel, of size {size:.3g}"]
+
+
+def _defaults() -> list[Kernel]:
+    return [
+        RBF("auto"),
+        Matern("auto", nu=2.5),
+        Matern("auto", nu=1.5),
+        RationalQuadratic("auto"),
+        RBF("auto") + Linear("auto"),
+    ]
+
+
+def _kernels(argument: Kernel | Iterable[KernelLike]) -> list[Kernel]:
+    """Return the kernels of the argument `kernels`, one for each combination of values to choose from."""
+    if isinstance(argument, Kernel | sk.Kernel):
+        argument = [argument]
+    try:
+        kernels = [_kernel(one) for one in argument]
+    except TypeError as error:
+        if str(error).startswith("kernels:"):
+            raise
+        raise TypeError(f'kernels: expected kernels, "search" or None, got {argument!r}') from error
+    if not kernels:
+        raise ValueError("kernels: expected at least one")
+    return [alternative for kernel in kernels for alternative in kernel.alternatives()]
+
+
+def _shown(one: Tried) -> Kernel:
+    """Return the fitted kernel; for a classifier with one for each class, the kernel before the fit."""
+    return one.kernel_ if isinstance(one.kernel_, Kernel) else one.kernel
+
+
+def _kernels_of(model: BaseEstimator) -> list[Kernel]:
+    """Return the kernels of a model, of which a classifier may have one for each class."""
+    return list(getattr(model.kernel_, "kernels", [model.kernel_]))
+
+
+def _kernel(one: object) -> Kernel:
+    kernel = None if isinstance(one, type | Real) else kernel_argument(one) if isinstance(one, str) else as_kernel(one)
+    if kernel is None:
+        raise TypeError(f"kernels: expected kernels or their texts, got {one!r}")
+    return kernel
+
+
+def with_amplitudes(kernel: Kernel, *, needed: bool = True) -> Kernel:
+    """Return a kernel with an "auto" factor for each term that has none, also in products and restrictions to columns.
+
+    The first term gets none if no amplitude is `needed`, because a factor of all terms would be redundant: a product that the
+    sum is in, or the model, has one.
+    """
+    if isinstance(kernel, Sum):
+        first, *others = kernel.operands()
+        total = with_amplitudes(first, needed=needed)
+        for term in others:
+            total = Sum(total, with_amplitudes(term, needed=True))
+        return total
+    if isinstance(kernel, ConstantKernel | WhiteKernel | HeteroscedasticNoise):
+        return kernel
+    if isinstance(kernel, Columns) and isinstance(kernel.kernel, Sum | Product):
+        return with_amplitudes(kernel.kernel, needed=needed).on(kernel.columns)
+    if isinstance(kernel, Product):
+        factors = kernel.operands()
+        needed = needed and not any(isinstance(factor, ConstantKernel | WhiteKernel) for factor in factors)
+        result: Kernel | None = None
+        for factor in factors:
+            part = factor
+            if _has_sum(factor):
+                part, needed = with_amplitudes(factor, needed=needed), False
+            result = part if result is None else result * part
+        assert result is not None
+        return ConstantKernel("auto") * result if needed else result
+    return ConstantKernel("auto") * kernel if needed else kernel
+
+
+def _has_sum(kernel: Kernel) -> bool:
+    return isinstance(kernel, Sum) or (isinstance(kernel, Columns) and _has_sum(kernel.kernel))
+
+
+def name_of_criterion(criterion: Criterion) -> str:
+    """Return the name of a criterion, or of its class if it has none."""
+    for name in CRITERIA:
+        if repr(criterion_named(name, {})) == repr(criterion):
+            return name
+    return type(criterion).__name__
+
+
+def _cut(text: str, width: int) -> str:
+    return text if len(text) <= width else text[: width - 3] + "..."

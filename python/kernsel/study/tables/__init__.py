@@ -1,0 +1,7 @@
+"""Tables of numbers from files with columns: CSV and similar text, Parquet, npz."""
+
+from kernsel.study.tables.numerals import date_of
+from kernsel.study.tables.read import read_table, read_to_predict
+from kernsel.study.tables.table import Column, Table
+
+__all__ = ["Column", "Table", "date_of", "read_table", "read_to_predict"]

@@ -1,0 +1,143 @@
+"""The kinds of columns, guessed from their values."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from kernsel._base.annotations import Vector
+from kernsel.study.tables.numerals import day_of, looks_like_other_date, missing_in, numbers_of
+from kernsel.study.tables.raw import Raw
+from kernsel.study.tables.table import Column
+
+__all__ = ["guess", "numbers_in"]
+
+_MOST_LEVELS = 20  # of a category; a text with more is refused
+# In a column that is mostly numbers, texts are levels, and not mistakes, if values occur this many times on average.
+_REPEATED = 5
+_BOOLEANS = [("no", "yes"), ("false", "true"), ("n", "y"), ("f", "t"), ("off", "on")]
+_COUNTERS = frozenset(["id", "index", "row", "rowid", "row_id", "rownumber", "row_number", "nr", "no", "number", "#", "x.1"])
+
+
+def guess(raw: Raw, name: str, *, wanted: bool) -> Column:
+    """Return a column with its kind and its statistics.
+
+    Parameters
+    ----------
+    raw : Raw
+    name : str
+    wanted : bool
+        Whether the user names the column, which is then not left out even if it numbers the rows.
+
+    Raises
+    ------
+    ValueError
+        If the column can be no input; the message says what to do.
+    """
+    values = raw.columns[name]
+    if isinstance(values, list):
+        numbers, others = numbers_of(values, raw.decimal_comma)
+        if others:
+            return _of_texts(raw, name, values, others, int(np.isfinite(numbers).sum()))
+    else:
+        numbers = values
+        if np.isinf(numbers).any():
+            raise ValueError(f"{raw.source}, {raw.where(int(np.isinf(numbers).argmax()))}: column {name!r} is infinite")
+    return _of_numbers(name, numbers, wanted)
+
+
+def numbers_in(raw: Raw, name: str) -> Vector:
+    """Return a numeric column, with nan for missing values.
+
+    Raises
+    ------
+    ValueError
+        If a value is no number; the message names the first one.
+    """
+    values = raw.columns[name]
+    if not isinstance(values, list):
+        return values
+    numbers, others = numbers_of(values, raw.decimal_comma)
+    if others:
+        row = others[0]
+        raise ValueError(f"{raw.source}, {raw.where(row)}: column {name!r} has {_short(values[row])}, which is not a number")
+    return numbers
+
+
+def _of_numbers(name: str, numbers: Vector, wanted: bool) -> Column:
+    present = numbers[~np.isnan(numbers)]
+    missing = len(numbers) - len(present)
+    if not len(present):
+        return Column(name, "left out", "no values", missing=missing)
+    column = _measured(Column(name, "number", missing=missing), present)
+    if column.least == column.greatest:
+        return replace(column, kind="constant", why=f"all values are {column.least:g}")
+    is_counter = _counts_rows(numbers)
+    if is_counter and not wanted and (name.lower().replace(" ", "") in _COUNTERS or _was_made_up(name)):
+        return replace(column, kind="left out", why="counts the rows")
+    if set(np.unique(present[:1000])) <= {0.0, 1.0} and set(np.unique(present)) == {0.0, 1.0}:
+        return replace(column, kind="boolean", why="0 and 1")
+    return replace(column, why="counts the rows" if is_counter and len(numbers) > 2 else "")
+
+
+def _of_texts(raw: Raw, name: str, texts: list[str], others: list[int], numbers: int) -> Column:
+    is_missing = missing_in(texts)
+    missing = int(is_missing.sum())
+    present = [text.strip() for text, gap in zip(texts, is_missing, strict=True) if not gap]
+    levels = sorted(set(present))
+    row = others[0]
+    repeated = len(levels) <= _MOST_LEVELS and len(present) >= _REPEATED * len(levels)  # such as "0", "1", "2" and "3+"
+    if numbers >= len(others) and not repeated:
+        raise ValueError(
+            f"{raw.source}, {raw.where(row)}: column {name!r} has {_short(texts[row])}, and {numbers:,} of its "
+            f"{len(present):,} values are numbers; correct it, or leave the column out: --leave-out {_quoted(name)}"
+        )
+    lower = {level.lower() for level in levels}
+    for no, yes in _BOOLEANS:
+        if lower == {no, yes}:
+            codes = np.array([float(text.lower() == yes) for text in present])
+            return _measured(Column(name, "boolean", f"{no} and {yes}", [no, yes], missing), codes)
+    days = np.fromiter(map(day_of, present), dtype=np.float64, count=len(present))
+    if not np.isnan(days).any():
+        column = _measured(Column(name, "date", "dates, as days since 1970-01-01", missing=missing), days)
+        if column.least < column.greatest:
+            return column
+    if len(levels) == 1:
+        return Column(name, "constant", f"all values are {_short(levels[0])}", levels, missing)
+    if len(levels) == len(present):
+        return Column(name, "left out", "text that is different in every row", missing=missing)
+    if len(levels) <= _MOST_LEVELS:
+        shares = [present.count(level) / len(present) for level in levels]
+        return Column(name, "category", f"text with {len(levels)} different values", levels, missing, shares=shares)
+    hint = "; dates have to be written as 2024-12-31" if looks_like_other_date(present[0]) else ""
+    raise ValueError(
+        f"{raw.source}: column {name!r} is text with {len(levels):,} different values, such as {_short(present[0])}; "
+        f"at most {_MOST_LEVELS} can be learnt from{hint}. Leave it out: --leave-out {_quoted(name)}"
+    )
+
+
+def _measured(column: Column, present: Vector) -> Column:
+    """Return a column with the least, the greatest and the mean of its numbers."""
+    with np.errstate(over="ignore"):
+        mean = float(np.mean(present))
+    return replace(column, least=float(present.min()), greatest=float(present.max()), mean=mean)
+
+
+def _counts_rows(numbers: Vector) -> bool:
+    """Tell whether numbers are 0, 1, 2, ... or 1, 2, 3, ..."""
+    return bool(numbers[0] in (0.0, 1.0) and (numbers == numbers[0] + np.arange(len(numbers))).all())
+
+
+def _was_made_up(name: str) -> bool:
+    """Tell whether a name stands for a column without one, such as the index of a table of pandas."""
+    return name in ("column1", "Unnamed: 0", "__index_level_0__")
+
+
+def _short(text: str) -> str:
+    text = text.strip()
+    return repr(text if len(text) <= 40 else text[:37] + "...")
+
+
+def _quoted(name: str) -> str:
+    return f"'{name}'" if any(c in name for c in " \t;&|()<>$*'\"") else name

@@ -1,0 +1,189 @@
+"""The reading of a file as a table of numbers, for training or for predictions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from difflib import get_close_matches
+
+import numpy as np
+
+from kernsel._base.annotations import Vector
+from kernsel.study.tables.encode import encode, encoded_names
+from kernsel.study.tables.files import read_raw
+from kernsel.study.tables.guess import guess, numbers_in
+from kernsel.study.tables.missing import Missing, filled, rows_kept
+from kernsel.study.tables.raw import Raw
+from kernsel.study.tables.table import Column, Table
+
+__all__ = ["read_table", "read_to_predict"]
+
+
+def read_table(
+    path: str,
+    target: str,
+    *,
+    columns: Sequence[str] = (),
+    leave_out: Sequence[str] = (),
+    missing: Missing = "drop",
+) -> Table:
+    r"""Read a file with training data.
+
+    Parameters
+    ----------
+    path : str
+        "-" is the standard input.
+    target : str
+        The name of the column to predict.
+    columns : sequence of str
+        The columns to predict it from; by default all others.
+    leave_out : sequence of str
+        Columns that are not used.
+    missing : {"drop", "mean", "error"}
+        What to do about missing values: drop the rows that have one, replace them by the mean of the column, or raise. Rows
+        without a target are dropped, unless it is "error".
+
+    Returns
+    -------
+    table : Table
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from kernsel.study.tables import read_table
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "cars.csv"
+    ...     _ = path.write_text("speed,tyres,dist\n10,old,26\n20,old,50\n20,new,44\n")
+    ...     table = read_table(str(path), "dist")
+    >>> table.names, [column.kind for column in table.columns]
+    (['speed', 'tyres=old'], ['number', 'category'])
+    >>> table.X.tolist(), table.y.tolist()
+    ([[10.0, 1.0], [20.0, 1.0], [20.0, 0.0]], [26.0, 50.0, 44.0])
+    """
+    raw = read_raw(path)
+    for name in (target, *columns, *leave_out):
+        require_column(raw, name)
+    if target in columns or target in leave_out:
+        raise ValueError(f"target: column {target!r} is what is predicted; it can be neither an input nor left out")
+    if raw.rows == 1:
+        raise ValueError(f"{raw.source} has 1 row, and nothing can be learnt from one")
+    y = _target(raw, target)
+    described = []
+    for name in raw.columns:
+        if name == target:
+            continue
+        if name in leave_out or (columns and name not in columns):
+            described.append(Column(name, "left out", "as told"))
+        else:
+            described.append(guess(raw, name, wanted=name in columns))
+    remarks = [*raw.remarks, *_remarks(described)]
+    if len(np.unique(y[~np.isnan(y)])) == 2 and len(y) > 2:
+        remarks.append(
+            f"{target!r} has two values only: kernsel.GaussianProcessClassifier in Python gives their probabilities."
+        )
+    inputs = [column for column in described if encoded_names(column)]
+    if not inputs:
+        reasons = "; ".join(f"{column.name}: {column.why}" for column in described[:8] if column.why != "as told")
+        raise ValueError(f"{raw.source} has no column to predict {target!r} from{' (' + reasons + ')' if reasons else ''}")
+    X = np.hstack([encode(raw, column) for column in inputs])
+    kept, row_remarks = rows_kept(raw, X, y, inputs, target, missing)
+    if missing == "mean":
+        X = filled(X, inputs)
+    present = y[~np.isnan(y)]
+    with np.errstate(over="ignore"):
+        mean = float(np.mean(present))
+    target_column = Column(target, "number", "", [], len(y) - len(present), float(present.min()), float(present.max()), mean)
+    names = [name for column in inputs for name in encoded_names(column)]
+    return Table(raw.source, raw.rows, X[kept], y[kept], names, described, target_column, remarks + row_remarks, kept + 1)
+
+
+def read_to_predict(path: str, columns: Sequence[Column], target: str, *, missing: Missing = "drop") -> Table:
+    """Read a file with points to predict at, which has the columns of a training table.
+
+    Parameters
+    ----------
+    path : str
+    columns : sequence of Column
+        The columns of the training table; their order in the file does not matter.
+    target : str
+        The name of the target, which is read for comparison if the file has it and all its values are numbers.
+    missing : {"drop", "mean", "error"}
+        What to do about missing inputs. "mean" takes the means of the training data.
+
+    Returns
+    -------
+    table : Table
+        With y if the file has the target.
+    """
+    raw = read_raw(path)
+    inputs = [column for column in columns if encoded_names(column)]
+    absent = [column.name for column in inputs if column.name not in raw.columns]
+    if absent:
+        first = absent[0]
+        more = f" (and {len(absent) - 1} more: {', '.join(absent[1:6])})" if len(absent) > 1 else ""
+        close = _close(first, raw)
+        raise ValueError(f"{raw.source}: column {first!r}, which the model predicts from, is not there{close}{more}")
+    extra = [name for name in raw.columns if name != target and name not in {column.name for column in columns}]
+    remarks = [*raw.remarks]
+    if extra:
+        remarks.append(f"Columns that the model does not know are ignored: {', '.join(extra)}.")
+    X = np.hstack([encode(raw, column) for column in inputs])
+    y = None
+    if target in raw.columns:
+        try:
+            y = numbers_in(raw, target)
+        except ValueError as error:
+            remarks.append(f"The predictions are not compared with the target: {error}.")
+    kept, row_remarks = rows_kept(raw, X, np.zeros(len(X)), inputs, target, missing, to_predict=True)
+    if missing == "mean":
+        X = filled(X, inputs)
+    names = [name for column in inputs for name in encoded_names(column)]
+    targets = None if y is None else y[kept]
+    return Table(raw.source, raw.rows, X[kept], targets, names, [*inputs], None, remarks + row_remarks, kept + 1)
+
+
+def require_column(raw: Raw, name: str) -> None:
+    """Raise unless the file has a column of this name."""
+    if name not in raw.columns:
+        raise ValueError(f"{raw.source} has no column {name!r}{_close(name, raw)}")
+
+
+def _close(name: str, raw: Raw) -> str:
+    """Return a hint with a column of a similar name, or with all columns."""
+    by_lower = {column.lower(): column for column in raw.columns}
+    close = get_close_matches(name.lower(), by_lower, 1, 0.6)
+    if close:
+        return f"; did you mean {by_lower[close[0]]!r}?"
+    names = list(raw.columns)
+    return f"; it has {', '.join(names[:12])}{f' and {len(names) - 12} more' if len(names) > 12 else ''}"
+
+
+def _target(raw: Raw, name: str) -> Vector:
+    """Return the target; raise unless it is numeric."""
+    values = raw.columns[name]
+    if isinstance(values, list):
+        levels = {text.strip() for text in values} - {""}
+        try:
+            y = numbers_in(raw, name)
+        except ValueError as error:
+            advice = (
+                f"; it has {len(levels)} different values: for classes, use kernsel.GaussianProcessClassifier in Python"
+                if len(levels) <= 20 and len(levels) < len(values)
+                else ""
+            )
+            raise ValueError(f"{error}; the target has to be numbers{advice}") from None
+    else:
+        y = values
+    if np.isinf(y).any():
+        raise ValueError(f"{raw.source}, {raw.where(int(np.isinf(y).argmax()))}: the target {name!r} is infinite")
+    if np.isnan(y).all():
+        raise ValueError(f"{raw.source}: the target {name!r} has no values")
+    return y
+
+
+def _remarks(columns: list[Column]) -> list[str]:
+    """Return remarks about columns that may be no inputs."""
+    return [
+        f"Column {column.name!r} counts the rows. If that means nothing: --leave-out {column.name}"
+        for column in columns
+        if column.kind == "number" and column.why == "counts the rows"
+    ]

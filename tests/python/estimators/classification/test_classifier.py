@@ -1,0 +1,433 @@
+"""The classifier: what it finds, beside scikit-learn's, and what it says of bad input."""
+
+import os
+import pickle
+import signal
+import time
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from pairs import pairwise
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.datasets import load_iris, make_moons
+from sklearn.gaussian_process import GaussianProcessClassifier
+from sklearn.gaussian_process import kernels as sk
+from sklearn.metrics import log_loss
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import kernsel as ks
+from kernsel import _core
+from kernsel._base.errors import NotMixedWarning
+from kernsel.estimators.classification.links import link_named
+from kernsel.estimators.classification.several import coupled
+from kernsel.kernels import RBF, Linear, Matern, WhiteKernel
+
+import reference
+
+KERNEL = sk.ConstantKernel(1.0) * sk.RBF(1.0)
+INFERENCES = ["laplace", "ep", "mcmc"]
+
+
+@pytest.fixture
+def moons():
+    return make_moons(80, noise=0.25, random_state=0)
+
+
+@pytest.fixture
+def three(rng):
+    X = rng.uniform(-2, 2, (90, 2))
+    return X, np.array(["a", "b", "c"])[np.digitize(X[:, 0] + 0.5 * X[:, 1], [-0.6, 0.6])]
+
+
+@parametrize_with_checks(
+    [ks.GaussianProcessClassifier(2.0 * RBF(1.0), optimizer=None), ks.GaussianProcessClassifier(max_evaluations=10)]
+)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+def test_scikit_learn_finds_the_same(moons):
+    X, y = moons
+    theirs = GaussianProcessClassifier(KERNEL).fit(X, y)
+    ours = ks.GaussianProcessClassifier(KERNEL).fit(X, y)
+    value = theirs.log_marginal_likelihood_value_
+    assert ours.log_marginal_likelihood_value_ >= value - 1e-6 * abs(value)
+    np.testing.assert_allclose(ours.kernel_.theta, theirs.kernel_.theta, atol=0.01)
+    for theta in (theirs.kernel_.theta, [1.0, -1.0]):
+        expected, slopes = theirs.log_marginal_likelihood(theta, eval_gradient=True)
+        found, gradient = ours.log_marginal_likelihood(theta, eval_gradient=True)
+        assert abs(found - expected) <= 1e-8 * abs(expected)
+        np.testing.assert_allclose(gradient, slopes, rtol=1e-7, atol=1e-7 * np.abs(slopes).max(initial=1.0))
+    # Theirs is a sum of five error functions instead of the logistic one.
+    np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=0.02)
+    mean, std = ours.latent(X, return_std=True)
+    their_mean, their_variance = theirs.base_estimator_.latent_mean_and_variance(X)
+    np.testing.assert_allclose(mean, their_mean, atol=0.1)
+    np.testing.assert_allclose(std**2, their_variance, atol=0.1)
+
+
+@pytest.mark.parametrize("link", ["logistic", "probit"])
+def test_predictions_are_exact_for_few_points(link, rng):
+    X = rng.standard_normal((4, 1))
+    y = np.array([0, 1, 1, 0])
+    Z = np.array([[0.3]])
+    kernel = 3.0 * RBF(1.0)
+    K = np.asarray(kernel(np.vstack([X, Z])))
+    log_density = link_named(link).log_density
+    signs = 2.0 * y - 1
+    evidence = reference.gp_classifier(K[:4, :4], signs, log_density, nodes=20)[0]
+    with_one_more = reference.gp_classifier(K, np.append(signs, 1.0), log_density, nodes=12)[0]  # right to 1e-6
+    expected = np.exp(with_one_more - evidence)
+    for inference, tolerance in (("laplace", 0.05), ("ep", 0.005), ("mcmc", 0.02)):
+        model = ks.GaussianProcessClassifier(
+            kernel, optimizer=None, link=link, inference=inference, n_samples=1000, random_state=0
+        ).fit(X, y)
+        assert abs(model.predict_proba(Z)[0, 1] - expected) <= tolerance, inference
+
+
+@pytest.mark.parametrize(("link", "amplitude", "draws"), pairwise(["logistic", "probit"], [0.1, 1.0, 900.0], [9, 600]))
+def test_predictions_are_averages_over_all_draws(link, amplitude, draws, moons):
+    X, y = moons[0][:30], moons[1][:30]
+    options = {"inference": "mcmc", "link": link, "n_samples": draws, "n_burn": 20, "optimizer": None}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotMixedWarning)
+        model = ks.GaussianProcessClassifier(amplitude * RBF(0.7), **options).fit(X, y)
+    Z = np.vstack([X[:5], X[:5] + 0.3, X[:5] + 40.0])
+    K, cross = model.kernel_(X), model.kernel_(X, Z)
+    shares = np.linalg.solve(K + 1e-12 * amplitude * np.eye(30), cross)
+    means = model.base_estimator_.samples_.f.reshape(-1, 30) @ shares
+    assert len(means) == 4 * draws
+    variance = np.maximum(amplitude - np.sum(cross * shares, axis=0), 0.0)
+    each = link_named(link).probability(means.ravel(), np.tile(variance, len(means))).reshape(means.shape)
+    assert model.predict_proba(Z)[:, 1] == pytest.approx(each.mean(axis=0), abs=1e-5)
+    mean, std = model.latent(Z, return_std=True)
+    assert mean == pytest.approx(means.mean(axis=0), abs=1e-4 * amplitude**0.5)
+    assert std**2 == pytest.approx(variance + means.var(axis=0), rel=1e-3, abs=1e-5 * amplitude)
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no such timer on this system")
+@pytest.mark.parametrize(
+    ("n", "options"),
+    [
+        (150, {"inference": "mcmc", "n_samples": 3000}),  # draws after an interrupted search
+        (200, {"multi_class": "one_vs_rest", "inference": "ep"}),  # two classes more
+        (1500, {"inference": "ep"}),  # the posterior of all points
+    ],
+)
+def test_ctrl_c(n, options, rng):
+    X = rng.uniform(-2, 2, (n, 3))
+    y = np.digitize(X[:, 0] + 0.3 * rng.standard_normal(n), [-0.5, 0.5] if "multi_class" in options else [0.0])
+    sent = []
+
+    def send(*_):
+        sent.append(time.perf_counter())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    before = signal.signal(signal.SIGALRM, send)
+    model = ks.GaussianProcessClassifier(**options)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.1)
+        with pytest.raises(KeyboardInterrupt):
+            model.fit(X, y)
+        assert time.perf_counter() - sent[0] < 1.0
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert model.set_params(inference="laplace").fit(X[:40], y[:40]).predict(X).shape == (n,)
+
+
+@pytest.mark.parametrize("inference", INFERENCES)
+@pytest.mark.parametrize("multi_class", ["one_vs_rest", "one_vs_one"])
+def test_every_way(inference, multi_class, three):
+    X, y = three
+    options = {"inference": inference, "multi_class": multi_class, "n_samples": 250, "n_burn": 100, "random_state": 0}
+    model = ks.GaussianProcessClassifier(5.0 * RBF(1.0), optimizer=None, **options).fit(X, y)
+    p = model.predict_proba(X)
+    np.testing.assert_allclose(p.sum(axis=1), 1.0, rtol=1e-12)
+    assert np.all(p >= 0)
+    np.testing.assert_array_equal(model.predict(X), model.classes_[p.argmax(axis=1)])
+    assert model.score(X, y) > 0.9
+    mean, std = model.latent(X[:7], return_std=True)
+    assert mean.shape == std.shape == (7, 3)
+    assert np.all(std > 0)
+    np.testing.assert_allclose(mean, model.latent(X[:7]))
+    if inference == "mcmc":
+        assert len(model.r_hat_) == 3
+        assert all(sizes.min() > 50 for sizes in model.effective_sample_size_)
+    else:
+        assert not hasattr(model, "r_hat_")
+
+
+def test_one_softmax(three):
+    X, y = three
+    model = ks.GaussianProcessClassifier(2.0 * RBF(1.0), multi_class="multinomial").fit(X, y)
+    assert model.score(X, y) > 0.95
+    p = model.predict_proba(X)
+    np.testing.assert_allclose(p.sum(axis=1), 1.0, rtol=1e-12)
+    value, gradient = model.log_marginal_likelihood(model.kernel_.theta, eval_gradient=True)
+    assert abs(value - model.log_marginal_likelihood_value_) <= 1e-9 * abs(value)
+    assert np.all(np.abs(gradient) < 1e-2)
+    mean, std = model.latent(X[:5], return_std=True)
+    assert mean.shape == std.shape == (5, 3)
+    np.testing.assert_allclose(mean, model.latent(X[:5]), atol=1e-10)
+    with pytest.raises(ValueError, match='inference: multi_class="multinomial" has "laplace" only'):
+        ks.GaussianProcessClassifier(inference="ep", multi_class="multinomial").fit(X, y)
+
+
+@pytest.mark.parametrize("inference", ["laplace", "ep"])
+@pytest.mark.parametrize("criterion", ["lml", "loo"])
+@pytest.mark.parametrize("link", ["logistic", "probit"])
+def test_what_is_chosen_is_best(inference, criterion, link, moons):
+    X, y = moons[0][:40], moons[1][:40]
+    options = {"inference": inference, "criterion": criterion, "link": link}
+    model = ks.GaussianProcessClassifier(KERNEL, **options).fit(X, y)
+
+    def value(theta):
+        other = ks.GaussianProcessClassifier(model.kernel_.clone_with_theta(theta), optimizer=None, **options).fit(X, y)
+        return other.log_marginal_likelihood_value_ if criterion == "lml" else other.loo_log_probability_.sum()
+
+    theta, bounds = model.kernel_.theta, model.kernel_.bounds
+    best = value(theta)
+    for i in range(2):
+        for step in (-0.3, 0.3):
+            moved = theta.copy()
+            moved[i] = np.clip(moved[i] + step, *bounds[i])
+            assert value(moved) <= best + 1e-6
+
+
+def test_starts_from_the_data(moons):
+    X, y = moons
+    for scale in (1e-3, 1e4):
+        model = ks.GaussianProcessClassifier(random_state=0).fit(scale * X, y)
+        assert model.score(scale * X, y) > 0.9
+        assert model.selection_.ended == "converged"
+        lengths = np.exp(model.kernel_.theta[1:]) / scale
+        np.testing.assert_allclose(
+            lengths, np.exp(ks.GaussianProcessClassifier(random_state=0).fit(X, y).kernel_.theta[1:]), rtol=0.05
+        )
+
+
+def test_many_points_begin_with_some(rng):
+    X = rng.standard_normal((700, 2))
+    y = X[:, 0] * X[:, 1] + 0.5 * rng.standard_normal(700) > 0
+    model = ks.GaussianProcessClassifier(KERNEL, random_state=0).fit(X, y)
+    assert model.selection_.n_evaluations_subset > 0
+    assert 0 < model.n_evaluations_ < 30
+    _, gradient = model.log_marginal_likelihood(model.kernel_.theta, eval_gradient=True)
+    assert np.all(np.abs(gradient) < 0.05)
+
+
+def test_leave_one_out(moons):
+    X, y = moons[0][:30], moons[1][:30]
+    model = ks.GaussianProcessClassifier(3.0 * RBF(0.7), optimizer=None, inference="ep").fit(X, y)
+    for i in range(0, 30, 6):
+        rest = np.arange(30) != i
+        refit = clone(model).fit(X[rest], y[rest])
+        assert abs(np.exp(model.loo_log_probability_[i]) - refit.predict_proba(X[[i]])[0, y[i]]) <= 0.01
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        [False, True],
+        [-1.0, 1.0],
+        [3, 7],
+        ["no", "yes"],
+        np.array(["no", "yes"], dtype=object),
+        pd.Categorical(["low", "high"]),
+    ],
+    ids=str,
+)
+def test_labels_of_any_type(labels, moons):
+    X, y = moons
+    y = np.asarray(labels)[y]
+    model = ks.GaussianProcessClassifier(3.0 * RBF(0.7), optimizer=None).fit(X, y)
+    np.testing.assert_array_equal(model.classes_, np.unique(y))
+    found = model.predict(X)
+    assert found.dtype == model.classes_.dtype
+    assert np.mean(found == y) > 0.9
+
+
+def test_bad_input(moons):
+    X, y = moons
+    model = ks.GaussianProcessClassifier(RBF(1.0), optimizer=None)
+    with pytest.raises(ValueError, match="y: expected 2 or more classes, got 1 class"):
+        model.fit(X, np.ones(len(X)))
+    with pytest.raises(ValueError, match="Unknown label type"):
+        model.fit(X, X[:, 0])
+    with pytest.raises(ValueError, match="y: expected labels that can be compared, got int, str together"):
+        model.fit(X, np.array([1, "a"], dtype=object)[y])
+    with pytest.raises(ValueError, match="got NoneType, int together"):
+        model.fit(X, np.array([None, 1], dtype=object)[y])
+    with pytest.raises(TypeError, match="bytes"):
+        model.fit(X, np.array([b"x", b"y"])[y])
+    with pytest.raises(ValueError, match="NaN"):
+        model.fit(np.where(X > 1, np.nan, X), y)
+    with pytest.raises(ValueError, match="NaN"):
+        model.fit(X, np.where(y == 1, np.nan, 0.0))
+    with pytest.raises(ValueError, match="NaN"):
+        model.fit(X, y).predict(np.full((1, 2), np.nan))
+    with pytest.raises(TypeError, match=r"[Ss]parse"):
+        model.fit(sparse.csr_array(X), y)
+    with pytest.raises(ValueError, match="2 features"):
+        model.predict_proba(X[:, :1])
+    with pytest.raises(ValueError, match="only supported for binary classification, received 3 classes"):
+        clone(model).fit(X, np.arange(len(X)) % 3).latent_mean_and_variance(X)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("kernel", 3.0, "kernel: expected a kernel"),
+        ("kernel", "RFB", "kernel: there is no kernel 'RFB'"),
+        ("kernel", sk.CompoundKernel([sk.RBF()]), "kernel cannot be a CompoundKernel"),
+        ("inference", "vb", 'inference: expected one of "laplace", "ep", "mcmc", got \'vb\''),
+        ("link", "cauchit", 'link: expected "logistic" or "probit"'),
+        ("criterion", "reml", 'criterion: expected one of "auto", "lml", "loo"'),
+        ("multi_class", "ovr", "multi_class: expected one of"),
+        ("optimizer", "sgd", "optimizer: expected"),
+        ("n_restarts_optimizer", -1, "n_restarts_optimizer: expected a whole number from 0 on, got -1"),
+        ("max_iter_predict", 0, "max_iter_predict: expected a whole number from 1 on"),
+        ("n_samples", 2.5, "n_samples: expected a whole number"),
+        ("max_evaluations", True, "max_evaluations: expected a whole number"),
+        ("max_seconds", 0, "max_seconds: expected a positive number or None, got 0"),
+        ("random_state", "x", "random_state: expected"),
+    ],
+)
+def test_bad_parameters(name, value, message, moons):
+    with pytest.raises(ValueError, match=message):
+        ks.GaussianProcessClassifier(**{name: value}).fit(*moons)
+
+
+def test_parameters_are_scikit_learns_and_in_its_order():
+    theirs = list(GaussianProcessClassifier().get_params(deep=False))
+    ours = ks.GaussianProcessClassifier().get_params(deep=False)
+    assert set(theirs) < set(ours)
+    names = list(ks.GaussianProcessClassifier.__init__.__annotations__)
+    assert [name for name in names if name in theirs] == [
+        name for name in GaussianProcessClassifier.__init__.__code__.co_varnames if name in theirs
+    ]
+
+
+def test_default_of_scikit_learn(moons):
+    X, y = moons
+    np.testing.assert_allclose(
+        ks.GaussianProcessClassifier(None).fit(X, y).log_marginal_likelihood_value_,
+        GaussianProcessClassifier().fit(X, y).log_marginal_likelihood_value_,
+        rtol=1e-8,
+    )
+
+
+@pytest.mark.parametrize("inference", INFERENCES)
+def test_pickles_and_seeds(inference, moons):
+    X, y = moons
+    model = ks.GaussianProcessClassifier(
+        3.0 * RBF(0.7), optimizer=None, inference=inference, n_samples=100, n_burn=20, random_state=3
+    ).fit(X, y)
+    p = model.predict_proba(X)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict_proba(X), p)
+    np.testing.assert_array_equal(clone(model).fit(X, y).predict_proba(X), p)
+
+
+def test_points_in_blocks(moons, monkeypatch):
+    X, y = moons
+    model = ks.GaussianProcessClassifier(3.0 * RBF(0.7), optimizer=None).fit(X, y)
+    whole = model.predict_proba(X), *model.latent(X, return_std=True)
+    monkeypatch.setattr("kernsel.estimators.classification.latent._BLOCK", 1)
+    monkeypatch.setattr("kernsel.estimators.classification.links._BLOCK", 7)
+    parts = model.predict_proba(X), *model.latent(X, return_std=True)
+    for a, b in zip(whole, parts, strict=True):
+        np.testing.assert_allclose(a, b, atol=1e-12)
+
+
+def test_columns_by_name(moons):
+    X, y = moons
+    table = pd.DataFrame({"east": X[:, 0], "north": X[:, 1]})
+    named = ks.GaussianProcessClassifier(3.0 * RBF(0.7).on(["east"]) + Linear(1.0).on(["north"]), optimizer=None).fit(table, y)
+    plain = ks.GaussianProcessClassifier(3.0 * RBF(0.7).on([0]) + Linear(1.0).on([1]), optimizer=None).fit(X, y)
+    np.testing.assert_allclose(named.predict_proba(table), plain.predict_proba(X), atol=1e-12)
+
+
+def test_several_processes_in_one_likelihood(three):
+    X, y = three
+    model = ks.GaussianProcessClassifier(KERNEL, n_jobs=2).fit(X, y)
+    theta = model.kernel_.theta
+    assert theta.shape == (6,)
+    assert str(model.kernel_) == f"CompoundKernel([{', '.join(str(kernel) for kernel in model.kernel_.kernels)}])"
+    assert isinstance(model.kernel_, sk.CompoundKernel)
+    value, gradient = model.log_marginal_likelihood(theta, eval_gradient=True)
+    assert abs(value - model.log_marginal_likelihood_value_) <= 1e-8 * abs(value)
+    theirs = GaussianProcessClassifier(KERNEL, optimizer=None).fit(X, y)
+    np.testing.assert_allclose(model.log_marginal_likelihood([0.3, 0.1]), theirs.log_marginal_likelihood([0.3, 0.1]), rtol=1e-8)
+    assert gradient.shape == (6,)
+    with pytest.raises(ValueError, match="theta: expected 2 or 6 numbers"):
+        model.log_marginal_likelihood(np.zeros(3))
+
+
+def test_budgets_and_bounds(moons):
+    X, y = moons
+    model = ks.GaussianProcessClassifier(max_evaluations=3).fit(X, y)
+    assert model.selection_.ended == "evaluations"
+    assert 0 < model.n_evaluations_ <= 3
+    narrow = ks.GaussianProcessClassifier(RBF(1.0, (0.9, 1.1)) * 2.0 + WhiteKernel(1e-3, (1e-4, 1e-3))).fit(X, y)
+    assert narrow.at_bounds_
+
+
+def test_iris_is_predicted_as_well_as_by_scikit_learn():
+    X, y = load_iris(return_X_y=True)
+    train = np.arange(150) % 2 == 0
+    losses = []
+    for make in (GaussianProcessClassifier, ks.GaussianProcessClassifier):
+        losses.append(log_loss(y[~train], make(KERNEL).fit(X[train], y[train]).predict_proba(X[~train])))
+    assert losses[1] <= losses[0] + 1e-3
+
+
+def test_coupled(rng):
+    p = rng.dirichlet(np.ones(4), 10)
+    np.testing.assert_allclose(coupled(p[:, :, None] / (p[:, :, None] + p[:, None, :])), p, atol=1e-12)
+    assert np.all(coupled(rng.uniform(size=(5, 3, 3))) >= 0)
+
+
+def test_a_rare_class_is_among_some_of_the_points(rng):
+    X = rng.standard_normal((2000, 2))
+    y = np.zeros(2000)
+    y[:5] = 1
+    X[:5] += 4
+    model = ks.GaussianProcessClassifier(3.0 * Matern(2.0, nu=2.5), max_evaluations=12).fit(X, y)
+    assert model.predict_proba(X[:5])[:, 1].min() > 0.2
+
+
+class Bowl:
+    """A quadratic function, and how often it was evaluated."""
+
+    def __init__(self, H, at):
+        self.H, self.at, self.count = H, at, 0
+
+    def __call__(self, x, gradient):  # noqa: ARG002
+        self.count += 1
+        r = x - self.at
+        return 0.5 * r @ self.H @ r, self.H @ r
+
+
+@pytest.mark.parametrize("at", [[0.5, -0.7], [3.0, 0.0]])  # within the bounds, and out of them
+def test_descent_in_coordinates_of_the_curvature(at):
+    H = np.array([[40.0, 18.0], [18.0, 9.0]])
+    bowl = Bowl(H, np.array(at))
+    options = {
+        "evaluations": 100,
+        "seconds": 9.0,
+        "coarse": 1e-10,
+        "fine": 1e-10,
+        "contenders": 1,
+        "points": 1,
+        "progress": None,
+    }
+    found = _core.minimize(bowl, None, [-1.0, -2.0], [1.0, 2.0], [[0.0, 0.0]], options | {"curvature": H.ravel().tolist()})
+    if at[0] < 1:
+        np.testing.assert_allclose(found["x"], at, atol=1e-6)
+        assert bowl.count <= 4
+    else:  # at the bound of the first, the second is where its slope is zero
+        np.testing.assert_allclose(found["x"], [1.0, min(2.0, 18 / 9 * 2.0)], atol=1e-5)

@@ -1,0 +1,508 @@
+"""select: the table, what cannot be fitted, the search for structures, and what it says in words."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.gaussian_process import kernels as sk
+
+import kernsel as ks
+from kernsel.criteria import GroupsOut, LeaveOneOut, UnbiasedRisk
+from kernsel.kernels import (
+    RBF,
+    ConstantKernel,
+    ExpSineSquared,
+    FunctionKernel,
+    HeteroscedasticNoise,
+    Linear,
+    Matern,
+    Polynomial,
+    RationalQuadratic,
+    WhiteKernel,
+)
+from kernsel.study import structure
+from kernsel.study.select import with_amplitudes
+from kernsel.study.structure import describe, hidden_period, larger_structures, numbers_found, simplest_structures, terms_of
+
+
+@pytest.fixture
+def data(rng):
+    X = np.linspace(0, 6, 40).reshape(-1, 1)
+    return X, np.sin(X[:, 0]) + 0.1 * rng.standard_normal(40)
+
+
+CRITERIA = ["lml", "reml", "loo", "loo_log_density", "gcv", "kfold", LeaveOneOut("crps"), UnbiasedRisk(0.1), GroupsOut(4, True)]
+
+
+@pytest.mark.parametrize("criterion", CRITERIA)
+def test_the_table(data, criterion):
+    X, y = data
+    kernels = [RBF("auto"), "Matern(nu=0.5)", sk.RationalQuadratic(1.0), RBF("auto") + Linear("auto")]
+    found = ks.select(X, y, kernels, criterion)
+    values = [one.value for one in found.tried]
+    assert len(values) == 4
+    larger = found.criterion.larger_is_better
+    assert values == sorted(values, reverse=larger)
+    for one in found.tried:
+        noise = one.noise_ + one.jitter_
+        again = ks.evaluate(criterion, one.kernel_, X, y, noise=noise, trend="constant")
+        # The noise may be as small as rounding beside a large amplitude: n eps times the condition.
+        condition = float(np.mean(one.kernel_.diag(X))) * 40 / noise
+        assert one.value == pytest.approx(again.value, rel=1e-7 + 40 * np.finfo(float).eps * condition)
+        assert one.seconds > 0
+        assert one.problem == ""
+    assert found.best is found.tried[0]
+    assert found.best_kernel_ is found.best_estimator_.kernel_
+    assert np.array_equal(found.predict(X), found.best_estimator_.predict(X))
+    mean, std = found.predict(X, return_std=True)
+    assert mean.shape == std.shape == (40,)
+    text = str(found)
+    assert max(map(len, text.splitlines())) <= 100
+    shown = criterion if isinstance(criterion, str) else type(criterion).__name__
+    shown = "loo_crps" if shown == "LeaveOneOut" else shown
+    assert text.splitlines()[-1] == f"{'larger' if larger else 'smaller'} values of {shown} are better"
+    alone = ks.GaussianProcessRegressor(with_amplitudes(RBF("auto")), criterion=criterion, noise="auto", trend="constant").fit(
+        X, y
+    )
+    assert alone.criterion_value_ in values
+
+
+def test_defaults_and_forms_of_kernels(data):
+    X, y = data
+    assert len(ks.select(X, y).tried) == 5
+    for one in (RBF("auto"), sk.RBF(1.0)):
+        assert len(ks.select(X, y, one).tried) == 1
+    assert len(ks.select(X, y, (k for k in (RBF("auto"), "Linear"))).tried) == 2
+    assert ks.select(X.tolist(), y.tolist(), [RBF("auto")]).best.value == ks.select(X, y, [RBF("auto")]).best.value
+    two = ks.select(X, np.column_stack([y, 2 * y]), [RBF("auto")], "reml")
+    assert two.predict(X).shape == (40, 2)
+    assert ks.select(X, y, [RBF("auto")], noise=0.01, trend=None).best.noise_ == 0.01
+    vector = ks.select(X, y, [RBF("auto")], noise=np.full(40, 0.01))
+    assert vector.score(X, y) == vector.best_estimator_.score(X, y) > 0.9
+    assert "   vector" in str(vector)
+    assert vector.describe().endswith("noise that differs from point to point")
+
+
+def failing(*_):
+    raise RuntimeError("it does not work. Sorry")
+
+
+def interrupting(*_):
+    raise KeyboardInterrupt
+
+
+def test_what_cannot_be_fitted_is_a_line(data, capsys):
+    X, y = data
+    kernels = [
+        RBF([1.0, 2.0]),
+        RBF("auto").on([3]),
+        RBF("auto").on(["age"]),
+        FunctionKernel(failing),
+        HeteroscedasticNoise(np.ones(3)),
+        RBF("auto"),
+    ]
+    found = ks.select(X, y, kernels, "reml", verbose=1)
+    assert [one.kernel_ is None for one in found.tried] == [False] + [True] * 5
+    assert found.tried[4].problem == "it does not work"
+    assert all(np.isnan(one.value) and one.parameters == 0 for one in found.tried[1:])
+    lines = str(found).splitlines()
+    assert len(lines) == 8
+    assert max(map(len, lines)) <= 100
+    assert "columns: there is no column 3" in lines[3]
+    printed = capsys.readouterr().out.splitlines()
+    assert len(printed) == 6
+    assert max(map(len, printed)) <= 100
+    assert printed[-1].startswith(f"{found.best.value:12.6g}")
+    with pytest.raises(ValueError, match=r"kernels: none of them could be fitted: .*one length scale.*; .*it does not work"):
+        ks.select(X, y, [kernels[0], kernels[3]])
+
+
+@pytest.mark.parametrize("ends", [0, 1, 2])
+def test_interrupted(data, ends):
+    X, y = data
+    kernels = [RBF("auto"), Matern("auto")]
+    kernels.insert(ends, FunctionKernel(interrupting))
+    if ends == 0:
+        with pytest.raises(KeyboardInterrupt):
+            ks.select(X, y, kernels)
+        return
+    found = ks.select(X, y, kernels)
+    assert isinstance(found.interrupt, KeyboardInterrupt)
+    assert len(found.tried) == ends
+    assert str(found).endswith("interrupted: not all was tried")
+
+
+def test_interrupted_in_the_middle_of_a_search(monkeypatch):
+    y = noisy(2 * x + np.sin(2 * np.pi * x / 1.5), 0.2, 0)
+    tried = []
+    grow = structure.larger_structures
+
+    def interrupted(*arguments):
+        tried.append(arguments)
+        if len(tried) == 2:
+            raise KeyboardInterrupt  # between two fits
+        return grow(*arguments)
+
+    monkeypatch.setattr("kernsel.study.select.larger_structures", interrupted)
+    found = ks.select(X1, y, "search", "reml", max_structures=200)
+    assert isinstance(found.interrupt, KeyboardInterrupt)
+    assert len(found.tried) > 6
+    assert found.best.value == max(one.value for one in found.tried if one.parameters <= found.best.parameters)
+
+
+def test_progress_is_told_of_each_kernel_before_it_is_tried():
+    X = np.linspace(0, 6, 30).reshape(-1, 1)
+    told = []
+    selected = ks.select(X, np.sin(X[:, 0]), ["RBF(1.0)", Matern("auto", nu=2.5)], "lml", progress=told.append)
+    assert [str(kernel) for kernel in told] == ["'auto' * RBF(1)", "'auto' * Matern('auto', nu=2.5)"]
+    assert {str(one.kernel) for one in selected.tried} == set(map(str, told))
+
+
+def test_time(rng):
+    X, y = rng.uniform(size=(700, 2)), rng.standard_normal(700)
+    found = ks.select(X, y, "search", "reml", max_seconds=0.1)
+    assert sum(one.seconds for one in found.tried) < 3.0  # a fit is ended at its next evaluation
+    assert str(found).endswith("the time was over before all was tried")
+    cut = [one for one in found.tried if one.ended == "seconds"]
+    if cut:
+        assert "* before the search was at its end" in str(found)
+    assert len(ks.select(X[:50], y[:50], max_seconds=0).tried) == 1
+    assert ks.select(X[:50], y[:50], max_seconds=1e6).ended == ""
+
+
+@pytest.mark.parametrize(
+    ("kernel", "expected"),
+    [
+        ("RBF", "A * RBF"),
+        ("RBF + Linear", "A * RBF + A * Linear"),
+        ("2.0 * RBF + Linear", "2.0 * RBF + A * Linear"),
+        ("RBF + WhiteKernel", "A * RBF + WhiteKernel"),
+        ("ConstantKernel", "ConstantKernel"),
+        ("RBF * Matern", "A * (RBF * Matern)"),
+        ("RBF.on([0]) * Matern.on([1])", "A * (RBF.on([0]) * Matern.on([1]))"),
+        ("RBF.on([0]) + Matern.on([1])", "A * RBF.on([0]) + A * Matern.on([1])"),
+        ("(RBF + Linear).on([0])", "(A * RBF + A * Linear).on([0])"),
+        ("(RBF + Linear) * Matern", "(A * RBF + A * Linear) * Matern"),
+        ("2.0 * (RBF + Linear)", "2.0 * (RBF + A * Linear)"),
+        ("(RBF + Linear) * (Matern + Linear)", "(A * RBF + A * Linear) * (Matern + A * Linear)"),
+        ("RBF * WhiteKernel", "RBF * WhiteKernel"),
+        ("(2.0 * RBF + Linear) * Matern", "(2.0 * RBF + A * Linear) * Matern"),
+    ],
+)
+def test_amplitudes(kernel, expected):
+    found = with_amplitudes(ks.kernels.kernel(kernel))
+    assert found == ks.kernels.kernel(expected.replace("A", "ConstantKernel('auto')"))
+    assert with_amplitudes(found) == found
+
+
+@pytest.mark.parametrize("kernel", ["(RBF + Linear) * Matern", "2.0 * (RBF + Linear)", "(RBF + Linear).on([0])"])
+def test_amplitudes_are_neither_too_few_nor_too_many(data, kernel):
+    """Terms can have any sizes, and no two amplitudes do the same."""
+    X, _ = data
+    whole = with_amplitudes(ks.kernels.kernel(kernel)).for_data(X)
+    names = [h.name for h in whole.hyperparameters if not h.fixed for _ in range(h.n_elements)]
+    free = [k for k, name in enumerate(names) if "constant_value" in name]
+    assert len(free) == 2
+    rows = []
+    for k in free:
+        step = 1e-4 * (np.arange(len(names)) == k)
+        rows.append((whole.clone_with_theta(whole.theta + step)(X) - whole.clone_with_theta(whole.theta - step)(X)).ravel())
+    assert np.linalg.matrix_rank(np.array(rows), tol=1e-8 * np.abs(rows).max()) == 2
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"kernels": "seach"}, "kernels: expected kernels, \"search\" or None, got 'seach'; texts go in a list"),
+        ({"kernels": []}, "kernels: expected at least one"),
+        ({"kernels": 3}, 'kernels: expected kernels, "search" or None, got 3'),
+        ({"kernels": [3.0]}, "kernels: expected kernels or their texts, got 3.0"),
+        ({"kernels": [None]}, "kernels: expected kernels or their texts, got None"),
+        ({"kernels": [RBF]}, "kernels: expected kernels or their texts, got <class"),
+        ({"kernels": ["RBFF"]}, "there is no kernel 'RBFF'.*did you mean RBF"),
+        ({"criterion": "lmll"}, "criterion: expected one of lml"),
+        ({"criterion": LeaveOneOut}, "criterion: expected one of lml"),
+        ({"criterion": "risk"}, "sigma: the unbiased risk needs"),
+        ({"noise": -1.0}, "^noise: expected finite numbers that are not negative, got -1.0"),
+        ({"noise": "much"}, "^noise: expected numbers"),
+        ({"trend": "cubic"}, "^trend: expected None"),
+        ({"random_state": "x"}, "^random_state: expected"),
+        ({"max_seconds": -1}, "max_seconds: expected a number from 0 on or None, got -1"),
+        ({"max_seconds": np.nan}, "max_seconds: expected"),
+        ({"max_seconds": "1"}, "max_seconds: expected"),
+        ({"max_structures": 0}, "max_structures: expected a whole number from 1 on, got 0"),
+        ({"max_structures": 2.5}, "max_structures: expected a whole number"),
+        ({"y": np.full(40, np.nan)}, "y contains NaN"),
+        ({"y": ["a"] * 40}, "string|expected numbers"),
+        ({"y": np.array([["a", "b"]] * 40)}, "y: expected numbers"),
+        ({"y": np.zeros(3)}, "inconsistent"),
+        ({"X": np.zeros(40)}, "1D array"),
+        ({"X": np.full((40, 1), np.inf)}, "infinity"),
+        ({"X": np.zeros((0, 1)), "y": []}, "0 sample"),
+    ],
+)
+def test_bad_input(data, change, message):
+    arguments = {"X": data[0], "y": data[1]} | change
+    with pytest.raises((ValueError, TypeError), match=message):
+        ks.select(arguments.pop("X"), arguments.pop("y"), **arguments)
+
+
+# The search for structures.
+
+X1 = np.linspace(0, 10, 120).reshape(-1, 1)
+x = X1[:, 0]
+
+
+def noisy(y, size, seed):
+    return y + size * np.random.default_rng(seed).standard_normal(len(y))
+
+
+def kinds(kernel):
+    """Return the kernels of each term, without amplitudes, as a sorted list of sorted names."""
+    return sorted(
+        sorted(str(part).split("(")[0] + str(part).partition(").on")[2] for part in term) for term in structure._terms(kernel)
+    )
+
+
+@pytest.mark.parametrize(("criterion", "seed"), [("lml", 0), ("reml", 1)])
+def test_a_trend_and_a_period(criterion, seed):
+    found = ks.select(X1, noisy(2 * x + np.sin(2 * np.pi * x / 1.5), 0.2, seed), "search", criterion)
+    assert kinds(found.best_kernel_) == [["ExpSineSquared"], ["Linear"]]
+    first, second, third = found.describe().splitlines()
+    assert first == "a linear trend, of size 5.82" or first == "a linear trend, of size 5.83"
+    assert second.startswith("a pattern of period 1.")
+    assert float(second.split()[4].rstrip(",")) == pytest.approx(1.5, abs=0.02)
+    assert float(third.removeprefix("noise of standard deviation ")) == pytest.approx(0.2, abs=0.05)
+
+
+@pytest.mark.parametrize(("criterion", "seed"), [("lml", 0), ("reml", 1)])
+def test_a_period_that_changes_upon_a_curve(criterion, seed):
+    y = 3 * np.sin(x / 3) + np.sin(2 * np.pi * x) * np.exp(-(((x - 3) / 3) ** 2))
+    found = ks.select(X1, noisy(y, 0.1, seed), "search", criterion)
+    assert kinds(found.best_kernel_) == [["ExpSineSquared", "RBF"], ["RBF"]]
+    first, second, _ = found.describe().splitlines()
+    assert first.startswith("a smooth function that changes over ")
+    assert second.startswith("a pattern of period ")
+    assert " that changes smoothly over " in second
+    assert float(second.split()[4]) == pytest.approx(1.0, abs=0.03)
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_parts_of_single_columns(seed):
+    X = np.random.default_rng(seed).uniform(size=(100, 4))
+    y = noisy(np.sin(6 * X[:, 0]) + 4 * (X[:, 2] - 0.5) ** 2, 0.05, seed)
+    frame = pd.DataFrame(X, columns=["age", "dose", "weight", "height"])
+    found = ks.select(frame, y, "search", "reml")
+    assert kinds(found.best_kernel_) == [["RBF([0])"], ["RBF([2])"]]
+    first, second, _ = found.describe().splitlines()
+    assert first.startswith("a smooth function that changes over 0.")
+    assert " in age, of size " in first
+    assert " in weight, of size " in second
+    # Nothing of the other columns is left in the predictions.
+    other = frame.assign(dose=0.0, height=1.0)
+    assert np.array_equal(found.predict(frame), found.predict(other))
+
+
+@pytest.mark.parametrize(("criterion", "seed"), [("lml", 0), ("reml", 1), ("reml", 2)])
+def test_pure_noise(criterion, seed):
+    y = noisy(np.zeros(120), 3.0, seed)
+    found = ks.select(X1, y, "search", criterion)
+    assert isinstance(found.best_kernel_, ConstantKernel)
+    assert found.best.parameters == 0
+    assert found.describe() == f"nothing but noise of standard deviation {np.sqrt(found.best.noise_):.3g}"
+    # The likelihood of independent noise around a constant, at its maximum.
+    expected = np.var(y) if criterion == "lml" else np.var(y, ddof=1)
+    assert found.best.noise_ == pytest.approx(expected, rel=1e-3)
+
+
+@pytest.mark.parametrize("value", [0.0, 7.0])
+@pytest.mark.parametrize("criterion", ["reml", "loo"])
+def test_constant_targets(value, criterion):
+    found = ks.select(X1, np.full(120, value), "search", criterion)
+    assert len(found.tried) == 1
+    assert found.describe() == "the trend alone gives y: there is nothing to choose a kernel by"
+    assert found.predict([[100.0]]) == pytest.approx([value])
+    assert ks.select(X1, np.full(120, value)).predict([[100.0]]) == pytest.approx([value])
+
+
+@pytest.mark.parametrize("criterion", ["reml", "loo"])
+def test_the_best_is_the_one_that_pays(criterion):
+    y = noisy(2 * x + np.sin(2 * np.pi * x / 1.5), 0.2, 0)
+    most = 25 if criterion == "reml" else 12
+    found = ks.select(X1, y, "search", criterion, max_structures=most)
+    assert len(found.tried) == most
+    assert found.ended == f"{most} structures were tried, not all there are"
+    texts = [repr(one.kernel) for one in found.tried]
+    assert len(set(texts)) == most
+    if criterion == "reml":
+        worth = [one.value - 0.5 * one.parameters * np.log(120) for one in found.tried]
+    else:
+        worth = [-one.value * (1 + 0.02 * one.parameters) for one in found.tried]
+    assert worth == sorted(worth, reverse=True)
+    assert [one.value for one in found.tried] != sorted((one.value for one in found.tried), reverse=criterion == "reml")
+    again = ks.select(X1, y, "search", criterion, max_structures=9, random_state=4)
+    other = ks.select(X1, y, "search", criterion, max_structures=9, random_state=4)
+    assert [(one.value, repr(one.kernel_)) for one in again.tried] == [(one.value, repr(one.kernel_)) for one in other.tried]
+    assert len(ks.select(X1, y, "search", criterion, max_structures=1).tried) == 1
+    assert max(map(len, str(found).splitlines())) <= 100
+
+
+@pytest.mark.parametrize("columns", [1, 3, 9])
+def test_structures_that_are_tried(columns):
+    first = simplest_structures(columns)
+    assert kinds(first[0]) == []
+    assert len({repr(k) for k in first}) == len(first) == {1: 5, 3: 10, 9: 4}[columns]
+    leader = ConstantKernel("auto") * RBF("auto") + ConstantKernel("auto") * Linear("auto")
+    grown = [kinds(k) for k in larger_structures(leader, columns)]
+    assert [["Linear"]] in grown  # a term less
+    assert [["Linear"], ["RationalQuadratic"]] in grown  # a part exchanged
+    assert [["Linear"], ["RBF"], ["RBF"]] in grown  # a term more: two scales
+    assert [["Linear", "RBF"], ["RBF"]] in grown  # a factor more
+    assert [["Linear"], ["RBF", "RBF"]] not in grown  # which is RBF again
+    assert [["Linear"], ["Linear"], ["RBF"]] not in grown
+    assert ([["Linear"], ["Linear([0])"], ["RBF"]] in grown) is False
+    if columns == 3:
+        single = ConstantKernel("auto") * RBF("auto").on([0]) + ConstantKernel("auto") * RBF("auto").on([1])
+        assert [["RBF([0])"], ["RBF([2])"]] in [kinds(k) for k in larger_structures(single, columns)]  # another column
+    if columns == 1:
+        assert [["ExpSineSquared", "RBF"], ["Linear"], ["RBF"]] in grown  # a pattern that changes, at once
+    most = [ConstantKernel("auto") * RBF("auto")] * 5
+    total = most[0]
+    for one in most[1:]:
+        total = total + one
+    assert max(sum(map(len, kinds(k))) for k in larger_structures(total, columns)) == 5
+
+
+def test_numbers_that_the_data_decide():
+    c = ConstantKernel(1.0)
+    fixed = ConstantKernel(1.0, "fixed")
+    for kernel, count in (
+        (c * RBF([1.0, 2.0]), 3),
+        (c * Linear(1.0), 1),
+        (c * Linear([1.0, 2.0]), 2),
+        (c * Linear(1.0) * Linear(1.0), 1),
+        (c * Linear(1.0) * RBF(1.0), 2),
+        (c * Linear(1.0).on([0]) + c * RBF(1.0), 3),
+        (fixed * Linear(1.0), 1),
+        (c * Linear(1.0, "fixed"), 1),
+        (Linear(1.0), 1),
+        (WhiteKernel() + c * RBF(1.0), 3),
+    ):
+        assert numbers_found(kernel, True) == numbers_found(kernel, False) == count, str(kernel)
+    assert (numbers_found(c, True), numbers_found(c, False)) == (0, 1)
+    assert numbers_found(c + c * RBF(1.0), True) == 2
+
+
+def test_a_hidden_period():
+    assert hidden_period(X1, np.sin(2 * np.pi * x / 0.7)) is None  # it shows anyway
+    assert hidden_period(X1, 5 * np.sin(x / 3) + np.sin(2 * np.pi * x / 0.7)) == pytest.approx(0.7, abs=0.02)
+    assert hidden_period(X1 * 1e9 + 1e12, 5 * np.sin(x / 3) + np.sin(2 * np.pi * x / 0.7)) == pytest.approx(0.7e9, rel=0.03)
+    assert hidden_period(X1[:9], x[:9]) is None
+    assert hidden_period(np.column_stack([x, x]), x) is None
+    assert hidden_period(np.zeros((40, 1)), np.arange(40.0)) is None
+
+
+# In words.
+
+
+@pytest.mark.parametrize(
+    ("kernel", "options", "words"),
+    [
+        (4.0 * RBF(0.5), {}, "a smooth function that changes over 0.5, of amplitude 2"),
+        (RBF(0.5), {}, "a smooth function that changes over 0.5, of amplitude 1"),
+        (1.0 * RBF(50.0), {"ranges": [2.0]}, "a nearly straight line, of amplitude 1"),
+        (1.0 * RBF([0.39, 5.0]), {}, "a smooth function that changes over 0.39 in column 0, 5 in column 1, of amplitude 1"),
+        (
+            1.0 * RBF([0.39, 50.0, 99.0]),
+            {"ranges": [1.0, 1.0, 2.0], "names": ["age", "dose", "size"]},
+            "a smooth function that changes over 0.39 in age (hardly in the others), of amplitude 1",
+        ),
+        (1.0 * RBF(0.5).on([1]), {"names": ["age", "dose"]}, "a smooth function that changes over 0.5 in dose, of amplitude 1"),
+        (1.0 * RBF(0.5).on(["dose"]), {}, "a smooth function that changes over 0.5 in dose, of amplitude 1"),
+        (1.0 * Linear(1.0).on([0, 2]), {}, "a linear trend in column 0 and column 2, of amplitude 1"),
+        (
+            1.0 * ExpSineSquared(1.0, 0.5) * RBF(99.0),
+            {"ranges": [1.0]},
+            "a pattern of period 0.5, of amplitude 1",
+        ),
+        (
+            1.0 * ExpSineSquared(1.0, 0.5) * RBF(3.0) * Linear(1.0),
+            {"ranges": [1.0]},
+            "a pattern of period 0.5 that changes smoothly over 3, growing linearly, of amplitude 1",
+        ),
+        (
+            4.0 * (ExpSineSquared(1.0, 0.5) * RationalQuadratic(3.0)),
+            {},
+            "a pattern of period 0.5 that changes on many scales around 3, of amplitude 2",
+        ),
+        (
+            (4.0 * ExpSineSquared(1.0, 0.5) * RBF(3.0)).on([1]),
+            {"names": ["age", "dose"]},
+            "a pattern of period 0.5 in dose that changes smoothly over 3 in dose, of amplitude 2",
+        ),
+        (1.0 * Linear(1.0) * Linear(1.0), {}, "a polynomial of degree 2, of amplitude 1"),
+        (4.0 * (Linear(1.0) * Linear(1.0)), {}, "a polynomial of degree 2, of amplitude 2"),
+        (1.0 * Polynomial(3, 1.0, 99.0), {"ranges": [1.0]}, "a polynomial of degree 3, of amplitude 1"),
+        (1.0 * RBF(99.0) * Linear(1.0), {"ranges": [1.0]}, "a linear trend, of amplitude 1"),
+        (1.0 * RBF(0.1) * Linear(1.0), {}, "a smooth function that changes over 0.1, growing linearly, of amplitude 1"),
+        (1.0 * RationalQuadratic(2.0), {}, "a function of many scales around 2, of amplitude 1"),
+        (1.0 * Matern(2.0), {}, "a function that changes over 2 (Matern), of amplitude 1"),
+        (WhiteKernel(0.03), {"noise": 0.01}, "nothing but noise of standard deviation 0.2"),
+        (
+            RBF(0.5) + WhiteKernel(0.04),
+            {},
+            "a smooth function that changes over 0.5, of amplitude 1\nnoise of standard deviation 0.2",
+        ),
+        (
+            4.0 * (RBF(0.5) + Linear(1.0)),
+            {},
+            "a smooth function that changes over 0.5, of amplitude 2\na linear trend, of amplitude 2",
+        ),
+        (
+            1.0 * RBF(0.5) + 1.0 * Linear(1.0),
+            {"sizes": [1e-9, 3.0], "noise": 0.01},
+            "a linear trend, of size 3\nnoise of standard deviation 0.1",
+        ),
+        (1.0 * RBF(0.5), {"sizes": [1e-9], "noise": 0.01}, "nothing but noise of standard deviation 0.1"),
+        (
+            1.0 * RBF(0.5) + HeteroscedasticNoise([1.0, 2.0]),
+            {},
+            "a smooth function that changes over 0.5, of amplitude 1\nnoise that differs from point to point",
+        ),
+        (ConstantKernel(9.0), {}, "a constant, of amplitude 3"),
+    ],
+)
+def test_words(kernel, options, words):
+    assert describe(kernel, **options) == words
+
+
+def test_terms_are_what_the_kernel_is_the_sum_of(rng):
+    X = rng.uniform(size=(9, 2))
+    for kernel in (
+        (RBF(1.0) + 2.0 * Linear(1.0)) * Matern(0.5),
+        2.0 * (RBF(1.0) + Linear(1.0)) + WhiteKernel(),
+        (RBF(1.0) + Linear(1.0)).on([1]) * (Matern(1.0) + Linear(2.0)),
+        RBF(1.0),
+    ):
+        total = sum(term(X) for term in terms_of(kernel))
+        assert total == pytest.approx(kernel(X), rel=1e-12)
+
+
+def test_sizes_are_those_of_the_parts_of_the_prediction():
+    y = noisy(2 * x + np.sin(2 * np.pi * x / 1.5), 0.2, 3)
+    found = ks.select(X1, y, [ConstantKernel("auto") * (RBF("auto") + ConstantKernel("auto") * Linear("auto")), "RBF"], "reml")
+    model = found.best_estimator_
+    parts = [term(X1) @ model.alpha_ for term in terms_of(model.kernel_)]
+    assert sum(parts) + model.beta_[0] == pytest.approx(model.predict(X1), rel=1e-6)
+    for part in parts:
+        if np.std(part) > 0.01:
+            assert f"of size {np.std(part):.3g}" in found.describe()
+
+
+def test_the_trend_is_part_of_the_description():
+    t = np.linspace(0, 10, 60)[:, None]
+    y = 3 * t[:, 0] + np.sin(4 * t[:, 0])
+    sel = ks.select(t, y, kernels=[RBF("auto")], criterion="reml", trend="linear")
+    first = sel.describe().split("\n")[0]
+    assert first.startswith("a linear trend beside the kernel, of size 8.")  # 3 times the standard deviation of t is 8.8
+    constant = ks.select(t, y, kernels=[RBF("auto")], criterion="reml")
+    assert "beside" not in constant.describe()

@@ -1,0 +1,228 @@
+"""Studies: what was tried on a table, compared with the same done by hand."""
+
+import json
+import time
+from dataclasses import fields, replace
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import kernsel as ks
+from kernsel.kernels import RBF, Matern
+from kernsel.saving import read_notes
+from kernsel.study import Line, Study, kernel_of, label, plain, scores, study
+from kernsel.study.tables import Column, Table
+
+
+def made(n=40, seed=0, columns=("a", "b")):
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(0, 6, (n, len(columns)))
+    y = np.sin(X[:, 0]) + 0.1 * rng.standard_normal(n)
+    described = [Column(name, "number") for name in columns]
+    kept = np.arange(2, 2 * n + 2, 2)
+    return Table("made.csv", 2 * n, X, y, list(columns), described, Column("y", "number"), ["Said before."], kept)
+
+
+@pytest.fixture(scope="module")
+def table():
+    return made()
+
+
+@pytest.fixture(scope="module")
+def found(table):
+    return study(table, kernels=[RBF("auto"), "Matern(nu=2.5)"], criteria=["lml", "loo"], seed=1)
+
+
+def test_lines_are_those_of_select_and_their_scores_those_of_models_refitted(table, found):
+    assert list(found.lines) == ["lml", "loo"]
+    assert found.better == {"lml": "larger", "loo": "smaller"}
+    kernels = [RBF("auto"), Matern("auto", nu=2.5)]
+    for name, lines in found.lines.items():
+        selected = ks.select(table.X, table.y, kernels, name, random_state=1)
+        assert [line.fitted for line in lines] == [str(one.kernel_) for one in selected.tried]
+        assert [line.value for line in lines] == [one.value for one in selected.tried]
+        for line, one in zip(lines, selected.tried, strict=True):
+            # Each point left out in turn, with the hyperparameters as they are.
+            errors, std = [], []
+            for i in range(len(table.y)):
+                rest = np.arange(len(table.y)) != i
+                model = ks.GaussianProcessRegressor(
+                    one.kernel_, noise=one.noise_, alpha=one.jitter_, optimizer=None, trend="constant"
+                )
+                model.fit(table.X[rest], table.y[rest])
+                mean, spread = model.predict(table.X[[i]], return_std=True, noisy=True)
+                errors.append(table.y[i] - mean[0])
+                std.append(spread[0])
+            errors, std = np.array(errors), np.array(std)
+            condition = np.linalg.cond(one.kernel_(table.X) + one.noise_ * np.eye(len(table.y)))
+            tolerance = 10 * condition * np.finfo(float).eps
+            assert tolerance < 0.01
+            assert line.loo_rmse == pytest.approx(np.sqrt(np.mean(errors**2)), rel=tolerance)
+            density = np.mean(stats.norm.logpdf(errors, 0, std))
+            assert line.loo_log_density == pytest.approx(density, abs=tolerance)
+            assert line.coverage == np.mean(np.abs(errors) < stats.norm.ppf(0.975) * std)
+    assert found.criterion == "lml"
+    assert str(found.model.kernel_) == found.lines["lml"][0].fitted
+    assert [line.kernel for line in found.lines["lml"]] == ["RBF", "Matern(nu=2.5)"]
+    np.testing.assert_array_equal(found.kept, table.kept)
+    assert found.test == {}
+    assert found.ended == ""
+
+
+def test_a_study_is_what_it_was_after_it_was_saved(found, tmp_path):
+    path = tmp_path / "study.ksl"
+    odd = replace(found, lines=found.lines | {"gcv": [Line("RBF", "", *[np.nan] * 4, 0.0, 0, 0, 0.1, "failed", "")]})
+    odd.save(path)
+    again = Study.load(path)
+    for each in fields(Study):
+        if each.name == "model":
+            np.testing.assert_allclose(again.model.predict([[1.0, 2.0]]), found.model.predict([[1.0, 2.0]]), rtol=1e-9)
+        else:
+            assert str(getattr(again, each.name)) == str(getattr(odd, each.name))
+    assert json.loads(json.dumps(read_notes(path), allow_nan=False))["lines"]["gcv"][0]["value"] is None
+    np.testing.assert_allclose(again.model.loo_residuals_, found.model.loo_residuals_, rtol=1e-6)
+
+
+def test_what_is_no_study_is_refused(found, tmp_path):
+    path = tmp_path / "study.ksl"
+    ks.save(found.model, path)
+    with pytest.raises(ValueError, match="has a model, but not what `kernsel select --save` writes beside it"):
+        Study.load(path)
+    notes = {"study": 1} | found.as_json()
+    for change, message in (
+        ({"study": 2}, "the study in it is of version 2, expected 1"),
+        ({"lines": None}, "the study in it is damaged: AttributeError|TypeError"),
+        ({"lines": {"lml": [{"kernel": 1}]}}, "damaged: TypeError expected a text, got 1"),
+        ({"names": ["a"]}, "it is of other columns or rows than the model"),
+        ({"kept": [1, 2]}, "it is of other columns or rows than the model"),
+        ({"seconds": "long"}, "damaged: ValueError"),
+        ({"columns": [{}]}, "damaged: KeyError 'name'"),
+        ({"target": []}, "damaged: TypeError"),
+    ):
+        ks.save(found.model, path, notes=notes | change)
+        with pytest.raises(ValueError, match=message):
+            Study.load(path)
+    ks.save(ks.KernelRidge(RBF(1.0)).fit(np.eye(2), [0.0, 1.0]), path, notes=notes)
+    with pytest.raises(ValueError, match="expected a GaussianProcessRegressor, got a KernelRidge"):
+        Study.load(path)
+
+
+def test_rows_that_are_not_learnt_from_test_the_model():
+    table = made(60)
+    one = study(table, kernels=["RBF"], criteria=["reml"], test=0.25, seed=3)
+    assert len(one.model.y_train_) == 45
+    assert one.test["rows"] == 15
+    left = ~np.isin(table.kept, one.kept)
+    np.testing.assert_array_equal(one.model.X_train_, table.X[~left])
+    errors = table.y[left] - one.model.predict(table.X[left])
+    assert one.test["rmse"] == pytest.approx(np.sqrt(np.mean(errors**2)))
+    assert one.test["rmse_of_mean"] == pytest.approx(np.sqrt(np.mean((table.y[left] - table.y[~left].mean()) ** 2)))
+    two = study(table, kernels=["RBF"], criteria=["reml"], rows=20, seed=3)
+    assert (len(two.model.y_train_), two.test["rows"]) == (20, 40)
+    assert two.remarks[0] == "Said before."
+    assert "random sample of 20 rows out of 60" in two.remarks[1]
+    again = study(table, kernels=["RBF"], criteria=["reml"], rows=20, seed=3)
+    other = study(table, kernels=["RBF"], criteria=["reml"], rows=20, seed=4)
+    np.testing.assert_array_equal(two.kept, again.kept)
+    assert not np.array_equal(two.kept, other.kept)
+
+
+def test_at_most_ten_thousand_rows_test_it():
+    one = study(made(12_000), kernels=["RBF"], criteria=["lml"], rows=10)
+    assert one.test["rows"] == 10_000
+
+
+def test_one_model_comes_out_of_any_budget(table):
+    began = time.perf_counter()
+    one = study(table, criteria=["lml", "loo", "gcv"], budget=1e-6)
+    assert time.perf_counter() - began < 5
+    assert [len(lines) for lines in one.lines.values()] == [1]
+    assert one.ended == "the time was over before all was tried"
+    whole = study(table, criteria=["lml"], budget=1e6)
+    assert (len(whole.lines["lml"]), whole.ended) == (5, "")
+
+
+def test_an_interruption_keeps_what_there_is(table):
+    told = []
+
+    def interrupt(at):
+        def progress(criterion, kernel):
+            told.append((criterion, kernel))
+            if len(told) == at:
+                raise KeyboardInterrupt
+
+        return progress
+
+    one = study(table, kernels=["RBF", "Matern"], criteria=["lml", "loo"], progress=interrupt(4))
+    assert told == [("lml", "RBF"), ("lml", "Matern(nu=1.5)"), ("loo", "RBF"), ("loo", "Matern(nu=1.5)")]
+    assert [len(lines) for lines in one.lines.values()] == [2, 1]
+    assert one.ended == "interrupted: not all was tried"
+    told.clear()
+    with pytest.raises(KeyboardInterrupt):
+        study(table, progress=interrupt(1))
+
+
+def test_a_kernel_that_fails_is_a_line_and_a_criterion_that_fails_a_remark(table):
+    one = study(table, kernels=["RBF([1.0, 2.0, 3.0])", "RBF"], criteria=["lml"])
+    assert [bool(line.problem) for line in one.lines["lml"]] == [False, True]
+    assert "one for each column of X" in one.lines["lml"][1].problem
+    assert np.isnan(one.lines["lml"][1].value)
+    # No line can be drawn through the other rows if one alone has this input.
+    alone = replace(table, X=np.column_stack([table.X[:, 0], np.arange(40) == 7]))
+    one = study(alone, kernels=["RBF"], criteria=["lml", "loo"], trend="linear")
+    assert list(one.lines) == ["lml"]
+    assert np.isnan(one.lines["lml"][0].loo_rmse)
+    assert one.remarks[-1].startswith("By loo nothing could be chosen: trend: ")
+    with pytest.raises(ValueError, match=r"criterion: there is no 'lm'; did you mean lml\?"):
+        study(table, criteria=["lm"])
+    with pytest.raises(ValueError, match="criteria: expected one at least"):
+        study(table, criteria=[])
+
+
+@pytest.mark.parametrize(
+    ("change", "options", "message"),
+    [
+        ({"y": None}, {}, "table: expected one with a target"),
+        ({"y": np.ones(40)}, {}, "all values of 'y' are 1; there is nothing to predict"),
+        ({}, {"rows": 2}, "rows: expected 3 at least, got 2"),
+        ({}, {"test": 1.0}, "test: expected a share"),
+        ({}, {"test": 0.97}, "made.csv: 1 row to learn from; at least 3 are needed"),
+        ({}, {"kernels": ["RBF.on(['c'])"]}, r"kernel: there is no column 'c' .*there are a, b"),
+    ],
+)
+def test_what_cannot_be_studied_is_said(table, change, options, message):
+    with pytest.raises(ValueError, match=message):
+        study(replace(table, **change), **options)
+
+
+def test_kernels_as_a_user_writes_them(table):
+    kernel = kernel_of("RBF.on(['b']) + 2 * Matern(nu=2.5) * Linear(3.0)", table)
+    assert str(kernel) == "RBF('auto').on([1]) + 2 * Matern('auto', nu=2.5) * Linear(3)"
+    wide = replace(
+        table,
+        names=["a", "c=u", "c=v", "c=w"],
+        columns=[Column("a", "number"), Column("c", "category", levels=["u", "v", "w"])],
+    )
+    assert kernel_of("RBF.on(['c'])", wide).columns == [1, 2, 3]
+    assert kernel_of("RBF.on(['c=v', 'a'])", wide).columns == [2, 0]
+    names = ["a", "b c", "d"]
+    for text, said in (
+        ("RBF", "RBF"),
+        ("Matern(nu=2.5) * RBF.on(['b c', 'd'])", "Matern(nu=2.5) * RBF.on(['b c', 'd'])"),
+        ("(RBF + Linear) * ExpSineSquared(periodicity=2.0)", "(RBF + Linear) * ExpSineSquared(periodicity=2)"),
+        ("ConstantKernel", "noise alone"),
+    ):
+        there = replace(table, names=names, columns=[Column(name, "number") for name in names])
+        assert label(kernel_of(text, there), names) == said
+
+
+def test_scores_and_plain_values():
+    assert scores(np.array([1.0, -3.0]), np.array([1.0, 1.0])) == pytest.approx(
+        (np.sqrt(5.0), np.mean(stats.norm.logpdf([1.0, 3.0])), 0.5)
+    )
+    values = {"a": np.array([1.5, np.nan]), "b": [np.int64(2), np.inf], "c": None, "d": Column("x", "number")}
+    said = json.loads(json.dumps(plain(values), allow_nan=False))
+    assert said["a"] == [1.5, None]
+    assert said["b"] == [2, None]
+    assert said["d"]["least"] is None
