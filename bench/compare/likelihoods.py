@@ -78,7 +78,7 @@ def compare(sizes, d=10):
     for n in sizes:
         rng = np.random.default_rng(0)
         X, y = rng.standard_normal((n, d)), rng.standard_normal(n)
-        kernel, room = VARIANCE * RBF(scales), ks.evaluation.workspace()
+        kernel, room = VARIANCE * RBF(scales), ks.criteria.Workspace()
 
         def ours(kernel=kernel, X=X, y=y, room=room):
             return ks.evaluate("lml", kernel, X, y, noise=NOISE, gradient=True, workspace=room).value
@@ -107,7 +107,7 @@ def kriging(n, d):
     X, y, scales = rng.uniform(size=(n, d)), rng.standard_normal(n), np.linspace(0.2, 0.4, d)
     given = {"theta": scales[None], "is_theta_estim": False}
     model = pylibkriging.Kriging(y, X, "gauss", "constant", False, "none", "LL", given)
-    kernel, room = RBF(scales), ks.evaluation.workspace()
+    kernel, room = RBF(scales), ks.criteria.Workspace()
     for name, theirs, target in (
         ("profiled_lml", lambda: model.logLikelihoodFun(scales, True, False), 3.5),
         ("loo", lambda: model.leaveOneOutFun(scales, True), 12),

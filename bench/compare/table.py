@@ -100,7 +100,7 @@ def likelihood(n):
         size = 100 if quick else n
         X, y = gaussian(size, 10)
         scales = np.linspace(2.0, 4.0, 10)
-        kernel, room = likelihoods.VARIANCE * RBF(scales), ks.evaluation.workspace()
+        kernel, room = likelihoods.VARIANCE * RBF(scales), ks.criteria.Workspace()
         calls = {
             "kernsel": lambda: ks.evaluate("lml", kernel, X, y, noise=likelihoods.NOISE, gradient=True, workspace=room).value
         }
@@ -124,7 +124,7 @@ def leave_one_out(quick):
     n, d = 100 if quick else 2000, 10
     rng = np.random.default_rng(0)
     X, y, scales = rng.uniform(size=(n, d)), rng.standard_normal(n), np.linspace(0.2, 0.4, d)
-    kernel, room = RBF(scales), ks.evaluation.workspace()
+    kernel, room = RBF(scales), ks.criteria.Workspace()
     calls = {"kernsel": lambda: ks.evaluate("loo", kernel, X, y, trend="constant", gradient=True, workspace=room).value}
     if find_spec("pylibkriging"):
         import pylibkriging

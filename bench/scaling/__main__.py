@@ -191,7 +191,7 @@ def criteria(sizes):
     for n in sizes:
         rng = np.random.default_rng(0)
         X, y = rng.standard_normal((n, d)), rng.standard_normal(n)
-        kernel, room = 1.5 * RBF(np.linspace(2.0, 4.0, d)), ks.evaluation.workspace()
+        kernel, room = 1.5 * RBF(np.linspace(2.0, 4.0, d)), ks.criteria.Workspace()
 
         def call(name, X=X, y=y, kernel=kernel, room=room, **options):
             return lambda: ks.evaluate(name, kernel, X, y, noise=0.1, gradient=True, workspace=room, **options)

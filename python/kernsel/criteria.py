@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kernsel import _core
+from kernsel._core import Workspace
 from kernsel._data.trend import require_groups_can_be_left_out, require_leverage_below_one
 from kernsel.kernels import Kernel
 
@@ -36,6 +37,7 @@ __all__ = [
     "Likelihood",
     "Posterior",
     "UnbiasedRisk",
+    "Workspace",
 ]
 
 Loss = Callable[[NDArray[np.float64], NDArray[np.float64]], tuple[Any, Any, Any]]

@@ -10,12 +10,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from kernsel import _core
 from kernsel._data.trend import Trend, require_leverage_below_one, require_trend_of_objects, trend_matrix
-from kernsel.criteria import Criterion, Given, Loss, criterion_named
+from kernsel.criteria import Criterion, Given, Loss, Workspace, criterion_named
 from kernsel.kernels import Kernel
 from kernsel.kernels.algebra import as_kernel
 from kernsel.kernels.objects import Points
 
-__all__ = ["Evaluation", "LeaveOneOutFit", "evaluate", "loo", "workspace"]
+__all__ = ["Evaluation", "LeaveOneOutFit", "evaluate", "loo"]
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ def evaluate(
     trend: Trend = None,
     sample_weight: ArrayLike | None = None,
     gradient: bool = False,
-    workspace: _core.Workspace | None = None,
+    workspace: Workspace | None = None,
     **options: Any,
 ) -> Evaluation:
     """Evaluate a criterion for a kernel, a noise and a trend, with its gradient in all of them.
@@ -83,7 +83,7 @@ def evaluate(
         Not negative: the noise of a point is divided by its weight, and losses are weighted. Points of weight 0 are left out.
     gradient : bool
     workspace : optional
-        Memory that evaluations of the same size share, from :func:`kernsel._solve.evaluate.workspace`.
+        Memory that evaluations of the same size share, from :class:`kernsel.criteria.Workspace`.
     **options
         Arguments of the criterion, if it is given by name: ``folds=10``, ``sigma=0.1``, ...
 
@@ -120,7 +120,7 @@ def evaluate(
         H,
         None if weights is None else weights[used],
         gradient,
-        workspace or _core.Workspace(),
+        workspace or Workspace(),
     )
     slopes = noise_slopes = None
     if gradient:
@@ -141,11 +141,6 @@ def evaluate(
         dual_coef,
         chosen.larger_is_better,
     )
-
-
-def workspace() -> _core.Workspace:
-    """Return memory for evaluations of one size, one after the other: nothing is allocated twice."""
-    return _core.Workspace()
 
 
 @dataclass(frozen=True)
@@ -196,7 +191,7 @@ def loo(kernel: Kernel, X: Points, y: ArrayLike, *, noise: float | ArrayLike = 0
     require_leverage_below_one(H)
     squared = _core.leave_out("squared", 0.0, None, False, False)
     variances = _variances(noise, len(points))
-    fit = _core.evaluate(squared, ours.build(), points, targets, variances, H, None, False, _core.Workspace())
+    fit = _core.evaluate(squared, ours.build(), points, targets, variances, H, None, False, Workspace())
     precision = fit["precision"]
     residuals = fit["dual_coef"] / (precision if targets.ndim == 1 else precision[:, None])
     return LeaveOneOutFit(residuals, targets - residuals, 1 / precision, 1 - fit["noise"] * precision)

@@ -8,6 +8,7 @@ from pairs import pairwise
 
 import kernsel as ks
 from kernsel import _core
+from kernsel._data.trend import trend_matrix
 from kernsel._search import Budget, choice, choose
 from kernsel._search.layout import Layout
 from kernsel.criteria import CRITERIA, GroupsOut, Likelihood, criterion_named
@@ -100,7 +101,7 @@ def test_functions_with_parameters_have_no_tangents_of_their_own(rng):
 
 def searched(criterion, kernel, X, y, trend=None, jitter=0.0):
     """Return the search of the core for a kernel and a noise, both unknown, with nothing profiled out."""
-    H = ks.trend.trend_matrix(trend, X)
+    H = trend_matrix(trend, X)
     data = Data(X, y, anchors=[])
     return choice.core_search(
         criterion,
@@ -127,7 +128,7 @@ def test_average_information(data, rng, scale, trend, outputs):
     search = searched(Likelihood(scale=scale), kernel, X, Y, trend)
     trial = search.evaluate([*kernel.theta, np.log(noise)], 2)
 
-    H = ks.trend.trend_matrix(trend, X)
+    H = trend_matrix(trend, X)
     K = kernel(X) + noise * np.eye(len(X))
     P = np.linalg.inv(K)
     P = P - P @ H @ np.linalg.solve(H.T @ P @ H, H.T @ P) if H.size else P

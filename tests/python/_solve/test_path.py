@@ -11,6 +11,7 @@ from sklearn.linear_model import Ridge
 
 import kernsel as ks
 from kernsel import _core
+from kernsel._data.trend import trend_matrix
 from kernsel._solve.path import RULES
 from kernsel.kernels import RBF, Linear, Matern, WhiteKernel
 
@@ -35,7 +36,7 @@ def test_everything_by_direct_solves(trend, outputs, weighted):
     k, sigma = Matern(1.0), 0.2
     alphas = np.array([1e-3, 0.1, 2.0])
     path = ks.RegularizationPath(k, y, X=X, alphas=alphas, noise_std=sigma, trend=trend, sample_weight=w if weighted else None)
-    H = ks.trend.trend_matrix(trend, X)
+    H = trend_matrix(trend, X)
     K = k(X)
     for i, lam in enumerate(alphas):
         noise = lam / w

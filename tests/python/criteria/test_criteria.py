@@ -8,7 +8,7 @@ from sklearn.gaussian_process import kernels as sk
 from sklearn.model_selection import GroupKFold, KFold
 
 import kernsel as ks
-from kernsel._solve.evaluate import workspace
+from kernsel._data.trend import trend_matrix
 from kernsel.criteria import CRITERIA, GroupsOut, LeaveOneOut, Likelihood, UnbiasedRisk
 from kernsel.kernels import (
     RBF,
@@ -69,7 +69,7 @@ def test_values_by_refitting(name, trend, kernel):
         noise = 0.1 if one_noise else noise
         K, own = split(k, X)
         total = own + noise * np.ones(N)
-        H = ks.trend.trend_matrix(trend, X)
+        H = trend_matrix(trend, X)
         extra = options(name)
         smoothing = 0.1 * y.std()
         expected = ref.criterion(name, K, total, H, y.reshape(N, -1), extra.get("folds"), extra.get("sigma"), smoothing)
@@ -231,7 +231,7 @@ def test_loo_of_every_point(trend):
         X, y, noise = data(outputs)
         k = KERNELS["matern and noise"]
         K, own = split(k, X)
-        H = ks.trend.trend_matrix(trend, X)
+        H = trend_matrix(trend, X)
         left = ks.loo(k, X, y, noise=noise, trend=trend)
         for i in range(N):
             mean, covariance = ref.predict_without(K, own + noise, H, y, np.array([i]))
@@ -369,7 +369,7 @@ def test_derivatives_in_any_unit_of_y(name, exponent):
 
 
 def test_a_workspace_is_used_again(rng):
-    room = workspace()
+    room = ks.criteria.Workspace()
     for n in (50, 200, 30):
         X, y = rng.standard_normal((n, 2)), rng.standard_normal(n)
         again = ks.evaluate("loo", RBF(), X, y, noise=0.1, gradient=True, workspace=room)

@@ -259,7 +259,8 @@ def test_one_alpha_for_each_target(rng):
     assert len(together.path_) == 3
     for k in range(3):
         alone = RidgeRegression(criterion="gcv").fit(X, y[:, k], w)
-        assert together.alpha_[k] == pytest.approx(alone.alpha_, rel=1e-2)
+        # Beyond 1e9 the criterion is flat to rounding: nothing is left of this target's coefficients.
+        assert min(together.alpha_[k], 1e9) == pytest.approx(min(alone.alpha_, 1e9), rel=1e-2)
         assert together.best_score_[k] == pytest.approx(alone.best_score_, rel=1e-9)
         assert together.coef_[k] == pytest.approx(alone.coef_, rel=1e-2, abs=1e-9)
         assert together.leverage_[:, k] == pytest.approx(alone.leverage_, rel=1e-2)
