@@ -6,16 +6,18 @@ With :class:`~kernsel.RidgeRegression`, n points and p features cost O(n p^2), w
 from __future__ import annotations
 
 from itertools import combinations, combinations_with_replacement
-from numbers import Integral, Real
+from numbers import Integral
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import _check_feature_names_in, _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
 from kernsel._base.annotations import Matrix, Seed, Vector
+from kernsel._data.kernel import kernel_of
+from kernsel._data.noise import point_weights
 from kernsel.kernels import (
     RBF,
     Columns,
@@ -32,7 +34,7 @@ from kernsel.kernels import (
     Sum,
     Transform,
 )
-from kernsel.kernels.algebra import Pair, as_kernel
+from kernsel.kernels.algebra import Pair
 from kernsel.kernels.automatic import Data
 from kernsel.kernels.hyperparameter import numbers
 
@@ -49,14 +51,8 @@ class _Transformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """Return the points of positive weight, in double precision, and their weights."""
         array = np.asarray(validate_data(self, X, dtype=(np.float64, np.float32)))
         points = array.astype(np.float64, copy=False)
-        if sample_weight is None:
+        if (weights := point_weights(sample_weight, array)) is None:
             return points, None
-        weights = np.asarray(_check_sample_weight(sample_weight, array, dtype=np.float64))
-        if (weights < 0).any() or not weights.any():
-            raise ValueError(
-                "sample_weight: expected weights that are not negative, and not all zero, got "
-                f"{weights.min():g} to {weights.max():g}"
-            )
         return points[weights > 0], weights[weights > 0]
 
     def _new_points(self, X: ArrayLike) -> Matrix:
@@ -66,9 +62,7 @@ class _Transformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _resolved(self, kernel: Kernel | None, points: Matrix, weights: Vector | None) -> Kernel:
         """Return the kernel, None standing for RBF("auto"), with "auto" parameters set from the points."""
-        ours = RBF("auto") if kernel is None else None if isinstance(kernel, Real) else as_kernel(kernel)
-        if ours is None:
-            raise ValueError(f"kernel: expected a kernel of kernsel.kernels, or None, got {kernel!r}")
+        ours = kernel_of(kernel, auto=RBF("auto"), none=RBF("auto"))
         return ours.resolve(Data(points, None, weights, getattr(self, "feature_names_in_", None)))
 
     def __sklearn_tags__(self) -> Tags:

@@ -5,7 +5,11 @@ from __future__ import annotations
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-__all__ = ["NotMixedWarning", "NotPositiveDefiniteError", "NotPositiveSemidefiniteWarning"]
+__all__ = ["ArgumentError", "NotMixedWarning", "NotPositiveDefiniteError", "NotPositiveSemidefiniteWarning"]
+
+
+class ArgumentError(TypeError, ValueError):
+    """An argument stands for nothing that is known: of another type, or of no such value."""
 
 
 class NotPositiveDefiniteError(np.linalg.LinAlgError):

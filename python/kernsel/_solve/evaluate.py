@@ -9,10 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kernsel import _core
+from kernsel._base.annotations import Matrix, Vector
+from kernsel._data.kernel import KernelLike, kernel_and_points
+from kernsel._data.noise import point_weights, variances
 from kernsel._data.trend import Trend, require_leverage_below_one, require_trend_of_objects, trend_matrix
 from kernsel.criteria import Criterion, Given, Loss, Workspace, criterion_named
 from kernsel.kernels import Kernel
-from kernsel.kernels.algebra import as_kernel
 from kernsel.kernels.objects import Points
 
 __all__ = ["Evaluation", "LeaveOneOutFit", "evaluate", "loo"]
@@ -52,7 +54,7 @@ class Evaluation:
 
 def evaluate(
     criterion: str | Criterion | Loss,
-    kernel: Kernel,
+    kernel: KernelLike,
     X: Points,
     y: ArrayLike,
     *,
@@ -71,8 +73,9 @@ def evaluate(
         See :mod:`kernsel.criteria` for what each is, and when it is right: "lml", "profiled_lml", "reml", "profiled_reml",
         "map", "loo", "loo_log_density", "profiled_loo_log_density", "loo_crps", "loo_absolute", "gcv", "risk", "kfold",
         "kfold_log_density". A function is the loss of a leave-one-out criterion, see :class:`kernsel.criteria.LeaveOneOut`.
-    kernel : Kernel
-    X : array-like of shape (n, d); or n objects, for a kernel of such
+    kernel : Kernel or str
+        One of scikit-learn, too, or a text; "precomputed" if X is the kernel matrix. "auto" is set from the data.
+    X : array-like of shape (n, d) or (n, n); or n objects, for a kernel of such
     y : array-like of shape (n,) or (n, m)
         Outputs share everything; values are sums (of log densities) or means over them.
     noise : float or array-like of shape (n,)
@@ -102,11 +105,10 @@ def evaluate(
     >>> round(ev.value, 3), ev.gradient.round(3), round(ev.noise_gradient, 1)
     (13.645, array([12.449]), -813.9)
     """
-    ours, points, targets = _checked(kernel, X, y, trend)
+    ours, points, targets, known, weights = _problem(kernel, X, y, noise, trend, sample_weight)
     n = len(points)
-    weights = _weights(sample_weight, n)
     used = np.arange(n) if weights is None else np.flatnonzero(weights)
-    variances = np.broadcast_to(_variances(noise, n), (n,))[used] / (1.0 if weights is None else weights[used])
+    diagonal = np.broadcast_to(known, (n,))[used] / (1.0 if weights is None else weights[used])
     H = trend_matrix(trend, points, used)
     chosen = criterion_named(criterion, options)
     given = Given(points, targets, used)
@@ -116,7 +118,7 @@ def evaluate(
         ours.build(),
         points[used],
         targets[used],
-        variances,
+        diagonal,
         H,
         None if weights is None else weights[used],
         gradient,
@@ -164,15 +166,16 @@ class LeaveOneOutFit:
     leverage: NDArray[np.float64]
 
 
-def loo(kernel: Kernel, X: Points, y: ArrayLike, *, noise: float | ArrayLike = 0.0, trend: Trend = None) -> LeaveOneOutFit:
+def loo(kernel: KernelLike, X: Points, y: ArrayLike, *, noise: float | ArrayLike = 0.0, trend: Trend = None) -> LeaveOneOutFit:
     """Return residuals, means, variances and leverage of all points, each left out in turn, from one factorization.
 
     With P as in :mod:`kernsel.criteria`: the residual is c_i / P_ii, the variance 1 / P_ii.
 
     Parameters
     ----------
-    kernel : Kernel
-    X : array-like of shape (n, d); or n objects, for a kernel of such
+    kernel : Kernel or str
+        One of scikit-learn, too, or a text; "precomputed" if X is the kernel matrix. "auto" is set from the data.
+    X : array-like of shape (n, d) or (n, n); or n objects, for a kernel of such
     y : array-like of shape (n,) or (n, m)
     noise : float or array-like of shape (n,)
     trend : None, "constant", "linear", "quadratic", array-like of shape (n, q), or callable
@@ -186,48 +189,30 @@ def loo(kernel: Kernel, X: Points, y: ArrayLike, *, noise: float | ArrayLike = 0
     >>> ks.loo(RBF(1.0), X, y, noise=0.1).means.round(3)
     array([0.695, 0.   , 0.695])
     """
-    ours, points, targets = _checked(kernel, X, y, trend)
+    ours, points, targets, known, _ = _problem(kernel, X, y, noise, trend, None)
     H = trend_matrix(trend, points)
     require_leverage_below_one(H)
     squared = _core.leave_out("squared", 0.0, None, False, False)
-    variances = _variances(noise, len(points))
-    fit = _core.evaluate(squared, ours.build(), points, targets, variances, H, None, False, Workspace())
+    fit = _core.evaluate(squared, ours.build(), points, targets, np.atleast_1d(known), H, None, False, Workspace())
     precision = fit["precision"]
     residuals = fit["dual_coef"] / (precision if targets.ndim == 1 else precision[:, None])
     return LeaveOneOutFit(residuals, targets - residuals, 1 / precision, 1 - fit["noise"] * precision)
 
 
-def _checked(kernel: Any, X: Any, y: Any, trend: Trend) -> tuple[Kernel, NDArray[np.float64], NDArray[np.float64]]:
-    ours = as_kernel(kernel)
-    if ours is None:
-        raise TypeError(f"kernel: expected a kernel of kernsel.kernels, got {kernel!r}")
-    ours, points, _ = ours.ready(X)
+def _problem(
+    kernel: KernelLike, X: Points, y: ArrayLike, noise: float | ArrayLike, trend: Trend, sample_weight: ArrayLike | None
+) -> tuple[Kernel, Matrix, Matrix, Vector, Vector | None]:
+    """Return kernel, points, targets, variances of the noise (one, or one for each point), and weights."""
+    targets = np.asarray(y, dtype=np.float64)
+    weights = point_weights(sample_weight, targets)
+    ours, points, _ = kernel_and_points(kernel, X, y=targets, weights=weights)
     if ours.reading() is not None:
         require_trend_of_objects(trend)
     points = np.asarray(points, dtype=np.float64)
     if points.ndim != 2:
         raise ValueError(f"X: expected shape (n, d), got {points.shape}")
-    targets = np.asarray(y, dtype=np.float64)
     if targets.ndim not in (1, 2) or len(targets) != len(points):
         raise ValueError(f"y: expected one row for each of {len(points)} points, got shape {targets.shape}")
-    return ours, points, targets
-
-
-def _weights(sample_weight: ArrayLike | None, n: int) -> NDArray[np.float64] | None:
-    if sample_weight is None:
-        return None
-    weights = np.asarray(sample_weight, dtype=np.float64)
-    if weights.shape != (n,) or not np.isfinite(weights).all() or (weights < 0).any() or not weights.any():
-        raise ValueError("sample_weight: expected a finite number for each point, not negative, and not all zero")
-    return weights
-
-
-def _variances(noise: float | ArrayLike, n: int) -> NDArray[np.float64]:
     if isinstance(noise, str):
         raise TypeError(f'noise: expected numbers, got {noise!r}; estimators find the noise if it is "auto"')
-    variances = np.asarray(noise, dtype=np.float64)
-    if variances.shape not in ((), (n,)):
-        raise ValueError(f"noise: expected one variance, or one for each of {n} points, got shape {variances.shape}")
-    if not np.isfinite(variances).all() or (variances < 0).any():
-        raise ValueError(f"noise: expected finite numbers that are not negative, got {noise!r}")
-    return np.atleast_1d(variances)
+    return ours, points, targets, variances("noise", noise, len(points)), weights

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from kernsel._base.annotations import Matrix
-from kernsel.kernels import Kernel
-from kernsel.kernels.algebra import as_kernel
+from kernsel._data.kernel import KernelLike, kernel_and_points
 from kernsel.kernels.objects import Points
 
 __all__ = ["gram"]
 
 
-def gram(kernel: Kernel, X: Points, Z: Points | None = None, *, out: Matrix | None = None) -> Matrix:
+def gram(kernel: KernelLike, X: Points, Z: Points | None = None, *, out: Matrix | None = None) -> Matrix:
     """Evaluate a kernel on all pairs of points: K_ij = k(x_i, x_j), or k(x_i, z_j).
 
     Parameters
     ----------
-    kernel : Kernel
-        A kernel of :mod:`kernsel.kernels`.
+    kernel : Kernel or str
+        A kernel of :mod:`kernsel.kernels` or of scikit-learn, or the text of one. "auto" in it is set from X.
     X : array-like of shape (n, d); or n objects, for a kernel of objects
     Z : array-like of shape (m, d), optional
         Without it, the result is symmetric to the last bit, and only one triangle is computed.
@@ -36,7 +35,5 @@ def gram(kernel: Kernel, X: Points, Z: Points | None = None, *, out: Matrix | No
            [0.607, 1.   , 0.607],
            [0.135, 0.607, 1.   ]])
     """
-    ours = as_kernel(kernel)
-    if ours is None:
-        raise TypeError(f"kernel: expected a kernel of kernsel.kernels, got {kernel!r}")
-    return ours(X, Z, out=out)
+    ours, points, others = kernel_and_points(kernel, X, Z)
+    return ours(points, others, out=out)

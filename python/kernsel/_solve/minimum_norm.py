@@ -9,8 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import linalg
 
 from kernsel import _core
-from kernsel.kernels import Kernel
-from kernsel.kernels.algebra import as_kernel
+from kernsel._data.kernel import KernelLike, kernel_and_points
 from kernsel.kernels.objects import Points
 
 __all__ = ["Interpolant", "minimum_norm_interpolant", "power_function"]
@@ -94,7 +93,7 @@ def positive_part(K: NDArray[np.float64], rtol: float | None = None) -> tuple[ND
     return e[kept], Q[:, kept]
 
 
-def power_function(kernel: Kernel, X: Points, Z: Points, *, noise: float = 0.0) -> NDArray[np.float64]:
+def power_function(kernel: KernelLike, X: Points, Z: Points, *, noise: float = 0.0) -> NDArray[np.float64]:
     """Return the power function of points X at points Z: how badly a function of norm one can be interpolated.
 
     P(z)^2 = k(z, z) - k(z, X) (k(X, X) + noise I)^-1 k(X, z). For f in the kernel's space, |f(z) - s(z)| <= P(z) |f - s|, s the
@@ -102,7 +101,8 @@ def power_function(kernel: Kernel, X: Points, Z: Points, *, noise: float = 0.0) 
 
     Parameters
     ----------
-    kernel : Kernel
+    kernel : Kernel or str
+        Also one of scikit-learn, or the text of one. "auto" in it is set from X.
     X : array-like of shape (n, d), or sequence of n objects
     Z : array-like of shape (m, d), or sequence of m objects
     noise : float
@@ -118,10 +118,8 @@ def power_function(kernel: Kernel, X: Points, Z: Points, *, noise: float = 0.0) 
     >>> ks.power_function(RBF(1.0), [[0.0], [2.0]], [[0.0], [1.0], [5.0]]).round(3)
     array([0.   , 0.593, 1.   ])
     """
-    ours = as_kernel(kernel)
-    if ours is None:
-        raise TypeError(f"kernel: expected a kernel of kernsel.kernels, got {kernel!r}")
-    ours, points, others = ours.ready(X, Z)
+    ours, points, others = kernel_and_points(kernel, X, Z)
+    assert others is not None  # Z is
     training = np.asarray(points, dtype=np.float64)
     variances, targets = np.full(len(training), float(noise)), np.zeros((len(training), 1))
     posterior = _core.Posterior.condition(ours.build(), training, targets, variances, None, 0)

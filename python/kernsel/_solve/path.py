@@ -11,12 +11,13 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import linalg
+from sklearn.gaussian_process import kernels as sk
 
 from kernsel import _core
-from kernsel._data.points import require_squares
+from kernsel._data.kernel import kernel_and_points, kernel_of
+from kernsel._data.training import require_squares
 from kernsel._data.trend import Trend, require_trend_of_objects, trend_matrix
 from kernsel.kernels import Kernel
-from kernsel.kernels.algebra import as_kernel
 from kernsel.kernels.objects import Points
 
 __all__ = ["CURVES", "RULES", "PathValues", "RegularizationPath", "ridge_rule"]
@@ -172,7 +173,7 @@ class RegularizationPath:
             raise ValueError(f"y: expected finite numbers, one row for each point, got shape {targets.shape}")
         require_squares(targets)
         n = len(targets)
-        matrix, points = (_feature_matrix(K.A, n), X) if isinstance(K, _Features) else _matrix(K, X, n)
+        matrix, points = (_feature_matrix(K.A, n), X) if isinstance(K, _Features) else _matrix(K, X, targets)
         weights = _weights(sample_weight, n)
         if noise_std is not None and not (isinstance(noise_std, Real) and noise_std > 0 and isfinite(noise_std)):
             raise ValueError(f"noise_std: expected a positive number, got {noise_std!r}")
@@ -360,19 +361,15 @@ class RegularizationPath:
         return values
 
 
-def _matrix(K: Any, X: Any, n: int) -> tuple[Vector, Any]:
-    kernel = None if isinstance(K, Real) else as_kernel(K)
-    if kernel is not None:
+def _matrix(K: Any, X: Any, y: Vector) -> tuple[Vector, Any]:
+    if isinstance(K, Kernel | sk.Kernel | str):
         if X is None:
             raise ValueError("X: a kernel needs the points")
-        matrix = kernel(X)
+        kernel, points, _ = kernel_and_points(kernel_of(K, name="K"), X, y=y if len(y) == len(X) else None)
+        matrix = kernel(points)
         if kernel.for_objects():
             X = np.zeros((len(matrix), 0))  # what a trend sees of them
     else:
-        if isinstance(K, str):
-            raise TypeError(
-                f"K: expected a matrix or a kernel, got {K!r}; kernsel.kernels.kernel({K!r}) makes a kernel of a text"
-            )
         matrix = np.asarray(K, dtype=np.float64)
         if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
             raise ValueError(f"K: expected a kernel or a square matrix, got shape {matrix.shape}")
@@ -380,8 +377,8 @@ def _matrix(K: Any, X: Any, n: int) -> tuple[Vector, Any]:
             raise ValueError("K: expected finite numbers")
         if np.abs(matrix - matrix.T).max(initial=0) > 1e-10 * np.abs(matrix).max(initial=0):
             raise ValueError("K: expected a symmetric matrix")
-    if len(matrix) != n:
-        raise ValueError(f"y: expected one row for each of {len(matrix)} points, got {n}")
+    if len(matrix) != len(y):
+        raise ValueError(f"y: expected one row for each of {len(matrix)} points, got {len(y)}")
     return np.asarray(matrix, dtype=np.float64), None if X is None else np.asarray(X, dtype=np.float64)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property, partial
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -17,15 +17,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kernsel import _core
 from kernsel._base.blas import with_one_blas_thread
-from kernsel._data.points import (
-    checked_targets,
-    for_objects,
-    in_parts,
-    new_points,
-    reading_of,
-    require_squares,
-    training_points,
-)
+from kernsel._data.allowed import function, is_auto, number, one_of, require, whole
+from kernsel._data.kernel import kernel_of
+from kernsel._data.noise import variances
+from kernsel._data.points import in_parts, new_points, reading_of
+from kernsel._data.training import for_objects, objects_as_numbers, require_squares, training_set
 from kernsel._data.trend import Trend, require_leverage_below_one, require_trend_of_objects, trend_matrix
 from kernsel._search import Budget, Selection, choose, explained, require_few_if_interrupted
 from kernsel._search.progress import CallbackSupport, watched, with_callbacks
@@ -33,16 +29,29 @@ from kernsel._solve.evaluate import evaluate
 from kernsel._solve.posterior import Posterior, require_memory
 from kernsel.criteria import Criterion, Likelihood, Loss, criterion_named
 from kernsel.estimators.guarded import changes, reads
-from kernsel.estimators.process_data import needs_no_conversion, of_observations, require_function, require_variances, variances
-from kernsel.kernels import ConstantKernel, Kernel, Matern
-from kernsel.kernels.algebra import as_kernel
+from kernsel.estimators.process_data import of_observations, require_function, require_variances
+from kernsel.kernels import RBF, ConstantKernel, Kernel, Matern
 from kernsel.kernels.automatic import Data
 from kernsel.kernels.objects import Points
-from kernsel.kernels.written import kernel_argument
 
 __all__ = ["GaussianProcessRegressor"]
 
 Vector = NDArray[np.float64]
+
+
+_AUTO = ConstantKernel("auto") * Matern("auto", nu=2.5, product=True)
+_NONE = ConstantKernel(1.0, (1e-5, 1e5)) * RBF(1.0, (1e-5, 1e5))  # scikit-learn's default
+_ALLOWED = {
+    "n_targets": (whole(1) | None).said("a whole number from 1 on, or None"),
+    "scale": one_of("shared", "each"),
+    "optimizer": (function("auto", "newton", "l-bfgs-b", "fmin_l_bfgs_b") | None).said(
+        '"auto", "newton", "l-bfgs-b", a function or None'
+    ),
+    "n_restarts_optimizer": whole(0),
+    "max_evaluations": whole(1),
+    "verbose": whole(0),
+    "max_seconds": number("positive", infinite=True) | None,
+}
 
 
 class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
@@ -190,21 +199,14 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
             If the search is interrupted. The process is fitted with the best that was found by then; with more than 2000 points
             that would take seconds, and only `selection_` is set: its kernel and noise can be given, with ``optimizer=None``.
         """
-        kernel = self._prior_kernel()
-        if for_objects(kernel, X):
-            kernel, X = training_points(self, kernel, X)
-            y = checked_targets(X, y)
+        given = training_set(self, self._prior_kernel(), X, y)
+        kernel, X = given.kernel_and_points()
+        if kernel.reading() is not None:
             require_trend_of_objects(self.trend)
-        elif needs_no_conversion(X, y):  # most of the time of small fits would go into finding that out
-            self.n_features_in_ = X.shape[1]  # type: ignore[union-attr]
-            self.__dict__.pop("feature_names_in_", None)
-        else:
-            X, y = validate_data(self, X, y, dtype=np.float64, multi_output=True, y_numeric=True, ensure_2d=True)
-        X = np.array(X, dtype=np.float64) if self.copy_X_train else np.asarray(X)
-        y = np.asarray(y, dtype=np.float64)
+        X, y = X.copy() if self.copy_X_train else X, given.y
         self._check(y)
         criterion = self._criterion()
-        targets = y.reshape(len(y), -1)
+        targets = given.targets
         mean = targets.mean(axis=0) if self.normalize_y else np.zeros(targets.shape[1])
         spread = targets.std(axis=0) if self.normalize_y else np.ones(targets.shape[1])
         spread = np.where(spread > 10 * np.finfo(float).eps * np.abs(mean), spread, 1.0)
@@ -251,8 +253,8 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
         self.__dict__.pop("criterion_value_", None)
         if value is not None:
             self.criterion_value_ = value
-        given = np.zeros(()) if unknown or self.noise is None else self._numbers("noise", len(y)) * factor
-        self.noise_ = found if unknown else given if np.ndim(given) else float(given)
+        noise = np.zeros(()) if unknown or self.noise is None else self._numbers("noise", len(y)) * factor
+        self.noise_ = found if unknown else noise if np.ndim(noise) else float(noise)
         self._alpha_known = np.zeros(()) if isinstance(self.alpha, str) else self._numbers("alpha", len(y)) * factor
         self.jitter_ = jitter
         self.n_evaluations_ = selection.n_evaluations
@@ -332,9 +334,9 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
             return _stacked([self.predict(part, return_std, noisy=noisy) for part in parts])
         if not fitted:
             kernel = self._prior_kernel()
-            kernel, Z = training_points(self, kernel, X) if for_objects(kernel, X) else (kernel, self._points(X))
+            kernel, Z = objects_as_numbers(self, kernel, X) if for_objects(kernel, X) else (kernel, self._points(X))
             kernel = kernel.for_data(Z)
-            self._check_targets()
+            require(self, {"n_targets": _ALLOWED["n_targets"]})
             m = 1 if self.n_targets is None else self.n_targets
             mean = np.zeros((len(Z), m))
             factor, flat = np.ones(m), m == 1
@@ -592,29 +594,15 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
 
     def _prior_kernel(self) -> Kernel:
         """Return what `kernel` stands for."""
-        if self.kernel is None:
-            return ConstantKernel(1.0, (1e-5, 1e5)) * as_kernel(sk.RBF(1.0))  # type: ignore[operator]
-        if isinstance(self.kernel, str):
-            if self.kernel == "auto":
-                return ConstantKernel("auto") * Matern("auto", nu=2.5, product=True)
-            return kernel_argument(self.kernel)
-        if not isinstance(self.kernel, Real):
-            if self.n_restarts_optimizer and isinstance(self.kernel, sk.Kernel):
-                with np.errstate(invalid="ignore", divide="ignore"):
-                    finite = np.isfinite(self.kernel.bounds).all()
-                if not finite:
-                    raise ValueError(
-                        "Multiple optimizer restarts (n_restarts_optimizer>0) requires that all bounds are finite."
-                    )
-            kernel = as_kernel(self.kernel)
-            if kernel is not None:
-                return kernel
-        raise ValueError(f'kernel: expected a kernel of kernsel.kernels, "auto", text or None, got {self.kernel!r}')
+        if self.n_restarts_optimizer and isinstance(self.kernel, sk.Kernel):
+            with np.errstate(invalid="ignore", divide="ignore"):
+                finite = np.isfinite(self.kernel.bounds).all()
+            if not finite:
+                raise ValueError("Multiple optimizer restarts (n_restarts_optimizer>0) requires that all bounds are finite.")
+        return kernel_of(self.kernel, auto=_AUTO, none=_NONE)
 
     def _criterion(self) -> Criterion:
         criterion = criterion_named(self.criterion, {})
-        if self.scale not in ("shared", "each"):
-            raise ValueError(f'scale: expected "shared" or "each", got {self.scale!r}')
         if self.scale == "each":
             if not isinstance(criterion, Likelihood):
                 raise ValueError('scale: "each" is for likelihoods, which tell the variance of each output')
@@ -622,8 +610,8 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
         return criterion
 
     def _trend(self) -> Trend:
-        if isinstance(self.trend, str) and self.trend == "auto":
-            return "constant" if isinstance(self.kernel, str) and self.kernel == "auto" else None
+        if is_auto(self.trend):
+            return "constant" if is_auto(self.kernel) else None
         if self.trend is not None and not callable(self.trend) and not isinstance(self.trend, str):
             raise ValueError(
                 'trend: expected "auto", "constant", "linear", "quadratic", a function of points or None, '
@@ -633,12 +621,12 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
 
     def _variances(self, n: int) -> tuple[Any, bool]:
         """Return what is known of the diagonal, and whether noise is to be found besides."""
-        automatic = isinstance(self.kernel, str) and self.kernel == "auto"
+        automatic = is_auto(self.kernel)
         unknown = automatic if self.noise is None else isinstance(self.noise, str)
         known: Any = 0.0
         for name in ("alpha", "noise"):
             value = getattr(self, name)
-            if (isinstance(value, str) and value == "auto") or (name == "noise" and value is None):
+            if is_auto(value) or (name == "noise" and value is None):
                 continue
             known = known + self._numbers(name, n)
         return known, unknown
@@ -647,7 +635,7 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
         return variances(name, getattr(self, name), n)
 
     def _check(self, y: Vector) -> None:
-        self._check_targets()
+        require(self, _ALLOWED)
         targets = 1 if y.ndim == 1 else y.shape[1]
         if self.n_targets is not None and targets != self.n_targets:
             raise ValueError(
@@ -655,23 +643,6 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
                 f"Got {targets} != {self.n_targets}."
             )
         require_squares(y)
-        optimizers = ("auto", "newton", "l-bfgs-b", "fmin_l_bfgs_b")
-        if self.optimizer is not None and not callable(self.optimizer) and self.optimizer not in optimizers:
-            raise ValueError(f'optimizer: expected "auto", "newton", "l-bfgs-b", a function or None, got {self.optimizer!r}')
-        for name, least in (("n_restarts_optimizer", 0), ("max_evaluations", 1)):
-            value = getattr(self, name)
-            if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
-                raise ValueError(f"{name}: expected a whole number from {least} on, got {value!r}")
-        if not isinstance(self.verbose, Integral) or self.verbose < 0:
-            raise ValueError(f"verbose: expected a whole number from 0 on, got {self.verbose!r}")
-        seconds = self.max_seconds
-        if seconds is not None and (not isinstance(seconds, Real) or isinstance(seconds, bool) or not seconds > 0):
-            raise ValueError(f"max_seconds: expected a positive number or None, got {seconds!r}")
-
-    def _check_targets(self) -> None:
-        m = self.n_targets
-        if m is not None and (not isinstance(m, Integral) or isinstance(m, bool) or m < 1):
-            raise ValueError(f"n_targets: expected a whole number from 1 on, or None, got {m!r}")
 
     def _select(
         self, criterion: Criterion, kernel: Kernel, X: Vector, targets: Vector, known: Any, unknown: bool, trend: Trend

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from numbers import Real
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from kernsel import _core
 from kernsel._base.errors import NotPositiveDefiniteError
-from kernsel._data.points import checked_targets, for_objects, in_parts, new_points, training_points
+from kernsel._data.kernel import kernel_of
+from kernsel._data.points import in_parts, new_points
+from kernsel._data.training import training_set
 from kernsel._solve.cholesky import Cholesky
 from kernsel._solve.minimum_norm import FEASIBLE, positive_part
 from kernsel.kernels import Kernel, Matern
-from kernsel.kernels.algebra import as_kernel
-from kernsel.kernels.automatic import Data
 from kernsel.kernels.objects import Points
 
 __all__ = ["KernelInterpolator"]
@@ -93,16 +92,11 @@ class KernelInterpolator(MultiOutputMixin, RegressorMixin, BaseEstimator):  # ty
             If no function in the kernel's space takes the values, with the points where they contradict. What is allowed for
             rounding: |s(X) - y| may be 1e-5 of |y - mean(y)|, plus 1e-7 of |y|.
         """
-        kernel = self._valid_kernel()
-        if for_objects(kernel, X):
-            kernel, X = training_points(self, kernel, X)
-            y = checked_targets(X, y)
-        else:
-            X, y = validate_data(self, X, y, dtype=np.float64, multi_output=True, y_numeric=True)
-        X, y = np.asarray(X), np.asarray(y, dtype=np.float64)
-        kernel = kernel.resolve(Data(X, y, None, getattr(self, "feature_names_in_", None)))
+        smooth = Matern("auto", nu=1.5)
+        given = training_set(self, kernel_of(self.kernel, auto=smooth, none=smooth), X, y).resolved()
+        X, y, kernel = given.X, given.y, given.kernel_and_points()[0]
         _refuse_noise(kernel, X)
-        targets = y.reshape(len(y), -1)
+        targets = given.targets
         used, values = _distinct(X, targets)
         self._used = used
         self._factor, part = _factorize(kernel, X[used], values)
@@ -196,14 +190,6 @@ class KernelInterpolator(MultiOutputMixin, RegressorMixin, BaseEstimator):  # ty
         if isinstance(self._factor, Cholesky):
             return np.asarray(self._factor.inverse_quadratic(B))
         return np.asarray(np.sum((self._factor.T @ B) ** 2, axis=0))
-
-    def _valid_kernel(self) -> Kernel:
-        if self.kernel is None:
-            return Matern("auto", nu=1.5)
-        ours = None if isinstance(self.kernel, Real) else as_kernel(self.kernel)
-        if ours is None:
-            raise ValueError(f"kernel: expected a kernel of kernsel.kernels, or None, got {self.kernel!r}")
-        return ours
 
 
 def _factorize(kernel: Kernel, X: Vector, y: Vector) -> tuple[Cholesky | Vector, Vector]:

@@ -3,73 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cached_property
-from numbers import Real
-from typing import Any, Literal
+from functools import cached_property, partial
+from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy import sparse
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from kernsel import _core
+from kernsel._base.annotations import Matrix, Vector
 from kernsel._base.errors import NotPositiveDefiniteError
-from kernsel._data.points import checked_targets, for_objects, in_parts, new_points, training_points
-from kernsel._data.weights import point_weights
+from kernsel._data.allowed import FLAG, Allowed, number, one_of, require
+from kernsel._data.kernel import kernel_or_name
+from kernsel._data.points import in_parts, new_points
+from kernsel._data.training import TrainingSet, dense, training_set
 from kernsel._solve.cholesky import Cholesky
 from kernsel._solve.path import RegularizationPath
-from kernsel.kernels import Kernel
-from kernsel.kernels.automatic import Data
+from kernsel.kernels import RBF, Kernel
 from kernsel.kernels.objects import Points
-from kernsel.kernels.pairwise import INDEFINITE, machine_kernel
+from kernsel.kernels.pairwise import INDEFINITE, pairwise_kernel, row_kernel
 
-__all__ = ["KernelMachine", "TrainingData", "dense", "factorize", "is_number"]
-
-Vector = NDArray[np.float64]
+__all__ = ["ALLOWED", "KernelMachine", "factorize"]
 
 
-@dataclass(frozen=True)
-class TrainingData:
-    """Data that have been checked."""
-
-    X: NDArray[Any]
-    y: NDArray[Any]  # as it came
-    targets: NDArray[Any]  # (n, m)
-    weights: Vector | None
-    used: Any  # the points of positive weight
-    kernel: Kernel | Literal["precomputed"]
-
-    @property
-    def total_weight(self) -> float:
-        """The sum of the weights."""
-        return len(self.y) if self.weights is None else float(self.weights.sum())
-
-    @property
-    def weights_used(self) -> Vector | None:
-        """The weights of the points that count."""
-        return None if self.weights is None else self.weights[self.used]
-
-    @property
-    def least(self) -> float:
-        """The least regularization that single precision can tell from none; zero for double, where a search sees to it."""
-        if self.X.dtype != np.float32:
-            return 0.0
-        diagonal = np.diag(self.X) if isinstance(self.kernel, str) else self.kernel.diag(self.X[:1000].astype(np.float64))
-        return float(len(self.X) * np.finfo(np.float32).eps * np.mean(np.abs(diagonal)))
-
-    def in_double(self) -> TrainingData:
-        """Return the same in the precision of searches and paths."""
-        X, y, targets = (np.asarray(a, dtype=np.float64) for a in (self.X, self.y, self.targets))
-        return TrainingData(X, y, targets, self.weights, self.used, self.kernel)
-
-    def matrix(self) -> NDArray[Any]:
-        """Return the kernel matrix of the points that count; a given one is only as precise as it came."""
-        if isinstance(self.kernel, str):
-            K = self.X[self.used] if isinstance(self.used, slice) else self.X[np.ix_(self.used, self.used)]
-            return np.asarray((K + K.T) / 2)
-        return np.asarray(self.kernel(np.asarray(self.X[self.used], dtype=np.float64)))
+# What `alpha_scale` and `fit_intercept` of all kernel machines may be, and `sigma`.
+ALLOWED = {"alpha_scale": one_of("none", "n"), "fit_intercept": FLAG, "sigma": number("positive") | None}
 
 
 class KernelMachine(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
@@ -84,6 +43,7 @@ class KernelMachine(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
     alpha_scale: Literal["none", "n"]
     sigma: float | None
     criterion: Any
+    _allowed: ClassVar[Mapping[str, Allowed]]
 
     def predict(self, X: Points) -> NDArray[Any]:
         """Return f(X).
@@ -106,7 +66,7 @@ class KernelMachine(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
             return np.asarray(X @ self.dual_coef_ + self.intercept_)
         return np.asarray(self.kernel_.matmul(X, self.X_fit_, self.dual_coef_) + self.intercept_)
 
-    _path_of: tuple[TrainingData, Vector]  # data and alphas, if alpha was chosen along a path
+    _path_of: tuple[TrainingSet, Vector]  # data and alphas, if alpha was chosen along a path
 
     @cached_property
     def path_(self) -> Any:
@@ -116,43 +76,16 @@ class KernelMachine(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
         path = self._path(*self._path_of)
         return path.of_each_target() if getattr(self, "alpha_per_target", False) else path
 
-    def _checked(self, X: Any, y: Any, sample_weight: Any) -> TrainingData:
-        kernel = self.kernel
-        if for_objects(kernel, X):
-            kernel, X = training_points(self, kernel, X)
-            y = checked_targets(X, y)
-        else:
-            X, y = validate_data(
-                self, X, y, dtype=(np.float64, np.float32), accept_sparse=("csr", "csc"), multi_output=True, y_numeric=True
-            )
-        X = dense(X)
-        y = np.asarray(y, dtype=X.dtype)
-        for name in ("fit_intercept", "alpha_per_target"):
-            if not isinstance(getattr(self, name, False), bool | np.bool_):
-                raise TypeError(f"{name}: expected True or False, got {getattr(self, name)!r}")
-        if self.alpha_scale not in ("none", "n"):
-            raise ValueError(f'alpha_scale: expected "none" or "n", got {self.alpha_scale!r}')
-        if self.sigma is not None and not (is_number(self.sigma) and 0 < self.sigma < np.inf):
-            raise ValueError(f"sigma: expected a positive number or None, got {self.sigma!r}")
-        kernel = machine_kernel(kernel, X.shape[1], self.gamma, self.degree, self.coef0, self.kernel_params)
-        if isinstance(kernel, str) and X.shape[0] != X.shape[1]:
-            raise ValueError(f"X: expected a square kernel matrix, since kernel='precomputed', got shape {X.shape}")
-        weights = point_weights(sample_weight, X)
-        used: Any = slice(None) if weights is None or weights.all() else np.flatnonzero(weights)
-        return TrainingData(X, y, y.reshape(len(y), -1), weights, used, kernel)
+    def _training_set(self, X: Points, y: ArrayLike, sample_weight: ArrayLike | float | None) -> TrainingSet:
+        require(self, self._allowed)
+        kernel = kernel_or_name(self.kernel, auto=RBF("auto"), function=partial(row_kernel, options=self.kernel_params))
+        return training_set(self, kernel, X, y, sample_weight, named=self._named, single=True, accept_sparse=("csr", "csc"))
 
-    def _resolved(self, given: TrainingData) -> TrainingData:
-        """Return the same with all set in the kernel that is "auto"."""
-        if isinstance(given.kernel, str):
-            return given
-        kernel = given.kernel.resolve(self._data(given))
-        return TrainingData(given.X, given.y, given.targets, given.weights, given.used, kernel)
+    def _named(self, name: str, X: Matrix) -> Kernel:
+        """Return the kernel of a name of scikit-learn's."""
+        return pairwise_kernel(name, X.shape[1], self.gamma, self.degree, self.coef0)
 
-    def _data(self, given: TrainingData) -> Data:
-        X = given.X.astype(np.float64, copy=False)
-        return Data(X, given.y, given.weights, getattr(self, "feature_names_in_", None))
-
-    def _factorized(self, given: TrainingData, noise: Vector) -> Cholesky:
+    def _factorized(self, given: TrainingSet, noise: Vector) -> Cholesky:
         try:
             return factorize(given, noise)
         except NotPositiveDefiniteError as error:
@@ -164,7 +97,7 @@ class KernelMachine(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
         if self.sigma is None and isinstance(criterion, str) and criterion in ("risk", "sure", "discrepancy"):
             raise ValueError(f'sigma: the criterion "{criterion}" needs the standard deviation of the noise, got None')
 
-    def _path(self, given: TrainingData, alphas: Any) -> RegularizationPath:
+    def _path(self, given: TrainingSet, alphas: Any) -> RegularizationPath:
         """Return the path of the points that count."""
         n = len(given.targets[given.used])
         if n < 2:
@@ -186,19 +119,8 @@ class KernelMachine(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
         return tags
 
 
-def dense(X: Any) -> NDArray[Any]:
-    """Return an array, of a sparse matrix too."""
-    return np.asarray(X.toarray() if sparse.issparse(X) else X)
-
-
-def is_number(value: Any) -> bool:
-    """Tell whether it is a real number, and not True or False."""
-    return isinstance(value, Real) and not isinstance(value, bool)
-
-
-def factorize(given: TrainingData, noise: Vector) -> Cholesky:
+def factorize(given: TrainingSet, noise: Vector) -> Cholesky:
     """Return the factor of the kernel matrix of the points that count, with this on its diagonal."""
     if isinstance(given.kernel, str):
-        X = given.X if isinstance(given.used, slice) else given.X[np.ix_(given.used, given.used)]
-        return Cholesky(_core.cholesky(X, noise))
+        return Cholesky(_core.cholesky(given.matrix_used(), noise))
     return Cholesky(given.kernel.build().cholesky(given.X[given.used], noise))

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from numbers import Integral
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kernsel._data.points import require_squares
+from kernsel._data.allowed import is_auto, is_number, whole
+from kernsel._data.noise import regularizations
+from kernsel._data.training import TrainingSet, require_squares
 from kernsel._search import Budget, Selection, choose, require_few_if_interrupted
 from kernsel._search.layout import Layout
 from kernsel._search.progress import CallbackSupport, watched, with_callbacks
@@ -22,9 +23,8 @@ from kernsel.criteria import (
     UnbiasedRisk,
     criterion_named,
 )
-from kernsel.estimators.kernel_machine import KernelMachine, TrainingData
+from kernsel.estimators.kernel_machine import ALLOWED, KernelMachine
 from kernsel.kernels import Kernel
-from kernsel.kernels.given import Precomputed
 from kernsel.kernels.objects import Points
 
 __all__ = ["KernelRidge"]
@@ -117,6 +117,7 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
     """
 
     criterion_value_: float
+    _allowed: ClassVar = ALLOWED | {"max_evaluations": whole(1)}
 
     def __init__(
         self,
@@ -164,17 +165,17 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
         -------
         self : KernelRidge
         """
-        given = self._checked(X, y, sample_weight)
+        given = self._training_set(X, y, sample_weight)
         for name in ("selection_", "path_", "_path_of", "criterion_value_"):
             self.__dict__.pop(name, None)
         unit = given.total_weight if self.alpha_scale == "n" else 1.0
-        automatic = isinstance(self.alpha, str) and self.alpha == "auto"
+        automatic = is_auto(self.alpha)
         if automatic or self.criterion is not None:
             given, alphas = self._chosen(given, unit, automatic)
             exact = given.in_double()
         else:
-            given = self._resolved(given)
-            alphas = self._alphas(given.targets.shape[1])
+            given = given.resolved()
+            alphas = regularizations(self.alpha, given.targets.shape[1])
             exact = given
         coefficients = np.zeros_like(given.targets)
         intercepts = np.zeros(given.targets.shape[1], dtype=given.targets.dtype)
@@ -204,17 +205,15 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
             raise selection.interrupt
         return self
 
-    def _chosen(self, given: TrainingData, unit: float, automatic: bool) -> tuple[TrainingData, Vector]:
+    def _chosen(self, given: TrainingSet, unit: float, automatic: bool) -> tuple[TrainingSet, Vector]:
         """Return the data with the kernel that was chosen, and one alpha for each target."""
         require_squares(given.targets)
         name = "loo" if self.criterion is None else self.criterion
         count = given.targets.shape[1]
-        if not isinstance(self.max_evaluations, Integral) or isinstance(self.max_evaluations, bool) or self.max_evaluations < 1:
-            raise ValueError(f"max_evaluations: expected a whole number from 1 on, got {self.max_evaluations!r}")
         if isinstance(name, str) and name not in CRITERIA + RULES:
             raise ValueError(f"criterion: expected one of {', '.join(dict.fromkeys(CRITERIA + RULES))}, got {name!r}")
         self._require_sigma(name)
-        resolved = self._resolved(given)
+        resolved = given.resolved()
         fixed = isinstance(resolved.kernel, str) or resolved.kernel.n_dims == 0
         if isinstance(name, str) and ((name in _OF_LAMBDA_ONLY) or (fixed and name in RULES)):
             if not automatic:
@@ -227,15 +226,13 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
             self.criterion_value_ = float(getattr(path.at(alpha), CURVES[ridge_rule(name)][0])[0])
             return resolved, np.full(count, alpha)
         criterion = criterion_named(name, {"sigma": self.sigma} if name == "risk" else {})
-        alphas = np.zeros(0) if automatic else self._alphas(count)
+        alphas = np.zeros(0) if automatic else regularizations(self.alpha, count)
         if np.ptp(alphas) > 0 if len(alphas) else False:
             raise ValueError('alpha: expected one number or "auto", since the kernel is chosen for all targets together')
-        kernel, points = given.kernel, np.asarray(given.X, dtype=np.float64)
-        if isinstance(kernel, str):
-            kernel, points = Precomputed((points + points.T) / 2), np.arange(len(points), dtype=np.float64)[:, None]
-        if isinstance(criterion, UnbiasedRisk) and given.weights is not None and np.ndim(criterion.sigma) == 0:
+        kernel, points = given.kernel_and_points()
+        if isinstance(criterion, UnbiasedRisk) and given.weights is not None and is_number(criterion.sigma):
             root = np.sqrt(np.where(given.weights > 0, given.weights, 1.0))
-            criterion = replace(criterion, sigma=float(criterion.sigma) / root)  # sigma is that of a point of weight one
+            criterion = replace(criterion, sigma=criterion.sigma / root)  # sigma is that of a point of weight one
         # A criterion that sees the scale of y needs one for the kernel, too, of which only the ratio to alpha matters here.
         known = kernel if isinstance(resolved.kernel, str) else resolved.kernel
         scaled = automatic and criterion.sees_scale and Layout(known).amplitudes() is None
@@ -251,7 +248,7 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
                 jitter=resolved.least if automatic and resolved.least else None,
                 trend="constant" if self.fit_intercept else None,
                 sample_weight=given.weights,
-                names=getattr(self, "feature_names_in_", None),
+                names=given.names,
                 random_state=self.random_state,
                 budget=Budget(self.max_evaluations, np.inf, tell),
             )
@@ -261,22 +258,4 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
         strength = (selection.noise if automatic else float(alphas[0]) * unit) + selection.jitter
         strength /= selection.amplitude
         chosen: Any = "precomputed" if isinstance(given.kernel, str) else selection.kernel
-        return (
-            TrainingData(given.X, given.y, given.targets, given.weights, given.used, chosen),
-            np.full(count, strength / unit),
-        )
-
-    def _alphas(self, targets: int) -> Vector:
-        """Return one regularization for each target, in the convention of `alpha`."""
-        try:
-            alphas = np.asarray(self.alpha)
-            alphas = np.asarray(alphas.astype(np.float64, casting="same_kind" if alphas.dtype != object else "unsafe"))
-        except (TypeError, ValueError):
-            alphas = np.zeros(0, dtype=bool)
-        if alphas.dtype == bool or self.alpha is None or isinstance(self.alpha, bool | str):
-            raise TypeError(f'alpha: expected a number, one for each target, or "auto", got {self.alpha!r}')
-        if not (np.isfinite(alphas).all() and (alphas >= 0).all()):
-            raise ValueError(f"alpha: expected finite numbers that are not negative, got {self.alpha!r}")
-        if alphas.shape not in ((), (1,), (targets,)):
-            raise ValueError(f"alpha: expected one number or {targets}, one for each target, got shape {alphas.shape}")
-        return np.broadcast_to(alphas, (targets,))
+        return replace(given, kernel=chosen), np.full(count, strength / unit)

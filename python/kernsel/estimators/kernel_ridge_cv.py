@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kernsel._data.allowed import FLAG
+from kernsel._data.training import TrainingSet
 from kernsel._solve.path import CURVES, RULES, RegularizationPath, ridge_rule
 from kernsel.criteria import (
     Given,
@@ -15,7 +17,7 @@ from kernsel.criteria import (
     criterion_named,
     groups,
 )
-from kernsel.estimators.kernel_machine import KernelMachine, TrainingData
+from kernsel.estimators.kernel_machine import ALLOWED, KernelMachine
 from kernsel.kernels import Kernel
 from kernsel.kernels.objects import Points
 
@@ -68,6 +70,8 @@ class KernelRidgeCV(KernelMachine):
     ((200,), True)
     """
 
+    _allowed: ClassVar = ALLOWED | {"alpha_per_target": FLAG}
+
     def __init__(
         self,
         kernel: Kernel | str | Callable[..., Any] | None = None,
@@ -109,7 +113,7 @@ class KernelRidgeCV(KernelMachine):
         -------
         self : KernelRidgeCV
         """
-        given = self._resolved(self._checked(X, y, sample_weight))
+        given = self._training_set(X, y, sample_weight).resolved()
         folds = self._folds(given)
         unit = given.total_weight if self.alpha_scale == "n" else 1.0
         path = self._path(given, self._grid(given, unit))
@@ -136,7 +140,7 @@ class KernelRidgeCV(KernelMachine):
         self.intercept_ = (intercepts if given.y.ndim == 2 else float(intercepts[0])) if self.fit_intercept else 0.0
         return self
 
-    def _folds(self, given: TrainingData) -> tuple[NDArray[np.intp], bool] | None:
+    def _folds(self, given: TrainingSet) -> tuple[NDArray[np.intp], bool] | None:
         """Return the group of each point that counts, and whether their density is asked for, if groups are left out."""
         named = isinstance(self.criterion, str) and self.criterion in ("kfold", "kfold_log_density")
         if named or isinstance(self.criterion, GroupsOut):
@@ -154,7 +158,7 @@ class KernelRidgeCV(KernelMachine):
         self._require_sigma(self.criterion)
         return None
 
-    def _grid(self, given: TrainingData, unit: float) -> Vector | None:
+    def _grid(self, given: TrainingSet, unit: float) -> Vector | None:
         """Return the alphas; None for those of the path."""
         if self.alphas is None:
             least = given.least

@@ -11,26 +11,9 @@ from numpy.typing import NDArray
 from kernsel._search import explained
 from kernsel.kernels import Kernel
 
-__all__ = ["needs_no_conversion", "of_observations", "require_function", "require_variances", "variances"]
+__all__ = ["of_observations", "require_function", "require_variances"]
 
 Vector = NDArray[np.float64]
-
-
-def variances(name: str, value: Any, n: int | None) -> Vector:
-    """Return variances: one number, or one for each of n points, of any number of them if None."""
-    try:
-        numbers = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ValueError(f'{name}: expected numbers or "auto", got {value!r}') from None
-    if value is None or np.isnan(numbers).any() or not np.isfinite(numbers).all() or (numbers < 0).any():
-        raise ValueError(f"{name}: expected finite numbers that are not negative, got {value!r}")
-    if numbers.shape == (1,):
-        numbers = numbers[0]
-    if numbers.ndim and (numbers.ndim > 1 or (n is not None and len(numbers) != n)):
-        raise ValueError(
-            f"{name} must be a scalar or an array with same number of entries as y. (shape {numbers.shape} for {n} points)"
-        )
-    return np.asarray(numbers)
 
 
 def of_observations(noise: Any, alpha: Any) -> float:
@@ -47,14 +30,6 @@ def require_variances(y: Vector, H: Vector) -> None:
     if without.any() and not without.all():
         named = ", ".join(str(k) for k in np.flatnonzero(without)[:10])
         raise ValueError(f'scale: "each" finds no variance for target {named}, which is constant, or all trend')
-
-
-def needs_no_conversion(X: Any, y: Any) -> bool:
-    """Tell whether X and y are arrays that scikit-learn's validation would return as they are."""
-    plain = type(X) is np.ndarray and type(y) is np.ndarray and X.dtype == y.dtype == np.float64
-    if not plain or X.ndim != 2 or y.ndim not in (1, 2) or len(X) != len(y) or not X.size or not y.size:
-        return False
-    return bool(np.isfinite(X).all() and np.isfinite(y).all())
 
 
 def require_function(kernel: Callable[[], Kernel], X: Vector, y: Vector, noise: Vector | None = None) -> None:

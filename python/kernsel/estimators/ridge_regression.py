@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import isfinite
-from numbers import Real
 from typing import Literal, Self
 
 import numpy as np
@@ -22,7 +20,8 @@ from sklearn.utils.validation import (
 
 from kernsel._base.annotations import Matrix, Vector
 from kernsel._base.errors import NotPositiveDefiniteError
-from kernsel._data.weights import point_weights
+from kernsel._data.allowed import FLAG, is_auto, number, one_of, require
+from kernsel._data.noise import point_weights, regularizations
 from kernsel._solve.cholesky import cholesky
 from kernsel._solve.least_squares import solved
 from kernsel._solve.path import CURVES, RULES, RegularizationPath, ridge_rule
@@ -31,6 +30,14 @@ __all__ = ["RidgeRegression"]
 
 # For alpha below this multiple of |Phi|^2, Cholesky factors of Phi'Phi and Phi Phi' lose more than half of the digits.
 LEAST_ALPHA = 1e-8
+
+
+_ALLOWED = {
+    "solver": one_of("auto", "primal", "dual", "svd"),
+    "alpha_per_target": FLAG,
+    "fit_intercept": FLAG,
+    "sigma": number("positive") | None,
+}
 
 
 class RidgeRegression(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
@@ -209,21 +216,14 @@ class RidgeRegression(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type:
     def _check_parameters(self) -> None:
         if self.criterion not in RULES:
             raise ValueError(f"criterion: expected one of {', '.join(RULES)}, got {self.criterion!r}")
-        if self.solver not in ("auto", "primal", "dual", "svd"):
-            raise ValueError(f'solver: expected "auto", "primal", "dual" or "svd", got {self.solver!r}')
-        for name in ("alpha_per_target", "fit_intercept"):
-            if not isinstance(getattr(self, name), bool | np.bool_):
-                raise TypeError(f"{name}: expected True or False, got {getattr(self, name)!r}")
-        sigma = self.sigma
-        if sigma is not None and not (isinstance(sigma, Real) and sigma > 0 and isfinite(sigma)):
-            raise ValueError(f"sigma: expected a positive number or None, got {sigma!r}")
-        if self._automatic() and sigma is None and self.criterion in ("sure", "discrepancy"):
+        require(self, _ALLOWED)
+        if self._automatic() and self.sigma is None and self.criterion in ("sure", "discrepancy"):
             raise ValueError(f'sigma: the criterion "{self.criterion}" needs the standard deviation of the noise, got None')
         if self.features is not None and not (hasattr(self.features, "fit") and hasattr(self.features, "transform")):
             raise TypeError(f"features: expected a transformer or None, got {self.features!r}")
 
     def _automatic(self) -> bool:
-        return isinstance(self.alpha, str) and self.alpha == "auto"
+        return is_auto(self.alpha)
 
     def _checked(self, X: ArrayLike, y: ArrayLike) -> tuple[ArrayLike, Vector]:
         """Return the points, checked if they are the features, and the targets."""
@@ -261,15 +261,9 @@ class RidgeRegression(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type:
             self.__dict__.pop(name, None)
         if self._automatic():
             return self._chosen(Phi, y, weights)
-        if not isinstance(self.alpha, Real | list | tuple | np.ndarray) or isinstance(self.alpha, bool):
-            raise TypeError(f'alpha: expected a number, one for each target, or "auto", got {self.alpha!r}')
-        alphas = np.asarray(self.alpha, dtype=np.float64)
-        if not (np.isfinite(alphas).all() and (alphas >= 0).all()):
-            raise ValueError(f"alpha: expected finite numbers that are not negative, got {self.alpha!r}")
-        if alphas.shape not in ((), (1,), (count,)):
-            raise ValueError(f"alpha: expected one number or {count}, one for each target, got shape {alphas.shape}")
-        self.alpha_ = float(alphas.flat[0]) if alphas.size == 1 else alphas
-        return np.broadcast_to(alphas, (count,))
+        alphas = regularizations(self.alpha, count)
+        self.alpha_ = float(alphas[0]) if np.size(self.alpha) == 1 else alphas
+        return alphas
 
     def _chosen(self, Phi: Matrix, y: Matrix, weights: Vector | None) -> Vector:
         """Return the alphas that the criterion chooses, one for each target."""

@@ -4,49 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from numbers import Real
-from typing import Literal
 
 import numpy as np
 from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
 
 from kernsel._base.annotations import Matrix, PairFunction
-from kernsel.kernels.algebra import as_kernel
 from kernsel.kernels.base import Kernel
 from kernsel.kernels.given import FunctionKernel
 from kernsel.kernels.inner_product import Linear, Polynomial
 from kernsel.kernels.stationary import RBF, Matern
-from kernsel.kernels.written import kernel_argument
 
-__all__ = ["INDEFINITE", "NAMES", "machine_kernel", "pairwise_kernel", "row_kernel"]
+__all__ = ["INDEFINITE", "NAMES", "pairwise_kernel", "row_kernel"]
 
 NAMES = tuple(sorted(PAIRWISE_KERNEL_FUNCTIONS))
 INDEFINITE = ("additive_chi2", "sigmoid")  # functions of two points that are not positive semidefinite
-
-
-def machine_kernel(
-    kernel: object,
-    columns: int,
-    gamma: float | None,
-    degree: float,
-    coef0: float,
-    kernel_params: Mapping[str, object] | None = None,
-) -> Kernel | Literal["precomputed"]:
-    """Return the kernel that the `kernel` argument of a kernel machine stands for."""
-    if kernel is None or (isinstance(kernel, str) and kernel == "auto"):
-        return RBF("auto")
-    if isinstance(kernel, str):
-        if kernel == "precomputed":
-            return "precomputed"
-        if kernel in NAMES:
-            return pairwise_kernel(kernel, columns, gamma, degree, coef0)
-        return kernel_argument(kernel)
-    if not isinstance(kernel, Real) and (own := as_kernel(kernel)) is not None:
-        return own
-    if callable(kernel) and not isinstance(kernel, type):
-        return row_kernel(kernel, kernel_params)
-    raise ValueError(
-        f'kernel: expected a kernel of kernsel.kernels, its name or text, "precomputed", a function or None, got {kernel!r}'
-    )
 
 
 def pairwise_kernel(name: str, columns: int, gamma: float | None, degree: float, coef0: float) -> Kernel:

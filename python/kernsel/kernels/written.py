@@ -61,11 +61,3 @@ def _read(reader: Reader) -> Kernel:
     if result is None:
         raise ValueError(f"text: {reader.text[:60]!r} is not a kernel")
     return result
-
-
-def kernel_argument(text: str, *, columns: Mapping[str, Sequence[int]] | None = None) -> Kernel:
-    """Return the kernel of a text that an estimator was given as `kernel`: what it does not mention is set from the data."""
-    try:
-        return kernel(text, automatic=True, columns=columns)
-    except ValueError as error:
-        raise ValueError(str(error).replace("text:", "kernel:", 1)) from None

@@ -11,15 +11,15 @@ from scipy import linalg
 from sklearn.base import BaseEstimator
 
 from kernsel._base.annotations import Indices, Matrix, Vector
+from kernsel._data.kernel import kernel_of
+from kernsel._data.training import dense
 from kernsel.estimators.classification import GaussianProcessClassifier
 from kernsel.estimators.gaussian_process import GaussianProcessRegressor
 from kernsel.estimators.interpolator import KernelInterpolator
-from kernsel.estimators.kernel_machine import dense
 from kernsel.estimators.kernel_ridge import KernelRidge
 from kernsel.estimators.kernel_ridge_cv import KernelRidgeCV
 from kernsel.estimators.support.svr import SVR
 from kernsel.kernels import Kernel
-from kernsel.kernels.algebra import as_kernel
 from kernsel.kernels.objects import Points
 from kernsel.plotting.figures import panels, require_matplotlib, room
 from kernsel.plotting.models import column_names, model_in, require_fitted
@@ -96,9 +96,7 @@ class KernelDisplay:
     """
 
     def __init__(self, *, kernel: Kernel, X: ArrayLike, names: Sequence[str] | None = None, max_points: int = 1000) -> None:
-        ours = as_kernel(kernel)
-        if ours is None:
-            raise TypeError(f"kernel: expected a kernel of kernsel.kernels, got {kernel!r}")
+        ours = kernel_of(kernel)
         if max_points < 2:
             raise ValueError(f"max_points: expected 2 or more, got {max_points!r}")
         self.X = np.asarray(X, dtype=np.float64)

@@ -10,10 +10,10 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 
 from kernsel._base.annotations import Vector
+from kernsel._data.training import dense
 from kernsel._solve.evaluate import LeaveOneOutFit, loo
 from kernsel.estimators.gaussian_process import GaussianProcessRegressor
 from kernsel.estimators.interpolator import KernelInterpolator
-from kernsel.estimators.kernel_machine import dense
 from kernsel.estimators.kernel_ridge import KernelRidge
 from kernsel.estimators.kernel_ridge_cv import KernelRidgeCV
 from kernsel.estimators.ridge_regression import RidgeRegression

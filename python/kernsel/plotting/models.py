@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from kernsel._base.annotations import Matrix, Vector
-from kernsel._data.points import for_objects
+from kernsel._data.training import for_objects
 from kernsel.kernels.objects import Points
 from kernsel.study.select import Selected
 

@@ -12,7 +12,7 @@ from scipy import stats
 from sklearn.base import BaseEstimator
 
 from kernsel._base.annotations import Indices, Matrix, Seed, Vector
-from kernsel._data.points import for_objects
+from kernsel._data.training import for_objects
 from kernsel.estimators.classification import GaussianProcessClassifier
 from kernsel.estimators.gaussian_process import GaussianProcessRegressor
 from kernsel.estimators.interpolator import KernelInterpolator

@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kernsel._data.allowed import require
 from kernsel._solve.posterior import require_memory
 from kernsel.estimators.classification import GaussianProcessClassifier
 from kernsel.estimators.classification.binary import BinaryModel, BinaryProcess
 from kernsel.estimators.classification.latent import GaussianLatent, SampledLatent, safe_factor
+from kernsel.estimators.classification.links import link_named
 from kernsel.estimators.classification.multinomial import Multinomial, _State
-from kernsel.estimators.classification.parameters import require_parameters, require_softmax
+from kernsel.estimators.classification.parameters import ALLOWED, require_softmax
 from kernsel.estimators.classification.posterior import factor_of
 from kernsel.estimators.classification.sampling import Samples
 from kernsel.estimators.classification.several import MultinomialProcess, OneAgainstAnother, OneAgainstRest, SoftmaxModel
@@ -45,7 +47,7 @@ def write_classifier(model: GaussianProcessClassifier, to: Writing) -> None:
 
 def read_classifier(model: GaussianProcessClassifier, given: Fields) -> None:
     """Read the processes, and factorize their matrices again."""
-    require_parameters(model)
+    require(model, ALLOWED)
     model.classes_ = classes = _read_classes(given)
     model.n_classes_ = count = len(classes)
     softmax = count > 2 and model.multi_class == "multinomial"
@@ -126,7 +128,7 @@ def _read_binary(model: GaussianProcessClassifier, given: Fields) -> BinaryProce
         if not n or not (np.abs(y) == 1).all():
             raise ValueError(f"{given.prefix}signs: expected -1 or 1 for each point")
         process.mode = given.array("mode", n)
-        process.link = require_parameters(model)
+        process.link = link_named(model.link)
         criterion = given.text("criterion", ("lml", "loo"))
         process.model = BinaryModel(y, process.link, model.inference, criterion, model.max_iter_predict)
         process.log_marginal_likelihood_value_ = np.float64(given.number("log_marginal_likelihood", finite=False))

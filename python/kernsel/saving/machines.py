@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from kernsel._data.training import TrainingSet, dense
 from kernsel._solve.posterior import require_memory
 from kernsel.estimators.interpolator import KernelInterpolator, _factorize
-from kernsel.estimators.kernel_machine import TrainingData, dense
 from kernsel.estimators.kernel_ridge import KernelRidge
 from kernsel.estimators.kernel_ridge_cv import KernelRidgeCV
 from kernsel.estimators.support.svr import SVR
@@ -127,11 +127,10 @@ def _read_path(model: KernelRidge | KernelRidgeCV, outer: Fields) -> None:
         outputs = model.dual_coef_.shape[1:]
         y = given.array("targets", len(X), *outputs, dtype=_REAL)
         weights = given.array("weights", len(X), least=0.0) if given.flag("weighted") else None
-        used: Any = slice(None) if weights is None or weights.all() else np.flatnonzero(weights)
         alphas = given.array("alphas", None, least=np.finfo(np.float64).tiny)
         if not len(alphas) or (weights is not None and np.count_nonzero(weights) < 2):
             raise ValueError("path: expected values of alpha, and two points of positive weight")
-    model._path_of = TrainingData(X, y, y.reshape(len(y), -1), weights, used, model.kernel_), alphas
+    model._path_of = TrainingSet(X, y, model.kernel_, weights), alphas
 
 
 def write_ridge(model: KernelRidge, to: Writing) -> None:

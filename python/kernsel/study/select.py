@@ -16,6 +16,7 @@ from sklearn.gaussian_process import kernels as sk
 from sklearn.utils import check_X_y
 
 from kernsel._base.annotations import Matrix, Seed, Vector
+from kernsel._data.kernel import KernelLike, kernel_of
 from kernsel._data.trend import Trend
 from kernsel.criteria import CRITERIA, Criterion, criterion_named
 from kernsel.estimators.classification import GaussianProcessClassifier
@@ -33,16 +34,13 @@ from kernsel.kernels import (
     Sum,
     WhiteKernel,
 )
-from kernsel.kernels.algebra import as_kernel
 from kernsel.kernels.objects import Mixed, Points, Reading
-from kernsel.kernels.written import kernel_argument
 from kernsel.study.structure import describe, hidden_period, larger_structures, numbers_found, simplest_structures, terms_of
 
 __all__ = ["Selected", "Tried", "in_words", "name_of_criterion", "select"]
 
 _PROCESSES = (GaussianProcessRegressor, GaussianProcessClassifier)  # models whose kernels need an amplitude
 
-KernelLike: TypeAlias = Kernel | sk.Kernel | str  # a kernel, or the text of one
 Noise: TypeAlias = float | ArrayLike | Literal["auto"]
 
 
@@ -472,10 +470,10 @@ def _kernels_of(model: BaseEstimator) -> list[Kernel]:
 
 
 def _kernel(one: object) -> Kernel:
-    kernel = None if isinstance(one, type | Real) else kernel_argument(one) if isinstance(one, str) else as_kernel(one)
-    if kernel is None:
-        raise TypeError(f"kernels: expected kernels or their texts, got {one!r}")
-    return kernel
+    try:
+        return kernel_of(one)
+    except TypeError:
+        raise TypeError(f"kernels: expected kernels or their texts, got {one!r}") from None
 
 
 def with_amplitudes(kernel: Kernel, *, needed: bool = True) -> Kernel:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from kernsel._data.kernel import kernel_of_text
 from kernsel.kernels import ConstantKernel, Kernel
-from kernsel.kernels.written import kernel_argument
 from kernsel.study.tables import Table
 
 __all__ = ["kernel_of", "label"]
@@ -20,7 +20,7 @@ def kernel_of(kernel: Kernel | str, table: Table) -> Kernel:
     for column in table.columns:
         if column.kind == "category":
             columns[column.name] = [k for k, name in enumerate(table.names) if name.startswith(f"{column.name}=")]
-    return kernel_argument(kernel, columns=columns)
+    return kernel_of_text(kernel, columns=columns)
 
 
 def label(kernel: Kernel, names: Sequence[str]) -> str:

@@ -154,8 +154,8 @@ def test_corners():
     [
         (lambda X, y: ks.RegularizationPath(RBF(), y), "X: a kernel needs the points"),
         (
-            lambda X, y: ks.RegularizationPath("RBF", y, X=X),
-            "K: expected a matrix or a kernel, got 'RBF'; kernsel.kernels.kernel",
+            lambda X, y: ks.RegularizationPath("RBFF", y, X=X),
+            "kernel: there is no kernel 'RBFF'.*did you mean RBF",
         ),
         (lambda X, y: ks.RegularizationPath(np.ones((3, 2)), y), "K: expected a kernel or a square matrix"),
         (lambda X, y: ks.RegularizationPath(np.triu(np.ones((N, N))), y), "K: expected a symmetric matrix"),

@@ -228,7 +228,7 @@ def test_with_the_rest_of_scikit_learn(rng):
 @pytest.mark.parametrize(
     ("kernel", "message"),
     [
-        ("rbf", "kernel: expected a kernel of kernsel.kernels, or None, got 'rbf'"),
+        ("rbf", "kernel: there is no kernel 'rbf'.*did you mean RBF"),
         (RBF, "kernel: expected a kernel"),
         (2.0, "kernel: expected a kernel"),
         (RBF([1.0, 2.0]), "one length scale, or one for each column"),

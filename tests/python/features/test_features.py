@@ -247,7 +247,7 @@ def test_kernels_whose_spectrum_is_not_known(kernel, name, rng):
         (Polynomial(scale="yes"), "scale: expected True or False, got 'yes'"),
         (Polynomial(include_bias=1), "include_bias: expected True or False"),
         (RadialBasis(0), "n_centers: expected a whole number from 1 on, got 0"),
-        (RadialBasis(kernel="rbf"), "kernel: expected a kernel of kernsel.kernels, or None, got 'rbf'"),
+        (RadialBasis(kernel="rbf"), "kernel: there is no kernel 'rbf'.*did you mean RBF"),
         (RadialBasis(kernel=2.0), "kernel: expected a kernel"),
         (RadialBasis(kernel=RBF([1.0, 2.0, 3.0])), "one length scale, or one for each column"),
         (Fourier(True), "n_components: expected a whole number from 1 on, got True"),

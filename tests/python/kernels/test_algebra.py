@@ -186,8 +186,10 @@ def test_kernels_are_abstract():
         Kernel()
     with pytest.raises(TypeError, match="k2: expected a kernel, got 3"):
         Sum(RBF(), 3)
-    with pytest.raises(TypeError, match=r"expected a kernel of kernsel\.kernels"):
+    with pytest.raises(ValueError, match=r"kernel: there is no kernel 'rbf'.*did you mean RBF"):
         ks.gram("rbf", np.ones((2, 2)))
+    with pytest.raises(TypeError, match=r"expected a kernel of kernsel\.kernels"):
+        ks.gram(2.0, np.ones((2, 2)))
 
 
 def test_weights_of_the_wrong_shape(rng):

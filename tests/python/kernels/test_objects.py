@@ -153,8 +153,8 @@ def test_mixed_is_indexed_as_arrays_are(strings, rng):
         (lambda: RBF()(Mixed(X=[1.0], s=["A"])), ValueError, "is one of numbers, and the points are objects"),
         (
             lambda: ks.KernelRidge().fit(Mixed(X=[1.0], s=["A"]), [1.0]),
-            TypeError,
-            "expected one that names the parts of X, got None",
+            ValueError,
+            r"RBF\('auto'\) is one of numbers, and the points are objects; give it columns",
         ),
         (
             lambda: ks.KernelRidge(RBF()).fit(Mixed(X=[1.0]), [1.0]),

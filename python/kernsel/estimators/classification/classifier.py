@@ -8,15 +8,19 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from kernsel._base.blas import with_one_blas_thread
-from kernsel._data.points import checked_targets, for_objects, in_parts, new_points, training_points
+from kernsel._data.allowed import require
+from kernsel._data.kernel import kernel_of
+from kernsel._data.points import in_parts, new_points
+from kernsel._data.training import training_set
 from kernsel._search import Budget
 from kernsel._search.progress import CallbackSupport, watched, with_callbacks
 from kernsel._solve.posterior import require_memory
 from kernsel.estimators.classification.binary import BinaryProcess, Settings
-from kernsel.estimators.classification.parameters import criterion_of, kernel_of, labels_of, require_parameters, require_softmax
+from kernsel.estimators.classification.links import link_named
+from kernsel.estimators.classification.parameters import ALLOWED, AUTO, NONE, criterion_of, labels_of, require_softmax
 from kernsel.estimators.classification.several import KernelsOfProcesses, MultinomialProcess, OneAgainstAnother, OneAgainstRest
 from kernsel.kernels import Kernel
 from kernsel.kernels.objects import Points
@@ -174,23 +178,18 @@ class GaussianProcessClassifier(CallbackSupport, ClassifierMixin, BaseEstimator)
         -------
         self : GaussianProcessClassifier
         """
-        kernel = kernel_of(self.kernel)
-        link = require_parameters(self)
-        if for_objects(kernel, X):
-            kernel, X = training_points(self, kernel, X)
-            y = checked_targets(X, y, labels=True)
-        else:
-            X, y = validate_data(self, X, y, dtype=np.float64, ensure_2d=True)
-        classes, codes = labels_of(y)
-        points = np.array(X, dtype=np.float64) if self.copy_X_train else np.asarray(X)
+        require(self, ALLOWED)
+        given = training_set(self, kernel_of(self.kernel, auto=AUTO, none=NONE), X, y, labels=True)
+        kernel, points = given.kernel_and_points()
+        points = points.copy() if self.copy_X_train else points
+        classes, codes = labels_of(given.y)
         count = len(classes)
         require_memory(len(points), 4)
 
         with watched(self, self.verbose, self.max_evaluations) as tell:
-            names = getattr(self, "feature_names_in_", None)
             settings = Settings(
                 kernel=kernel,
-                link=link,
+                link=link_named(self.link),
                 inference=self.inference,
                 criterion=criterion_of(self, count),
                 optimizer=self.optimizer,
@@ -199,7 +198,7 @@ class GaussianProcessClassifier(CallbackSupport, ClassifierMixin, BaseEstimator)
                 n_samples=self.n_samples,
                 n_burn=self.n_burn,
                 n_chains=self.n_chains,
-                names=None if names is None else [str(name) for name in names],
+                names=given.names,
                 random_state=self.random_state,
                 budget=Budget(self.max_evaluations, np.inf if self.max_seconds is None else self.max_seconds, tell),
             )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
@@ -11,14 +10,12 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import KFold
 
 from kernsel._data.folds import Splits, splits_by, splitter_for
-from kernsel._data.points import for_objects
-from kernsel._data.weights import point_weights
+from kernsel._data.kernel import kernel_and_points, kernel_of
+from kernsel._data.noise import point_weights
+from kernsel._data.training import for_objects
 from kernsel.estimators.support.span import left_out_residuals
 from kernsel.estimators.support.vectors import SupportSolution, SupportVectors
 from kernsel.kernels import Kernel
-from kernsel.kernels.algebra import as_kernel
-from kernsel.kernels.automatic import Data
-from kernsel.kernels.given import Precomputed
 from kernsel.kernels.objects import Points
 
 __all__ = ["CRITERIA", "SCORINGS", "SVRPath", "fold_scores", "grids", "one_of", "spread", "walk"]
@@ -106,9 +103,9 @@ class SVRPath:
         cache_size: float = 500.0,
     ) -> None:
         if for_objects(kernel, X):
-            kernel, X, _ = kernel.ready(X)  # type: ignore[union-attr]
+            kernel, X, _ = kernel_of(kernel).ready(X)
         points, targets = _points_and_targets(X, y)
-        self._kernel, self._X = _kernel_and_points(kernel, points, targets)
+        self._kernel, self._X, _ = kernel_and_points(kernel, points, y=targets)
         self._y, self._intercept = targets, bool(fit_intercept)
         weights = point_weights(sample_weight, points)
         self._weights = np.ones(len(targets)) if weights is None else weights
@@ -312,17 +309,6 @@ def _points_and_targets(X: Any, y: Any) -> tuple[Vector, Vector]:
     if targets.shape != (len(points),) or not np.isfinite(targets).all():
         raise ValueError(f"y: expected a finite number for each of {len(points)} points, got shape {targets.shape}")
     return points, targets
-
-
-def _kernel_and_points(kernel: Any, X: Vector, y: Vector) -> tuple[Kernel, Vector]:
-    if isinstance(kernel, str) and kernel == "precomputed":
-        if X.shape[0] != X.shape[1]:
-            raise ValueError(f"X: expected a square kernel matrix, since kernel='precomputed', got shape {X.shape}")
-        return Precomputed((X + X.T) / 2), np.arange(len(X), dtype=np.float64)[:, None]
-    own = None if isinstance(kernel, Real | str) else as_kernel(kernel)
-    if own is None:
-        raise TypeError(f'kernel: expected a kernel or "precomputed", got {kernel!r}')
-    return own.resolve(Data(X, y)), X
 
 
 def _numbers(name: str, values: Any, *, positive: bool) -> Vector:

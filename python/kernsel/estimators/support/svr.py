@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
-from numbers import Integral, Real
+from functools import partial
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -12,20 +12,19 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from kernsel._data.points import checked_targets, for_objects, in_parts, new_points, require_squares, training_points
-from kernsel._data.weights import point_weights
-from kernsel.estimators.kernel_machine import dense
-from kernsel.estimators.support.path import CRITERIA, SCORINGS, one_of
+from kernsel._data.allowed import FLAG, is_auto, is_number, number, one_of, require, whole
+from kernsel._data.kernel import kernel_or_name
+from kernsel._data.points import in_parts, new_points
+from kernsel._data.training import dense, require_squares, training_set
+from kernsel.estimators.support.path import CRITERIA, SCORINGS
 from kernsel.estimators.support.selection import choose_support
 from kernsel.estimators.support.vectors import SupportSolution, SupportVectors
-from kernsel.kernels import Kernel, Linear
-from kernsel.kernels.algebra import as_kernel
-from kernsel.kernels.automatic import Data
+from kernsel.kernels import RBF, Kernel, Linear
 from kernsel.kernels.given import FunctionKernel, Precomputed
 from kernsel.kernels.objects import Points
-from kernsel.kernels.pairwise import machine_kernel
+from kernsel.kernels.pairwise import pairwise_kernel
 
 __all__ = ["SVR", "SupportSolution", "SupportVectors"]
 
@@ -33,6 +32,21 @@ Vector = NDArray[np.float64]
 
 _MANY = 1000  # points, of which a kernel that is given is looked at
 _RAISES = 8  # of an infinite C, by a factor of 100 each
+_POSITIVE = number("positive").said("a number, positive")
+_ALLOWED = {
+    "fit_intercept": FLAG,
+    "shrinking": FLAG,
+    "verbose": FLAG,
+    "C": (number("positive", infinite=True) | "auto").said('a number, positive, or "auto"'),
+    "epsilon": (number("from 0 on") | "auto").said('a number, from 0 on, or "auto"'),
+    "tol": _POSITIVE,
+    "cache_size": _POSITIVE,
+    "criterion": one_of(*CRITERIA).said(f"one of {', '.join(CRITERIA)}"),
+    "scoring": one_of(*SCORINGS).said(f"one of {', '.join(SCORINGS)}"),
+    "gamma": (number("positive") | "scale" | "auto").said('a positive number, "scale" or "auto"'),
+    "lam": number("positive") | None,
+    "max_iter": whole(-1).said("a whole number from 0 on, or -1 for no limit"),
+}
 _WITHOUT_GAMMA = ("linear", "cosine", "additive_chi2", "precomputed")
 
 
@@ -196,25 +210,20 @@ class SVR(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         -------
         self : SVR
         """
-        own: Any = self.kernel
-        data: Any
-        if for_objects(own, X):
-            own, data = training_points(self, own, X)
-            y = checked_targets(data, y, multi_output=False)
-        else:
-            data, y = validate_data(self, X, y, dtype=np.float64, accept_sparse="csr", y_numeric=True)
-        X, y = dense(data), np.asarray(y, dtype=np.float64)
         self._check()
-        weights = _weights(sample_weight, X)
-        kernel = self._kernel(own, X, y, weights)
-        given = _is_matrix(kernel)
-        core_kernel, points = (Precomputed(kernel), np.arange(len(y), dtype=np.float64)[:, None]) if given else (kernel, X)
+        kernel = kernel_or_name(self.kernel, auto=RBF("auto"), function=partial(_function_kernel, options=self.kernel_params))
+        _require_positive(sample_weight)
+        given = training_set(
+            self, kernel, X, y, sample_weight, named=self._named, accept_sparse=("csr",), multi_output=False
+        ).resolved()
+        y, weights = given.y, given.weights
+        core_kernel, points = given.kernel_and_points()
         core_kernel = self._choose(core_kernel, points, y, weights)
         bounds = self._bounds(len(y), weights)
         found = self._solve(SupportVectors(core_kernel, points, self.cache_size), core_kernel, points, y, bounds)
-        self.kernel_ = "precomputed" if given else core_kernel
+        self.kernel_ = given.kernel if isinstance(given.kernel, str) else core_kernel
         self._warn(found, core_kernel, points)
-        self._keep(data, found)
+        self._keep(given.original, found)
         if self.verbose:
             print(
                 f"SVR: {found.iterations} steps, objective {found.objective:.9g}, duality gap {found.gap:.3g}, "
@@ -227,8 +236,8 @@ class SVR(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         for name in ("selection_", "criterion_value_"):
             self.__dict__.pop(name, None)
         total = float(len(y) if weights is None else weights.sum())
-        C = None if _is_auto(self.C) else float(self.C) if self.lam is None else 1.0 / (2.0 * total * float(self.lam))
-        epsilon = None if _is_auto(self.epsilon) else float(self.epsilon)
+        C = None if is_auto(self.C) else float(self.C) if self.lam is None else 1.0 / (2.0 * total * float(self.lam))
+        epsilon = None if is_auto(self.epsilon) else float(self.epsilon)
         if C is None or epsilon is None:
             if C is not None and not np.isfinite(C):
                 raise ValueError(f'C: expected a finite number or "auto" where epsilon is chosen, got {C!r}')
@@ -327,44 +336,18 @@ class SVR(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         return found
 
     def _check(self) -> None:
-        for name in ("fit_intercept", "shrinking", "verbose"):
-            if not isinstance(getattr(self, name), bool | np.bool_):
-                raise TypeError(f"{name}: expected True or False, got {getattr(self, name)!r}")
-        for name, least in (("C", "positive"), ("epsilon", "from 0 on"), ("tol", "positive"), ("cache_size", "positive")):
-            value = getattr(self, name)
-            if (name in ("C", "epsilon") and _is_auto(value)) or (name == "C" and isinstance(value, Real) and value == np.inf):
-                continue
-            if not _is_number(value) or value < 0 or (least == "positive" and value == 0):
-                also = ', or "auto"' if name in ("C", "epsilon") else ""
-                raise ValueError(f"{name}: expected a number, {least}{also}, got {value!r}")
-        one_of("criterion", self.criterion, CRITERIA)
-        one_of("scoring", self.scoring, SCORINGS)
-        if self.lam is not None and not (_is_number(self.lam) and self.lam > 0):
-            raise ValueError(f"lam: expected a positive number or None, got {self.lam!r}")
-        if self.lam is not None and _is_auto(self.C):
+        require(self, _ALLOWED)
+        if self.lam is not None and is_auto(self.C):
             raise ValueError(f'lam: expected None with C="auto", which is chosen, got {self.lam!r}')
-        if not isinstance(self.max_iter, Integral) or isinstance(self.max_iter, bool) or self.max_iter < -1:
-            raise ValueError(f"max_iter: expected a whole number from 0 on, or -1 for no limit, got {self.max_iter!r}")
 
-    def _kernel(self, kernel: Any, X: Vector, y: Vector, weights: Vector | None) -> Any:
-        """Return the kernel, "auto" parameters set; or the matrix that was given."""
-        if callable(kernel) and not isinstance(kernel, type) and as_kernel(kernel) is None:
-            kernel = _function_kernel(kernel, self.kernel_params)
-        kernel = machine_kernel(kernel, X.shape[1], self._gamma(X), self.degree, self.coef0)
-        if isinstance(kernel, str):
-            if X.shape[0] != X.shape[1]:
-                raise ValueError(f"X: expected a square kernel matrix, since kernel='precomputed', got shape {X.shape}")
-            return (X + X.T) / 2
-        return kernel.resolve(Data(X, y, weights, getattr(self, "feature_names_in_", None)))
+    def _named(self, name: str, X: Vector) -> Kernel:
+        """Return the kernel of a name of scikit-learn's."""
+        return pairwise_kernel(name, X.shape[1], self._gamma(X), self.degree, self.coef0)
 
     def _gamma(self, X: Vector) -> float:
         gamma = self.gamma
-        if not isinstance(gamma, str):
-            if not _is_number(gamma) or gamma <= 0:
-                raise ValueError(f'gamma: expected a positive number, "scale" or "auto", got {gamma!r}')
+        if is_number(gamma):
             return float(gamma)
-        if gamma not in ("scale", "auto"):
-            raise ValueError(f'gamma: expected a positive number, "scale" or "auto", got {gamma!r}')
         if self.kernel in _WITHOUT_GAMMA or not isinstance(self.kernel, str):
             return 1.0
         with np.errstate(over="ignore", invalid="ignore"):
@@ -433,29 +416,16 @@ def _function_kernel(function: Callable[..., Any], options: Mapping[str, Any] | 
     return FunctionKernel(_OfMatrices(function, dict(options or {})))
 
 
-def _weights(sample_weight: ArrayLike | float | None, X: Vector) -> Vector | None:
+def _require_positive(sample_weight: ArrayLike | float | None) -> None:
     if sample_weight is not None:
         given = np.asarray(sample_weight, dtype=np.float64)
         if given.size and (given <= 0).all():
             raise ValueError("sample_weight: Invalid input - all samples have zero or negative weights.")
-    return point_weights(sample_weight, X)
-
-
-def _is_matrix(kernel: Any) -> bool:
-    return isinstance(kernel, np.ndarray)
-
-
-def _is_auto(value: Any) -> bool:
-    return isinstance(value, str) and value == "auto"
 
 
 def _is_single(K: Vector) -> bool:
     with np.errstate(over="ignore"):
         return np.array_equal(K, K.astype(np.float32))
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool | np.bool_) and bool(np.isfinite(float(value)))
 
 
 def _seen_indefinite(kernel: Kernel, points: Vector, rounding: float) -> bool:
