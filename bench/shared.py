@@ -38,7 +38,7 @@ print(json.dumps(sorted(times)[len(times) // 2]))
 """
 CALLS = {
     "fit": ("pass", "ks.GaussianProcessRegressor('auto', random_state=0).fit(X, y)"),
-    "cholesky": ("A = ks.kernels.RBF(1.0)(X) + np.eye(n)", "ks.cholesky(A)"),
+    "cholesky": ("A = ks.kernels.RBF(1.0)(X) + np.eye(n)", "ks.linalg.cholesky(A)"),
     "loo": (
         "k, room = 1.5 * ks.kernels.RBF(np.ones(6)), ks.criteria.Workspace()",
         "ks.evaluate('loo', k, X, y, noise=0.1, gradient=True, workspace=room)",

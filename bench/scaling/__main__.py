@@ -41,9 +41,9 @@ def factorizations(sizes):
     row("\ntile product, all threads", Gflops_double=rate / 1e9, Gflops_single=_core.tile_product_rate(single=True) / 1e9)
     for n in sizes:
         A = positive(n)
-        factor = ks.cholesky(A)
+        factor = ks.linalg.cholesky(A)
         assert np.abs(factor.lower() - scipy.linalg.cholesky(A, lower=True)).max() <= 4 * n * EPS * np.sqrt(n)
-        calls = (lambda A=A: ks.cholesky(A), lambda A=A: scipy.linalg.cholesky(A, lower=True))
+        calls = (lambda A=A: ks.linalg.cholesky(A), lambda A=A: scipy.linalg.cholesky(A, lower=True))
         ours, theirs = interleaved(*calls, seconds=1.0)
         flops = n**3 / 3 / ours
         figures = {"Gflops": flops / 1e9}
@@ -61,10 +61,10 @@ def factorizations(sizes):
 def inverse_and_single():
     n = 4000
     A = positive(n)
-    factor, single = ks.cholesky(A), A.astype(np.float32)
+    factor, single = ks.linalg.cholesky(A), A.astype(np.float32)
     rate = _core.tile_product_rate()
     inverse, diagonal, double, float32 = interleaved(
-        factor.inverse, factor.inverse_diagonal, lambda: ks.cholesky(A), lambda: ks.cholesky(single), seconds=2.0
+        factor.inverse, factor.inverse_diagonal, lambda: ks.linalg.cholesky(A), lambda: ks.linalg.cholesky(single), seconds=2.0
     )
     assert np.abs(factor.inverse() @ A[:, :3] - np.eye(n, 3)).max() <= 100 * n * EPS
     row(f"\ninverse from the factor, n = {n}", inverse * 1e3, of_tile_product=(2 * n**3 / 3 / inverse / rate, ">=", 0.65))
@@ -86,8 +86,8 @@ for threads in sorted({1, most}):
     rate = _core.tile_product_rate()
     for n in (300, 1000, 2000):
         A = positive(n)
-        seconds = best(lambda: ks.cholesky(A), seconds=0.7)
-        assert np.abs(ks.cholesky(A).lower() - np.linalg.cholesky(A)).max() <= 4 * n**1.5 * np.finfo(float).eps
+        seconds = best(lambda: ks.linalg.cholesky(A), seconds=0.7)
+        assert np.abs(ks.linalg.cholesky(A).lower() - np.linalg.cholesky(A)).max() <= 4 * n**1.5 * np.finfo(float).eps
         results.append((threads, n, seconds, n**3 / 3 / seconds / rate))
 print(json.dumps(results))
 """

@@ -14,9 +14,9 @@ def bench_factor(benchmark, what, n, threads):
     ks.set_num_threads(threads)
     A = np.full((n, n), 0.5)
     A.flat[:: n + 1] = 1.5
-    F = ks.cholesky(A)
+    F = ks.linalg.cholesky(A)
     flops = n**3 * {"cholesky": 1 / 3, "inverse": 2 / 3, "inverse_diagonal": 1 / 3}[what]
-    result = benchmark((lambda: ks.cholesky(A)) if what == "cholesky" else getattr(F, what))
+    result = benchmark((lambda: ks.linalg.cholesky(A)) if what == "cholesky" else getattr(F, what))
     ks.set_num_threads(before)
     benchmark.extra_info["isa"] = ks.show_config("dict")["isa"]
     if benchmark.stats:  # not with --benchmark-disable

@@ -15,10 +15,10 @@ from kernsel._base.errors import NotPositiveDefiniteError
 from kernsel._data.kernel import kernel_of
 from kernsel._data.points import in_parts, new_points
 from kernsel._data.training import training_set
-from kernsel._solve.cholesky import Cholesky
-from kernsel._solve.minimum_norm import FEASIBLE, positive_part
 from kernsel.kernels import Kernel, Matern
 from kernsel.kernels.objects import Points
+from kernsel.linalg.cholesky import Cholesky
+from kernsel.linalg.minimum_norm import FEASIBLE, positive_part
 
 __all__ = ["KernelInterpolator"]
 

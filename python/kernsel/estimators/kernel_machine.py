@@ -18,11 +18,11 @@ from kernsel._data.allowed import FLAG, Allowed, number, one_of, require
 from kernsel._data.kernel import kernel_or_name
 from kernsel._data.points import in_parts, new_points
 from kernsel._data.training import TrainingSet, dense, training_set
-from kernsel._solve.cholesky import Cholesky
 from kernsel._solve.path import RegularizationPath
 from kernsel.kernels import RBF, Kernel
 from kernsel.kernels.objects import Points
 from kernsel.kernels.pairwise import INDEFINITE, pairwise_kernel, row_kernel
+from kernsel.linalg.cholesky import Cholesky
 
 __all__ = ["ALLOWED", "KernelMachine", "factorize"]
 

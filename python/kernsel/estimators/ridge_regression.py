@@ -22,9 +22,9 @@ from kernsel._base.annotations import Matrix, Vector
 from kernsel._base.errors import NotPositiveDefiniteError
 from kernsel._data.allowed import FLAG, is_auto, number, one_of, require
 from kernsel._data.noise import point_weights, regularizations
-from kernsel._solve.cholesky import cholesky
-from kernsel._solve.least_squares import solved
 from kernsel._solve.path import CURVES, RULES, RegularizationPath, ridge_rule
+from kernsel.linalg.cholesky import cholesky
+from kernsel.linalg.least_squares import solved
 
 __all__ = ["RidgeRegression"]
 

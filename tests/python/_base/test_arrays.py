@@ -55,7 +55,7 @@ VARIANTS = {
 @pytest.mark.parametrize("name", VARIANTS)
 def test_what_can_be_read_is_read(name):
     given = VARIANTS[name](A)
-    L = ks.cholesky(given).lower()
+    L = ks.linalg.cholesky(given).lower()
     assert L.dtype == (np.float32 if "single" in name else np.float64)
     assert pytest.approx(EXPECTED, rel=8 * eps(L.dtype)) == L
     assert np.asarray(given, dtype=float) == pytest.approx(A)
@@ -63,11 +63,11 @@ def test_what_can_be_read_is_read(name):
     assert L.flags.c_contiguous
     assert ks.gram(RBF(2.0), given) == pytest.approx(ks.gram(RBF(2.0), A), rel=8 * eps(L.dtype))
     b = VARIANTS[name](A)
-    assert ks.cholesky(A).solve(b) == pytest.approx(np.eye(3), abs=64 * eps(L.dtype))
+    assert ks.linalg.cholesky(A).solve(b) == pytest.approx(np.eye(3), abs=64 * eps(L.dtype))
 
 
 def test_booleans_are_numbers():
-    assert ks.cholesky(np.eye(2, dtype=bool)).logdet() == 0
+    assert ks.linalg.cholesky(np.eye(2, dtype=bool)).logdet() == 0
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_booleans_are_numbers():
     ],
 )
 def test_what_is_not_a_number(bad):
-    for call in (lambda: ks.cholesky(bad), lambda: ks.cholesky(np.eye(1)).solve(bad)):
+    for call in (lambda: ks.linalg.cholesky(bad), lambda: ks.linalg.cholesky(np.eye(1)).solve(bad)):
         with pytest.raises((TypeError, ValueError), match=r"^(A|b): "):
             call()
 
@@ -95,7 +95,7 @@ def test_other_errors_of_a_conversion_stay_what_they_are(error):
             raise error("while it is read")
 
     with pytest.raises(error):
-        ks.cholesky(Lazy())
+        ks.linalg.cholesky(Lazy())
 
 
 def test_ragged_lists():
@@ -106,14 +106,14 @@ def test_ragged_lists():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: ks.cholesky(np.ones(3)), r"A: expected an array of two dimensions, got shape \(3,\)"),
-        (lambda: ks.cholesky(np.float64(3)), r"A: expected an array of two dimensions, got shape \(\)"),
-        (lambda: ks.cholesky(np.ones((2, 2, 2))), r"A: expected an array of two dimensions, got shape \(2, 2, 2\)"),
-        (lambda: ks.cholesky(np.ones((2, 3))), r"A: expected a square matrix, got shape \(2, 3\)"),
-        (lambda: ks.cholesky(A).solve(np.ones(4)), r"b: expected 3 rows, as the matrix has, got shape \(4,\)"),
-        (lambda: ks.cholesky(A).solve(np.ones((3, 1, 1))), r"b: expected an array of one or two dimensions"),
-        (lambda: ks.cholesky(A).sandwich(np.ones(2)), r"g: expected 3 entries, one for each row of the matrix, got 2"),
-        (lambda: ks.cholesky(A).append(np.ones(2), 1.0), r"a: expected 3 entries"),
+        (lambda: ks.linalg.cholesky(np.ones(3)), r"A: expected an array of two dimensions, got shape \(3,\)"),
+        (lambda: ks.linalg.cholesky(np.float64(3)), r"A: expected an array of two dimensions, got shape \(\)"),
+        (lambda: ks.linalg.cholesky(np.ones((2, 2, 2))), r"A: expected an array of two dimensions, got shape \(2, 2, 2\)"),
+        (lambda: ks.linalg.cholesky(np.ones((2, 3))), r"A: expected a square matrix, got shape \(2, 3\)"),
+        (lambda: ks.linalg.cholesky(A).solve(np.ones(4)), r"b: expected 3 rows, as the matrix has, got shape \(4,\)"),
+        (lambda: ks.linalg.cholesky(A).solve(np.ones((3, 1, 1))), r"b: expected an array of one or two dimensions"),
+        (lambda: ks.linalg.cholesky(A).sandwich(np.ones(2)), r"g: expected 3 entries, one for each row of the matrix, got 2"),
+        (lambda: ks.linalg.cholesky(A).append(np.ones(2), 1.0), r"a: expected 3 entries"),
         (lambda: ks.gram(RBF(), np.ones(3)), r"X: expected an array of two dimensions, .* use \.reshape\(-1, 1\)"),
         (lambda: ks.gram(RBF(), A, A[:, :2]), r"Z: expected 3 columns, as X has, got shape \(3, 2\)"),
         (lambda: ks.gram(RBF(), A, out=np.ones((2, 2))), r"out: expected shape \(3, 3\), got \(2, 2\)"),
@@ -143,14 +143,14 @@ def test_not_finite(value, dtype):
     bad = np.eye(150, dtype=dtype)
     bad[120, 7] = value
     with pytest.raises(ValueError, match="A: contains NaN or infinity, first at row 120, column 7"):
-        ks.cholesky(bad)
+        ks.linalg.cholesky(bad)
     bad = np.eye(150, dtype=dtype)
     bad[120, 120] = value
     with pytest.raises(ValueError, match="A: contains NaN or infinity, first at row 120, column 120"):
-        ks.cholesky(bad)
+        ks.linalg.cholesky(bad)
     bad = np.eye(150, dtype=dtype)
     bad[7, 120] = value  # above the diagonal: not read
-    assert ks.cholesky(bad).logdet() == 0
+    assert ks.linalg.cholesky(bad).logdet() == 0
 
     X = np.ones((5, 2), dtype)
     X[3, 1] = value
@@ -158,11 +158,11 @@ def test_not_finite(value, dtype):
         with pytest.raises(ValueError, match=r"[XZ]: contains NaN or infinity, first at row 3, column 1"):
             call()
     with pytest.raises(ValueError, match="a: contains NaN or infinity, first at entry 1"):
-        ks.cholesky(np.eye(2)).append([0.0, value], 1.0)
+        ks.linalg.cholesky(np.eye(2)).append([0.0, value], 1.0)
 
 
 def test_results_own_their_memory():
-    F = ks.cholesky(A)
+    F = ks.linalg.cholesky(A)
     L, inverse = F.lower(), F.inverse()
     del F
     L[:] = 0
@@ -172,7 +172,7 @@ def test_results_own_their_memory():
 def test_more_memory_than_there_is():
     huge = np.lib.stride_tricks.as_strided(np.ones(1), (2_000_000, 2_000_000), (0, 0))
     with pytest.raises(MemoryError, match=r"this needs 14\.\d+ TiB \(16\d+ bytes\), and .* are available"):
-        ks.cholesky(huge)
+        ks.linalg.cholesky(huge)
     X = np.lib.stride_tricks.as_strided(np.ones(1), (2_000_000, 1), (0, 0))
     with pytest.raises(MemoryError, match=r"this needs 29\.\d+ TiB"):
         ks.gram(RBF(), X)

@@ -55,7 +55,7 @@ def test_threads_are_really_used():
         for count in (1, 2):
             ks.set_num_threads(count)
             start = time.process_time()
-            while time.process_time() < start + 0.7: ks.cholesky(A)
+            while time.process_time() < start + 0.7: ks.linalg.cholesky(A)
             print(sum(thread.user_time + thread.system_time > 0.1 for thread in psutil.Process().threads()))
     """
     assert run(code) == "1\n2\n"
@@ -85,7 +85,7 @@ def test_threads_that_get_no_processor_are_not_waited_for():
             end = time.perf_counter() + 0.5
             while time.perf_counter() < end:
                 start = time.perf_counter()
-                ks.cholesky(A)
+                ks.linalg.cholesky(A)
                 times.append(time.perf_counter() - start)
             return sum(times) / len(times)
         forever = "import time; end = time.monotonic() + 60\\nwhile time.monotonic() < end: pass"
@@ -106,7 +106,7 @@ def test_the_interpreter_goes_on():
     ticks, done = 0, threading.Event()
 
     def work():
-        ks.cholesky(A)
+        ks.linalg.cholesky(A)
         done.set()
 
     thread = threading.Thread(target=work)
@@ -121,13 +121,13 @@ def test_the_interpreter_goes_on():
 def test_many_python_threads_at_once(rng):
     A = [np.eye(n) * n + rng.uniform(size=(n, n)) for n in (50, 300, 700, 900)]
     A = [(a + a.T) / 2 for a in A]
-    expected = [ks.cholesky(a).inverse() for a in A]
-    shared = ks.cholesky(A[1])
+    expected = [ks.linalg.cholesky(a).inverse() for a in A]
+    shared = ks.linalg.cholesky(A[1])
     failures = []
 
     def work(i):
         for _ in range(5):
-            if not np.array_equal(ks.cholesky(A[i % 4]).inverse(), expected[i % 4]):
+            if not np.array_equal(ks.linalg.cholesky(A[i % 4]).inverse(), expected[i % 4]):
                 failures.append(i)
             if not np.array_equal(shared.inverse(), expected[1]):
                 failures.append(-1)
@@ -200,7 +200,7 @@ def test_a_process_is_changed_by_one_thread_at_a_time(rng):
 
 def test_a_factor_that_changes_while_it_is_read():
     A = np.eye(400) + 0.5
-    F = ks.cholesky(A)
+    F = ks.linalg.cholesky(A)
     stop = threading.Event()
     sizes = set()
 
@@ -272,7 +272,7 @@ def test_fork():
     program = """
         import multiprocessing, os, threading, numpy as np, kernsel as ks
         A = np.eye(1000) + 0.5
-        def compute(): return ks.cholesky(A).logdet()
+        def compute(): return ks.linalg.cholesky(A).logdet()
         def run_compute(_): return compute()
         expected = compute()
         def child(f):
@@ -306,7 +306,7 @@ INTERRUPTED = """
     A = np.full((n, n), 0.5); A.flat[:: n + 1] = 1.5
     X = np.arange(2.0 * n).reshape(n, 2)
     for call in (
-        lambda: ks.cholesky(A),
+        lambda: ks.linalg.cholesky(A),
         lambda: ks.kernels.RBF([1.0, 2.0]).pullback(X, A),
         lambda: ks.kernels.RBF([1.0, 2.0]).matmul(X, X, A[:, :200]),
         lambda: ks.KernelRidge(ks.kernels.RBF(0.1)).fit(X, X[:, 0]),
@@ -319,7 +319,7 @@ INTERRUPTED = """
             print("interrupted", flush=True)
         leaked = psutil.Process().memory_info().rss - before
         assert leaked < 100e6, leaked
-        assert abs(ks.cholesky(A[:500, :500]).logdet() - np.linalg.slogdet(A[:500, :500])[1]) < 1e-9
+        assert abs(ks.linalg.cholesky(A[:500, :500]).logdet() - np.linalg.slogdet(A[:500, :500])[1]) < 1e-9
 """
 
 
@@ -354,7 +354,7 @@ def test_a_signal_handler_that_does_not_raise_lets_the_work_go_on():
         signal.signal(signal.SIGINT, lambda *_: seen.append(1))
         A = np.full((4000, 4000), 0.5); A.flat[::4001] = 1.5
         threading.Timer(0.1, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
-        for _ in range(2): F = ks.cholesky(A)
+        for _ in range(2): F = ks.linalg.cholesky(A)
         assert seen and F.n == 4000
     """
     run(code)
@@ -367,8 +367,8 @@ def test_a_signal_handler_may_compute():
         rng = np.random.default_rng(0)
         X, B, k = rng.standard_normal((1500, 3)), rng.standard_normal((1500, 300)), ks.kernels.RBF([1.0, 2.0, 3.0])
         A = k(X) + np.eye(1500)
-        F = ks.cholesky(A)
-        small = ks.cholesky(np.eye(600) + 0.5)
+        F = ks.linalg.cholesky(A)
+        small = ks.linalg.cholesky(np.eye(600) + 0.5)
         runs, inside = [], []
         def handler(*_):
             if inside: return  # on a busy machine it takes longer than the time between signals
@@ -396,7 +396,7 @@ def test_a_signal_handler_may_compute():
 def test_a_signal_handler_that_uses_the_interrupted_factor():
     code = """
         import signal, numpy as np, kernsel as ks
-        F = ks.cholesky(np.eye(4000) + 0.5)
+        F = ks.linalg.cholesky(np.eye(4000) + 0.5)
         def handler(*_): F.append(np.ones(4000), 9.0)
         signal.signal(signal.SIGALRM, handler)
         signal.setitimer(signal.ITIMER_REAL, 0.1)
@@ -410,7 +410,7 @@ def test_a_signal_handler_that_uses_the_interrupted_factor():
 
 
 def test_numbers_are_read_under_the_lock():
-    F = ks.cholesky(np.eye(200))
+    F = ks.linalg.cholesky(np.eye(200))
     expected = {F.logdet()}
     stop = threading.Event()
 
@@ -432,7 +432,7 @@ def test_a_daemon_thread_at_the_end_of_the_interpreter():
         import threading, time, numpy as np, kernsel as ks
         A = np.eye(3000) + 0.5
         def work():
-            while True: ks.cholesky(A)
+            while True: ks.linalg.cholesky(A)
         threading.Thread(target=work, daemon=True).start()
         time.sleep(0.3)
         print("end")
@@ -445,7 +445,7 @@ def test_a_daemon_thread_at_the_end_of_the_interpreter():
 def test_a_factor_that_was_locked_at_the_fork():
     code = """
         import os, threading, time, numpy as np, kernsel as ks
-        F = ks.cholesky(np.eye(3500) + 0.5)
+        F = ks.linalg.cholesky(np.eye(3500) + 0.5)
         t = threading.Thread(target=F.inverse); t.start()
         time.sleep(0.05)
         pid = os.fork()

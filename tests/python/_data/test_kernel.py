@@ -27,7 +27,7 @@ FUNCTIONS = {
     "gram": lambda kernel: ks.gram(kernel, X),
     "evaluate": lambda kernel: ks.evaluate("lml", kernel, X, Y, noise=0.1).value,
     "loo": lambda kernel: ks.loo(kernel, X, Y, noise=0.1).residuals,
-    "power function": lambda kernel: ks.power_function(kernel, X, X + 0.1, noise=0.1),
+    "power function": lambda kernel: ks.linalg.power_function(kernel, X, X + 0.1, noise=0.1),
     "path": lambda kernel: ks.RegularizationPath(kernel, Y, X=X).loo,
     "path of support vectors": lambda kernel: ks.SVRPath(X, Y, kernel, Cs=[1.0], epsilons=[0.1]).coefficients,
 }

@@ -56,7 +56,7 @@ def stored(A, order, seed=0):
 )
 def test_factor_and_what_follows(n, dtype, order, conditioning, seed):
     A = matrix(n, seed, dtype, condition=eps(dtype) ** -conditioning)
-    F = ks.cholesky(stored(A, order, seed))
+    F = ks.linalg.cholesky(stored(A, order, seed))
     exact = A.astype(float)
     L = reference.cholesky(exact)
     condition = np.linalg.cond(exact)
@@ -95,7 +95,7 @@ def test_solve(n, dtype, columns, order, seed):
     b = rng.standard_normal(shape).astype(dtype)
     b = np.repeat(b, 2, axis=0)[::2] if order == "strided" else np.asarray(b, order=order)
     before = b.copy()
-    F = ks.cholesky(A)
+    F = ks.linalg.cholesky(A)
     x = F.solve(b)
     assert x.shape == b.shape
     assert x.dtype == dtype
@@ -114,7 +114,7 @@ def test_solve(n, dtype, columns, order, seed):
 @pytest.mark.parametrize("n", LARGE)
 def test_several_tiles(n, dtype):
     A = matrix(n, n, dtype, condition=100)
-    F = ks.cholesky(A)
+    F = ks.linalg.cholesky(A)
     exact = np.linalg.inv(A.astype(float))
     b = np.random.default_rng(0).standard_normal((n, 5)).astype(dtype)
     L = F.lower().astype(float)
@@ -134,7 +134,7 @@ def test_same_bits_for_any_number_of_threads(n, dtype, threads):
 
     def results(count):
         threads(count)
-        F = ks.cholesky(A)
+        F = ks.linalg.cholesky(A)
         return [F.lower(), F.solve(b), F.solve(b[:, 0]), F.inverse(), F.inverse_diagonal(), F.sandwich(b[:, 1])]
 
     alone = results(1)
@@ -148,7 +148,7 @@ def test_same_bits_for_any_number_of_threads(n, dtype, threads):
 @given(SIZES, st.sampled_from(DTYPES), st.integers(0, 100), st.data())
 def test_append_and_remove(n, dtype, seed, data):
     A = matrix(n + 3, seed, dtype, condition=50)
-    F = ks.cholesky(A[:n, :n])
+    F = ks.linalg.cholesky(A[:n, :n])
     for i in range(n, n + 3):
         F.append(A[:i, i], A[i, i])
     assert F.n == n + 3
@@ -167,7 +167,7 @@ def test_append_and_remove(n, dtype, seed, data):
 
 def test_append_across_tiles():
     A = matrix(300, 1, condition=50)
-    F = ks.cholesky(A[:1, :1])
+    F = ks.linalg.cholesky(A[:1, :1])
     for i in range(1, 300):
         F.append(A[:i, i], A[i, i])
     L = F.lower()
@@ -180,7 +180,7 @@ def test_append_across_tiles():
 
 def test_failed_append_changes_nothing():
     A = matrix(20)
-    F = ks.cholesky(A)
+    F = ks.linalg.cholesky(A)
     before = F.lower()
     with pytest.raises(ks.NotPositiveDefiniteError) as error:
         F.append(A[0], A[0, 0])  # a duplicate of the first row
@@ -190,7 +190,7 @@ def test_failed_append_changes_nothing():
 
 
 def test_remove_outside():
-    F = ks.cholesky(matrix(3))
+    F = ks.linalg.cholesky(matrix(3))
     for i in (3, -4):
         with pytest.raises(IndexError, match=f"i: {i} is not a row of a matrix of size 3"):
             F.remove(i)
@@ -207,14 +207,14 @@ def test_pivot_of_a_failure(n, where, threads):
     for count in (1, 2):
         threads(count)
         with pytest.raises(ks.NotPositiveDefiniteError, match=rf"pivot of row {i} is -") as error:
-            ks.cholesky(A)
+            ks.linalg.cholesky(A)
         assert error.value.pivot == i == expected.value.args[0]
         assert error.value.value == pytest.approx(expected.value.args[1], rel=100 * n * eps(float))
 
 
 def test_error_is_a_linalg_error_and_pickles():
     with pytest.raises(np.linalg.LinAlgError, match="Add to the diagonal") as error:
-        ks.cholesky(np.zeros((3, 3)))
+        ks.linalg.cholesky(np.zeros((3, 3)))
     again = pickle.loads(pickle.dumps(error.value))
     assert (again.pivot, again.value, str(again)) == (0, 0.0, str(error.value))
 
@@ -222,7 +222,7 @@ def test_error_is_a_linalg_error_and_pickles():
 def test_matrix_that_is_singular_to_rounding():
     X = np.linspace(0, 1, 50).reshape(-1, 1)
     with pytest.raises(ks.NotPositiveDefiniteError) as error:
-        ks.cholesky(ks.gram(ks.kernels.RBF(1.0), X))
+        ks.linalg.cholesky(ks.gram(ks.kernels.RBF(1.0), X))
     assert 5 < error.value.pivot < 25
     assert abs(error.value.value) < 50**2 * eps(float)
 
@@ -232,13 +232,13 @@ def test_extreme_scales(dtype):
     tiny, huge = np.finfo(dtype).tiny * 1e4, np.finfo(dtype).max / 1e4
     for scale in (tiny, huge):
         A = np.diag(np.full(20, scale, dtype))
-        F = ks.cholesky(A)
+        F = ks.linalg.cholesky(A)
         assert np.isfinite(F.lower()).all()
         assert F.solve(np.full(20, scale, dtype)) == pytest.approx(1, rel=8 * eps(dtype))
 
 
 def test_empty():
-    F = ks.cholesky(np.zeros((0, 0)))
+    F = ks.linalg.cholesky(np.zeros((0, 0)))
     assert F.n == 0
     assert F.logdet() == 0
     assert F.lower().shape == F.inverse().shape == (0, 0)
@@ -250,7 +250,7 @@ def test_empty():
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_pickle(dtype):
-    F = ks.cholesky(matrix(130, dtype=dtype))
+    F = ks.linalg.cholesky(matrix(130, dtype=dtype))
     again = pickle.loads(pickle.dumps(F))
     b = np.ones(130, dtype)
     assert again.dtype == dtype
@@ -258,7 +258,7 @@ def test_pickle(dtype):
 
 
 def test_memory_is_half_a_matrix():
-    F = ks.cholesky(np.eye(2000))
+    F = ks.linalg.cholesky(np.eye(2000))
     assert F.nbytes <= 0.55 * 8 * 2000**2
     assert "2000 x 2000" in repr(F)
 
@@ -307,7 +307,7 @@ def test_every_class_of_the_core_is_pickled_or_says_why_not():
 def test_pickled_factors_are_the_same(dtype, rng):
     """Also by `__reduce__` alone, whose first entry must be the type of the object: this is what skops reads."""
     A = rng.standard_normal((150, 150)).astype(dtype)
-    factor = ks.cholesky(A @ A.T + np.eye(150, dtype=dtype))
+    factor = ks.linalg.cholesky(A @ A.T + np.eye(150, dtype=dtype))
     others = [pickle.loads(pickle.dumps(factor, p)) for p in range(6)]
     others += [copy.copy(factor), copy.deepcopy(factor)]
     kind, arguments = factor.__reduce__()
@@ -329,5 +329,5 @@ def test_states_that_are_no_factor(state):
     for kind in (_core.CholeskyFloat32, _core.CholeskyFloat64):
         with pytest.raises(ValueError, match=r"^L: "):
             kind(state)
-    with pytest.raises(TypeError, match=r"(?s)factor: .* use kernsel.cholesky"):
+    with pytest.raises(TypeError, match=r"(?s)factor: .* use kernsel.linalg.cholesky"):
         ks.Cholesky(state)

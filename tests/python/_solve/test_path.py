@@ -172,14 +172,14 @@ def test_corners():
             lambda X, y: ks.RegularizationPath(np.eye(N), y, noise_std=0.1).best("discrepancy", tau=0),
             "tau: expected a positive",
         ),
-        (lambda X, y: ks.leverage([1.0]), "A: expected a matrix"),
-        (lambda X, y: ks.loo_least_squares(X, y[:3]), "b: expected finite numbers, one row for each of 25"),
-        (lambda X, y: ks.loo_least_squares(X, y, ridge=-1.0), "ridge: expected a finite number that is not negative"),
+        (lambda X, y: ks.linalg.leverage([1.0]), "A: expected a matrix"),
+        (lambda X, y: ks.linalg.loo_least_squares(X, y[:3]), "b: expected finite numbers, one row for each of 25"),
+        (lambda X, y: ks.linalg.loo_least_squares(X, y, ridge=-1.0), "ridge: expected a finite number that is not negative"),
         (
-            lambda X, y: ks.minimum_norm_interpolant(np.diag([1.0, -1.0]), [1.0, 1.0]),
+            lambda X, y: ks.linalg.minimum_norm_interpolant(np.diag([1.0, -1.0]), [1.0, 1.0]),
             "positive semidefinite matrix, got the eigenvalue -1",
         ),
-        (lambda X, y: ks.minimum_norm_interpolant(np.eye(2), [1.0]), "y: expected finite numbers, one row for each of 2"),
+        (lambda X, y: ks.linalg.minimum_norm_interpolant(np.eye(2), [1.0]), "y: expected finite numbers, one row for each of 2"),
     ],
 )
 def test_bad_input(make, message):
@@ -202,16 +202,16 @@ def test_least_squares_by_refitting(shape, rank, ridge, rng):
             return np.linalg.solve(A[rows].T @ A[rows] + ridge * np.eye(shape[1]), A[rows].T @ b[rows])
         return linalg.lstsq(A[rows], b[rows], cond=1e-12)[0] if len(rows) else np.zeros((shape[1], 2))
 
-    found = ks.loo_least_squares(A, b, ridge=ridge)
+    found = ks.linalg.loo_least_squares(A, b, ridge=ridge)
     everyone = np.arange(shape[0])
     for i in everyone:
         assert found.residuals[i] == pytest.approx(b[i] - A[i] @ fit(np.delete(everyone, i)), rel=1e-7, abs=1e-9)
     assert found.coef == pytest.approx(fit(everyone), rel=1e-7, abs=1e-9)
     assert found.press == pytest.approx(np.sum(found.residuals**2, axis=0))
-    assert found.leverage == pytest.approx(ks.leverage(A, ridge=ridge), abs=1e-12)
+    assert found.leverage == pytest.approx(ks.linalg.leverage(A, ridge=ridge), abs=1e-12)
     if not ridge:
         assert found.leverage.sum() == pytest.approx(found.rank)
-    one = ks.loo_least_squares(A, b[:, 0], ridge=ridge)
+    one = ks.linalg.loo_least_squares(A, b[:, 0], ridge=ridge)
     assert one.residuals == pytest.approx(found.residuals[:, 0])
 
 
@@ -220,7 +220,7 @@ def test_an_isolated_row(rng):
     A[:5, :2] = rng.standard_normal((5, 2))
     A[5, 2] = 1.0
     b = rng.standard_normal(6)
-    found = ks.loo_least_squares(A, b)
+    found = ks.linalg.loo_least_squares(A, b)
     assert found.leverage[5] == 1
     assert found.residuals[5] == pytest.approx(b[5])
 
@@ -230,10 +230,10 @@ def test_primal_and_dual_are_one(rng):
     path = ks.RegularizationPath(Linear(), b, X=A, alphas=[0.3])
     primal = Ridge(alpha=0.3, fit_intercept=False).fit(A, b)
     assert A.T @ path.dual_coef(0.3) == pytest.approx(primal.coef_)
-    found = ks.loo_least_squares(A, b, ridge=0.3)
+    found = ks.linalg.loo_least_squares(A, b, ridge=0.3)
     assert found.coef == pytest.approx(primal.coef_)
     assert np.mean(found.residuals**2) == pytest.approx(path.loo[0])
-    assert path.effective_dof[0] == pytest.approx(ks.leverage(A, ridge=0.3).sum())
+    assert path.effective_dof[0] == pytest.approx(ks.linalg.leverage(A, ridge=0.3).sum())
 
 
 @pytest.mark.parametrize("trend", TRENDS)
@@ -309,27 +309,27 @@ def test_what_a_path_tells_and_copies_of_it(features):
 def test_interpolation(rng):
     X = np.linspace(0, 5, 8)[:, None]
     k, y = RBF(1.0), np.cos(X[:, 0])
-    f = ks.minimum_norm_interpolant(k(X), y)
+    f = ks.linalg.minimum_norm_interpolant(k(X), y)
     assert f.feasible
     assert k(X) @ f.dual_coef == pytest.approx(y)
     assert f.norm == pytest.approx(np.sqrt(f.dual_coef @ k(X) @ f.dual_coef))
     B = rng.standard_normal((8, 3))
-    low = ks.minimum_norm_interpolant(B @ B.T, np.column_stack([B[:, 0], y]))
+    low = ks.linalg.minimum_norm_interpolant(B @ B.T, np.column_stack([B[:, 0], y]))
     assert low.rank == 3
     assert not low.feasible
     assert low.distance[0] == pytest.approx(0, abs=1e-12)
     assert low.distance[1] == pytest.approx(np.linalg.norm(y - B @ np.linalg.lstsq(B, y, rcond=None)[0]))
     # The bound holds for functions of the space, and is reached.
     Z = np.linspace(0.3, 4.7, 20)[:, None]
-    power = ks.power_function(k, X, Z)
+    power = ks.linalg.power_function(k, X, Z)
     centres = rng.uniform(0, 5, (4, 1))
     weights = rng.standard_normal(4)
     norm = np.sqrt(weights @ k(centres) @ weights)
     true, data_at = k(Z, centres) @ weights, k(X, centres) @ weights
-    s = ks.minimum_norm_interpolant(k(X), data_at)
+    s = ks.linalg.minimum_norm_interpolant(k(X), data_at)
     assert (np.abs(true - k(Z, X) @ s.dual_coef) <= power * np.sqrt(norm**2 - s.norm**2) + 1e-9).all()
-    assert ks.power_function(k, X, X) == pytest.approx(np.zeros(8), abs=1e-6)
-    assert (ks.power_function(k + WhiteKernel(0.1), X, Z) > power).all()
+    assert ks.linalg.power_function(k, X, X) == pytest.approx(np.zeros(8), abs=1e-6)
+    assert (ks.linalg.power_function(k + WhiteKernel(0.1), X, Z) > power).all()
 
 
 def test_a_trend_may_take_most_of_the_kernel_out():

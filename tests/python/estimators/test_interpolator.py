@@ -60,7 +60,7 @@ def test_against_a_gaussian_process(rng):
     limit = 16 * 25 * EPS * np.linalg.cond(RBF(0.5)(X)) * np.abs(model.dual_coef_).max()
     assert model.predict(Z) == pytest.approx(mean, abs=limit)
     assert model.power_function(Z) == pytest.approx(deviation, rel=1e-6)
-    assert model.power_function(Z) == pytest.approx(ks.power_function(RBF(0.5), X, Z), rel=1e-6)
+    assert model.power_function(Z) == pytest.approx(ks.linalg.power_function(RBF(0.5), X, Z), rel=1e-6)
 
 
 def test_the_norm_is_the_least(rng):
@@ -121,7 +121,7 @@ def test_equal_points(kernel, rng):
     assert model.rank_ == 8
     assert model.dual_coef_.shape == (11, 2)
     assert (model.dual_coef_[[4, 9, 10]] == 0).all()
-    reference = ks.minimum_norm_interpolant(kernel(X[order]), Y[order])
+    reference = ks.linalg.minimum_norm_interpolant(kernel(X[order]), Y[order])
     assert reference.feasible
     assert model.norm_ == pytest.approx(reference.norm, rel=1e-6)
     y = Y[order]
@@ -156,7 +156,7 @@ def test_kernels_of_finite_rank(rng):
     assert model.norm_ == pytest.approx(np.sqrt(theta @ theta + 16 / 4))
     assert model.power_function(Z) == pytest.approx(np.zeros(5), abs=1e-6)
     assert model.error_bound(Z, 10.0) == pytest.approx(np.zeros(5), abs=1e-5)
-    reference = ks.minimum_norm_interpolant(kernel(X), y)
+    reference = ks.linalg.minimum_norm_interpolant(kernel(X), y)
     assert model.dual_coef_ == pytest.approx(reference.dual_coef, abs=1e-9)
     for offset in (0.0, 1e5):  # a large mean does not hide it
         with pytest.raises(
@@ -183,7 +183,7 @@ def test_matrices_that_are_singular_to_rounding():
         y = f(X[:, 0])
         model = KernelInterpolator(RBF(0.3)).fit(X, y)
         assert model.rank_ < 40
-        assert model.rank_ == ks.minimum_norm_interpolant(RBF(0.3)(X), y).rank
+        assert model.rank_ == ks.linalg.minimum_norm_interpolant(RBF(0.3)(X), y).rank
         allowed = OF_SPREAD * np.linalg.norm(y - y.mean()) + OF_SIZE * np.linalg.norm(y)
         assert np.linalg.norm(model.predict(X) - y) <= allowed
         assert model.predict(Z) == pytest.approx(f(Z[:, 0]), abs=allowed)

@@ -357,8 +357,8 @@ def test_paths_and_power_functions(strings, y):
     other = ks.RegularizationPath(Letters()(strings), y, X=np.zeros((150, 1)), trend="constant")
     assert path.best("loo") == pytest.approx(other.best("loo"), rel=1e-6)
     kernel = RBF(3.0) @ Letters()
-    distances = ks.power_function(RBF(3.0), features(strings[:40]), features(strings[40:]), noise=0.1)
-    assert np.allclose(ks.power_function(kernel, strings[:40], strings[40:], noise=0.1), distances, rtol=1e-6)
+    distances = ks.linalg.power_function(RBF(3.0), features(strings[:40]), features(strings[40:]), noise=0.1)
+    assert np.allclose(ks.linalg.power_function(kernel, strings[:40], strings[40:], noise=0.1), distances, rtol=1e-6)
 
 
 def test_trends_are_no_functions_of_objects(strings, y):

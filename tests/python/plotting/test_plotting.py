@@ -281,7 +281,7 @@ def test_intervals_have_the_scale_of_the_best_likelihood(data, intercept):
     assert value > max(less, more)
     linear = LOODisplay.from_estimator(ks.RidgeRegression(alpha=0.0).fit(X, y), y=y)
     residual = y - np.polyval(np.polyfit(X[:, 0], y, 1), X[:, 0])
-    hat = ks.leverage(np.column_stack([np.ones(30), X]))
+    hat = ks.linalg.leverage(np.column_stack([np.ones(30), X]))
     # As in any book, but for the degrees of freedom of the slope, which is a random variable here.
     np.testing.assert_allclose(linear.std**2, residual @ residual / 29 / (1 - hat), rtol=1e-8)
 

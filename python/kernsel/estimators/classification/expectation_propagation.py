@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from kernsel._solve.cholesky import Cholesky
 from kernsel.estimators.classification.laplace import laplace
 from kernsel.estimators.classification.links import Link, Moments
 from kernsel.estimators.classification.posterior import GaussianPosterior, add_symmetric_product, factor_of, roots, square
+from kernsel.linalg.cholesky import Cholesky
 
 __all__ = ["ExpectationPropagation", "expectation_propagation"]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from kernsel._solve.cholesky import Cholesky
 from kernsel.estimators.classification.links import Derivatives, Link
 from kernsel.estimators.classification.posterior import GaussianPosterior, add_symmetric_product, factor_of, roots, square
+from kernsel.linalg.cholesky import Cholesky
 
 __all__ = ["Laplace", "laplace"]
 

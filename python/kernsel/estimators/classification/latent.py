@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernsel import _core
-from kernsel._solve.cholesky import Cholesky, cholesky
 from kernsel.estimators.classification.links import Link
 from kernsel.kernels import Kernel
+from kernsel.linalg.cholesky import Cholesky, cholesky
 
 __all__ = ["GaussianLatent", "SampledLatent", "average_probability", "blocks", "safe_factor"]
 

@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 from sklearn.exceptions import ConvergenceWarning
 
-from kernsel._solve.cholesky import Cholesky, cholesky
 from kernsel.estimators.classification.softmax import class_probabilities
+from kernsel.linalg.cholesky import Cholesky, cholesky
 
 __all__ = ["Multinomial", "class_probabilities", "multinomial_laplace"]
 

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import blas
 
-from kernsel._solve.cholesky import Cholesky, cholesky
 from kernsel.estimators.classification.links import Link, Moments
+from kernsel.linalg.cholesky import Cholesky, cholesky
 
 __all__ = ["GaussianPosterior", "add_symmetric_product", "factor_of", "roots", "square", "variances"]
 

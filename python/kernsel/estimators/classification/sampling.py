@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import fft, special, stats
 
 from kernsel._base.errors import NotMixedWarning
-from kernsel._solve.cholesky import cholesky
+from kernsel.linalg.cholesky import cholesky
 
 __all__ = ["Likelihood", "Samples", "effective_sample_size", "r_hat", "sample_latent"]
 

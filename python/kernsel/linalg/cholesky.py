@@ -17,7 +17,7 @@ _NOTHING = np.zeros(0)
 class Cholesky:
     """The factor L of a symmetric positive definite matrix, A = L L'.
 
-    Made by :func:`kernsel.cholesky`. Holds the lower half in square tiles: about n^2 / 2 numbers. All methods release
+    Made by :func:`kernsel.linalg.cholesky`. Holds the lower half in square tiles: about n^2 / 2 numbers. All methods release
     the GIL, use all threads where that pays, and give the same bits for any number of threads.
     """
 
@@ -25,7 +25,7 @@ class Cholesky:
 
     def __init__(self, factor: _core.CholeskyFloat32 | _core.CholeskyFloat64) -> None:
         if not isinstance(factor, _core.CholeskyFloat32 | _core.CholeskyFloat64):
-            raise TypeError(f"factor: expected one of the core, got {factor!r:.60}; use kernsel.cholesky(A)")
+            raise TypeError(f"factor: expected one of the core, got {factor!r:.60}; use kernsel.linalg.cholesky(A)")
         self._factor = factor
 
     @property
@@ -70,7 +70,7 @@ class Cholesky:
         Examples
         --------
         >>> import numpy as np, kernsel as ks
-        >>> ks.cholesky([[4.0, 2.0], [2.0, 3.0]]).solve([8.0, 8.0])
+        >>> ks.linalg.cholesky([[4.0, 2.0], [2.0, 3.0]]).solve([8.0, 8.0])
         array([1., 2.])
         """
         return self._factor.solve(b)
@@ -105,7 +105,7 @@ class Cholesky:
         Examples
         --------
         >>> import kernsel as ks
-        >>> ks.cholesky([[4.0, 0.0], [0.0, 1.0]]).inverse_quadratic([2.0, 3.0])
+        >>> ks.linalg.cholesky([[4.0, 0.0], [0.0, 1.0]]).inverse_quadratic([2.0, 3.0])
         10.0
         """
         return self._factor.inverse_quadratic(b)
@@ -116,7 +116,7 @@ class Cholesky:
         Examples
         --------
         >>> import numpy as np, kernsel as ks
-        >>> round(ks.cholesky(np.diag([2.0, 3.0])).logdet(), 6)
+        >>> round(ks.linalg.cholesky(np.diag([2.0, 3.0])).logdet(), 6)
         1.791759
         """
         return self._factor.logdet()
@@ -145,7 +145,7 @@ class Cholesky:
         Examples
         --------
         >>> import kernsel as ks
-        >>> ks.cholesky([[2.0, 1.0], [1.0, 1.0]]).inverse_diagonal()
+        >>> ks.linalg.cholesky([[2.0, 1.0], [1.0, 1.0]]).inverse_diagonal()
         array([1., 2.])
         """
         return self._factor.inverse_diagonal()
@@ -189,7 +189,7 @@ class Cholesky:
         Examples
         --------
         >>> import kernsel as ks
-        >>> F = ks.cholesky([[4.0]])
+        >>> F = ks.linalg.cholesky([[4.0]])
         >>> F.append([2.0], 10.0)
         >>> F.lower()
         array([[2., 0.],
@@ -208,7 +208,7 @@ class Cholesky:
         Examples
         --------
         >>> import kernsel as ks
-        >>> F = ks.cholesky([[4.0, 2.0], [2.0, 10.0]])
+        >>> F = ks.linalg.cholesky([[4.0, 2.0], [2.0, 10.0]])
         >>> F.remove(-1)
         >>> F.lower()
         array([[2.]])
@@ -240,10 +240,10 @@ def cholesky(A: ArrayLike) -> Cholesky:
     Examples
     --------
     >>> import numpy as np, kernsel as ks
-    >>> F = ks.cholesky([[4.0, 2.0], [2.0, 3.0]])
+    >>> F = ks.linalg.cholesky([[4.0, 2.0], [2.0, 3.0]])
     >>> F.solve([2.0, 1.0])
     array([0.5, 0. ])
-    >>> ks.cholesky([[1.0, 2.0], [2.0, 1.0]])  # doctest: +ELLIPSIS
+    >>> ks.linalg.cholesky([[1.0, 2.0], [2.0, 1.0]])  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
     kernsel._base.errors.NotPositiveDefiniteError: the matrix is not positive definite: the pivot of row 1 is -3. ...

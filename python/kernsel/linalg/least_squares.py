@@ -55,7 +55,7 @@ def leverage(A: ArrayLike, *, ridge: float = 0.0) -> Vector:
     Examples
     --------
     >>> import numpy as np, kernsel as ks
-    >>> ks.leverage(np.column_stack([np.ones(4), [0.0, 1.0, 2.0, 9.0]])).round(3)
+    >>> ks.linalg.leverage(np.column_stack([np.ones(4), [0.0, 1.0, 2.0, 9.0]])).round(3)
     array([0.43, 0.33, 0.27, 0.97])
     """
     matrix, ridge = _checked(A, ridge)
@@ -81,7 +81,7 @@ def loo_least_squares(A: ArrayLike, b: ArrayLike, *, ridge: float = 0.0) -> Leas
     --------
     >>> import numpy as np, kernsel as ks
     >>> A = np.column_stack([np.ones(4), [0.0, 1.0, 2.0, 3.0]])
-    >>> ks.loo_least_squares(A, [0.0, 1.0, 2.0, 6.0]).residuals.round(3)
+    >>> ks.linalg.loo_least_squares(A, [0.0, 1.0, 2.0, 6.0]).residuals.round(3)
     array([ 2.   , -0.429, -1.714,  3.   ])
     """
     matrix, ridge = _checked(A, ridge)

@@ -57,10 +57,10 @@ def minimum_norm_interpolant(K: ArrayLike, y: ArrayLike, *, rtol: float | None =
     Examples
     --------
     >>> import kernsel as ks
-    >>> f = ks.minimum_norm_interpolant([[1.0, 1.0], [1.0, 1.0]], [2.0, 2.0])
+    >>> f = ks.linalg.minimum_norm_interpolant([[1.0, 1.0], [1.0, 1.0]], [2.0, 2.0])
     >>> f.feasible, f.rank, f.dual_coef.round(6), round(f.norm, 6)
     (True, 1, array([1., 1.]), 2.0)
-    >>> ks.minimum_norm_interpolant([[1.0, 1.0], [1.0, 1.0]], [1.0, 3.0]).feasible
+    >>> ks.linalg.minimum_norm_interpolant([[1.0, 1.0], [1.0, 1.0]], [1.0, 3.0]).feasible
     False
     """
     matrix, targets = np.asarray(K, dtype=np.float64), np.asarray(y, dtype=np.float64)
@@ -115,7 +115,7 @@ def power_function(kernel: KernelLike, X: Points, Z: Points, *, noise: float = 0
     --------
     >>> import kernsel as ks
     >>> from kernsel.kernels import RBF
-    >>> ks.power_function(RBF(1.0), [[0.0], [2.0]], [[0.0], [1.0], [5.0]]).round(3)
+    >>> ks.linalg.power_function(RBF(1.0), [[0.0], [2.0]], [[0.0], [1.0], [5.0]]).round(3)
     array([0.   , 0.593, 1.   ])
     """
     ours, points, others = kernel_and_points(kernel, X, Z)
