@@ -31,7 +31,9 @@ from kernsel._search import Budget, Selection, choose, explained, require_few_if
 from kernsel._search.progress import CallbackSupport, watched, with_callbacks
 from kernsel._solve.evaluate import evaluate
 from kernsel._solve.posterior import Posterior, require_memory
-from kernsel.criteria import Criterion, Likelihood, Loss, criterion_named
+from kernsel.criteria import Criterion, Likelihood
+from kernsel.criteria.base import Loss
+from kernsel.criteria.table import criterion_named
 from kernsel.estimators.guarded import changes, reads
 from kernsel.estimators.process_data import needs_no_conversion, of_observations, require_function, require_variances, variances
 from kernsel.kernels import ConstantKernel, Kernel, Matern

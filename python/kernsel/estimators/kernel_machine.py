@@ -20,6 +20,7 @@ from kernsel._data.points import checked_targets, for_objects, in_parts, new_poi
 from kernsel._data.weights import point_weights
 from kernsel._solve.cholesky import Cholesky
 from kernsel._solve.path import RegularizationPath
+from kernsel.criteria.table import require_sigma
 from kernsel.kernels import Kernel
 from kernsel.kernels.automatic import Data
 from kernsel.kernels.objects import Points
@@ -161,8 +162,7 @@ class KernelMachine(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
             raise
 
     def _require_sigma(self, criterion: Any) -> None:
-        if self.sigma is None and isinstance(criterion, str) and criterion in ("risk", "sure", "discrepancy"):
-            raise ValueError(f'sigma: the criterion "{criterion}" needs the standard deviation of the noise, got None')
+        require_sigma(criterion, self.sigma)
 
     def _path(self, given: TrainingData, alphas: Any) -> RegularizationPath:
         """Return the path of the points that count."""
@@ -173,7 +173,7 @@ class KernelMachine(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
             given.matrix(),
             np.asarray(given.targets[given.used], dtype=np.float64),
             alphas=alphas,
-            noise_std=self.sigma,
+            sigma=self.sigma,
             trend=np.ones((n, 1)) if self.fit_intercept else None,
             sample_weight=given.weights_used,
             alpha_scale=self.alpha_scale,
