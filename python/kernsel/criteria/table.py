@@ -316,13 +316,13 @@ def criterion_named(criterion: str | Criterion | Loss, options: Mapping[str, Any
             if name not in open_to:
                 raise TypeError(f"{criterion}: has no option {name!r}; it has {', '.join(open_to) or 'none'}")
         return row.kind(**row.fixed, **(dict(row.defaults) | dict(options)))
+    refuse_criterion("criterion", criterion)
     if options:
         raise TypeError(f"{', '.join(options)}: options are for criteria given by name")
     if isinstance(criterion, Criterion):
         return criterion
     if callable(criterion) and not isinstance(criterion, type):
         return LeaveOneOut(criterion)
-    refuse_criterion("criterion", criterion)
     raise ValueError(f"criterion: expected one of {', '.join(searched())}, a Criterion or a function, got {criterion!r}")
 
 

@@ -38,6 +38,11 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
     matrix is never stored whole. With ``alpha="auto"``, alpha and all hyperparameters of the kernel that are not fixed are
     chosen by a criterion first.
 
+    With ``alpha="auto"`` this searches over alpha and the kernel together: any number of hyperparameters, a Cholesky
+    factorization for each evaluation of the criterion. Take it where the kernel has something to be chosen, or alpha is given.
+    :class:`KernelRidgeCV` keeps the kernel as it is, and has all alphas and all criteria from one eigendecomposition: take that
+    for a kernel that is known, for curves over alpha, or for many targets that each have an alpha of their own.
+
     Parameters
     ----------
     kernel : Kernel, str, callable or None

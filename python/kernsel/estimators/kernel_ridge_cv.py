@@ -30,6 +30,10 @@ class KernelRidgeCV(KernelMachine):
     for the leave-one-out errors of hundreds of alphas. No fold is ever refitted. The kernel is taken as it is; "auto" in it is
     set from the data.
 
+    Take it where the kernel is known: all alphas and all criteria at once (`path_`), and with `alpha_per_target` an alpha for
+    each of many targets at hardly more cost. To choose the kernel's hyperparameters as well, any number of them, take
+    ``KernelRidge(alpha="auto")``, whose search does a Cholesky factorization for each evaluation of one criterion.
+
     Parameters
     ----------
     kernel : Kernel, str, callable or None
