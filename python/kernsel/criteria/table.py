@@ -365,13 +365,15 @@ def with_free_scale(name: str) -> str:
     return name if free is None else name_of(free)
 
 
-def require_name(name: object, names: Iterable[str], *, argument: str = "criterion", or_else: str = "") -> None:
+def require_name(
+    name: object, names: Iterable[str], *, argument: str = "criterion", how_many: str = "one", or_else: str = ""
+) -> None:
     """Raise ValueError if this is none of the names."""
     expected = tuple(dict.fromkeys(names))
     if isinstance(name, str) and name in expected:
         return
     refuse_criterion(argument, name)
-    raise ValueError(f"{argument}: expected one of {', '.join(expected)}{or_else}, got {name!r}")
+    raise ValueError(f"{argument}: expected {how_many} of {', '.join(expected)}{or_else}, got {name!r}")
 
 
 def require_sigma(criterion: object, sigma: float | None, *, called: str = "criterion") -> None:

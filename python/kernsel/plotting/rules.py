@@ -72,7 +72,7 @@ def rules_of(path: RegularizationPath, rules: Sequence[str] | None, *, scale_kno
     if rules is not None:
         names = [rules] if isinstance(rules, str) else list(rules)
         for rule in names:
-            require_name(rule, along_path(), argument="rules")
+            require_name(rule, along_path(), argument="rules", how_many="some")
         return names
     likelihoods = ["lml", "reml"] if path.n_trend else ["lml"]  # which are equal without a trend
     if not scale_known:

@@ -148,7 +148,7 @@ def test_where_a_rule_finds_nothing(data):
     assert "discrepancy" not in display.marks_
     with pytest.raises(ValueError, match="sigma"):
         PathDisplay(path=ks.RegularizationPath(ROUGH, y, X=X), rules=["discrepancy"])
-    with pytest.raises(ValueError, match=r"rules: expected some of loo, .*, got 'best'"):
+    with pytest.raises(ValueError, match=r"rules: expected some of lml, .*, got 'best'"):
         LCurveDisplay(path=ks.RegularizationPath(ROUGH, y, X=X), rules=["best"])
 
 
