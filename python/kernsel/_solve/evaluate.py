@@ -12,7 +12,7 @@ from kernsel import _core
 from kernsel._data.trend import Trend, require_leverage_below_one, require_trend_of_objects, trend_matrix
 from kernsel.criteria import Criterion, Workspace
 from kernsel.criteria.base import Given, Loss
-from kernsel.criteria.table import criterion_named
+from kernsel.criteria.names import criterion_named
 from kernsel.kernels import Kernel
 from kernsel.kernels.algebra import as_kernel
 from kernsel.kernels.objects import Points

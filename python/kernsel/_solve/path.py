@@ -16,7 +16,8 @@ from kernsel import _core
 from kernsel._base.renamed import RenamedAttribute, refuses_arguments
 from kernsel._data.points import require_squares
 from kernsel._data.trend import Trend, require_trend_of_objects, trend_matrix
-from kernsel.criteria.table import TABLE, along_path, require_name, require_sigma
+from kernsel.criteria.names import along_path, require_name, require_sigma
+from kernsel.criteria.table import TABLE
 from kernsel.kernels import Kernel
 from kernsel.kernels.algebra import as_kernel
 from kernsel.kernels.objects import Points

@@ -13,7 +13,8 @@ from kernsel.cli.outputs import require_report, require_writable
 from kernsel.cli.parser import criteria as criteria_named
 from kernsel.cli.parser import duration, names, share, variance, whole
 from kernsel.cli.terminal import Terminal
-from kernsel.criteria.table import TABLE, offered
+from kernsel.criteria.names import offered
+from kernsel.criteria.table import TABLE
 from kernsel.study import Study, kernel_of, study
 from kernsel.study.tables import Table, read_table
 

@@ -18,8 +18,8 @@ from kernsel._core import Workspace
 from kernsel.criteria.base import Criterion
 from kernsel.criteria.leave_out import GroupsOut, LeaveOneOut
 from kernsel.criteria.likelihoods import Likelihood, MaximumAPosteriori
+from kernsel.criteria.names import listing, searched
 from kernsel.criteria.smoothing import GeneralizedCrossValidation, UnbiasedRisk
-from kernsel.criteria.table import listing, searched
 
 __all__ = [
     "CRITERIA",

@@ -33,7 +33,7 @@ from kernsel._solve.evaluate import evaluate
 from kernsel._solve.posterior import Posterior, require_memory
 from kernsel.criteria import Criterion, Likelihood
 from kernsel.criteria.base import Loss
-from kernsel.criteria.table import criterion_named
+from kernsel.criteria.names import criterion_named
 from kernsel.estimators.guarded import changes, reads
 from kernsel.estimators.process_data import needs_no_conversion, of_observations, require_function, require_variances, variances
 from kernsel.kernels import ConstantKernel, Kernel, Matern

@@ -20,7 +20,7 @@ from kernsel._data.points import checked_targets, for_objects, in_parts, new_poi
 from kernsel._data.weights import point_weights
 from kernsel._solve.cholesky import Cholesky
 from kernsel._solve.path import RegularizationPath
-from kernsel.criteria.table import require_sigma
+from kernsel.criteria.names import require_sigma
 from kernsel.kernels import Kernel
 from kernsel.kernels.automatic import Data
 from kernsel.kernels.objects import Points

@@ -16,7 +16,8 @@ from kernsel._search.layout import Layout
 from kernsel._search.progress import CallbackSupport, watched, with_callbacks
 from kernsel.criteria import Criterion, UnbiasedRisk
 from kernsel.criteria.base import Loss
-from kernsel.criteria.table import TABLE, along_path, criterion_named, needs, require_name, searched, with_free_scale
+from kernsel.criteria.names import along_path, criterion_named, needs, require_name, searched, with_free_scale
+from kernsel.criteria.table import TABLE
 from kernsel.estimators.kernel_machine import KernelMachine, TrainingData
 from kernsel.kernels import Kernel
 from kernsel.kernels.given import Precomputed

@@ -13,7 +13,8 @@ from kernsel._solve.path import RegularizationPath
 from kernsel.criteria import GroupsOut
 from kernsel.criteria.base import Given
 from kernsel.criteria.leave_out import groups
-from kernsel.criteria.table import TABLE, along_path, criterion_named, require_name, with_free_scale
+from kernsel.criteria.names import along_path, criterion_named, require_name, with_free_scale
+from kernsel.criteria.table import TABLE
 from kernsel.estimators.kernel_machine import KernelMachine, TrainingData
 from kernsel.kernels import Kernel
 from kernsel.kernels.objects import Points

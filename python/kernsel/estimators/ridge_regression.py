@@ -27,7 +27,8 @@ from kernsel._data.weights import point_weights
 from kernsel._solve.cholesky import cholesky
 from kernsel._solve.least_squares import solved
 from kernsel._solve.path import RegularizationPath
-from kernsel.criteria.table import TABLE, along_path, require_name, require_sigma, with_free_scale
+from kernsel.criteria.names import along_path, require_name, require_sigma, with_free_scale
+from kernsel.criteria.table import TABLE
 
 __all__ = ["RidgeRegression"]
 

@@ -10,7 +10,8 @@ import numpy as np
 
 from kernsel._base.annotations import Vector
 from kernsel._solve.path import RegularizationPath
-from kernsel.criteria.table import TABLE, along_path, needs, require_name, with_free_scale
+from kernsel.criteria.names import along_path, needs, require_name, with_free_scale
+from kernsel.criteria.table import TABLE
 from kernsel.plotting.styles import BLUE, GREEN, OCHRE, PINK, VERMILION, VIOLET, foreground
 from kernsel.plotting.writing import short_number
 

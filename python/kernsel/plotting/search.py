@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from kernsel.criteria.table import label_of
+from kernsel.criteria.names import label_of
 from kernsel.estimators.support.selection import SupportSelection
 from kernsel.plotting.figures import panels, require_matplotlib, room
 from kernsel.plotting.styles import BLUE, VERMILION, faint

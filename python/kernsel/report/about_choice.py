@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kernsel.criteria.table import label_of
+from kernsel.criteria.names import label_of
 from kernsel.report import figures
 from kernsel.report.choices import Choices
 from kernsel.report.formats import count, counted, percent, seconds

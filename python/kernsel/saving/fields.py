@@ -18,7 +18,7 @@ from kernsel import criteria, features
 from kernsel._base.errors import NotPositiveSemidefiniteWarning
 from kernsel._base.renamed import CRITERION_CLASSES
 from kernsel.criteria import Criterion
-from kernsel.criteria.table import criterion_named, name_of, searched
+from kernsel.criteria.names import criterion_named, name_of, searched
 from kernsel.kernels import Kernel, Precomputed
 from kernsel.kernels.algebra import Operation, as_kernel
 from kernsel.kernels.written import kernel_with_arrays

@@ -15,7 +15,7 @@ from kernsel._base.annotations import Indices, Matrix, Vector
 from kernsel._base.renamed import refuse_criterion
 from kernsel._data.trend import Trend
 from kernsel._solve.evaluate import loo
-from kernsel.criteria.table import direction, offered
+from kernsel.criteria.names import direction, offered
 from kernsel.estimators.gaussian_process import GaussianProcessRegressor
 from kernsel.kernels import Kernel
 from kernsel.study.line import Line

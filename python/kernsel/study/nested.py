@@ -28,7 +28,8 @@ from sklearn.utils.parallel import Parallel, delayed
 from kernsel._base.annotations import Indices, Vector
 from kernsel._data.folds import How, joined, number_of_points, of_rows, splits_by, splitter_for, tests_as_labels
 from kernsel.criteria import Criterion, GroupsOut
-from kernsel.criteria.table import TABLE, criterion_named, searched
+from kernsel.criteria.names import criterion_named, searched
+from kernsel.criteria.table import TABLE
 from kernsel.kernels.objects import Points
 
 __all__ = ["NestedFold", "NestedResult", "nested_cv"]

@@ -18,7 +18,7 @@ from sklearn.utils import check_X_y
 from kernsel._base.annotations import Matrix, Seed, Vector
 from kernsel._data.trend import Trend
 from kernsel.criteria import Criterion
-from kernsel.criteria.table import criterion_named, name_of
+from kernsel.criteria.names import criterion_named, name_of
 from kernsel.estimators.classification import GaussianProcessClassifier
 from kernsel.estimators.gaussian_process import GaussianProcessRegressor
 from kernsel.kernels import (

@@ -12,7 +12,7 @@ from kernsel._data.trend import trend_matrix
 from kernsel._search import Budget, choice, choose
 from kernsel._search.layout import Layout
 from kernsel.criteria import CRITERIA, GroupsOut, Likelihood
-from kernsel.criteria.table import criterion_named
+from kernsel.criteria.names import criterion_named
 from kernsel.kernels import (
     RBF,
     Columns,

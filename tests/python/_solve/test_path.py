@@ -12,7 +12,7 @@ from sklearn.linear_model import Ridge
 import kernsel as ks
 from kernsel import _core
 from kernsel._data.trend import trend_matrix
-from kernsel.criteria.table import along_path
+from kernsel.criteria.names import along_path
 from kernsel.kernels import RBF, Linear, Matern, WhiteKernel
 
 import reference as ref

@@ -20,7 +20,8 @@ from kernsel import cli, report
 from kernsel.cli import parser
 from kernsel.cli import select as select_command
 from kernsel.cli.terminal import Terminal
-from kernsel.criteria.table import TABLE, offered
+from kernsel.criteria.names import offered
+from kernsel.criteria.table import TABLE
 from kernsel.study import Study
 
 CARS = Path(ks.__file__).parent / "examples" / "cars.csv"

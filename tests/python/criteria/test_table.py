@@ -8,9 +8,7 @@ import pytest
 import kernsel as ks
 from kernsel import cli
 from kernsel.criteria import CRITERIA, Criterion, LeaveOneOut
-from kernsel.criteria.table import (
-    TABLE,
-    Row,
+from kernsel.criteria.names import (
     along_path,
     criterion_named,
     direction,
@@ -21,6 +19,7 @@ from kernsel.criteria.table import (
     searched,
     with_free_scale,
 )
+from kernsel.criteria.table import TABLE, Row
 from kernsel.kernels import RBF, Linear
 from kernsel.plotting.rules import style_of
 from kernsel.report import render

@@ -29,7 +29,7 @@ from statsmodels.regression.linear_model import GLS
 import kernsel as ks
 from kernsel._solve import posterior
 from kernsel.criteria import CRITERIA
-from kernsel.criteria.table import criterion_named
+from kernsel.criteria.names import criterion_named
 from kernsel.kernels import RBF, ConstantKernel, DotProduct, Matern, Parameter, RationalQuadratic, WhiteKernel
 from kernsel.kernels.priors import LogNormal
 

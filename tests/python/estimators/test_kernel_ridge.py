@@ -21,7 +21,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import kernsel as ks
 from kernsel.criteria import CRITERIA, GroupsOut, LeaveOneOut, Likelihood, UnbiasedRisk
-from kernsel.criteria.table import along_path, with_free_scale
+from kernsel.criteria.names import along_path, with_free_scale
 from kernsel.kernels import RBF, ConstantKernel, FunctionKernel, Linear, Parameter, Warp, WhiteKernel
 
 import reference

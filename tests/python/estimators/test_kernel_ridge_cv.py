@@ -15,7 +15,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import kernsel as ks
 from kernsel.criteria import GroupsOut
-from kernsel.criteria.table import TABLE, along_path, with_free_scale
+from kernsel.criteria.names import along_path, with_free_scale
+from kernsel.criteria.table import TABLE
 from kernsel.kernels import RBF, Linear
 
 from conventions import expected_failures

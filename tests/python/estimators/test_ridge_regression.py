@@ -19,7 +19,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import kernsel as ks
 from kernsel import RidgeRegression
-from kernsel.criteria.table import TABLE, along_path, with_free_scale
+from kernsel.criteria.names import along_path, with_free_scale
+from kernsel.criteria.table import TABLE
 from kernsel.features import Fourier, Polynomial, RadialBasis
 
 from conventions import expected_failures
