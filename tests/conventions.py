@@ -3,7 +3,7 @@
 `check_sample_weight_equivalence_on_*` fits a point of weight two, and two equal points of weight one, and expects predictions
 that agree to 1e-7. For us a weight divides the variance of the noise of a point: it is known as well as the mean of so many
 observations. With the regularization given, the fit is the same as that to the copies, and `KernelRidge`, `RidgeRegression` and
-`SVR` pass; so does regularization chosen by "sure", whose expectation is the same. They cannot agree where
+`SVR` pass; so does regularization chosen by "risk", whose expectation is the same. They cannot agree where
 
 - a criterion leaves points out ("loo", "kfold", the leave-one-out estimate of `SVR`). The point of weight two is predicted from
   the other points; one of two copies is predicted from its twin, too, which makes small regularization look good;
@@ -17,7 +17,7 @@ observations. With the regularization given, the fit is the same as that to the 
 
 import kernsel as ks
 
-EXACT = ("sure",)  # criteria that cannot tell weights and copies apart
+EXACT = ("risk",)  # criteria that cannot tell weights and copies apart
 
 
 def expected_failures(estimator):

@@ -230,8 +230,8 @@ def path():
     K = RBF(2.0)(X)
 
     def everything():
-        path = ks.RegularizationPath(K, y, noise_std=1.0)
-        for rule in ("loo", "gcv", "lml", "reml", "sure", "discrepancy"):
+        path = ks.RegularizationPath(K, y, sigma=1.0)
+        for rule in ("loo", "gcv", "lml", "reml", "risk", "discrepancy"):
             path.best(rule)
 
     ours, eigh = interleaved(everything, lambda: scipy.linalg.eigh(K), seconds=6.0, rounds=2)

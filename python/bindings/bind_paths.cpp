@@ -136,7 +136,7 @@ constexpr NamedRule rules[] = {{"loo", PathRule::loo},
                                {"reml", PathRule::restricted_likelihood},
                                {"profiled_lml", PathRule::profiled_likelihood},
                                {"profiled_reml", PathRule::profiled_restricted_likelihood},
-                               {"sure", PathRule::risk},
+                               {"risk", PathRule::risk},
                                {"discrepancy", PathRule::discrepancy},
                                {"lcurve", PathRule::l_curve},
                                {"quasi-optimality", PathRule::quasi_optimality}};

@@ -8,7 +8,7 @@ import pytest
 
 import kernsel as ks
 from kernsel._search import choose
-from kernsel.criteria import criterion_named
+from kernsel.criteria.names import criterion_named
 from kernsel.kernels import RBF, ConstantKernel, Matern
 
 import children

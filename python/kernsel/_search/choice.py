@@ -15,7 +15,8 @@ from kernsel._base.blas import with_one_blas_thread
 from kernsel._data.trend import Trend, trend_matrix
 from kernsel._search.layout import Layout, has_values
 from kernsel._search.own_optimizer import Optimizer, own_optimizer
-from kernsel.criteria import Criterion, Given, Likelihood
+from kernsel.criteria import Criterion, Likelihood
+from kernsel.criteria.base import Given
 from kernsel.kernels import Kernel
 from kernsel.kernels.automatic import Data
 

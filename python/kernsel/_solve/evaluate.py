@@ -13,7 +13,9 @@ from kernsel._base.annotations import Matrix, Vector
 from kernsel._data.kernel import KernelLike, kernel_and_points
 from kernsel._data.noise import point_weights, variances
 from kernsel._data.trend import Trend, require_leverage_below_one, require_trend_of_objects, trend_matrix
-from kernsel.criteria import Criterion, Given, Loss, Workspace, criterion_named
+from kernsel.criteria import Criterion, Workspace
+from kernsel.criteria.base import Given, Loss
+from kernsel.criteria.names import criterion_named
 from kernsel.kernels import Kernel
 from kernsel.kernels.objects import Points
 

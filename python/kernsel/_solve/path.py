@@ -14,44 +14,26 @@ from scipy import linalg
 from sklearn.gaussian_process import kernels as sk
 
 from kernsel import _core
+from kernsel._base.renamed import RenamedAttribute, refuses_arguments
 from kernsel._data.kernel import kernel_and_points, kernel_of
 from kernsel._data.training import require_squares
 from kernsel._data.trend import Trend, require_trend_of_objects, trend_matrix
+from kernsel.criteria.names import along_path, require_name, require_sigma
+from kernsel.criteria.table import TABLE
 from kernsel.kernels import Kernel
 from kernsel.kernels.objects import Points
 
-__all__ = ["CURVES", "RULES", "PathValues", "RegularizationPath", "ridge_rule"]
-
-# What each rule looks at, and whether it is small or large there.
-CURVES = {
-    "loo": ("loo", 1),
-    "gcv": ("gcv", 1),
-    "lml": ("log_likelihood", -1),
-    "reml": ("restricted_log_likelihood", -1),
-    "profiled_lml": ("profiled_log_likelihood", -1),
-    "profiled_reml": ("profiled_restricted_log_likelihood", -1),
-    "sure": ("risk", 1),
-    "discrepancy": ("residual_norm", 1),
-    "lcurve": ("curvature", -1),
-    "quasi-optimality": ("quasi_optimality", 1),
-}
-RULES = tuple(CURVES)
+__all__ = ["PathValues", "RegularizationPath"]
 
 # Why a rule has chosen none.
 _PROBLEMS = {
     "no corner": 'the L-curve has no corner for these data; choose another rule, such as "gcv" or "reml"',
     "no minimum": "the quasi-optimality function has no interior minimum for these data; choose another rule, such as "
     '"gcv" or "reml"',
-    "noise is all": "the noise explains all of y, whose norm is {norm:.4g} and below tau n^(1/2) noise_std = {wanted:.4g}; "
+    "noise is all": "the noise explains all of y, whose norm is {norm:.4g} and below tau n^(1/2) sigma = {wanted:.4g}; "
     "every lambda fits well enough",
     "noise too small": "no lambda leaves a residual as small as {wanted:.4g}: {least:.4g} of y is out of the kernel's reach",
 }
-
-
-def ridge_rule(rule: str) -> str:
-    """Return the rule for a ridge regression: likelihoods with the best scale of kernel and noise, since it has none."""
-    return f"profiled_{rule}" if rule in ("lml", "reml") else rule
-
 
 Vector = NDArray[np.float64]
 
@@ -76,7 +58,7 @@ class PathValues:
         |f| = (c'Kc)^(1/2), without the trend.
     effective_dof : ndarray of shape (l,)
     risk : ndarray of shape (l,)
-        Unbiased estimate of the mean squared error of the fitted values; nan if `noise_std` is not given.
+        Unbiased estimate of the mean squared error of the fitted values; nan if `sigma` is not given.
     curvature : ndarray of shape (l,)
         Of the L-curve, log seminorm against log residual norm; positive at a corner.
     quasi_optimality : ndarray of shape (l,)
@@ -120,8 +102,8 @@ class RegularizationPath:
         The points, for a kernel or for a trend.
     alphas : array-like of shape (l,), optional
         Positive values of lambda; by default 200 from 1e-12 to 100 times the largest eigenvalue.
-    noise_std : float, optional
-        The standard deviation of the noise (of a point of weight one), for `risk`, "sure" and "discrepancy".
+    sigma : float, optional
+        The standard deviation of the noise (of a point of weight one), for "risk" and "discrepancy".
     trend : None, "constant", "linear", "quadratic", array-like of shape (n, q), or callable
         Not penalized.
     sample_weight : array-like of shape (n,), optional
@@ -135,7 +117,7 @@ class RegularizationPath:
         Those of :class:`PathValues` at `alphas`.
     eigenvalues : ndarray
         Of K where the trend has been taken out, the largest first, none negative.
-    noise_std : float or None
+    sigma : float or None
         The one that was given.
     n_points, n_targets, n_trend : int
         Points, columns of y, columns of the trend.
@@ -149,13 +131,14 @@ class RegularizationPath:
     >>> rng = np.random.default_rng(0)
     >>> X = np.linspace(0, 6, 80).reshape(-1, 1)
     >>> y = np.sin(X[:, 0]) + 0.1 * rng.standard_normal(80)
-    >>> path = ks.RegularizationPath(RBF(1.0), y, X=X, noise_std=0.1)
+    >>> path = ks.RegularizationPath(RBF(1.0), y, X=X, sigma=0.1)
     >>> path.loo.shape
     (200,)
     >>> [round(path.best(rule), 4) for rule in ("loo", "gcv", "reml", "discrepancy")]
     [0.0012, 0.0022, 0.0085, 0.8921]
     """
 
+    @refuses_arguments(noise_std="sigma")
     def __init__(
         self,
         K: ArrayLike | Kernel,
@@ -163,7 +146,7 @@ class RegularizationPath:
         *,
         X: Points | None = None,
         alphas: ArrayLike | None = None,
-        noise_std: float | None = None,
+        sigma: float | None = None,
         trend: Trend = None,
         sample_weight: ArrayLike | None = None,
         alpha_scale: Literal["none", "n"] = "none",
@@ -175,8 +158,8 @@ class RegularizationPath:
         n = len(targets)
         matrix, points = (_feature_matrix(K.A, n), X) if isinstance(K, _Features) else _matrix(K, X, targets)
         weights = _weights(sample_weight, n)
-        if noise_std is not None and not (isinstance(noise_std, Real) and noise_std > 0 and isfinite(noise_std)):
-            raise ValueError(f"noise_std: expected a positive number, got {noise_std!r}")
+        if sigma is not None and not (isinstance(sigma, Real) and sigma > 0 and isfinite(sigma)):
+            raise ValueError(f"sigma: expected a positive number, got {sigma!r}")
         if alpha_scale not in ("none", "n"):
             raise ValueError(f'alpha_scale: expected "none" or "n", got {alpha_scale!r}')
         if isinstance(K, Kernel) and K.for_objects():
@@ -189,7 +172,7 @@ class RegularizationPath:
             targets.reshape(n, -1),
             H,
             weights,
-            0.0 if noise_std is None else float(noise_std),
+            0.0 if sigma is None else float(sigma),
             alpha_scale == "n",
             float(precision),
             _svd if isinstance(K, _Features) else _eigh,
@@ -199,7 +182,7 @@ class RegularizationPath:
                 f"K: expected a positive semidefinite matrix, got one with eigenvalues from {made[0]:.4g} to {made[1]:.4g}"
             )
         self._path = made
-        self.noise_std = None if noise_std is None else float(noise_std)
+        self.sigma = None if sigma is None else float(sigma)
         self.eigenvalues = made.eigenvalues
         self.alphas = made.default_alphas() if alphas is None else self._checked(alphas)
         self._tabulate()
@@ -216,6 +199,7 @@ class RegularizationPath:
     risk: Vector
     curvature: Vector
     quasi_optimality: Vector
+    noise_std = RenamedAttribute("sigma")
 
     @classmethod
     def from_features(cls, A: ArrayLike, y: ArrayLike, **options: Any) -> RegularizationPath:
@@ -332,8 +316,8 @@ class RegularizationPath:
         Parameters
         ----------
         rule : str
-            The minimum of "loo", of "gcv" or of `risk` ("sure"; needs `noise_std`); the maximum of a likelihood: "lml", "reml",
-            "profiled_lml", "profiled_reml"; the lambda whose residual has the norm tau n^(1/2) noise_std ("discrepancy"); the
+            The minimum of "loo", "gcv" or "risk" (needs `sigma`); the maximum of a likelihood: "lml", "reml",
+            "profiled_lml", "profiled_reml"; the lambda whose residual has the norm tau n^(1/2) sigma ("discrepancy"); the
             corner of the L-curve ("lcurve"); the interior minimum of `quasi_optimality` ("quasi-optimality"). The last two know
             nothing of the noise, and can fail: they raise ValueError where there is no corner, or no minimum.
         tau : float
@@ -343,13 +327,11 @@ class RegularizationPath:
         -------
         alpha : float
         """
-        if rule not in RULES:
-            raise ValueError(f"rule: expected one of {', '.join(RULES)}, got {rule!r}")
-        if rule in ("sure", "discrepancy") and self.noise_std is None:
-            raise ValueError(f'noise_std: the rule "{rule}" needs the standard deviation of the noise')
+        require_name(rule, along_path(), argument="rule")
+        require_sigma(rule, self.sigma, called="rule")
         if rule == "discrepancy" and (not isinstance(tau, Real) or not tau > 0):
             raise ValueError(f"tau: expected a positive number, got {tau!r}")
-        found = self._path.best(rule, self.alphas, getattr(self, CURVES[rule][0]), float(tau))
+        found = self._path.best(rule, self.alphas, getattr(self, TABLE[rule].curve), float(tau))
         if found["outcome"] != "found":
             raise ValueError(f"{rule}: {_PROBLEMS[found['outcome']].format(**found)}")
         return float(found["alpha"])

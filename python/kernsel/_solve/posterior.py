@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from kernsel import _core
 from kernsel._data.trend import Trend, trend_matrix
-from kernsel.criteria import Criterion, Given
+from kernsel.criteria.base import Criterion, Given
 from kernsel.kernels import Kernel
 
 __all__ = ["Posterior", "require_memory"]

@@ -13,7 +13,9 @@ from kernsel.cli.outputs import require_report, require_writable
 from kernsel.cli.parser import criteria as criteria_named
 from kernsel.cli.parser import duration, names, share, variance, whole
 from kernsel.cli.terminal import Terminal
-from kernsel.study import OFFERED, Study, kernel_of, study
+from kernsel.criteria.names import offered
+from kernsel.criteria.table import TABLE
+from kernsel.study import Study, kernel_of, study
 from kernsel.study.tables import Table, read_table
 
 if TYPE_CHECKING:
@@ -42,7 +44,7 @@ def add(commands: Commands) -> argparse.ArgumentParser:
         "  RBF, Matern, RationalQuadratic, ExpSineSquared, Linear, Polynomial and more, see\n"
         "  help(kernsel.kernels) in Python; `search` builds kernels itself. Length scales and other\n"
         "  numbers are found: those in the text are where the search begins, RBF(2.0, 'fixed') stays.\n\n"
-        "criteria:\n" + "\n".join(f"  {name:25s} {words.CRITERIA_SAID[name]}" for name in OFFERED),
+        "criteria:\n" + "\n".join(f"  {name:25s} {TABLE[name].sentence}" for name in offered()),
     )
     parser.add_argument("file", metavar="FILE", help='CSV, TSV, Parquet or npz; "-" is the standard input')
     parser.add_argument("--target", metavar="NAME", help="the column that is to be predicted")

@@ -7,6 +7,7 @@ from math import floor, isfinite, log10, nan
 import numpy as np
 
 from kernsel.cli.terminal import Terminal
+from kernsel.criteria.table import TABLE
 from kernsel.report.findings import Findings, findings_of
 from kernsel.report.formats import percent
 from kernsel.report.inputs import Influence, influences, inputs_of
@@ -15,23 +16,8 @@ from kernsel.study import Line, Study
 from kernsel.study.select import in_words
 from kernsel.study.tables import Column, Table, date_of
 
-__all__ = ["CRITERIA_SAID", "print_chosen", "print_table_read", "print_tried", "words_of"]
+__all__ = ["print_chosen", "print_table_read", "print_tried", "words_of"]
 
-CRITERIA_SAID = {
-    "lml": "the likelihood",
-    "profiled_lml": "the likelihood, its scale profiled out",
-    "reml": "the restricted likelihood",
-    "profiled_reml": "the restricted likelihood, its scale profiled out",
-    "map": "the likelihood times the priors",
-    "loo": "squared errors of rows left out",
-    "loo_log_density": "log densities of rows left out",
-    "profiled_loo_log_density": "log densities of rows left out, the scale profiled out",
-    "loo_crps": "the continuous ranked probability score of rows left out",
-    "loo_absolute": "absolute errors of rows left out",
-    "gcv": "generalized cross-validation",
-    "kfold": "squared errors of folds left out",
-    "kfold_log_density": "log densities of folds left out",
-}
 _MOST_COLUMNS = 25  # of the table that are listed
 _ALL_LISTED = 10  # columns, up to which all are listed whatever their influence
 _MOST_KERNELS = 12  # of a criterion that are listed
@@ -81,7 +67,7 @@ def print_tried(study: Study, terminal: Terminal) -> None:
         values = [line.value for line in fitted if isfinite(line.value)]
         by_worth = values != sorted(values, reverse=study.better[name] == "larger")  # sorted with a penalty, by a search
         best = "larger is better" if study.better[name] == "larger" else "smaller is better"
-        terminal.heading(f"By {name}: {CRITERIA_SAID[name]} ({best})")
+        terminal.heading(f"By {name}: {TABLE[name].sentence} ({best})")
         rows = [
             [
                 line.kernel,
@@ -222,7 +208,7 @@ def about_errors(study: Study, findings: Findings) -> list[str]:
             f"On {test['rows']:,.0f} rows that were not learnt from: error {_number(test['rmse'])}{comparison}; 95 % intervals "
             f"contain {100 * test['coverage']:.0f} %."
         )
-    elif study.criterion.startswith(("loo", "gcv", "kfold")) and n >= 20:
+    elif TABLE[study.criterion].leaves_out and n >= 20:
         sentences.append("The error was what was made small, so it is a little too good to be true; --test 20% measures it.")
     if study.ended:
         sentences.append(f"{study.ended[0].upper()}{study.ended[1:]}.")

@@ -27,7 +27,9 @@ from kernsel._search import Budget, Selection, choose, explained, require_few_if
 from kernsel._search.progress import CallbackSupport, watched, with_callbacks
 from kernsel._solve.evaluate import evaluate
 from kernsel._solve.posterior import Posterior, require_memory
-from kernsel.criteria import Criterion, Likelihood, Loss, criterion_named
+from kernsel.criteria import Criterion, Likelihood
+from kernsel.criteria.base import Loss
+from kernsel.criteria.names import criterion_named
 from kernsel.estimators.guarded import changes, reads
 from kernsel.estimators.process_data import of_observations, require_function, require_variances
 from kernsel.kernels import RBF, ConstantKernel, Kernel, Matern

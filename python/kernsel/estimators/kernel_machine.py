@@ -19,6 +19,7 @@ from kernsel._data.kernel import kernel_or_name
 from kernsel._data.points import in_parts, new_points
 from kernsel._data.training import TrainingSet, dense, training_set
 from kernsel._solve.path import RegularizationPath
+from kernsel.criteria.names import require_sigma
 from kernsel.kernels import RBF, Kernel
 from kernsel.kernels.objects import Points
 from kernsel.kernels.pairwise import INDEFINITE, pairwise_kernel, row_kernel
@@ -94,8 +95,7 @@ class KernelMachine(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
             raise
 
     def _require_sigma(self, criterion: Any) -> None:
-        if self.sigma is None and isinstance(criterion, str) and criterion in ("risk", "sure", "discrepancy"):
-            raise ValueError(f'sigma: the criterion "{criterion}" needs the standard deviation of the noise, got None')
+        require_sigma(criterion, self.sigma)
 
     def _path(self, given: TrainingSet, alphas: Any) -> RegularizationPath:
         """Return the path of the points that count."""
@@ -106,7 +106,7 @@ class KernelMachine(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
             given.matrix(),
             np.asarray(given.targets[given.used], dtype=np.float64),
             alphas=alphas,
-            noise_std=self.sigma,
+            sigma=self.sigma,
             trend=np.ones((n, 1)) if self.fit_intercept else None,
             sample_weight=given.weights_used,
             alpha_scale=self.alpha_scale,

@@ -15,14 +15,10 @@ from kernsel._data.training import TrainingSet, require_squares
 from kernsel._search import Budget, Selection, choose, require_few_if_interrupted
 from kernsel._search.layout import Layout
 from kernsel._search.progress import CallbackSupport, watched, with_callbacks
-from kernsel._solve.path import CURVES, RULES, ridge_rule
-from kernsel.criteria import (
-    CRITERIA,
-    Criterion,
-    Loss,
-    UnbiasedRisk,
-    criterion_named,
-)
+from kernsel.criteria import Criterion, UnbiasedRisk
+from kernsel.criteria.base import Loss
+from kernsel.criteria.names import along_path, criterion_named, needs, require_name, searched, with_free_scale
+from kernsel.criteria.table import TABLE
 from kernsel.estimators.kernel_machine import ALLOWED, KernelMachine
 from kernsel.kernels import Kernel
 from kernsel.kernels.objects import Points
@@ -30,9 +26,6 @@ from kernsel.kernels.objects import Points
 __all__ = ["KernelRidge"]
 
 Vector = NDArray[np.float64]
-
-# Rules of the path that are no criteria for a search: they choose lambda, for a kernel that is known.
-_OF_LAMBDA_ONLY = tuple(rule for rule in RULES if rule not in CRITERIA)
 
 
 class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
@@ -45,6 +38,11 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
     by one Cholesky factorization, (K + alpha diag(1 / w)) c = y - b: n^3/3 flops, n^2/2 numbers of memory; the kernel
     matrix is never stored whole. With ``alpha="auto"``, alpha and all hyperparameters of the kernel that are not fixed are
     chosen by a criterion first.
+
+    With ``alpha="auto"`` this searches over alpha and the kernel together: any number of hyperparameters, a Cholesky
+    factorization for each evaluation of the criterion. Take it where the kernel has something to be chosen, or alpha is given.
+    :class:`KernelRidgeCV` keeps the kernel as it is, and has all alphas and all criteria from one eigendecomposition: take that
+    for a kernel that is known, for curves over alpha, or for many targets that each have an alpha of their own.
 
     Parameters
     ----------
@@ -60,8 +58,8 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
         The regularization, not negative; one for all targets, or one for each. "auto" is the best one for all.
     criterion : str, Criterion, callable or None
         What alpha and the kernel are chosen by. None is "loo" with ``alpha="auto"``; with a number, nothing is chosen. Besides
-        those of :mod:`kernsel.criteria`, which choose the kernel and alpha together, the rules "discrepancy", "lcurve",
-        "quasi-optimality" and "sure" of :meth:`kernsel.RegularizationPath.best`, which choose alpha alone. Criteria that
+        those of :mod:`kernsel.criteria`, which choose the kernel and alpha together, the rules "discrepancy", "lcurve" and
+        "quasi-optimality" of :meth:`kernsel.RegularizationPath.best`, which choose alpha alone. Criteria that
         see the scale of y, such as likelihoods, are taken with the best scale of kernel and noise, since this model has none.
     gamma : float or None
         Of kernels by name; None is 1 / d, and 1 for "chi2".
@@ -75,7 +73,7 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
         The convention of `alpha`. "n" multiplies it by the number of points (the sum of the weights), which is the
         objective with the *mean* of the squared errors: then the same alpha means the same for any number of points.
     sigma : float, optional
-        The standard deviation of the noise (of a point of weight one), for "risk", "sure" and "discrepancy".
+        The standard deviation of the noise (of a point of weight one), for "risk" and "discrepancy".
     random_state : int, RandomState instance or None
         Of the search, see :class:`kernsel.GaussianProcessRegressor`.
     max_evaluations : int
@@ -210,22 +208,23 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
         require_squares(given.targets)
         name = "loo" if self.criterion is None else self.criterion
         count = given.targets.shape[1]
-        if isinstance(name, str) and name not in CRITERIA + RULES:
-            raise ValueError(f"criterion: expected one of {', '.join(dict.fromkeys(CRITERIA + RULES))}, got {name!r}")
+        if isinstance(name, str):
+            require_name(name, (*searched(), *along_path()))
         self._require_sigma(name)
         resolved = given.resolved()
         fixed = isinstance(resolved.kernel, str) or resolved.kernel.n_dims == 0
-        if isinstance(name, str) and ((name in _OF_LAMBDA_ONLY) or (fixed and name in RULES)):
+        row = TABLE[name] if isinstance(name, str) else None
+        if row and row.for_path and (not row.for_search or (fixed and not row.differs_on_path)):
             if not automatic:
                 raise ValueError(
                     f'alpha: expected "auto", since the criterion {name!r} chooses nothing else, got {self.alpha!r}'
                 )
-            path = self._path(resolved, None)
-            alpha = max(path.best(ridge_rule(name)), resolved.least / unit)
+            path, rule = self._path(resolved, None), with_free_scale(row.name)
+            alpha = max(path.best(rule), resolved.least / unit)
             self.path_, self._path_of = path, (resolved, path.alphas)
-            self.criterion_value_ = float(getattr(path.at(alpha), CURVES[ridge_rule(name)][0])[0])
+            self.criterion_value_ = float(getattr(path.at(alpha), TABLE[rule].curve)[0])
             return resolved, np.full(count, alpha)
-        criterion = criterion_named(name, {"sigma": self.sigma} if name == "risk" else {})
+        criterion = criterion_named(name, {"sigma": self.sigma} if needs(name, "sigma") else {})
         alphas = np.zeros(0) if automatic else regularizations(self.alpha, count)
         if np.ptp(alphas) > 0 if len(alphas) else False:
             raise ValueError('alpha: expected one number or "auto", since the kernel is chosen for all targets together')

@@ -8,15 +8,15 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kernsel._base.renamed import RenamedAttribute
 from kernsel._data.allowed import FLAG
 from kernsel._data.training import TrainingSet
-from kernsel._solve.path import CURVES, RULES, RegularizationPath, ridge_rule
-from kernsel.criteria import (
-    Given,
-    GroupsOut,
-    criterion_named,
-    groups,
-)
+from kernsel._solve.path import RegularizationPath
+from kernsel.criteria import GroupsOut
+from kernsel.criteria.base import Given
+from kernsel.criteria.leave_out import groups
+from kernsel.criteria.names import along_path, criterion_named, require_name, with_free_scale
+from kernsel.criteria.table import TABLE
 from kernsel.estimators.kernel_machine import ALLOWED, KernelMachine
 from kernsel.kernels import Kernel
 from kernsel.kernels.objects import Points
@@ -32,6 +32,10 @@ class KernelRidgeCV(KernelMachine):
     What :class:`KernelRidge` minimizes, for all `alphas` at once: 9 n^3 operations or so, then two products of n x n matrices
     for the leave-one-out errors of hundreds of alphas. No fold is ever refitted. The kernel is taken as it is; "auto" in it is
     set from the data.
+
+    Take it where the kernel is known: all alphas and all criteria at once (`path_`), and with `alpha_per_target` an alpha for
+    each of many targets at hardly more cost. To choose the kernel's hyperparameters as well, any number of them, take
+    ``KernelRidge(alpha="auto")``, whose search does a Cholesky factorization for each evaluation of one criterion.
 
     Parameters
     ----------
@@ -52,7 +56,7 @@ class KernelRidgeCV(KernelMachine):
     Attributes
     ----------
     alpha_ : float or ndarray of shape (n_targets,)
-    best_score_ : float or ndarray of shape (n_targets,)
+    criterion_value_ : float or ndarray of shape (n_targets,)
         The criterion there.
     path_ : RegularizationPath, or list of n_targets of them with `alpha_per_target`
         Every criterion at every alpha, and the eigenvalues.
@@ -66,10 +70,11 @@ class KernelRidgeCV(KernelMachine):
     >>> X = np.linspace(0, 6, 60).reshape(-1, 1)
     >>> y = np.sin(X[:, 0]) + 0.1 * rng.standard_normal(60)
     >>> model = ks.KernelRidgeCV("rbf", alphas=np.logspace(-8, 3, 200), criterion="gcv").fit(X, y)
-    >>> model.path_.gcv.shape, bool(model.best_score_ == model.path_.gcv.min())
+    >>> model.path_.gcv.shape, bool(model.criterion_value_ == model.path_.gcv.min())
     ((200,), True)
     """
 
+    best_score_ = RenamedAttribute("criterion_value_")
     _allowed: ClassVar = ALLOWED | {"alpha_per_target": FLAG}
 
     def __init__(
@@ -133,7 +138,7 @@ class KernelRidgeCV(KernelMachine):
         self.path_, self._path_of = (paths if self.alpha_per_target else path), (given, path.alphas)
         alphas, scores = (np.array(values) for values in zip(*chosen, strict=True))
         self.alpha_ = alphas if self.alpha_per_target else float(alphas[0])
-        self.best_score_ = scores if self.alpha_per_target else float(scores[0])
+        self.criterion_value_ = scores if self.alpha_per_target else float(scores[0])
         self.kernel_ = given.kernel
         self.X_fit_ = given.X
         self.dual_coef_ = coefficients.astype(given.y.dtype, copy=False).reshape(given.y.shape)
@@ -142,8 +147,8 @@ class KernelRidgeCV(KernelMachine):
 
     def _folds(self, given: TrainingSet) -> tuple[NDArray[np.intp], bool] | None:
         """Return the group of each point that counts, and whether their density is asked for, if groups are left out."""
-        named = isinstance(self.criterion, str) and self.criterion in ("kfold", "kfold_log_density")
-        if named or isinstance(self.criterion, GroupsOut):
+        of_groups = tuple(name for name, row in TABLE.items() if row.kind is GroupsOut)
+        if (isinstance(self.criterion, str) and self.criterion in of_groups) or isinstance(self.criterion, GroupsOut):
             criterion = criterion_named(self.criterion, {})
             assert isinstance(criterion, GroupsOut)
             X = np.asarray(given.X, dtype=np.float64)
@@ -152,9 +157,7 @@ class KernelRidgeCV(KernelMachine):
             if self.fit_intercept:
                 criterion.require_trend(np.ones((len(used), 1)), data)
             return groups(criterion.folds, data)[0], bool(criterion.log_density)
-        if self.criterion not in RULES:
-            names = ", ".join((*RULES, "kfold", "kfold_log_density"))
-            raise ValueError(f"criterion: expected one of {names}, or kernsel.criteria.GroupsOut, got {self.criterion!r}")
+        require_name(self.criterion, (*along_path(), *of_groups), or_else=", or kernsel.criteria.GroupsOut")
         self._require_sigma(self.criterion)
         return None
 
@@ -177,10 +180,10 @@ class KernelRidgeCV(KernelMachine):
             values = path.leave_groups_out(labels, log_density=log_density)
             at = int(np.nanargmax(values) if log_density else np.nanargmin(values))
             return float(path.alphas[at]), float(values[at])
-        rule = ridge_rule(str(self.criterion))
-        name, sign = CURVES[rule]
-        if rule in ("discrepancy", "lcurve", "quasi-optimality"):
-            alpha = path.best(rule)
-            return alpha, float(getattr(path.at(alpha), name)[0])
-        at = int(np.nanargmin(sign * getattr(path, name)))
-        return float(path.alphas[at]), float(getattr(path, name)[at])
+        row = TABLE[with_free_scale(str(self.criterion))]
+        if not row.for_search:  # the discrepancy, the L-curve and the quasi-optimality choose between the alphas, too
+            alpha = path.best(row.name)
+            return alpha, float(getattr(path.at(alpha), row.curve)[0])
+        values = getattr(path, row.curve)
+        at = int(np.nanargmax(values) if row.larger_is_better else np.nanargmin(values))
+        return float(path.alphas[at]), float(values[at])

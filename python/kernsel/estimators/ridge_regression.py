@@ -20,9 +20,12 @@ from sklearn.utils.validation import (
 
 from kernsel._base.annotations import Matrix, Vector
 from kernsel._base.errors import NotPositiveDefiniteError
+from kernsel._base.renamed import RenamedAttribute
 from kernsel._data.allowed import FLAG, is_auto, number, one_of, require
 from kernsel._data.noise import point_weights, regularizations
-from kernsel._solve.path import CURVES, RULES, RegularizationPath, ridge_rule
+from kernsel._solve.path import RegularizationPath
+from kernsel.criteria.names import along_path, require_name, require_sigma, with_free_scale
+from kernsel.criteria.table import TABLE
 from kernsel.linalg.cholesky import cholesky
 from kernsel.linalg.least_squares import solved
 
@@ -61,7 +64,7 @@ class RidgeRegression(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type:
         there are many solutions. "auto" chooses it by `criterion`.
     criterion : str
         A rule of :meth:`kernsel.RegularizationPath.best`: the minimum of "loo" (mean squared leave-one-out residual), "gcv" or
-        "sure"; the maximum of "lml", "reml", "profiled_lml" or "profiled_reml"; "discrepancy", "lcurve" or
+        "risk"; the maximum of "lml", "reml", "profiled_lml" or "profiled_reml"; "discrepancy", "lcurve" or
         "quasi-optimality". Only used if alpha is "auto". Likelihoods are taken with the best scale of features and noise
         together.
     alphas : array-like of shape (l,), optional
@@ -76,7 +79,7 @@ class RidgeRegression(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type:
         below 1e-8 of the sum of squares of W^1/2 Phi. All give the same result, to rounding. "svd" is used in any case where
         alpha is 0, or a matrix cannot be factorized.
     sigma : float, optional
-        The standard deviation of the noise (of a point of weight one), which the criteria "sure" and "discrepancy" need.
+        The standard deviation of the noise (of a point of weight one), which the criteria "risk" and "discrepancy" need.
 
     Attributes
     ----------
@@ -100,7 +103,7 @@ class RidgeRegression(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type:
         The fitted transformer, if there is one.
     path_ : RegularizationPath, or list of n_targets of them with `alpha_per_target`
         If alpha is "auto": all criteria for all alphas.
-    best_score_ : float or ndarray of shape (n_targets,)
+    criterion_value_ : float or ndarray of shape (n_targets,)
         If alpha is "auto": the criterion at `alpha_`; for "discrepancy" the norm of the residual, for "lcurve" the curvature.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -123,6 +126,8 @@ class RidgeRegression(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type:
     >>> round(model.effective_dof_, 1), round(float(np.mean(model.loo_residuals_**2)) ** 0.5, 3)
     (6.3, 0.098)
     """
+
+    best_score_ = RenamedAttribute("criterion_value_")
 
     def __init__(
         self,
@@ -214,11 +219,10 @@ class RidgeRegression(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type:
         return np.asarray(Phi @ self.coef_.T + self.intercept_)
 
     def _check_parameters(self) -> None:
-        if self.criterion not in RULES:
-            raise ValueError(f"criterion: expected one of {', '.join(RULES)}, got {self.criterion!r}")
+        require_name(self.criterion, along_path())
         require(self, _ALLOWED)
-        if self._automatic() and self.sigma is None and self.criterion in ("sure", "discrepancy"):
-            raise ValueError(f'sigma: the criterion "{self.criterion}" needs the standard deviation of the noise, got None')
+        if self._automatic():
+            require_sigma(self.criterion, self.sigma)
         if self.features is not None and not (hasattr(self.features, "fit") and hasattr(self.features, "transform")):
             raise TypeError(f"features: expected a transformer or None, got {self.features!r}")
 
@@ -255,9 +259,9 @@ class RidgeRegression(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type:
         return Phi
 
     def _alphas(self, Phi: Matrix, y: Matrix, weights: Vector | None) -> Vector:
-        """Return one alpha for each target; set `alpha_`, and if it is chosen `path_` and `best_score_`."""
+        """Return one alpha for each target; set `alpha_`, and if it is chosen `path_` and `criterion_value_`."""
         count = y.shape[1]
-        for name in ("path_", "best_score_"):
+        for name in ("path_", "criterion_value_"):
             self.__dict__.pop(name, None)
         if self._automatic():
             return self._chosen(Phi, y, weights)
@@ -274,17 +278,17 @@ class RidgeRegression(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type:
             Phi,
             y,
             alphas=self.alphas,
-            noise_std=self.sigma,
+            sigma=self.sigma,
             trend=np.ones((n, 1)) if self.fit_intercept else None,
             sample_weight=weights,
         )
         paths = path.of_each_target() if self.alpha_per_target else [path]
-        rule = ridge_rule(self.criterion)
+        rule = with_free_scale(self.criterion)
         alphas = np.array([one.best(rule) for one in paths])
-        scores = np.array([getattr(one.at(a), CURVES[rule][0])[0] for one, a in zip(paths, alphas, strict=True)])
+        scores = np.array([getattr(one.at(a), TABLE[rule].curve)[0] for one, a in zip(paths, alphas, strict=True)])
         self.path_ = paths if self.alpha_per_target else path
         self.alpha_ = alphas if self.alpha_per_target else float(alphas[0])
-        self.best_score_ = scores if self.alpha_per_target else float(scores[0])
+        self.criterion_value_ = scores if self.alpha_per_target else float(scores[0])
         return np.broadcast_to(alphas, (count,))
 
 

@@ -28,7 +28,7 @@ NOISE = 1.0  # microgal, of a good instrument in the field
 RULES: dict[str, tuple[str, dict[str, float]]] = {
     "discrepancy": ("discrepancy", {}),
     "discrepancy, tau = 1.1": ("discrepancy", {"tau": 1.1}),
-    "unbiased risk": ("sure", {}),
+    "unbiased risk": ("risk", {}),
     "L-curve": ("lcurve", {}),
     "quasi-optimality": ("quasi-optimality", {}),
     "GCV": ("gcv", {}),
@@ -82,7 +82,7 @@ def main(plot: str | None = None) -> None:
     errors: dict[str, list[float]] = {name: [] for name in RULES}
     for seed in range(draws, -1, -1):  # the measurement that is shown in detail comes last
         b = measured(t, seed)
-        path = ks.RegularizationPath.from_features(A, b, noise_std=NOISE)
+        path = ks.RegularizationPath.from_features(A, b, sigma=NOISE)
         chosen = {name: path.best(rule, **options) for name, (rule, options) in RULES.items()}
         least = min(error(solution(A, path, alpha)) for alpha in path.alphas)
         for name, alpha in chosen.items():
@@ -120,7 +120,7 @@ def draw(plot: str, A: Vector, path: ks.RegularizationPath, chosen: dict[str, fl
         alphas = np.geomspace(1e-6, 1, 200)
         right.loglog(alphas, [error(solution(A, path, alpha)) for alpha in alphas], color="0.6")
         for (name, alpha), mark in zip(chosen.items(), "o^s*DvPX", strict=True):
-            knows_noise = RULES[name][0] in ("discrepancy", "sure")
+            knows_noise = RULES[name][0] in ("discrepancy", "risk")
             right.loglog(alpha, error(solution(A, path, alpha)), mark, label=name, ms=8, color=BLUE if knows_noise else ORANGE)
         right.set(xlabel="lambda / (microgal m/t)²", ylabel="error of masses / (t/m)", ylim=(5, 200))
         right.legend(frameon=False, title="blue: the noise is known", alignment="left")

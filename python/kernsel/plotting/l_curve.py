@@ -13,7 +13,7 @@ from kernsel._solve.path import RegularizationPath
 from kernsel.kernels.objects import Points
 from kernsel.plotting.figures import panels, require_matplotlib
 from kernsel.plotting.path_of_model import path_of_model
-from kernsel.plotting.rules import STYLES, choices_of, drawn_alphas, hollow, mark_of, mark_used, rules_of
+from kernsel.plotting.rules import choices_of, drawn_alphas, hollow, mark_of, mark_used, rules_of, style_of
 from kernsel.plotting.styles import faint, foreground
 from kernsel.plotting.writing import legend_below, named, plain_numbers_if_few, set_labels
 
@@ -167,7 +167,7 @@ class LCurveDisplay:
         self.marks_: dict[str, Line2D] = {}
         for size, (rule, alpha) in zip(np.linspace(14, 6, len(self.choices_)), self.choices_.items(), strict=True):
             point = self.path.at(alpha)
-            style_of_rule = hollow(STYLES[rule], size)
+            style_of_rule = hollow(style_of(rule), size)
             (self.marks_[rule],) = ax.plot(point.residual_norm, point.seminorm, linestyle="none", zorder=3, **style_of_rule)
         if self.alpha is not None:
             point = self.path.at(self.alpha)

@@ -11,10 +11,11 @@ from sklearn.base import BaseEstimator
 
 from kernsel._base.annotations import Vector
 from kernsel._solve.path import PathValues, RegularizationPath
+from kernsel.criteria.table import TABLE
 from kernsel.kernels.objects import Points
 from kernsel.plotting.figures import panels, require_matplotlib
 from kernsel.plotting.path_of_model import path_of_model
-from kernsel.plotting.rules import STYLES, choices_of, drawn_alphas, hollow, mark_of, mark_used, rules_of
+from kernsel.plotting.rules import choices_of, drawn_alphas, hollow, mark_of, mark_used, rules_of, style_of
 from kernsel.plotting.styles import faint, foreground
 from kernsel.plotting.writing import legend_below, named, set_labels
 
@@ -154,7 +155,7 @@ class PathDisplay:
         display : PathDisplay
         """
         require_matplotlib(f"{type(self).__name__}.plot")
-        likelihoods = [rule for rule in self.rules if rule.endswith("ml")]
+        likelihoods = [rule for rule in self.rules if TABLE[rule].is_likelihood]
         new, axes = ax is None, panels(ax, 2 if likelihoods else 1, height=1.35 if likelihoods else 1.1, sharex=True)
         alphas = drawn_alphas(self.path, [*self.choices_.values(), *([] if self.alpha is None else [self.alpha])])
         curves = self.path.at(alphas)
@@ -176,7 +177,7 @@ class PathDisplay:
         self.dof_axis_ = _with_degrees_of_freedom(axes[0], alphas, curves.effective_dof)
         handles = [mark_of(rule, self.choices_.get(rule), line=rule in self.lines_) for rule in self.rules]
         handles.append(self.lines_["residual"])
-        if self.path.noise_std is not None:
+        if self.path.sigma is not None:
             handles.append(self.noise_)
         if self.alpha is not None:
             handles.append(mark_used(self.alpha))
@@ -190,11 +191,11 @@ class PathDisplay:
         (self.lines_["residual"],) = ax.plot(
             curves.alphas, residual, color=foreground(), alpha=0.75, linewidth=1.2, label="residual (root mean square)"
         )
-        if self.path.noise_std is not None:
-            self.noise_ = ax.axhline(self.path.noise_std, label="noise (standard deviation)", **faint(1.0, (0, (6, 3))))
-        best, most = [self.path.noise_std or 0.0], [float(residual.max())]
+        if self.path.sigma is not None:
+            self.noise_ = ax.axhline(self.path.sigma, label="noise (standard deviation)", **faint(1.0, (0, (6, 3))))
+        best, most = [self.path.sigma or 0.0], [float(residual.max())]
         for rule in rules:
-            style, values = STYLES[rule], _error(self.path, curves, rule)
+            style, values = style_of(rule), _error(self.path, curves, rule)
             if values is not None:
                 (self.lines_[rule],) = ax.plot(curves.alphas, values, color=style.color, linestyle=style.line, linewidth=1.8)
                 best.append(float(values.min()))
@@ -211,7 +212,7 @@ class PathDisplay:
     def _draw_likelihoods(self, ax: Axes, curves: PathValues, rules: Sequence[str]) -> None:
         lowest = 0.0
         for rule in rules:
-            style, choice = STYLES[rule], self.path.at(self.choices_[rule])
+            style, choice = style_of(rule), self.path.at(self.choices_[rule])
             top = float(_likelihood(choice, rule)[0])
             values = (_likelihood(curves, rule) - top) / self.path.n_points
             (self.lines_[rule],) = ax.plot(curves.alphas, values, color=style.color, linestyle=style.line, linewidth=1.8)
@@ -221,7 +222,7 @@ class PathDisplay:
         ax.set_ylim(-1.05 * depth, 0.12 * depth)
 
     def _mark(self, ax: Axes, rule: str, value: float) -> None:
-        (mark,) = ax.plot(self.choices_[rule], value, linestyle="none", zorder=3, **hollow(STYLES[rule], 8))
+        (mark,) = ax.plot(self.choices_[rule], value, linestyle="none", zorder=3, **hollow(style_of(rule), 8))
         self.marks_[rule] = mark
 
 
@@ -231,17 +232,17 @@ def _residual(path: RegularizationPath, values: PathValues) -> Vector:
 
 def _error(path: RegularizationPath, values: PathValues, rule: str) -> Vector | None:
     """Return the root mean squared error that a rule minimizes; None for rules that minimize something else."""
-    if rule in ("loo", "gcv"):
-        return np.asarray(np.sqrt(getattr(values, rule)))
-    if rule == "sure" and path.noise_std is not None:  # the error for new observations at the same points
-        return np.asarray(np.sqrt(np.maximum(values.risk + path.noise_std**2, 0.0)))
-    return None
+    row = TABLE[rule]
+    if not row.for_search or row.is_likelihood:
+        return None
+    squares = getattr(values, row.curve)
+    if rule == "risk" and path.sigma is not None:  # the error for new observations at the same points
+        squares = np.maximum(squares + path.sigma**2, 0.0)
+    return np.asarray(np.sqrt(squares))
 
 
 def _likelihood(values: PathValues, rule: str) -> Vector:
-    names = {"lml": "log_likelihood", "reml": "restricted_log_likelihood"}
-    name = names[rule.removeprefix("profiled_")]
-    return np.asarray(getattr(values, f"profiled_{name}" if rule.startswith("profiled_") else name))
+    return np.asarray(getattr(values, TABLE[rule].curve))
 
 
 def _with_degrees_of_freedom(ax: Axes, alphas: Vector, dof: Vector) -> SecondaryAxis:

@@ -78,7 +78,7 @@ def _of_process(model: GaussianProcessRegressor, X: Points | None, y: ArrayLike 
         posterior.y * unit,
         X=posterior.X,
         trend=posterior.H if posterior.H.shape[1] else None,
-        noise_std=level**0.5 if has_noise else None,
+        sigma=level**0.5 if has_noise else None,
         sample_weight=None if equal else mean / variances,
     )
     return ModelPath(path, level if level > 0 else None, scale_known=True)
@@ -91,7 +91,7 @@ def _of_machine(model: KernelRidge | KernelRidgeCV, X: Points | None, y: ArrayLi
     return RegularizationPath(
         (K + K.T) / 2,
         targets,
-        noise_std=model.sigma,
+        sigma=model.sigma,
         trend=np.ones((n, 1)) if model.fit_intercept else None,
         alpha_scale=model.alpha_scale,
     )
@@ -103,5 +103,5 @@ def _of_features(model: RidgeRegression, X: Points | None, y: ArrayLike | None) 
     Phi = np.asarray(X if model.features is None else model.features_.transform(X), dtype=np.float64)
     targets = column(y, None, len(Phi)) if np.ndim(y) == 1 else np.asarray(y, dtype=np.float64)
     return RegularizationPath.from_features(
-        Phi, targets, noise_std=model.sigma, trend=np.ones((len(Phi), 1)) if model.fit_intercept else None
+        Phi, targets, sigma=model.sigma, trend=np.ones((len(Phi), 1)) if model.fit_intercept else None
     )

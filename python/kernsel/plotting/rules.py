@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kernsel._base.annotations import Vector
-from kernsel._solve.path import RULES, RegularizationPath
+from kernsel._solve.path import RegularizationPath
+from kernsel.criteria.names import along_path, needs, require_name, with_free_scale
+from kernsel.criteria.table import TABLE
 from kernsel.plotting.styles import BLUE, GREEN, OCHRE, PINK, VERMILION, VIOLET, foreground
 from kernsel.plotting.writing import short_number
 
 if TYPE_CHECKING:
     from matplotlib.lines import Line2D
 
-__all__ = ["STYLES", "RuleStyle", "choices_of", "drawn_alphas", "hollow", "mark_of", "mark_used", "rules_of"]
-
+__all__ = ["RuleStyle", "choices_of", "drawn_alphas", "hollow", "mark_of", "mark_used", "rules_of", "style_of"]
 
 _MARGIN = 1e3  # the factor by which the drawn part of a path goes beyond the least and the greatest lambda that are marked
 
@@ -36,21 +37,27 @@ class RuleStyle:
     name: str
     color: str
     marker: str
-    line: str = "-"
+    line: str
 
 
-STYLES = {
-    "loo": RuleStyle("leave-one-out", BLUE, "o"),
-    "gcv": RuleStyle("GCV", VERMILION, "s", "--"),
-    "lml": RuleStyle("likelihood", GREEN, "^"),
-    "profiled_lml": RuleStyle("likelihood", GREEN, "^"),
-    "reml": RuleStyle("restricted likelihood", OCHRE, "v", "--"),
-    "profiled_reml": RuleStyle("restricted likelihood", OCHRE, "v", "--"),
-    "discrepancy": RuleStyle("discrepancy", PINK, "D"),
-    "lcurve": RuleStyle("L-curve corner", VIOLET, "P"),
-    "sure": RuleStyle("unbiased risk", PINK, "<", "-."),
-    "quasi-optimality": RuleStyle("quasi-optimality", OCHRE, ">"),
+_LOOKS = {
+    "loo": (BLUE, "o", "-"),
+    "gcv": (VERMILION, "s", "--"),
+    "lml": (GREEN, "^", "-"),
+    "profiled_lml": (GREEN, "^", "-"),
+    "reml": (OCHRE, "v", "--"),
+    "profiled_reml": (OCHRE, "v", "--"),
+    "discrepancy": (PINK, "D", "-"),
+    "lcurve": (VIOLET, "P", "-"),
+    "risk": (PINK, "<", "-."),
+    "quasi-optimality": (OCHRE, ">", "-"),
 }
+_OTHER = (VIOLET, "X", ":")  # a rule that has no colour of its own
+
+
+def style_of(rule: str) -> RuleStyle:
+    """Return how a rule is drawn, and what it is called in legends."""
+    return RuleStyle(TABLE[rule].short, *_LOOKS.get(rule, _OTHER))
 
 
 def rules_of(path: RegularizationPath, rules: Sequence[str] | None, *, scale_known: bool) -> list[str]:
@@ -66,13 +73,12 @@ def rules_of(path: RegularizationPath, rules: Sequence[str] | None, *, scale_kno
     if rules is not None:
         names = [rules] if isinstance(rules, str) else list(rules)
         for rule in names:
-            if rule not in RULES:
-                raise ValueError(f"rules: expected some of {', '.join(RULES)}, got {rule!r}")
+            require_name(rule, along_path(), argument="rules", how_many="some")
         return names
     likelihoods = ["lml", "reml"] if path.n_trend else ["lml"]  # which are equal without a trend
     if not scale_known:
-        likelihoods = [f"profiled_{rule}" for rule in likelihoods]
-    return ["loo", "gcv", *likelihoods, *(["discrepancy"] if path.noise_std is not None else []), "lcurve"]
+        likelihoods = [with_free_scale(rule) for rule in likelihoods]
+    return ["loo", "gcv", *likelihoods, *(["discrepancy"] if path.sigma is not None else []), "lcurve"]
 
 
 def choices_of(path: RegularizationPath, rules: Sequence[str], tau: float) -> tuple[dict[str, float], dict[str, str]]:
@@ -83,7 +89,7 @@ def choices_of(path: RegularizationPath, rules: Sequence[str], tau: float) -> tu
         try:
             alphas[rule] = path.best(rule, tau=tau)
         except ValueError as error:
-            if rule not in ("discrepancy", "lcurve", "quasi-optimality") or "noise_std" in str(error).split(":")[0]:
+            if TABLE[rule].for_search or (needs(rule, "sigma") and path.sigma is None):
                 raise
             problems[rule] = str(error)
     return alphas, problems
@@ -104,7 +110,7 @@ def mark_of(rule: str, alpha: float | None, *, line: bool) -> Line2D:
     """Return the entry of a rule in a legend, with the lambda that it chose, or "none"."""
     from matplotlib.lines import Line2D
 
-    style = STYLES[rule]
+    style = style_of(rule)
     return Line2D(
         [],
         [],

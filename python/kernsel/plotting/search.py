@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from kernsel.criteria.names import label_of
 from kernsel.estimators.support.selection import SupportSelection
 from kernsel.plotting.figures import panels, require_matplotlib, room
 from kernsel.plotting.styles import BLUE, VERMILION, faint
 from kernsel.plotting.writing import set_labels, text_width
-from kernsel.study.select import Selected, name_of_criterion
+from kernsel.study.select import Selected
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,16 +23,6 @@ if TYPE_CHECKING:
 __all__ = ["SearchDisplay"]
 
 _ROW = 0.34  # inches
-_WORDS = {
-    "loo": "mean squared leave-one-out error",
-    "lml": "log likelihood",
-    "reml": "restricted log likelihood",
-    "map": "log posterior density",
-    "loo_log_density": "leave-one-out log density",
-    "loo_absolute": "mean absolute leave-one-out error",
-    "gcv": "generalized cross-validation",
-    "kfold": "mean squared error by folds",
-}
 
 
 @dataclass(frozen=True)
@@ -239,7 +230,7 @@ def _table(given: Any) -> _Table:
         values = np.array([one.value for one in given.tried])
         problems = [one.problem for one in given.tried]
         larger = given.criterion.larger_is_better
-        return _Table(names, values, problems, _in_words(given.criterion), larger, 0)
+        return _Table(names, values, problems, label_of(given.criterion), larger, 0)
     selection = getattr(given, "selection_", given)
     if isinstance(selection, SupportSelection):
         names = [f"{one.kernel}, {one.n_points} points" for one in selection.table]
@@ -259,7 +250,7 @@ def _table(given: Any) -> _Table:
         raise ValueError("estimator: its search has not begun anywhere: there was nothing to be found")
     criterion_used = getattr(selection, "criterion", None)
     larger = True if criterion_used is None else criterion_used.larger_is_better
-    name = "criterion" if criterion_used is None else _in_words(criterion_used)
+    name = "criterion" if criterion_used is None else label_of(criterion_used)
     if getattr(selection, "n_evaluations_subset", 0):
         name += " on some of the points"
     ranked = np.where(np.isfinite(values), values if larger else -values, -np.inf)
@@ -272,8 +263,3 @@ def _in_short(kernel: str) -> str:
     for long, short in (("'auto' * ", ""), ("('auto')", ""), ("('auto', ", "(")):
         kernel = kernel.replace(long, short)
     return kernel
-
-
-def _in_words(criterion: Any) -> str:
-    name = name_of_criterion(criterion)
-    return _WORDS.get(name.removeprefix("profiled_"), name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from kernsel.criteria.names import label_of
 from kernsel.report import figures
 from kernsel.report.choices import Choices
 from kernsel.report.formats import count, counted, percent, seconds
@@ -12,22 +13,6 @@ from kernsel.study import Line, Study
 
 __all__ = ["kernels", "rules", "spent"]
 
-_CRITERIA = {
-    "lml": "log marginal likelihood",
-    "profiled_lml": "log marginal likelihood at the best scale",
-    "reml": "restricted log likelihood",
-    "profiled_reml": "restricted log likelihood at the best scale",
-    "map": "log posterior density",
-    "loo": "mean squared leave-one-out error",
-    "loo_log_density": "leave-one-out log density",
-    "profiled_loo_log_density": "leave-one-out log density at the best scale",
-    "loo_crps": "leave-one-out CRPS",
-    "loo_absolute": "mean absolute leave-one-out error",
-    "gcv": "generalized cross-validation",
-    "risk": "unbiased risk estimate",
-    "kfold": "squared error of k-fold cross-validation",
-    "kfold_log_density": "log density of k-fold cross-validation",
-}
 _ENDED = {
     "evaluations": "the evaluations were used up",
     "seconds": "the time was over",
@@ -53,7 +38,7 @@ def kernels(study: Study) -> Html:
 
 def _intro(study: Study) -> Html:
     n_kernels = max(len(lines) for lines in study.lines.values())
-    names = [say("{} ({})", code(name), _CRITERIA.get(name, name)) for name in study.lines]
+    names = [say("{} ({})", code(name), label_of(name)) for name in study.lines]
     first = study.lines[study.criterion][0]
     fits = sum(len(lines) for lines in study.lines.values())
     return paragraph(
@@ -106,9 +91,7 @@ def _table(study: Study, criterion: str) -> Html:
     lines = study.lines[criterion]
     rows = [_line(line, len(heads)) for line in lines]
     chosen = [0] if criterion == study.criterion and not lines[0].problem else []
-    caption = say(
-        "By {}, the {}: {} is better", code(criterion), _CRITERIA.get(criterion, "a criterion"), study.better[criterion]
-    )
+    caption = say("By {}, the {}: {} is better", code(criterion), label_of(criterion), study.better[criterion])
     return Table(caption, heads, rows, chosen).html()
 
 

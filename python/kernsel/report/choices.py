@@ -9,7 +9,7 @@ import numpy as np
 from kernsel._solve.path import RegularizationPath
 from kernsel.plotting import PathDisplay
 from kernsel.plotting.path_of_model import path_of_model
-from kernsel.plotting.rules import STYLES
+from kernsel.plotting.rules import style_of
 from kernsel.study import Study
 
 __all__ = ["Choice", "Choices", "choices_of"]
@@ -69,7 +69,7 @@ def choices_of(study: Study) -> Choices:
     display = PathDisplay(path=path, alpha=alpha, scale_known=of_model.scale_known)
     rules = {}
     for rule in display.rules:
-        title = STYLES[rule].name
+        title = style_of(rule).name
         if rule in display.choices_:
             rules[rule] = _choice(path, title, display.choices_[rule])
         else:

@@ -27,6 +27,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from kernsel._base.renamed import CRITERIA
 from kernsel.saving.container import Container, plain_json, read_container, write_container, written_json
 from kernsel.saving.fields import Fields, Writing
 from kernsel.saving.forms import FORMS
@@ -112,7 +113,10 @@ def load(path: str | os.PathLike[str]) -> Any:
             parameters = given.part("parameters")
             names = form.estimator().get_params(deep=False)
             with parameters:
-                model = form.estimator(**{name: parameters.value(name) for name in names})
+                values = {name: parameters.value(name) for name in names}
+            if isinstance(values.get("criterion"), str):
+                values["criterion"] = CRITERIA.get(values["criterion"], values["criterion"])
+            model = form.estimator(**values)
             model.n_features_in_ = given.whole("columns", 1)
             if given.has("column_names"):
                 model.feature_names_in_ = np.array(given.texts("column_names", model.n_features_in_), dtype=object)

@@ -10,7 +10,7 @@ from kernsel.estimators.ridge_regression import RidgeRegression
 from kernsel.features import Fourier, Polynomial, RadialBasis
 from kernsel.kernels import DotProduct
 from kernsel.saving.fields import Fields, Writing
-from kernsel.saving.machines import columns_of, one_or_each, require_columns, shaped
+from kernsel.saving.machines import columns_of, criterion_value_in, one_or_each, require_columns, shaped
 
 __all__ = ["read_features_regression", "write_features_regression"]
 
@@ -30,8 +30,8 @@ def write_features_regression(model: RidgeRegression, to: Writing) -> None:
     to.values(model, "intercept_", "alpha_", "effective_dof_", "solver_")
     to.array("loo_residuals", columns_of(model.loo_residuals_))
     to.array("leverage", columns_of(model.leverage_))
-    if hasattr(model, "best_score_"):
-        to.value("best_score_", model.best_score_)
+    if hasattr(model, "criterion_value_"):
+        to.value("criterion_value_", model.criterion_value_)
     to.json["dual"] = hasattr(model, "dual_coef_")
     if hasattr(model, "dual_coef_"):
         to.array("dual", columns_of(model.dual_coef_))
@@ -73,8 +73,8 @@ def read_features_regression(model: RidgeRegression, given: Fields) -> None:
     many = np.ndim(model.alpha_) == 1
     leverage = given.array("leverage", len(left_out), outputs if many else 1, finite=False)
     model.leverage_ = leverage if many else leverage[:, 0]
-    if given.has("best_score_"):
-        model.best_score_ = one_or_each(given, "best_score_", outputs)
+    if given.has(value := criterion_value_in(given)):
+        model.criterion_value_ = one_or_each(given, value, outputs)
     if given.flag("dual"):
         model.dual_coef_ = shaped(given.array("dual", len(left_out), outputs), one)
 

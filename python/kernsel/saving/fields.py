@@ -16,7 +16,9 @@ from sklearn.gaussian_process import kernels as sk
 
 from kernsel import criteria, features
 from kernsel._base.errors import NotPositiveSemidefiniteWarning
+from kernsel._base.renamed import CRITERION_CLASSES
 from kernsel.criteria import Criterion
+from kernsel.criteria.names import criterion_named, name_of, searched
 from kernsel.kernels import Kernel, Precomputed
 from kernsel.kernels.algebra import Operation, as_kernel
 from kernsel.kernels.written import kernel_with_arrays
@@ -26,6 +28,7 @@ __all__ = ["Fields", "Writing"]
 
 LONGEST_KERNEL = 1_000_000  # characters; to read a text takes fifty times its length
 _CRITERIA: dict[str, Any] = {name: kind for name in criteria.__all__ if is_dataclass(kind := getattr(criteria, name))}
+_CRITERIA_READ = _CRITERIA | {old: _CRITERIA[new] for old, new in CRITERION_CLASSES.items()}
 _FEATURES: dict[str, Any] = {name: getattr(features, name) for name in features.__all__}
 _FLOATS = {"nan": np.nan, "inf": inf, "-inf": -inf}
 
@@ -120,6 +123,9 @@ class Writing:
             return {"kernel": self._kernel(name, value)}
         if type(value).__name__ in _CRITERIA and isinstance(value, Criterion):
             options = {entry.name: getattr(value, entry.name) for entry in attributes(value)}  # type: ignore[arg-type]
+            known = name_of(value)
+            if known in searched() and any(map(callable, options.values())):
+                return {"named_criterion": known}  # whose loss is a function of this package
             encoded = {key: self._encoded(f"{name}.{key}", item) for key, item in options.items()}
             return {"criterion": type(value).__name__, "options": encoded}
         if type(value) in _FEATURES.values():
@@ -262,10 +268,12 @@ class Fields:
                     return self.container.array(other)
             case {"kernel": text, **rest} if not rest:
                 return Fields({name: text}, self.container, self.prefix).kernel(name)
-            case {"criterion": str(kind), "options": dict(options), **rest} if kind in _CRITERIA and not rest:
+            case {"criterion": str(kind), "options": dict(options), **rest} if kind in _CRITERIA_READ and not rest:
                 decoded = {key: self._decoded(f"{name}.{key}", item) for key, item in options.items()}
-                if set(decoded) == {entry.name for entry in attributes(_CRITERIA[kind])}:
-                    return _CRITERIA[kind](**decoded)
+                if set(decoded) == {entry.name for entry in attributes(_CRITERIA_READ[kind])}:
+                    return _CRITERIA_READ[kind](**decoded)
+            case {"named_criterion": str(known), **rest} if known in searched() and not rest:
+                return criterion_named(known, {})
             case {"features": str(kind), "options": dict(options), **rest} if kind in _FEATURES and not rest:
                 decoded = {key: self._decoded(f"{name}.{key}", item) for key, item in options.items()}
                 if set(decoded) == set(_FEATURES[kind]().get_params()):

@@ -20,6 +20,7 @@ from kernsel.saving.selections import read_selection, read_support_selection, wr
 
 __all__ = [
     "columns_of",
+    "criterion_value_in",
     "one_or_each",
     "read_cv",
     "read_interpolator",
@@ -159,7 +160,7 @@ def read_ridge(model: KernelRidge, given: Fields) -> None:
 def write_cv(model: KernelRidgeCV, to: Writing) -> None:
     """Write the function, and the path."""
     _write_function(model, model.intercept_, to)
-    to.values(model, "intercept_", "alpha_", "best_score_")
+    to.values(model, "intercept_", "alpha_", "criterion_value_")
     _write_path(model, to)
 
 
@@ -168,8 +169,13 @@ def read_cv(model: KernelRidgeCV, given: Fields) -> None:
     outputs = _read_function(model, given)
     model.intercept_ = one_or_each(given, "intercept_", outputs)
     model.alpha_ = one_or_each(given, "alpha_", outputs)
-    model.best_score_ = one_or_each(given, "best_score_", outputs)
+    model.criterion_value_ = one_or_each(given, criterion_value_in(given), outputs)
     _read_path(model, given)
+
+
+def criterion_value_in(given: Fields) -> str:
+    """Return the name of the field with the criterion's value at the chosen alpha, "best_score_" in files of version 0.1.0."""
+    return "best_score_" if given.has("best_score_") else "criterion_value_"
 
 
 def write_interpolator(model: KernelInterpolator, to: Writing) -> None:

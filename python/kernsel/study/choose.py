@@ -12,9 +12,10 @@ from typing import Literal
 import numpy as np
 
 from kernsel._base.annotations import Indices, Matrix, Vector
+from kernsel._base.renamed import refuse_criterion
 from kernsel._data.trend import Trend
 from kernsel._solve.evaluate import loo
-from kernsel.criteria import CRITERIA, criterion_named
+from kernsel.criteria.names import direction, offered
 from kernsel.estimators.gaussian_process import GaussianProcessRegressor
 from kernsel.kernels import Kernel
 from kernsel.study.line import Line
@@ -23,9 +24,8 @@ from kernsel.study.select import Tried, select
 from kernsel.study.tables import Table
 from kernsel.study.texts import kernel_of, label
 
-__all__ = ["OFFERED", "require_criterion", "scores", "study"]
+__all__ = ["require_criterion", "scores", "study"]
 
-OFFERED = tuple(name for name in CRITERIA if name != "risk")  # the unbiased risk estimate needs the noise, which is unknown
 _INTERRUPTED = "interrupted: not all was tried"
 _MOST_TESTED = 10_000  # test rows
 _LEAST = 3  # training rows
@@ -93,7 +93,7 @@ def study(
     start = time.perf_counter()
     criteria = list(dict.fromkeys(map(require_criterion, criteria)))
     if not criteria:
-        raise ValueError(f"criteria: expected one at least of {', '.join(OFFERED)}")
+        raise ValueError(f"criteria: expected one at least of {', '.join(offered())}")
     X, y, training, tests, split_remarks = _divided(table, rows, test, seed)
     assert table.target is not None
     candidates = kernels if kernels is None or isinstance(kernels, str) else [kernel_of(one, table) for one in kernels]
@@ -148,7 +148,7 @@ def study(
         table.target,
         remarks,
         lines,
-        {name: "larger" if criterion_named(name, {}).larger_is_better else "smaller" for name in lines},
+        {name: direction(name) for name in lines},
         criteria[0],
         model,
         _tested(model, table.X[tests], np.asarray(table.y)[tests]),
@@ -160,10 +160,11 @@ def study(
 
 def require_criterion(name: str) -> str:
     """Return the name of a criterion; raise if there is no criterion of this name."""
-    if name not in OFFERED:
-        close = get_close_matches(name, OFFERED, 1, 0.5)
+    if name not in offered():
+        refuse_criterion("criterion", name)
+        close = get_close_matches(name, offered(), 1, 0.5)
         hint = f"; did you mean {close[0]}?" if close else "."
-        raise ValueError(f"criterion: there is no {name!r}{hint} There are {', '.join(OFFERED)}")
+        raise ValueError(f"criterion: there is no {name!r}{hint} There are {', '.join(offered())}")
     return name
 
 

@@ -27,8 +27,9 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from kernsel._base.annotations import Indices, Vector
 from kernsel._data.folds import How, joined, number_of_points, of_rows, splits_by, splitter_for, tests_as_labels
-from kernsel._solve.path import RULES
-from kernsel.criteria import CRITERIA, Criterion, GroupsOut, criterion_named
+from kernsel.criteria import Criterion, GroupsOut
+from kernsel.criteria.names import criterion_named, searched
+from kernsel.criteria.table import TABLE
 from kernsel.kernels.objects import Points
 
 __all__ = ["NestedFold", "NestedResult", "nested_cv"]
@@ -357,7 +358,7 @@ def _selection(estimator: BaseEstimator, inner: Inner, grouped: bool) -> _Select
     folds = f"{inner} folds" if isinstance(inner, Integral) else str(inner)
     if has_criterion:
         criterion = all_params[found[0]]
-        if criterion is None or (isinstance(criterion, str) and criterion not in CRITERIA):  # the name of a rule for a path
+        if criterion is None or (isinstance(criterion, str) and criterion not in searched()):  # the name of a rule for a path
             criterion = "loo"
         return _Selection(f"{name}, closed form, {folds}", found[0], inner, criterion_named(criterion, {}))
     return _Selection(f"{name}, {folds}", found[0], inner)
@@ -371,7 +372,7 @@ def _selects(key: str, estimator: BaseEstimator, params: Params) -> bool:
         if value is None:  # a default, which matters if there is an alpha to choose
             alpha = params.get(f"{owner}__alpha" if owner else "alpha")
             return isinstance(alpha, str) and alpha == "auto"
-        named = isinstance(value, str) and value in CRITERIA + RULES
+        named = isinstance(value, str) and value in TABLE
         return named or isinstance(value, Criterion) or (callable(value) and not isclass(value))
     return last == "cv" and _is_search(params[owner] if owner else estimator)
 

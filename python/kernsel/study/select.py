@@ -18,7 +18,8 @@ from sklearn.utils import check_X_y
 from kernsel._base.annotations import Matrix, Seed, Vector
 from kernsel._data.kernel import KernelLike, kernel_of
 from kernsel._data.trend import Trend
-from kernsel.criteria import CRITERIA, Criterion, criterion_named
+from kernsel.criteria import Criterion
+from kernsel.criteria.names import criterion_named, name_of
 from kernsel.estimators.classification import GaussianProcessClassifier
 from kernsel.estimators.gaussian_process import GaussianProcessRegressor
 from kernsel.kernels import (
@@ -37,7 +38,7 @@ from kernsel.kernels import (
 from kernsel.kernels.objects import Mixed, Points, Reading
 from kernsel.study.structure import describe, hidden_period, larger_structures, numbers_found, simplest_structures, terms_of
 
-__all__ = ["Selected", "Tried", "in_words", "name_of_criterion", "select"]
+__all__ = ["Selected", "Tried", "in_words", "select"]
 
 _PROCESSES = (GaussianProcessRegressor, GaussianProcessClassifier)  # models whose kernels need an amplitude
 
@@ -156,7 +157,7 @@ class Selected:
         if len(best) > 55:
             lines += textwrap.wrap(f"best: {best}", 100, break_long_words=False)
         better = "larger" if self.criterion.larger_is_better else "smaller"
-        lines.append(f"{better} values of {name_of_criterion(self.criterion)} are better")
+        lines.append(f"{better} values of {name_of(self.criterion)} are better")
         if any_cut_short:
             lines.append("* before the search was at its end")
         return "\n".join([*lines, *([self.ended] if self.ended else [])])
@@ -508,14 +509,6 @@ def with_amplitudes(kernel: Kernel, *, needed: bool = True) -> Kernel:
 
 def _has_sum(kernel: Kernel) -> bool:
     return isinstance(kernel, Sum) or (isinstance(kernel, Columns) and _has_sum(kernel.kernel))
-
-
-def name_of_criterion(criterion: Criterion) -> str:
-    """Return the name of a criterion, or of its class if it has none."""
-    for name in CRITERIA:
-        if repr(criterion_named(name, {})) == repr(criterion):
-            return name
-    return type(criterion).__name__
 
 
 def _cut(text: str, width: int) -> str:

@@ -11,7 +11,8 @@ from kernsel import _core
 from kernsel._data.trend import trend_matrix
 from kernsel._search import Budget, choice, choose
 from kernsel._search.layout import Layout
-from kernsel.criteria import CRITERIA, GroupsOut, Likelihood, criterion_named
+from kernsel.criteria import CRITERIA, GroupsOut, Likelihood
+from kernsel.criteria.names import criterion_named
 from kernsel.kernels import (
     RBF,
     Columns,

@@ -29,6 +29,7 @@ from statsmodels.regression.linear_model import GLS
 import kernsel as ks
 from kernsel._solve import posterior
 from kernsel.criteria import CRITERIA
+from kernsel.criteria.names import criterion_named
 from kernsel.kernels import RBF, ConstantKernel, DotProduct, Matern, Parameter, RationalQuadratic, WhiteKernel
 from kernsel.kernels.priors import LogNormal
 
@@ -461,7 +462,7 @@ def test_what_every_criterion_chooses(name, case, data):
     theta, best, rounding = gp.kernel_.theta, value(gp.kernel_.theta), rounding_of(gp)
     assert gp.criterion_value_ == pytest.approx(best, rel=max(1e-9, rounding))
     # Nothing near is better, but for what the search calls converged, and for rounding.
-    sign = 1 if ks.criteria.criterion_named(criterion, {}).larger_is_better else -1
+    sign = 1 if criterion_named(criterion, {}).larger_is_better else -1
     slack = (1e-5 if sign > 0 else 1e-5 * abs(best)) + rounding * abs(best)
     lower, upper = gp.kernel_.bounds.T
     for i in range(0 if gp.selection_.scale == 1 else 1, len(theta)):  # the first is that factor, and no hyperparameter

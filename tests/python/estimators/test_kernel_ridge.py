@@ -20,8 +20,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import kernsel as ks
-from kernsel._solve.path import RULES, ridge_rule
 from kernsel.criteria import CRITERIA, GroupsOut, LeaveOneOut, Likelihood, UnbiasedRisk
+from kernsel.criteria.names import along_path, with_free_scale
 from kernsel.kernels import RBF, ConstantKernel, FunctionKernel, Linear, Parameter, Warp, WhiteKernel
 
 import reference
@@ -331,7 +331,7 @@ def wavy(rng, n=40):
     return X, np.sin(X[:, 0]) + 0.2 * rng.standard_normal(n)
 
 
-ABOUT_NOISE = ("risk", "sure", "discrepancy")
+ABOUT_NOISE = ("risk", "discrepancy")
 
 
 @pytest.mark.parametrize(("criterion", "weighted", "intercept"), pairwise(CRITERIA, [False, True], [False, True]))
@@ -372,7 +372,7 @@ def test_no_place_nearby_is_better(rng, criterion, weighted, intercept):
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("criterion", RULES)
+@pytest.mark.parametrize("criterion", [name for name in along_path() if name != "risk"])
 def test_alpha_alone_is_chosen_along_the_path(rng, criterion, weighted):
     X, y = wavy(rng)
     Y = np.column_stack([y, 0.5 * y[::-1]])
@@ -380,13 +380,13 @@ def test_alpha_alone_is_chosen_along_the_path(rng, criterion, weighted):
     options = {"sigma": 0.2} if criterion in ABOUT_NOISE else {}
     used = np.ones(40, bool) if w is None else w > 0
     path = ks.RegularizationPath(
-        RBF(1.0), Y[used], X=X[used], noise_std=0.2, sample_weight=None if w is None else w[used], trend="constant"
+        RBF(1.0), Y[used], X=X[used], sigma=0.2, sample_weight=None if w is None else w[used], trend="constant"
     )
     for kernel, points in ((RBF(1.0, "fixed"), X), ("rbf", X), ("precomputed", RBF(1.0)(X))):
         gamma = {"gamma": 0.5} if kernel == "rbf" else {}
         options |= {"fit_intercept": True, "alpha": "auto", "criterion": criterion}
         model = ks.KernelRidge(kernel, **gamma, **options).fit(points, Y, w)
-        assert model.alpha_ == pytest.approx(path.best(ridge_rule(criterion)), rel=1e-3)
+        assert model.alpha_ == pytest.approx(path.best(with_free_scale(criterion)), rel=1e-3)
         assert not hasattr(model, "selection_")
         if criterion == "discrepancy":
             residual = np.sqrt(1.0 if w is None else w)[..., None] * (Y - model.predict(points))
@@ -394,9 +394,22 @@ def test_alpha_alone_is_chosen_along_the_path(rng, criterion, weighted):
             assert model.criterion_value_ == pytest.approx(np.linalg.norm(residual), rel=1e-8)
         if criterion in CRITERIA and not weighted:
             noise = model.alpha_
-            v = ks.evaluate(ridge_rule(criterion), RBF(1.0), X, Y, noise=noise, trend="constant", sample_weight=w).value
+            v = ks.evaluate(with_free_scale(criterion), RBF(1.0), X, Y, noise=noise, trend="constant", sample_weight=w).value
             assert model.criterion_value_ == pytest.approx(v, rel=1e-6)
             assert model.path_.alphas.shape == (200,)
+
+
+def test_the_risk_is_the_same_number_whether_the_kernel_is_known_or_not(rng):
+    X, y = wavy(rng)
+    options = {"alpha": "auto", "criterion": "risk", "sigma": 0.2}
+    known, free = (ks.KernelRidge(kernel, **options).fit(X, y) for kernel in (RBF(1.0, "fixed"), RBF("auto")))
+    for model in (known, free):
+        value = ks.evaluate("risk", model.kernel_, X, y, noise=model.alpha_, sigma=0.2).value
+        assert model.criterion_value_ == pytest.approx(value, rel=1e-8)
+    assert free.criterion_value_ <= known.criterion_value_
+    path = ks.RegularizationPath(RBF(1.0), y, X=X, sigma=0.2)
+    assert known.alpha_ == pytest.approx(path.best("risk"), rel=1e-3)
+    assert known.criterion_value_ == pytest.approx(40 * path.at(known.alpha_).risk[0], rel=1e-8)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -552,7 +565,6 @@ def test_random_state(rng):
         ({"criterion": LeaveOneOut("cubed")}, "loss: expected"),
         ({"criterion": UnbiasedRisk()}, "sigma: the unbiased risk needs"),
         ({"criterion": "risk"}, 'sigma: the criterion "risk" needs the standard deviation of the noise, got None'),
-        ({"criterion": "sure"}, 'sigma: the criterion "sure" needs'),
         ({"criterion": "discrepancy"}, 'sigma: the criterion "discrepancy" needs'),
         ({"sigma": 0.0}, "sigma: expected a positive number or None, got 0.0"),
         ({"sigma": "a"}, "sigma: expected a positive number or None, got 'a'"),

@@ -14,8 +14,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import kernsel as ks
-from kernsel._solve.path import CURVES, RULES, ridge_rule
 from kernsel.criteria import GroupsOut
+from kernsel.criteria.names import along_path, with_free_scale
+from kernsel.criteria.table import TABLE
 from kernsel.kernels import RBF, Linear
 
 from conventions import expected_failures
@@ -30,7 +31,7 @@ N = 45
         ks.KernelRidgeCV(),
         ks.KernelRidgeCV("poly", alphas=[0.1, 1.0], criterion="gcv", fit_intercept=True, alpha_per_target=True),
         ks.KernelRidgeCV("linear", criterion="reml", alpha_scale="n"),
-        ks.KernelRidgeCV("rbf", criterion="sure", sigma=0.5),
+        ks.KernelRidgeCV("rbf", criterion="risk", sigma=0.5),
     ],
     expected_failed_checks=expected_failures,
 )
@@ -75,7 +76,7 @@ def test_the_best_alpha_by_refits(data, rng, folds, weighted, intercept):
     model.fit(X, Y, w if weighted else None)
     assert model.alpha_ == pytest.approx([ALPHAS[np.argmin(curve)] for curve in curves])
     assert model.alpha_[0] != model.alpha_[1]
-    assert model.best_score_ == pytest.approx([min(curve) for curve in curves], rel=1e-8)
+    assert model.criterion_value_ == pytest.approx([min(curve) for curve in curves], rel=1e-8)
     assert [path.alphas.tolist() for path in model.path_] == [shuffled.tolist()] * 2
     if folds is None:
         order = np.argsort(shuffled)
@@ -84,12 +85,12 @@ def test_the_best_alpha_by_refits(data, rng, folds, weighted, intercept):
     both = clone(model).set_params(alpha_per_target=False).fit(X, Y, w if weighted else None)
     mean = np.mean(curves, axis=0)
     assert both.alpha_ == ALPHAS[np.argmin(mean)]
-    assert both.best_score_ == pytest.approx(mean.min(), rel=1e-8)
+    assert both.criterion_value_ == pytest.approx(mean.min(), rel=1e-8)
 
 
 @pytest.mark.parametrize(
     ("criterion", "weighted", "intercept", "scale"),
-    pairwise([*RULES, "kfold", "kfold_log_density"], [False, True], [False, True], ["none", "n"]),
+    pairwise([*along_path(), "kfold", "kfold_log_density"], [False, True], [False, True], ["none", "n"]),
 )
 def test_it_is_kernel_ridge_at_its_alpha(data, rng, criterion, weighted, intercept, scale):
     X, Y, Z = data
@@ -109,12 +110,13 @@ def test_it_is_kernel_ridge_at_its_alpha(data, rng, criterion, weighted, interce
         assert model.predict(Z) == pytest.approx(same.predict(Z), abs=limit)
         assert model.dual_coef_ == pytest.approx(same.dual_coef_, abs=limit / np.min(model.alpha_))
         assert model.intercept_ == pytest.approx(same.intercept_, abs=limit)
-        if criterion in CURVES:
-            name, sign = CURVES[ridge_rule(criterion)]
+        if criterion in along_path():
+            row = TABLE[with_free_scale(criterion)]
+            name, sign = row.curve, -1 if row.larger_is_better else 1
             for path, alpha, score in zip(
                 model.path_ if each else [model.path_],
                 np.atleast_1d(model.alpha_),
-                np.atleast_1d(model.best_score_),
+                np.atleast_1d(model.criterion_value_),
                 strict=True,
             ):
                 assert score == pytest.approx(getattr(path.at(alpha), name)[0], rel=1e-9)
@@ -177,7 +179,7 @@ def test_against_scikit_learns_ridge(data):
             theirs = RidgeCV(alphas, fit_intercept=intercept, alpha_per_target=each).fit(X, Y)
             ours = ks.KernelRidgeCV("linear", alphas=alphas, fit_intercept=intercept, alpha_per_target=each).fit(X, Y)
             assert ours.alpha_ == pytest.approx(theirs.alpha_)
-            assert ours.best_score_ == pytest.approx(-np.asarray(theirs.best_score_), rel=1e-8)
+            assert ours.criterion_value_ == pytest.approx(-np.asarray(theirs.best_score_), rel=1e-8)
             assert ours.predict(Z) == pytest.approx(theirs.predict(Z), rel=1e-7)
             assert ours.intercept_ == pytest.approx(theirs.intercept_, abs=1e-9)
 
@@ -191,10 +193,10 @@ def test_consecutive_folds(data):
         predicted = cross_val_predict(ks.KernelRidge(RBF(0.5), alpha=alpha), X, Y[:, 0], cv=splitter)
         errors.append(np.mean((Y[:, 0] - predicted) ** 2))
     assert model.alpha_ == ALPHAS[np.argmin(errors)]
-    assert model.best_score_ == pytest.approx(min(errors), rel=1e-8)
+    assert model.criterion_value_ == pytest.approx(min(errors), rel=1e-8)
     shuffled = KFold(5, shuffle=True, random_state=3)
     again = ks.KernelRidgeCV(RBF(0.5), alphas=ALPHAS, criterion=GroupsOut(shuffled)).fit(X, Y[:, 0])
-    assert again.best_score_ != model.best_score_
+    assert again.criterion_value_ != model.criterion_value_
 
 
 def test_grids(data):
@@ -265,12 +267,12 @@ def test_the_rest_of_scikit_learn(data):
         ({"alphas": [1j]}, "alphas: expected positive numbers"),
         (
             {"criterion": "loo_crps"},
-            "criterion: expected one of loo, gcv, .*kfold_log_density, or kernsel.criteria.GroupsOut, got",
+            "criterion: expected one of lml, .*gcv, .*kfold_log_density, or kernsel.criteria.GroupsOut, got",
         ),
-        ({"criterion": None}, "criterion: expected one of loo"),
-        ({"criterion": ["loo"]}, "criterion: expected one of loo"),
+        ({"criterion": None}, "criterion: expected one of lml"),
+        ({"criterion": ["loo"]}, "criterion: expected one of lml"),
         ({"criterion": GroupsOut(46)}, "folds: expected a number from 2 to 45"),
-        ({"criterion": "sure"}, 'sigma: the criterion "sure" needs the standard deviation of the noise, got None'),
+        ({"criterion": "risk"}, 'sigma: the criterion "risk" needs the standard deviation of the noise, got None'),
         ({"criterion": "discrepancy"}, 'sigma: the criterion "discrepancy" needs'),
         ({"sigma": -1.0}, "sigma: expected a positive number or None, got -1.0"),
         ({"alpha_per_target": 1}, "alpha_per_target: expected True or False, got 1"),

@@ -19,7 +19,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import kernsel as ks
 from kernsel import RidgeRegression
-from kernsel._solve.path import CURVES, RULES, ridge_rule
+from kernsel.criteria.names import along_path, with_free_scale
+from kernsel.criteria.table import TABLE
 from kernsel.features import Fourier, Polynomial, RadialBasis
 
 from conventions import expected_failures
@@ -37,7 +38,7 @@ EPS = np.finfo(float).eps
         RidgeRegression(RadialBasis(10), criterion="gcv"),
         RidgeRegression(Fourier(20, random_state=0), alpha=1e-3),
         RidgeRegression(criterion="reml", alpha_per_target=True),
-        RidgeRegression(criterion="sure", sigma=0.5),
+        RidgeRegression(criterion="risk", sigma=0.5),
     ],
     expected_failed_checks=expected_failures,
 )
@@ -204,37 +205,39 @@ def ill_posed(rng, n=40, p=12, noise=1e-3):
     return X, X @ V.T @ np.ones(p) + noise * rng.standard_normal(n)
 
 
-@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("rule", along_path())
 @pytest.mark.parametrize("weighted", [True, False])
 def test_criteria_choose_as_the_path_of_the_kernel_does(rule, weighted, rng):
     X, y = ill_posed(rng)
     w = rng.uniform(0.5, 2.0, 40) if weighted else np.ones(40)
     model = RidgeRegression(criterion=rule, sigma=1e-3).fit(X + 1.0, y, w if weighted else None)
     centred = X - np.average(X, axis=0, weights=w)
-    kernel = ks.RegularizationPath(centred @ centred.T, y, trend=np.ones((40, 1)), sample_weight=w, noise_std=1e-3)
-    assert model.best_score_ == pytest.approx(getattr(kernel.at(model.alpha_), CURVES[ridge_rule(rule)][0])[0], rel=1e-3)
-    near = getattr(kernel.at(model.alpha_ * np.array([0.7, 1.0, 1.4])), CURVES[ridge_rule(rule)][0])
+    kernel = ks.RegularizationPath(centred @ centred.T, y, trend=np.ones((40, 1)), sample_weight=w, sigma=1e-3)
+    assert model.criterion_value_ == pytest.approx(
+        getattr(kernel.at(model.alpha_), TABLE[with_free_scale(rule)].curve)[0], rel=1e-3
+    )
+    near = getattr(kernel.at(model.alpha_ * np.array([0.7, 1.0, 1.4])), TABLE[with_free_scale(rule)].curve)
     if rule == "discrepancy":
         assert near[1] == pytest.approx(40**0.5 * 1e-3, rel=1e-6)
     else:
-        sign = -1 if rule == "lcurve" or CURVES[ridge_rule(rule)][0].endswith("likelihood") else 1
+        sign = -1 if rule == "lcurve" or TABLE[with_free_scale(rule)].curve.endswith("likelihood") else 1
         assert sign * near[1] <= (sign * near).min() + 1e-9 * abs(near[1])
     # Then everything is as for that alpha.
     given = RidgeRegression(alpha=model.alpha_).fit(X + 1.0, y, w if weighted else None)
     for name in ("coef_", "leverage_", "loo_residuals_"):
         assert getattr(given, name) == pytest.approx(getattr(model, name), rel=1e-9), name
     assert not hasattr(given, "path_")
-    assert not hasattr(given, "best_score_")
+    assert not hasattr(given, "criterion_value_")
     assert model.path_.effective_dof.shape == (200,)
 
 
 def test_the_score_of_leave_one_out_is_that_of_its_residuals(rng):
     X, y, w = make(30, 6, rng)
     model = RidgeRegression().fit(X, y, w)
-    assert model.best_score_ == pytest.approx(np.sum(w[:, None] * model.loo_residuals_**2) / w.sum() / 2, rel=1e-9)
+    assert model.criterion_value_ == pytest.approx(np.sum(w[:, None] * model.loo_residuals_**2) / w.sum() / 2, rel=1e-9)
     gcv = RidgeRegression(criterion="gcv").fit(X, y[:, 0])
     residuals = y[:, 0] - gcv.predict(X)
-    assert gcv.best_score_ == pytest.approx(30 * np.sum(residuals**2) / (30 - gcv.effective_dof_) ** 2, rel=1e-9)
+    assert gcv.criterion_value_ == pytest.approx(30 * np.sum(residuals**2) / (30 - gcv.effective_dof_) ** 2, rel=1e-9)
 
 
 def test_against_ridgecv_of_scikit_learn(rng):
@@ -244,24 +247,24 @@ def test_against_ridgecv_of_scikit_learn(rng):
     theirs = RidgeCV(grid, store_cv_results=True).fit(X, y)
     ours = RidgeRegression(alphas=grid).fit(X, y)
     assert ours.path_.loo == pytest.approx(theirs.cv_results_.mean(axis=0), rel=1e-9)
-    assert ours.best_score_ <= -theirs.best_score_ * (1 + 1e-12)
+    assert ours.criterion_value_ <= -theirs.best_score_ * (1 + 1e-12)
     assert abs(np.log(ours.alpha_ / theirs.alpha_)) <= np.log(grid[1] / grid[0])
     exact = RidgeCV([ours.alpha_]).fit(X, y)
     assert ours.coef_ == pytest.approx(exact.coef_, rel=1e-8, abs=1e-10)
-    assert ours.best_score_ == pytest.approx(-exact.best_score_, rel=1e-9)
+    assert ours.criterion_value_ == pytest.approx(-exact.best_score_, rel=1e-9)
 
 
 def test_one_alpha_for_each_target(rng):
     X, y, w = make(40, 8, rng, targets=3)
     y[:, 1] += 5 * rng.standard_normal(40)
     together = RidgeRegression(alpha_per_target=True, criterion="gcv").fit(X, y, w)
-    assert together.alpha_.shape == together.best_score_.shape == together.effective_dof_.shape == (3,)
+    assert together.alpha_.shape == together.criterion_value_.shape == together.effective_dof_.shape == (3,)
     assert len(together.path_) == 3
     for k in range(3):
         alone = RidgeRegression(criterion="gcv").fit(X, y[:, k], w)
         # Beyond 1e9 the criterion is flat to rounding: nothing is left of this target's coefficients.
         assert min(together.alpha_[k], 1e9) == pytest.approx(min(alone.alpha_, 1e9), rel=1e-2)
-        assert together.best_score_[k] == pytest.approx(alone.best_score_, rel=1e-9)
+        assert together.criterion_value_[k] == pytest.approx(alone.criterion_value_, rel=1e-9)
         assert together.coef_[k] == pytest.approx(alone.coef_, rel=1e-2, abs=1e-9)
         assert together.leverage_[:, k] == pytest.approx(alone.leverage_, rel=1e-2)
     assert np.ptp(together.alpha_) > together.alpha_.min()
@@ -350,7 +353,7 @@ def test_fitting_again_leaves_nothing_behind(rng):
     assert not hasattr(model, "dual_coef_")
     model.set_params(alpha=0.1).fit(X, y)
     assert not hasattr(model, "path_")
-    assert not hasattr(model, "best_score_")
+    assert not hasattr(model, "criterion_value_")
 
 
 def test_one_point(rng):
@@ -388,10 +391,10 @@ def test_sparse_input_is_refused(rng):
         ({"alpha": "much"}, "alpha: expected a number, one for each target, or \"auto\", got 'much'"),
         ({"alpha": None}, "alpha: expected a number"),
         ({"alpha": [1.0, 2.0, 3.0]}, "alpha: expected one number or 2, one for each target"),
-        ({"criterion": "aic"}, "criterion: expected one of loo, gcv.*got 'aic'"),
+        ({"criterion": "aic"}, "criterion: expected one of lml, .*gcv.*got 'aic'"),
         ({"alphas": [0.0, 1.0]}, "alphas: expected positive, finite numbers"),
         ({"solver": "cholesky"}, 'solver: expected "auto", "primal", "dual" or "svd", got \'cholesky\''),
-        ({"criterion": "sure"}, 'sigma: the criterion "sure" needs the standard deviation of the noise'),
+        ({"criterion": "risk"}, 'sigma: the criterion "risk" needs the standard deviation of the noise'),
         ({"criterion": "discrepancy"}, 'sigma: the criterion "discrepancy" needs'),
         ({"sigma": 0.0}, "sigma: expected a positive number or None, got 0.0"),
         ({"fit_intercept": 1}, "fit_intercept: expected True or False, got 1"),

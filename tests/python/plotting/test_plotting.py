@@ -142,13 +142,13 @@ def test_the_curves_of_the_path(data, process):
 
 def test_where_a_rule_finds_nothing(data):
     X, y = data
-    display = PathDisplay(path=ks.RegularizationPath(ROUGH, y, X=X, noise_std=100.0)).plot()
+    display = PathDisplay(path=ks.RegularizationPath(ROUGH, y, X=X, sigma=100.0)).plot()
     assert "the noise explains all of y" in display.problems_["discrepancy"]
     assert "discrepancy: none" in [text.get_text() for text in display.legend_.get_texts()]
     assert "discrepancy" not in display.marks_
-    with pytest.raises(ValueError, match="noise_std"):
+    with pytest.raises(ValueError, match="sigma"):
         PathDisplay(path=ks.RegularizationPath(ROUGH, y, X=X), rules=["discrepancy"])
-    with pytest.raises(ValueError, match=r"rules: expected some of loo, .*, got 'best'"):
+    with pytest.raises(ValueError, match=r"rules: expected some of lml, .*, got 'best'"):
         LCurveDisplay(path=ks.RegularizationPath(ROUGH, y, X=X), rules=["best"])
 
 

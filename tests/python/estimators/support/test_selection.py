@@ -348,7 +348,7 @@ def test_errors(data):
     ):
         with pytest.raises(ValueError, match=message):
             ks.SVRPath(X, y, kernel, **options)
-    with pytest.raises(TypeError, match="kernel: expected a kernel of kernsel.kernels or text, got 3"):
+    with pytest.raises(TypeError, match="kernel: expected a kernel of .* or text, got 3"):
         ks.SVRPath(X, y, 3)
     with pytest.raises(ValueError, match="y: expected a finite number for each of 60 points"):
         ks.SVRPath(X, y[:5], kernel)

@@ -1,0 +1,158 @@
+"""Errors and densities of points that are left out, one at a time or in groups."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from numbers import Real
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernsel import _core
+from kernsel._data.trend import require_groups_can_be_left_out
+from kernsel.criteria.base import Criterion, Given, Loss
+
+__all__ = ["GroupsOut", "LeaveOneOut", "groups"]
+
+
+@dataclass(frozen=True)
+class LeaveOneOut(Criterion):
+    """The mean of a loss of the leave-one-out residuals r_i and variances v_i; for log densities, the sum.
+
+    Gradient: with l_r and l_v the derivatives of the loss, W = -sym(P g c') - P diag(h) P, g = l_r / P_ii,
+    h = -(l_r r + l_v v) / P_ii. 2 n^3 operations. Robust against a wrong model, since it only asks for predictions; blind to
+    how sure they are, if the loss is.
+
+    Parameters
+    ----------
+    loss : {"squared", "log_density", "crps", "absolute"} or callable
+        r^2; log N(r; 0, v), the sum, larger is better; the continuous ranked probability score of N(0, v) at r, s (z (2
+        Phi(z) - 1) + 2 phi(z) - pi^(-1/2)), s^2 = v, z = r / s, less moved by outliers than the log density; (r^2 +
+        d^2)^(1/2), less moved by them than the square. A function of arrays r and v returns three arrays: the loss, and its
+        derivatives in r and in v.
+    smoothing : float
+        d is this times the standard deviation of y.
+    profiled : bool
+        Multiply v by the mean of r^2 / v: the best common factor of kernel and noise.
+
+    Examples
+    --------
+    >>> import numpy as np, kernsel as ks
+    >>> from kernsel.kernels import RBF
+    >>> X, y = np.array([[0.0], [1.0], [2.0]]), np.array([0.0, 1.0, 0.5])
+    >>> round(ks.evaluate("loo", RBF(1.0), X, y, noise=0.1).value, 4)
+    0.3087
+    >>> fourth = ks.criteria.LeaveOneOut(lambda r, v: (r**4, 4 * r**3, 0 * v))
+    >>> round(ks.evaluate(fourth, RBF(1.0), X, y, noise=0.1).value, 4)
+    0.1424
+    """
+
+    loss: Literal["squared", "log_density", "crps", "absolute"] | Loss = "squared"
+    smoothing: float = 0.1
+    profiled: bool = False
+    divides: ClassVar[bool] = True
+    leaves_points_out: ClassVar[bool] = True
+
+    @property
+    def larger_is_better(self) -> bool:  # type: ignore[override]
+        """True for log densities."""
+        return self.loss == "log_density"
+
+    def core(self, given: Given) -> _core.Criterion:
+        """Return the same for the C++ core."""
+        if callable(self.loss):
+            return _core.leave_out("", 0.0, self.loss, False, bool(self.profiled))
+        if self.loss not in ("squared", "log_density", "crps", "absolute"):
+            raise ValueError(f'loss: expected "squared", "log_density", "crps", "absolute" or a function, got {self.loss!r}')
+        if not isinstance(self.smoothing, Real) or not self.smoothing > 0:
+            raise ValueError(f"smoothing: expected a positive number, got {self.smoothing!r}")
+        width = float(self.smoothing) * (float(np.std(given.y)) or 1.0)
+        return _core.leave_out(self.loss, width, None, self.loss == "log_density", bool(self.profiled))
+
+    @property
+    def sees_scale(self) -> bool:
+        """True for losses of the variances."""
+        return not self.profiled and self.loss not in ("squared", "absolute")
+
+    def without_scale(self) -> Criterion | None:
+        """Return the same with the best factor of the variances: losses of the residuals alone do not see any."""
+        return replace(self, profiled=True) if self.loss in ("squared", "absolute", "log_density") else None
+
+
+@dataclass(frozen=True)
+class GroupsOut(Criterion):
+    """Leave groups out: the mean of squared residuals ("kfold"), or the sum of joint log densities ("kfold_log_density").
+
+    For a group I, r_I = P_II^-1 c_I with covariance P_II^-1: k-fold cross-validation without a single refit. n^3 operations for
+    squares, whose W has rank 2k; 2 n^3 for densities. Right where points come in groups that resemble each other: leaving out
+    one point of a group then proves little.
+
+    Parameters
+    ----------
+    folds : int, array-like of shape (n,), or splitter
+        A number of groups of consecutive points, the label of each point's group, or scikit-learn's splitter, whose test sets
+        must not overlap and cover all points.
+    log_density : bool
+
+    Examples
+    --------
+    >>> import numpy as np, kernsel as ks
+    >>> from kernsel.kernels import RBF
+    >>> X, y = np.arange(6.0)[:, None], np.array([0.0, 1.0, 0.5, 0.0, 1.0, 0.5])
+    >>> round(ks.evaluate("kfold", RBF(1.0), X, y, noise=0.1, folds=[0, 0, 1, 1, 2, 2]).value, 4)
+    0.3754
+    """
+
+    folds: Any = 5
+    log_density: bool = False
+    same_for_any_points: ClassVar[bool] = False
+    leaves_points_out: ClassVar[bool] = True
+
+    @property
+    def larger_is_better(self) -> bool:  # type: ignore[override]
+        """True for log densities."""
+        return bool(self.log_density)
+
+    def require_trend(self, H: NDArray[np.float64], given: Given) -> None:
+        """Raise if the trend cannot be estimated without one of the groups."""
+        require_groups_can_be_left_out(H, *groups(self.folds, given))
+
+    def core(self, given: Given) -> _core.Criterion:
+        """Return the same for the C++ core."""
+        labels, count = groups(self.folds, given)
+        if self.log_density:
+            return _core.joint_log_density(labels.tolist(), count)
+        return _core.leave_out("squared", 0.0, None, False, False, labels.tolist(), count)
+
+    def without_scale(self) -> Criterion | None:
+        """Return itself for squares, which do not see a common factor of kernel and noise."""
+        return None if self.log_density else self
+
+
+def groups(folds: Any, given: Given) -> tuple[NDArray[np.intp], int]:
+    """Return the number of the group of each point that is used, and how many there are."""
+    n, used = len(given.used), given.used
+    if isinstance(folds, int | np.integer) and not isinstance(folds, bool):
+        if not 2 <= folds <= n:
+            raise ValueError(f"folds: expected a number from 2 to {n}, the number of points, got {folds!r}")
+        return np.arange(n) * int(folds) // n, int(folds)
+    if hasattr(folds, "get_n_splits"):
+        labels = np.full(n, -1)
+        for group, (_, left_out) in enumerate(folds.split(given.X[used], given.y[used])):
+            if (labels[left_out] >= 0).any():
+                raise ValueError("folds: a point is left out twice; expected a splitter whose test sets do not overlap")
+            labels[left_out] = group
+        if (labels < 0).any():
+            raise ValueError("folds: a point is never left out; expected a splitter whose test sets cover all points")
+    else:
+        labels = np.asarray(folds)
+        if labels.shape != (len(given.y),):
+            raise ValueError(
+                f"folds: expected a number, a splitter, or one label for each of {len(given.y)} points, got {folds!r}"
+            )
+        labels = labels[used]
+    values, numbers = np.unique(labels, return_inverse=True)
+    if len(values) < 2:
+        raise ValueError("folds: expected two groups at least: one of them must be left to learn from")
+    return numbers.astype(np.intp), len(values)

@@ -1,0 +1,81 @@
+"""Likelihoods of a Gaussian process, and the likelihood times priors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar, Literal
+
+from kernsel import _core
+from kernsel.criteria.base import Criterion, Given, Slopes
+from kernsel.kernels import Kernel
+
+__all__ = ["Likelihood", "MaximumAPosteriori"]
+
+
+@dataclass(frozen=True)
+class Likelihood(Criterion):
+    """The log likelihood of a Gaussian process, -1/2 y'c - 1/2 log det K~ - n/2 log 2 pi, the sum over outputs.
+
+    Gradient: W = (c c' - K~^-1) / 2. n^3 operations. The right one if the kernel is; too sure of itself if it is not.
+
+    Parameters
+    ----------
+    restricted : bool
+        Of the n - q contrasts that the trend does not touch: -1/2 y'c - 1/2 log det K~ - 1/2 log det H'K~^-1 H + 1/2 log
+        det H'H - (n-q)/2 log 2 pi, the same for any basis of the trend. Better with noise and with trends: the plain one
+        takes the coefficients of the trend for known.
+    scale : {"known", "shared", "each"}
+        "shared" takes the best common factor of kernel and noise, y'c / n (n - q if restricted), out: then they matter up to a
+        factor only. "each" takes one out for each output. Meaningless where the noise is known in absolute terms.
+
+    Examples
+    --------
+    >>> import numpy as np, kernsel as ks
+    >>> from kernsel.kernels import RBF
+    >>> X, y = np.array([[0.0], [1.0], [2.0]]), np.array([0.0, 1.0, 0.5])
+    >>> ev = ks.evaluate(ks.criteria.Likelihood(scale="shared"), RBF(1.0), X, y, noise=0.1)
+    >>> round(ev.value, 4), round(ev.scale, 4)
+    (-2.8149, 0.4531)
+    """
+
+    restricted: bool = False
+    scale: Literal["known", "shared", "each"] = "known"
+    larger_is_better: ClassVar[bool] = True
+
+    def core(self, given: Given) -> _core.Criterion:
+        """Return the same for the C++ core."""
+        del given
+        if self.scale not in ("known", "shared", "each"):
+            raise ValueError(f'scale: expected "known", "shared" or "each", got {self.scale!r}')
+        return _core.likelihood(bool(self.restricted), self.scale)
+
+    def without_scale(self) -> Criterion | None:
+        """Return the likelihood with the best common factor of kernel and noise."""
+        return replace(self, scale="shared") if self.scale == "known" else self
+
+
+@dataclass(frozen=True)
+class MaximumAPosteriori(Likelihood):
+    """The likelihood times the priors of the kernel's hyperparameters: its maximum is the maximum a posteriori ("map").
+
+    The priors are densities of the hyperparameters themselves, see :mod:`kernsel.kernels.priors`. Steadier than the
+    likelihood with few points; but the place of a maximum depends on what the density is of.
+
+    Examples
+    --------
+    >>> import numpy as np, kernsel as ks
+    >>> from kernsel.kernels import RBF, Parameter
+    >>> from kernsel.kernels.priors import LogNormal
+    >>> X, y = np.array([[0.0], [1.0], [2.0]]), np.array([0.0, 1.0, 0.5])
+    >>> k = RBF(Parameter(1.0, prior=LogNormal(0.0, 1.0)))
+    >>> lml, best = (ks.evaluate(name, k, X, y, noise=0.1).value for name in ("lml", "map"))
+    >>> round(best - lml, 4)
+    -0.9189
+    """
+
+    adds_prior: ClassVar[bool] = True
+
+    def with_prior(self, kernel: Kernel, value: float, gradient: Slopes) -> tuple[float, Slopes]:
+        """Add the log densities of the priors."""
+        prior, slopes = kernel.log_prior()
+        return value + prior, None if gradient is None else gradient + slopes
