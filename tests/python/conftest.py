@@ -34,7 +34,7 @@ def pytest_report_header():
 def one_thread_for_blas():
     """Keep the threads of NumPy's BLAS from waiting for each other busily: for the matrices of tests, one is faster than many.
 
-    Programs in processes of their own have as many as they want, and those in test_process.py look after them.
+    Programs in processes of their own have as many as they want, and those in test_blas.py look after them.
     """
     with threadpool_limits(1, user_api="blas"):
         yield

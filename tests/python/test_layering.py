@@ -45,6 +45,21 @@ LAYERS = [
     ["__main__"],
 ]
 LAYER = {room: number for number, layer in enumerate(LAYERS) for room in layer}
+# Files of tests in the folder of a room that are about several of its modules, or about what no module is.
+SUBJECTS = {
+    "core/test_arrays.py",  # the compiled core, as a whole
+    "core/test_isa.py",
+    "core/test_pickling.py",
+    "core/test_process.py",
+    "core/test_tangents.py",
+    "estimators/test_gaussian_process_search.py",  # test_gaussian_process.py has what does not choose
+    "estimators/test_one_factorization.py",
+    "estimators/test_points_that_are_objects.py",
+    "kernels/test_deep.py",  # very many parts, and parts within parts
+    "saving/test_cpp.py",
+    "saving/test_hostile.py",
+    "structured/test_kernels.py",  # what all kernels of objects have in common
+}
 
 
 def sources(root):
@@ -121,3 +136,14 @@ def test_imports_go_down(root, room):
 def test_every_room_has_a_layer(root):
     found = {p.stem for p in (root / "python/kernsel").iterdir() if p.suffix == ".py" or (p / "__init__.py").exists()}
     assert found - {"__init__"} == set(LAYER) - {"_core"}
+
+
+def test_each_file_of_tests_is_named_for_a_module(root):
+    tests, package = root / "tests" / "python", root / "python" / "kernsel"
+    found = [path for path in sorted(tests.rglob("test_*.py")) if path.parent != tests]
+    for path in found:
+        name, room = path.relative_to(tests).as_posix(), package / path.parent.relative_to(tests)
+        module = path.stem.removeprefix("test_")
+        if name not in SUBJECTS and module != room.name:  # the room itself is __init__.py, or the only module of its name
+            assert (room / f"{module}.py").exists(), f"{name} names no module of its room; rename it, or add it to SUBJECTS"
+    assert {path.relative_to(tests).as_posix() for path in found} >= SUBJECTS

@@ -3,7 +3,12 @@
 import numpy as np
 import pytest
 
-from kernsel.kernels import RBF, ExpSineSquared, WhiteKernel
+from kernsel.kernels import (
+    RBF,
+    ExpSineSquared,
+    FunctionKernel,
+    WhiteKernel,
+)
 from kernsel.testing import check_kernel
 
 
@@ -73,3 +78,9 @@ def test_not_positive_semidefinite(rng):
     with pytest.raises(AssertionError, match="not positive semidefinite: it has the eigenvalue -"):
         check_kernel(ExpSineSquared(0.7, 1.3), X)
     check_kernel(ExpSineSquared(0.7, 1.3), X, psd=False)
+
+
+def test_a_kernel_that_cannot_be_pickled(rng):
+    with pytest.raises(AssertionError, match="the kernel cannot be pickled"):
+        check_kernel(FunctionKernel(lambda X, Z: X @ Z.T), rng.uniform(0.1, 1, (9, 2)))
+    check_kernel(1e200 * RBF(), rng.uniform(0.1, 1, (9, 2)))

@@ -7,7 +7,6 @@ import pytest
 from pairs import pairwise
 
 import kernsel as ks
-from kernsel import _core
 from kernsel._data.trend import trend_matrix
 from kernsel._search import Budget, choice, choose
 from kernsel._search.layout import Layout
@@ -15,24 +14,14 @@ from kernsel.criteria import CRITERIA, GroupsOut, Likelihood
 from kernsel.criteria.names import criterion_named
 from kernsel.kernels import (
     RBF,
-    Columns,
     ConstantKernel,
-    Cosine,
     DotProduct,
-    Exp,
     ExpSineSquared,
     FunctionKernel,
-    HeteroscedasticNoise,
     Linear,
     Matern,
-    Normalize,
     Parameter,
     Polynomial,
-    QuadraticForm,
-    RationalQuadratic,
-    SpectralMixture,
-    Transform,
-    Warp,
     WhiteKernel,
     priors,
 )
@@ -48,56 +37,6 @@ def data(rng):
     X = rng.uniform(size=(70, 3)) * [1.0, 40.0, 1e-3]
     y = np.sin(5 * X[:, 0]) + 0.02 * X[:, 1] + 0.1 * rng.standard_normal(70)
     return X, y
-
-
-def overlap(X, Z, width):
-    return np.maximum(1 - np.abs(X[:, :1] - Z[:, :1].T) / width, 0)
-
-
-TANGENTS = [
-    RBF([0.5, 0.7, 0.9]),
-    RBF(0.7),
-    2.0 * Matern([0.5, 0.7, 0.9], nu=2.5, product=True) + WhiteKernel(0.3),
-    Matern([0.5, 0.7, 0.9], nu=0.5, product=True),
-    Matern(0.6, nu=1.5, product=True),
-    Matern([0.4, 0.8, 0.6], nu=1.2),
-    RationalQuadratic([0.5, 0.7, 0.9], alpha=0.8),
-    ExpSineSquared(1.2, periodicity=[0.7, 0.9, 1.1]),
-    Cosine([0.7, 0.9, 1.1]),
-    DotProduct(1.3) * RBF(0.5) + ConstantKernel(0.4),
-    Polynomial(2, 1.5, [0.7, 0.9, 1.1]),
-    Exp(0.5 * RBF(0.4)) ** 2,
-    Columns(RBF([0.4, 0.5]), [2, 0]) * Linear(2.0),
-    SpectralMixture([0.5, 1.5], [[0.5, 0.7, 0.9]] * 2, [[1.0, 2.0, 3.0], [0.5, 0.6, 0.7]]),
-    Normalize(DotProduct(1.0) + RBF(0.3)),  # from here on by differences
-    Transform(RBF(0.5), [[1.0, 0.5, 0.0]]),
-    QuadraticForm([[1.0, 0.5, 0.2], [0.0, 1.0, 0.1]]),
-    Warp(RBF(0.5), lambda X: 1 + X[:, 0]),
-]
-
-
-@pytest.mark.core
-@pytest.mark.parametrize("n", [5, 9, 130])
-@pytest.mark.parametrize("kernel", TANGENTS, ids=str)
-def test_derivatives_by_rows(kernel, n, rng):
-    X, v = rng.uniform(size=(n, 3)), rng.standard_normal(n)
-    found = np.array([kernel.in_theta(row) for row in _core.tangents(kernel.build(), X, v)])
-    step = 1e-5
-    for p, at in enumerate(kernel.theta):
-        moved = []
-        for sign in (1, -1):
-            theta = kernel.theta
-            theta[p] = at + sign * step
-            moved.append(kernel.clone_with_theta(theta)(X) @ v)
-        expected = (moved[0] - moved[1]) / (2 * step)
-        # The third derivative times h^2, and rounding over h: both about 1e-10 of the largest term of the sums.
-        assert found[:, p] == pytest.approx(expected, abs=1e-8 * np.abs(kernel(X)).max() * np.abs(v).sum())
-
-
-def test_functions_with_parameters_have_no_tangents_of_their_own(rng):
-    kernel = FunctionKernel(overlap, {"width": 2.0})
-    with pytest.raises(ValueError, match="a function that is given with its parameters"):
-        _core.tangents(kernel.build(), rng.uniform(size=(5, 1)), np.ones(5))
 
 
 def searched(criterion, kernel, X, y, trend=None, jitter=0.0):
@@ -197,43 +136,6 @@ def test_priors_count_in_map(data):
     )
     assert loose.k2.length_scale.value < 3
     assert tight.k2.length_scale.value == pytest.approx(np.exp(5.0), rel=0.1)
-
-
-@pytest.mark.parametrize(
-    ("kernel", "expected"),
-    [
-        (RBF(1.0), None),
-        (C(2.0) * RBF(1.0), [0]),
-        (RBF(1.0) * C(2.0), [1]),
-        (C(2.0, "fixed") * RBF(1.0), None),
-        (C(2.0) * RBF(1.0) + WhiteKernel(0.1), [0, 2]),
-        (C(2.0) * RBF(1.0) + C(3.0) * Linear(1.0) + WhiteKernel(0.1), [0, 2, 4]),
-        (C(2.0) * RBF(1.0) + RBF(2.0), None),
-        (C(2.0) * RBF(1.0) + WhiteKernel(0.1, "fixed"), None),
-        ((C(2.0) * RBF(1.0) + C(3.0) * Linear(1.0)) * RBF(4.0), [0, 2]),
-        (C(2.0) * C(3.0) * RBF(1.0), [0]),
-        (C(2.0, "fixed") * (C(3.0) * RBF(1.0) + WhiteKernel(0.1)), [0, 2]),
-        (Columns(C(2.0) * RBF(1.0), [0]), [0]),
-        ((C(2.0) * RBF(1.0)) ** 2, None),
-        (Normalize(C(2.0) * Linear(1.0)), None),
-        (Exp(C(2.0) * RBF(1.0)), None),
-        (Warp(C(2.0) * RBF(1.0), lambda X: 1 + X[:, 0]), [0]),
-        (C(Parameter(2.0, name="a")) * RBF(1.0) + C(Parameter(2.0, name="a")) * Linear(1.0), None),
-        (C(Parameter(2.0, prior=priors.Gamma(2.0, 1.0))) * RBF(1.0), None),
-        (HeteroscedasticNoise(lambda X: 1 + X[:, 0]) + C(2.0) * RBF(1.0), None),
-    ],
-    ids=str,
-)
-def test_amplitudes(kernel, expected, rng):
-    layout = Layout(kernel)
-    assert layout.amplitudes() == expected
-    assert np.array_equal(layout.theta, kernel.theta)
-    assert np.array_equal(layout.bounds, kernel.bounds)
-    if expected is not None:  # they do what they are for
-        X = rng.uniform(size=(6, 2))
-        theta = kernel.theta
-        theta[expected] += np.log(3.0)
-        assert layout.kernel_at(theta)(X) == pytest.approx(3.0 * kernel(X), rel=1e-13)
 
 
 def test_profiling_finds_the_same_as_searching_in_all_dimensions(data):

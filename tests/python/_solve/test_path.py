@@ -1,4 +1,4 @@
-"""The regularization path against direct solves; least squares against refits; interpolation."""
+"""The regularization path against direct solves."""
 
 import copy
 import dataclasses
@@ -13,7 +13,7 @@ import kernsel as ks
 from kernsel import _core
 from kernsel._data.trend import trend_matrix
 from kernsel.criteria.names import along_path
-from kernsel.kernels import RBF, Linear, Matern, WhiteKernel
+from kernsel.kernels import RBF, Linear, Matern
 
 import reference as ref
 
@@ -172,60 +172,12 @@ def test_corners():
             lambda X, y: ks.RegularizationPath(np.eye(N), y, sigma=0.1).best("discrepancy", tau=0),
             "tau: expected a positive",
         ),
-        (lambda X, y: ks.linalg.leverage([1.0]), "A: expected a matrix"),
-        (lambda X, y: ks.linalg.loo_least_squares(X, y[:3]), "b: expected finite numbers, one row for each of 25"),
-        (lambda X, y: ks.linalg.loo_least_squares(X, y, ridge=-1.0), "ridge: expected a finite number that is not negative"),
-        (
-            lambda X, y: ks.linalg.minimum_norm_interpolant(np.diag([1.0, -1.0]), [1.0, 1.0]),
-            "positive semidefinite matrix, got the eigenvalue -1",
-        ),
-        (
-            lambda X, y: ks.linalg.minimum_norm_interpolant(np.eye(2), [1.0]),
-            "y: expected finite numbers, one row for each of 2",
-        ),
     ],
 )
 def test_bad_input(make, message):
     X, y, _ = data()
     with pytest.raises((TypeError, ValueError), match=message):
         make(X, y)
-
-
-@pytest.mark.parametrize("shape", [(12, 4), (12, 12), (5, 12), (1, 3)])
-@pytest.mark.parametrize("rank", ["full", "deficient"])
-@pytest.mark.parametrize("ridge", [0.0, 0.3])
-def test_least_squares_by_refitting(shape, rank, ridge, rng):
-    A = rng.standard_normal(shape)
-    if rank == "deficient" and shape[1] > 2:
-        A[:, 2] = A[:, 0] - A[:, 1]
-    b = rng.standard_normal((shape[0], 2))
-
-    def fit(rows):
-        if ridge:
-            return np.linalg.solve(A[rows].T @ A[rows] + ridge * np.eye(shape[1]), A[rows].T @ b[rows])
-        return linalg.lstsq(A[rows], b[rows], cond=1e-12)[0] if len(rows) else np.zeros((shape[1], 2))
-
-    found = ks.linalg.loo_least_squares(A, b, ridge=ridge)
-    everyone = np.arange(shape[0])
-    for i in everyone:
-        assert found.residuals[i] == pytest.approx(b[i] - A[i] @ fit(np.delete(everyone, i)), rel=1e-7, abs=1e-9)
-    assert found.coef == pytest.approx(fit(everyone), rel=1e-7, abs=1e-9)
-    assert found.press == pytest.approx(np.sum(found.residuals**2, axis=0))
-    assert found.leverage == pytest.approx(ks.linalg.leverage(A, ridge=ridge), abs=1e-12)
-    if not ridge:
-        assert found.leverage.sum() == pytest.approx(found.rank)
-    one = ks.linalg.loo_least_squares(A, b[:, 0], ridge=ridge)
-    assert one.residuals == pytest.approx(found.residuals[:, 0])
-
-
-def test_an_isolated_row(rng):
-    A = np.zeros((6, 3))
-    A[:5, :2] = rng.standard_normal((5, 2))
-    A[5, 2] = 1.0
-    b = rng.standard_normal(6)
-    found = ks.linalg.loo_least_squares(A, b)
-    assert found.leverage[5] == 1
-    assert found.residuals[5] == pytest.approx(b[5])
 
 
 def test_primal_and_dual_are_one(rng):
@@ -307,32 +259,6 @@ def test_what_a_path_tells_and_copies_of_it(features):
     for state in ([], [1.0, 2.0], np.ones(50), np.full(50, np.nan), [1e300] * 20):
         with pytest.raises(ValueError, match="state: expected what a path has given"):
             _core.RegularizationPath(np.asarray(state, dtype=float))
-
-
-def test_interpolation(rng):
-    X = np.linspace(0, 5, 8)[:, None]
-    k, y = RBF(1.0), np.cos(X[:, 0])
-    f = ks.linalg.minimum_norm_interpolant(k(X), y)
-    assert f.feasible
-    assert k(X) @ f.dual_coef == pytest.approx(y)
-    assert f.norm == pytest.approx(np.sqrt(f.dual_coef @ k(X) @ f.dual_coef))
-    B = rng.standard_normal((8, 3))
-    low = ks.linalg.minimum_norm_interpolant(B @ B.T, np.column_stack([B[:, 0], y]))
-    assert low.rank == 3
-    assert not low.feasible
-    assert low.distance[0] == pytest.approx(0, abs=1e-12)
-    assert low.distance[1] == pytest.approx(np.linalg.norm(y - B @ np.linalg.lstsq(B, y, rcond=None)[0]))
-    # The bound holds for functions of the space, and is reached.
-    Z = np.linspace(0.3, 4.7, 20)[:, None]
-    power = ks.linalg.power_function(k, X, Z)
-    centres = rng.uniform(0, 5, (4, 1))
-    weights = rng.standard_normal(4)
-    norm = np.sqrt(weights @ k(centres) @ weights)
-    true, data_at = k(Z, centres) @ weights, k(X, centres) @ weights
-    s = ks.linalg.minimum_norm_interpolant(k(X), data_at)
-    assert (np.abs(true - k(Z, X) @ s.dual_coef) <= power * np.sqrt(norm**2 - s.norm**2) + 1e-9).all()
-    assert ks.linalg.power_function(k, X, X) == pytest.approx(np.zeros(8), abs=1e-6)
-    assert (ks.linalg.power_function(k + WhiteKernel(0.1), X, Z) > power).all()
 
 
 def test_a_trend_may_take_most_of_the_kernel_out():

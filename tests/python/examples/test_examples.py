@@ -1,80 +1,19 @@
-"""The examples run, in some seconds, and what they print is what their authors say."""
+"""The examples: what they are called, that they run in some seconds, and their pictures."""
 
-import re
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import kernsel as ks
+from kernsel import examples
 from kernsel.examples import clouds, molecules, promoters
-from kernsel.examples.drawing import draw_histograms, draw_predictions
-
-
-def printed(capsys, main, *arguments):
-    """Return the numbers at the end of each line, by what is before them; and of the line of what is chosen."""
-    main(*arguments)
-    lines = capsys.readouterr().out.splitlines()
-    assert max(map(len, lines)) <= 150
-    rows = {}
-    for line in lines:
-        if found := re.match(r"(.*?)  +((?:-?[\d.]+%? *)+)(  <- chosen|$|  \()", line):
-            numbers = [float(text.rstrip("%")) for text in found[2].split()]
-            rows[found[1]] = numbers
-            if "chosen" in found[3]:
-                rows["chosen"] = numbers
-    return rows
 
 
 @pytest.fixture
 def no_matplotlib(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-
-
-def without_amplitude(rows):
-    """Return the rows of kernels by the names of these, with the numbers that were found left out."""
-    return {re.sub(r"(^| )[\d.e+-]+ \* ", r"\1", name): numbers for name, numbers in rows.items()}
-
-
-def test_molecules(capsys):
-    rows = printed(capsys, molecules.main)
-    (mean,), (counts,), (held_out,) = (
-        rows[name]
-        for name in ("always the mean", "ridge on counts of 8 elements", "the kernel that leave-one-out chooses without them")
-    )
-    kernels = without_amplitude(rows)
-    depths = [kernels[f"WeisfeilerLehman({depth})"][0] for depth in range(5)]
-    # Depth 0 is the counts of elements; neighbours help, and too many of them do not; leave-one-out says how good it is.
-    assert held_out < 0.7 * counts < 0.5 * mean
-    assert depths[0] == pytest.approx(counts, rel=0.1)
-    assert np.argmin(depths) == 1
-    best = min(numbers[0] for name, numbers in kernels.items() if name.startswith("Weisfeiler"))
-    assert best <= depths[1]
-    assert best == pytest.approx(held_out, rel=0.25)
-
-
-def test_clouds(capsys):
-    rows = printed(capsys, clouds.main)
-    (mean,), (formula,) = rows["always the mean"], rows["correlation of the sample, by its formula"]
-    within, chosen = rows["chosen"]
-    assert 0.5 * formula < chosen < 1.3 * formula < 0.3 * mean
-    assert within == pytest.approx(chosen, rel=0.2)
-    assert within == min(row[0] for row in rows.values() if len(row) == 2)
-    assert sum("@ MeanEmbedding(RBF(" in name for name in rows) == 4
-    for name in ("SlicedWasserstein", "LinearizedTransport"):
-        assert next(row[1] for key, row in rows.items() if name in key) < 1.3 * formula
-
-
-def test_promoters(capsys):
-    rows = printed(capsys, promoters.main)
-    probability, right = rows["always the same"]
-    within, best, rate = rows["chosen"]
-    assert (probability, right) == (50, pytest.approx(50, abs=5))
-    assert best > 1.2 * probability
-    assert within == max(row[0] for row in rows.values() if len(row) == 3)
-    assert sum("Spectrum(" in name for name in rows) == 9
-    (told,) = next(row for name, row in rows.items() if name.endswith("if somebody tells us these"))
-    assert 75 < rate < told < 100
 
 
 @pytest.mark.parametrize("example", [clouds, molecules, promoters], ids=lambda module: module.__name__)
@@ -86,9 +25,50 @@ def test_plots_need_matplotlib(example, monkeypatch):
         example.main("plot.png")
 
 
-def test_plots(tmp_path):
+VECTORS = ("stopping_distances", "mauna_loa", "integral_equation", "boundary", "piston")
+
+
+@pytest.mark.parametrize("name", VECTORS)
+def test_what_is_printed_fits_a_terminal_and_the_picture_is_not_blank(name, outcome):
+    text, plot = outcome(name)
+    assert len(text.splitlines()) > 5
+    assert max(map(len, text.splitlines())) <= 120
+    if plot is None:
+        pytest.skip("no matplotlib")
+    from matplotlib.image import imread
+
+    pixels = imread(plot)[..., :3]
+    assert min(pixels.shape[:2]) > 500
+    assert 0.02 < np.mean(pixels.min(axis=2) < 0.9) < 0.9
+    for edge in (pixels[0], pixels[-1], pixels[:, 0], pixels[:, -1]):  # nothing is cut off
+        assert edge.min() > 0.9
+
+
+def test_names_are_those_of_the_files():
+    folder = Path(examples.__file__).parent
+    files = {path.stem for path in folder.glob("*.py") if "def main(plot" in path.read_text()}
+    assert set(examples.names()) == files
+    assert all(30 < len(text) < 85 for text in examples.names().values())
+    examples.names().clear()
+    assert examples.names()
+
+
+def test_wrong_names():
+    with pytest.raises(ValueError, match=r"name: expected one of .*piston.*, got 'mauna-lao'; did you mean 'mauna_loa'\?"):
+        examples.run("mauna-lao")
+    with pytest.raises(ValueError, match=r"got 'drawing'$"):
+        examples.run("drawing")
+
+
+def test_plots_that_cannot_be_are_refused_before_the_work(tmp_path, capsys, monkeypatch):
     pytest.importorskip("matplotlib")
-    draw_predictions(str(tmp_path / "predictions.png"), np.array([1.0, 2.0]), np.array([1.5, 1.8]), "size")
-    draw_histograms(str(tmp_path / "histograms.svg"), {"some": np.array([0.1, 0.2]), "others": np.array([0.9])}, "probability")
-    assert (tmp_path / "predictions.png").read_bytes().startswith(b"\x89PNG")
-    assert "<svg" in (tmp_path / "histograms.svg").read_text()
+    with pytest.raises(ValueError, match=r"plot: expected the name of a file that ends in one of .*png.*, got '.*cars\.txt'"):
+        examples.run("stopping_distances", str(tmp_path / "cars.txt"))
+    with pytest.raises(ValueError, match="plot: expected the name of a file that ends"):
+        examples.run("stopping_distances", "plot")
+    with pytest.raises(FileNotFoundError, match=r"plot: there is no folder to write '.*cars\.png' into; make it first"):
+        examples.run("stopping_distances", str(tmp_path / "none" / "cars.png"))
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    with pytest.raises(ImportError, match=r"^plot needs matplotlib: pip install 'kernsel\[plot\]'$"):
+        examples.run("stopping_distances", str(tmp_path / "cars.png"))
+    assert capsys.readouterr().out == ""

@@ -1,9 +1,11 @@
-"""Kernels as Python objects: algebra, parameters, gradients, errors."""
+"""Sums, products, powers and columns of kernels: values and gradients of any tree, what is evaluated once, errors."""
 
 import copy
 import pickle
+import time
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,13 +14,25 @@ from sklearn.base import clone
 from sklearn.gaussian_process import kernels as sk
 
 import kernsel as ks
-from kernsel.kernels import RBF, ConstantKernel, Kernel, Product, Sum, WhiteKernel
-from kernsel.kernels.base import Data
+from kernsel.kernels import (
+    RBF,
+    ConstantKernel,
+    DotProduct,
+    Exp,
+    Linear,
+    Matern,
+    Polynomial,
+    PolynomialOf,
+    Product,
+    Sum,
+    WhiteKernel,
+)
 
 import reference
+from accuracy import eps
+from leaves import ROUGH, points, trees
 
 SCALES = [0.5, 1.0, 2.0]
-
 # Trees of three columns, as functions of theta, so that they can be moved along it.
 TREES = {
     "rbf": lambda t: RBF(np.exp(t[0])),
@@ -127,76 +141,170 @@ def test_repr_reads_back():
     assert repr(RBF(np.float64(0.5))) == "RBF(length_scale=0.5)"
 
 
-def test_parameters():
-    k = 2.0 * RBF(0.5) + WhiteKernel(0.1)
-    params = k.get_params()
-    assert params["k1__k2__length_scale"] == 0.5
-    assert set(k.get_params(deep=False)) == {"k1", "k2"}
-    assert k.set_params(k1__k2__length_scale=0.7, k2__noise_level=1.0) is k
-    assert k == 2.0 * RBF(0.7) + WhiteKernel(1.0)
-    with pytest.raises(ValueError, match="RBF has no parameter 'sigma'; it has length_scale"):
-        k.set_params(k1__k2__sigma=1)
-    with pytest.raises(ValueError, match="length_scale: expected positive"):
-        k.set_params(k1__k2__length_scale=-1.0)
-
-
-def test_copies():
-    k = 2.0 * RBF([0.5, 1.0]) + WhiteKernel(0.1)
-    for again in (clone(k), copy.deepcopy(k), pickle.loads(pickle.dumps(k))):
-        assert again == k
-        assert again is not k
-        assert again.k2 is not k.k2
-
-
-@pytest.mark.parametrize("value", [0, -1.0, np.nan, np.inf, [1.0, 0.0], [[1.0]], [], "wide", None, 1j])
-def test_impossible_length_scales(value):
-    with pytest.raises((ValueError, TypeError), match="length_scale"):
-        RBF(value)
-
-
-@pytest.mark.parametrize("value", [0, -1.0, np.nan, np.inf, [1.0], "much", None])
-@pytest.mark.parametrize(("kernel", "name"), [(ConstantKernel, "constant_value"), (WhiteKernel, "noise_level")])
-def test_impossible_numbers(kernel, name, value):
-    with pytest.raises((ValueError, TypeError), match=name):
-        kernel(value)
-
-
 def test_negative_multiple():
     with pytest.raises(ValueError, match="constant_value: expected positive, finite numbers, got -2"):
         -2.0 * RBF()
 
 
-def test_wrong_number_of_length_scales(rng):
-    with pytest.raises(ValueError, match="one length scale, or one for each column"):
-        RBF([1.0, 2.0])(rng.standard_normal((4, 3)))
+@pytest.mark.core
+@pytest.mark.filterwarnings("ignore:Sigmoid is not positive")
+@given(trees(), st.integers(0, 99))
+def test_trees(tree, seed):
+    k, twin = tree
+    X, W = 0.5 * points(25, seed), np.random.default_rng(seed).standard_normal((25, 25))
+    K, expected = ks.gram(k, X), reference.gram(twin, X)
+    assert np.abs(K - expected).max() <= 500 * eps(float) * max(np.abs(expected).max(), 1)
+    assert np.linalg.eigvalsh(K).min() >= -1000 * eps(float) * np.abs(K).max() * 25 or any(
+        name in repr(k) for name in ("ExpSineSquared", "Sigmoid")
+    )
+    direction = np.random.default_rng(seed + 1).standard_normal(k.n_dims)
+    change, error = reference.central_differences(
+        lambda t: np.vdot(W, k.clone_with_theta(k.theta + t[0] * direction)(X)), [0.0], 1e-4
+    )
+    rounding = eps(float) * np.linalg.norm(W) * np.linalg.norm(K) * 16 / 1e-4
+    assert abs(k.pullback(X, W) @ direction - change[0]) <= error[0] + rounding
+    assert k.clone_with_theta(k.theta).theta == pytest.approx(k.theta, abs=16 * eps(float))
 
 
-def test_auto_is_for_estimators(rng):
-    X = rng.standard_normal((50, 2)) * [1.0, 1e6]
-    with pytest.raises(ValueError, match='"auto" is set when an estimator is fitted'):
-        RBF("auto")(X)
-    X = np.column_stack([X, np.ones(50)])
-    resolved = (2.0 * RBF("auto") + WhiteKernel()).resolve(Data(X))
-    scale = resolved.k1.k2.length_scale
-    assert scale == pytest.approx([X[:, 0].std() * 3**0.5, X[:, 1].std() * 3**0.5, 3**0.5])
+@pytest.mark.core
+def test_overflow_is_an_error():
+    X = np.full((3, 2), 1e3)
+    for k in (
+        Exp(Linear()),
+        Linear() ** 100,
+        Polynomial(99, 1.0) * ConstantKernel(2.0),
+        PolynomialOf(Linear(), [0.0] * 60 + [1.0]),
+    ):
+        for call in (
+            lambda k=k: k(X),
+            lambda k=k: k(X, X),
+            lambda k=k: k.diag(X),
+            lambda k=k: k.matmul(X, X, X),
+            lambda k=k: k.pullback(X, np.ones((3, 3))),
+        ):
+            with pytest.raises(ValueError, match="the kernel overflows"):
+                call()
+        with pytest.raises(ValueError, match="the kernel overflows"):
+            ks.KernelRidge(k).fit(X, X[:, 0])
+    assert np.isfinite(Exp(Linear())(np.full((3, 2), 18.0))).all()
 
 
-def test_kernels_are_abstract():
-    with pytest.raises(TypeError, match="abstract"):
-        Kernel()
-    with pytest.raises(TypeError, match="k2: expected a kernel, got 3"):
-        Sum(RBF(), 3)
-    with pytest.raises(ValueError, match=r"kernel: there is no kernel 'rbf'.*did you mean RBF"):
-        ks.gram("rbf", np.ones((2, 2)))
-    with pytest.raises(TypeError, match=r"expected a kernel of kernsel\.kernels"):
-        ks.gram(2.0, np.ones((2, 2)))
+@pytest.mark.core
+def test_columns_by_name(rng):
+    import pandas as pd
+
+    table = pd.DataFrame(rng.standard_normal((20, 3)), columns=["year", "price", "size"])
+    k = RBF(1.0).on(["price"]) + Matern([1.0, 2.0]).on(["size", "year"])
+    by_index = RBF(1.0).on([1]) + Matern([1.0, 2.0]).on([2, 0])
+    assert np.array_equal(k(table), by_index(table.to_numpy()))
+    W = rng.standard_normal((20, 20))
+    assert np.array_equal(k.pullback(table, W), by_index.pullback(table.to_numpy(), W))
+    model = ks.KernelRidge(RBF("auto").on(["size", "price"]), alpha=0.1).fit(table, table["size"])
+    assert model.kernel_.columns == [2, 1]
+    assert model.kernel_.kernel.length_scale == pytest.approx(table[["size", "price"]].std(ddof=0) * 2**0.5)
+    with pytest.raises(ValueError, match="columns: weight not among the columns year, price, size"):
+        RBF().on(["weight"])(table)
+    with pytest.raises(ValueError, match="are names, and the points have none"):
+        RBF().on(["price"])(table.to_numpy())
 
 
-def test_weights_of_the_wrong_shape(rng):
-    X = rng.standard_normal((4, 2))
-    with pytest.raises(ValueError, match=r"W: expected shape \(4, 4\), as the kernel matrix has, got \(3, 3\)"):
-        RBF().pullback(X, np.ones((3, 3)))
-    with pytest.raises(ValueError, match="V: expected 4 rows"):
-        RBF().matmul(X, X, np.ones(3))
-    with pytest.raises(ValueError, match="Z: expected 2 columns, as X has"):
-        RBF()(X, X[:, :1])
+@pytest.mark.core
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Linear() ** 0.5, "other powers of this kernel need not be positive semidefinite"),
+        (lambda: RBF() ** 0, "exponent: expected a whole number from 1 to 100, got 0"),
+        (lambda: RBF() ** -1, "exponent: expected a whole number"),
+        (lambda: PolynomialOf(RBF(), [1.0, -1.0]), "a polynomial with a negative coefficient need not be"),
+        (lambda: PolynomialOf(RBF(), []), "coefficients: expected"),
+        (lambda: PolynomialOf(RBF(), "x"), "coefficients: expected numbers, got 'x'"),
+        (lambda: Exp(3.0), r"kernel: expected a kernel, got 3\.0"),
+        (lambda: RBF().on([]), "columns: expected a list of indices or of names"),
+        (lambda: RBF().on([-1]), "columns: expected indices from 0 on"),
+        (lambda: RBF().on([0, 0]), "columns: a column is named twice"),
+        (lambda: RBF().on([5])(np.ones((2, 2))), "on: a column that the points do not have"),
+        (lambda: RBF([1.0, 2.0]).on([0, 1, 2])(np.ones((4, 3))), "one length scale, or one for each column"),
+    ],
+)
+def test_what_would_not_be_a_kernel(make, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        make()
+
+
+@pytest.mark.core
+@pytest.mark.filterwarnings("ignore:Sigmoid is not positive")
+@given(trees(ROUGH), st.booleans(), st.integers(0, 99))
+def test_trees_as_functions_of_the_points(tree, cross, seed):
+    k, _ = tree
+    X, W = 0.5 * points(25, seed), np.random.default_rng(seed).standard_normal((25, 25))
+    Z = 0.5 * points(25, seed + 7) if cross else None
+    direction = np.random.default_rng(seed + 1).standard_normal(X.shape)
+    change, error = reference.central_differences(lambda t: np.vdot(W, k(X + t[0] * direction, Z)), [0.0], 1e-4)
+    rounding = eps(float) * np.linalg.norm(W) * np.linalg.norm(k(X, Z)) * 64 / 1e-4
+    assert abs(np.vdot(k.pullback(X, W, Z, wrt="X"), direction) - change[0]) <= error[0] + rounding
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_equal_values_with_other_gradients(order, rng):
+    X, W = rng.standard_normal((9, 2)), rng.standard_normal((9, 9))
+    parts = [DotProduct(2.0, length_scale=1.0), Polynomial(1, offset=4.0), Linear() + 4.0][::order]
+    whole = parts[0] + parts[1] + parts[2]
+    assert whole.pullback(X, W) == pytest.approx(np.concatenate([part.pullback(X, W) for part in parts]))
+
+
+def test_many_operands(rng):
+    """As many as there are columns, say: all that one does with a kernel, without recursion, in time that does not explode."""
+    X, W = rng.standard_normal((5, 3)), rng.standard_normal((5, 5))
+    seconds = []
+    for n in (40, 160, 1500):
+        k = sum([RBF(1.5 + i).on([i % 3]) for i in range(n)])
+        best = np.inf
+        for _ in range(3 if n < 1000 else 1):
+            start = time.perf_counter()
+            moved = k.clone_with_theta(np.zeros(n))
+            gradient = moved.pullback(X, W)
+            best = min(best, time.perf_counter() - start)
+        seconds.append(best)
+        alone = [RBF(1.0).on([j]).pullback(X, W)[0] for j in range(3)]
+        assert gradient == pytest.approx([alone[i % 3] for i in range(n)])
+    assert seconds[1] < 32 * seconds[0]  # its square is 16, its cube 64
+    assert clone(k) == k == pickle.loads(pickle.dumps(k)) == copy.deepcopy(k)
+    assert k != k + 1.0
+    assert repr(k).count("RBF") == str(k).count("RBF") == 1500
+    assert k.for_data(X)(X).shape == (5, 5)
+    assert k.diag(X) == pytest.approx(np.full(5, 1500.0))
+    assert k.set_params(k2__kernel__length_scale=7.0).k2.kernel.length_scale == 7.0
+    assert k.n_dims == len(k.bounds) == 1500
+
+
+def test_tables_whose_columns_differ(rng):
+    d = pd.DataFrame(rng.standard_normal((4, 2)), columns=["a", "b"])
+    k = RBF().on(["a"])
+    assert (k(d, d).diagonal() == 1).all()
+    for call in (
+        lambda Z: k(d, Z),
+        lambda Z: k.matmul(d, Z, np.ones(4)),
+        lambda Z: k.pullback(d, np.ones((4, 4)), Z),
+    ):
+        with pytest.raises(ValueError, match="Z: expected the columns a, b, as X has, got b, a"):
+            call(d[["b", "a"]])
+    twice = pd.DataFrame(rng.standard_normal((4, 2)), columns=["a", "a"])
+    with pytest.raises(ValueError, match="more than one column a"):
+        k(twice)
+
+
+def test_numbers_out_of_range():
+    X = np.array([[3.0], [6.0]])
+    for k in (1e308 * RBF() + 1e308 * RBF(), (1e200 * RBF()) * (1e200 * RBF())):
+        with pytest.raises(ValueError, match="the kernel overflows"):
+            k(X)
+    for factor in (1e50, 1e-50):
+        with pytest.raises(ValueError, match="out of the range of single precision"):
+            (factor * RBF())(X.astype(np.float32))
+        assert np.isfinite((factor * RBF())(X)).all()
+
+
+def test_sum_of_a_list(rng):
+    X = rng.standard_normal((9, 2))
+    assert sum([RBF(1.0), RBF(2.0), Linear()]) == RBF(1.0) + RBF(2.0) + Linear()
+    assert sum([RBF(1.0), Linear()])(X) == pytest.approx(RBF(1.0)(X) + Linear()(X))

@@ -1,12 +1,9 @@
 """Kernels of very many parts, and parts within parts, on a thread with a small stack: in processes of their own, which a stack
 that overflows would end."""
 
-import math
-
 import pytest
-from sklearn.gaussian_process import kernels as sk
 
-from kernsel.kernels import RBF, Exp, Linear, Normalize, from_sklearn
+from kernsel.kernels import RBF, Exp, Linear, Normalize
 from kernsel.structured import MeanEmbedding
 
 from children import run
@@ -173,10 +170,3 @@ def test_parameters_of_long_sums():
         k.set_params(**{"k1__" * (n - 1) + "length": 5.0})
     with pytest.raises(ValueError, match="length_scale: has no parameters of its own"):
         k.set_params(**{first + "__length": 5.0})
-
-
-def test_long_sums_of_scikit_learn():
-    theirs = [sk.RBF(1.0 + i) for i in range(2000)]
-    assert from_sklearn(sum(theirs[1:], theirs[0])) == sum(from_sklearn(one) for one in theirs)
-    product = math.prod(theirs[1:], start=theirs[0])
-    assert from_sklearn(product) == math.prod([from_sklearn(one) for one in theirs[1:]], start=from_sklearn(theirs[0]))

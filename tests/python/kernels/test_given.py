@@ -10,14 +10,12 @@ from kernsel.kernels import (
     RBF,
     FunctionKernel,
     HeteroscedasticNoise,
-    Linear,
-    Normalize,
     Parameter,
     Precomputed,
     Transform,
     Warp,
-    WhiteKernel,
 )
+from kernsel.kernels.priors import Gamma
 from kernsel.testing import check_kernel
 
 
@@ -140,24 +138,6 @@ def test_functions_may_compute_themselves(rng, threads):
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (
-            lambda X: Warp(RBF(), lambda X: X)(X),
-            r"function: expected the function to return an array of shape \(3,\), got \(3, 2\)",
-        ),
-        (lambda X: Warp(RBF(), lambda X: X[:, 0] / 0)(X), "a function of the points returned a number that is not finite"),
-        (lambda X: Transform(RBF(), lambda X: X[:, 0])(X), r"phi: expected the function to return an array of shape \(1, r\)"),
-        (lambda X: Transform(RBF(), lambda X: X[:2])(X), "phi: expected the function to return an array of shape"),
-        (
-            lambda X: Transform(RBF(), np.sin, derivative=np.cos).pullback(X, np.ones((3, 3)), wrt="X"),
-            r"derivative: expected the function to return an array of shape \(3, 2, 2\), got \(3, 2\)",
-        ),
-        (lambda X: Transform(RBF(), [[1.0, 2.0, 3.0]])(X), "one column for each column of X"),
-        (lambda X: Transform(RBF(), [1.0, 2.0])(X), "phi: expected a matrix"),
-        (lambda X: HeteroscedasticNoise([1.0, 2.0])(X), "variances: expected one for each of 3 points, got 2"),
-        (lambda X: HeteroscedasticNoise([1.0, -2.0])(X), "variances: expected finite numbers that are not negative"),
-        (lambda X: HeteroscedasticNoise(lambda X: -X[:, 1])(X), "noise: the variances must not be negative"),
-        (lambda X: Normalize(Linear())(0 * X), "is not positive for a point"),
-        (lambda X: Warp(RBF(), 3.0)(X), r"function: expected a function, got 3\.0"),
         (lambda X: FunctionKernel(3.0)(X), r"function: expected a function, got 3\.0"),
         (lambda X: FunctionKernel(laplace, {"width": -1.0})(X), r"parameters\['width'\]: expected positive"),
         (
@@ -183,17 +163,6 @@ def test_a_signed_parameter_of_a_function(rng):
     assert k.bounds == pytest.approx(np.array([[-1.0, 1.0]]))
     assert k.pullback(X, W) == pytest.approx([np.vdot(W, laplace(X, X)) * np.sin(0.3)])
     assert k.clone_with_theta([0.5]).parameters["t"].value == 0.5
-
-
-def test_noise_of_the_training_points(rng):
-    X, y = rng.standard_normal((30, 2)), rng.standard_normal(30)
-    variances = rng.uniform(0.1, 2.0, 30)
-    k = RBF() + HeteroscedasticNoise(variances)
-    assert k(X) == pytest.approx(RBF()(X) + np.diag(variances))
-    assert np.array_equal(k(X[:9], X), RBF()(X[:9], X))
-    model = ks.KernelRidge(k, alpha=0.0).fit(X, y)
-    expected = RBF()(X[:9], X) @ np.linalg.solve(RBF()(X) + np.diag(variances), y)
-    assert model.predict(X[:9]) == pytest.approx(expected)
 
 
 def test_precomputed(rng):
@@ -244,10 +213,27 @@ def test_a_matrix_lives_as_long_as_its_kernel(rng):
     assert np.array_equal(core.gram(np.arange(300.0)[:, None], None), np.eye(300))
 
 
-def test_white_noise_is_for_a_point_itself(rng):
-    X = rng.standard_normal((10, 2))
-    X[5] = X[0]
-    k = Normalize(RBF() + WhiteKernel(0.5))
-    assert k(X)[5, 0] == pytest.approx(1 / 1.5)
-    assert k(X, X)[0, 0] == pytest.approx(1 / 1.5)
-    assert (np.diag(k(X)) == 1).all()
+def test_views_of_one_matrix(rng):
+    A = rng.standard_normal((6, 6))
+    A = A @ A.T
+    p, q, r = Precomputed(A), Precomputed(A[::2, ::2]), Precomputed(A[:2, :2])
+    X = np.arange(3.0)[:, None]
+    assert (p + q)(X) == pytest.approx(p(X) + q(X))
+    assert (q + p)(X) == pytest.approx(p(X) + q(X))
+    with pytest.raises(ValueError, match="points must be whole numbers"):
+        (p + r)([[5.0]])
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda f: FunctionKernel(f, {"w": 1.0}, parameter_bounds={"w": "fxied"}), 'expected two numbers, "fixed" or "auto"'),
+        (lambda f: FunctionKernel(f, {"w": Parameter(1.0, bounds=(-1, 5))}), "expected positive"),
+        (lambda f: FunctionKernel(f, {"w": 1.0}, parameter_bounds={"w": (5, 1)}), "the lower bound is above"),
+        (lambda f: FunctionKernel(f, {"w": 1.0}, parameter_bounds={"w": (5,)}), "expected a lower and an upper bound"),
+        (lambda f: FunctionKernel(f, {"w": Parameter(1.0, prior=Gamma(1.0, 1.0), log=False)}), "may be negative"),
+    ],
+)
+def test_bounds_of_functions(make, message):
+    with pytest.raises(ValueError, match=message):
+        make(lambda X, Z, w: np.exp(-np.abs(X - Z.T) / w))

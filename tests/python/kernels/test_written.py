@@ -7,8 +7,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kernsel.kernels import RBF, ConstantKernel, Exp, Linear, Matern, Normalize, Parameter, PolynomialOf, WhiteKernel, kernel
+import kernsel as ks
+from kernsel.kernels import (
+    RBF,
+    ConstantKernel,
+    Exp,
+    Linear,
+    Matern,
+    Normalize,
+    Parameter,
+    PolynomialOf,
+    WhiteKernel,
+    kernel,
+)
 from kernsel.kernels.priors import LogNormal
+
+from leaves import UNREADABLE, points, trees
 
 
 @pytest.mark.parametrize(
@@ -132,3 +146,43 @@ def test_what_people_read():
     assert str(Matern(0.5, nu=2.5)) == "Matern(0.5, nu=2.5)"
     assert str(RBF(np.arange(1.0, 20.0))) == "RBF([1, 2, 3, 4, 5, 6, ...])"
     assert str(RBF(Parameter(0.12345))) == "RBF(0.123)"
+
+
+@pytest.mark.core
+@pytest.mark.filterwarnings("ignore:Sigmoid is not positive")
+@given(trees(UNREADABLE))
+def test_repr_reads_back(tree):
+    k, _ = tree
+    names = {name: getattr(ks.kernels, name) for name in ks.kernels.__all__}
+    again = eval(repr(k), names)
+    assert kernel(repr(k)) == again
+    assert repr(again) == repr(k)
+    X = points(6, 0)
+    assert np.array_equal(again(X), k(X))
+
+
+def test_chains_are_written_and_read():
+    for text in (
+        "RBF * Linear + Cosine * (RBF + Linear) * 2.0",
+        "(RBF + Linear) * (RBF + Linear) ** 2 + (Cosine + Linear)",
+        "2.0 * RBF * 3.0 + 1.0 * Linear",
+        "RBF * (Linear * Cosine) * (RBF + 1.0)",
+    ):
+        k = kernel(text)
+        assert kernel(repr(k)) == k
+        assert repr(kernel(repr(k))) == repr(k)
+    assert str(kernel("2.0 * RBF * 3.0 + 1.0 * Linear")) == "2 * RBF(1) * ConstantKernel(3) + 1 * Linear(1)"
+
+
+@pytest.mark.parametrize(
+    "k",
+    [
+        RBF([np.float64(1.5), np.float64(2)]),
+        RBF(1.0, (np.float64(0.1), np.float64(2))),
+        PolynomialOf(Linear(), [np.float64(1)]),
+        RBF(Parameter(np.float64(1.0), prior=LogNormal(np.float64(0), np.float64(1)))),
+    ],
+    ids=str,
+)
+def test_numbers_of_numpy_read_back(k):
+    assert kernel(repr(k)) == k

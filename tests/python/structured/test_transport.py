@@ -1,4 +1,4 @@
-"""The transport embedding and barycenters: against linear programs of all pairs, closed forms, quadrature."""
+"""The transport embedding: against linear programs of all pairs, closed forms, quadrature."""
 
 import itertools
 import pickle
@@ -13,9 +13,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import check_estimator
 
 import kernsel as ks
+from kernsel import structured as st
 from kernsel.kernels import RBF
 from kernsel.structured import Cloud, Gaussian, TransportEmbedding, barycenter, transport_map, wasserstein_distance
-from kernsel.structured.line import quantile_edges
 from kernsel.structured.threads import on_threads
 
 from reference import transport_plan
@@ -63,39 +63,6 @@ def test_inner_products_of_gaussians_by_quadrature(rng):
     assert rows[0] @ rows[1] == pytest.approx(exact, rel=1e-10, abs=1e-10)
 
 
-def commuting(rng, d, count):
-    Q = np.linalg.qr(rng.standard_normal((d, d)))[0]
-    return [Gaussian(rng.standard_normal(d), (Q * rng.uniform(0.1, 4.0, d)) @ Q.T) for _ in range(count)]
-
-
-def test_on_a_line_distances_of_rows_are_exact(rng):
-    sizes = [5, 7, 10, 10, 6]
-    clouds = [Cloud(rng.standard_normal((n, 1)), random_weights(rng, n) if n == 10 else None) for n in sizes]
-    embedding = TransportEmbedding()
-    rows = embedding.fit_transform(clouds)
-    for i, j in itertools.combinations(range(len(sizes)), 2):
-        x, y = clouds[i].points, clouds[j].points
-        exact = np.sqrt(np.vdot(transport_plan(clouds[i].weights, clouds[j].weights, x, y), (x - y.T) ** 2))
-        assert np.linalg.norm(rows[i] - rows[j]) == pytest.approx(exact, rel=1e-7)
-        assert wasserstein_distance(clouds[i], clouds[j]) == pytest.approx(exact, rel=1e-7)
-    # The barycenter's quantile function is the mean: rows of the training clouds sum to zero.
-    assert rows.sum(axis=0) == pytest.approx(np.zeros(rows.shape[1]), abs=1e-10)
-    assert embedding.n_iter_ == 0
-    assert len(embedding.reference_) == rows.shape[1]
-
-
-def test_many_jumps_on_a_line_become_cells(rng):
-    clouds = [Cloud(rng.standard_normal((60, 1)), random_weights(rng, 60)) for _ in range(80)]
-    assert len(quantile_edges(clouds, 4096)) == 4097
-    rows = TransportEmbedding().fit_transform(clouds)
-    assert rows.shape == (80, 4096)
-    exact = wasserstein_distance(clouds[0], clouds[1])
-    # A mean over cells shortens, and the 118 cells with a jump by at most the range each.
-    assert np.linalg.norm(rows[0] - rows[1]) <= exact * (1 + 1e-12)
-    assert np.linalg.norm(rows[0] - rows[1]) ** 2 >= exact**2 - 118 / 4096 * max(np.ptp(c.points) for c in clouds) ** 2
-    assert TransportEmbedding(size=30).fit_transform(clouds).shape == (80, 30)
-
-
 @pytest.mark.parametrize("d", [1, 2, 3])
 def test_order_of_points_and_translation(d, rng):
     clouds = [Cloud(rng.standard_normal((30, d)) * (1 + k), None if k % 2 else random_weights(rng, 30)) for k in range(4)]
@@ -138,78 +105,6 @@ def test_kernels_of_rows_are_positive_semidefinite(rng):
     assert np.abs(rows).max() > 0
 
 
-@pytest.mark.parametrize("d", [1, 2, 4])
-def test_gaussians_whose_covariances_commute(d, rng):
-    found = commuting(rng, d, 5)
-    embedding = TransportEmbedding()
-    rows = embedding.fit_transform(found)
-    assert rows.shape == (5, d + d * d)
-    for i, j in itertools.combinations(range(5), 2):
-        S, R = (linalg.sqrtm(found[k].covariance).real for k in (i, j))
-        exact = np.sqrt(np.sum((found[i].mean - found[j].mean) ** 2) + np.sum((S - R) ** 2))
-        assert np.linalg.norm(rows[i] - rows[j]) == pytest.approx(exact, rel=1e-10)
-        assert wasserstein_distance(found[i], found[j]) == pytest.approx(exact, rel=1e-10)
-    mean_root = np.mean([linalg.sqrtm(g.covariance).real for g in found], axis=0)
-    assert embedding.reference_.covariance == pytest.approx(mean_root @ mean_root, rel=1e-10, abs=1e-12)
-
-
-@pytest.mark.parametrize("d", [2, 3])
-def test_gaussians(d, rng):
-    found = [Gaussian(rng.standard_normal(d), positive(rng, d)) for _ in range(6)]
-    embedding = TransportEmbedding().fit(found)
-    rho, rows = embedding.reference_, embedding.transform(found)
-    for g, row in zip(found, rows, strict=True):
-        slope = linalg.sqrtm(rho.covariance).real - row[d:].reshape(d, d)
-        A = slope @ np.linalg.inv(linalg.sqrtm(rho.covariance).real)
-        # The optimal map is the one that is symmetric, positive definite, and brings one covariance to the other.
-        assert pytest.approx(A.T, abs=1e-10) == A
-        assert np.linalg.eigvalsh((A + A.T) / 2)[0] > 0
-        assert A @ rho.covariance @ A.T == pytest.approx(g.covariance, abs=1e-10)
-        S, R = rho.covariance, g.covariance
-        trace = np.trace(S + R - 2 * linalg.sqrtm(linalg.sqrtm(S) @ R @ linalg.sqrtm(S)).real)
-        assert np.sum(row**2) == pytest.approx(np.sum((rho.mean - g.mean) ** 2) + trace, rel=1e-9)
-        assert np.linalg.norm(row) == pytest.approx(wasserstein_distance(rho, g), rel=1e-10)
-    assert rows.sum(axis=0) == pytest.approx(np.zeros(d + d * d), abs=1e-10)  # of the barycenter
-    for g, back in zip(found, embedding.inverse_transform(rows), strict=True):
-        assert back.mean == pytest.approx(g.mean, abs=1e-12)
-        assert back.covariance == pytest.approx(g.covariance, abs=1e-10)
-    flat = Gaussian(np.zeros(d), np.diag(np.arange(d)))
-    assert np.isfinite(embedding.transform([flat])).all()
-    with pytest.raises(ValueError, match="reference: expected a covariance that is positive definite"):
-        TransportEmbedding(flat).fit(found)
-
-
-@pytest.mark.parametrize("size", ["auto", 30])
-def test_barycenters_of_images_by_commuting_maps(size, rng):
-    """The barycenter of x A_k + b_k is x mean(A_k) + mean(b_k)."""
-    x = rng.standard_normal((30, 2))
-    A, b = rng.uniform(0.3, 3.0, (7, 2)), rng.standard_normal((7, 2))
-    clouds = [(x * A[k] + b[k])[rng.permutation(30)] for k in range(7)]
-    center = barycenter(clouds, size)
-    expected = x * A.mean(axis=0) + b.mean(axis=0)
-    order, its = np.lexsort(expected.T), np.lexsort(center.points.T)
-    assert center.points[its] == pytest.approx(expected[order], abs=1e-12)
-    embedding = TransportEmbedding(size=size)
-    rows = embedding.fit_transform(clouds)
-    assert embedding.n_iter_ <= 2
-    assert rows.sum(axis=0) == pytest.approx(np.zeros(60), abs=1e-12)
-    exact = np.sqrt(np.mean(np.sum((x * A[0] + b[0] - x * A[1] - b[1]) ** 2, axis=1)))
-    assert np.linalg.norm(rows[0] - rows[1]) == pytest.approx(exact, rel=1e-12)
-
-
-def test_barycenters_come_down(rng):
-    clouds = [Cloud(rng.standard_normal((int(n), 2)) + rng.standard_normal(2)) for n in rng.integers(10, 20, 6)]
-
-    def mean_square(center):
-        return np.mean([wasserstein_distance(center, cloud) ** 2 for cloud in clouds])
-
-    values = [mean_square(barycenter(clouds, 12, max_iter=k, tol=0.0)) for k in range(5)]
-    assert (np.diff(values) <= 1e-9 * values[0]).all()
-    assert values[-1] < values[0]
-    with_one = barycenter([clouds[0]], max_iter=3)
-    assert wasserstein_distance(with_one, clouds[0]) < 1e-12
-
-
 def test_the_same_bits_on_any_number_of_threads(threads, rng):
     clouds = [rng.standard_normal((20, 2)) for _ in range(9)] + [(rng.standard_normal((5, 2)), random_weights(rng, 5))]
     results = []
@@ -226,20 +121,6 @@ def test_the_same_bits_on_any_number_of_threads(threads, rng):
         threads(count)
         with pytest.raises(ZeroDivisionError):
             on_threads(lambda i: 1 // (i - 3), 100)
-
-
-def test_sizes_of_barycenters(rng):
-    def size(*sizes):
-        return len(barycenter([rng.standard_normal((n, 2)) for n in sizes], max_iter=1))
-
-    assert size(9, 9, 4, 5) == 9  # half of them
-    assert size(3, 9, 10, 11) == 9  # the median: 9.5, cut
-    assert size(2, 30, 31, 3, 29) == 29
-    weighted = [(rng.standard_normal((n, 2)), random_weights(rng, n)) for n in (5, 6, 7)]
-    assert len(barycenter(weighted, max_iter=1)) == 6
-    more = barycenter([rng.standard_normal((4, 2)), rng.standard_normal((5, 2))], 20)  # than all points together
-    assert len(more) == 20
-    assert np.isfinite(more.points).all()
 
 
 @pytest.mark.parametrize("reference", ["barycenter", "sample", "given"])
@@ -321,3 +202,18 @@ def test_bad_arguments(rng):
     with pytest.raises(ValueError, match="X: expected Gaussians whose covariances have a mean that is positive definite"):
         barycenter([Gaussian([0.0, 0.0], np.diag([1.0, 0.0])), Gaussian([0.0, 0.0], np.diag([2.0, 0.0]))])
     assert barycenter([Gaussian(0.0, 0.0), Gaussian(2.0, 0.0)]).mean == [1.0]
+
+
+@pytest.fixture
+def clouds(rng):
+    found = [rng.normal(m, 0.5 + 0.1 * m, size=(12, 2)) for m in range(12)]
+    for m in range(12):
+        weights = rng.uniform(0.5, 1.5, size=7)
+        found.append((rng.normal(-m, 1.0, size=(7, 2)), weights / weights.sum()))
+    return found
+
+
+def test_single_points_are_distributions():
+    clouds = [[[0.0, 0.0]], [[3.0, 4.0]], [[6.0, 8.0]]]
+    rows = st.TransportEmbedding().fit_transform(clouds)
+    assert np.allclose(np.linalg.norm(rows - rows[0], axis=1), [0.0, 5.0, 10.0])

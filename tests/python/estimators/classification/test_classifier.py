@@ -19,11 +19,9 @@ from sklearn.metrics import log_loss
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import kernsel as ks
-from kernsel import _core
 from kernsel._base.errors import NotMixedWarning
 from kernsel.estimators.classification.links import link_named
-from kernsel.estimators.classification.several import coupled
-from kernsel.kernels import RBF, Linear, Matern, WhiteKernel
+from kernsel.kernels import RBF, Linear
 
 import reference
 
@@ -161,65 +159,6 @@ def test_every_way(inference, multi_class, three):
         assert not hasattr(model, "r_hat_")
 
 
-def test_one_softmax(three):
-    X, y = three
-    model = ks.GaussianProcessClassifier(2.0 * RBF(1.0), multi_class="multinomial").fit(X, y)
-    assert model.score(X, y) > 0.95
-    p = model.predict_proba(X)
-    np.testing.assert_allclose(p.sum(axis=1), 1.0, rtol=1e-12)
-    value, gradient = model.log_marginal_likelihood(model.kernel_.theta, eval_gradient=True)
-    assert abs(value - model.log_marginal_likelihood_value_) <= 1e-9 * abs(value)
-    assert np.all(np.abs(gradient) < 1e-2)
-    mean, std = model.latent(X[:5], return_std=True)
-    assert mean.shape == std.shape == (5, 3)
-    np.testing.assert_allclose(mean, model.latent(X[:5]), atol=1e-10)
-    with pytest.raises(ValueError, match='inference: multi_class="multinomial" has "laplace" only'):
-        ks.GaussianProcessClassifier(inference="ep", multi_class="multinomial").fit(X, y)
-
-
-@pytest.mark.parametrize("inference", ["laplace", "ep"])
-@pytest.mark.parametrize("criterion", ["lml", "loo"])
-@pytest.mark.parametrize("link", ["logistic", "probit"])
-def test_what_is_chosen_is_best(inference, criterion, link, moons):
-    X, y = moons[0][:40], moons[1][:40]
-    options = {"inference": inference, "criterion": criterion, "link": link}
-    model = ks.GaussianProcessClassifier(KERNEL, **options).fit(X, y)
-
-    def value(theta):
-        other = ks.GaussianProcessClassifier(model.kernel_.clone_with_theta(theta), optimizer=None, **options).fit(X, y)
-        return other.log_marginal_likelihood_value_ if criterion == "lml" else other.loo_log_probability_.sum()
-
-    theta, bounds = model.kernel_.theta, model.kernel_.bounds
-    best = value(theta)
-    for i in range(2):
-        for step in (-0.3, 0.3):
-            moved = theta.copy()
-            moved[i] = np.clip(moved[i] + step, *bounds[i])
-            assert value(moved) <= best + 1e-6
-
-
-def test_starts_from_the_data(moons):
-    X, y = moons
-    for scale in (1e-3, 1e4):
-        model = ks.GaussianProcessClassifier(random_state=0).fit(scale * X, y)
-        assert model.score(scale * X, y) > 0.9
-        assert model.selection_.ended == "converged"
-        lengths = np.exp(model.kernel_.theta[1:]) / scale
-        np.testing.assert_allclose(
-            lengths, np.exp(ks.GaussianProcessClassifier(random_state=0).fit(X, y).kernel_.theta[1:]), rtol=0.05
-        )
-
-
-def test_many_points_begin_with_some(rng):
-    X = rng.standard_normal((700, 2))
-    y = X[:, 0] * X[:, 1] + 0.5 * rng.standard_normal(700) > 0
-    model = ks.GaussianProcessClassifier(KERNEL, random_state=0).fit(X, y)
-    assert model.selection_.n_evaluations_subset > 0
-    assert 0 < model.n_evaluations_ < 30
-    _, gradient = model.log_marginal_likelihood(model.kernel_.theta, eval_gradient=True)
-    assert np.all(np.abs(gradient) < 0.05)
-
-
 def test_leave_one_out(moons):
     X, y = moons[0][:30], moons[1][:30]
     model = ks.GaussianProcessClassifier(3.0 * RBF(0.7), optimizer=None, inference="ep").fit(X, y)
@@ -351,31 +290,6 @@ def test_columns_by_name(moons):
     np.testing.assert_allclose(named.predict_proba(table), plain.predict_proba(X), atol=1e-12)
 
 
-def test_several_processes_in_one_likelihood(three):
-    X, y = three
-    model = ks.GaussianProcessClassifier(KERNEL, n_jobs=2).fit(X, y)
-    theta = model.kernel_.theta
-    assert theta.shape == (6,)
-    assert str(model.kernel_) == f"CompoundKernel([{', '.join(str(kernel) for kernel in model.kernel_.kernels)}])"
-    assert isinstance(model.kernel_, sk.CompoundKernel)
-    value, gradient = model.log_marginal_likelihood(theta, eval_gradient=True)
-    assert abs(value - model.log_marginal_likelihood_value_) <= 1e-8 * abs(value)
-    theirs = GaussianProcessClassifier(KERNEL, optimizer=None).fit(X, y)
-    np.testing.assert_allclose(model.log_marginal_likelihood([0.3, 0.1]), theirs.log_marginal_likelihood([0.3, 0.1]), rtol=1e-8)
-    assert gradient.shape == (6,)
-    with pytest.raises(ValueError, match="theta: expected 2 or 6 numbers"):
-        model.log_marginal_likelihood(np.zeros(3))
-
-
-def test_budgets_and_bounds(moons):
-    X, y = moons
-    model = ks.GaussianProcessClassifier(max_evaluations=3).fit(X, y)
-    assert model.selection_.ended == "evaluations"
-    assert 0 < model.n_evaluations_ <= 3
-    narrow = ks.GaussianProcessClassifier(RBF(1.0, (0.9, 1.1)) * 2.0 + WhiteKernel(1e-3, (1e-4, 1e-3))).fit(X, y)
-    assert narrow.at_bounds_
-
-
 def test_iris_is_predicted_as_well_as_by_scikit_learn():
     X, y = load_iris(return_X_y=True)
     train = np.arange(150) % 2 == 0
@@ -383,51 +297,3 @@ def test_iris_is_predicted_as_well_as_by_scikit_learn():
     for make in (GaussianProcessClassifier, ks.GaussianProcessClassifier):
         losses.append(log_loss(y[~train], make(KERNEL).fit(X[train], y[train]).predict_proba(X[~train])))
     assert losses[1] <= losses[0] + 1e-3
-
-
-def test_coupled(rng):
-    p = rng.dirichlet(np.ones(4), 10)
-    np.testing.assert_allclose(coupled(p[:, :, None] / (p[:, :, None] + p[:, None, :])), p, atol=1e-12)
-    assert np.all(coupled(rng.uniform(size=(5, 3, 3))) >= 0)
-
-
-def test_a_rare_class_is_among_some_of_the_points(rng):
-    X = rng.standard_normal((2000, 2))
-    y = np.zeros(2000)
-    y[:5] = 1
-    X[:5] += 4
-    model = ks.GaussianProcessClassifier(3.0 * Matern(2.0, nu=2.5), max_evaluations=12).fit(X, y)
-    assert model.predict_proba(X[:5])[:, 1].min() > 0.2
-
-
-class Bowl:
-    """A quadratic function, and how often it was evaluated."""
-
-    def __init__(self, H, at):
-        self.H, self.at, self.count = H, at, 0
-
-    def __call__(self, x, gradient):  # noqa: ARG002
-        self.count += 1
-        r = x - self.at
-        return 0.5 * r @ self.H @ r, self.H @ r
-
-
-@pytest.mark.parametrize("at", [[0.5, -0.7], [3.0, 0.0]])  # within the bounds, and out of them
-def test_descent_in_coordinates_of_the_curvature(at):
-    H = np.array([[40.0, 18.0], [18.0, 9.0]])
-    bowl = Bowl(H, np.array(at))
-    options = {
-        "evaluations": 100,
-        "seconds": 9.0,
-        "coarse": 1e-10,
-        "fine": 1e-10,
-        "contenders": 1,
-        "points": 1,
-        "progress": None,
-    }
-    found = _core.minimize(bowl, None, [-1.0, -2.0], [1.0, 2.0], [[0.0, 0.0]], options | {"curvature": H.ravel().tolist()})
-    if at[0] < 1:
-        np.testing.assert_allclose(found["x"], at, atol=1e-6)
-        assert bowl.count <= 4
-    else:  # at the bound of the first, the second is where its slope is zero
-        np.testing.assert_allclose(found["x"], [1.0, min(2.0, 18 / 9 * 2.0)], atol=1e-5)

@@ -13,10 +13,8 @@ from kernsel import _core
 
 import reference
 from accuracy import assert_backward, assert_forward, eps
-from children import run
 
 pytestmark = pytest.mark.core
-
 DTYPES = [np.float64, np.float32]
 # Around the padding, the register tiles and the tiles of the factorization.
 SIZES = st.one_of(st.integers(1, 40), st.sampled_from([47, 48, 49, 63, 64, 65, 95, 96, 97, 111, 112, 113, 143, 144, 145, 193]))
@@ -261,46 +259,6 @@ def test_memory_is_half_a_matrix():
     F = ks.linalg.cholesky(np.eye(2000))
     assert F.nbytes <= 0.55 * 8 * 2000**2
     assert "2000 x 2000" in repr(F)
-
-
-def test_every_class_of_the_core_is_pickled_or_says_why_not():
-    """In a process of its own: what Python does by default would end it."""
-    out = run(
-        """
-        import copy, pickle
-        import kernsel as ks
-        from kernsel import _core
-
-        classes = {name: kind for name, kind in vars(_core).items() if isinstance(kind, type)}
-        refused = []
-        for name, kind in classes.items():
-            if name == "Workspace":
-                instance = kind.__new__(kind)
-            else:
-                try:
-                    kind.__new__(kind)
-                except TypeError:
-                    instance = kind.__base__.__new__(kind)  # for nothing but what follows: it has no contents
-                else:
-                    raise AssertionError(name)
-            if name.startswith("Cholesky") or name == "RegularizationPath":
-                continue
-            calls = [lambda p=p: instance.__reduce_ex__(p) for p in range(6)]
-            calls += [instance.__reduce__, lambda: copy.copy(instance), lambda: copy.deepcopy(instance)]
-            calls += [lambda p=p: pickle.dumps(instance, p) for p in range(6)]
-            for call in calls:
-                try:
-                    call()
-                except TypeError as error:
-                    assert name in str(error) and "pickle the kernel or the estimator" in str(error), error
-                else:
-                    raise AssertionError(name)
-            refused.append(name)
-        print(*sorted(refused))
-        """
-    )
-    refused = ["Criterion", "Kernel", "Posterior", "Search", "Sequences", "Statistics", "SupportSolver", "Workspace"]
-    assert out.split() == refused
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

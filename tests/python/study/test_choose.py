@@ -2,7 +2,7 @@
 
 import json
 import time
-from dataclasses import fields, replace
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,28 +10,10 @@ from scipy import stats
 
 import kernsel as ks
 from kernsel.kernels import RBF, Matern
-from kernsel.saving import read_notes
-from kernsel.study import Line, Study, kernel_of, label, plain, scores, study
-from kernsel.study.tables import Column, Table
+from kernsel.study import plain, scores, study
+from kernsel.study.tables import Column
 
-
-def made(n=40, seed=0, columns=("a", "b")):
-    rng = np.random.default_rng(seed)
-    X = rng.uniform(0, 6, (n, len(columns)))
-    y = np.sin(X[:, 0]) + 0.1 * rng.standard_normal(n)
-    described = [Column(name, "number") for name in columns]
-    kept = np.arange(2, 2 * n + 2, 2)
-    return Table("made.csv", 2 * n, X, y, list(columns), described, Column("y", "number"), ["Said before."], kept)
-
-
-@pytest.fixture(scope="module")
-def table():
-    return made()
-
-
-@pytest.fixture(scope="module")
-def found(table):
-    return study(table, kernels=[RBF("auto"), "Matern(nu=2.5)"], criteria=["lml", "loo"], seed=1)
+from tables_made import made
 
 
 def test_lines_are_those_of_select_and_their_scores_those_of_models_refitted(table, found):
@@ -68,44 +50,6 @@ def test_lines_are_those_of_select_and_their_scores_those_of_models_refitted(tab
     np.testing.assert_array_equal(found.kept, table.kept)
     assert found.test == {}
     assert found.ended == ""
-
-
-def test_a_study_is_what_it_was_after_it_was_saved(found, tmp_path):
-    path = tmp_path / "study.ksl"
-    odd = replace(found, lines=found.lines | {"gcv": [Line("RBF", "", *[np.nan] * 4, 0.0, 0, 0, 0.1, "failed", "")]})
-    odd.save(path)
-    again = Study.load(path)
-    for each in fields(Study):
-        if each.name == "model":
-            np.testing.assert_allclose(again.model.predict([[1.0, 2.0]]), found.model.predict([[1.0, 2.0]]), rtol=1e-9)
-        else:
-            assert str(getattr(again, each.name)) == str(getattr(odd, each.name))
-    assert json.loads(json.dumps(read_notes(path), allow_nan=False))["lines"]["gcv"][0]["value"] is None
-    np.testing.assert_allclose(again.model.loo_residuals_, found.model.loo_residuals_, rtol=1e-6)
-
-
-def test_what_is_no_study_is_refused(found, tmp_path):
-    path = tmp_path / "study.ksl"
-    ks.save(found.model, path)
-    with pytest.raises(ValueError, match="has a model, but not what `kernsel select --save` writes beside it"):
-        Study.load(path)
-    notes = {"study": 1} | found.as_json()
-    for change, message in (
-        ({"study": 2}, "the study in it is of version 2, expected 1"),
-        ({"lines": None}, "the study in it is damaged: AttributeError|TypeError"),
-        ({"lines": {"lml": [{"kernel": 1}]}}, "damaged: TypeError expected a text, got 1"),
-        ({"names": ["a"]}, "it is of other columns or rows than the model"),
-        ({"kept": [1, 2]}, "it is of other columns or rows than the model"),
-        ({"seconds": "long"}, "damaged: ValueError"),
-        ({"columns": [{}]}, "damaged: KeyError 'name'"),
-        ({"target": []}, "damaged: TypeError"),
-    ):
-        ks.save(found.model, path, notes=notes | change)
-        with pytest.raises(ValueError, match=message):
-            Study.load(path)
-    ks.save(ks.KernelRidge(RBF(1.0)).fit(np.eye(2), [0.0, 1.0]), path, notes=notes)
-    with pytest.raises(ValueError, match="expected a GaussianProcessRegressor, got a KernelRidge"):
-        Study.load(path)
 
 
 def test_rows_that_are_not_learnt_from_test_the_model():
@@ -194,27 +138,6 @@ def test_a_kernel_that_fails_is_a_line_and_a_criterion_that_fails_a_remark(table
 def test_what_cannot_be_studied_is_said(table, change, options, message):
     with pytest.raises(ValueError, match=message):
         study(replace(table, **change), **options)
-
-
-def test_kernels_as_a_user_writes_them(table):
-    kernel = kernel_of("RBF.on(['b']) + 2 * Matern(nu=2.5) * Linear(3.0)", table)
-    assert str(kernel) == "RBF('auto').on([1]) + 2 * Matern('auto', nu=2.5) * Linear(3)"
-    wide = replace(
-        table,
-        names=["a", "c=u", "c=v", "c=w"],
-        columns=[Column("a", "number"), Column("c", "category", levels=["u", "v", "w"])],
-    )
-    assert kernel_of("RBF.on(['c'])", wide).columns == [1, 2, 3]
-    assert kernel_of("RBF.on(['c=v', 'a'])", wide).columns == [2, 0]
-    names = ["a", "b c", "d"]
-    for text, said in (
-        ("RBF", "RBF"),
-        ("Matern(nu=2.5) * RBF.on(['b c', 'd'])", "Matern(nu=2.5) * RBF.on(['b c', 'd'])"),
-        ("(RBF + Linear) * ExpSineSquared(periodicity=2.0)", "(RBF + Linear) * ExpSineSquared(periodicity=2)"),
-        ("ConstantKernel", "noise alone"),
-    ):
-        there = replace(table, names=names, columns=[Column(name, "number") for name in names])
-        assert label(kernel_of(text, there), names) == said
 
 
 def test_scores_and_plain_values():

@@ -9,7 +9,6 @@ import time
 
 import numpy as np
 import pytest
-from threadpoolctl import threadpool_limits
 
 import kernsel as ks
 from kernsel import _core
@@ -22,29 +21,6 @@ needs_openmp = pytest.mark.skipif(
 )
 needs_several_processors = pytest.mark.skipif(os.cpu_count() == 1, reason="one processor: BLAS has one thread anyway")
 needs_fork = pytest.mark.skipif(sys.platform == "win32", reason="no fork on this system")
-
-
-def test_threads_are_validated(threads):
-    for bad in (0, -1):
-        with pytest.raises(ValueError, match=f"count: expected at least 1 thread, got {bad}"):
-            ks.set_num_threads(bad)
-    for bad in (1.0, "2", None, True):
-        with pytest.raises(TypeError, match="count: expected an integer"):
-            ks.set_num_threads(bad)
-    threads(1)
-    assert ks.get_num_threads() == 1
-
-
-@needs_openmp
-def test_threads_follow_openmp(threads):
-    threads(3)
-    assert ks.get_num_threads() == 3
-    with threadpool_limits(1):
-        assert ks.get_num_threads() == 1
-    assert ks.get_num_threads() == 3
-    code = "import kernsel as ks; print(ks.get_num_threads())"
-    assert run(code, OMP_NUM_THREADS="1") == "1\n"
-    assert run(code, OMP_NUM_THREADS="7") == "7\n"
 
 
 @needs_openmp
@@ -140,64 +116,6 @@ def test_many_python_threads_at_once(rng):
     assert not failures
 
 
-def test_a_process_that_changes_while_others_predict(rng):
-    X = rng.uniform(size=(120, 2))
-    y = np.sin(4 * X[:, 0]) + X[:, 1]
-    gp = ks.GaussianProcessRegressor(ks.kernels.RBF(0.5), optimizer=None, noise=0.1).fit(X, y)
-    Z, z = np.array([[0.4, 0.6]]), np.array([3.0])
-    states = [gp.predict(X[:5], return_std=True), gp.update(Z, z).predict(X[:5], return_std=True)]
-    gp.downdate(-1)
-    stop, failures = threading.Event(), []
-
-    def predict():
-        while not stop.is_set():
-            try:
-                mean, std = gp.predict(X[:5], return_std=True)
-                leverage = len(gp.leverage_)
-            except Exception as error:  # to be seen by the test, not by the thread
-                failures.append(repr(error))
-            else:
-                if not any(np.allclose(mean, m, rtol=1e-9) and np.allclose(std, s, rtol=1e-9) for m, s in states):
-                    failures.append((mean, std))
-                if leverage not in (120, 121):
-                    failures.append(leverage)
-
-    readers = [threading.Thread(target=predict) for _ in range(3)]
-    for reader in readers:
-        reader.start()
-    for _ in range(150):
-        gp.update(Z, z)
-        gp.downdate(-1)
-    stop.set()
-    for reader in readers:
-        reader.join()
-    assert not failures
-
-
-def test_a_process_is_changed_by_one_thread_at_a_time(rng):
-    X = rng.uniform(size=(30, 1))
-    gp = ks.GaussianProcessRegressor(ks.kernels.RBF(0.5), optimizer=None, noise=0.1).fit(X, X[:, 0])
-    begun, end = threading.Event(), threading.Event()
-
-    class Slow:
-        def __array__(self, dtype=None, copy=None):
-            begun.set()
-            end.wait()
-            return np.array([[2.0]], dtype=dtype)
-
-    thread = threading.Thread(target=lambda: gp.update(Slow(), [1.0]))
-    thread.start()
-    begun.wait()
-    try:
-        with pytest.raises(RuntimeError, match="downdate: another thread is changing this model"):
-            gp.downdate(0)
-    finally:
-        end.set()
-        thread.join()
-    assert len(gp.X_train_) == 31
-    assert len(gp.downdate(0).X_train_) == 30
-
-
 def test_a_factor_that_changes_while_it_is_read():
     A = np.eye(400) + 0.5
     F = ks.linalg.cholesky(A)
@@ -218,52 +136,6 @@ def test_a_factor_that_changes_while_it_is_read():
     stop.set()
     reader.join()
     assert sizes <= {399, 400}
-
-
-THREADS_OF_BLAS = """
-    import concurrent.futures, os, threading, time, numpy as np, threadpoolctl, kernsel as ks
-    rng = np.random.default_rng(0)
-    X = rng.uniform(size=(40, 2)); y = X.sum(axis=1) + 0.1 * rng.standard_normal(40)
-    def fit(seed): return ks.GaussianProcessRegressor(random_state=seed).fit(X, y)
-    def blas(): return {pool["num_threads"] for pool in threadpoolctl.threadpool_info() if pool["user_api"] == "blas"}
-    before = blas()
-"""
-
-
-@needs_several_processors
-def test_fits_in_several_threads_leave_the_threads_of_blas_alone():
-    code = """
-        with concurrent.futures.ThreadPoolExecutor(4) as pool:
-            list(pool.map(fit, range(12)))
-        assert blas() == before, blas()
-        fit(0)
-        assert blas() == before, blas()
-        with threadpoolctl.threadpool_limits(3, user_api="blas"):
-            fit(0)
-            assert blas() == {3}, blas()
-        assert blas() == before, blas()
-    """
-    run(textwrap.dedent(THREADS_OF_BLAS) + textwrap.dedent(code))
-
-
-@needs_several_processors
-@needs_fork
-def test_a_fork_while_another_thread_fits_leaves_the_threads_of_blas_alone():
-    code = """
-        stop = threading.Event()
-        def fits():
-            while not stop.is_set(): fit(0)
-        thread = threading.Thread(target=fits)
-        thread.start()
-        while blas() != {1}: time.sleep(0.001)
-        pid = os.fork()
-        if pid == 0: os._exit(0 if blas() == before else 1)
-        assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
-        stop.set()
-        thread.join()
-        assert blas() == before
-    """
-    run(textwrap.dedent(THREADS_OF_BLAS) + textwrap.dedent(code), timeout=60)
 
 
 @needs_fork

@@ -1,0 +1,139 @@
+"""kernsel select: what it prints, what it writes, and its options."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import kernsel as ks
+from kernsel.study import Study
+
+from commands import strict
+
+
+def test_select_prints_and_writes_the_model(run):
+    code, out, err = run("select", "cars.csv", "--target", "dist", "--kernel", "RBF", "--kernel", "Matern(nu=2.5)")
+    assert code == 0
+    assert err == ""
+    study = Study.load("cars.ksl")
+    assert "cars.csv: 50 rows; dist is predicted from 1 column" in out
+    assert re.search(r"speed +numbers from 4 to 25", out)
+    for name, lines in study.lines.items():
+        assert f"By {name}: " in out
+        part = out[out.index(f"By {name}: ") :]
+        for line in lines:
+            assert re.search(
+                rf"{re.escape(line.kernel)} +{line.value:.{6 if name == 'reml' else 4}g} +{line.loo_rmse:.2f} ", part
+            )
+    best = study.lines["reml"][0]
+    assert f"Chosen by reml: {best.kernel}" in out
+    assert f"noise of standard deviation {np.sqrt(best.noise):.3g}" in out
+    y = study.model.y_train_
+    explained = 1 - best.loo_rmse**2 / np.mean(((y - y.mean()) * 50 / 49) ** 2)
+    assert f"That explains {100 * explained:.0f} % of its variance." in " ".join(out.split())
+    assert "kernsel predict cars.ksl NEW.csv" in out
+
+
+def test_json_is_whole_and_strict(run):
+    code, out, err = run("select", "cars.csv", "--target", "dist", "--test", "20%", "--json", "--report", "r.html")
+    assert code == 0
+    said = strict(out)
+    study = Study.load("cars.ksl")
+    assert said["rows"] == 50
+    assert [line["kernel"] for line in said["lines"]["reml"]] == [line.kernel for line in study.lines["reml"]]
+    assert said["chosen"]["loo_rmse"] == pytest.approx(study.lines["reml"][0].loo_rmse)
+    assert said["chosen"]["inputs"][0]["name"] == "speed"
+    assert said["chosen"]["inputs"][0]["length_scales"][0]["value"] > 0
+    assert said["test"]["rows"] == 10
+    assert said["files"] == {"model": "cars.ksl", "report": "r.html"}
+    assert Path("r.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+    assert "10 rows that were not learnt from test the model." in err
+    assert len(said["kept"]) == 40
+
+
+def test_seeds_and_samples(run):
+    one, two, three = (
+        strict(run("select", "cars.csv", "--target", "dist", "--rows", "20", "--seed", seed, "--kernel", "RBF", "--json")[1])
+        for seed in ("1", "1", "2")
+    )
+    assert one["kept"] == two["kept"] != three["kept"]
+    assert one["chosen"] == two["chosen"]
+    assert one["test"]["rows"] == 30
+
+
+def test_options_reach_what_they_are_for(run):
+    options = ["--noise", "0.25", "--trend", "linear", "--kernel", "RBF.on(['speed'])", "--criterion", "lml,loo,gcv"]
+    said = strict(run("select", "cars.csv", "--target", "dist", *options, "--json")[1])
+    assert list(said["lines"]) == ["lml", "loo", "gcv"]
+    assert said["chosen"]["noise"] == 0.25
+    assert "linear trend beside the kernel" in " ".join(said["chosen"]["words"])
+    assert Study.load("cars.ksl").model.trend == "linear"
+    said = strict(run("select", "cars.csv", "--target", "dist", "--kernel", "search", "--budget", "0.2s", "--json")[1])
+    assert said["ended"]
+    assert said["lines"]["reml"]
+    before = ks.get_num_threads()
+    assert run("demo", "--threads", "1", "--quiet", "--kernel", "RBF", "--trend", "none")[0] == 0
+    assert ks.get_num_threads() == before
+
+
+def test_search_is_summed_up(run):
+    code, out, _ = run("demo", "--kernel", "search", "--criterion", "lml")
+    assert code == 0
+    assert "noise alone" in out or "more" in out
+
+
+def test_nothing_worth_knowing_is_said_to_be_nothing(run):
+    rng = np.random.default_rng(1)
+    Path("noise.csv").write_text("a,b,y\n" + "".join(f"{a},{b},{c}\n" for a, b, c in rng.normal(size=(40, 3))))
+    out = " ".join(run("select", "noise.csv", "--target", "y")[1].split())
+    assert "Nothing that was tried predicts y better than its mean does" in out or "it may be chance" in out
+    Path("line.csv").write_text("x,z,y\n" + "".join(f"{i},{i % 3},{2 * i + 1}\n" for i in range(20)))
+    out = " ".join(run("select", "line.csv", "--target", "y", "--trend", "linear")[1].split())
+    assert "the trend alone gives y: there is nothing to choose a kernel by" in out
+
+
+def test_of_many_inputs_only_those_that_matter_are_listed(run):
+    X = np.random.default_rng(2).uniform(size=(60, 30))
+    text = ",".join(f"v{k}" for k in range(30)) + ",y\n"
+    Path("wide.csv").write_text(text + "".join(",".join(f"{v:.4f}" for v in row) + f",{3 * row[4]:.4f}\n" for row in X))
+    code, out, _ = run("select", "wide.csv", "--target", "y", "--criterion", "lml", "--kernel", "Linear")
+    assert code == 0
+    assert "and 5 more columns" in out
+    assert re.search(r"v4 +100 %", out)
+    assert "and 29 more with less influence" in out
+
+
+def test_rows_that_cannot_be_left_out_are_no_failure(run):
+    Path("alone.csv").write_text("x,z,y\n" + "".join(f"{i * 1.7 % 5},{int(i == 3)},{i * 1.7 % 3}\n" for i in range(20)))
+    arguments = ("select", "alone.csv", "--target", "y", "--trend", "linear", "--criterion", "lml")
+    code, out, _ = run(*arguments)
+    assert code == 0
+    assert "Rows cannot be left out: " in out
+    assert strict(run(*arguments, "--json")[1])["chosen"]["loo_rmse"] is None
+
+
+def test_huge_and_tiny_inputs_are_learnt_from(run):
+    for unit in ("e300", "e-300"):
+        Path("odd.csv").write_text("x,y\n" + "".join(f"{i * i}{unit},{i % 7}\n" for i in range(1, 25)))
+        code, out, _ = run("select", "odd.csv", "--target", "y", "--criterion", "lml")
+        assert code == 0
+        assert "nan" not in out
+
+
+def test_columns_that_are_constant_in_the_sample(run, folder):
+    rng = np.random.default_rng(3)
+    X = rng.uniform(size=(400, 3))
+    X[:, 1] = 7.0
+    X[399, 1] = 8.0  # not constant in the file
+    X[:, 2] = 1e9 + np.round(X[:, 2])  # moved by less than its rounding, a step would go nowhere
+    y = np.sin(5 * X[:, 0]) + 0.1 * rng.standard_normal(400)
+    rows = "\n".join(f"{a!r},{b!r},{c!r},{d!r}" for (a, b, c), d in zip(X.tolist(), y.tolist(), strict=True))
+    (folder / "rare.csv").write_text("x,rare,far,y\n" + rows)
+    code, out, err = run("select", "rare.csv", "--target", "y", "--rows", "40", "--kernel", "RBF", "--report", "page.html")
+    assert code == 0, err
+    assert "arning" not in out + err
+    assert "nothing is learnt of it: rare" in " ".join((out + err).split())
+    code, out, err = run("predict", "rare.ksl", "rare.csv")
+    assert code == 0
+    assert "arning" not in err

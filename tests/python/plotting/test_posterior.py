@@ -1,0 +1,71 @@
+"""The posterior: bands, slices and samples are what the process says."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from kernsel.plotting import (
+    PosteriorDisplay,
+)
+
+from plotted import NOISE, gram
+
+
+def test_the_band_of_a_process(data, process):
+    X, y = data
+    display = PosteriorDisplay.from_estimator(process, n_samples=3, level=0.9, target_name="h", units={"x": "s", "h": "m"})
+    x, mean = display.lines_[0].get_data()
+    cross = gram(x[:, None], X)
+    K = gram(X) + NOISE * np.eye(30)
+    np.testing.assert_allclose(mean, cross @ np.linalg.solve(K, y), atol=1e-8)
+    std = np.sqrt(1 - np.sum(cross * np.linalg.solve(K, cross.T).T, axis=1))
+    half = stats.norm.isf(0.05) * std
+    outline = display.band_.get_paths()[0].vertices
+    for i in (0, 77, 200):
+        at = outline[np.isclose(outline[:, 0], x[i])][:, 1]
+        np.testing.assert_allclose([at.min(), at.max()], [mean[i] - half[i], mean[i] + half[i]], atol=1e-7)
+    assert len(display.lines_) == 4
+    assert np.mean(np.abs(display.samples - mean[:, None]) <= half[:, None]) > 0.6
+    np.testing.assert_allclose(display.scatter_.get_offsets(), np.column_stack([X, y]), atol=1e-12)
+    assert (display.ax_.get_xlabel(), display.ax_.get_ylabel()) == ("x (s)", "h (m)")
+    noisy = PosteriorDisplay.from_estimator(process, level=0.9, noisy=True)
+    np.testing.assert_allclose(noisy.upper - noisy.mean, stats.norm.isf(0.05) * np.sqrt(std**2 + NOISE), atol=1e-7)
+
+
+def test_slices_through_many_columns(table):
+    X, y, model = table
+    display = PosteriorDisplay.from_estimator(model, y=y, units={"yield": "t"})
+    assert display.ax_.get_xlabel() == "age"  # it changes the mean most
+    assert display.ax_.get_ylabel() == "yield (t)"
+    Z = X.iloc[:2].copy()
+    Z[:] = X.median().to_numpy()
+    Z["age"] = display.grid[0][[10, 150]]
+    np.testing.assert_allclose(display.lines_[0].get_ydata()[[10, 150]], model.predict(Z))
+    assert display.ax_.get_title(loc="left") == f"at depth = {X['depth'].median():.3g}, slope = {X['slope'].median():.3g}"
+    plane = PosteriorDisplay.from_estimator(model, columns=["age", "depth"], at={"slope": 0.25})
+    assert [contours.axes.get_ylabel() for contours in plane.contours_] == ["depth", "depth"]
+    Z = X.iloc[:1].copy()
+    Z[:] = [[plane.grid[1][7], plane.grid[0][40], 0.25]]
+    mean, std = model.predict(Z, return_std=True)
+    assert plane.mean[7, 40] == pytest.approx(mean[0])
+    assert plane.spread[7, 40] == pytest.approx(std[0])
+    for wrong, message in (
+        ({"columns": ["age", "age"]}, "columns: expected one or two different columns"),
+        ({"columns": "ages"}, "columns: expected columns from 0 to 2, or of depth, age, slope, got 'ages'"),
+        ({"at": {3: 0.0}}, "at: expected columns"),
+        ({"columns": [0, 1], "n_samples": 2}, "n_samples: samples are drawn along one column"),
+        ({"level": 0}, "level: expected a number between 0 and 1"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            PosteriorDisplay.from_estimator(model, **wrong)
+
+
+def test_predictions_of_any_model():
+    x = np.linspace(0, 1, 5)
+    display = PosteriorDisplay.from_predictions(x, x**2, 0.1 + x, X=x[:2], y=x[:2], names=["t"])
+    np.testing.assert_allclose(display.lower, x**2 - stats.norm.isf(0.025) * (0.1 + x))
+    assert display.ax_.get_xlabel() == "t"
+    plane = PosteriorDisplay.from_predictions((x, x[:3]), np.outer(x[:3], x), samples=None)
+    assert len(plane.contours_) == 1
+    with pytest.raises(ValueError, match=r"mean: expected finite numbers of shape \(3, 5\), as the grid has"):
+        PosteriorDisplay.from_predictions((x, x[:3]), np.outer(x, x[:3]))

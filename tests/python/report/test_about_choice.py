@@ -1,0 +1,47 @@
+"""Tables of kernels and rules of a report."""
+
+import numpy as np
+import pytest
+
+import kernsel as ks
+
+pytest.importorskip("matplotlib")
+
+
+def test_tables_of_kernels_are_those_of_the_study(made):
+    found, page = made("cars")
+    matrix = page.table("Leave-one-out error of each kernel")
+    for row in matrix:
+        for criterion, shown in zip(found.lines, row[1:], strict=True):
+            assert shown == next(line.loo_rmse for line in found.lines[criterion] if line.kernel == row[0])
+    for criterion, lines in found.lines.items():
+        rows = page.table(f"By {criterion}, ")
+        for row, line in zip(rows, lines, strict=True):
+            assert row[0] == line.kernel + line.fitted
+            expected = [
+                line.value,
+                line.loo_rmse,
+                line.coverage,
+                line.noise**0.5,
+                line.parameters,
+                line.evaluations,
+                line.seconds,
+            ]
+            np.testing.assert_allclose(row[1:], expected)
+    assert page.text.count('<tr class="chosen"><th scope="row"><code><bdi>' + found.lines["reml"][0].kernel) == 1
+
+
+def test_rules_are_marked_with_their_errors(made):
+    found, page = made("cars")
+    model = found.model
+    rows = {row[0]: row[1:] for row in page.table("What each rule")}
+    assert set(rows) == {
+        "the model", "leave-one-out", "GCV", "likelihood", "restricted likelihood", "discrepancy", "L-curve corner",
+    }  # fmt: skip
+    np.testing.assert_allclose(rows["the model"][0], model.noise_ + model.jitter_)
+    np.testing.assert_allclose(rows["restricted likelihood"][0], rows["the model"][0], rtol=1e-3)  # it has chosen the model
+    for values in rows.values():
+        lam, root, rmse, _ = values
+        fit = ks.loo(model.kernel_, model.X_train_, model.y_train_, noise=lam, trend="constant")
+        np.testing.assert_allclose([root, rmse], [lam**0.5, np.sqrt(np.mean(fit.residuals**2))], rtol=1e-6)
+    assert rows["leave-one-out"][2] == min(values[2] for values in rows.values())

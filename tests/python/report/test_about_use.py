@@ -1,0 +1,24 @@
+"""The Python of a report runs."""
+
+import io
+import re
+from contextlib import redirect_stdout
+
+import numpy as np
+import pytest
+
+pytest.importorskip("matplotlib")
+
+
+def test_python_of_the_page_runs(made, tmp_path, monkeypatch):
+    found, page = made("many")
+    monkeypatch.chdir(tmp_path)
+    found.save("model.ksl")
+    program = next(pre["text"] for pre in page.all("pre") if "import kernsel" in pre["text"])
+    said = io.StringIO()
+    with redirect_stdout(said):
+        exec(program, {})
+    printed = [float(number) for number in re.findall(r"[\d.e+-]+", said.getvalue())]
+    promised = [float(number) for number in program.split("#")[1].split(",")]
+    np.testing.assert_allclose(printed, promised, rtol=1e-5)
+    np.testing.assert_allclose(promised[0], found.model.predict(found.model.X_train_[:1])[0], rtol=1e-4)

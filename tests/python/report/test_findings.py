@@ -1,0 +1,54 @@
+"""Verdicts of a report: honest, in any unit."""
+
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import kernsel as ks
+from kernsel.kernels import RBF, Linear
+from kernsel.report.about_result import headline
+from kernsel.report.findings import findings_of
+from kernsel.report.inputs import inputs_of
+
+from reported import of_model, table_of
+
+pytest.importorskip("matplotlib")
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e140, 1e-130])
+def test_verdicts_in_any_unit(unit):
+    rng = np.random.default_rng(0)
+    X = rng.uniform(0, 1, (40, 1))
+    verdicts = []
+    for y in (np.sin(6 * X[:, 0]) + 0.1 * rng.standard_normal(40), rng.standard_normal(40)):
+        model = ks.GaussianProcessRegressor(unit**2 * RBF(0.2), noise=0.04 * unit**2, optimizer=None).fit(X, unit * y)
+        with np.errstate(all="raise", under="ignore"):
+            verdicts.append(findings_of(of_model(model, table_of(X, unit * y, ["x"]))).verdict)
+    assert verdicts == ["useful", "useless"]
+
+
+def test_verdicts_are_honest(made):
+    found, page = made("five")
+    assert findings_of(found).verdict == "useless"
+    assert "Nothing that was tried predicts" in page.text
+    rng = np.random.default_rng(0)
+    X, y = rng.uniform(size=(30, 1)), rng.standard_normal(30)
+    found = of_model(ks.GaussianProcessRegressor(RBF(0.1), noise=1e-2, optimizer=None).fit(X, y), table_of(X, y, ["x"]))
+    assert findings_of(found).verdict == "useless"
+    findings = findings_of(found)
+    assert "The chosen model does not predict" in headline(found, findings, inputs_of(found))  # the line says otherwise
+    worse = replace(found.lines["reml"][0], loo_rmse=9.0)
+    assert "Nothing that was tried predicts" in headline(replace(found, lines={"reml": [worse]}), findings, inputs_of(found))
+    weak = of_model(
+        ks.GaussianProcessRegressor(Linear(1.0), noise=1.0, trend="constant", optimizer=None).fit(X, y + 1.2 * X[:, 0]),
+        table_of(X, y + 1.2 * X[:, 0], ["x"]),
+    )
+    assert findings_of(weak).verdict == "doubtful"
+    assert "may be chance" in headline(weak, findings_of(weak), inputs_of(weak))
+    found, page = made("constant")
+    assert "there is nothing to predict" in page.text
+    found, page = made("many")
+    assert f"On {found.test['rows']:.0f} rows that were held out" in re.sub("<[^>]*>", "", page.text)
+    assert f'<data value="{found.test["rmse"]!r}">' in page.text

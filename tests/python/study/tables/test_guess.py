@@ -1,0 +1,68 @@
+"""What columns are taken for."""
+
+import numpy as np
+import pytest
+
+from kernsel.study.tables import read_table
+from kernsel.study.tables.numerals import date_of
+
+
+def rows(count, *columns):
+    """Return lines, each the values of functions of its number."""
+    return "".join(",".join(str(f(i)) for f in columns) + "\n" for i in range(count))
+
+
+def test_kinds_of_columns(put):
+    names = ["id", "n", "flag", "sure", "colour", "sex", "day", "one", "word", "who", "gone", "code", "y"]
+    lines = [
+        f"{i + 1},{i * i},{i % 2},{'TRUE' if i % 3 else 'False'},{['red', 'blue', 'green'][i % 3]},{'fm'[i % 2]},"
+        f"2024-01-{i % 28 + 1:02d},7,same,name {i},,{['0', '1', '2', '3+'][i % 4]},{i}"
+        for i in range(40)
+    ]
+    path = put("\n".join([",".join(names), *lines]))
+    table = read_table(path, "y")
+    kinds = {column.name: column.kind for column in table.columns}
+    assert kinds == {
+        "id": "left out",
+        "n": "number",
+        "flag": "boolean",
+        "sure": "boolean",
+        "colour": "category",
+        "sex": "category",
+        "day": "date",
+        "one": "constant",
+        "word": "constant",
+        "who": "left out",
+        "gone": "left out",
+        "code": "category",
+    }
+    assert table.names == [
+        *["n", "flag", "sure", "colour=blue", "colour=green", "colour=red", "sex=m", "day"],
+        *["code=0", "code=1", "code=2", "code=3+"],
+    ]
+    i = np.arange(40)
+    expected = [i * i, i % 2, i % 3 > 0, i % 3 == 1, i % 3 == 2, i % 3 == 0, i % 2, 19723 + i % 28]
+    assert table.X[:, :8].tolist() == np.transpose(expected).astype(float).tolist()
+    assert table.X[:, 8:].tolist() == np.eye(4)[i % 4].tolist()
+    day = table.columns[6]
+    assert (date_of(day.least), date_of(day.greatest)) == ("2024-01-01", "2024-01-28")
+    assert table.columns[4].shares == [13 / 40, 13 / 40, 14 / 40]
+    assert table.columns[10].missing == 40
+    assert read_table(path, "y", columns=["id", "n"]).names == ["id", "n"]  # asked for by name
+    assert read_table(path, "y", leave_out=["colour", "code", "sex"]).names == ["n", "flag", "sure", "day"]
+    with pytest.raises(ValueError, match="'n' is what is predicted"):
+        read_table(path, "n", columns=["n"])
+
+
+def test_what_counts_the_rows_is_left_out_only_if_its_name_says_so(put):
+    table = read_table(put("month,z,y\n" + rows(12, lambda i: i + 1, lambda i: i % 5, lambda i: i)), "y")
+    assert table.names == ["month", "z"]
+    assert table.remarks == ["Column 'month' counts the rows. If that means nothing: --leave-out month"]
+    table = read_table(put(",z,y\n" + rows(12, lambda i: i, lambda i: i % 5, lambda i: i)), "y")  # an index of pandas
+    assert table.names == ["z"]
+    assert table.columns[0].why == "counts the rows"
+
+
+def test_a_target_of_two_values_may_be_meant_as_classes(put):
+    table = read_table(put("x,y\n" + rows(9, lambda i: i * i, lambda i: i % 2)), "y")
+    assert table.remarks == ["'y' has two values only: kernsel.GaussianProcessClassifier in Python gives their probabilities."]

@@ -1,0 +1,74 @@
+"""Text of values that are separated by commas, tabs or others."""
+
+import csv
+import io
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kernsel.study.tables import read_table
+from kernsel.study.tables.separated import read_separated
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_delimiters_and_ends_of_lines(put, delimiter, end):
+    lines = [["x", "a name, with all; of|them", "y"], ["1", "2.5", "-3e2"], ["4", ".5", "+6"]]
+    text = end.join(delimiter.join(f'"{value}"' for value in line) for line in lines)
+    table = read_table(put(text), "y")
+    assert table.names == ["x", "a name, with all; of|them"]
+    assert table.X.tolist() == [[1.0, 2.5], [4.0, 0.5]]
+    assert table.y.tolist() == [-300.0, 6.0]
+    assert table.kept.tolist() == [1, 2]
+    assert table.remarks == []
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_encodings_that_a_file_tells(put, encoding):
+    table = read_table(put("größe;y\n1,5;2\n-0,25;3e2\n", encoding=encoding), "y")
+    assert table.names == ["größe"]
+    assert table.X[:, 0].tolist() == [1.5, -0.25]  # decimal commas
+
+
+def test_a_decimal_comma_needs_another_delimiter(put):
+    with pytest.raises(ValueError, match=r"line 2: 3 values, where line 1 has 2 \(separated by commas\)"):
+        read_table(put("x,y\n1,5,2\n2,5,3\n"), "y")
+
+
+def test_blank_lines_are_counted_and_rows_keep_their_numbers(put):
+    path = put("x,y\n\n1,2\n , \n,\n3,4\nNA,5\n6,7\n\n")
+    table = read_table(path, "y")
+    assert table.X[:, 0].tolist() == [1.0, 3.0, 6.0]
+    assert table.kept.tolist() == [1, 2, 4]
+    assert table.rows == 4
+    assert table.remarks[0] == "4 blank lines skipped."
+    with pytest.raises(ValueError, match=r"line 7: column 'x' has no value; --missing drop or --missing mean"):
+        read_table(path, "y", missing="error")
+
+
+def test_lines_are_those_of_the_file_even_after_a_quoted_one_of_several(put):
+    with pytest.raises(ValueError, match="line 6: 1 value, where line 1 has 2"):
+        read_table(put('x,y\n"1\n",2\n\n3,4\n5\n'), "y")
+
+
+@given(st.one_of(st.binary(max_size=80), st.text("ab1,;|\"'\t\r\n .-\ufeff\u2028\x00", max_size=60).map(str.encode)))
+def test_any_bytes_are_read_or_refused(content):
+    try:
+        raw = read_separated(content, "data")
+    except ValueError:  # and nothing else
+        return
+    assert raw.columns
+    assert {len(values) for values in raw.columns.values()} == {len(raw.lines)}
+
+
+@given(st.data(), st.sampled_from([",", ";", "\t", "|"]), st.integers(2, 4), st.integers(1, 6))
+def test_what_python_writes_is_read_back(data, delimiter, width, count):
+    cell = st.text("abz 01,;|\t\"'é\n", min_size=1, max_size=6).map(str.strip).filter(bool)
+    written = [data.draw(st.lists(cell, min_size=width, max_size=width)) for _ in range(count)]
+    text = io.StringIO()
+    writer = csv.writer(text, delimiter=delimiter, quoting=csv.QUOTE_ALL)
+    writer.writerow([f"name {k}" for k in range(width)])
+    writer.writerows(written)
+    raw = read_separated(text.getvalue().encode(), "data")
+    assert list(map(list, zip(*raw.columns.values(), strict=True))) == written
