@@ -179,7 +179,7 @@ def test_against_scikit_learns_ridge(data):
             theirs = RidgeCV(alphas, fit_intercept=intercept, alpha_per_target=each).fit(X, Y)
             ours = ks.KernelRidgeCV("linear", alphas=alphas, fit_intercept=intercept, alpha_per_target=each).fit(X, Y)
             assert ours.alpha_ == pytest.approx(theirs.alpha_)
-            assert ours.criterion_value_ == pytest.approx(-np.asarray(theirs.criterion_value_), rel=1e-8)
+            assert ours.criterion_value_ == pytest.approx(-np.asarray(theirs.best_score_), rel=1e-8)
             assert ours.predict(Z) == pytest.approx(theirs.predict(Z), rel=1e-7)
             assert ours.intercept_ == pytest.approx(theirs.intercept_, abs=1e-9)
 
