@@ -6,10 +6,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property, partial
 from numbers import Integral, Real
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import stats
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.gaussian_process import kernels as sk
 from sklearn.utils import check_array, check_random_state
@@ -30,8 +31,10 @@ from kernsel._data.trend import Trend, require_leverage_below_one, require_trend
 from kernsel._search import Budget, Selection, choose, explained, require_few_if_interrupted
 from kernsel._search.progress import CallbackSupport, watched, with_callbacks
 from kernsel._solve.evaluate import evaluate
+from kernsel._solve.path import RegularizationPath
 from kernsel._solve.posterior import Posterior, require_memory
 from kernsel.criteria import Criterion, Likelihood, Loss, criterion_named
+from kernsel.estimators.fitted import FittedModel, LeftOut, ModelPath, Prediction, column, require_training_data
 from kernsel.estimators.guarded import changes, reads
 from kernsel.estimators.process_data import needs_no_conversion, of_observations, require_function, require_variances, variances
 from kernsel.kernels import ConstantKernel, Kernel, Matern
@@ -45,7 +48,7 @@ __all__ = ["GaussianProcessRegressor"]
 Vector = NDArray[np.float64]
 
 
-class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
+class GaussianProcessRegressor(FittedModel, CallbackSupport, MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """Gaussian process regression, also known as kriging.
 
     y = h(x) beta + f(x) + noise, f a Gaussian process of covariance k, beta unknown. Its mean and variance at a point z are ::
@@ -134,6 +137,8 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
     >>> bool(abs(mean[0] - np.sin(1.5)) < 0.01 and std[0] < 0.02)
     True
     """
+
+    strengths: ClassVar[tuple[str, ...]] = ()
 
     def __init__(
         self,
@@ -576,6 +581,61 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
         """Of each point how much of its own value goes into the fit there, 1 - N_i P_ii, shape (n,)."""
         check_is_fitted(self, "kernel_")
         return self._left_out()[2]
+
+    def kernel_and_points(self) -> tuple[Kernel, Vector]:
+        """Return the kernel and the training points."""
+        return self.kernel_, self.X_train_
+
+    def kept_data(self) -> tuple[Vector, Vector]:
+        """Return the training points, and the targets in the unit of y."""
+        return self.X_train_, np.asarray(self.y_train_ * self._y_train_std + self._y_train_mean)
+
+    @reads
+    def prediction(self, X: Points, *, level: float | None = None, noisy: bool = False, output: int = 0) -> Prediction:
+        """Return the mean of one output at points, and the band of the function or of observations, see `FittedModel`."""
+        if level is None:
+            return Prediction(column(self.predict(X), output), mean_name="mean")
+        mean, std = (column(values, output) for values in self.predict(X, return_std=True, noisy=noisy))
+        half = float(stats.norm.isf((1 - level) / 2)) * std
+        band = f"{{level}} of {'observations' if noisy else 'the function'}"
+        return Prediction(mean, mean - half, mean + half, std, band, "standard deviation", "mean")
+
+    @reads
+    def left_out(self, X: Points | None = None, y: ArrayLike | None = None, output: int = 0) -> LeftOut:
+        """Return the leave-one-out predictions of one output, see :class:`kernsel.estimators.fitted.HasLeftOut`."""
+        points, all_targets = self.kept_data()
+        require_training_data(self, self.kernel_, X, y, points, all_targets)
+        targets = column(all_targets, output)
+        residuals = column(self.loo_residuals_, output)
+        return LeftOut(targets, targets - residuals, column(self.loo_std_, output), self.leverage_)
+
+    @reads
+    def regularization_path(self, X: Points | None = None, y: ArrayLike | None = None, output: int = 0) -> ModelPath:
+        """Return the path of the kernel without noise, see :class:`kernsel.estimators.fitted.HasPath`.
+
+        Where the noise differs from point to point, its inverses are weights.
+        """
+        del output  # all share a path
+        posterior = self.posterior_
+        points, targets = self.kept_data()
+        require_training_data(self, self.kernel_, X, y, points, targets)
+        noises = np.asarray(self.kernel_.build().noise(posterior.X) + posterior.noise)
+        mean = float(np.mean(noises))
+        has_noise = mean > 2 * self.jitter_
+        # One target is in the unit of the data; several are in those of the fit, which may be normalized.
+        unit = float(self._y_train_std[0]) if posterior.y.shape[1] == 1 else 1.0
+        K = np.asarray(self.kernel_(posterior.X, posterior.X)) * unit**2
+        level = mean * unit**2
+        equal = bool(np.ptp(noises) <= 1e-12 * mean)
+        path = RegularizationPath(
+            (K + K.T) / 2,
+            posterior.y * unit,
+            X=posterior.X,
+            trend=posterior.H if posterior.H.shape[1] else None,
+            noise_std=level**0.5 if has_noise else None,
+            sample_weight=None if equal else mean / noises,
+        )
+        return ModelPath(path, level if level > 0 else None, scale_known=True)
 
     def _left_out(self) -> tuple[Vector, Vector, Vector]:
         """Return the residual, its variance and the leverage of each point, computed once."""

@@ -15,7 +15,9 @@ from kernsel import _core
 from kernsel._base.errors import NotPositiveDefiniteError
 from kernsel._data.points import checked_targets, for_objects, in_parts, new_points, training_points
 from kernsel._solve.cholesky import Cholesky
+from kernsel._solve.evaluate import loo
 from kernsel._solve.minimum_norm import FEASIBLE, positive_part
+from kernsel.estimators.fitted import FittedModel, LeftOut, Prediction, column, require_training_data
 from kernsel.kernels import Kernel, Matern
 from kernsel.kernels.algebra import as_kernel
 from kernsel.kernels.automatic import Data
@@ -30,7 +32,7 @@ Vector = NDArray[np.float64]
 OF_SPREAD, OF_SIZE = 1e-5, 1e-7
 
 
-class KernelInterpolator(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
+class KernelInterpolator(FittedModel, MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """Interpolation by a kernel: the function s of least norm |s| in the kernel's space with s(x_i) = y_i.
 
     s = sum_i c_i k(., x_i), K c = y, by one Cholesky factorization: n^3/3 flops, n^2/2 numbers of memory. If K is singular to
@@ -54,6 +56,8 @@ class KernelInterpolator(MultiOutputMixin, RegressorMixin, BaseEstimator):  # ty
         Of K, to rounding.
     X_fit_ : ndarray of shape (n, d)
         The training points.
+    y_fit_ : ndarray of shape (n,) or (n, n_targets)
+        The training targets.
     kernel_ : Kernel
         The kernel in use, "auto" parameters set.
     n_features_in_ : int
@@ -113,7 +117,7 @@ class KernelInterpolator(MultiOutputMixin, RegressorMixin, BaseEstimator):  # ty
         norm = np.sqrt(self._squared_norms(values))
 
         self.kernel_ = kernel
-        self.X_fit_ = X
+        self.X_fit_, self.y_fit_ = X, y
         self.dual_coef_ = coefficients.reshape(y.shape)
         self.norm_ = norm if y.ndim == 2 else float(norm[0])
         self.rank_ = rank
@@ -186,6 +190,29 @@ class KernelInterpolator(MultiOutputMixin, RegressorMixin, BaseEstimator):  # ty
         rest = np.sqrt(np.maximum((norms - least) * (norms + least), 0.0))
         power = self.power_function(X)
         return np.asarray(power * rest if least.ndim == 0 else np.outer(power, rest))
+
+    def kernel_and_points(self) -> tuple[Kernel, Vector]:
+        """Return the kernel and the training points."""
+        return self.kernel_, self.X_fit_
+
+    def kept_data(self) -> tuple[Vector, Vector]:
+        """Return the training points and targets."""
+        return self.X_fit_, self.y_fit_
+
+    def prediction(self, X: Points, *, level: float | None = None, noisy: bool = False, output: int = 0) -> Prediction:
+        """Return one output of the function at points, and the bound of its error, see `FittedModel`."""
+        del noisy
+        if level is None:
+            return super().prediction(X, output=output)
+        mean, bound = column(self.predict(X), output), column(self.error_bound(X), output)
+        return Prediction(mean, mean - bound, mean + bound, bound, "error bound, norm up to √2 of its own", "error bound")
+
+    def left_out(self, X: Points | None = None, y: ArrayLike | None = None, output: int = 0) -> LeftOut:
+        """Return the leave-one-out predictions of one output, see :class:`kernsel.estimators.fitted.HasLeftOut`."""
+        require_training_data(self, self.kernel_, X, None, self.X_fit_)
+        targets = column(self.y_fit_ if y is None else y, output, len(self.X_fit_))[self._used]
+        fit = loo(self.kernel_, self.X_fit_[self._used], targets)
+        return LeftOut.of_best_scale(targets, fit, 0, None)  # all leverages are one
 
     def _points(self, X: Any) -> Vector:
         check_is_fitted(self)

@@ -20,6 +20,7 @@ from kernsel._data.points import checked_targets, for_objects, in_parts, new_poi
 from kernsel._data.weights import point_weights
 from kernsel._solve.cholesky import Cholesky
 from kernsel._solve.path import RegularizationPath
+from kernsel.estimators.fitted_machine import FittedMachine
 from kernsel.kernels import Kernel
 from kernsel.kernels.automatic import Data
 from kernsel.kernels.objects import Points
@@ -72,7 +73,7 @@ class TrainingData:
         return np.asarray(self.kernel(np.asarray(self.X[self.used], dtype=np.float64)))
 
 
-class KernelMachine(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
+class KernelMachine(FittedMachine, MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """What both estimators have in common: kernels of all forms, points, predictions."""
 
     kernel: Any

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
+from kernsel.estimators.fitted import column
 from kernsel.plotting.figures import panels, require_matplotlib
 from kernsel.plotting.left_out import left_out
-from kernsel.plotting.models import column, name_of_target
+from kernsel.plotting.models import name_of_target
 from kernsel.plotting.styles import BLUE, VERMILION, faint, foreground, points_style
 from kernsel.plotting.writing import legend_below, name_points, named, percent, set_labels
 

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
+from kernsel.estimators.fitted import column
 from kernsel.plotting.figures import panels, require_matplotlib, room
-from kernsel.plotting.models import column, column_names, name_of_target
-from kernsel.plotting.predicted import model_for_scene, predicted, scene_of, training_data
+from kernsel.plotting.models import column_names, name_of_target
+from kernsel.plotting.predicted import model_for_scene, predicted, samples_of, scene_of
 from kernsel.plotting.styles import BLUE, OCHRE, VERMILION, foreground, points_style
 from kernsel.plotting.writing import legend_below, named, percent, set_labels, short_number
 
@@ -186,11 +187,13 @@ class PosteriorDisplay:
         model = model_for_scene(estimator)
         if not 0 < level < 1:
             raise ValueError(f"level: expected a number between 0 and 1, got {level!r}")
-        points, targets, support = training_data(model, X, y, output)
+        data = model.training_set(X, y, output)
+        points = data.points
         scene = scene_of(model, points, columns, at, output)
         if n_samples and len(scene.columns) == 2:
             raise ValueError(f"n_samples: samples are drawn along one column, expected 0 for two, got {n_samples}")
-        found = predicted(model, scene.points(), level, noisy, n_samples, random_state, output)
+        samples = samples_of(model, scene.points(), n_samples, random_state, output)
+        found = predicted(model, scene.points(), level, noisy, output)
         all_names = column_names(model, points.shape[1])
         others = [k for k in range(points.shape[1]) if k not in scene.columns]
         title = ", ".join(f"{all_names[k]} = {short_number(scene.center[k])}" for k in others[:3])
@@ -202,17 +205,17 @@ class PosteriorDisplay:
             lower=scene.shaped(found.lower),
             upper=scene.shaped(found.upper),
             spread=scene.shaped(found.spread),
-            samples=found.samples,
+            samples=samples,
             X=points[:, scene.columns],
-            y=targets,
+            y=data.targets,
             on_grid=not others,
             names=[all_names[k] for k in scene.columns],
             target_name=name if classes is None else f"probability of {classes[1]}",
-            band_name=found.band_name,
+            band_name=found.band_name.format(level=percent(level)),
             spread_name=found.spread_name,
             mean_name=found.mean_name,
             title=f"at {title}" + (", ..." if len(others) > 3 else "") if others else "",
-            support=support,
+            support=data.support,
             classes=classes,
         )
         return display.plot(ax, units=units, scatter_kwargs=scatter_kwargs, line_kwargs=line_kwargs)

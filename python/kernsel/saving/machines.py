@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,9 +68,12 @@ def _write_kernel(kernel: Kernel | str, to: Writing, *, for_cpp: bool = True) ->
     to.predictor(kernel if for_cpp and not isinstance(kernel, str) else None)
 
 
-def _read_kernel(given: Fields) -> Kernel | str:
+def _read_kernel(given: Fields) -> Kernel | Literal["precomputed"]:
     """Read a kernel, or "precomputed"."""
-    return given.text("kernel") if given.json.get("kernel") == "precomputed" else given.kernel("kernel")
+    if given.json.get("kernel") != "precomputed":
+        return given.kernel("kernel")
+    given.take("kernel")
+    return "precomputed"
 
 
 def require_columns(kernel: Kernel, points: NDArray[Any]) -> None:
@@ -176,6 +179,7 @@ def read_cv(model: KernelRidgeCV, given: Fields) -> None:
 def write_interpolator(model: KernelInterpolator, to: Writing) -> None:
     """Write the function; the factorization is computed again."""
     _write_function(model, 0.0, to)
+    to.array("targets", columns_of(model.y_fit_))
     to.array("used", model._used)
     to.values(model, "norm_", "rank_")
 
@@ -183,6 +187,7 @@ def write_interpolator(model: KernelInterpolator, to: Writing) -> None:
 def read_interpolator(model: KernelInterpolator, given: Fields) -> None:
     """Read the function, and factorize the kernel matrix again."""
     outputs = _read_function(model, given)
+    model.y_fit_ = given.array("targets", len(model.X_fit_), outputs).reshape(model.dual_coef_.shape)
     model.norm_ = one_or_each(given, "norm_", outputs)
     model.rank_ = given.whole("rank_")
     n = len(model.X_fit_)

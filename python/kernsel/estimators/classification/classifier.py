@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import stats
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -18,6 +19,7 @@ from kernsel._solve.posterior import require_memory
 from kernsel.estimators.classification.binary import BinaryProcess, Settings
 from kernsel.estimators.classification.parameters import criterion_of, kernel_of, labels_of, require_parameters, require_softmax
 from kernsel.estimators.classification.several import KernelsOfProcesses, MultinomialProcess, OneAgainstAnother, OneAgainstRest
+from kernsel.estimators.fitted import FittedModel, Prediction, TrainingSet
 from kernsel.kernels import Kernel
 from kernsel.kernels.objects import Points
 
@@ -26,7 +28,7 @@ __all__ = ["GaussianProcessClassifier"]
 Vector = NDArray[np.float64]
 
 
-class GaussianProcessClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class GaussianProcessClassifier(FittedModel, CallbackSupport, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Gaussian process classification.
 
     For two classes, a latent function f is a Gaussian process of covariance k, and the probability of the second class at a
@@ -117,6 +119,8 @@ class GaussianProcessClassifier(CallbackSupport, ClassifierMixin, BaseEstimator)
     >>> bool(gpc.predict_proba([[1.5]])[0, 1] > 0.9)
     True
     """
+
+    strengths: ClassVar[tuple[str, ...]] = ()
 
     def __init__(
         self,
@@ -400,6 +404,30 @@ class GaussianProcessClassifier(CallbackSupport, ClassifierMixin, BaseEstimator)
         gradients = [gradient for _, gradient in found]
         gradient = np.mean(gradients, axis=0) if shared else np.concatenate(gradients) / len(parts)
         return np.mean([value for value, _ in found]), gradient
+
+    def kernel_and_points(self) -> tuple[Kernel, Vector]:
+        """Return the kernel and the training points of two classes."""
+        return self._kernel(), self.base_estimator_.X_train_
+
+    def kept_data(self) -> tuple[Vector, Vector]:
+        """Return the training points of two classes, and 1 for those of the second class, 0 for others."""
+        return self.base_estimator_.X_train_, (self.base_estimator_.y_train_ > 0).astype(np.float64)
+
+    def training_set(self, X: Points | None = None, y: ArrayLike | None = None, output: int = 0) -> TrainingSet:
+        """Return the training data of two classes, with the targets 0 and 1, see `FittedModel`."""
+        second = None if y is None else (np.asarray(y) == self.classes_[1]).astype(np.float64)
+        return super().training_set(X, second, output)
+
+    def prediction(self, X: Points, *, level: float | None = None, noisy: bool = False, output: int = 0) -> Prediction:
+        """Return the probability of the second of two classes at points, and its band, see `FittedModel`."""
+        del noisy, output
+        mean = np.asarray(self.predict_proba(X)[:, 1])
+        if level is None:
+            return Prediction(mean)
+        latent, std = self.latent(X, return_std=True)
+        half = float(stats.norm.isf((1 - level) / 2)) * std
+        lower, upper = (np.exp(self.base_estimator_.link.log_density(f)) for f in (latent - half, latent + half))
+        return Prediction(mean, lower, upper, std, "{level} of the probability", "latent standard deviation")
 
     def _kernel(self) -> Kernel:
         """Return a kernel that reads points as all do."""

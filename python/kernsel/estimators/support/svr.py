@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, Literal, Self
 
@@ -16,9 +17,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kernsel._data.points import checked_targets, for_objects, in_parts, new_points, require_squares, training_points
 from kernsel._data.weights import point_weights
+from kernsel.estimators.fitted import FittedModel, LeftOut, Prediction, TrainingSet, column
 from kernsel.estimators.kernel_machine import dense
 from kernsel.estimators.support.path import CRITERIA, SCORINGS, one_of
 from kernsel.estimators.support.selection import choose_support
+from kernsel.estimators.support.span import left_out_residuals
 from kernsel.estimators.support.vectors import SupportSolution, SupportVectors
 from kernsel.kernels import Kernel, Linear
 from kernsel.kernels.algebra import as_kernel
@@ -36,7 +39,7 @@ _RAISES = 8  # of an infinite C, by a factor of 100 each
 _WITHOUT_GAMMA = ("linear", "cosine", "additive_chi2", "precomputed")
 
 
-class SVR(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+class SVR(FittedModel, RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """Epsilon support vector regression.
 
     Finds the function f = b + sum_i a_i k(., x_i) that minimizes ::
@@ -308,6 +311,47 @@ class SVR(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         if not len(self.support_):
             return np.full(len(X), self.intercept_[0])
         return np.asarray(self.kernel_.matmul(X, dense(self.support_vectors_), coefficients) + self.intercept_)
+
+    def kernel_and_points(self) -> tuple[Kernel | str, Vector]:
+        """Return the kernel and the support vectors."""
+        return self.kernel_, dense(self.support_vectors_)
+
+    def kept_data(self) -> tuple[Vector, None]:
+        """Raise: the support vectors are not all of the points."""
+        raise ValueError("X: an SVR keeps its support vectors only; give the points that it was fitted to")
+
+    def training_set(self, X: Points | None = None, y: ArrayLike | None = None, output: int = 0) -> TrainingSet:
+        """Return the training data, which are to be given, with the indices of the support vectors, see `FittedModel`."""
+        given = super().training_set(X, y, output)
+        same = given.points.shape == tuple(self.shape_fit_)
+        return replace(given, support=np.asarray(self.support_, dtype=np.intp)) if same else given
+
+    def prediction(self, X: Points, *, level: float | None = None, noisy: bool = False, output: int = 0) -> Prediction:
+        """Return f(X) and the tube of width epsilon around it, see `FittedModel`."""
+        del level, noisy
+        mean = column(self.predict(X), output)
+        return Prediction(mean, mean - self.epsilon_, mean + self.epsilon_, band_name="errors up to ε cost nothing")
+
+    def left_out(self, X: Points | None = None, y: ArrayLike | None = None, output: int = 0) -> LeftOut:
+        """Return the span estimate of the left-out predictions, which needs all points and not only the support vectors.
+
+        See :class:`kernsel.estimators.fitted.HasLeftOut`.
+        """
+        del output  # there is one target
+        if X is None or y is None:
+            raise ValueError("X, y: an SVR keeps its support vectors only; give all points that it was fitted to")
+        points, targets = np.asarray(dense(X), dtype=np.float64), column(y, None)
+        kernel, support = self.kernel_and_points()
+        same_shape = points.shape == tuple(self.shape_fit_) and len(targets) == len(points)
+        if not same_shape or (isinstance(kernel, Kernel) and not np.array_equal(points[self.support_], support)):
+            raise ValueError("X, y: expected the points that the SVR was fitted to, in the same order")
+        if isinstance(kernel, str):
+            kernel, points = Precomputed((points + points.T) / 2), np.arange(len(targets), dtype=np.float64)[:, None]
+        a = np.zeros(len(targets))
+        a[self.support_] = dense(self.dual_coef_)[0]
+        bounds = np.full(len(a), self.C_)
+        residuals = left_out_residuals(kernel, points, targets, a, float(self.intercept_[0]), bounds, self.fit_intercept)
+        return LeftOut(targets, targets - residuals)
 
     @property
     def coef_(self) -> Any:
