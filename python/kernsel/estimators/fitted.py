@@ -9,6 +9,7 @@ member                     meaning                                              
 ``sample_y``               samples of the function at points                                ``PosteriorDisplay``
 ``left_out``               predictions of each target from all other points                 ``LOODisplay``
 ``regularization_path``    the path in lambda of the kernel and the data                    ``PathDisplay``, ``LCurveDisplay``
+``mean_of_term`` ...       the mean as a sum of terms                                       ``Selected.describe``
 ``strengths``              parameters in which the scale of the kernel would be redundant   ``kernsel.select``
 =========================  ===============================================================  ==================================
 
@@ -27,6 +28,7 @@ from scipy import sparse
 
 from kernsel._base.annotations import Indices, Matrix, Seed, Vector
 from kernsel._data.points import for_objects
+from kernsel._data.trend import Trend
 from kernsel._solve.evaluate import LeaveOneOutFit
 from kernsel._solve.path import RegularizationPath
 from kernsel.kernels import Kernel
@@ -40,6 +42,7 @@ __all__ = [
     "HasPath",
     "HasPrediction",
     "HasSamples",
+    "HasTerms",
     "LeftOut",
     "ModelPath",
     "Prediction",
@@ -240,6 +243,27 @@ class HasKernel(Protocol):
 
     def kernel_and_points(self) -> tuple[Kernel | str, Matrix]:
         """Return k, "precomputed" if a kernel matrix was given, and the points x_i, shape (n, d)."""
+
+
+@runtime_checkable
+class HasTerms(Protocol):
+    """A fitted estimator whose mean is a sum of terms: one for each term of its kernel, and a trend."""
+
+    kernel_: Kernel
+    trend: Trend
+    beta_: Matrix
+    noise_: float | Vector
+    X_train_: Matrix
+    y_train_: Matrix
+
+    def feature_names(self) -> list[str] | None:
+        """Return the names of the columns, if X had any."""
+
+    def mean_of_term(self, term: Kernel) -> Matrix:
+        """Return the part of the mean at the training points that is due to a term of the kernel, in the unit of `y_train_`."""
+
+    def mean_of_trend(self) -> Matrix:
+        """Return the part of the mean at the training points that is due to the trend, in the unit of `y_train_`."""
 
 
 @runtime_checkable

@@ -590,6 +590,14 @@ class GaussianProcessRegressor(FittedModel, CallbackSupport, MultiOutputMixin, R
         """Return the training points, and the targets in the unit of y."""
         return self.X_train_, np.asarray(self.y_train_ * self._y_train_std + self._y_train_mean)
 
+    def mean_of_term(self, term: Kernel) -> Vector:
+        """Return the part of the mean at the training points that is due to a term of the kernel, in the unit of `y_train_`."""
+        return np.asarray(term.matmul(self.X_train_, self.X_train_, self.alpha_))
+
+    def mean_of_trend(self) -> Vector:
+        """Return the part of the mean at the training points that is due to the trend, in the unit of `y_train_`."""
+        return self._shaped(self.posterior_.H @ self.posterior_.beta)
+
     @reads
     def prediction(self, X: Points, *, level: float | None = None, noisy: bool = False, output: int = 0) -> Prediction:
         """Return the mean of one output at points, and the band of the function or of observations, see `FittedModel`."""
