@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
@@ -43,9 +43,47 @@ from kernsel.kernels.automatic import Data
 from kernsel.kernels.objects import Points
 from kernsel.kernels.written import kernel_argument
 
-__all__ = ["GaussianProcessRegressor"]
+__all__ = ["GaussianProcessRegressor", "ProcessState"]
 
 Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class ProcessState:
+    """What a fitted process consists of beside its parameters: all its attributes follow from these.
+
+    Attributes
+    ----------
+    posterior : Posterior
+    kernel : Kernel
+        The attribute `kernel_`, which is not the posterior's after ``log_marginal_likelihood(theta, clone_kernel=False)``.
+    selection : Selection
+    criterion_value : float or None
+        None if it is to be evaluated when it is asked for.
+    noise : float or ndarray of shape (n,)
+        The attribute `noise_`.
+    alpha : ndarray of shape () or (n,)
+        What the parameter `alpha` adds to the diagonal.
+    jitter : float
+    offset, factor : ndarray of shape (n_targets,)
+        y = offset + factor times the targets of the posterior.
+    one_output : bool
+        Whether predictions are arrays of one dimension.
+    restricted : bool
+        Whether the criterion is a restricted likelihood.
+    """
+
+    posterior: Posterior
+    kernel: Kernel
+    selection: Selection
+    criterion_value: float | None
+    noise: float | Vector
+    alpha: Vector
+    jitter: float
+    offset: Vector
+    factor: Vector
+    one_output: bool
+    restricted: bool
 
 
 class GaussianProcessRegressor(FittedModel, CallbackSupport, MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
@@ -250,22 +288,22 @@ class GaussianProcessRegressor(FittedModel, CallbackSupport, MultiOutputMixin, R
             at_once = posterior.core_of(criterion).sees == "products"
             value = posterior.value_of(criterion) if at_once else None
 
-        self.selection_ = selection
-        self.kernel_ = fitted_kernel
-        self._criterion_used = criterion
-        self.__dict__.pop("criterion_value_", None)
-        if value is not None:
-            self.criterion_value_ = value
         given = np.zeros(()) if unknown or self.noise is None else self._numbers("noise", len(y)) * factor
-        self.noise_ = found if unknown else given if np.ndim(given) else float(given)
-        self._alpha_known = np.zeros(()) if isinstance(self.alpha, str) else self._numbers("alpha", len(y)) * factor
-        self.jitter_ = jitter
-        self.n_evaluations_ = selection.n_evaluations
-        self._y_train_mean, self._y_train_std = mean, spread
-        self._flat = y.ndim == 1 or y.shape[1] == 1
-        self._restricted = isinstance(criterion, Likelihood) and criterion.restricted
-        self.posterior_ = posterior
-        self._set_fitted()
+        self.restore(
+            ProcessState(
+                posterior=posterior,
+                kernel=fitted_kernel,
+                selection=selection,
+                criterion_value=value,
+                noise=found if unknown else given if np.ndim(given) else float(given),
+                alpha=np.zeros(()) if isinstance(self.alpha, str) else self._numbers("alpha", len(y)) * factor,
+                jitter=jitter,
+                offset=mean,
+                factor=spread,
+                one_output=y.ndim == 1 or y.shape[1] == 1,
+                restricted=isinstance(criterion, Likelihood) and criterion.restricted,
+            )
+        )
         if selection.interrupt is not None:
             raise selection.interrupt
         return self
@@ -280,6 +318,38 @@ class GaussianProcessRegressor(FittedModel, CallbackSupport, MultiOutputMixin, R
         """
         check_is_fitted(self, "kernel_")
         return self.posterior_.value_of(self._criterion_used)
+
+    def state(self) -> ProcessState:
+        """Return what a fitted process consists of."""
+        check_is_fitted(self, "kernel_")
+        return ProcessState(
+            posterior=self.posterior_,
+            kernel=self.kernel_,
+            selection=self.selection_,
+            criterion_value=self.criterion_value_,
+            noise=self.noise_,
+            alpha=self._alpha_known,
+            jitter=self.jitter_,
+            offset=self._y_train_mean,
+            factor=self._y_train_std,
+            one_output=self._flat,
+            restricted=self._restricted,
+        )
+
+    def restore(self, state: ProcessState) -> None:
+        """Become the fitted process that consists of this."""
+        self._criterion_used = self._criterion()
+        self.selection_ = state.selection
+        self.kernel_ = state.kernel
+        self.__dict__.pop("criterion_value_", None)
+        if state.criterion_value is not None:
+            self.criterion_value_ = state.criterion_value
+        self.noise_, self._alpha_known, self.jitter_ = state.noise, state.alpha, state.jitter
+        self.n_evaluations_ = state.selection.n_evaluations
+        self._y_train_mean, self._y_train_std = state.offset, state.factor
+        self._flat, self._restricted = state.one_output, state.restricted
+        self.posterior_ = state.posterior
+        self._set_fitted()
 
     def _set_fitted(self) -> None:
         """Set the attributes that follow from the factorization."""

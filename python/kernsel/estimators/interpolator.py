@@ -58,6 +58,8 @@ class KernelInterpolator(FittedModel, MultiOutputMixin, RegressorMixin, BaseEsti
         The training points.
     y_fit_ : ndarray of shape (n,) or (n, n_targets)
         The training targets.
+    used_ : ndarray of int
+        The indices of the points that the function is made of: the first of all equal ones.
     kernel_ : Kernel
         The kernel in use, "auto" parameters set.
     n_features_in_ : int
@@ -108,7 +110,7 @@ class KernelInterpolator(FittedModel, MultiOutputMixin, RegressorMixin, BaseEsti
         _refuse_noise(kernel, X)
         targets = y.reshape(len(y), -1)
         used, values = _distinct(X, targets)
-        self._used = used
+        self.used_ = used
         self._factor, part = _factorize(kernel, X[used], values)
         rank = len(used) if isinstance(self._factor, Cholesky) else self._factor.shape[1]
         coefficients = np.zeros(targets.shape)
@@ -122,6 +124,10 @@ class KernelInterpolator(FittedModel, MultiOutputMixin, RegressorMixin, BaseEsti
         self.norm_ = norm if y.ndim == 2 else float(norm[0])
         self.rank_ = rank
         return self
+
+    def factorize(self) -> None:
+        """Factorize the kernel matrix of the points `used_` again, for a model whose other attributes were read from a file."""
+        self._factor, _ = _factorize(self.kernel_, self.X_fit_[self.used_], np.zeros((len(self.used_), 0)))
 
     def predict(self, X: Points) -> Vector:
         """Return s(X).
@@ -158,7 +164,7 @@ class KernelInterpolator(FittedModel, MultiOutputMixin, RegressorMixin, BaseEsti
 
     def _posterior(self) -> _core.Posterior:
         """Return the Gaussian process without noise whose mean the function is."""
-        core, X, weights = self.kernel_.build(), self.X_fit_[self._used], self.dual_coef_[self._used]
+        core, X, weights = self.kernel_.build(), self.X_fit_[self.used_], self.dual_coef_[self.used_]
         if isinstance(self._factor, Cholesky):
             return _core.Posterior.latent(core, X, weights, self._factor.core, [])
         return _core.Posterior.of_root(core, X, weights, self._factor)
@@ -210,8 +216,8 @@ class KernelInterpolator(FittedModel, MultiOutputMixin, RegressorMixin, BaseEsti
     def left_out(self, X: Points | None = None, y: ArrayLike | None = None, output: int = 0) -> LeftOut:
         """Return the leave-one-out predictions of one output, see :class:`kernsel.estimators.fitted.HasLeftOut`."""
         require_training_data(self, self.kernel_, X, None, self.X_fit_)
-        targets = column(self.y_fit_ if y is None else y, output, len(self.X_fit_))[self._used]
-        fit = loo(self.kernel_, self.X_fit_[self._used], targets)
+        targets = column(self.y_fit_ if y is None else y, output, len(self.X_fit_))[self.used_]
+        fit = loo(self.kernel_, self.X_fit_[self.used_], targets)
         return LeftOut.of_best_scale(targets, fit, 0, None)  # all leverages are one
 
     def _points(self, X: Any) -> Vector:

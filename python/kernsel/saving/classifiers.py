@@ -12,7 +12,7 @@ from kernsel._solve.posterior import require_memory
 from kernsel.estimators.classification import GaussianProcessClassifier
 from kernsel.estimators.classification.binary import BinaryModel, BinaryProcess
 from kernsel.estimators.classification.latent import GaussianLatent, SampledLatent, safe_factor
-from kernsel.estimators.classification.multinomial import Multinomial, _State
+from kernsel.estimators.classification.multinomial import LatentState, Multinomial
 from kernsel.estimators.classification.parameters import require_parameters, require_softmax
 from kernsel.estimators.classification.posterior import factor_of
 from kernsel.estimators.classification.sampling import Samples
@@ -37,7 +37,7 @@ def write_classifier(model: GaussianProcessClassifier, to: Writing) -> None:
     else:
         to.value("classes", list(classes))
         to.json["classes_are"] = "objects"
-    parts = model._processes()
+    parts = model.processes()
     for part, process in zip(to.parts("processes", len(parts)), parts, strict=True):
         (_write_softmax if isinstance(process, MultinomialProcess) else _write_binary)(process, part)
     to.json["log_marginal_likelihood"] = float(model.log_marginal_likelihood_value_)
@@ -65,7 +65,7 @@ def read_classifier(model: GaussianProcessClassifier, given: Fields) -> None:
         if pairs:
             model.base_estimator_.pairs, model.base_estimator_.classes = pairs, count
     model.log_marginal_likelihood_value_ = np.float64(given.number("log_marginal_likelihood", finite=False))
-    model._report()
+    model.report_choices()
 
 
 def _read_classes(given: Fields) -> NDArray[Any]:
@@ -181,7 +181,7 @@ def _read_softmax(model: GaussianProcessClassifier, given: Fields) -> Multinomia
             given.whole("iterations"),
             given.array("objective", None).tolist(),
             given.flag("converged"),
-            _State([K] * count, mode),
+            LatentState([K] * count, mode),
         )
         process.choice_ = read_choice(given.part("choice"))
         process.log_marginal_likelihood_value_ = np.float64(process.posterior.log_evidence)

@@ -54,7 +54,7 @@ def read_features_regression(model: RidgeRegression, given: Fields) -> None:
         if isinstance(features, RadialBasis):
             features.centers_ = given.array("points", None, features.n_features_in_)
             require_columns(features.kernel_, features.centers_)
-        count = len(features.powers_) if isinstance(features, Polynomial) else features._n_features_out
+        count = len(features.powers_) if isinstance(features, Polynomial) else len(features.get_feature_names_out())
         if not count:
             raise ValueError("features: expected some, got none")
     if (features is None) != (model.features is None):

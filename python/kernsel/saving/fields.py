@@ -282,7 +282,7 @@ def _with_names(kernel: Kernel, matrices: dict[str, NDArray[Any]]) -> Kernel:
         name = f"matrix{len(matrices)}"
         matrices[name] = np.asarray(kernel.K, dtype=np.float64)
         return kernel.replaced(K=_Name(name))
-    return kernel._each(lambda part: _with_names(part, matrices)) if isinstance(kernel, Operation) else kernel
+    return kernel.map_parts(lambda part: _with_names(part, matrices)) if isinstance(kernel, Operation) else kernel
 
 
 class _Name(str):

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from kernsel._solve.posterior import require_memory
-from kernsel.estimators.interpolator import KernelInterpolator, _factorize
+from kernsel.estimators.interpolator import KernelInterpolator
 from kernsel.estimators.kernel_machine import TrainingData, dense
 from kernsel.estimators.kernel_ridge import KernelRidge
 from kernsel.estimators.kernel_ridge_cv import KernelRidgeCV
@@ -180,7 +180,7 @@ def write_interpolator(model: KernelInterpolator, to: Writing) -> None:
     """Write the function; the factorization is computed again."""
     _write_function(model, 0.0, to)
     to.array("targets", columns_of(model.y_fit_))
-    to.array("used", model._used)
+    to.array("used", model.used_)
     to.values(model, "norm_", "rank_")
 
 
@@ -191,13 +191,13 @@ def read_interpolator(model: KernelInterpolator, given: Fields) -> None:
     model.norm_ = one_or_each(given, "norm_", outputs)
     model.rank_ = given.whole("rank_")
     n = len(model.X_fit_)
-    model._used = used = given.array("used", None, dtype=np.int64, least=0.0)
+    model.used_ = used = given.array("used", None, dtype=np.int64, least=0.0)
     if not len(used) or (np.diff(used) <= 0).any() or used[-1] >= n:
         raise ValueError(f"used: expected numbers of points, below {n} and each larger than the one before")
     if isinstance(model.kernel_, str):
         raise ValueError("kernel: expected a kernel, got none")
     require_memory(len(used))
-    model._factor, _ = _factorize(model.kernel_, model.X_fit_[used], np.zeros((len(used), 0)))
+    model.factorize()
 
 
 def write_support(model: SVR, to: Writing) -> None:

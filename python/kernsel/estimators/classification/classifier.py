@@ -220,17 +220,17 @@ class GaussianProcessClassifier(FittedModel, CallbackSupport, ClassifierMixin, B
         self.classes_ = classes
         self.n_classes_ = count
         self.base_estimator_ = base
-        parts = self._processes()
+        parts = self.processes()
         self.log_marginal_likelihood_value_ = np.mean([part.log_marginal_likelihood_value_ for part in parts])
-        self._report()
+        self.report_choices()
         for part in parts:
             if part.choice_.interrupt is not None:
                 raise part.choice_.interrupt
         return self
 
-    def _report(self) -> None:
+    def report_choices(self) -> None:
         """Set the attributes that say how the processes were found."""
-        parts = self._processes()
+        parts = self.processes()
         choices = [part.choice_ for part in parts]
         self.selection_ = choices[0] if len(parts) == 1 else choices
         self.n_evaluations_ = sum(choice.n_evaluations for choice in choices)
@@ -242,7 +242,7 @@ class GaussianProcessClassifier(FittedModel, CallbackSupport, ClassifierMixin, B
                 setattr(self, f"{name}_", figures[0] if len(parts) == 1 else figures)
         self.__dict__.pop("_loo", None)
 
-    def _processes(self) -> list[Any]:
+    def processes(self) -> list[Any]:
         """Return the processes that were fitted."""
         return list(getattr(self.base_estimator_, "estimators_", [self.base_estimator_]))
 
@@ -250,7 +250,7 @@ class GaussianProcessClassifier(FittedModel, CallbackSupport, ClassifierMixin, B
     def kernel_(self) -> Any:
         """The kernel, with the hyperparameters that were chosen; several, as scikit-learn's CompoundKernel, if there are."""
         check_is_fitted(self, "classes_")
-        parts = self._processes()
+        parts = self.processes()
         return parts[0].kernel_ if len(parts) == 1 else KernelsOfProcesses([part.kernel_ for part in parts])
 
     @property
@@ -260,7 +260,7 @@ class GaussianProcessClassifier(FittedModel, CallbackSupport, ClassifierMixin, B
         if self.n_classes_ > 2 and self.multi_class != "one_vs_rest":
             raise AttributeError(f"loo_log_probability_: not known for multi_class={self.multi_class!r}")
         if not hasattr(self, "_loo"):
-            columns = [part.loo_log_probability() for part in self._processes()]
+            columns = [part.loo_log_probability() for part in self.processes()]
             self._loo: Vector = columns[0] if len(columns) == 1 else np.column_stack(columns)
         return self._loo
 
@@ -270,7 +270,7 @@ class GaussianProcessClassifier(FittedModel, CallbackSupport, ClassifierMixin, B
         check_is_fitted(self, "classes_")
         if criterion_of(self, self.n_classes_) == "lml":
             return float(self.log_marginal_likelihood_value_)
-        return float(np.mean([np.sum(part.loo_log_probability()) for part in self._processes()]))
+        return float(np.mean([np.sum(part.loo_log_probability()) for part in self.processes()]))
 
     def predict(self, X: Points) -> NDArray[Any]:
         """Return the most probable class at other points.
@@ -333,7 +333,7 @@ class GaussianProcessClassifier(FittedModel, CallbackSupport, ClassifierMixin, B
         std : ndarray of the same shape
         """
         Z = self._points(X)
-        parts = self._processes()
+        parts = self.processes()
         if not return_std:
             means = [part.mean(Z) for part in parts]
             return np.asarray(means[0] if len(parts) == 1 else np.column_stack(means))
@@ -389,7 +389,7 @@ class GaussianProcessClassifier(FittedModel, CallbackSupport, ClassifierMixin, B
                 raise ValueError("Gradient can only be evaluated for theta!=None")
             return np.float64(self.log_marginal_likelihood_value_)
         theta = np.asarray(theta, dtype=np.float64)
-        parts = self._processes()
+        parts = self.processes()
         options = {"clone_kernel": clone_kernel, "warm_start": self.warm_start}
         if len(parts) == 1:
             return parts[0].log_marginal_likelihood(theta, eval_gradient, **options)
@@ -431,7 +431,7 @@ class GaussianProcessClassifier(FittedModel, CallbackSupport, ClassifierMixin, B
 
     def _kernel(self) -> Kernel:
         """Return a kernel that reads points as all do."""
-        kernel: Kernel = self._processes()[0].kernel_
+        kernel: Kernel = self.processes()[0].kernel_
         return kernel
 
     def _points(self, X: Points) -> Vector:
