@@ -35,12 +35,11 @@ from kernsel.kernels import (
 )
 from kernsel.kernels.algebra import as_kernel
 from kernsel.kernels.objects import Mixed, Points, Reading
-from kernsel.kernels.written import kernel_argument
+from kernsel.kernels.written import KernelLike, kernel_argument
 from kernsel.study.structure import describe, hidden_period, larger_structures, numbers_found, simplest_structures, terms_of
 
 __all__ = ["Selected", "Tried", "in_words", "name_of_criterion", "select"]
 
-KernelLike: TypeAlias = Kernel | sk.Kernel | str  # a kernel, or the text of one
 Noise: TypeAlias = float | ArrayLike | Literal["auto"]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -11,9 +10,11 @@ from scipy import stats
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from kernsel._base.annotations import Seed, Vector
 from kernsel._base.blas import with_one_blas_thread
 from kernsel._data.points import checked_targets, for_objects, in_parts, new_points, training_points
 from kernsel._search import Budget
+from kernsel._search.own_optimizer import Optimizer
 from kernsel._search.progress import CallbackSupport, watched, with_callbacks
 from kernsel._solve.posterior import require_memory
 from kernsel.estimators.classification.binary import BinaryProcess, Settings
@@ -22,10 +23,9 @@ from kernsel.estimators.classification.several import KernelsOfProcesses, Multin
 from kernsel.estimators.fitted import FittedModel, Prediction, TrainingSet
 from kernsel.kernels import Kernel
 from kernsel.kernels.objects import Points
+from kernsel.kernels.written import KernelLike
 
 __all__ = ["GaussianProcessClassifier"]
-
-Vector = NDArray[np.float64]
 
 
 class GaussianProcessClassifier(FittedModel, CallbackSupport, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -124,14 +124,14 @@ class GaussianProcessClassifier(FittedModel, CallbackSupport, ClassifierMixin, B
 
     def __init__(
         self,
-        kernel: Any = "auto",
+        kernel: KernelLike | None = "auto",
         *,
-        optimizer: str | Callable[..., Any] | None = "auto",
+        optimizer: str | Optimizer | None = "auto",
         n_restarts_optimizer: int = 0,
         max_iter_predict: int = 100,
         warm_start: bool = False,
         copy_X_train: bool = True,
-        random_state: Any = None,
+        random_state: Seed = None,
         multi_class: Literal["one_vs_rest", "one_vs_one", "multinomial"] = "one_vs_rest",
         n_jobs: int | None = None,
         inference: Literal["laplace", "ep", "mcmc"] = "laplace",
@@ -207,7 +207,7 @@ class GaussianProcessClassifier(FittedModel, CallbackSupport, ClassifierMixin, B
                 random_state=self.random_state,
                 budget=Budget(self.max_evaluations, np.inf if self.max_seconds is None else self.max_seconds, tell),
             )
-            base: Any
+            base: BinaryProcess | OneAgainstRest | OneAgainstAnother | MultinomialProcess
             if count == 2:
                 base = BinaryProcess(points, np.where(codes == 1, 1.0, -1.0), settings)
             elif self.multi_class == "one_vs_rest":
@@ -219,7 +219,7 @@ class GaussianProcessClassifier(FittedModel, CallbackSupport, ClassifierMixin, B
                 base = MultinomialProcess(points, codes, count, settings)
         self.classes_ = classes
         self.n_classes_ = count
-        self.base_estimator_ = base
+        self.base_estimator_: Any = base  # of two classes a BinaryProcess, which has more to tell than those of several
         parts = self.processes()
         self.log_marginal_likelihood_value_ = np.mean([part.log_marginal_likelihood_value_ for part in parts])
         self.report_choices()
@@ -247,7 +247,7 @@ class GaussianProcessClassifier(FittedModel, CallbackSupport, ClassifierMixin, B
         return list(getattr(self.base_estimator_, "estimators_", [self.base_estimator_]))
 
     @property
-    def kernel_(self) -> Any:
+    def kernel_(self) -> Kernel | KernelsOfProcesses:
         """The kernel, with the hyperparameters that were chosen; several, as scikit-learn's CompoundKernel, if there are."""
         check_is_fitted(self, "classes_")
         parts = self.processes()
@@ -272,7 +272,7 @@ class GaussianProcessClassifier(FittedModel, CallbackSupport, ClassifierMixin, B
             return float(self.log_marginal_likelihood_value_)
         return float(np.mean([np.sum(part.loo_log_probability()) for part in self.processes()]))
 
-    def predict(self, X: Points) -> NDArray[Any]:
+    def predict(self, X: Points) -> NDArray[np.generic]:
         """Return the most probable class at other points.
 
         Parameters
@@ -365,7 +365,7 @@ class GaussianProcessClassifier(FittedModel, CallbackSupport, ClassifierMixin, B
     @with_one_blas_thread
     def log_marginal_likelihood(
         self, theta: ArrayLike | None = None, eval_gradient: bool = False, clone_kernel: bool = True
-    ) -> Any:
+    ) -> np.float64 | tuple[np.float64, Vector]:
         """Return the approximate log marginal likelihood of the labels, the mean over processes if there are several.
 
         Parameters
@@ -392,7 +392,8 @@ class GaussianProcessClassifier(FittedModel, CallbackSupport, ClassifierMixin, B
         parts = self.processes()
         options = {"clone_kernel": clone_kernel, "warm_start": self.warm_start}
         if len(parts) == 1:
-            return parts[0].log_marginal_likelihood(theta, eval_gradient, **options)
+            alone: np.float64 | tuple[np.float64, Vector] = parts[0].log_marginal_likelihood(theta, eval_gradient, **options)
+            return alone
         sizes = [part.kernel_.n_dims for part in parts]
         shared = theta.shape == (sizes[0],)
         if not shared and theta.shape != (sum(sizes),):
@@ -400,10 +401,10 @@ class GaussianProcessClassifier(FittedModel, CallbackSupport, ClassifierMixin, B
         thetas = [theta] * len(parts) if shared else np.split(theta, np.cumsum(sizes)[:-1])
         found = [part.log_marginal_likelihood(own, eval_gradient, **options) for part, own in zip(parts, thetas, strict=True)]
         if not eval_gradient:
-            return np.mean(found)
+            return np.float64(np.mean(found))
         gradients = [gradient for _, gradient in found]
         gradient = np.mean(gradients, axis=0) if shared else np.concatenate(gradients) / len(parts)
-        return np.mean([value for value, _ in found]), gradient
+        return np.float64(np.mean([value for value, _ in found])), gradient
 
     def kernel_and_points(self) -> tuple[Kernel, Vector]:
         """Return the kernel and the training points of two classes."""

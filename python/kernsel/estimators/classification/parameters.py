@@ -6,7 +6,7 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.gaussian_process import kernels as sk
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
@@ -19,7 +19,7 @@ from kernsel.kernels.written import kernel_argument
 __all__ = ["criterion_of", "kernel_of", "labels_of", "require_parameters", "require_softmax"]
 
 
-def kernel_of(given: Any) -> Kernel:
+def kernel_of(given: object) -> Kernel:
     """Return what the argument `kernel` stands for."""
     if given is None:
         return ConstantKernel(1.0, "fixed") * as_kernel(sk.RBF(1.0, "fixed"))  # type: ignore[operator]
@@ -77,7 +77,7 @@ def require_softmax(estimator: Any) -> None:
             )
 
 
-def labels_of(y: Any) -> tuple[NDArray[Any], NDArray[np.intp]]:
+def labels_of(y: ArrayLike) -> tuple[NDArray[np.generic], NDArray[np.intp]]:
     """Return the classes, sorted, and for each point the number of its class."""
     labels = column_or_1d(y, warn=True)
     try:

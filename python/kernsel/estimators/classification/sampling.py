@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,7 +28,7 @@ _HERE = 1e-15  # angle at which a step ends where it began
 class Likelihood(Protocol):
     """A likelihood of labels y = +-1."""
 
-    def log_density(self, s: Any, /) -> Any:
+    def log_density(self, s: Vector, /) -> Vector:
         """Return log p(y | f) for each margin s = y f."""
 
 
@@ -208,7 +209,7 @@ def sample_latent(
     return samples
 
 
-def _checked(K_factor: Any, y: Any) -> tuple[Vector, Vector]:
+def _checked(K_factor: ArrayLike, y: ArrayLike) -> tuple[Vector, Vector]:
     F, labels = np.asarray(K_factor, dtype=np.float64), np.asarray(y, dtype=np.float64)
     if F.ndim != 2 or not F.size or not np.isfinite(F).all():
         raise ValueError(f"K_factor: expected a matrix of finite numbers, got shape {F.shape}")
@@ -288,7 +289,7 @@ def r_hat(draws: ArrayLike) -> Vector:
     return _by_columns(_r_hat_of_halves, draws)
 
 
-def _by_columns(figure: Any, draws: ArrayLike) -> Vector:
+def _by_columns(figure: Callable[[Vector], Vector], draws: ArrayLike) -> Vector:
     """Return a figure of each column of draws, (chains, draws, n) -> (n,), some columns at a time, chains split in halves."""
     values = np.asarray(draws, dtype=np.float64)
     if values.ndim < 2 or values.shape[1] < 4:
