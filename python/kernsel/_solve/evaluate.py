@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kernsel import _core
+from kernsel._base.annotations import Vector
 from kernsel._data.trend import Trend, require_leverage_below_one, require_trend_of_objects, trend_matrix
 from kernsel.criteria import Criterion, Given, Loss, Workspace, criterion_named
 from kernsel.kernels import Kernel
@@ -42,7 +43,7 @@ class Evaluation:
 
     value: float
     gradient: NDArray[np.float64] | None
-    noise_gradient: Any
+    noise_gradient: float | Vector | None
     beta: NDArray[np.float64]
     scale: float
     effective_dof: float
@@ -197,7 +198,7 @@ def loo(kernel: Kernel, X: Points, y: ArrayLike, *, noise: float | ArrayLike = 0
     return LeaveOneOutFit(residuals, targets - residuals, 1 / precision, 1 - fit["noise"] * precision)
 
 
-def _checked(kernel: Any, X: Any, y: Any, trend: Trend) -> tuple[Kernel, NDArray[np.float64], NDArray[np.float64]]:
+def _checked(kernel: object, X: Points, y: ArrayLike, trend: Trend) -> tuple[Kernel, NDArray[np.float64], NDArray[np.float64]]:
     ours = as_kernel(kernel)
     if ours is None:
         raise TypeError(f"kernel: expected a kernel of kernsel.kernels, got {kernel!r}")

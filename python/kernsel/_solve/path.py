@@ -353,7 +353,7 @@ class RegularizationPath:
             raise ValueError(f"{rule}: {_PROBLEMS[found['outcome']].format(**found)}")
         return float(found["alpha"])
 
-    def _checked(self, alphas: Any) -> Vector:
+    def _checked(self, alphas: ArrayLike) -> Vector:
         values = np.atleast_1d(np.asarray(alphas, dtype=np.float64))
         if values.ndim != 1 or not len(values) or not np.isfinite(values).all() or (values <= 0).any():
             raise ValueError(f"alphas: expected positive, finite numbers, got {alphas!r}")
@@ -385,20 +385,20 @@ def _matrix(K: Any, X: Any, n: int) -> tuple[Vector, Any]:
     return np.asarray(matrix, dtype=np.float64), None if X is None else np.asarray(X, dtype=np.float64)
 
 
-def _feature_matrix(A: Any, n: int) -> Vector:
+def _feature_matrix(A: ArrayLike, n: int) -> Vector:
     matrix = np.asarray(A, dtype=np.float64)
     if matrix.ndim != 2 or len(matrix) != n or not matrix.size or not np.isfinite(matrix).all():
         raise ValueError(f"A: expected finite numbers, one row for each of {n} points, got shape {matrix.shape}")
     return matrix
 
 
-def _points(X: Any) -> Vector:
+def _points(X: Points | None) -> Vector:
     if X is None:
         raise ValueError("X: this trend needs the points")
     return np.asarray(X, dtype=np.float64)
 
 
-def _weights(sample_weight: Any, n: int) -> Vector | None:
+def _weights(sample_weight: ArrayLike | None, n: int) -> Vector | None:
     if sample_weight is None:
         return None
     weights = np.asarray(sample_weight, dtype=np.float64)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from numbers import Integral, Real
@@ -17,6 +16,7 @@ from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kernsel import _core
+from kernsel._base.annotations import Seed, Vector
 from kernsel._base.blas import with_one_blas_thread
 from kernsel._data.points import (
     checked_targets,
@@ -29,6 +29,7 @@ from kernsel._data.points import (
 )
 from kernsel._data.trend import Trend, require_leverage_below_one, require_trend_of_objects, trend_matrix
 from kernsel._search import Budget, Selection, choose, explained, require_few_if_interrupted
+from kernsel._search.own_optimizer import Optimizer
 from kernsel._search.progress import CallbackSupport, watched, with_callbacks
 from kernsel._solve.evaluate import evaluate
 from kernsel._solve.path import RegularizationPath
@@ -41,11 +42,9 @@ from kernsel.kernels import ConstantKernel, Kernel, Matern
 from kernsel.kernels.algebra import as_kernel
 from kernsel.kernels.automatic import Data
 from kernsel.kernels.objects import Points
-from kernsel.kernels.written import kernel_argument
+from kernsel.kernels.written import KernelLike, kernel_argument
 
 __all__ = ["GaussianProcessRegressor", "ProcessState"]
-
-Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -180,15 +179,15 @@ class GaussianProcessRegressor(FittedModel, CallbackSupport, MultiOutputMixin, R
 
     def __init__(
         self,
-        kernel: Any = "auto",
+        kernel: KernelLike | None = "auto",
         *,
         alpha: float | ArrayLike | Literal["auto"] = "auto",
-        optimizer: str | Callable[..., Any] | None = "auto",
+        optimizer: str | Optimizer | None = "auto",
         n_restarts_optimizer: int = 0,
         normalize_y: bool = False,
         copy_X_train: bool = True,
         n_targets: int | None = None,
-        random_state: Any = None,
+        random_state: Seed = None,
         criterion: str | Criterion | Loss = "lml",
         trend: Trend = "auto",
         noise: float | ArrayLike | Literal["auto"] | None = None,
@@ -379,7 +378,7 @@ class GaussianProcessRegressor(FittedModel, CallbackSupport, MultiOutputMixin, R
     @reads
     def predict(
         self, X: Points, return_std: bool = False, return_cov: bool = False, *, noisy: bool = False
-    ) -> NDArray[Any] | tuple[NDArray[Any], NDArray[Any]]:
+    ) -> Vector | tuple[Vector, Vector]:
         """Return the mean at other points, and how sure it is; before `fit`, those of the prior.
 
         Points are taken block after block: memory does not grow with their number, but for `return_cov`.
@@ -474,7 +473,7 @@ class GaussianProcessRegressor(FittedModel, CallbackSupport, MultiOutputMixin, R
         return (slopes[..., 0], of_std[..., 0]) if self._flat else (slopes, of_std)
 
     @reads
-    def sample_y(self, X: Points, n_samples: int = 1, random_state: Any = 0) -> NDArray[np.float64]:
+    def sample_y(self, X: Points, n_samples: int = 1, random_state: Seed = 0) -> NDArray[np.float64]:
         """Draw joint samples of the process at points; before `fit`, of the prior.
 
         Parameters
@@ -500,7 +499,7 @@ class GaussianProcessRegressor(FittedModel, CallbackSupport, MultiOutputMixin, R
     @reads
     def log_marginal_likelihood(
         self, theta: ArrayLike | None = None, eval_gradient: bool = False, clone_kernel: bool = True
-    ) -> Any:
+    ) -> np.float64 | tuple[np.float64, Vector]:
         """Return the log likelihood of the data, the sum over outputs.
 
         Parameters
@@ -539,7 +538,7 @@ class GaussianProcessRegressor(FittedModel, CallbackSupport, MultiOutputMixin, R
             )
         except np.linalg.LinAlgError:
             return (np.float64(-np.inf), np.zeros(kernel.n_dims)) if eval_gradient else np.float64(-np.inf)
-        return (np.float64(found.value), found.gradient) if eval_gradient else np.float64(found.value)
+        return np.float64(found.value) if found.gradient is None else (np.float64(found.value), found.gradient)
 
     @changes
     def update(self, X: Points, y: ArrayLike, *, noise: float | ArrayLike | None = None) -> Self:
@@ -769,11 +768,11 @@ class GaussianProcessRegressor(FittedModel, CallbackSupport, MultiOutputMixin, R
             )
         return self.trend
 
-    def _variances(self, n: int) -> tuple[Any, bool]:
+    def _variances(self, n: int) -> tuple[float | Vector, bool]:
         """Return what is known of the diagonal, and whether noise is to be found besides."""
         automatic = isinstance(self.kernel, str) and self.kernel == "auto"
         unknown = automatic if self.noise is None else isinstance(self.noise, str)
-        known: Any = 0.0
+        known: float | Vector = 0.0
         for name in ("alpha", "noise"):
             value = getattr(self, name)
             if (isinstance(value, str) and value == "auto") or (name == "noise" and value is None):
@@ -812,7 +811,14 @@ class GaussianProcessRegressor(FittedModel, CallbackSupport, MultiOutputMixin, R
             raise ValueError(f"n_targets: expected a whole number from 1 on, or None, got {m!r}")
 
     def _select(
-        self, criterion: Criterion, kernel: Kernel, X: Vector, targets: Vector, known: Any, unknown: bool, trend: Trend
+        self,
+        criterion: Criterion,
+        kernel: Kernel,
+        X: Vector,
+        targets: Vector,
+        known: float | Vector,
+        unknown: bool,
+        trend: Trend,
     ) -> Selection:
         """Return the hyperparameters to use."""
         if self.optimizer is None:
@@ -848,7 +854,14 @@ class GaussianProcessRegressor(FittedModel, CallbackSupport, MultiOutputMixin, R
 
 
 def _as_it_is(
-    criterion: Criterion, kernel: Kernel, X: Vector, y: Vector, known: Any, unknown: bool, alpha: Any, names: Any
+    criterion: Criterion,
+    kernel: Kernel,
+    X: Vector,
+    y: Vector,
+    known: float | Vector,
+    unknown: bool,
+    alpha: object,
+    names: list[str] | None,
 ) -> Selection:
     """Return the kernel with nothing chosen, but what is "auto" set from the data."""
     data = Data(X, y, None, names)
@@ -859,7 +872,7 @@ def _as_it_is(
     return Selection(resolved, noise, jitter, criterion, float("nan"))
 
 
-def _stacked(parts: list[Any]) -> NDArray[Any] | tuple[NDArray[Any], NDArray[Any]]:
+def _stacked(parts: list[Vector | tuple[Vector, Vector]]) -> Vector | tuple[Vector, Vector]:
     """Return predictions, or tuples of them, for all parts of the points."""
     if isinstance(parts[0], tuple):
         means, spreads = zip(*parts, strict=True)
@@ -867,7 +880,7 @@ def _stacked(parts: list[Any]) -> NDArray[Any] | tuple[NDArray[Any], NDArray[Any
     return np.concatenate(parts)
 
 
-def _draw(rng: Any, mean: Vector, cov: Vector, count: int) -> Vector:
+def _draw(rng: np.random.RandomState, mean: Vector, cov: Vector, count: int) -> Vector:
     """Return samples of a normal distribution, shape (m, count), its covariance given to rounding."""
     size = float(np.diag(cov).max(initial=0.0)) or 1.0  # NumPy's check has an absolute tolerance
     drawn = rng.multivariate_normal(np.zeros(len(mean)), cov / size, count, check_valid="ignore")

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
+from kernsel._base.annotations import Vector
 from kernsel._search import explained
 from kernsel.kernels import Kernel
 
 __all__ = ["needs_no_conversion", "of_observations", "require_function", "require_variances", "variances"]
 
-Vector = NDArray[np.float64]
 
-
-def variances(name: str, value: Any, n: int | None) -> Vector:
+def variances(name: str, value: ArrayLike | None, n: int | None) -> Vector:
     """Return variances: one number, or one for each of n points, of any number of them if None."""
     try:
         numbers = np.asarray(value, dtype=np.float64)
@@ -33,7 +31,7 @@ def variances(name: str, value: Any, n: int | None) -> Vector:
     return np.asarray(numbers)
 
 
-def of_observations(noise: Any, alpha: Any) -> float:
+def of_observations(noise: ArrayLike, alpha: ArrayLike) -> float:
     """Return the variance of the noise of an observation, if that is the same everywhere."""
     for name, values in (("noise", noise), ("alpha", alpha)):
         if np.ptp(values) > 0:
@@ -49,10 +47,11 @@ def require_variances(y: Vector, H: Vector) -> None:
         raise ValueError(f'scale: "each" finds no variance for target {named}, which is constant, or all trend')
 
 
-def needs_no_conversion(X: Any, y: Any) -> bool:
+def needs_no_conversion(X: object, y: object) -> bool:
     """Tell whether X and y are arrays that scikit-learn's validation would return as they are."""
-    plain = type(X) is np.ndarray and type(y) is np.ndarray and X.dtype == y.dtype == np.float64
-    if not plain or X.ndim != 2 or y.ndim not in (1, 2) or len(X) != len(y) or not X.size or not y.size:
+    if type(X) is not np.ndarray or type(y) is not np.ndarray or not X.dtype == y.dtype == np.float64:
+        return False
+    if X.ndim != 2 or y.ndim not in (1, 2) or len(X) != len(y) or not X.size or not y.size:
         return False
     return bool(np.isfinite(X).all() and np.isfinite(y).all())
 

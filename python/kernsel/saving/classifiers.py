@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import combinations
 from typing import Any
 
@@ -56,7 +57,9 @@ def read_classifier(model: GaussianProcessClassifier, given: Fields) -> None:
     parts = given.parts("processes", expected)
     if len(parts) != expected:
         raise ValueError(f"processes: expected {expected} for {count} classes, got {len(parts)}")
-    processes: list[Any] = [_read_softmax(model, part) if softmax else _read_binary(model, part) for part in parts]
+    read: Callable[[GaussianProcessClassifier, Fields], BinaryProcess | MultinomialProcess]
+    read = _read_softmax if softmax else _read_binary
+    processes = [read(model, part) for part in parts]
     if expected == 1:
         model.base_estimator_ = processes[0]
     else:
@@ -68,7 +71,7 @@ def read_classifier(model: GaussianProcessClassifier, given: Fields) -> None:
     model.report_choices()
 
 
-def _read_classes(given: Fields) -> NDArray[Any]:
+def _read_classes(given: Fields) -> NDArray[np.generic]:
     kind = given.text("classes_are")
     try:
         dtype = np.dtype(object if kind == "objects" else kind)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from kernsel._base.annotations import Indices, Vector
 from kernsel._solve.posterior import require_memory
 from kernsel.estimators.interpolator import KernelInterpolator
 from kernsel.estimators.kernel_machine import TrainingData, dense
@@ -15,6 +16,7 @@ from kernsel.estimators.kernel_ridge import KernelRidge
 from kernsel.estimators.kernel_ridge_cv import KernelRidgeCV
 from kernsel.estimators.support.svr import SVR
 from kernsel.kernels import Kernel
+from kernsel.saving.container import Stored
 from kernsel.saving.fields import Fields, Writing
 from kernsel.saving.selections import read_selection, read_support_selection, write_selection, write_support_selection
 
@@ -33,24 +35,28 @@ __all__ = [
     "write_support",
 ]
 
+Sparse: TypeAlias = sparse.csr_matrix | sparse.csr_array
+
+Real = TypeVar("Real", bound=np.floating)
+
 _REAL = (np.float64, np.float32)
-_SPARSE: dict[str, Any] = {kind.__name__: kind for kind in (sparse.csr_matrix, sparse.csr_array)}
+_SPARSE: dict[str, type[Sparse]] = {kind.__name__: kind for kind in (sparse.csr_matrix, sparse.csr_array)}
 
 
-def columns_of(values: Any) -> NDArray[Any]:
+def columns_of(values: ArrayLike) -> Stored:
     """Return one column, or several as they are."""
     array = np.asarray(values)
     return array.reshape(len(array), -1)
 
 
-def shaped(values: NDArray[Any], one_output: bool) -> Any:
+def shaped(values: NDArray[Real], one_output: bool) -> NDArray[Real]:
     """Return a column as an array of one dimension, if there is one output and no more."""
     if one_output and values.shape[1] != 1:
         raise ValueError(f"one_output: expected one column of coefficients, got {values.shape[1]}")
     return values[:, 0] if one_output else values
 
 
-def one_or_each(given: Fields, name: str, outputs: int) -> Any:
+def one_or_each(given: Fields, name: str, outputs: int) -> float | Vector:
     """Return a number, or an array with one for each output."""
     value = given.value(name)
     each = isinstance(value, np.ndarray) and value.dtype in _REAL and value.shape == (outputs,)
@@ -76,13 +82,13 @@ def _read_kernel(given: Fields) -> Kernel | Literal["precomputed"]:
     return "precomputed"
 
 
-def require_columns(kernel: Kernel, points: NDArray[Any]) -> None:
+def require_columns(kernel: Kernel, points: Stored) -> None:
     """Raise unless this is a kernel of points of so many columns."""
     if len(points):
         kernel.diag(points[:1])
 
 
-def _write_function(model: KernelRidge | KernelRidgeCV | KernelInterpolator, intercept: Any, to: Writing) -> None:
+def _write_function(model: KernelRidge | KernelRidgeCV | KernelInterpolator, intercept: float | Vector, to: Writing) -> None:
     """Write kernel, points and coefficients: all that predictions need."""
     _write_kernel(model.kernel_, to)
     coefficients = columns_of(model.dual_coef_)
@@ -130,7 +136,7 @@ def _read_path(model: KernelRidge | KernelRidgeCV, outer: Fields) -> None:
         outputs = model.dual_coef_.shape[1:]
         y = given.array("targets", len(X), *outputs, dtype=_REAL)
         weights = given.array("weights", len(X), least=0.0) if given.flag("weighted") else None
-        used: Any = slice(None) if weights is None or weights.all() else np.flatnonzero(weights)
+        used: slice | Indices = slice(None) if weights is None or weights.all() else np.flatnonzero(weights)
         alphas = given.array("alphas", None, least=np.finfo(np.float64).tiny)
         if not len(alphas) or (weights is not None and np.count_nonzero(weights) < 2):
             raise ValueError("path: expected values of alpha, and two points of positive weight")
@@ -259,7 +265,7 @@ def read_support(model: SVR, given: Fields) -> None:
         model.criterion_value_ = model.selection_.value
 
 
-def _sparse_points(given: Fields, kind: str, shape: tuple[int, int]) -> Any:
+def _sparse_points(given: Fields, kind: str, shape: tuple[int, int]) -> Sparse:
     """Return a sparse matrix, if its parts make one."""
     data = given.array("points.data", None)
     indices = given.array("points.indices", len(data), dtype=np.int64, least=0.0)
