@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kernsel import _core
+from kernsel._base.annotations import Vector
 from kernsel._base.blas import with_one_blas_thread
 from kernsel._data.trend import Trend, trend_matrix
 from kernsel._search.layout import Layout, has_values
@@ -20,7 +21,6 @@ from kernsel.kernels.automatic import Data
 
 __all__ = ["Budget", "Selection", "choose", "explained", "generator_of", "require_few_if_interrupted"]
 
-Vector = NDArray[np.float64]
 RandomState = int | np.random.Generator | np.random.RandomState | None
 
 _MANY, _SUBSET = 600, 400  # points, above which a search begins on some of them, and on how many

@@ -7,13 +7,12 @@ from math import isfinite
 from numbers import Real
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from kernsel import _core
+from kernsel._base.annotations import Vector
 
 __all__ = ["LeastSquaresLOO", "leverage", "loo_least_squares"]
-
-Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

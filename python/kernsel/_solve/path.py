@@ -9,10 +9,11 @@ from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import linalg
 
 from kernsel import _core
+from kernsel._base.annotations import Vector
 from kernsel._data.points import require_squares
 from kernsel._data.trend import Trend, require_trend_of_objects, trend_matrix
 from kernsel.kernels import Kernel
@@ -50,9 +51,6 @@ _PROBLEMS = {
 def ridge_rule(rule: str) -> str:
     """Return the rule for a ridge regression: likelihoods with the best scale of kernel and noise, since it has none."""
     return f"profiled_{rule}" if rule in ("lml", "reml") else rule
-
-
-Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

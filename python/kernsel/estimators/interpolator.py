@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kernsel import _core
+from kernsel._base.annotations import Vector
 from kernsel._base.errors import NotPositiveDefiniteError
 from kernsel._data.points import checked_targets, for_objects, in_parts, new_points, training_points
 from kernsel._solve.cholesky import Cholesky
@@ -24,8 +25,6 @@ from kernsel.kernels.automatic import Data
 from kernsel.kernels.objects import Points
 
 __all__ = ["KernelInterpolator"]
-
-Vector = NDArray[np.float64]
 
 # What an interpolant may be off at the data. Cutting off eigenvalues of n eps costs functions of the kernel some 1e-7 of their
 # size, and other data 1e-3 or more.

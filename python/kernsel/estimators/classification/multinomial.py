@@ -7,16 +7,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import special
 from sklearn.exceptions import ConvergenceWarning
 
+from kernsel._base.annotations import Vector
 from kernsel._solve.cholesky import Cholesky, cholesky
 from kernsel.estimators.classification.softmax import class_probabilities
 
 __all__ = ["Multinomial", "class_probabilities", "multinomial_laplace"]
-
-Vector = NDArray[np.float64]
 
 MAX_ITERATIONS = 200
 CONVERGED = 1e-20  # of the Newton decrement, the square of the distance to the mode in standard deviations

@@ -8,15 +8,14 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import fft, special, stats
 
+from kernsel._base.annotations import Vector
 from kernsel._base.errors import NotMixedWarning
 from kernsel._solve.cholesky import cholesky
 
 __all__ = ["Likelihood", "Samples", "effective_sample_size", "r_hat", "sample_latent"]
-
-Vector = NDArray[np.float64]
 
 MIXED = 1.05  # R-hat up to which chains count as mixed
 CENTRED = 8  # steps for each draw along ellipses of the approximate posterior; they need fewer trials than one of the prior

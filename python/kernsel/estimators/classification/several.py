@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.gaussian_process import kernels as sk
 from sklearn.utils.parallel import Parallel, delayed
 
+from kernsel._base.annotations import Vector
 from kernsel._search import generator_of
 from kernsel.estimators.classification.binary import BinaryProcess, Settings
 from kernsel.estimators.classification.latent import blocks
@@ -20,7 +21,6 @@ from kernsel.kernels import Kernel
 
 __all__ = ["KernelsOfProcesses", "MultinomialProcess", "OneAgainstAnother", "OneAgainstRest", "coupled"]
 
-Vector = NDArray[np.float64]
 Codes = NDArray[np.intp]
 
 

@@ -7,9 +7,10 @@ from numbers import Real
 from typing import Literal, TypedDict, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.model_selection import KFold
 
+from kernsel._base.annotations import Vector
 from kernsel._data.folds import How, Splits, splits_by, splitter_for
 from kernsel._data.points import for_objects
 from kernsel._data.weights import point_weights
@@ -22,8 +23,6 @@ from kernsel.kernels.given import Precomputed
 from kernsel.kernels.objects import Points
 
 __all__ = ["CRITERIA", "SCORINGS", "SVRPath", "fold_scores", "grids", "one_of", "spread", "walk"]
-
-Vector = NDArray[np.float64]
 
 CRITERIA = ("kfold", "loo")
 SCORINGS = ("absolute", "squared")

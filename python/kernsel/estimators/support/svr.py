@@ -9,12 +9,13 @@ from numbers import Integral, Real
 from typing import Any, Literal, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from kernsel._base.annotations import Vector
 from kernsel._data.points import checked_targets, for_objects, in_parts, new_points, require_squares, training_points
 from kernsel._data.weights import point_weights
 from kernsel.estimators.fitted import FittedModel, LeftOut, Prediction, TrainingSet, column
@@ -31,8 +32,6 @@ from kernsel.kernels.objects import Points
 from kernsel.kernels.pairwise import machine_kernel
 
 __all__ = ["SVR", "SupportSolution", "SupportVectors"]
-
-Vector = NDArray[np.float64]
 
 _MANY = 1000  # points, of which a kernel that is given is looked at
 _RAISES = 8  # of an infinite C, by a factor of 100 each
