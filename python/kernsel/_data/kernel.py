@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from numbers import Real
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from sklearn.gaussian_process import kernels as sk
@@ -20,7 +20,6 @@ from kernsel.kernels.pairwise import NAMES
 from kernsel.kernels.written import kernel
 
 __all__ = [
-    "KernelLike",
     "kernel_and_points",
     "kernel_of",
     "kernel_of_text",
@@ -29,7 +28,6 @@ __all__ = [
     "require_square",
 ]
 
-KernelLike: TypeAlias = Kernel | sk.Kernel | str  # a kernel, ours or scikit-learn's, or the text of one
 Function = Callable[..., Any]  # a kernel as a function, in one of several conventions
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kernsel import _core
+from kernsel._base.annotations import Vector
 from kernsel._base.blas import with_one_blas_thread
 from kernsel._data.trend import Trend, trend_matrix
 from kernsel._search.layout import Layout, has_values
@@ -22,7 +22,6 @@ from kernsel.kernels.automatic import Data
 
 __all__ = ["Budget", "Selection", "choose", "explained", "generator_of", "require_few_if_interrupted"]
 
-Vector = NDArray[np.float64]
 RandomState = int | np.random.Generator | np.random.RandomState | None
 
 _MANY, _SUBSET = 600, 400  # points, above which a search begins on some of them, and on how many
@@ -102,28 +101,6 @@ class Selection:
             f"the criterion hardly depends on: {', '.join(self.flat)}" if self.flat else "",
         ]
         return "\n".join(filter(None, lines))
-
-
-class _Found(TypedDict):
-    """What the core has found."""
-
-    x: Vector
-    theta: Vector
-    amplitude: float
-    noise: float
-    jitter: float
-    scale: float
-    criterion: float
-    profiled: bool
-    noise_at_bound: bool
-    gradient: Vector
-    information: Vector | None
-    free: list[int]
-    ended: str
-    evaluations: int
-    evaluations_of_some: int
-    of_starts: Vector
-    interrupt: BaseException | None
 
 
 @with_one_blas_thread
@@ -219,12 +196,13 @@ def choose(
         budget=budget or Budget(),
         options=options,
     )
-    found: Any = own_optimizer(optimizer, search, n_restarts) if callable(optimizer) else search.run()
+    found = own_optimizer(optimizer, search, n_restarts) if callable(optimizer) else search.run()
     if np.isnan(found["criterion"]) and found["interrupt"] is not None and len(used) <= _KEPT:
-        found |= search.finish(found["x"].tolist()) | {
-            name: found[name] for name in ("ended", "evaluations_of_some", "of_starts")
-        }
-        found["evaluations"] = 1
+        best = search.finish(found["x"].tolist())
+        best["ended"], best["interrupt"] = found["ended"], found["interrupt"]
+        best["evaluations_of_some"], best["of_starts"] = found["evaluations_of_some"], found["of_starts"]
+        best["evaluations"] = 1
+        found = best
     return _finish(found, layout, criterion, finds_noise, began)
 
 
@@ -368,7 +346,7 @@ def _undecided(
     )
 
 
-def _finish(found: _Found, layout: Layout, criterion: Criterion, finds_noise: bool, began: float) -> Selection:
+def _finish(found: _core.Found, layout: Layout, criterion: Criterion, finds_noise: bool, began: float) -> Selection:
     theta, limits = found["theta"], layout.bounds
     names = [*layout.names(), "amplitude"]
     near = np.abs(theta[:, None] - limits).min(axis=1, initial=np.inf) <= 1e-6 * np.maximum(1.0, np.abs(theta))

@@ -7,16 +7,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kernsel import _core
+from kernsel._base.annotations import Vector
 from kernsel.kernels import Columns, ConstantKernel, Kernel, Product, Sum, Transform, Warp, WhiteKernel
 from kernsel.kernels.automatic import Anchor
 from kernsel.kernels.hyperparameter import Hyperparameter, numbers
 
 __all__ = ["Layout", "has_values"]
-
-Vector = NDArray[np.float64]
 
 
 class Layout:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
 from kernsel import _core
+from kernsel._base.annotations import Vector
 
 __all__ = ["Optimizer", "minimize_by", "own_optimizer"]
 
-Vector = NDArray[np.float64]
-Optimizer = Callable[..., Any]  # f(objective, x, bounds=bounds) -> x, value
+Optimizer = Callable[..., tuple[ArrayLike, float]]  # f(objective, x, bounds=bounds) -> x, value
 
 
 def minimize_by(
@@ -22,7 +21,7 @@ def minimize_by(
     """Return the best place that an optimizer finds from the starts, the number of evaluations, and where each start led."""
     count = 0
 
-    def objective(x: Vector, eval_gradient: bool = True) -> Any:
+    def objective(x: Vector, eval_gradient: bool = True) -> float | tuple[float, Vector]:
         nonlocal count
         count += 1
         x = np.asarray(x, dtype=np.float64)
@@ -40,7 +39,7 @@ def minimize_by(
     return np.clip(best, bounds[:, 0], bounds[:, 1]), count, np.array([value for value, _ in found])
 
 
-def own_optimizer(optimizer: Optimizer, search: _core.Search, n_restarts: int) -> dict[str, Any]:
+def own_optimizer(optimizer: Optimizer, search: _core.Search, n_restarts: int) -> _core.Found:
     """Return what a search has found by an optimizer, from the first of its starts and the random ones."""
     lower, upper = search.bounds
     starts = search.starts

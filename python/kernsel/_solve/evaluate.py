@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kernsel import _core
 from kernsel._base.annotations import Matrix, Vector
-from kernsel._data.kernel import KernelLike, kernel_and_points
+from kernsel._data.kernel import kernel_and_points
 from kernsel._data.noise import point_weights, variances
 from kernsel._data.trend import Trend, require_leverage_below_one, require_trend_of_objects, trend_matrix
 from kernsel.criteria import Criterion, Workspace
@@ -18,6 +18,7 @@ from kernsel.criteria.base import Given, Loss
 from kernsel.criteria.names import criterion_named
 from kernsel.kernels import Kernel
 from kernsel.kernels.objects import Points
+from kernsel.kernels.written import KernelLike
 
 __all__ = ["Evaluation", "LeaveOneOutFit", "evaluate", "loo"]
 
@@ -46,7 +47,7 @@ class Evaluation:
 
     value: float
     gradient: NDArray[np.float64] | None
-    noise_gradient: Any
+    noise_gradient: float | Vector | None
     beta: NDArray[np.float64]
     scale: float
     effective_dof: float

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from kernsel._base.annotations import Matrix
-from kernsel._data.kernel import KernelLike, kernel_and_points
+from kernsel._data.kernel import kernel_and_points
 from kernsel.kernels.objects import Points
+from kernsel.kernels.written import KernelLike
 
 __all__ = ["gram"]
 

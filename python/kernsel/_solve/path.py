@@ -9,11 +9,12 @@ from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import linalg
 from sklearn.gaussian_process import kernels as sk
 
 from kernsel import _core
+from kernsel._base.annotations import Vector
 from kernsel._base.renamed import RenamedAttribute, refuses_arguments
 from kernsel._data.kernel import kernel_and_points, kernel_of
 from kernsel._data.training import require_squares
@@ -34,8 +35,6 @@ _PROBLEMS = {
     "every lambda fits well enough",
     "noise too small": "no lambda leaves a residual as small as {wanted:.4g}: {least:.4g} of y is out of the kernel's reach",
 }
-
-Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -138,7 +137,7 @@ class RegularizationPath:
     [0.0012, 0.0022, 0.0085, 0.8921]
     """
 
-    @refuses_arguments(noise_std="sigma")
+    @refuses_arguments(sigma="sigma")
     def __init__(
         self,
         K: ArrayLike | Kernel,
@@ -336,7 +335,7 @@ class RegularizationPath:
             raise ValueError(f"{rule}: {_PROBLEMS[found['outcome']].format(**found)}")
         return float(found["alpha"])
 
-    def _checked(self, alphas: Any) -> Vector:
+    def _checked(self, alphas: ArrayLike) -> Vector:
         values = np.atleast_1d(np.asarray(alphas, dtype=np.float64))
         if values.ndim != 1 or not len(values) or not np.isfinite(values).all() or (values <= 0).any():
             raise ValueError(f"alphas: expected positive, finite numbers, got {alphas!r}")
@@ -364,20 +363,20 @@ def _matrix(K: Any, X: Any, y: Vector) -> tuple[Vector, Any]:
     return np.asarray(matrix, dtype=np.float64), None if X is None else np.asarray(X, dtype=np.float64)
 
 
-def _feature_matrix(A: Any, n: int) -> Vector:
+def _feature_matrix(A: ArrayLike, n: int) -> Vector:
     matrix = np.asarray(A, dtype=np.float64)
     if matrix.ndim != 2 or len(matrix) != n or not matrix.size or not np.isfinite(matrix).all():
         raise ValueError(f"A: expected finite numbers, one row for each of {n} points, got shape {matrix.shape}")
     return matrix
 
 
-def _points(X: Any) -> Vector:
+def _points(X: Points | None) -> Vector:
     if X is None:
         raise ValueError("X: this trend needs the points")
     return np.asarray(X, dtype=np.float64)
 
 
-def _weights(sample_weight: Any, n: int) -> Vector | None:
+def _weights(sample_weight: ArrayLike | None, n: int) -> Vector | None:
     if sample_weight is None:
         return None
     weights = np.asarray(sample_weight, dtype=np.float64)

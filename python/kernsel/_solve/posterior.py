@@ -5,16 +5,14 @@ from __future__ import annotations
 from typing import TypedDict
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kernsel import _core
+from kernsel._base.annotations import Vector
 from kernsel._data.trend import Trend, trend_matrix
 from kernsel.criteria.base import Criterion, Given
 from kernsel.kernels import Kernel
 
 __all__ = ["Posterior", "require_memory"]
-
-Vector = NDArray[np.float64]
 
 
 def require_memory(n: int, copies: float = 0.5) -> None:

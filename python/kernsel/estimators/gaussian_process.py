@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from numbers import Integral
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import stats
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.gaussian_process import kernels as sk
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kernsel import _core
+from kernsel._base.annotations import Seed, Vector
 from kernsel._base.blas import with_one_blas_thread
 from kernsel._data.allowed import function, is_auto, number, one_of, require, whole
 from kernsel._data.kernel import kernel_of
@@ -24,21 +25,23 @@ from kernsel._data.points import in_parts, new_points, reading_of
 from kernsel._data.training import for_objects, objects_as_numbers, require_squares, training_set
 from kernsel._data.trend import Trend, require_leverage_below_one, require_trend_of_objects, trend_matrix
 from kernsel._search import Budget, Selection, choose, explained, require_few_if_interrupted
+from kernsel._search.own_optimizer import Optimizer
 from kernsel._search.progress import CallbackSupport, watched, with_callbacks
 from kernsel._solve.evaluate import evaluate
+from kernsel._solve.path import RegularizationPath
 from kernsel._solve.posterior import Posterior, require_memory
 from kernsel.criteria import Criterion, Likelihood
 from kernsel.criteria.base import Loss
 from kernsel.criteria.names import criterion_named
+from kernsel.estimators.fitted import FittedModel, LeftOut, ModelPath, Prediction, column, require_training_data
 from kernsel.estimators.guarded import changes, reads
 from kernsel.estimators.process_data import of_observations, require_function, require_variances
 from kernsel.kernels import RBF, ConstantKernel, Kernel, Matern
 from kernsel.kernels.automatic import Data
 from kernsel.kernels.objects import Points
+from kernsel.kernels.written import KernelLike
 
-__all__ = ["GaussianProcessRegressor"]
-
-Vector = NDArray[np.float64]
+__all__ = ["GaussianProcessRegressor", "ProcessState"]
 
 
 _AUTO = ConstantKernel("auto") * Matern("auto", nu=2.5, product=True)
@@ -56,7 +59,45 @@ _ALLOWED = {
 }
 
 
-class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
+@dataclass(frozen=True)
+class ProcessState:
+    """What a fitted process consists of beside its parameters: all its attributes follow from these.
+
+    Attributes
+    ----------
+    posterior : Posterior
+    kernel : Kernel
+        The attribute `kernel_`, which is not the posterior's after ``log_marginal_likelihood(theta, clone_kernel=False)``.
+    selection : Selection
+    criterion_value : float or None
+        None if it is to be evaluated when it is asked for.
+    noise : float or ndarray of shape (n,)
+        The attribute `noise_`.
+    alpha : ndarray of shape () or (n,)
+        What the parameter `alpha` adds to the diagonal.
+    jitter : float
+    offset, factor : ndarray of shape (n_targets,)
+        y = offset + factor times the targets of the posterior.
+    one_output : bool
+        Whether predictions are arrays of one dimension.
+    restricted : bool
+        Whether the criterion is a restricted likelihood.
+    """
+
+    posterior: Posterior
+    kernel: Kernel
+    selection: Selection
+    criterion_value: float | None
+    noise: float | Vector
+    alpha: Vector
+    jitter: float
+    offset: Vector
+    factor: Vector
+    one_output: bool
+    restricted: bool
+
+
+class GaussianProcessRegressor(FittedModel, CallbackSupport, MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """Gaussian process regression, also known as kriging.
 
     y = h(x) beta + f(x) + noise, f a Gaussian process of covariance k, beta unknown. Its mean and variance at a point z are ::
@@ -146,17 +187,19 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
     True
     """
 
+    strengths: ClassVar[tuple[str, ...]] = ()
+
     def __init__(
         self,
-        kernel: Any = "auto",
+        kernel: KernelLike | None = "auto",
         *,
         alpha: float | ArrayLike | Literal["auto"] = "auto",
-        optimizer: str | Callable[..., Any] | None = "auto",
+        optimizer: str | Optimizer | None = "auto",
         n_restarts_optimizer: int = 0,
         normalize_y: bool = False,
         copy_X_train: bool = True,
         n_targets: int | None = None,
-        random_state: Any = None,
+        random_state: Seed = None,
         criterion: str | Criterion | Loss = "lml",
         trend: Trend = "auto",
         noise: float | ArrayLike | Literal["auto"] | None = None,
@@ -249,22 +292,22 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
             at_once = posterior.core_of(criterion).sees == "products"
             value = posterior.value_of(criterion) if at_once else None
 
-        self.selection_ = selection
-        self.kernel_ = fitted_kernel
-        self._criterion_used = criterion
-        self.__dict__.pop("criterion_value_", None)
-        if value is not None:
-            self.criterion_value_ = value
-        noise = np.zeros(()) if unknown or self.noise is None else self._numbers("noise", len(y)) * factor
-        self.noise_ = found if unknown else noise if np.ndim(noise) else float(noise)
-        self._alpha_known = np.zeros(()) if isinstance(self.alpha, str) else self._numbers("alpha", len(y)) * factor
-        self.jitter_ = jitter
-        self.n_evaluations_ = selection.n_evaluations
-        self._y_train_mean, self._y_train_std = mean, spread
-        self._flat = y.ndim == 1 or y.shape[1] == 1
-        self._restricted = isinstance(criterion, Likelihood) and criterion.restricted
-        self.posterior_ = posterior
-        self._set_fitted()
+        noise_given = np.zeros(()) if unknown or self.noise is None else self._numbers("noise", len(y)) * factor
+        self.restore(
+            ProcessState(
+                posterior=posterior,
+                kernel=fitted_kernel,
+                selection=selection,
+                criterion_value=value,
+                noise=found if unknown else noise_given if np.ndim(noise_given) else float(noise_given),
+                alpha=np.zeros(()) if isinstance(self.alpha, str) else self._numbers("alpha", len(y)) * factor,
+                jitter=jitter,
+                offset=mean,
+                factor=spread,
+                one_output=y.ndim == 1 or y.shape[1] == 1,
+                restricted=isinstance(criterion, Likelihood) and criterion.restricted,
+            )
+        )
         if selection.interrupt is not None:
             raise selection.interrupt
         return self
@@ -279,6 +322,38 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
         """
         check_is_fitted(self, "kernel_")
         return self.posterior_.value_of(self._criterion_used)
+
+    def state(self) -> ProcessState:
+        """Return what a fitted process consists of."""
+        check_is_fitted(self, "kernel_")
+        return ProcessState(
+            posterior=self.posterior_,
+            kernel=self.kernel_,
+            selection=self.selection_,
+            criterion_value=self.criterion_value_,
+            noise=self.noise_,
+            alpha=self._alpha_known,
+            jitter=self.jitter_,
+            offset=self._y_train_mean,
+            factor=self._y_train_std,
+            one_output=self._flat,
+            restricted=self._restricted,
+        )
+
+    def restore(self, state: ProcessState) -> None:
+        """Become the fitted process that consists of this."""
+        self._criterion_used = self._criterion()
+        self.selection_ = state.selection
+        self.kernel_ = state.kernel
+        self.__dict__.pop("criterion_value_", None)
+        if state.criterion_value is not None:
+            self.criterion_value_ = state.criterion_value
+        self.noise_, self._alpha_known, self.jitter_ = state.noise, state.alpha, state.jitter
+        self.n_evaluations_ = state.selection.n_evaluations
+        self._y_train_mean, self._y_train_std = state.offset, state.factor
+        self._flat, self._restricted = state.one_output, state.restricted
+        self.posterior_ = state.posterior
+        self._set_fitted()
 
     def _set_fitted(self) -> None:
         """Set the attributes that follow from the factorization."""
@@ -308,7 +383,7 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
     @reads
     def predict(
         self, X: Points, return_std: bool = False, return_cov: bool = False, *, noisy: bool = False
-    ) -> NDArray[Any] | tuple[NDArray[Any], NDArray[Any]]:
+    ) -> Vector | tuple[Vector, Vector]:
         """Return the mean at other points, and how sure it is; before `fit`, those of the prior.
 
         Points are taken block after block: memory does not grow with their number, but for `return_cov`.
@@ -403,7 +478,7 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
         return (slopes[..., 0], of_std[..., 0]) if self._flat else (slopes, of_std)
 
     @reads
-    def sample_y(self, X: Points, n_samples: int = 1, random_state: Any = 0) -> NDArray[np.float64]:
+    def sample_y(self, X: Points, n_samples: int = 1, random_state: Seed = 0) -> NDArray[np.float64]:
         """Draw joint samples of the process at points; before `fit`, of the prior.
 
         Parameters
@@ -429,7 +504,7 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
     @reads
     def log_marginal_likelihood(
         self, theta: ArrayLike | None = None, eval_gradient: bool = False, clone_kernel: bool = True
-    ) -> Any:
+    ) -> np.float64 | tuple[np.float64, Vector]:
         """Return the log likelihood of the data, the sum over outputs.
 
         Parameters
@@ -468,7 +543,7 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
             )
         except np.linalg.LinAlgError:
             return (np.float64(-np.inf), np.zeros(kernel.n_dims)) if eval_gradient else np.float64(-np.inf)
-        return (np.float64(found.value), found.gradient) if eval_gradient else np.float64(found.value)
+        return np.float64(found.value) if found.gradient is None else (np.float64(found.value), found.gradient)
 
     @changes
     def update(self, X: Points, y: ArrayLike, *, noise: float | ArrayLike | None = None) -> Self:
@@ -581,6 +656,69 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
         check_is_fitted(self, "kernel_")
         return self._left_out()[2]
 
+    def kernel_and_points(self) -> tuple[Kernel, Vector]:
+        """Return the kernel and the training points."""
+        return self.kernel_, self.X_train_
+
+    def kept_data(self) -> tuple[Vector, Vector]:
+        """Return the training points, and the targets in the unit of y."""
+        return self.X_train_, np.asarray(self.y_train_ * self._y_train_std + self._y_train_mean)
+
+    def mean_of_term(self, term: Kernel) -> Vector:
+        """Return the part of the mean at the training points that is due to a term of the kernel, in the unit of `y_train_`."""
+        return np.asarray(term.matmul(self.X_train_, self.X_train_, self.alpha_))
+
+    def mean_of_trend(self) -> Vector:
+        """Return the part of the mean at the training points that is due to the trend, in the unit of `y_train_`."""
+        return self._shaped(self.posterior_.H @ self.posterior_.beta)
+
+    @reads
+    def prediction(self, X: Points, *, level: float | None = None, noisy: bool = False, output: int = 0) -> Prediction:
+        """Return the mean of one output at points, and the band of the function or of observations, see `FittedModel`."""
+        if level is None:
+            return Prediction(column(self.predict(X), output), mean_name="mean")
+        mean, std = (column(values, output) for values in self.predict(X, return_std=True, noisy=noisy))
+        half = float(stats.norm.isf((1 - level) / 2)) * std
+        band = f"{{level}} of {'observations' if noisy else 'the function'}"
+        return Prediction(mean, mean - half, mean + half, std, band, "standard deviation", "mean")
+
+    @reads
+    def left_out(self, X: Points | None = None, y: ArrayLike | None = None, output: int = 0) -> LeftOut:
+        """Return the leave-one-out predictions of one output, see :class:`kernsel.estimators.fitted.HasLeftOut`."""
+        points, all_targets = self.kept_data()
+        require_training_data(self, self.kernel_, X, y, points, all_targets)
+        targets = column(all_targets, output)
+        residuals = column(self.loo_residuals_, output)
+        return LeftOut(targets, targets - residuals, column(self.loo_std_, output), self.leverage_)
+
+    @reads
+    def regularization_path(self, X: Points | None = None, y: ArrayLike | None = None, output: int = 0) -> ModelPath:
+        """Return the path of the kernel without noise, see :class:`kernsel.estimators.fitted.HasPath`.
+
+        Where the noise differs from point to point, its inverses are weights.
+        """
+        del output  # all share a path
+        posterior = self.posterior_
+        points, targets = self.kept_data()
+        require_training_data(self, self.kernel_, X, y, points, targets)
+        noises = np.asarray(self.kernel_.build().noise(posterior.X) + posterior.noise)
+        mean = float(np.mean(noises))
+        has_noise = mean > 2 * self.jitter_
+        # One target is in the unit of the data; several are in those of the fit, which may be normalized.
+        unit = float(self._y_train_std[0]) if posterior.y.shape[1] == 1 else 1.0
+        K = np.asarray(self.kernel_(posterior.X, posterior.X)) * unit**2
+        level = mean * unit**2
+        equal = bool(np.ptp(noises) <= 1e-12 * mean)
+        path = RegularizationPath(
+            (K + K.T) / 2,
+            posterior.y * unit,
+            X=posterior.X,
+            trend=posterior.H if posterior.H.shape[1] else None,
+            sigma=level**0.5 if has_noise else None,
+            sample_weight=None if equal else mean / noises,
+        )
+        return ModelPath(path, level if level > 0 else None, scale_known=True)
+
     def _left_out(self) -> tuple[Vector, Vector, Vector]:
         """Return the residual, its variance and the leverage of each point, computed once."""
         if not hasattr(self, "_points_left_out"):
@@ -621,11 +759,11 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
             )
         return self.trend
 
-    def _variances(self, n: int) -> tuple[Any, bool]:
+    def _variances(self, n: int) -> tuple[float | Vector, bool]:
         """Return what is known of the diagonal, and whether noise is to be found besides."""
         automatic = is_auto(self.kernel)
         unknown = automatic if self.noise is None else isinstance(self.noise, str)
-        known: Any = 0.0
+        known: float | Vector = 0.0
         for name in ("alpha", "noise"):
             value = getattr(self, name)
             if is_auto(value) or (name == "noise" and value is None):
@@ -647,7 +785,14 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
         require_squares(y)
 
     def _select(
-        self, criterion: Criterion, kernel: Kernel, X: Vector, targets: Vector, known: Any, unknown: bool, trend: Trend
+        self,
+        criterion: Criterion,
+        kernel: Kernel,
+        X: Vector,
+        targets: Vector,
+        known: float | Vector,
+        unknown: bool,
+        trend: Trend,
     ) -> Selection:
         """Return the hyperparameters to use."""
         if self.optimizer is None:
@@ -683,7 +828,14 @@ class GaussianProcessRegressor(CallbackSupport, MultiOutputMixin, RegressorMixin
 
 
 def _as_it_is(
-    criterion: Criterion, kernel: Kernel, X: Vector, y: Vector, known: Any, unknown: bool, alpha: Any, names: Any
+    criterion: Criterion,
+    kernel: Kernel,
+    X: Vector,
+    y: Vector,
+    known: float | Vector,
+    unknown: bool,
+    alpha: object,
+    names: list[str] | None,
 ) -> Selection:
     """Return the kernel with nothing chosen, but what is "auto" set from the data."""
     data = Data(X, y, None, names)
@@ -694,7 +846,7 @@ def _as_it_is(
     return Selection(resolved, noise, jitter, criterion, float("nan"))
 
 
-def _stacked(parts: list[Any]) -> NDArray[Any] | tuple[NDArray[Any], NDArray[Any]]:
+def _stacked(parts: list[Vector | tuple[Vector, Vector]]) -> Vector | tuple[Vector, Vector]:
     """Return predictions, or tuples of them, for all parts of the points."""
     if isinstance(parts[0], tuple):
         means, spreads = zip(*parts, strict=True)
@@ -702,7 +854,7 @@ def _stacked(parts: list[Any]) -> NDArray[Any] | tuple[NDArray[Any], NDArray[Any
     return np.concatenate(parts)
 
 
-def _draw(rng: Any, mean: Vector, cov: Vector, count: int) -> Vector:
+def _draw(rng: np.random.RandomState, mean: Vector, cov: Vector, count: int) -> Vector:
     """Return samples of a normal distribution, shape (m, count), its covariance given to rounding."""
     size = float(np.diag(cov).max(initial=0.0)) or 1.0  # NumPy's check has an absolute tolerance
     drawn = rng.multivariate_normal(np.zeros(len(mean)), cov / size, count, check_valid="ignore")

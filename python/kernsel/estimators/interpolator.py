@@ -11,10 +11,13 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from kernsel import _core
+from kernsel._base.annotations import Vector
 from kernsel._base.errors import NotPositiveDefiniteError
 from kernsel._data.kernel import kernel_of
 from kernsel._data.points import in_parts, new_points
 from kernsel._data.training import training_set
+from kernsel._solve.evaluate import loo
+from kernsel.estimators.fitted import FittedModel, LeftOut, Prediction, column, require_training_data
 from kernsel.kernels import Kernel, Matern
 from kernsel.kernels.objects import Points
 from kernsel.linalg.cholesky import Cholesky
@@ -22,14 +25,12 @@ from kernsel.linalg.minimum_norm import FEASIBLE, positive_part
 
 __all__ = ["KernelInterpolator"]
 
-Vector = NDArray[np.float64]
-
 # What an interpolant may be off at the data. Cutting off eigenvalues of n eps costs functions of the kernel some 1e-7 of their
 # size, and other data 1e-3 or more.
 OF_SPREAD, OF_SIZE = 1e-5, 1e-7
 
 
-class KernelInterpolator(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
+class KernelInterpolator(FittedModel, MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """Interpolation by a kernel: the function s of least norm |s| in the kernel's space with s(x_i) = y_i.
 
     s = sum_i c_i k(., x_i), K c = y, by one Cholesky factorization: n^3/3 flops, n^2/2 numbers of memory. If K is singular to
@@ -53,6 +54,10 @@ class KernelInterpolator(MultiOutputMixin, RegressorMixin, BaseEstimator):  # ty
         Of K, to rounding.
     X_fit_ : ndarray of shape (n, d)
         The training points.
+    y_fit_ : ndarray of shape (n,) or (n, n_targets)
+        The training targets.
+    used_ : ndarray of int
+        The indices of the points that the function is made of: the first of all equal ones.
     kernel_ : Kernel
         The kernel in use, "auto" parameters set.
     n_features_in_ : int
@@ -98,7 +103,7 @@ class KernelInterpolator(MultiOutputMixin, RegressorMixin, BaseEstimator):  # ty
         _refuse_noise(kernel, X)
         targets = given.targets
         used, values = _distinct(X, targets)
-        self._used = used
+        self.used_ = used
         self._factor, part = _factorize(kernel, X[used], values)
         rank = len(used) if isinstance(self._factor, Cholesky) else self._factor.shape[1]
         coefficients = np.zeros(targets.shape)
@@ -107,11 +112,15 @@ class KernelInterpolator(MultiOutputMixin, RegressorMixin, BaseEstimator):  # ty
         norm = np.sqrt(self._squared_norms(values))
 
         self.kernel_ = kernel
-        self.X_fit_ = X
+        self.X_fit_, self.y_fit_ = X, y
         self.dual_coef_ = coefficients.reshape(y.shape)
         self.norm_ = norm if y.ndim == 2 else float(norm[0])
         self.rank_ = rank
         return self
+
+    def factorize(self) -> None:
+        """Factorize the kernel matrix of the points `used_` again, for a model whose other attributes were read from a file."""
+        self._factor, _ = _factorize(self.kernel_, self.X_fit_[self.used_], np.zeros((len(self.used_), 0)))
 
     def predict(self, X: Points) -> Vector:
         """Return s(X).
@@ -148,7 +157,7 @@ class KernelInterpolator(MultiOutputMixin, RegressorMixin, BaseEstimator):  # ty
 
     def _posterior(self) -> _core.Posterior:
         """Return the Gaussian process without noise whose mean the function is."""
-        core, X, weights = self.kernel_.build(), self.X_fit_[self._used], self.dual_coef_[self._used]
+        core, X, weights = self.kernel_.build(), self.X_fit_[self.used_], self.dual_coef_[self.used_]
         if isinstance(self._factor, Cholesky):
             return _core.Posterior.latent(core, X, weights, self._factor.core, [])
         return _core.Posterior.of_root(core, X, weights, self._factor)
@@ -180,6 +189,29 @@ class KernelInterpolator(MultiOutputMixin, RegressorMixin, BaseEstimator):  # ty
         rest = np.sqrt(np.maximum((norms - least) * (norms + least), 0.0))
         power = self.power_function(X)
         return np.asarray(power * rest if least.ndim == 0 else np.outer(power, rest))
+
+    def kernel_and_points(self) -> tuple[Kernel, Vector]:
+        """Return the kernel and the training points."""
+        return self.kernel_, self.X_fit_
+
+    def kept_data(self) -> tuple[Vector, Vector]:
+        """Return the training points and targets."""
+        return self.X_fit_, self.y_fit_
+
+    def prediction(self, X: Points, *, level: float | None = None, noisy: bool = False, output: int = 0) -> Prediction:
+        """Return one output of the function at points, and the bound of its error, see `FittedModel`."""
+        del noisy
+        if level is None:
+            return super().prediction(X, output=output)
+        mean, bound = column(self.predict(X), output), column(self.error_bound(X), output)
+        return Prediction(mean, mean - bound, mean + bound, bound, "error bound, norm up to √2 of its own", "error bound")
+
+    def left_out(self, X: Points | None = None, y: ArrayLike | None = None, output: int = 0) -> LeftOut:
+        """Return the leave-one-out predictions of one output, see :class:`kernsel.estimators.fitted.HasLeftOut`."""
+        require_training_data(self, self.kernel_, X, None, self.X_fit_)
+        targets = column(self.y_fit_ if y is None else y, output, len(self.X_fit_))[self.used_]
+        fit = loo(self.kernel_, self.X_fit_[self.used_], targets)
+        return LeftOut.of_best_scale(targets, fit, 0, None)  # all leverages are one
 
     def _points(self, X: Any) -> Vector:
         check_is_fitted(self)

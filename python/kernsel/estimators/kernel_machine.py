@@ -20,6 +20,7 @@ from kernsel._data.points import in_parts, new_points
 from kernsel._data.training import TrainingSet, dense, training_set
 from kernsel._solve.path import RegularizationPath
 from kernsel.criteria.names import require_sigma
+from kernsel.estimators.fitted_machine import FittedMachine
 from kernsel.kernels import RBF, Kernel
 from kernsel.kernels.objects import Points
 from kernsel.kernels.pairwise import INDEFINITE, pairwise_kernel, row_kernel
@@ -32,7 +33,7 @@ __all__ = ["ALLOWED", "KernelMachine", "factorize"]
 ALLOWED = {"alpha_scale": one_of("none", "n"), "fit_intercept": FLAG, "sigma": number("positive") | None}
 
 
-class KernelMachine(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
+class KernelMachine(FittedMachine, MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """What both estimators have in common: kernels of all forms, points, predictions."""
 
     kernel: Any

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
+from kernsel._base.annotations import Vector
 from kernsel._search import explained
 from kernsel.kernels import Kernel
 
 __all__ = ["of_observations", "require_function", "require_variances"]
 
-Vector = NDArray[np.float64]
 
-
-def of_observations(noise: Any, alpha: Any) -> float:
+def of_observations(noise: ArrayLike, alpha: ArrayLike) -> float:
     """Return the variance of the noise of an observation, if that is the same everywhere."""
     for name, values in (("noise", noise), ("alpha", alpha)):
         if np.ptp(values) > 0:

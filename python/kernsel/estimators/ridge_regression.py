@@ -26,6 +26,8 @@ from kernsel._data.noise import point_weights, regularizations
 from kernsel._solve.path import RegularizationPath
 from kernsel.criteria.names import along_path, require_name, require_sigma, with_free_scale
 from kernsel.criteria.table import TABLE
+from kernsel.estimators.fitted import FittedModel, LeftOut, ModelPath, column, targets_for, weighted
+from kernsel.kernels.objects import Points
 from kernsel.linalg.cholesky import cholesky
 from kernsel.linalg.least_squares import solved
 
@@ -43,7 +45,7 @@ _ALLOWED = {
 }
 
 
-class RidgeRegression(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
+class RidgeRegression(FittedModel, MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """Linear ridge regression on features of the points, phi(x), its regularization chosen by a closed-form criterion.
 
     Finds the coefficients theta and the intercept b that minimize ::
@@ -150,7 +152,7 @@ class RidgeRegression(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type:
         self.solver = solver
         self.sigma = sigma
 
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | float | None = None) -> Self:
+    def fit(self, X: Points, y: ArrayLike, sample_weight: ArrayLike | float | None = None) -> Self:
         """Fit the features, choose alpha if it is "auto", and compute the coefficients.
 
         Parameters
@@ -198,7 +200,7 @@ class RidgeRegression(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type:
         self.effective_dof_ = dof if np.ndim(self.alpha_) else float(dof[0])
         return self
 
-    def predict(self, X: ArrayLike) -> Vector:
+    def predict(self, X: Points) -> Vector:
         """Return b + phi(x)'theta.
 
         Parameters
@@ -218,6 +220,41 @@ class RidgeRegression(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type:
             validate_data(self, X, reset=False, skip_check_array=True)
         return np.asarray(Phi @ self.coef_.T + self.intercept_)
 
+    def left_out(self, X: Points | None = None, y: ArrayLike | None = None, output: int = 0) -> LeftOut:
+        """Return the left-out residuals r that `fit` has kept with their variances, of one target; y is needed.
+
+        The variances are s^2 / (1 - h_i), where h are the leverages and s^2 = sum_j y_j e_j / (n - q) with the residuals
+        e = (1 - h) r. See :class:`kernsel.estimators.fitted.HasLeftOut`.
+        """
+        del X
+        residuals = column(self.loo_residuals_, output, name="y")
+        targets = column(targets_for(self, y, len(residuals)), output)
+        leverage = column(self.leverage_, output)
+        fit_residuals = residuals * (1 - leverage)
+        # With an intercept and without weights, they add up to zero.
+        if self.fit_intercept and abs(fit_residuals.sum()) > 1e-6 * np.abs(fit_residuals).sum():
+            raise weighted(self)
+        scale = float(targets @ fit_residuals) / max(len(targets) - int(self.fit_intercept), 1)
+        std = None if (leverage >= 1).any() else np.sqrt(max(scale, 0.0) / (1 - leverage))
+        return LeftOut(targets, targets - residuals, std, leverage)
+
+    def regularization_path(self, X: Points | None = None, y: ArrayLike | None = None, output: int = 0) -> ModelPath:
+        """Return `path_`, or the one of the features of X for an alpha that was given.
+
+        See :class:`kernsel.estimators.fitted.HasPath`.
+        """
+        path = getattr(self, "path_", None)
+        if path is None:
+            if X is None or y is None:
+                raise ValueError(
+                    "X, y: a RidgeRegression of a given alpha keeps neither a path nor its training data; give both"
+                )
+            Phi = np.asarray(X if self.features is None else self.features_.transform(X), dtype=np.float64)
+            targets = column(y, None, len(Phi)) if np.ndim(y) == 1 else np.asarray(y, dtype=np.float64)
+            trend = np.ones((len(Phi), 1)) if self.fit_intercept else None
+            path = RegularizationPath.from_features(Phi, targets, sigma=self.sigma, trend=trend)
+        return ModelPath.of_machine(path, self.alpha_, output)
+
     def _check_parameters(self) -> None:
         require_name(self.criterion, along_path())
         require(self, _ALLOWED)
@@ -229,7 +266,7 @@ class RidgeRegression(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type:
     def _automatic(self) -> bool:
         return is_auto(self.alpha)
 
-    def _checked(self, X: ArrayLike, y: ArrayLike) -> tuple[ArrayLike, Vector]:
+    def _checked(self, X: Points, y: ArrayLike) -> tuple[Points, Vector]:
         """Return the points, checked if they are the features, and the targets."""
         _refuse_sparse("X", X)
         if self.features is None:
@@ -240,7 +277,7 @@ class RidgeRegression(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type:
             check_consistent_length(X, y)
         return X, np.asarray(y, dtype=np.float64)
 
-    def _fitted_features(self, X: ArrayLike, y: Vector, weights: Vector | None, positive: NDArray[np.bool_]) -> Matrix:
+    def _fitted_features(self, X: Points, y: Vector, weights: Vector | None, positive: NDArray[np.bool_]) -> Matrix:
         """Return the features of all points, by a transformer that is fitted to the points of positive weight."""
         if self.features is None:
             return np.asarray(X)
@@ -379,7 +416,7 @@ def _by_svd(A: Matrix, b: Matrix, alpha: float, trend: Matrix) -> _Fit:
     return _Fit(solution.coef, solution.residuals, solution.leverage)
 
 
-def _refuse_sparse(name: str, matrix: ArrayLike | spmatrix) -> None:
+def _refuse_sparse(name: str, matrix: Points) -> None:
     if isinstance(matrix, spmatrix | sparray):
         raise TypeError(f"{name}: sparse matrices are not supported, got one of shape {matrix.shape}; use its toarray()")
 

@@ -51,7 +51,7 @@ class Operation(Kernel):
         for name in self._parts:
             if not isinstance(getattr(self, name), Kernel):
                 raise TypeError(f"{name}: expected a kernel, got {getattr(self, name)!r}")
-        self._check_depth()
+        self.check_depth()
 
     def _measured(self) -> int:
         parts: list[Kernel] = [getattr(self, name) for name in self._parts]
@@ -80,9 +80,6 @@ class Operation(Kernel):
         """Return the same operation on f(part) for each part, from left to right."""
         changed = {name: f(getattr(self, name)) for name in self._parts}
         return self.replaced(**changed) if any(changed[name] is not getattr(self, name) for name in self._parts) else self
-
-    def _each(self, f: Callable[[Kernel], Kernel]) -> Self:
-        return self.map_parts(f)  # the name by which kernsel.saving calls it
 
     def with_values(self, values: Iterator[ArrayLike]) -> Self:
         return self.map_parts(lambda part: part.with_values(values))

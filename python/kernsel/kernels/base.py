@@ -115,7 +115,7 @@ class Kernel(ABC):
         """Return the depth of this tree of kernels, from the depths of its operands."""
         return 1
 
-    def _check_depth(self) -> None:
+    def check_depth(self) -> None:
         """Raise if the tree of kernels is too deep; keep its depth as `nesting`."""
         depth = self._measured()
         if depth > DEEPEST:

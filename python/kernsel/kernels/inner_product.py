@@ -359,7 +359,7 @@ def check_matrix(name: str, value: object) -> None:
 
 def resolved_matrix(kernel: Leaf, name: str, scale: Vector) -> dict[str, object]:
     """Return a matrix and its bounds, "auto" ones resolved: diag(scale) / sqrt(d), and entries up to 1000 times the scale."""
-    argument, bounds = getattr(kernel, name), kernel._bounds_of(name)
+    argument, bounds = getattr(kernel, name), kernel.bounds_of(name)
     value = value_of(argument)
     if isinstance(value, str):
         value = np.diag(scale / len(scale) ** 0.5)

@@ -46,10 +46,10 @@ class Leaf(Kernel):
     def _check(self) -> None:
         for name in self._hyper:
             self._check_value(name, value_of(getattr(self, name)))
-            check_bounds(f"{name}_bounds", self._bounds_of(name), positive=name not in self._signed)
+            check_bounds(f"{name}_bounds", self.bounds_of(name), positive=name not in self._signed)
             self._check_prior(name)
 
-    def _bounds_of(self, name: str) -> Bounds:
+    def bounds_of(self, name: str) -> Bounds:
         """Return the bounds of a hyperparameter: those of a :class:`Parameter` come before the argument ``<name>_bounds``."""
         value = getattr(self, name)
         bounds: Bounds | None = value.bounds if isinstance(value, Parameter) else None
@@ -92,7 +92,7 @@ class Leaf(Kernel):
                 continue
             count = 1 if isinstance(value, str) else np.size(value)
             prior, tie = (argument.prior, argument.name) if isinstance(argument, Parameter) else (None, None)
-            yield Hyperparameter(name, self._bounds_of(name), count, name not in self._signed, prior, tie), value
+            yield Hyperparameter(name, self.bounds_of(name), count, name not in self._signed, prior, tie), value
 
     def with_values(self, values: Iterator[ArrayLike]) -> Self:
         changed = {}
@@ -109,7 +109,7 @@ class Leaf(Kernel):
         changed: dict[str, object] = {}
         for name in self._hyper:
             argument = getattr(self, name)
-            value, bounds = value_of(argument), self._bounds_of(name)
+            value, bounds = value_of(argument), self.bounds_of(name)
             if self._absent(name, value):
                 continue
             auto = isinstance(value, str)

@@ -62,14 +62,14 @@ class ObjectKernel(Kernel, Generic[Encoded]):
     def _check_whole(self) -> None:
         """Raise if an integer parameter is neither an integer in its range nor a list of such."""
         for name, least in self._whole.items():
-            for value in self._choices(name):
+            for value in self.choices_of(name):
                 if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
                     raise ValueError(
                         f"{name}: expected a whole number from {least} on, or a list of some to choose from, "
                         f"got {getattr(self, name)!r}"
                     )
 
-    def _choices(self, name: str) -> list[Any]:
+    def choices_of(self, name: str) -> list[Any]:
         """Return the values of an integer parameter to choose from; one value, if it is no list."""
         value = plain(getattr(self, name))
         if isinstance(value, list | tuple | range) and not len(value):
@@ -77,7 +77,7 @@ class ObjectKernel(Kernel, Generic[Encoded]):
         return list(value) if isinstance(value, list | tuple | range) else [value]
 
     def alternatives(self) -> list[Kernel]:
-        combinations = product(*(self._choices(name) for name in self._whole))
+        combinations = product(*(self.choices_of(name) for name in self._whole))
         return [self.replaced(**dict(zip(self._whole, values, strict=True))) for values in combinations]
 
     def for_objects(self) -> bool:
@@ -87,7 +87,7 @@ class ObjectKernel(Kernel, Generic[Encoded]):
         return self._source
 
     def bound_to(self, reading: Reading) -> Kernel:
-        parameters = {name: self._choices(name) for name in self._whole}
+        parameters = {name: self.choices_of(name) for name in self._whole}
         for name, choices in parameters.items():
             if len(choices) > 1:
                 raise ValueError(
@@ -114,6 +114,11 @@ class ObjectKernel(Kernel, Generic[Encoded]):
         """Return the objects of a set at some places, encoded."""
         encoded = self._encoded(objects)
         return encoded[at] if isinstance(at, slice) else [encoded[k] for k in at]
+
+    def encoded_points(self, X: Matrix) -> list[Encoded]:
+        """Return the objects of points, which are numbers of objects in the pool of a bound kernel, encoded."""
+        assert self._pool is not None
+        return [one for objects, _, i in self._pool.runs(X) for one in self._some(objects, i)]
 
     def _read_with(self) -> tuple[object, ...]:
         """Return the parameters that the encoding of objects depends on."""

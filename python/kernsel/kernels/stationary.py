@@ -413,7 +413,7 @@ class SpectralMixture(Leaf):
         limits = {"weights": data.proposal("variance"), "length_scale": length, "periodicity": period}
         changed: dict[str, object] = {}
         for name in self._hyper:
-            argument, bounds = getattr(self, name), self._bounds_of(name)
+            argument, bounds = getattr(self, name), self.bounds_of(name)
             value = starts[name] if isinstance(value_of(argument), str) else value_of(argument)
             if isinstance(bounds, str) and bounds == "auto":
                 columns = np.shape(value)[1] if np.ndim(value) == 2 else 1

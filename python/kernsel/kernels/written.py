@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TypeAlias
+
+from sklearn.gaussian_process import kernels as sk
 
 from kernsel._base.annotations import Matrix
 from kernsel.kernels.algebra import as_kernel
 from kernsel.kernels.base import Kernel
 from kernsel.kernels.language import Reader
 
-__all__ = ["kernel"]
+__all__ = ["KernelLike", "kernel"]
+
+KernelLike: TypeAlias = Kernel | sk.Kernel | str  # a kernel, ours or scikit-learn's, or the text of one
 
 
 def kernel(text: str, *, automatic: bool = False, columns: Mapping[str, Sequence[int]] | None = None) -> Kernel:

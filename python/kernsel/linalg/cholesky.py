@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from kernsel import _core
+from kernsel._base.annotations import Matrix, Vector
 
 __all__ = ["Cholesky", "cholesky"]
 
@@ -39,7 +38,7 @@ class Cholesky:
         return self._factor.n
 
     @property
-    def dtype(self) -> np.dtype[Any]:
+    def dtype(self) -> np.dtype[np.floating]:
         """float64 or float32, of the factor and of all results."""
         return self._factor.dtype
 
@@ -51,10 +50,10 @@ class Cholesky:
     def __repr__(self) -> str:
         return f"<Cholesky factor of a {self.n} x {self.n} matrix, {self.dtype}>"
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[type[Cholesky], tuple[_core.CholeskyFloat32 | _core.CholeskyFloat64]]:
         return Cholesky, (self._factor,)
 
-    def solve(self, b: ArrayLike) -> NDArray[Any]:
+    def solve(self, b: ArrayLike) -> Vector:
         """Solve A x = b.
 
         Parameters
@@ -75,7 +74,7 @@ class Cholesky:
         """
         return self._factor.solve(b)
 
-    def solve_lower(self, b: ArrayLike) -> NDArray[Any]:
+    def solve_lower(self, b: ArrayLike) -> Vector:
         """Solve L x = b, half of :meth:`solve`: then x'x = b' A^-1 b.
 
         Parameters
@@ -88,7 +87,7 @@ class Cholesky:
         """
         return self._factor.solve_lower(b)
 
-    def inverse_quadratic(self, b: ArrayLike) -> Any:
+    def inverse_quadratic(self, b: ArrayLike) -> float | Vector:
         """Return b' A^-1 b = |L^-1 b|^2, for each column of b.
 
         With b = k(X, z) this is what a Gaussian process knows of its value at z: k(z, z) less the variance.
@@ -121,7 +120,7 @@ class Cholesky:
         """
         return self._factor.logdet()
 
-    def inverse(self) -> NDArray[Any]:
+    def inverse(self) -> Matrix:
         """Return A^-1, symmetric to the last bit, in 2/3 n^3 flops.
 
         To solve equations, :meth:`solve` is faster and more accurate.
@@ -132,7 +131,7 @@ class Cholesky:
         """
         return self._factor.inverse()
 
-    def inverse_diagonal(self) -> NDArray[Any]:
+    def inverse_diagonal(self) -> Vector:
         """Return the diagonal of A^-1, in n^3/3 flops, without forming A^-1.
 
         For A = K + noise and c = A^-1 y, the leave-one-out residuals are c / diagonal, their variances 1 / diagonal.
@@ -150,11 +149,11 @@ class Cholesky:
         """
         return self._factor.inverse_diagonal()
 
-    def lower(self) -> NDArray[Any]:
+    def lower(self) -> Matrix:
         """Return L as an array of shape (n, n), zero above the diagonal."""
         return self._factor.lower()
 
-    def sandwich(self, g: ArrayLike) -> NDArray[Any]:
+    def sandwich(self, g: ArrayLike) -> Matrix:
         """Return A^-1 diag(g) A^-1, in 5/3 n^3 flops, and n^2 / 2 numbers of extra memory.
 
         This is minus the derivative of A^-1 when A's diagonal moves along g.

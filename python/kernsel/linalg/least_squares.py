@@ -5,16 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import isfinite
 from numbers import Real
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from kernsel import _core
+from kernsel._base.annotations import Vector
 
 __all__ = ["LeastSquaresLOO", "leverage", "loo_least_squares"]
-
-Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -34,7 +32,7 @@ class LeastSquaresLOO:
     """
 
     residuals: Vector
-    press: Any
+    press: float | Vector
     leverage: Vector
     coef: Vector
     rank: int
@@ -90,7 +88,8 @@ def loo_least_squares(A: ArrayLike, b: ArrayLike, *, ridge: float = 0.0) -> Leas
         raise ValueError(f"b: expected finite numbers, one row for each of {len(matrix)}, got shape {targets.shape}")
     found = solved(matrix, targets.reshape(len(matrix), -1), ridge, np.zeros((len(matrix), 0)))
     if targets.ndim == 1:
-        return LeastSquaresLOO(found.residuals[:, 0], float(found.press[0]), found.leverage, found.coef[:, 0], found.rank)
+        press = float(np.ravel(found.press)[0])
+        return LeastSquaresLOO(found.residuals[:, 0], press, found.leverage, found.coef[:, 0], found.rank)
     return found
 
 
@@ -104,7 +103,7 @@ def solved(A: Vector, y: Vector, ridge: float, free: Vector) -> LeastSquaresLOO:
     return LeastSquaresLOO(found["left_out"], found["press"], found["leverage"], found["coefficients"], found["rank"])
 
 
-def _checked(A: Any, ridge: Any) -> tuple[Vector, float]:
+def _checked(A: ArrayLike, ridge: float) -> tuple[Vector, float]:
     matrix = np.asarray(A, dtype=np.float64)
     if matrix.ndim != 2 or not matrix.size or not np.isfinite(matrix).all():
         raise ValueError(f"A: expected a matrix of finite numbers, got shape {matrix.shape}")

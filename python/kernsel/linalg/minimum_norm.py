@@ -9,8 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import linalg
 
 from kernsel import _core
-from kernsel._data.kernel import KernelLike, kernel_and_points
+from kernsel._data.kernel import kernel_and_points
 from kernsel.kernels.objects import Points
+from kernsel.kernels.written import KernelLike
 
 __all__ = ["Interpolant", "minimum_norm_interpolant", "power_function"]
 

@@ -12,17 +12,11 @@ from sklearn.base import BaseEstimator
 
 from kernsel._base.annotations import Indices, Matrix, Vector
 from kernsel._data.kernel import kernel_of
-from kernsel._data.training import dense
-from kernsel.estimators.classification import GaussianProcessClassifier
-from kernsel.estimators.gaussian_process import GaussianProcessRegressor
-from kernsel.estimators.interpolator import KernelInterpolator
-from kernsel.estimators.kernel_ridge import KernelRidge
-from kernsel.estimators.kernel_ridge_cv import KernelRidgeCV
-from kernsel.estimators.support.svr import SVR
+from kernsel.estimators.fitted import HasKernel
 from kernsel.kernels import Kernel
 from kernsel.kernels.objects import Points
 from kernsel.plotting.figures import panels, require_matplotlib, room
-from kernsel.plotting.models import column_names, model_in, require_fitted
+from kernsel.plotting.models import column_names, model_in, require_fitted, require_two_classes
 from kernsel.plotting.styles import BLUE, GREEN, OCHRE, PINK, VERMILION, LineStyle, faint
 from kernsel.plotting.writing import legend_below, named, set_labels
 
@@ -243,27 +237,14 @@ class KernelDisplay:
 
 
 def _kernel_and_points(model: BaseEstimator) -> tuple[Kernel, Matrix]:
-    accepted = (
-        GaussianProcessRegressor,
-        GaussianProcessClassifier,
-        KernelRidge,
-        KernelRidgeCV,
-        KernelInterpolator,
-        SVR,
-    )
-    if not isinstance(model, accepted):
+    if not isinstance(model, HasKernel):
         raise TypeError(f"estimator: expected a fitted {_ACCEPTED}, got {type(model).__name__}")
     require_fitted(model)
-    kernel = model.kernel_
+    require_two_classes(model)
+    kernel, points = model.kernel_and_points()
     if isinstance(kernel, str):
         raise TypeError(f"estimator: this {type(model).__name__} was given a kernel matrix, and knows no kernel")
-    if isinstance(model, GaussianProcessClassifier):
-        if model.n_classes_ > 2:
-            raise TypeError(f"estimator: expected a classifier of two classes, got one of {model.n_classes_}")
-        return kernel, model.base_estimator_.X_train_
-    if isinstance(model, GaussianProcessRegressor):
-        return kernel, model.X_train_
-    return kernel, dense(model.support_vectors_) if isinstance(model, SVR) else model.X_fit_
+    return kernel, points
 
 
 def _ordered(kernel: Kernel, X: Matrix, one_column: bool, most: int) -> tuple[Indices, Matrix]:

@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, Self, get_args
+from typing import TYPE_CHECKING, Literal, Self, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import stats
+from sklearn.base import BaseEstimator
 
+from kernsel._base.annotations import Vector
+from kernsel.estimators.fitted import column
+from kernsel.kernels.objects import Points
 from kernsel.plotting.figures import panels, require_matplotlib
 from kernsel.plotting.left_out import left_out
-from kernsel.plotting.models import column, name_of_target
+from kernsel.plotting.models import name_of_target
 from kernsel.plotting.styles import BLUE, VERMILION, faint, foreground, points_style
 from kernsel.plotting.writing import legend_below, name_points, named, percent, set_labels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.lines import Line2D
+    from matplotlib.text import Annotation
 
 __all__ = ["LOODisplay"]
 
-Vector = NDArray[np.float64]
 Kind = Literal["predictions", "residuals", "leverage", "qq", "calibration"]
 
 _LEVELS = np.linspace(0.01, 0.99, 99)
@@ -90,7 +95,7 @@ class LOODisplay:
         predictions: ArrayLike,
         std: ArrayLike | None = None,
         leverage: ArrayLike | None = None,
-        labels: Sequence[Any] | None = None,
+        labels: Sequence[object] | None = None,
     ) -> None:
         self.y = column(y, None)
         n = len(self.y)
@@ -115,19 +120,19 @@ class LOODisplay:
     @classmethod
     def from_estimator(
         cls,
-        estimator: Any,
-        X: Any = None,
-        y: Any = None,
+        estimator: BaseEstimator,
+        X: Points | None = None,
+        y: ArrayLike | None = None,
         *,
         kind: Kind = "predictions",
-        labels: Sequence[Any] | None = None,
+        labels: Sequence[object] | None = None,
         level: float = 0.95,
         most_names: int = 3,
         output: int = 0,
         target_name: str | None = None,
         units: Mapping[str, str] | None = None,
         ax: Axes | None = None,
-        scatter_kwargs: Mapping[str, Any] | None = None,
+        scatter_kwargs: Mapping[str, object] | None = None,
     ) -> Self:
         """Draw leave-one-out predictions of an estimator, with its hyperparameters as they are.
 
@@ -181,14 +186,14 @@ class LOODisplay:
         std: ArrayLike | None = None,
         *,
         leverage: ArrayLike | None = None,
-        labels: Sequence[Any] | None = None,
+        labels: Sequence[object] | None = None,
         kind: Kind = "predictions",
         level: float = 0.95,
         most_names: int = 3,
         target_name: str | None = None,
         units: Mapping[str, str] | None = None,
         ax: Axes | None = None,
-        scatter_kwargs: Mapping[str, Any] | None = None,
+        scatter_kwargs: Mapping[str, object] | None = None,
     ) -> Self:
         """Draw predictions of points that were left out, of any model.
 
@@ -224,7 +229,7 @@ class LOODisplay:
         most_names: int = 3,
         target_name: str = "y",
         units: Mapping[str, str] | None = None,
-        scatter_kwargs: Mapping[str, Any] | None = None,
+        scatter_kwargs: Mapping[str, object] | None = None,
     ) -> Self:
         """Draw.
 
@@ -251,7 +256,7 @@ class LOODisplay:
         self._new, self.ax_ = ax is None, panels(ax)[0]
         self.figure_ = self.ax_.figure
         self.legend_, self._scatter_kwargs = None, dict(scatter_kwargs or {})
-        self.texts_: list[Any] = []
+        self.texts_: list[Annotation] = []
         self._unit = named(target_name, units).removeprefix(target_name)
         self._name, self._level, self._most_names = target_name, level, most_names
         draw: dict[str, Callable[[Axes], None]] = {
@@ -366,7 +371,7 @@ class LOODisplay:
         self.texts_ = name_points(ax, x, y, self._worst[: self._most_names].tolist(), self.labels)
 
 
-def _mark(color: str, marker: str, label: str) -> Any:
+def _mark(color: str, marker: str, label: str) -> Line2D:
     """Return what stands for points or intervals in a legend."""
     from matplotlib.lines import Line2D
 

@@ -3,24 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
+from sklearn.base import BaseEstimator
 
+from kernsel._base.annotations import Seed, Vector
+from kernsel.estimators.fitted import column
+from kernsel.kernels.objects import Points
 from kernsel.plotting.figures import panels, require_matplotlib, room
-from kernsel.plotting.models import column, column_names, name_of_target
-from kernsel.plotting.predicted import model_for_scene, predicted, scene_of, training_data
+from kernsel.plotting.models import column_names, name_of_target
+from kernsel.plotting.predicted import model_for_scene, predicted, samples_of, scene_of
 from kernsel.plotting.styles import BLUE, OCHRE, VERMILION, foreground, points_style
 from kernsel.plotting.writing import legend_below, named, percent, set_labels, short_number
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
+    from matplotlib.contour import QuadContourSet
+    from matplotlib.lines import Line2D
+
+    from kernsel.plotting.figures import AxesLike
 
 __all__ = ["PosteriorDisplay"]
-
-Vector = NDArray[np.float64]
 
 _LIGHT, _DARK = "#f7f7f7", "#222222"  # of marks on a coloured map, the same in all styles
 
@@ -99,7 +106,7 @@ class PosteriorDisplay:
         mean_name: str = "mean",
         title: str = "",
         support: NDArray[np.intp] | None = None,
-        classes: Sequence[Any] | None = None,
+        classes: Sequence[object] | None = None,
     ) -> None:
         self.grid = tuple(column(axis, None, name="grid") for axis in grid)
         if len(self.grid) not in (1, 2):
@@ -125,22 +132,22 @@ class PosteriorDisplay:
     @classmethod
     def from_estimator(
         cls,
-        estimator: Any,
-        X: Any = None,
-        y: Any = None,
+        estimator: BaseEstimator,
+        X: Points | None = None,
+        y: ArrayLike | None = None,
         *,
         columns: Sequence[int | str] | int | str | None = None,
-        at: Mapping[Any, float] | None = None,
+        at: Mapping[int | str, float] | None = None,
         level: float = 0.95,
         noisy: bool = False,
         n_samples: int = 0,
-        random_state: Any = 0,
+        random_state: Seed = 0,
         output: int = 0,
         target_name: str | None = None,
         units: Mapping[str, str] | None = None,
-        ax: Any = None,
-        scatter_kwargs: Mapping[str, Any] | None = None,
-        line_kwargs: Mapping[str, Any] | None = None,
+        ax: AxesLike = None,
+        scatter_kwargs: Mapping[str, object] | None = None,
+        line_kwargs: Mapping[str, object] | None = None,
     ) -> Self:
         """Draw the fit of an estimator.
 
@@ -186,11 +193,13 @@ class PosteriorDisplay:
         model = model_for_scene(estimator)
         if not 0 < level < 1:
             raise ValueError(f"level: expected a number between 0 and 1, got {level!r}")
-        points, targets, support = training_data(model, X, y, output)
+        data = model.shown_data(X, y, output)
+        points = data.points
         scene = scene_of(model, points, columns, at, output)
         if n_samples and len(scene.columns) == 2:
             raise ValueError(f"n_samples: samples are drawn along one column, expected 0 for two, got {n_samples}")
-        found = predicted(model, scene.points(), level, noisy, n_samples, random_state, output)
+        samples = samples_of(model, scene.points(), n_samples, random_state, output)
+        found = predicted(model, scene.points(), level, noisy, output)
         all_names = column_names(model, points.shape[1])
         others = [k for k in range(points.shape[1]) if k not in scene.columns]
         title = ", ".join(f"{all_names[k]} = {short_number(scene.center[k])}" for k in others[:3])
@@ -202,17 +211,17 @@ class PosteriorDisplay:
             lower=scene.shaped(found.lower),
             upper=scene.shaped(found.upper),
             spread=scene.shaped(found.spread),
-            samples=found.samples,
+            samples=samples,
             X=points[:, scene.columns],
-            y=targets,
+            y=data.targets,
             on_grid=not others,
             names=[all_names[k] for k in scene.columns],
             target_name=name if classes is None else f"probability of {classes[1]}",
-            band_name=found.band_name,
+            band_name=found.band_name.format(level=percent(level)),
             spread_name=found.spread_name,
             mean_name=found.mean_name,
             title=f"at {title}" + (", ..." if len(others) > 3 else "") if others else "",
-            support=support,
+            support=data.support,
             classes=classes,
         )
         return display.plot(ax, units=units, scatter_kwargs=scatter_kwargs, line_kwargs=line_kwargs)
@@ -231,7 +240,7 @@ class PosteriorDisplay:
         names: Sequence[str] | None = None,
         target_name: str | None = None,
         units: Mapping[str, str] | None = None,
-        ax: Any = None,
+        ax: AxesLike = None,
     ) -> Self:
         """Draw predictions of any model, at points of one column or on a grid of two.
 
@@ -253,7 +262,7 @@ class PosteriorDisplay:
         require_matplotlib(f"{cls.__name__}.from_predictions")
         if not 0 < level < 1:
             raise ValueError(f"level: expected a number between 0 and 1, got {level!r}")
-        axes: Any = grid if isinstance(grid, tuple) else (np.ravel(np.asarray(grid)),)
+        axes: Sequence[ArrayLike] = grid if isinstance(grid, tuple) else (np.ravel(np.asarray(grid)),)
         half = None if std is None else stats.norm.isf((1 - level) / 2) * np.asarray(std, dtype=np.float64)
         center = np.asarray(mean, dtype=np.float64)
         display = cls(
@@ -273,11 +282,11 @@ class PosteriorDisplay:
 
     def plot(
         self,
-        ax: Any = None,
+        ax: AxesLike = None,
         *,
         units: Mapping[str, str] | None = None,
-        scatter_kwargs: Mapping[str, Any] | None = None,
-        line_kwargs: Mapping[str, Any] | None = None,
+        scatter_kwargs: Mapping[str, object] | None = None,
+        line_kwargs: Mapping[str, object] | None = None,
     ) -> Self:
         """Draw.
 
@@ -296,8 +305,8 @@ class PosteriorDisplay:
         new = ax is None
         self._units, self._scatter_kwargs, self._line_kwargs = units, dict(scatter_kwargs or {}), dict(line_kwargs or {})
         self.band_ = self.scatter_ = self.legend_ = None
-        self.lines_: list[Any] = []
-        self.contours_: list[Any] = []
+        self.lines_: list[Line2D] = []
+        self.contours_: list[QuadContourSet] = []
         if len(self.grid) == 1:
             axes = panels(ax)
             self._draw_line(axes[0], new)
@@ -334,7 +343,7 @@ class PosteriorDisplay:
             ax.set_title(self.title, fontsize="small", loc="left")
         self.legend_ = legend_below(ax, handles, grow=new)
 
-    def _draw_data_on_line(self, ax: Axes, x: Vector) -> list[Any]:
+    def _draw_data_on_line(self, ax: Axes, x: Vector) -> list[Artist]:
         if self.y is None or not self.on_grid:
             style = {"color": foreground(), "marker": "|", "markersize": 7, "markeredgewidth": 0.7, "linestyle": "none"}
             alpha = float(np.clip(8 / len(x) ** 0.5, 0.15, 0.7))
@@ -409,7 +418,7 @@ class PosteriorDisplay:
                 self.scatter_ = ax.scatter(X[these, 0], X[these, 1], **(style | self._scatter_kwargs))
 
 
-def _of_shape(name: str, values: Any, shape: tuple[int, ...]) -> Vector:
+def _of_shape(name: str, values: ArrayLike, shape: tuple[int, ...]) -> Vector:
     array = np.asarray(values, dtype=np.float64)
     if array.shape != shape or not np.isfinite(array).all():
         raise ValueError(f"{name}: expected finite numbers of shape {shape}, as the grid has, got shape {array.shape}")

@@ -5,13 +5,15 @@ from __future__ import annotations
 from bisect import bisect
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
 
 from kernsel.criteria.names import label_of
 from kernsel.estimators.support.selection import SupportSelection
+from kernsel.kernels.objects import Points
 from kernsel.plotting.figures import panels, require_matplotlib, room
 from kernsel.plotting.styles import BLUE, VERMILION, faint
 from kernsel.plotting.writing import set_labels, text_width
@@ -19,6 +21,7 @@ from kernsel.study.select import Selected
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.text import Text
 
 __all__ = ["SearchDisplay"]
 
@@ -83,7 +86,7 @@ class SearchDisplay:
         self,
         *,
         names: Sequence[str],
-        values: Any,
+        values: ArrayLike,
         problems: Sequence[str] | None = None,
         criterion: str = "criterion",
         larger_is_better: bool = True,
@@ -108,7 +111,13 @@ class SearchDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, X: Any = None, y: Any = None, *, max_rows: int = 20, ax: Axes | None = None
+        cls,
+        estimator: BaseEstimator,
+        X: Points | None = None,
+        y: ArrayLike | None = None,
+        *,
+        max_rows: int = 20,
+        ax: Axes | None = None,
     ) -> Self:
         """Draw what was tried.
 
@@ -170,7 +179,7 @@ class SearchDisplay:
         )
         here = rows == self.best
         self.best_ = ax.scatter(shown[here & finite], places[here & finite], s=64, color=VERMILION, marker="D", zorder=3)
-        self.texts_: list[Any] = []
+        self.texts_: list[Text] = []
         for place, row in zip(places, rows, strict=True):
             self._write(ax, float(place), int(row), width)
         better = "larger" if self.larger_is_better else "smaller"
@@ -199,7 +208,7 @@ class SearchDisplay:
         if not fitted:
             said = _cut(said, 0.6 * width, best)
         name = _cut(self.names[row], width - text_width(said, "small", bold=best) - 8, best)
-        style: dict[str, Any] = {"fontsize": "small", "va": "center", "fontweight": "bold" if best else "normal"}
+        style: dict[str, object] = {"fontsize": "small", "va": "center", "fontweight": "bold" if best else "normal"}
         for text, at, side in ((name, 0.0, "left"), (said, 1.0, "right")):
             self.texts_.append(ax.text(at, place - 0.42, text, ha=side, transform=ax.get_yaxis_transform(), **style))
 
@@ -224,7 +233,7 @@ def _limits(values: NDArray[np.float64], larger_is_better: bool) -> tuple[float,
     return (best - reach, best + 0.0) if larger_is_better else (best + 0.0, best + reach)
 
 
-def _table(given: Any) -> _Table:
+def _table(given: object) -> _Table:
     if isinstance(given, Selected):
         names = [_in_short(str(one.kernel)) for one in given.tried]
         values = np.array([one.value for one in given.tried])

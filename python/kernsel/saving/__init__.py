@@ -25,10 +25,11 @@ import os
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from kernsel._base.renamed import CRITERIA
-from kernsel.saving.container import Container, plain_json, read_container, write_container, written_json
+from kernsel.saving.container import Container, Stored, plain_json, read_container, write_container, written_json
 from kernsel.saving.fields import Fields, Writing
 from kernsel.saving.forms import FORMS
 
@@ -37,7 +38,7 @@ __all__ = ["load", "read_notes", "save"]
 _VERSION = 1
 
 
-def save(model: Any, path: str | os.PathLike[str], notes: Any = None) -> None:
+def save(model: BaseEstimator, path: str | os.PathLike[str], notes: object = None) -> None:
     """Write a fitted estimator to a file, which :func:`load` and the C++ library read without running code.
 
     Parameters
@@ -72,7 +73,7 @@ def save(model: Any, path: str | os.PathLike[str], notes: Any = None) -> None:
     check_is_fitted(model)
     if not hasattr(model, "n_features_in_"):
         raise TypeError("model: its points are objects, or parts with names, and no array; use pickle or joblib for this model")
-    arrays: dict[str, Any] = {}
+    arrays: dict[str, Stored] = {}
     writing = Writing(arrays)
     writing.json["estimator"] = type(model).__name__
     parameters = writing.part("parameters")
@@ -88,7 +89,7 @@ def save(model: Any, path: str | os.PathLike[str], notes: Any = None) -> None:
     write_container(path, arrays, metadata)
 
 
-def load(path: str | os.PathLike[str]) -> Any:
+def load(path: str | os.PathLike[str]) -> BaseEstimator:
     """Read an estimator that :func:`save` has written. No code is run: the file may be from anywhere.
 
     Parameters
@@ -146,7 +147,7 @@ def read_notes(path: str | os.PathLike[str]) -> Any:
         raise ValueError(f"{path}: {error}") from error
 
 
-def _noted(notes: Any) -> bytes:
+def _noted(notes: object) -> bytes:
     try:
         return written_json(notes).encode("ascii")
     except (TypeError, ValueError, RecursionError) as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import combinations
 from typing import Any
 
@@ -14,7 +15,7 @@ from kernsel.estimators.classification import GaussianProcessClassifier
 from kernsel.estimators.classification.binary import BinaryModel, BinaryProcess
 from kernsel.estimators.classification.latent import GaussianLatent, SampledLatent, safe_factor
 from kernsel.estimators.classification.links import link_named
-from kernsel.estimators.classification.multinomial import Multinomial, _State
+from kernsel.estimators.classification.multinomial import LatentState, Multinomial
 from kernsel.estimators.classification.parameters import ALLOWED, require_softmax
 from kernsel.estimators.classification.posterior import factor_of
 from kernsel.estimators.classification.sampling import Samples
@@ -39,7 +40,7 @@ def write_classifier(model: GaussianProcessClassifier, to: Writing) -> None:
     else:
         to.value("classes", list(classes))
         to.json["classes_are"] = "objects"
-    parts = model._processes()
+    parts = model.processes()
     for part, process in zip(to.parts("processes", len(parts)), parts, strict=True):
         (_write_softmax if isinstance(process, MultinomialProcess) else _write_binary)(process, part)
     to.json["log_marginal_likelihood"] = float(model.log_marginal_likelihood_value_)
@@ -58,7 +59,9 @@ def read_classifier(model: GaussianProcessClassifier, given: Fields) -> None:
     parts = given.parts("processes", expected)
     if len(parts) != expected:
         raise ValueError(f"processes: expected {expected} for {count} classes, got {len(parts)}")
-    processes: list[Any] = [_read_softmax(model, part) if softmax else _read_binary(model, part) for part in parts]
+    read: Callable[[GaussianProcessClassifier, Fields], BinaryProcess | MultinomialProcess]
+    read = _read_softmax if softmax else _read_binary
+    processes = [read(model, part) for part in parts]
     if expected == 1:
         model.base_estimator_ = processes[0]
     else:
@@ -67,10 +70,10 @@ def read_classifier(model: GaussianProcessClassifier, given: Fields) -> None:
         if pairs:
             model.base_estimator_.pairs, model.base_estimator_.classes = pairs, count
     model.log_marginal_likelihood_value_ = np.float64(given.number("log_marginal_likelihood", finite=False))
-    model._report()
+    model.report_choices()
 
 
-def _read_classes(given: Fields) -> NDArray[Any]:
+def _read_classes(given: Fields) -> NDArray[np.generic]:
     kind = given.text("classes_are")
     try:
         dtype = np.dtype(object if kind == "objects" else kind)
@@ -183,7 +186,7 @@ def _read_softmax(model: GaussianProcessClassifier, given: Fields) -> Multinomia
             given.whole("iterations"),
             given.array("objective", None).tolist(),
             given.flag("converged"),
-            _State([K] * count, mode),
+            LatentState([K] * count, mode),
         )
         process.choice_ = read_choice(given.part("choice"))
         process.log_marginal_likelihood_value_ = np.float64(process.posterior.log_evidence)

@@ -23,10 +23,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Container", "plain_json", "read_container", "write_container", "written_json"]
+__all__ = ["Container", "Stored", "plain_json", "read_container", "write_container", "written_json"]
 
 DTYPES = {"F64": "<f8", "F32": "<f4", "I64": "<i8", "BOOL": "|b1", "U8": "|u1"}
 LARGEST_HEADER = 2**23
+Stored = NDArray[np.generic]  # an array of any type that a file can hold
 DEEPEST = 256  # Python and C++ read nested lists by recursion
 _TEXT = re.compile(r'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
 
@@ -55,7 +56,7 @@ class Container:
         return values.astype(values.dtype.newbyteorder("="), copy=False).reshape(shape)
 
 
-def write_container(path: str | os.PathLike[str], arrays: Mapping[str, NDArray[Any]], metadata: Mapping[str, str]) -> None:
+def write_container(path: str | os.PathLike[str], arrays: Mapping[str, Stored], metadata: Mapping[str, str]) -> None:
     """Write a file: all of it, or nothing. A file of that name is replaced.
 
     Parameters
@@ -65,7 +66,7 @@ def write_container(path: str | os.PathLike[str], arrays: Mapping[str, NDArray[A
         Of float64, float32, int64, bool or uint8.
     metadata : dict of str to str
     """
-    header: dict[str, Any] = {"__metadata__": dict(metadata)}
+    header: dict[str, object] = {"__metadata__": dict(metadata)}
     kinds = {np.dtype(code).newbyteorder("="): kind for kind, code in DTYPES.items()}
     stored = []
     begin = 0
@@ -125,7 +126,7 @@ def read_container(path: str | os.PathLike[str]) -> Container:
     return Container(path, metadata, _places(header, 8 + length, size))
 
 
-def _places(header: dict[str, Any], start: int, size: int) -> dict[str, tuple[str, tuple[int, ...], int]]:
+def _places(header: dict[str, object], start: int, size: int) -> dict[str, tuple[str, tuple[int, ...], int]]:
     """Return dtype, shape and place of each array, if they fill the file without holes."""
     tensors, spans = {}, []
     for name, entry in header.items():
@@ -155,11 +156,11 @@ def _places(header: dict[str, Any], start: int, size: int) -> dict[str, tuple[st
     return tensors
 
 
-def _wholes(values: Any) -> bool:
+def _wholes(values: object) -> bool:
     return isinstance(values, list) and all(type(value) is int and 0 <= value < 2**63 for value in values)
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     shown = repr(value)
     return shown if len(shown) <= 60 else f"{shown[:60]}..."
 
@@ -171,7 +172,7 @@ def _depth(text: str) -> int:
     return int(np.cumsum(steps).max(initial=0))
 
 
-def written_json(value: Any) -> str:
+def written_json(value: object) -> str:
     """Return JSON in ASCII, without numbers that JSON does not have."""
     return json.dumps(value, allow_nan=False, separators=(",", ":"))
 
@@ -179,8 +180,8 @@ def written_json(value: Any) -> str:
 def plain_json(text: bytes | str, what: str) -> Any:
     """Read JSON strictly: UTF-8, no name twice, finite numbers, and no more nesting than any model has."""
 
-    def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+    def members(pairs: list[tuple[str, object]]) -> dict[str, object]:
+        found: dict[str, object] = {}
         for name, value in pairs:
             if name in found:
                 raise ValueError(f"{_shown(name)} is there twice")

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from kernsel.estimators.ridge_regression import RidgeRegression
 from kernsel.features import Fourier, Polynomial, RadialBasis
@@ -54,7 +53,7 @@ def read_features_regression(model: RidgeRegression, given: Fields) -> None:
         if isinstance(features, RadialBasis):
             features.centers_ = given.array("points", None, features.n_features_in_)
             require_columns(features.kernel_, features.centers_)
-        count = len(features.powers_) if isinstance(features, Polynomial) else features._n_features_out
+        count = len(features.powers_) if isinstance(features, Polynomial) else len(features.get_feature_names_out())
         if not count:
             raise ValueError("features: expected some, got none")
     if (features is None) != (model.features is None):
@@ -79,7 +78,7 @@ def read_features_regression(model: RidgeRegression, given: Fields) -> None:
         model.dual_coef_ = shaped(given.array("dual", len(left_out), outputs), one)
 
 
-def _write_features(features: Any, to: Writing) -> None:
+def _write_features(features: BaseEstimator, to: Writing) -> None:
     if type(features) not in (Polynomial, RadialBasis, Fourier):
         raise TypeError(f"features: {type(features).__name__} cannot be written; use pickle or joblib for this model")
     to.value("transformer", features)
@@ -95,7 +94,7 @@ def _write_features(features: Any, to: Writing) -> None:
         to.kernel("kernel", features.kernel_)
 
 
-def _read_features(given: Fields) -> Any:
+def _read_features(given: Fields) -> BaseEstimator:
     with given:
         features = given.value("transformer")
         if type(features) not in (Polynomial, RadialBasis, Fourier):

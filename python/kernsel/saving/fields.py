@@ -11,10 +11,12 @@ from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
 from sklearn.gaussian_process import kernels as sk
 
 from kernsel import criteria, features
+from kernsel._base.annotations import Matrix
 from kernsel._base.errors import NotPositiveSemidefiniteWarning
 from kernsel._base.renamed import CRITERION_CLASSES
 from kernsel.criteria import Criterion
@@ -22,14 +24,14 @@ from kernsel.criteria.names import criterion_named, name_of, searched
 from kernsel.kernels import Kernel, Precomputed
 from kernsel.kernels.algebra import Operation, as_kernel
 from kernsel.kernels.written import kernel_with_arrays
-from kernsel.saving.container import Container, plain_json
+from kernsel.saving.container import Container, Stored, plain_json
 
 __all__ = ["Fields", "Writing"]
 
 LONGEST_KERNEL = 1_000_000  # characters; to read a text takes fifty times its length
 _CRITERIA: dict[str, Any] = {name: kind for name in criteria.__all__ if is_dataclass(kind := getattr(criteria, name))}
 _CRITERIA_READ = _CRITERIA | {old: _CRITERIA[new] for old, new in CRITERION_CLASSES.items()}
-_FEATURES: dict[str, Any] = {name: getattr(features, name) for name in features.__all__}
+_FEATURES: dict[str, type[BaseEstimator]] = {name: getattr(features, name) for name in features.__all__}
 _FLOATS = {"nan": np.nan, "inf": inf, "-inf": -inf}
 
 
@@ -44,8 +46,8 @@ class Writing:
         What their names begin with.
     """
 
-    def __init__(self, arrays: dict[str, NDArray[Any]], prefix: str = "") -> None:
-        self.json: dict[str, Any] = {}
+    def __init__(self, arrays: dict[str, Stored], prefix: str = "") -> None:
+        self.json: dict[str, object] = {}
         self.arrays = arrays
         self.prefix = prefix
 
@@ -61,7 +63,7 @@ class Writing:
         self.json[name] = [part.json for part in parts]
         return parts
 
-    def array(self, name: str, values: Any) -> None:
+    def array(self, name: str, values: ArrayLike) -> None:
         """Store an array of numbers."""
         array = np.asarray(values)
         if array.dtype.kind in "iu":
@@ -70,12 +72,12 @@ class Writing:
             raise _unwritable(f"{self.prefix}{name}", values)
         self.arrays[f"{self.prefix}{name}"] = array
 
-    def kernel(self, name: str, kernel: Any) -> None:
+    def kernel(self, name: str, kernel: object) -> None:
         """Store a kernel as text, which says all that it is made of; matrices in it are arrays."""
         self.json[name] = self._kernel(name, kernel)
 
-    def _kernel(self, name: str, kernel: Any) -> str:
-        matrices: dict[str, NDArray[Any]] = {}
+    def _kernel(self, name: str, kernel: object) -> str:
+        matrices: dict[str, Matrix] = {}
         try:
             ours = as_kernel(kernel)
             text = repr(_with_names(ours, matrices)) if ours is not None else ""
@@ -93,16 +95,16 @@ class Writing:
         text = None if kernel is None else kernel.build().json
         self.json["core_kernel"] = None if text is None else plain_json(text, "core_kernel")
 
-    def value(self, name: str, value: Any) -> None:
+    def value(self, name: str, value: object) -> None:
         """Store a number, a text, None, a list of these, an array, a kernel, or a criterion."""
         self.json[name] = self._encoded(name, value)
 
-    def values(self, owner: Any, *names: str) -> None:
+    def values(self, owner: object, *names: str) -> None:
         """Store attributes."""
         for name in names:
             self.value(name, getattr(owner, name))
 
-    def _encoded(self, name: str, value: Any) -> Any:
+    def _encoded(self, name: str, value: object) -> object:
         if value is None or isinstance(value, str | bool):
             return str(value) if isinstance(value, str) else value
         if isinstance(value, np.bool_):
@@ -128,7 +130,7 @@ class Writing:
                 return {"named_criterion": known}  # whose loss is a function of this package
             encoded = {key: self._encoded(f"{name}.{key}", item) for key, item in options.items()}
             return {"criterion": type(value).__name__, "options": encoded}
-        if type(value) in _FEATURES.values():
+        if isinstance(value, BaseEstimator) and type(value) in _FEATURES.values():
             options = {key: self._encoded(f"{name}.{key}", item) for key, item in value.get_params(deep=False).items()}
             return {"features": type(value).__name__, "options": options}
         raise _unwritable(f"{self.prefix}{name}", value)
@@ -137,7 +139,7 @@ class Writing:
 class Fields:
     """An object of the description that is being read: each field once, of the kind that is wanted, and none left over."""
 
-    def __init__(self, json: Any, container: Container, prefix: str = "") -> None:
+    def __init__(self, json: object, container: Container, prefix: str = "") -> None:
         if not isinstance(json, dict):
             raise ValueError(f"{prefix.rstrip('.') or 'model'}: expected an object")
         self.json = dict(json)
@@ -148,7 +150,7 @@ class Fields:
         """Tell whether there is a field, or an array, of this name."""
         return name in self.json or f"{self.prefix}{name}" in self.container.tensors
 
-    def take(self, name: str) -> Any:
+    def take(self, name: str) -> object:
         """Return a field as it is."""
         if name not in self.json:
             raise ValueError(f"{self.prefix}{name} is missing")
@@ -168,7 +170,7 @@ class Fields:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: Any, *error: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
         if kind is None and self.json:
             raise ValueError(f"{self.prefix}{next(iter(self.json))!s:.60} is not known in a model of this kind")
 
@@ -215,7 +217,12 @@ class Fields:
         return value
 
     def array(
-        self, name: str, *shape: int | None, dtype: Any = np.float64, least: float = -inf, finite: bool = True
+        self,
+        name: str,
+        *shape: int | None,
+        dtype: type[np.generic] | tuple[type[np.generic], ...] = np.float64,
+        least: float = -inf,
+        finite: bool = True,
     ) -> NDArray[Any]:
         """Return an array of a shape, None standing for any number, and of a dtype, or one of some."""
         known = f"{self.prefix}{name}"
@@ -255,7 +262,7 @@ class Fields:
         """Return what :meth:`Writing.value` has stored."""
         return self._decoded(name, self.take(name))
 
-    def _decoded(self, name: str, value: Any) -> Any:
+    def _decoded(self, name: str, value: object) -> object:
         if isinstance(value, list):
             return [self._decoded(name, item) for item in value]
         if not isinstance(value, dict):
@@ -280,17 +287,17 @@ class Fields:
                     return _FEATURES[kind](**decoded)
         raise self._wrong(name, "a value", value)
 
-    def _wrong(self, name: str, wanted: str, got: Any) -> ValueError:
+    def _wrong(self, name: str, wanted: str, got: object) -> ValueError:
         return ValueError(f"{self.prefix}{name}: expected {wanted}, got {got!r:.60}")
 
 
-def _with_names(kernel: Kernel, matrices: dict[str, NDArray[Any]]) -> Kernel:
+def _with_names(kernel: Kernel, matrices: dict[str, Matrix]) -> Kernel:
     """Return a kernel to be written, in which the matrices of `Precomputed` have names."""
     if isinstance(kernel, Precomputed):
         name = f"matrix{len(matrices)}"
         matrices[name] = np.asarray(kernel.K, dtype=np.float64)
         return kernel.replaced(K=_Name(name))
-    return kernel._each(lambda part: _with_names(part, matrices)) if isinstance(kernel, Operation) else kernel
+    return kernel.map_parts(lambda part: _with_names(part, matrices)) if isinstance(kernel, Operation) else kernel
 
 
 class _Name(str):
@@ -300,7 +307,7 @@ class _Name(str):
     __repr__ = str.__str__
 
 
-def _kernel_of(text: str, matrices: dict[str, NDArray[Any]]) -> Kernel:
+def _kernel_of(text: str, matrices: dict[str, Matrix]) -> Kernel:
     """Return the kernel of a text, without the warning that those had who made it."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NotPositiveSemidefiniteWarning)
@@ -313,7 +320,7 @@ def _with_arrays(kernel: Kernel) -> Kernel:
     return kernel.with_values(iter(values)) if values else kernel
 
 
-def _unwritable(name: str, value: Any) -> TypeError:
+def _unwritable(name: str, value: object) -> TypeError:
     return TypeError(
         f"{name}: {value!r:.200} cannot be written to a file that is read without running code; "
         "use pickle or joblib for this model"

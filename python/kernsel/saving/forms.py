@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+
+from sklearn.base import BaseEstimator
 
 from kernsel.estimators.classification import GaussianProcessClassifier
 from kernsel.estimators.gaussian_process import GaussianProcessRegressor
@@ -44,9 +45,9 @@ class Form:
         read(model, fields), of a model that has its parameters and columns.
     """
 
-    estimator: type[Any]
-    write: Callable[[Any, Writing], None]
-    read: Callable[[Any, Fields], None]
+    estimator: type[BaseEstimator]
+    write: Callable[[BaseEstimator, Writing], None]
+    read: Callable[[BaseEstimator, Fields], None]
 
 
 FORMS: dict[str, Form] = {

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from kernsel._base.annotations import Vector
 from kernsel._data.training import TrainingSet, dense
 from kernsel._solve.posterior import require_memory
-from kernsel.estimators.interpolator import KernelInterpolator, _factorize
+from kernsel.estimators.interpolator import KernelInterpolator
 from kernsel.estimators.kernel_ridge import KernelRidge
 from kernsel.estimators.kernel_ridge_cv import KernelRidgeCV
 from kernsel.estimators.support.svr import SVR
 from kernsel.kernels import Kernel
+from kernsel.saving.container import Stored
 from kernsel.saving.fields import Fields, Writing
 from kernsel.saving.selections import read_selection, read_support_selection, write_selection, write_support_selection
 
@@ -34,24 +36,28 @@ __all__ = [
     "write_support",
 ]
 
+Sparse: TypeAlias = sparse.csr_matrix | sparse.csr_array
+
+Real = TypeVar("Real", bound=np.floating)
+
 _REAL = (np.float64, np.float32)
-_SPARSE: dict[str, Any] = {kind.__name__: kind for kind in (sparse.csr_matrix, sparse.csr_array)}
+_SPARSE: dict[str, type[Sparse]] = {kind.__name__: kind for kind in (sparse.csr_matrix, sparse.csr_array)}
 
 
-def columns_of(values: Any) -> NDArray[Any]:
+def columns_of(values: ArrayLike) -> Stored:
     """Return one column, or several as they are."""
     array = np.asarray(values)
     return array.reshape(len(array), -1)
 
 
-def shaped(values: NDArray[Any], one_output: bool) -> Any:
+def shaped(values: NDArray[Real], one_output: bool) -> NDArray[Real]:
     """Return a column as an array of one dimension, if there is one output and no more."""
     if one_output and values.shape[1] != 1:
         raise ValueError(f"one_output: expected one column of coefficients, got {values.shape[1]}")
     return values[:, 0] if one_output else values
 
 
-def one_or_each(given: Fields, name: str, outputs: int) -> Any:
+def one_or_each(given: Fields, name: str, outputs: int) -> float | Vector:
     """Return a number, or an array with one for each output."""
     value = given.value(name)
     each = isinstance(value, np.ndarray) and value.dtype in _REAL and value.shape == (outputs,)
@@ -69,18 +75,21 @@ def _write_kernel(kernel: Kernel | str, to: Writing, *, for_cpp: bool = True) ->
     to.predictor(kernel if for_cpp and not isinstance(kernel, str) else None)
 
 
-def _read_kernel(given: Fields) -> Kernel | str:
+def _read_kernel(given: Fields) -> Kernel | Literal["precomputed"]:
     """Read a kernel, or "precomputed"."""
-    return given.text("kernel") if given.json.get("kernel") == "precomputed" else given.kernel("kernel")
+    if given.json.get("kernel") != "precomputed":
+        return given.kernel("kernel")
+    given.take("kernel")
+    return "precomputed"
 
 
-def require_columns(kernel: Kernel, points: NDArray[Any]) -> None:
+def require_columns(kernel: Kernel, points: Stored) -> None:
     """Raise unless this is a kernel of points of so many columns."""
     if len(points):
         kernel.diag(points[:1])
 
 
-def _write_function(model: KernelRidge | KernelRidgeCV | KernelInterpolator, intercept: Any, to: Writing) -> None:
+def _write_function(model: KernelRidge | KernelRidgeCV | KernelInterpolator, intercept: float | Vector, to: Writing) -> None:
     """Write kernel, points and coefficients: all that predictions need."""
     _write_kernel(model.kernel_, to)
     coefficients = columns_of(model.dual_coef_)
@@ -181,23 +190,25 @@ def criterion_value_in(given: Fields) -> str:
 def write_interpolator(model: KernelInterpolator, to: Writing) -> None:
     """Write the function; the factorization is computed again."""
     _write_function(model, 0.0, to)
-    to.array("used", model._used)
+    to.array("targets", columns_of(model.y_fit_))
+    to.array("used", model.used_)
     to.values(model, "norm_", "rank_")
 
 
 def read_interpolator(model: KernelInterpolator, given: Fields) -> None:
     """Read the function, and factorize the kernel matrix again."""
     outputs = _read_function(model, given)
+    model.y_fit_ = given.array("targets", len(model.X_fit_), outputs).reshape(model.dual_coef_.shape)
     model.norm_ = one_or_each(given, "norm_", outputs)
     model.rank_ = given.whole("rank_")
     n = len(model.X_fit_)
-    model._used = used = given.array("used", None, dtype=np.int64, least=0.0)
+    model.used_ = used = given.array("used", None, dtype=np.int64, least=0.0)
     if not len(used) or (np.diff(used) <= 0).any() or used[-1] >= n:
         raise ValueError(f"used: expected numbers of points, below {n} and each larger than the one before")
     if isinstance(model.kernel_, str):
         raise ValueError("kernel: expected a kernel, got none")
     require_memory(len(used))
-    model._factor, _ = _factorize(model.kernel_, model.X_fit_[used], np.zeros((len(used), 0)))
+    model.factorize()
 
 
 def write_support(model: SVR, to: Writing) -> None:
@@ -259,7 +270,7 @@ def read_support(model: SVR, given: Fields) -> None:
         model.criterion_value_ = model.selection_.value
 
 
-def _sparse_points(given: Fields, kind: str, shape: tuple[int, int]) -> Any:
+def _sparse_points(given: Fields, kind: str, shape: tuple[int, int]) -> Sparse:
     """Return a sparse matrix, if its parts make one."""
     data = given.array("points.data", None)
     indices = given.array("points.indices", len(data), dtype=np.int64, least=0.0)

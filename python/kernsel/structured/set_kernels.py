@@ -39,7 +39,7 @@ class KernelOfPairs(ObjectKernel[PointsOf]):
             raise TypeError(f"kernel: expected a kernel of vectors, got {self.kernel!r}")
         if _has_noise(self.kernel):
             raise ValueError(f"kernel: expected a kernel without noise, got {self.kernel!r}; noise is of the sets")
-        self._check_depth()
+        self.check_depth()
 
     def _measured(self) -> int:
         return 1 + self.kernel.nesting
@@ -56,8 +56,7 @@ class KernelOfPairs(ObjectKernel[PointsOf]):
 
     def resolve(self, data: Data) -> Kernel:
         """Set "auto" hyperparameters from the points of all objects."""
-        assert self._pool is not None
-        encoded = [one for objects, _, i in self._pool.runs(data.X) for one in self._some(objects, i)]
+        encoded = self.encoded_points(data.X)
         points = self._points(encoded).points
         return self.replaced(kernel=self.kernel.resolve(Data(points, None, None, None, data.ties, data.anchors)))
 

@@ -113,7 +113,7 @@ class Spectrum(StringKernel):
 
     def _check_whole(self) -> None:
         super()._check_whole()
-        if min(self._choices("mismatches")) >= max(self._choices("length")):
+        if min(self.choices_of("mismatches")) >= max(self.choices_of("length")):
             raise ValueError(
                 f"mismatches: expected fewer than the letters of a word, got {self.mismatches!r} of {self.length!r}"
             )
@@ -136,7 +136,7 @@ class Spectrum(StringKernel):
 
     def _options(self) -> SpectrumOptions:
         alphabet = self._learnt if self.alphabet is None else self.alphabet
-        return {"length": self._choices("length")[0], "mismatches": self._choices("mismatches")[0], "alphabet": alphabet}
+        return {"length": self.choices_of("length")[0], "mismatches": self.choices_of("mismatches")[0], "alphabet": alphabet}
 
     def _table(self, X: Sequence[Tokens], Z: Sequence[Tokens] | None, derivative: bool) -> Table:
         del derivative
@@ -195,7 +195,7 @@ class Subsequence(StringKernel):
 
     def _check(self) -> None:
         super()._check()
-        bounds = self._bounds_of("decay")
+        bounds = self.bounds_of("decay")
         if not isinstance(bounds, str) and np.max(bounds) > 1:
             raise ValueError(f"decay_bounds: expected numbers above 0, up to 1, got {bounds!r}")
 
@@ -205,7 +205,7 @@ class Subsequence(StringKernel):
             raise ValueError(f"decay: expected a number above 0, up to 1, got {value!r}")
 
     def _options(self) -> SubsequenceOptions:
-        return {"length": self._choices("length")[0], "decay": min(self.number("decay"), 1.0), "alphabet": self.alphabet}
+        return {"length": self.choices_of("length")[0], "decay": min(self.number("decay"), 1.0), "alphabet": self.alphabet}
 
     def _table(self, X: Sequence[Tokens], Z: Sequence[Tokens] | None, derivative: bool) -> Table:
         if not derivative:

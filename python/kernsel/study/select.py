@@ -16,11 +16,11 @@ from sklearn.gaussian_process import kernels as sk
 from sklearn.utils import check_X_y
 
 from kernsel._base.annotations import Matrix, Seed, Vector
-from kernsel._data.kernel import KernelLike, kernel_of
+from kernsel._data.kernel import kernel_of
 from kernsel._data.trend import Trend
 from kernsel.criteria import Criterion
 from kernsel.criteria.names import criterion_named, name_of
-from kernsel.estimators.classification import GaussianProcessClassifier
+from kernsel.estimators.fitted import STRENGTHS, HasTerms
 from kernsel.estimators.gaussian_process import GaussianProcessRegressor
 from kernsel.kernels import (
     RBF,
@@ -36,11 +36,10 @@ from kernsel.kernels import (
     WhiteKernel,
 )
 from kernsel.kernels.objects import Mixed, Points, Reading
+from kernsel.kernels.written import KernelLike
 from kernsel.study.structure import describe, hidden_period, larger_structures, numbers_found, simplest_structures, terms_of
 
 __all__ = ["Selected", "Tried", "in_words", "select"]
-
-_PROCESSES = (GaussianProcessRegressor, GaussianProcessClassifier)  # models whose kernels need an amplitude
 
 Noise: TypeAlias = float | ArrayLike | Literal["auto"]
 
@@ -129,7 +128,7 @@ class Selected:
     def describe(self) -> str:
         """Return a description of the best model in words, with the size of each of its terms."""
         model = self.best_estimator_
-        if not isinstance(model, GaussianProcessRegressor):
+        if not isinstance(model, HasTerms):
             raise TypeError(f"describe: expected a GaussianProcessRegressor to be the best model, got {type(model).__name__}")
         if np.isnan(self.best.value):
             return "the trend alone gives y: there is nothing to choose a kernel by"
@@ -267,7 +266,7 @@ def select(
         if search:
             _grow(attempt, max_structures, points, targets)
         for i, k in enumerate(candidates):
-            attempt.try_kernel(with_amplitudes(k, needed=isinstance(estimator, _PROCESSES)), among=len(candidates) - i)
+            attempt.try_kernel(with_amplitudes(k, needed=not strengths_of(estimator)), among=len(candidates) - i)
     except KeyboardInterrupt as interrupt:
         attempt.interrupted(interrupt)
     return attempt.result()
@@ -315,7 +314,7 @@ class _Attempt:
             self.progress(kernel)
         share = None if np.isinf(self.until) else max((self.until - start) / among, 0.01)
         model = clone(self.estimator).set_params(kernel=kernel)
-        if isinstance(model, _PROCESSES):
+        if "max_seconds" in model.get_params():
             model.set_params(max_seconds=share)
         problem = ""
         try:
@@ -339,17 +338,12 @@ class _Attempt:
                 one,
                 kernel_=model.kernel_,
                 parameters=sum(numbers_found(k, getattr(model, "trend", None) is not None) for k in _kernels_of(model)),
+                noise_=fitted.get("noise_", 0.0),
+                jitter_=fitted.get("jitter_", 0.0),
                 n_evaluations_=fitted.get("n_evaluations_", 0),
-                others={name: float(np.mean(fitted[name + "_"])) for name in ("C", "epsilon", "alpha") if name + "_" in fitted},
+                ended=getattr(fitted.get("selection_"), "ended", "converged"),
+                others={name: float(np.mean(fitted[f"{name}_"])) for name in strengths_of(model) if f"{name}_" in fitted},
             )
-            if isinstance(model, GaussianProcessRegressor):
-                one = replace(
-                    one,
-                    noise_=model.noise_,
-                    jitter_=model.jitter_,
-                    ended=model.selection_.ended,
-                    others={},
-                )
             if self.best is None or self.rank(one) < self.rank(self.best[0]):
                 self.best = (one, model)
         if self.verbose:
@@ -417,22 +411,32 @@ def _grow(attempt: _Attempt, most: int, X: Matrix, y: Matrix) -> None:
         candidates = larger_structures(best.kernel, columns, period)
 
 
-def in_words(model: GaussianProcessRegressor, names: Sequence[str] | None = None) -> str:
+def strengths_of(estimator: BaseEstimator) -> tuple[str, ...]:
+    """Return the parameters in which the scale of the kernel is redundant; the usual names for an estimator that tells none."""
+    names: tuple[str, ...] = getattr(estimator, "strengths", STRENGTHS)
+    return names
+
+
+def in_words(model: HasTerms, names: Sequence[str] | None = None) -> str:
     """Return a description of a model in words, with the standard deviation over the data of each of its terms."""
-    X, c = model.X_train_, model.alpha_
-    sizes = [float(np.std(term.matmul(X, X, c), axis=0).mean()) for term in terms_of(model.kernel_)]
-    terms = describe(model.kernel_, model.noise_, sizes, ranges=np.ptp(X, axis=0).tolist(), names=names)
+    sizes = [_spread(model.mean_of_term(term)) for term in terms_of(model.kernel_)]
+    ranges = np.ptp(model.X_train_, axis=0).tolist()
+    terms = describe(model.kernel_, model.noise_, sizes, ranges=ranges, names=names)
     return "\n".join([*_trend_in_words(model), terms])
 
 
-def _trend_in_words(model: GaussianProcessRegressor) -> list[str]:
+def _trend_in_words(model: HasTerms) -> list[str]:
     """Return a line for the trend, if it is more than a constant and not negligible."""
-    posterior = model.posterior_
-    size = float(np.std(posterior.H @ posterior.beta, axis=0).mean()) if posterior.H.shape[1] > 1 else 0.0
-    if size <= 1e-3 * float(np.std(posterior.y, axis=0).mean()):
+    size = _spread(model.mean_of_trend()) if len(model.beta_) > 1 else 0.0
+    if size <= 1e-3 * _spread(model.y_train_):
         return []
     kind = f"a {model.trend} trend" if isinstance(model.trend, str) else "the trend that was given"
     return [f"{kind} beside the kernel, of size {size:.3g}"]
+
+
+def _spread(values: Matrix) -> float:
+    """Return the standard deviation over points, the mean of it over outputs."""
+    return float(np.std(values, axis=0).mean())
 
 
 def _defaults() -> list[Kernel]:

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kernsel._base.annotations import Seed, Vector
 from kernsel._search import Budget, generator_of
+from kernsel._search.own_optimizer import Optimizer
 from kernsel.estimators.classification.expectation_propagation import ExpectationPropagation, expectation_propagation
 from kernsel.estimators.classification.laplace import Laplace, laplace
 from kernsel.estimators.classification.latent import GaussianLatent, SampledLatent, safe_factor
 from kernsel.estimators.classification.links import Link
-from kernsel.estimators.classification.sampling import sample_latent
+from kernsel.estimators.classification.sampling import Samples, sample_latent
 from kernsel.estimators.classification.search import Choice, Outcome, choose_kernel
 from kernsel.kernels import Kernel
 
 __all__ = ["BinaryModel", "BinaryProcess", "Settings"]
 
-Vector = NDArray[np.float64]
+Start = Laplace | ExpectationPropagation | Vector  # what the way to a posterior begins from: one like it, or latent values
 
 
 @dataclass(frozen=True)
@@ -30,14 +31,14 @@ class Settings:
     link: Link
     inference: str
     criterion: str
-    optimizer: Any
+    optimizer: str | Optimizer | None
     n_restarts: int
     max_iterations: int
     n_samples: int
     n_burn: int
     n_chains: int
-    names: Any
-    random_state: Any
+    names: list[str] | None
+    random_state: Seed
     budget: Budget = field(default_factory=Budget)
 
 
@@ -56,17 +57,22 @@ class BinaryModel:
         """Return the same for some of the points."""
         return BinaryModel(self.y[rows], self.link, self.inference, self.criterion, self.max_iterations)
 
-    def carried(self, state: Any, cross: Vector) -> Any:
+    def carried(self, state: Start, cross: Vector) -> Start | None:
         """Return latent values at all points to begin with, from the posterior at some of them; sites are not known there."""
-        return None if self.inference == "ep" else cross @ state.weights
+        return None if self.inference == "ep" or isinstance(state, np.ndarray) else cross @ state.weights
 
-    def posterior(self, K: Vector, start: Any = None, **options: Any) -> Laplace | ExpectationPropagation:
+    def posterior(
+        self, K: Vector, start: Start | None = None, *, tolerance: float = 1e-8, quiet: bool = False
+    ) -> Laplace | ExpectationPropagation:
         """Return the approximate posterior for a kernel matrix; Laplace's where the posterior itself is to be sampled."""
         if self.inference == "ep":
-            return expectation_propagation(K, self.y, self.link, start=start, space=self.space, **options)
+            sites = None if isinstance(start, np.ndarray) else start
+            return expectation_propagation(
+                K, self.y, self.link, start=sites, space=self.space, tolerance=tolerance, quiet=quiet
+            )
         return laplace(K, self.y, self.link, start=start, max_iterations=self.max_iterations, space=self.space)
 
-    def evaluate(self, K: Vector, state: Any, gradient: bool) -> Outcome:
+    def evaluate(self, K: Vector, state: Start | None, gradient: bool) -> Outcome[Start]:
         """Return the criterion for a kernel matrix, its derivative in it, and the posterior."""
         if self.space is None:
             self.space = np.empty_like(K)
@@ -118,14 +124,18 @@ class BinaryProcess:
             budget=settings.budget,
         )
         self.kernel_: Kernel = self.choice_.kernel
-        posterior: Laplace | ExpectationPropagation = self.choice_.state
-        if not self.choice_.solved or settings.inference == "ep":  # the search is content with less
-            posterior = self.model.posterior(np.asarray(self.kernel_(X)), self.choice_.state)
+        found = self.choice_.state
+        posterior: Laplace | ExpectationPropagation
+        if self.choice_.solved and isinstance(found, Laplace):
+            posterior = found
+        else:  # the search is content with less
+            start = found if isinstance(found, Laplace | ExpectationPropagation) else None
+            posterior = self.model.posterior(np.asarray(self.kernel_(X)), start)
         self.choice_ = replace(self.choice_, state=None)
         self.model.space = None
         self.mode = posterior.mean
         self.log_marginal_likelihood_value_ = np.float64(posterior.log_evidence)
-        self.samples_: Any = None
+        self.samples_: Samples | None = None
         self.latent_: GaussianLatent | SampledLatent
         if settings.inference == "mcmc":
             if self.choice_.interrupt is not None:  # draws would take as long again
@@ -150,7 +160,7 @@ class BinaryProcess:
 
     def log_marginal_likelihood(
         self, theta: Vector, eval_gradient: bool = False, *, clone_kernel: bool = True, warm_start: bool = False
-    ) -> Any:
+    ) -> np.float64 | tuple[np.float64, Vector]:
         """Return the approximate log evidence for other hyperparameters, and its gradient if asked for.
 
         Minus infinity, and a gradient of zeros, if the kernel matrix is not positive semidefinite there.

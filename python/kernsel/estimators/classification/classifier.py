@@ -2,35 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import stats
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from kernsel._base.annotations import Seed, Vector
 from kernsel._base.blas import with_one_blas_thread
 from kernsel._data.allowed import require
 from kernsel._data.kernel import kernel_of
 from kernsel._data.points import in_parts, new_points
 from kernsel._data.training import training_set
 from kernsel._search import Budget
+from kernsel._search.own_optimizer import Optimizer
 from kernsel._search.progress import CallbackSupport, watched, with_callbacks
 from kernsel._solve.posterior import require_memory
 from kernsel.estimators.classification.binary import BinaryProcess, Settings
 from kernsel.estimators.classification.links import link_named
 from kernsel.estimators.classification.parameters import ALLOWED, AUTO, NONE, criterion_of, labels_of, require_softmax
 from kernsel.estimators.classification.several import KernelsOfProcesses, MultinomialProcess, OneAgainstAnother, OneAgainstRest
+from kernsel.estimators.fitted import FittedModel, Prediction, ShownData
 from kernsel.kernels import Kernel
 from kernsel.kernels.objects import Points
+from kernsel.kernels.written import KernelLike
 
 __all__ = ["GaussianProcessClassifier"]
 
-Vector = NDArray[np.float64]
 
-
-class GaussianProcessClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class GaussianProcessClassifier(FittedModel, CallbackSupport, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Gaussian process classification.
 
     For two classes, a latent function f is a Gaussian process of covariance k, and the probability of the second class at a
@@ -122,16 +124,18 @@ class GaussianProcessClassifier(CallbackSupport, ClassifierMixin, BaseEstimator)
     True
     """
 
+    strengths: ClassVar[tuple[str, ...]] = ()
+
     def __init__(
         self,
-        kernel: Any = "auto",
+        kernel: KernelLike | None = "auto",
         *,
-        optimizer: str | Callable[..., Any] | None = "auto",
+        optimizer: str | Optimizer | None = "auto",
         n_restarts_optimizer: int = 0,
         max_iter_predict: int = 100,
         warm_start: bool = False,
         copy_X_train: bool = True,
-        random_state: Any = None,
+        random_state: Seed = None,
         multi_class: Literal["one_vs_rest", "one_vs_one", "multinomial"] = "one_vs_rest",
         n_jobs: int | None = None,
         inference: Literal["laplace", "ep", "mcmc"] = "laplace",
@@ -202,7 +206,7 @@ class GaussianProcessClassifier(CallbackSupport, ClassifierMixin, BaseEstimator)
                 random_state=self.random_state,
                 budget=Budget(self.max_evaluations, np.inf if self.max_seconds is None else self.max_seconds, tell),
             )
-            base: Any
+            base: BinaryProcess | OneAgainstRest | OneAgainstAnother | MultinomialProcess
             if count == 2:
                 base = BinaryProcess(points, np.where(codes == 1, 1.0, -1.0), settings)
             elif self.multi_class == "one_vs_rest":
@@ -214,18 +218,18 @@ class GaussianProcessClassifier(CallbackSupport, ClassifierMixin, BaseEstimator)
                 base = MultinomialProcess(points, codes, count, settings)
         self.classes_ = classes
         self.n_classes_ = count
-        self.base_estimator_ = base
-        parts = self._processes()
+        self.base_estimator_: Any = base  # of two classes a BinaryProcess, which has more to tell than those of several
+        parts = self.processes()
         self.log_marginal_likelihood_value_ = np.mean([part.log_marginal_likelihood_value_ for part in parts])
-        self._report()
+        self.report_choices()
         for part in parts:
             if part.choice_.interrupt is not None:
                 raise part.choice_.interrupt
         return self
 
-    def _report(self) -> None:
+    def report_choices(self) -> None:
         """Set the attributes that say how the processes were found."""
-        parts = self._processes()
+        parts = self.processes()
         choices = [part.choice_ for part in parts]
         self.selection_ = choices[0] if len(parts) == 1 else choices
         self.n_evaluations_ = sum(choice.n_evaluations for choice in choices)
@@ -237,15 +241,15 @@ class GaussianProcessClassifier(CallbackSupport, ClassifierMixin, BaseEstimator)
                 setattr(self, f"{name}_", figures[0] if len(parts) == 1 else figures)
         self.__dict__.pop("_loo", None)
 
-    def _processes(self) -> list[Any]:
+    def processes(self) -> list[Any]:
         """Return the processes that were fitted."""
         return list(getattr(self.base_estimator_, "estimators_", [self.base_estimator_]))
 
     @property
-    def kernel_(self) -> Any:
+    def kernel_(self) -> Kernel | KernelsOfProcesses:
         """The kernel, with the hyperparameters that were chosen; several, as scikit-learn's CompoundKernel, if there are."""
         check_is_fitted(self, "classes_")
-        parts = self._processes()
+        parts = self.processes()
         return parts[0].kernel_ if len(parts) == 1 else KernelsOfProcesses([part.kernel_ for part in parts])
 
     @property
@@ -255,7 +259,7 @@ class GaussianProcessClassifier(CallbackSupport, ClassifierMixin, BaseEstimator)
         if self.n_classes_ > 2 and self.multi_class != "one_vs_rest":
             raise AttributeError(f"loo_log_probability_: not known for multi_class={self.multi_class!r}")
         if not hasattr(self, "_loo"):
-            columns = [part.loo_log_probability() for part in self._processes()]
+            columns = [part.loo_log_probability() for part in self.processes()]
             self._loo: Vector = columns[0] if len(columns) == 1 else np.column_stack(columns)
         return self._loo
 
@@ -265,9 +269,9 @@ class GaussianProcessClassifier(CallbackSupport, ClassifierMixin, BaseEstimator)
         check_is_fitted(self, "classes_")
         if criterion_of(self, self.n_classes_) == "lml":
             return float(self.log_marginal_likelihood_value_)
-        return float(np.mean([np.sum(part.loo_log_probability()) for part in self._processes()]))
+        return float(np.mean([np.sum(part.loo_log_probability()) for part in self.processes()]))
 
-    def predict(self, X: Points) -> NDArray[Any]:
+    def predict(self, X: Points) -> NDArray[np.generic]:
         """Return the most probable class at other points.
 
         Parameters
@@ -328,7 +332,7 @@ class GaussianProcessClassifier(CallbackSupport, ClassifierMixin, BaseEstimator)
         std : ndarray of the same shape
         """
         Z = self._points(X)
-        parts = self._processes()
+        parts = self.processes()
         if not return_std:
             means = [part.mean(Z) for part in parts]
             return np.asarray(means[0] if len(parts) == 1 else np.column_stack(means))
@@ -360,7 +364,7 @@ class GaussianProcessClassifier(CallbackSupport, ClassifierMixin, BaseEstimator)
     @with_one_blas_thread
     def log_marginal_likelihood(
         self, theta: ArrayLike | None = None, eval_gradient: bool = False, clone_kernel: bool = True
-    ) -> Any:
+    ) -> np.float64 | tuple[np.float64, Vector]:
         """Return the approximate log marginal likelihood of the labels, the mean over processes if there are several.
 
         Parameters
@@ -384,10 +388,11 @@ class GaussianProcessClassifier(CallbackSupport, ClassifierMixin, BaseEstimator)
                 raise ValueError("Gradient can only be evaluated for theta!=None")
             return np.float64(self.log_marginal_likelihood_value_)
         theta = np.asarray(theta, dtype=np.float64)
-        parts = self._processes()
+        parts = self.processes()
         options = {"clone_kernel": clone_kernel, "warm_start": self.warm_start}
         if len(parts) == 1:
-            return parts[0].log_marginal_likelihood(theta, eval_gradient, **options)
+            alone: np.float64 | tuple[np.float64, Vector] = parts[0].log_marginal_likelihood(theta, eval_gradient, **options)
+            return alone
         sizes = [part.kernel_.n_dims for part in parts]
         shared = theta.shape == (sizes[0],)
         if not shared and theta.shape != (sum(sizes),):
@@ -395,14 +400,38 @@ class GaussianProcessClassifier(CallbackSupport, ClassifierMixin, BaseEstimator)
         thetas = [theta] * len(parts) if shared else np.split(theta, np.cumsum(sizes)[:-1])
         found = [part.log_marginal_likelihood(own, eval_gradient, **options) for part, own in zip(parts, thetas, strict=True)]
         if not eval_gradient:
-            return np.mean(found)
+            return np.float64(np.mean(found))
         gradients = [gradient for _, gradient in found]
         gradient = np.mean(gradients, axis=0) if shared else np.concatenate(gradients) / len(parts)
-        return np.mean([value for value, _ in found]), gradient
+        return np.float64(np.mean([value for value, _ in found])), gradient
+
+    def kernel_and_points(self) -> tuple[Kernel, Vector]:
+        """Return the kernel and the training points of two classes."""
+        return self._kernel(), self.base_estimator_.X_train_
+
+    def kept_data(self) -> tuple[Vector, Vector]:
+        """Return the training points of two classes, and 1 for those of the second class, 0 for others."""
+        return self.base_estimator_.X_train_, (self.base_estimator_.y_train_ > 0).astype(np.float64)
+
+    def shown_data(self, X: Points | None = None, y: ArrayLike | None = None, output: int = 0) -> ShownData:
+        """Return the training data of two classes, with the targets 0 and 1, see `FittedModel`."""
+        second = None if y is None else (np.asarray(y) == self.classes_[1]).astype(np.float64)
+        return super().shown_data(X, second, output)
+
+    def prediction(self, X: Points, *, level: float | None = None, noisy: bool = False, output: int = 0) -> Prediction:
+        """Return the probability of the second of two classes at points, and its band, see `FittedModel`."""
+        del noisy, output
+        mean = np.asarray(self.predict_proba(X)[:, 1])
+        if level is None:
+            return Prediction(mean)
+        latent, std = self.latent(X, return_std=True)
+        half = float(stats.norm.isf((1 - level) / 2)) * std
+        lower, upper = (np.exp(self.base_estimator_.link.log_density(f)) for f in (latent - half, latent + half))
+        return Prediction(mean, lower, upper, std, "{level} of the probability", "latent standard deviation")
 
     def _kernel(self) -> Kernel:
         """Return a kernel that reads points as all do."""
-        kernel: Kernel = self._processes()[0].kernel_
+        kernel: Kernel = self.processes()[0].kernel_
         return kernel
 
     def _points(self, X: Points) -> Vector:

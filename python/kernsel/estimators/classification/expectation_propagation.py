@@ -6,17 +6,15 @@ import warnings
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
+from kernsel._base.annotations import Vector
 from kernsel.estimators.classification.laplace import laplace
 from kernsel.estimators.classification.links import Link, Moments
 from kernsel.estimators.classification.posterior import GaussianPosterior, add_symmetric_product, factor_of, roots, square
 from kernsel.linalg.cholesky import Cholesky
 
 __all__ = ["ExpectationPropagation", "expectation_propagation"]
-
-Vector = NDArray[np.float64]
 
 _LEAST = 1e-100  # of a variance
 _REMEMBERED = 5  # sweeps

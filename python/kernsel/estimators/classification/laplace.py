@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kernsel._base.annotations import Vector
 from kernsel.estimators.classification.links import Derivatives, Link
 from kernsel.estimators.classification.posterior import GaussianPosterior, add_symmetric_product, factor_of, roots, square
 from kernsel.linalg.cholesky import Cholesky
 
 __all__ = ["Laplace", "laplace"]
-
-Vector = NDArray[np.float64]
 
 _CLOSE = 1e-10  # of the Newton decrement: a step of Newton's method then goes to the mode to rounding
 _THERE = 1e-17  # of the Newton decrement: what is left of the way does not count

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kernsel import _core
+from kernsel._base.annotations import Vector
 from kernsel.estimators.classification.links import Link
 from kernsel.kernels import Kernel
 from kernsel.linalg.cholesky import Cholesky, cholesky
 
 __all__ = ["GaussianLatent", "SampledLatent", "average_probability", "blocks", "safe_factor"]
-
-Vector = NDArray[np.float64]
 
 _BLOCK = 2_000_000  # numbers of a block of k(X, Z), so that predictions at any number of points take little memory
 _STEP = 0.05  # between nodes of interpolation, in widths of a link that is averaged over a Gaussian

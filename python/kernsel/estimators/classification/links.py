@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
-__all__ = ["Derivatives", "Link", "Logistic", "Moments", "Probit", "link_named"]
+from kernsel._base.annotations import Vector
 
-Vector = NDArray[np.float64]
+__all__ = ["Derivatives", "Link", "Logistic", "Moments", "Probit", "link_named"]
 
 _LOG_SQRT_2PI = 0.5 * np.log(2 * np.pi)
 _BELOW_HALF = np.nextafter(0.5, 0.0)

@@ -7,16 +7,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import special
 from sklearn.exceptions import ConvergenceWarning
 
+from kernsel._base.annotations import Vector
 from kernsel.estimators.classification.softmax import class_probabilities
 from kernsel.linalg.cholesky import Cholesky, cholesky
 
 __all__ = ["Multinomial", "class_probabilities", "multinomial_laplace"]
-
-Vector = NDArray[np.float64]
 
 MAX_ITERATIONS = 200
 CONVERGED = 1e-20  # of the Newton decrement, the square of the distance to the mode in standard deviations
@@ -52,7 +51,7 @@ class Multinomial:
     iterations: int
     objective: list[float]
     converged: bool
-    _state: _State = field(repr=False)
+    _state: LatentState = field(repr=False)
 
     def latent(self, cross: Sequence[Vector], own: Sequence[Vector]) -> tuple[Vector, Vector]:
         """Return means and covariances of the latent values at other points.
@@ -78,7 +77,7 @@ class Multinomial:
         return mean, covariance
 
 
-class _State:
+class LatentState:
     """Where Newton's method is: factors of what the curvature W = D - P P' at latent values f makes of the kernels.
 
     D is diagonal with all probabilities p, P stacks diag(p_c). With B_c = I + D_c^1/2 K_c D_c^1/2 and
@@ -134,7 +133,7 @@ def _times(kernels: Sequence[Vector], a: Vector) -> Vector:
     return np.stack([K @ column for K, column in zip(kernels, a.T, strict=True)], axis=1)
 
 
-def _quadratic(state: _State, blocks: Sequence[Vector]) -> tuple[Vector, Vector]:
+def _quadratic(state: LatentState, blocks: Sequence[Vector]) -> tuple[Vector, Vector]:
     """Return, for columns k_c (n, m), what couples classes, k_c'E_c (sum E)^-1 E_d k_d (m, C, C), and k_c'E_c k_c (m, C)."""
     m, classes = blocks[0].shape[1], len(blocks)
     inner = np.empty((m, classes))
@@ -229,10 +228,10 @@ def multinomial_laplace(
     if start is not None:
         a, f = _near(posterior, np.asarray(start, dtype=np.float64))
     values: list[float] = []
-    before, converged, state = np.inf, False, _State(matrices, f)
+    before, converged, state = np.inf, False, LatentState(matrices, f)
     for iteration in range(MAX_ITERATIONS):
         if iteration:
-            state = _State(matrices, f)
+            state = LatentState(matrices, f)
         values.append(posterior.value(a, f))
         residual = targets - state.p - a  # K^-1 times the gradient in a
         da = state.backward(matrices, residual)
@@ -251,7 +250,7 @@ def multinomial_laplace(
             ConvergenceWarning,
             stacklevel=2,
         )
-        state = _State(matrices, f)
+        state = LatentState(matrices, f)
     evidence = posterior.value(a, f) - state.half_log_determinant()
     adjoints = _adjoints(matrices, a, state, len(kernels) == 1) if gradient else None
     return Multinomial(f, a, evidence, adjoints, len(values), values, converged, state)
@@ -263,14 +262,14 @@ def _near(posterior: _Posterior, start: Vector) -> tuple[Vector, Vector]:
     if start.shape != Y.shape or not np.isfinite(start).all():
         raise ValueError(f"start: expected finite numbers of shape {Y.shape}, got shape {start.shape}")
     zero = np.zeros_like(Y)
-    state = _State(kernels, start)
+    state = LatentState(kernels, start)
     curved = state.p * (start - np.sum(state.p * start, axis=1, keepdims=True))  # W f
     a = state.backward(kernels, curved + Y - state.p)
     f = _times(kernels, a)
     return (a, f) if posterior.value(a, f) >= posterior.value(zero, zero) else (zero, zero)
 
 
-def _adjoints(kernels: Sequence[Vector], a: Vector, state: _State, shared: bool) -> list[Vector]:
+def _adjoints(kernels: Sequence[Vector], a: Vector, state: LatentState, shared: bool) -> list[Vector]:
     """Return d log Z / dK_c: a_c a_c' / 2 - [(K + W^-1)^-1]_cc / 2 with the mode fixed, and sym(w_c a_c') of its move.
 
     The mode f = K (Y - p) moves by (I + K W)^-1 dK a; w = (I + W K)^-1 s with s the derivative of log Z in f.

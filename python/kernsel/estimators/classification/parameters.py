@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
@@ -51,7 +51,7 @@ def require_softmax(estimator: Any) -> None:
             )
 
 
-def labels_of(y: Any) -> tuple[NDArray[Any], NDArray[np.intp]]:
+def labels_of(y: ArrayLike) -> tuple[NDArray[np.generic], NDArray[np.intp]]:
     """Return the classes, sorted, and for each point the number of its class."""
     labels = column_or_1d(y, warn=True)
     try:

@@ -13,15 +13,13 @@ from __future__ import annotations
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import blas
 
+from kernsel._base.annotations import Vector
 from kernsel.estimators.classification.links import Link, Moments
 from kernsel.linalg.cholesky import Cholesky, cholesky
 
 __all__ = ["GaussianPosterior", "add_symmetric_product", "factor_of", "roots", "square", "variances"]
-
-Vector = NDArray[np.float64]
 
 _LEAST = 1e-280  # of a precision, so that its square root and the reciprocal of that are numbers
 

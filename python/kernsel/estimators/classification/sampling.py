@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import fft, special, stats
 
+from kernsel._base.annotations import Vector
 from kernsel._base.errors import NotMixedWarning
 from kernsel.linalg.cholesky import cholesky
 
 __all__ = ["Likelihood", "Samples", "effective_sample_size", "r_hat", "sample_latent"]
-
-Vector = NDArray[np.float64]
 
 MIXED = 1.05  # R-hat up to which chains count as mixed
 CENTRED = 8  # steps for each draw along ellipses of the approximate posterior; they need fewer trials than one of the prior
@@ -27,7 +27,7 @@ _HERE = 1e-15  # angle at which a step ends where it began
 class Likelihood(Protocol):
     """A likelihood of labels y = +-1."""
 
-    def log_density(self, s: Any, /) -> Any:
+    def log_density(self, s: Vector, /) -> Vector:
         """Return log p(y | f) for each margin s = y f."""
 
 
@@ -208,7 +208,7 @@ def sample_latent(
     return samples
 
 
-def _checked(K_factor: Any, y: Any) -> tuple[Vector, Vector]:
+def _checked(K_factor: ArrayLike, y: ArrayLike) -> tuple[Vector, Vector]:
     F, labels = np.asarray(K_factor, dtype=np.float64), np.asarray(y, dtype=np.float64)
     if F.ndim != 2 or not F.size or not np.isfinite(F).all():
         raise ValueError(f"K_factor: expected a matrix of finite numbers, got shape {F.shape}")
@@ -288,7 +288,7 @@ def r_hat(draws: ArrayLike) -> Vector:
     return _by_columns(_r_hat_of_halves, draws)
 
 
-def _by_columns(figure: Any, draws: ArrayLike) -> Vector:
+def _by_columns(figure: Callable[[Vector], Vector], draws: ArrayLike) -> Vector:
     """Return a figure of each column of draws, (chains, draws, n) -> (n,), some columns at a time, chains split in halves."""
     values = np.asarray(draws, dtype=np.float64)
     if values.ndim < 2 or values.shape[1] < 4:

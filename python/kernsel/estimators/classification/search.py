@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kernsel import _core
+from kernsel._base.annotations import Seed, Vector
 from kernsel._search import Budget, generator_of
 from kernsel._search.layout import Layout, has_values
-from kernsel._search.own_optimizer import minimize_by
+from kernsel._search.own_optimizer import Optimizer, minimize_by
 from kernsel.kernels import Kernel
 from kernsel.kernels.automatic import Data
 
 __all__ = ["Choice", "Model", "Objective", "Outcome", "choose_kernel"]
 
-Vector = NDArray[np.float64]
+State = TypeVar("State")  # from which a model finds its way to the solution for a similar kernel matrix
 
 _FEW, _SOME = 200, 400  # points that a search begins with, if there are more than half as many again
 _RARE = 40
@@ -28,7 +29,7 @@ _COARSE, _FINE = 0.02, 1e-6  # nats, by which descents may fall short, and the b
 
 
 @dataclass(frozen=True)
-class Outcome:
+class Outcome(Generic[State]):
     """A criterion for one kernel matrix.
 
     Attributes
@@ -37,36 +38,36 @@ class Outcome:
         Larger is better.
     adjoint : ndarray of shape (n, n) or None
         Its derivative in the kernel matrix, if that was asked for.
-    state : object
+    state : State
         From which the model finds its way to the solution for a similar matrix.
     """
 
     value: float
     adjoint: Vector | None
-    state: Any
+    state: State
 
 
-class Model(Protocol):
+class Model(Protocol[State]):
     """What a kernel is chosen for: labels, their likelihood, and a criterion."""
 
-    def evaluate(self, K: Vector, state: Any, gradient: bool) -> Outcome:
+    def evaluate(self, K: Vector, state: State | None, gradient: bool) -> Outcome[State]:
         """Return the criterion for a kernel matrix, its adjoint if asked for, and the state."""
 
-    def some(self, rows: NDArray[np.intp]) -> Model:
+    def some(self, rows: NDArray[np.intp]) -> Model[State]:
         """Return the same for some of the points."""
 
-    def carried(self, state: Any, cross: Vector) -> Any:
+    def carried(self, state: State, cross: Vector) -> State | None:
         """Return a state for all points from one of some of them, k(all, some) given; None where there is none."""
 
 
-class Objective:
+class Objective(Generic[State]):
     """Minus the criterion as a function of theta, for searches of the core."""
 
-    def __init__(self, layout: Layout, X: Vector, model: Model) -> None:
+    def __init__(self, layout: Layout, X: Vector, model: Model[State]) -> None:
         self.layout = layout
         self.X = X
         self.model = model
-        self.state: Any = None
+        self.state: State | None = None
         self.count = 0  # of evaluations
         self.theta: Vector | None = None  # where it was evaluated last,
         self.value, self.gradient = np.nan, np.zeros(0)  # and what came of it; no gradient if none was asked for
@@ -92,7 +93,7 @@ class Objective:
         except (np.linalg.LinAlgError, ValueError):  # not positive definite here, or overflowing
             return None
 
-    def begin_near(self, other: Objective) -> None:
+    def begin_near(self, other: Objective[State]) -> None:
         """Take over from an objective of some of the points where they are."""
         if other.theta is not None and other.state is not None:
             cross = np.asarray(self.layout.kernel_at(other.theta)(self.X, other.X))
@@ -132,7 +133,7 @@ class Choice:
     ended: str = "converged"
     seconds: float = 0.0
     interrupt: BaseException | None = None
-    state: Any = field(default=None, repr=False)
+    state: object = field(default=None, repr=False)
     solved: bool = False
 
 
@@ -140,12 +141,12 @@ def choose_kernel(
     kernel: Kernel,
     X: Vector,
     targets: Vector,
-    model: Model,
+    model: Model[State],
     *,
-    names: Any = None,
-    optimizer: Any = "auto",
+    names: list[str] | None = None,
+    optimizer: str | Optimizer | None = "auto",
     n_restarts: int = 0,
-    random_state: Any = None,
+    random_state: Seed = None,
     budget: Budget | None = None,
 ) -> Choice:
     """Find the hyperparameters for which the model's criterion is largest, by a quasi-Newton method from a few starts.
@@ -192,21 +193,21 @@ def choose_kernel(
     if callable(optimizer):
         best, _, of_starts = minimize_by(optimizer, every.evaluate, starts, bounds)
         every.evaluate(best, True)
-        result: dict[str, Any] = {"x": best, "of_starts": of_starts}
-        counts = (every.count, 0)
+        ended, interrupt, counts = "converged", None, (every.count, 0)
     else:
         result, counts = _descended(every, starts, targets, rng or np.random.default_rng(0), budget)
-    theta = np.clip(result["x"], bounds[:, 0], bounds[:, 1])
+        best, of_starts, ended, interrupt = result["x"], result["of_starts"], result["ended"], result["interrupt"]
+    theta = np.clip(best, bounds[:, 0], bounds[:, 1])
     near = np.abs(theta[:, None] - bounds).min(axis=1) <= 1e-6 * np.maximum(1.0, np.abs(theta))
     return Choice(
         kernel=layout.kernel_at(theta),
         n_evaluations=counts[0],
         n_evaluations_subset=counts[1],
-        of_starts=-np.asarray(result["of_starts"]),
+        of_starts=-of_starts,
         at_bounds=[name for name, here in zip(layout.names(), near, strict=True) if here],
-        ended=result.get("ended", "converged"),
+        ended=ended,
         seconds=time.perf_counter() - began,
-        interrupt=result.get("interrupt"),
+        interrupt=interrupt,
         state=every.state,
         solved=every.theta is not None and np.array_equal(every.theta, theta),
     )
@@ -222,8 +223,8 @@ def _starts(layout: Layout, data: Data, own: bool, rng: np.random.Generator | No
 
 
 def _descended(
-    every: Objective, starts: list[Vector], targets: Vector, rng: np.random.Generator, budget: Budget
-) -> tuple[dict[str, Any], tuple[int, int]]:
+    every: Objective[State], starts: list[Vector], targets: Vector, rng: np.random.Generator, budget: Budget
+) -> tuple[_core.Optimum, tuple[int, int]]:
     """Return where the search leads: from all starts on few points, on more from the best, and on all with what is known then.
 
     What is known is where the best is, and the curvature there, which grows with the number of points.
@@ -233,13 +234,13 @@ def _descended(
     tell = budget.progress
     signed = None if tell is None else lambda evaluations, points, best: tell(evaluations, points, -best)
 
-    def part(size: int) -> Objective | None:
+    def part(size: int) -> Objective[State] | None:
         if n <= 1.5 * size:
             return None
         rows = _some_of_each(targets, size, rng)
         return Objective(every.layout, every.X[rows], every.model.some(rows))
 
-    def search(first: Objective, some: Objective | None, places: list[Vector], **how: Any) -> dict[str, Any]:
+    def search(first: Objective[State], some: Objective[State] | None, places: list[Vector], **how: object) -> _core.Optimum:
         evaluated = sum(objective.count for objective in parts)
         options = {
             "evaluations": max(budget.evaluations - evaluated, 1),
@@ -273,8 +274,9 @@ def _descended(
         fine = _FINE if larger is every else 1e-3
         result = search(larger, None, [np.asarray(result["x"])], curvature=curvature, coarse=fine, fine=fine, **more)
         if stopped["ended"] != "converged":
-            result |= {"ended": stopped["ended"], "interrupt": stopped["interrupt"]}
-    return result | {"of_starts": found["of_starts"]}, (every.count, parts[0].count + parts[1].count)
+            result["ended"], result["interrupt"] = stopped["ended"], stopped["interrupt"]
+    result["of_starts"] = found["of_starts"]
+    return result, (every.count, parts[0].count + parts[1].count)
 
 
 def _some_of_each(targets: Vector, size: int, rng: np.random.Generator) -> NDArray[np.intp]:

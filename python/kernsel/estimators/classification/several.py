@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.gaussian_process import kernels as sk
 from sklearn.utils.parallel import Parallel, delayed
 
+from kernsel._base.annotations import Vector
 from kernsel._search import generator_of
 from kernsel.estimators.classification.binary import BinaryProcess, Settings
 from kernsel.estimators.classification.latent import blocks
@@ -21,7 +21,6 @@ from kernsel.kernels import Kernel
 
 __all__ = ["KernelsOfProcesses", "MultinomialProcess", "OneAgainstAnother", "OneAgainstRest", "coupled"]
 
-Vector = NDArray[np.float64]
 Codes = NDArray[np.intp]
 
 
@@ -43,7 +42,7 @@ def _fitted(
             raise process.choice_.interrupt
         return process
 
-    seeds: list[Any] = [None] * len(problems)
+    seeds: list[int | None] = [None] * len(problems)
     if settings.random_state is not None:
         seeds = generator_of(settings.random_state).integers(2**31 - 1, size=len(problems)).tolist()
     if n_jobs is not None and settings.budget.progress is not None:
@@ -134,11 +133,11 @@ class SoftmaxModel:
         """Return the same for some of the points."""
         return SoftmaxModel(self.Y[rows])
 
-    def carried(self, state: Any, cross: Vector) -> Any:
+    def carried(self, state: Vector, cross: Vector) -> None:
         """Return latent values at all points to begin with: zero."""
         del state, cross
 
-    def evaluate(self, K: Vector, state: Any, gradient: bool) -> Outcome:
+    def evaluate(self, K: Vector, state: Vector | None, gradient: bool) -> Outcome[Vector]:
         """Return the log evidence for a kernel matrix, its derivative in it, and the mode."""
         found = multinomial_laplace([K], self.Y, start=state, gradient=gradient)
         return Outcome(found.log_evidence, found.adjoints[0] if found.adjoints else None, found.mode)
@@ -162,14 +161,16 @@ class MultinomialProcess:
             budget=settings.budget,
         )
         self.kernel_: Kernel = self.choice_.kernel
-        K = np.asarray(self.kernel_(X))
-        self.posterior: Multinomial = multinomial_laplace([K], self.model.Y, start=self.choice_.state)
+        K, mode = np.asarray(self.kernel_(X)), self.choice_.state
+        self.posterior: Multinomial = multinomial_laplace(
+            [K], self.model.Y, start=mode if isinstance(mode, np.ndarray) else None
+        )
         self.choice_ = replace(self.choice_, state=None)
         self.log_marginal_likelihood_value_ = np.float64(self.posterior.log_evidence)
 
     def log_marginal_likelihood(
         self, theta: Vector, eval_gradient: bool = False, *, clone_kernel: bool = True, warm_start: bool = False
-    ) -> Any:
+    ) -> np.float64 | tuple[np.float64, Vector]:
         """Return the approximate log evidence for other hyperparameters, and its gradient if asked for."""
         kernel = self.kernel_.clone_with_theta(theta)
         if not clone_kernel:
@@ -183,7 +184,7 @@ class MultinomialProcess:
         value = np.float64(found.value)
         return (value, kernel.pullback(self.X_train_, found.adjoint)) if found.adjoint is not None else value
 
-    def _moments(self, Z: Vector) -> Any:
+    def _moments(self, Z: Vector) -> Iterator[tuple[slice, Vector, Vector]]:
         """Yield blocks of points with the means, shape (m, classes), and covariances of all latent values."""
         prior = np.asarray(self.kernel_.diag(Z))
         for block in blocks(len(self.X_train_) * self.posterior.mode.shape[1], len(Z)):

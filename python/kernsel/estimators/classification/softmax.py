@@ -6,15 +6,14 @@ import warnings
 from functools import cache
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import special
 from scipy.stats import qmc
 
+from kernsel._base.annotations import Vector
 from kernsel.estimators.classification.links import Logistic
 
 __all__ = ["class_probabilities"]
-
-Vector = NDArray[np.float64]
 
 FIRST = 10  # binary logarithm of the number of pairs of nodes that every average has
 LEVELS = 6  # how often they are doubled at most, counting from one

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Literal
+from typing import Literal, TypedDict, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.model_selection import KFold
 
-from kernsel._data.folds import Splits, splits_by, splitter_for
+from kernsel._base.annotations import Vector
+from kernsel._data.folds import How, Splits, splits_by, splitter_for
 from kernsel._data.kernel import kernel_and_points, kernel_of
 from kernsel._data.noise import point_weights
 from kernsel._data.training import for_objects
@@ -19,8 +20,6 @@ from kernsel.kernels import Kernel
 from kernsel.kernels.objects import Points
 
 __all__ = ["CRITERIA", "SCORINGS", "SVRPath", "fold_scores", "grids", "one_of", "spread", "walk"]
-
-Vector = NDArray[np.float64]
 
 CRITERIA = ("kfold", "loo")
 SCORINGS = ("absolute", "squared")
@@ -114,7 +113,7 @@ class SVRPath:
         self.Cs = own[0] if Cs is None else np.sort(_numbers("Cs", Cs, positive=True))
         self.epsilons = own[1] if epsilons is None else np.sort(_numbers("epsilons", epsilons, positive=False))[::-1]
         self._solver = SupportVectors(self._kernel, self._X, cache_size)
-        self._options: dict[str, Any] = {"fit_intercept": self._intercept, "tol": tol, "max_iter": max_iter}
+        self._options: Options = {"fit_intercept": self._intercept, "tol": tol, "max_iter": max_iter}
         shape = (len(self.Cs), len(self.epsilons))
         self.coefficients = np.zeros((*shape, len(targets)))
         self.intercepts, self.objectives, self.gaps = np.zeros(shape), np.zeros(shape), np.zeros(shape)
@@ -147,7 +146,7 @@ class SVRPath:
             self._kernel, self._X, self._y, self.coefficients[i, j], self.intercepts[i, j], bounds, self._intercept
         )
 
-    def scores(self, criterion: str = "loo", *, scoring: str = "absolute", folds: Any = 5) -> Vector:
+    def scores(self, criterion: str = "loo", *, scoring: str = "absolute", folds: How = 5) -> Vector:
         """Return the mean error of points left out, for each pair; weighted if points have weights.
 
         Parameters
@@ -176,20 +175,20 @@ class SVRPath:
             self._solver, self._kernel, self._X, self._y, self._weights, self.Cs, self.epsilons, folds, power, **self._options
         )
 
-    def best(self, criterion: str = "loo", **options: Any) -> tuple[float, float]:
+    def best(self, criterion: str = "loo", *, scoring: str = "absolute", folds: How = 5) -> tuple[float, float]:
         """Return the C and the epsilon with the least score, of equals the one of least C and largest epsilon.
 
         Parameters
         ----------
         criterion : {"loo", "kfold"}
-        **options
+        scoring, folds
             Those of :meth:`scores`.
 
         Returns
         -------
         C, epsilon : float
         """
-        table = self.scores(criterion, **options)
+        table = self.scores(criterion, scoring=scoring, folds=folds)
         i, j = np.unravel_index(int(np.argmin(table)), table.shape)
         return float(self.Cs[i]), float(self.epsilons[j])
 
@@ -219,13 +218,21 @@ def grids(kernel: Kernel, X: Vector, y: Vector) -> tuple[Vector, Vector]:
     return np.geomspace(1e-2, 1e3, 20) * (size / mean), size * width
 
 
+class Options(TypedDict, total=False):
+    """Arguments of :meth:`SupportVectors.solve`."""
+
+    fit_intercept: bool
+    tol: float
+    max_iter: int
+
+
 def walk(
     solver: SupportVectors,
     y: Vector,
     weights: Vector,
     Cs: Vector,
     epsilons: Vector,
-    **options: Any,
+    **options: Unpack[Options],
 ) -> Iterator[tuple[tuple[int, int], SupportSolution]]:
     """Solve for all pairs, C ascending and epsilon descending, each from a neighbour; yield places and solutions."""
     before: list[SupportSolution] = []
@@ -265,9 +272,9 @@ def fold_scores(
     weights: Vector,
     Cs: Vector,
     epsilons: Vector,
-    folds: Any,
+    folds: How,
     power: int,
-    **options: Any,
+    **options: Unpack[Options],
 ) -> Vector:
     """Return the weighted mean of |error|^power over the points that folds leave out, for each pair.
 
@@ -287,7 +294,7 @@ def fold_scores(
     return total / weight
 
 
-def folds_of(folds: Any, X: Vector, y: Vector) -> Splits:
+def folds_of(folds: How, X: Vector, y: Vector) -> Splits:
     """Return the folds; those of a number are random, the same each time, and as many as points at most."""
     if len(y) < 2:
         raise ValueError(f"folds: there is nothing to leave out, got n_samples = {len(y)} of positive weight")
@@ -296,13 +303,13 @@ def folds_of(folds: Any, X: Vector, y: Vector) -> Splits:
     return splits_by("folds", splitter_for("folds", folds, None, y, None, 0), X, y, None)
 
 
-def one_of(name: str, value: Any, allowed: tuple[str, ...]) -> None:
+def one_of(name: str, value: object, allowed: tuple[str, ...]) -> None:
     """Raise unless a text is one of some."""
     if not isinstance(value, str) or value not in allowed:
         raise ValueError(f"{name}: expected one of {', '.join(allowed)}, got {value!r}")
 
 
-def _points_and_targets(X: Any, y: Any) -> tuple[Vector, Vector]:
+def _points_and_targets(X: ArrayLike, y: ArrayLike) -> tuple[Vector, Vector]:
     points, targets = np.ascontiguousarray(X, dtype=np.float64), np.array(y, dtype=np.float64)
     if points.ndim != 2 or not points.size or not np.isfinite(points).all():
         raise ValueError(f"X: expected finite numbers, one row for each point, got shape {points.shape}")
@@ -311,7 +318,7 @@ def _points_and_targets(X: Any, y: Any) -> tuple[Vector, Vector]:
     return points, targets
 
 
-def _numbers(name: str, values: Any, *, positive: bool) -> Vector:
+def _numbers(name: str, values: ArrayLike, *, positive: bool) -> Vector:
     numbers = np.atleast_1d(np.asarray(values, dtype=np.float64))
     if (
         numbers.ndim != 1

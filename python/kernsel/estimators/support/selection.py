@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kernsel._base.annotations import Vector
 from kernsel.estimators.kernel_ridge import KernelRidge
 from kernsel.estimators.support.path import SVRPath, fold_scores, grids, one_of, spread
 from kernsel.estimators.support.vectors import SupportVectors
@@ -17,8 +17,6 @@ from kernsel.kernels import Kernel
 from kernsel.kernels.automatic import Data
 
 __all__ = ["FACTORS", "SupportSelection", "SupportTried", "choose_support"]
-
-Vector = NDArray[np.float64]
 
 FACTORS = (0.5**0.5, 1.0, 2.0**0.5)  # of all length scales together
 _PAYS = 0.01  # of the error, for going beyond what is tried first

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 
+from kernsel._base.annotations import Vector
 from kernsel.kernels import Kernel
 
 __all__ = ["left_out_residuals"]
-
-Vector = NDArray[np.float64]
 
 
 def left_out_residuals(

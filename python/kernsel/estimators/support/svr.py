@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any, Literal, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from kernsel._base.annotations import Vector
 from kernsel._data.allowed import FLAG, is_auto, is_number, number, one_of, require, whole
 from kernsel._data.kernel import kernel_or_name
 from kernsel._data.points import in_parts, new_points
 from kernsel._data.training import dense, require_squares, training_set
+from kernsel.estimators.fitted import FittedModel, LeftOut, Prediction, ShownData, column
 from kernsel.estimators.support.path import CRITERIA, SCORINGS
 from kernsel.estimators.support.selection import choose_support
+from kernsel.estimators.support.span import left_out_residuals
 from kernsel.estimators.support.vectors import SupportSolution, SupportVectors
 from kernsel.kernels import RBF, Kernel, Linear
 from kernsel.kernels.given import FunctionKernel, Precomputed
@@ -27,8 +31,6 @@ from kernsel.kernels.objects import Points
 from kernsel.kernels.pairwise import pairwise_kernel
 
 __all__ = ["SVR", "SupportSolution", "SupportVectors"]
-
-Vector = NDArray[np.float64]
 
 _MANY = 1000  # points, of which a kernel that is given is looked at
 _RAISES = 8  # of an infinite C, by a factor of 100 each
@@ -50,7 +52,7 @@ _ALLOWED = {
 _WITHOUT_GAMMA = ("linear", "cosine", "additive_chi2", "precomputed")
 
 
-class SVR(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+class SVR(FittedModel, RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """Epsilon support vector regression.
 
     Finds the function f = b + sum_i a_i k(., x_i) that minimizes ::
@@ -317,6 +319,47 @@ class SVR(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         if not len(self.support_):
             return np.full(len(X), self.intercept_[0])
         return np.asarray(self.kernel_.matmul(X, dense(self.support_vectors_), coefficients) + self.intercept_)
+
+    def kernel_and_points(self) -> tuple[Kernel | str, Vector]:
+        """Return the kernel and the support vectors."""
+        return self.kernel_, dense(self.support_vectors_)
+
+    def kept_data(self) -> tuple[Vector, None]:
+        """Raise: the support vectors are not all of the points."""
+        raise ValueError("X: an SVR keeps its support vectors only; give the points that it was fitted to")
+
+    def shown_data(self, X: Points | None = None, y: ArrayLike | None = None, output: int = 0) -> ShownData:
+        """Return the training data, which are to be given, with the indices of the support vectors, see `FittedModel`."""
+        given = super().shown_data(X, y, output)
+        same = given.points.shape == tuple(self.shape_fit_)
+        return replace(given, support=np.asarray(self.support_, dtype=np.intp)) if same else given
+
+    def prediction(self, X: Points, *, level: float | None = None, noisy: bool = False, output: int = 0) -> Prediction:
+        """Return f(X) and the tube of width epsilon around it, see `FittedModel`."""
+        del level, noisy
+        mean = column(self.predict(X), output)
+        return Prediction(mean, mean - self.epsilon_, mean + self.epsilon_, band_name="errors up to ε cost nothing")
+
+    def left_out(self, X: Points | None = None, y: ArrayLike | None = None, output: int = 0) -> LeftOut:
+        """Return the span estimate of the left-out predictions, which needs all points and not only the support vectors.
+
+        See :class:`kernsel.estimators.fitted.HasLeftOut`.
+        """
+        del output  # there is one target
+        if X is None or y is None:
+            raise ValueError("X, y: an SVR keeps its support vectors only; give all points that it was fitted to")
+        points, targets = np.asarray(dense(X), dtype=np.float64), column(y, None)
+        kernel, support = self.kernel_and_points()
+        same_shape = points.shape == tuple(self.shape_fit_) and len(targets) == len(points)
+        if not same_shape or (isinstance(kernel, Kernel) and not np.array_equal(points[self.support_], support)):
+            raise ValueError("X, y: expected the points that the SVR was fitted to, in the same order")
+        if isinstance(kernel, str):
+            kernel, points = Precomputed((points + points.T) / 2), np.arange(len(targets), dtype=np.float64)[:, None]
+        a = np.zeros(len(targets))
+        a[self.support_] = dense(self.dual_coef_)[0]
+        bounds = np.full(len(a), self.C_)
+        residuals = left_out_residuals(kernel, points, targets, a, float(self.intercept_[0]), bounds, self.fit_intercept)
+        return LeftOut(targets, targets - residuals)
 
     @property
     def coef_(self) -> Any:

@@ -5,14 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kernsel import _core
+from kernsel._base.annotations import Vector
 from kernsel.kernels import Kernel
 
 __all__ = ["SupportSolution", "SupportVectors"]
-
-Vector = NDArray[np.float64]
 
 _LARGEST = 1e150  # bound of a coefficient, in the unit of y
 

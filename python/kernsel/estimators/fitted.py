@@ -1,0 +1,357 @@
+"""What displays, reports and searches ask of a fitted estimator: a protocol, so that they need not know its class.
+
+=========================  ===============================================================  ==================================
+member                     meaning                                                          asked by
+=========================  ===============================================================  ==================================
+``shown_data``             the training data, as far as they were kept                      ``PosteriorDisplay``
+``prediction``             mean and band at other points                                    ``PosteriorDisplay``
+``kernel_and_points``      k and the points x_i of a function sum_i c_i k(., x_i)           ``KernelDisplay``
+``sample_y``               samples of the function at points                                ``PosteriorDisplay``
+``left_out``               predictions of each target from all other points                 ``LOODisplay``
+``regularization_path``    the path in lambda of the kernel and the data                    ``PathDisplay``, ``LCurveDisplay``
+``mean_of_term`` ...       the mean as a sum of terms                                       ``Selected.describe``
+``strengths``              parameters in which the scale of the kernel would be redundant   ``kernsel.select``
+=========================  ===============================================================  ==================================
+
+:class:`FittedModel` defines what most estimators share. An estimator without one of the other members is refused by the display
+that asks for it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar, Protocol, Self, runtime_checkable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from kernsel._base.annotations import Indices, Matrix, Seed, Vector
+from kernsel._data.training import for_objects
+from kernsel._data.trend import Trend
+from kernsel._solve.evaluate import LeaveOneOutFit
+from kernsel._solve.path import RegularizationPath
+from kernsel.kernels import Kernel
+from kernsel.kernels.objects import Points
+
+__all__ = [
+    "STRENGTHS",
+    "FittedModel",
+    "HasKernel",
+    "HasLeftOut",
+    "HasPath",
+    "HasPrediction",
+    "HasSamples",
+    "HasTerms",
+    "LeftOut",
+    "ModelPath",
+    "Prediction",
+    "ShownData",
+    "as_array",
+    "column",
+    "require_training_data",
+    "targets_for",
+    "weighted",
+]
+
+# The parameters that balance the data against the norm of the function, by the names that estimators of all packages use.
+STRENGTHS = ("C", "epsilon", "alpha")
+
+
+@dataclass(frozen=True)
+class ShownData:
+    """The training data of a fitted estimator as displays show them, of one target.
+
+    Attributes
+    ----------
+    points : ndarray of shape (n, d)
+    targets : ndarray of shape (n,) or None
+        One target, in the unit of the y that was given; of a classifier of two classes, 0 and 1. None if they are not known.
+    support : ndarray of int
+        The indices of the support vectors, if the estimator has any.
+    """
+
+    points: Matrix
+    targets: Vector | None
+    support: Indices = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """Predictions at m points, with what is known of their error.
+
+    Attributes
+    ----------
+    mean : ndarray of shape (m,)
+        Of a classifier of two classes, the probability of the second.
+    lower, upper : ndarray of shape (m,) or None
+        The band, if the estimator has one.
+    spread : ndarray of shape (m,) or None
+        The uncertainty of the prediction: a standard deviation, or an error bound.
+    band_name, spread_name, mean_name : str
+        For legends. ``{level}`` stands for the level of the band.
+    """
+
+    mean: Vector
+    lower: Vector | None = None
+    upper: Vector | None = None
+    spread: Vector | None = None
+    band_name: str = ""
+    spread_name: str = ""
+    mean_name: str = "prediction"
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """The leave-one-out predictions at the training points.
+
+    Attributes
+    ----------
+    y, predictions : ndarray of shape (n,)
+    std : ndarray of shape (n,) or None
+        The standard deviations of y - predictions. Estimators without a variance (all but Gaussian processes) have the one of
+        the best likelihood, so that these are those of a Gaussian process with the same predictions.
+    leverage : ndarray of shape (n,) or None
+        The leverages in the fit with all points.
+    """
+
+    y: Vector
+    predictions: Vector
+    std: Vector | None = None
+    leverage: Vector | None = None
+
+    @classmethod
+    def of_best_scale(cls, y: Vector, fit: LeaveOneOutFit, trend: int, leverage: Vector | None) -> Self:
+        """Return a fit with its variances times the scale of the best likelihood, y'Py / (n - q), Py = residuals / variances.
+
+        q = `trend` is the number of the trend's coefficients.
+        """
+        scale = float(y @ (fit.residuals / fit.variances)) / max(len(y) - trend, 1)
+        return cls(y, fit.means, np.sqrt(max(scale, 0.0) * fit.variances), leverage)
+
+
+@dataclass(frozen=True)
+class ModelPath:
+    """A regularization path, and the lambda of a model on it.
+
+    Attributes
+    ----------
+    path : RegularizationPath
+    alpha : float or None
+        The lambda of the model.
+    scale_known : bool
+        Whether the kernel and lambda are variances, so that likelihoods need no scale.
+    """
+
+    path: RegularizationPath
+    alpha: float | None
+    scale_known: bool
+
+    @classmethod
+    def of_machine(cls, path: RegularizationPath | list[RegularizationPath], alphas: ArrayLike, output: int) -> Self:
+        """Return the path of an estimator whose kernel and lambda are no variances, and may be one for each of its targets."""
+        one = path[output] if isinstance(path, list) else path
+        alpha = float(np.ravel(alphas)[output if np.ndim(alphas) else 0])
+        return cls(one, alpha if alpha > 0 else None, scale_known=False)
+
+
+class FittedModel:
+    """What all estimators answer once they are fitted.
+
+    A subclass overrides `kept_data` if it keeps its training data, and `prediction` if it has a band.
+    """
+
+    n_features_in_: int
+
+    strengths: ClassVar[tuple[str, ...]] = STRENGTHS
+    """The names of the parameters that balance the data against the norm of the function, in which the scale of the kernel is
+    redundant. None of them says that the scale of the kernel is a variance, which has to be found with the rest."""
+
+    def predict(self, X: Points) -> NDArray[np.generic] | tuple[NDArray[np.generic], NDArray[np.generic]]:
+        """Return the predictions at points; some estimators return their uncertainty, too, if they are asked for it."""
+        raise NotImplementedError
+
+    def kept_data(self) -> tuple[Matrix, ArrayLike | None]:
+        """Return the training points, and the targets in their own unit if they were kept, too.
+
+        Raises
+        ------
+        ValueError
+            If the points were not kept.
+        """
+        raise ValueError(f"X: a {type(self).__name__} keeps no points; give those that it was fitted to")
+
+    def shown_data(self, X: Points | None = None, y: ArrayLike | None = None, output: int = 0) -> ShownData:
+        """Return the training data.
+
+        Parameters
+        ----------
+        X, y : array-like, optional
+            The training data, where the estimator does not keep them.
+        output : int
+            Which of several targets.
+        """
+        if X is None:
+            kept, targets = self.kept_data()
+            points = np.asarray(kept, dtype=np.float64)
+            targets = targets if y is None else y
+        else:
+            points, targets = as_array(X).astype(np.float64, copy=False), y
+            if points.ndim != 2 or points.shape[1] != self.n_features_in_:
+                raise ValueError(f"X: expected {self.n_features_in_} columns, as in the fit, got shape {points.shape}")
+        return ShownData(points, None if targets is None else column(targets, output, len(points)))
+
+    def prediction(self, X: Points, *, level: float | None = None, noisy: bool = False, output: int = 0) -> Prediction:
+        """Return the predictions at points, with a band if the estimator has one.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+        level : float, optional
+            Of the band; None for the mean alone, which is faster.
+        noisy : bool
+            The band is that of observations; of a Gaussian process.
+        output : int
+            Which of several targets.
+        """
+        del level, noisy
+        return Prediction(column(self.predict(X), output))
+
+
+@runtime_checkable
+class HasPrediction(Protocol):
+    """A fitted estimator whose predictions can be shown, see :class:`FittedModel`."""
+
+    def shown_data(self, X: Points | None = None, y: ArrayLike | None = None, output: int = 0) -> ShownData:
+        """Return the training data, of one target."""
+
+    def prediction(self, X: Points, *, level: float | None = None, noisy: bool = False, output: int = 0) -> Prediction:
+        """Return the predictions at points, of one target, with a band of a level if the estimator has one."""
+
+
+@runtime_checkable
+class HasSamples(Protocol):
+    """A fitted estimator that draws functions."""
+
+    def sample_y(self, X: Points, n_samples: int = 1, random_state: Seed = 0) -> Matrix:
+        """Return samples of the function at points, shape (m, n_samples) or (m, n_targets, n_samples)."""
+
+
+@runtime_checkable
+class HasKernel(Protocol):
+    """A fitted estimator whose function is sum_i c_i k(., x_i)."""
+
+    def kernel_and_points(self) -> tuple[Kernel | str, Matrix]:
+        """Return k, "precomputed" if a kernel matrix was given, and the points x_i, shape (n, d)."""
+
+
+@runtime_checkable
+class HasTerms(Protocol):
+    """A fitted estimator whose mean is a sum of terms: one for each term of its kernel, and a trend."""
+
+    kernel_: Kernel
+    trend: Trend
+    beta_: Matrix
+    noise_: float | Vector
+    X_train_: Matrix
+    y_train_: Matrix
+
+    def feature_names(self) -> list[str] | None:
+        """Return the names of the columns, if X had any."""
+
+    def mean_of_term(self, term: Kernel) -> Matrix:
+        """Return the part of the mean at the training points that is due to a term of the kernel, in the unit of `y_train_`."""
+
+    def mean_of_trend(self) -> Matrix:
+        """Return the part of the mean at the training points that is due to the trend, in the unit of `y_train_`."""
+
+
+@runtime_checkable
+class HasLeftOut(Protocol):
+    """A fitted estimator that tells the prediction of each training target from all other points."""
+
+    def left_out(self, X: Points | None = None, y: ArrayLike | None = None, output: int = 0) -> LeftOut:
+        """Return the leave-one-out predictions of one target.
+
+        Parameters
+        ----------
+        X, y : array-like, optional
+            The training data, where the estimator does not keep them.
+        output : int
+            Which of several targets.
+        """
+
+
+@runtime_checkable
+class HasPath(Protocol):
+    """A fitted estimator with a path in lambda: its own, or one that is computed from its kernel and its training data."""
+
+    def regularization_path(self, X: Points | None = None, y: ArrayLike | None = None, output: int = 0) -> ModelPath:
+        """Return the path, of one target if each has its own.
+
+        Parameters
+        ----------
+        X, y : array-like, optional
+            The training data, where the estimator does not keep them.
+        output : int
+            Which of several targets.
+        """
+
+
+def require_training_data(
+    model: object,
+    kernel: Kernel | str,
+    X: Points | None,
+    y: ArrayLike | None,
+    points: NDArray[np.floating],
+    targets: Vector | None = None,
+) -> None:
+    """Raise if X and y differ from the points and targets that a model has kept of its training data."""
+    if X is not None and not for_objects(kernel):
+        given = as_array(X)
+        if given.shape != points.shape or not np.array_equal(given.astype(points.dtype), points):
+            raise ValueError(f"X: expected the points that this {type(model).__name__} was fitted to, or None")
+    if y is not None and targets is not None:
+        values = np.asarray(y, dtype=np.float64).reshape(len(np.asarray(y)), -1)
+        kept = targets.reshape(len(targets), -1)
+        size = np.abs(kept).max(initial=0.0)
+        if values.shape != kept.shape or (np.abs(values - kept) > 1e-9 * size).any():
+            raise ValueError(f"y: expected the targets that this {type(model).__name__} was fitted to, or None")
+
+
+def targets_for(model: object, y: ArrayLike | None, n: int) -> NDArray[np.generic]:
+    """Return the targets of an estimator that keeps none; raise if they are not given."""
+    if y is None:
+        raise ValueError(f"y: a {type(model).__name__} keeps no targets; give those that it was fitted to")
+    targets = np.asarray(y)
+    if targets.ndim not in (1, 2) or len(targets) != n:
+        raise ValueError(f"y: expected one target for each of {n} points, got shape {targets.shape}")
+    return targets
+
+
+def weighted(model: object) -> ValueError:
+    """Return the error for targets that are not those of a fit without weights."""
+    return ValueError(
+        f"y: not what this {type(model).__name__} was fitted to, or it was fitted with weights, which it does not keep: for a "
+        "fit with weights, use from_predictions or a path"
+    )
+
+
+def as_array(X: Points) -> NDArray[np.generic]:
+    """Return points, which may be a sparse matrix, as an array."""
+    return np.asarray(X.toarray() if isinstance(X, sparse.spmatrix | sparse.sparray) else X)
+
+
+def column(values: ArrayLike, output: int | None, n: int | None = None, name: str = "y") -> Vector:
+    """Return one number for each point: of several targets, those of the target `output`."""
+    array = np.asarray(values, dtype=np.float64)
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim == 2:
+        if output is None or not -array.shape[1] <= output < array.shape[1]:
+            raise ValueError(f"output: expected the number of one of {array.shape[1]} targets, got {output!r}")
+        array = array[:, output]
+    if array.ndim != 1 or not len(array) or not np.isfinite(array).all() or (n is not None and len(array) != n):
+        expected = "finite numbers" if n is None else f"{n} finite numbers"
+        raise ValueError(f"{name}: expected {expected}, one for each point, got shape {np.shape(values)}")
+    return array

@@ -1,0 +1,88 @@
+"""What kernel ridge regressions answer to displays: their training points are kept, their targets are to be given."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kernsel._base.annotations import Matrix, Vector
+from kernsel._solve.evaluate import loo
+from kernsel._solve.path import RegularizationPath
+from kernsel.estimators.fitted import FittedModel, LeftOut, ModelPath, column, require_training_data, targets_for, weighted
+from kernsel.kernels import Kernel
+from kernsel.kernels.given import Precomputed
+from kernsel.kernels.objects import Points
+
+__all__ = ["FittedMachine"]
+
+
+class FittedMachine(FittedModel):
+    """A function f(z) = k(z, X) c + b that was fitted with a regularization alpha."""
+
+    kernel_: Kernel | str
+    X_fit_: Matrix
+    dual_coef_: Matrix
+    intercept_: float | Vector
+    alpha_: float | Vector
+    fit_intercept: bool
+    alpha_scale: Literal["none", "n"]
+    sigma: float | None
+
+    def kernel_and_points(self) -> tuple[Kernel | str, Matrix]:
+        """Return the kernel and the training points, or the kernel matrix if that was given."""
+        return self.kernel_, np.asarray(self.X_fit_, dtype=np.float64)
+
+    def kept_data(self) -> tuple[Matrix, None]:
+        """Return the training points; targets are not kept."""
+        return self.kernel_and_points()[1], None
+
+    def left_out(self, X: Points | None = None, y: ArrayLike | None = None, output: int = 0) -> LeftOut:
+        """Return the leave-one-out predictions of one target; y is needed.
+
+        See :class:`kernsel.estimators.fitted.HasLeftOut`.
+        """
+        targets = self._unweighted_targets(X, y)
+        kernel, points = self.kernel_and_points()
+        n = len(targets)
+        if isinstance(kernel, str):
+            kernel, points = Precomputed((points + points.T) / 2), np.arange(n, dtype=np.float64)[:, None]
+        alpha = float(np.ravel(self.alpha_)[output if np.ndim(self.alpha_) else 0])
+        noise = alpha * (n if self.alpha_scale == "n" else 1.0)
+        target = column(targets, output)
+        fit = loo(kernel, points, target, noise=noise, trend="constant" if self.fit_intercept else None)
+        return LeftOut.of_best_scale(target, fit, int(self.fit_intercept), fit.leverage)
+
+    def regularization_path(self, X: Points | None = None, y: ArrayLike | None = None, output: int = 0) -> ModelPath:
+        """Return `path_`, or the one of y for an alpha that was given. See :class:`kernsel.estimators.fitted.HasPath`."""
+        path = getattr(self, "path_", None)
+        if path is None:
+            targets = self._unweighted_targets(X, y)
+            kernel, points = self.kernel_and_points()
+            K = points if isinstance(kernel, str) else np.asarray(kernel(points))
+            path = RegularizationPath(
+                (K + K.T) / 2,
+                targets,
+                sigma=self.sigma,
+                trend=np.ones((len(targets), 1)) if self.fit_intercept else None,
+                alpha_scale=self.alpha_scale,
+            )
+        return ModelPath.of_machine(path, self.alpha_, output)
+
+    def _unweighted_targets(self, X: Points | None, y: ArrayLike | None) -> Vector:
+        """Return the targets; raise unless y - f(X) = alpha c, which holds for the targets of a fit without weights."""
+        require_training_data(self, self.kernel_, X, None, self.X_fit_)
+        targets = np.asarray(targets_for(self, y, len(self.X_fit_)), dtype=np.float64)
+        c = np.asarray(self.dual_coef_, dtype=np.float64)
+        if c.shape != targets.shape:
+            raise ValueError(f"y: expected shape {c.shape}, as in the fit, got {targets.shape}")
+        kernel, points = self.kernel_and_points()
+        fitted = np.asarray(points @ c if isinstance(kernel, str) else kernel.matmul(points, points, c))
+        unit = len(c) if self.alpha_scale == "n" else 1.0
+        error = targets - fitted - self.intercept_ - np.asarray(self.alpha_) * unit * c
+        precision = float(np.finfo(self.dual_coef_.dtype).eps)
+        size = float(np.linalg.norm(targets) + np.linalg.norm(fitted))
+        if np.linalg.norm(error) > 1e3 * precision**0.5 * max(size, 1e-300) * 1e-2:
+            raise weighted(self)
+        return targets
