@@ -33,7 +33,7 @@ LAYERS = [
     ["_base"],
     ["kernels"],
     ["structured", "testing", "_data"],
-    ["criteria", "features"],
+    ["criteria", "features", "linalg"],
     ["_solve"],
     ["_search"],
     ["estimators"],

@@ -137,7 +137,7 @@ class RegularizationPath:
     [0.0012, 0.0022, 0.0085, 0.8921]
     """
 
-    @refuses_arguments(sigma="sigma")
+    @refuses_arguments(noise_std="sigma")
     def __init__(
         self,
         K: ArrayLike | Kernel,
