@@ -1,11 +1,21 @@
-"""Kernel methods with the choice of the kernel at their heart."""
+"""Kernel methods with the choice of the kernel at their heart.
 
-from kernsel import criteria, features, kernels, plotting, structured, testing
+Models, with scikit-learn's manners: :class:`KernelRidge`, :class:`KernelRidgeCV`, :class:`GaussianProcessRegressor`,
+:class:`GaussianProcessClassifier`, :class:`SVR`, :class:`KernelInterpolator`, :class:`RidgeRegression`; what they are composed
+of: :mod:`kernels`, :mod:`structured`, :mod:`criteria`, :mod:`features`; and what is done with them: :func:`select`,
+:func:`nested_cv`, :mod:`plotting`, :func:`save`, :func:`load`.
+"""
+
+from typing import NoReturn
+
+from kernsel import criteria, features, kernels, linalg, plotting, structured, testing
 from kernsel._base.config import get_cmake_dir, get_include, get_num_threads, set_num_threads, show_config
 from kernsel._base.errors import NotPositiveDefiniteError
-from kernsel._solve.evaluate import Evaluation, LeaveOneOutFit, evaluate, loo
+from kernsel._base.renamed import TOP_LEVEL, refuse_name_in_module
+from kernsel._core import version as _version
+from kernsel._solve.evaluate import evaluate, loo
 from kernsel._solve.gram import gram
-from kernsel._solve.path import PathValues, RegularizationPath
+from kernsel._solve.path import RegularizationPath
 from kernsel.estimators.classification import GaussianProcessClassifier
 from kernsel.estimators.gaussian_process import GaussianProcessRegressor
 from kernsel.estimators.interpolator import KernelInterpolator
@@ -14,39 +24,24 @@ from kernsel.estimators.kernel_ridge_cv import KernelRidgeCV
 from kernsel.estimators.ridge_regression import RidgeRegression
 from kernsel.estimators.support.path import SVRPath
 from kernsel.estimators.support.svr import SVR
-from kernsel.linalg.cholesky import Cholesky, cholesky
-from kernsel.linalg.least_squares import LeastSquaresLOO, leverage, loo_least_squares
-from kernsel.linalg.minimum_norm import Interpolant, minimum_norm_interpolant, power_function
 from kernsel.saving import load, save
-from kernsel.study.nested import NestedFold, NestedResult, nested_cv
-from kernsel.study.select import Selected, select
-
-from ._core import version as _version
+from kernsel.study.nested import nested_cv
+from kernsel.study.select import select
 
 __version__: str = _version()
 
 __all__ = [
     "SVR",
-    "Cholesky",
-    "Evaluation",
     "GaussianProcessClassifier",
     "GaussianProcessRegressor",
-    "Interpolant",
     "KernelInterpolator",
     "KernelRidge",
     "KernelRidgeCV",
-    "LeastSquaresLOO",
-    "LeaveOneOutFit",
-    "NestedFold",
-    "NestedResult",
     "NotPositiveDefiniteError",
-    "PathValues",
     "RegularizationPath",
     "RidgeRegression",
     "SVRPath",
-    "Selected",
     "__version__",
-    "cholesky",
     "criteria",
     "evaluate",
     "features",
@@ -55,14 +50,11 @@ __all__ = [
     "get_num_threads",
     "gram",
     "kernels",
-    "leverage",
+    "linalg",
     "load",
     "loo",
-    "loo_least_squares",
-    "minimum_norm_interpolant",
     "nested_cv",
     "plotting",
-    "power_function",
     "save",
     "select",
     "set_num_threads",
@@ -70,3 +62,7 @@ __all__ = [
     "structured",
     "testing",
 ]
+
+
+def __getattr__(name: str) -> NoReturn:
+    refuse_name_in_module("kernsel", name, TOP_LEVEL)

@@ -13,6 +13,7 @@ from typing import NoReturn, ParamSpec, TypeVar
 __all__ = [
     "CRITERIA",
     "CRITERION_CLASSES",
+    "TOP_LEVEL",
     "RenamedAttribute",
     "refuse_criterion",
     "refuse_name_in_module",
@@ -24,6 +25,26 @@ R = TypeVar("R")
 
 CRITERIA = {"sure": "risk"}
 CRITERION_CLASSES = {"Posterior": "MaximumAPosteriori"}
+
+# Of the package: what has moved to a room of its own, and the classes of results, which users get from what returns them.
+TOP_LEVEL = {
+    "Cholesky": "what kernsel.linalg.cholesky returns",
+    "Evaluation": "what kernsel.evaluate returns",
+    "Interpolant": "what kernsel.linalg.minimum_norm_interpolant returns",
+    "LeastSquaresLOO": "what kernsel.linalg.loo_least_squares returns",
+    "LeaveOneOutFit": "what kernsel.loo returns",
+    "NestedFold": "an entry of `folds` of what kernsel.nested_cv returns",
+    "NestedResult": "what kernsel.nested_cv returns",
+    "PathValues": "what the method at of kernsel.RegularizationPath returns",
+    "Selected": "what kernsel.select returns",
+    "cholesky": "kernsel.linalg.cholesky",
+    "evaluation": "kernsel.evaluate, and kernsel.criteria.Workspace for the memory that evaluations share",
+    "leverage": "kernsel.linalg.leverage",
+    "loo_least_squares": "kernsel.linalg.loo_least_squares",
+    "minimum_norm_interpolant": "kernsel.linalg.minimum_norm_interpolant",
+    "power_function": "kernsel.linalg.power_function",
+    "tables": "kernsel.study.tables",
+}
 
 
 def refuse_criterion(argument: str, name: object) -> None:
@@ -73,5 +94,5 @@ class RenamedAttribute:
 def refuse_name_in_module(module: str, name: str, renamed: Mapping[str, str]) -> NoReturn:
     """Raise the AttributeError of a module that has no such name, with the name in use if this one is refused."""
     if name in renamed:
-        raise AttributeError(f"{module}.{name}: is called {renamed[name]}")
-    raise AttributeError(f"module {module!r} has no attribute {name!r}")
+        raise AttributeError(f"{module}.{name}: is called {renamed[name]}", name=name)
+    raise AttributeError(f"module {module!r} has no attribute {name!r}", name=name)
