@@ -58,9 +58,8 @@ def test_posterior_by_the_kriging_system(data, trend, kind, outputs):
     # More points than are taken at a time.
     times = -(-2 * posterior._core.columns_at_a_time(40) // len(Z))
     many = np.tile(Z, (times, 1))
-    assert np.resize(std, (times, *std.shape)).reshape(len(many), -1) == pytest.approx(
-        gp.predict(many, return_std=True)[1].reshape(len(many), -1), abs=limit
-    )
+    off = np.resize(std, (times, *std.shape)) - gp.predict(many, return_std=True)[1].reshape(times, *std.shape)
+    assert np.abs(off).max() <= limit
 
 
 def test_posterior_of_scikit_learn(data):

@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -27,24 +28,38 @@ def test_which_one_runs():
     assert CONFIG["isa_compiled"][: len(CONFIG["isa_available"])] == CONFIG["isa_available"]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("isa", [isa for isa in CONFIG["isa_available"] if isa != CONFIG["isa"]] or ["base"])
-def test_core_tests_under_each_level(isa, root):
+OTHERS = [isa for isa in CONFIG["isa_available"] if isa != CONFIG["isa"]] or ["base"]
+
+
+@pytest.fixture(scope="module")
+def reruns(tmp_path_factory):
+    """Run the tests of the core under each other level, all at once: most of them use one thread."""
     if "KERNSEL_ISA" in os.environ:
         pytest.skip("this is such a rerun")
+    root, folder = Path(__file__).parents[3], tmp_path_factory.mktemp("reruns")
     files = [path for path in sorted((root / "tests/python").rglob("test_*.py")) if "mark.core" in path.read_text()]
     command = [sys.executable, "-m", "pytest", "-q", "-m", "core", "-p", "no:cacheprovider", *map(str, files)]
-    threads = "1" if isa == "base" else "2"
-    done = subprocess.run(
-        command,
-        env=children.environment(KERNSEL_ISA=isa, OMP_NUM_THREADS=threads),
-        cwd=root,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout[-5000:]
-    assert f": {isa}, {threads} threads" in done.stdout or "passed" in done.stdout
+    started = {}
+    for isa in OTHERS:
+        environment = children.environment(KERNSEL_ISA=isa, OMP_NUM_THREADS=threads_under(isa))
+        with (folder / isa).open("w") as output:
+            started[isa] = subprocess.Popen(command, env=environment, cwd=root, stdout=output, stderr=subprocess.STDOUT)
+    yield lambda isa: (started[isa].wait(), (folder / isa).read_text())
+    for process in started.values():
+        process.kill()
+        process.wait()
+
+
+def threads_under(isa):
+    return "1" if isa == "base" else "2"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("isa", OTHERS)
+def test_core_tests_under_each_level(isa, reruns):
+    status, output = reruns(isa)
+    assert status == 0, output[-5000:]
+    assert f": {isa}, {threads_under(isa)} threads" in output or "passed" in output
 
 
 def test_levels_agree():
@@ -62,7 +77,9 @@ def test_levels_agree():
         W = F.inverse()
         print(repr([*F.solve(X[:, 0]).tolist(), F.logdet(), *k.pullback(X, W), *tree.pullback(X, W), *tree(X)[0]]))
     """
-    results = [np.array(eval(children.run(code, KERNSEL_ISA=isa))) for isa in CONFIG["isa_available"]]
+    with ThreadPoolExecutor() as pool:
+        printed = list(pool.map(lambda isa: children.run(code, KERNSEL_ISA=isa), CONFIG["isa_available"]))
+    results = [np.array(eval(text)) for text in printed]
     for result in results:
         assert result == pytest.approx(results[0], rel=200 * 2000 * np.finfo(float).eps)
 

@@ -1,10 +1,6 @@
 """The classes of the core: those that are pickled, and those that say why not."""
 
-import pytest
-
 from children import run
-
-pytestmark = pytest.mark.core
 
 
 def test_every_class_of_the_core_is_pickled_or_says_why_not():

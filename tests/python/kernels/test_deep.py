@@ -31,7 +31,7 @@ def test_sums_and_products_of_very_many():
     from kernsel.kernels import RBF, WhiteKernel, kernel
     from sklearn.base import clone
 
-    N = 1_500
+    N = 1_000
     X, y = np.linspace(0.0, 1.0, 5).reshape(-1, 1), np.arange(5.0)
 
     def many():

@@ -56,20 +56,23 @@ def integrals(link, mean, variance):
     deviation = np.sqrt(variance)
 
     def log_terms(x):
-        return float(link.log_density(np.array([x]))[0]) - 0.5 * ((x - mean) / deviation) ** 2
+        return link.log_density(x) - 0.5 * ((x - mean) / deviation) ** 2
 
     tilted = mean + variance if link.name == "logistic" else mean / (1 + variance)
     centres = [mean, tilted, min(max(0.0, mean), tilted) if tilted > mean else 0.0, 0.0]
     places = {c + k * w for c in centres for k in (-40, -12, -5, -2, 0, 2, 5, 12, 40) for w in (deviation, 1.0)}
     places = np.array(sorted(places))
-    top = max(log_terms(x) for x in np.concatenate([places, np.linspace(places[0], places[-1], 2001)]))
+    top = log_terms(np.concatenate([places, np.linspace(places[0], places[-1], 2001)])).max()
     found = []
     for order in range(3):
 
         def term(x, order=order):
-            d = link.derivatives(np.array([x]))
-            factor = [1.0, d.first[0], d.second[0] + d.first[0] ** 2][order]  # p^(order) / p
-            return factor * np.exp(log_terms(x) - top)
+            at = np.array([x])
+            size = np.exp(log_terms(at)[0] - top)
+            if order == 0 or size == 0:
+                return size
+            d = link.derivatives(at)
+            return (d.first[0] if order == 1 else d.second[0] + d.first[0] ** 2) * size  # p^(order)
 
         pieces = [
             integrate.quad(term, a, b, epsabs=1e-15, epsrel=1e-12, limit=200)[0] for a, b in itertools.pairwise(places) if b > a
