@@ -331,7 +331,7 @@ def criterion(name, K, noise, H, y, folds=None, sigma=None, smoothing=None, scal
 
 def crps(r, s):
     """Return the integral of (Phi(t / s) - [t > r])^2 over t."""
-    square = lambda t, above: (stats.norm.cdf(t / s) - above) ** 2  # noqa: E731
+    square = lambda t, above: (special.ndtr(t / s) - above) ** 2  # noqa: E731
     below, above = ((-np.inf, r), 0), ((r, np.inf), 1)
     return sum(integrate.quad(square, *ends, args=(side,), epsabs=1e-13, epsrel=1e-13)[0] for ends, side in (below, above))
 

@@ -18,7 +18,8 @@ ONE = "test_kernel_ridge_precomputed_kernel_unchanged"
 # Runs pytest once for each line that it reads, in a child each time: to import all this takes longer than to run the tests.
 PROGRAM = """
 import json, os, sys
-import pytest, kernsel, sklearn.gaussian_process, sklearn.kernel_ridge, sklearn.svm, sklearn.utils.estimator_checks
+import matplotlib.pyplot, pytest, kernsel
+import sklearn.gaussian_process, sklearn.kernel_ridge, sklearn.svm, sklearn.utils.estimator_checks
 
 for line in sys.stdin:
     folder, arguments = json.loads(line)
@@ -58,7 +59,18 @@ def run(runner, tmp_path):
     def with_plugins(*arguments, before="", after=""):
         (tmp_path / "before.py").write_text(before)
         (tmp_path / "after.py").write_text(after)
-        plugins = ["-p", "no:cacheprovider", "-p", "before", "-p", "tests.dropin.plugin", "-p", "after"]
+        plugins = [
+            "-p",
+            "no:cacheprovider",
+            "-p",
+            "no:hypothesispytest",
+            "-p",
+            "before",
+            "-p",
+            "tests.dropin.plugin",
+            "-p",
+            "after",
+        ]
         given = [str(tmp_path), ["-q", "--disable-warnings", *plugins, "--pyargs", *arguments]]
         print(json.dumps(given), file=runner.stdin, flush=True)
         status = int(runner.stdout.readline())

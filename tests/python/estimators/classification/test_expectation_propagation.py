@@ -54,7 +54,7 @@ def test_draws_of_the_posterior(link, rng):
     found = expectation_propagation(K, y, link)
     F = np.linalg.cholesky(K + 1e-10 * np.eye(15))
     samples = sample_latent(
-        F, y, link, n_samples=2000, n_burn=100, n_chains=4, rng=np.random.default_rng(5), sites=(found.precision, found.shift)
+        F, y, link, n_samples=1200, n_burn=100, n_chains=4, rng=np.random.default_rng(5), sites=(found.precision, found.shift)
     )
     draws = samples.f.reshape(-1, 15)
     std = draws.std(axis=0)

@@ -104,7 +104,7 @@ def test_sites_of_a_gaussian_likelihood_are_its_posterior(rng):
 
 def test_sites_may_be_anything(rng):
     K, y = problem(4, 4.0, rng)
-    _, mean, covariance = reference.gp_classifier(K, y, LINKS["logistic"].log_density)
+    _, mean, covariance = reference.gp_classifier(K, y, LINKS["logistic"].log_density, nodes=12)
     sites = rng.uniform(0, 0.5, 4), rng.standard_normal(4)
     samples = sample_latent(factor(K), y, LINKS["logistic"], n_samples=800, rng=rng, sites=sites)
     error = np.sqrt(np.diag(covariance) / samples.effective_sample_size)
