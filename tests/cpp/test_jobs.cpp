@@ -88,6 +88,28 @@ void jobs_within_jobs() {
   CHECK(runs == 200);
 }
 
+// More callers at once than there may be threads, so that members leave them: but not what they compute within a job.
+void jobs_within_jobs_of_many_callers() {
+  std::vector<std::thread> callers;
+  std::atomic<int> wrong{0};
+  for (int caller = 0; caller < 4; ++caller)
+    callers.emplace_back([&wrong] {
+      for (int repeat = 0; repeat < 200; ++repeat) {
+        const Status status = kernsel::run_jobs(8, worth_a_team, [&wrong](Jobs&, Index job) {
+          for (const double cost : {1e2, worth_a_team}) {  // on the calling thread at once, and by way of the team
+            std::atomic<int> runs{0};
+            const Status inner = kernsel::run_jobs(200, cost, [&runs](Jobs&, Index) { ++runs; });
+            if (!inner.ok() || runs != 200) ++wrong;
+          }
+          if (job % 2) std::this_thread::yield();
+        });
+        if (!status.ok()) ++wrong;
+      }
+    });
+  for (std::thread& caller : callers) caller.join();
+  CHECK(wrong == 0);
+}
+
 // More callers at once than there are threads or doors, with work of all sizes.
 void many_callers() {
   std::vector<std::thread> callers;
@@ -192,6 +214,7 @@ int main() {
       failure_stops_those_who_wait();
       interrupt();
       jobs_within_jobs();
+      jobs_within_jobs_of_many_callers();
       many_callers();
       only_those_inside_are_waited_for();
     }

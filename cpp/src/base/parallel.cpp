@@ -78,7 +78,8 @@ bool asked_to_stop() {
 }
 
 void Jobs::work(Index count, void (*f)(const void*, Jobs&, Index), const void* context) {
-  while (!leave_to_others()) {
+  const bool helping = comes_to_help();
+  while (!(helping && crowded())) {
     const Index job = next_.fetch_add(1, std::memory_order_relaxed);
     if (job >= count || !poll()) return;
     try {

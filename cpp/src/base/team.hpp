@@ -26,8 +26,12 @@ bool application_is_parallel();
 // left to begin. While the caller waits for members to come out, it calls `meanwhile` some twenty times a second.
 void run_on_team(int threads, Task task, Task meanwhile);
 
-// Whether the calling thread should leave its work to others: it is a member, and more threads are at work than there may be.
-bool leave_to_others();
+// Whether the calling thread is a member that has just come in to somebody's work, which others finish if it leaves. The answer
+// is given once for each visit: whatever a member computes within a job is its own to finish.
+bool comes_to_help();
+
+// Whether more threads are at work than there may be, so that one who only helps should leave.
+bool crowded();
 
 // Whether a team would be of use to the calling thread now. A member that finds nothing to do looks for work for a moment,
 // awake, before it sleeps. `none`: the caller is at work for a team itself, or is a child of fork(), or a member has just lost

@@ -5,7 +5,8 @@ namespace kernsel {
 
 bool team_exists() { return false; }
 void run_on_team(int, Task task, Task) { task.run(task.context); }
-bool leave_to_others() { return false; }
+bool comes_to_help() { return false; }
+bool crowded() { return false; }
 Readiness team_readiness() { return Readiness::none; }
 void use_a_team_on_a_busy_machine(bool) {}
 

@@ -21,7 +21,8 @@ void run_on_team(int threads, Task task, Task) {
   }
 }
 
-bool leave_to_others() { return false; }
+bool comes_to_help() { return false; }
+bool crowded() { return false; }
 
 Readiness team_readiness() {
   return at_work || is_forked_child() || application_is_parallel() ? Readiness::none : Readiness::awake;

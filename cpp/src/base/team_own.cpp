@@ -14,6 +14,7 @@
 #include <new>
 #include <system_error>
 #include <thread>
+#include <utility>
 
 #include "base/bell.hpp"
 #include "base/team.hpp"
@@ -166,13 +167,14 @@ class Team {
 
   // The life of a member.
   [[noreturn]] void live() {
-    at_work = member_ = true;
+    at_work = true;
     for (;;) {
       Door* door = nullptr;
       const auto found = [&] { return (door = find_work()) != nullptr; };
       // Beside other work on the processors, looking for some longer would take them away from it.
       if (!idle_.wait(found, std::chrono::hours(1), rest_.load() == 0 ? series : Bell::usual_spinning)) continue;
       const long before = times_preempted();
+      visiting_ = true;
       door->task.run(door->task.context);
       door->preempted.fetch_add(times_preempted() - before);
       working_.fetch_sub(1);
@@ -195,7 +197,7 @@ class Team {
   }
 
  public:
-  static thread_local bool member_;
+  static thread_local bool visiting_;  // since it came in to somebody's work, until it has begun with it
 
  private:
   Door doors_[16];
@@ -208,7 +210,7 @@ class Team {
   Bell idle_;
 };
 
-thread_local bool Team::member_ = false;
+thread_local bool Team::visiting_ = false;
 
 }  // namespace
 
@@ -229,7 +231,9 @@ bool team_exists() { return true; }
 
 void use_a_team_on_a_busy_machine(bool wish) { team_whatever_happens.store(wish); }
 
-bool leave_to_others() { return Team::member_ && Team::get().crowded(); }
+bool comes_to_help() { return std::exchange(Team::visiting_, false); }
+
+bool crowded() { return Team::get().crowded(); }
 
 Readiness team_readiness() {
   if (at_work || is_forked_child()) return Readiness::none;
