@@ -94,5 +94,5 @@ class RenamedAttribute:
 def refuse_name_in_module(module: str, name: str, renamed: Mapping[str, str]) -> NoReturn:
     """Raise the AttributeError of a module that has no such name, with the name in use if this one is refused."""
     if name in renamed:
-        raise AttributeError(f"{module}.{name}: is called {renamed[name]}", name=name)
+        raise AttributeError(f"{module}.{name}: is {renamed[name]}", name=name)
     raise AttributeError(f"module {module!r} has no attribute {name!r}", name=name)

@@ -198,15 +198,18 @@ def write_interpolator(model: KernelInterpolator, to: Writing) -> None:
 def read_interpolator(model: KernelInterpolator, given: Fields) -> None:
     """Read the function, and factorize the kernel matrix again."""
     outputs = _read_function(model, given)
-    model.y_fit_ = given.array("targets", len(model.X_fit_), outputs).reshape(model.dual_coef_.shape)
+    if isinstance(model.kernel_, str):
+        raise ValueError("kernel: expected a kernel, got none")
+    if given.has("targets"):
+        model.y_fit_ = given.array("targets", len(model.X_fit_), outputs).reshape(model.dual_coef_.shape)
+    else:  # in files of version 0.1.0: the function goes through the targets, to rounding
+        model.y_fit_ = np.asarray(model.kernel_.matmul(model.X_fit_, model.X_fit_, model.dual_coef_))
     model.norm_ = one_or_each(given, "norm_", outputs)
     model.rank_ = given.whole("rank_")
     n = len(model.X_fit_)
     model.used_ = used = given.array("used", None, dtype=np.int64, least=0.0)
     if not len(used) or (np.diff(used) <= 0).any() or used[-1] >= n:
         raise ValueError(f"used: expected numbers of points, below {n} and each larger than the one before")
-    if isinstance(model.kernel_, str):
-        raise ValueError("kernel: expected a kernel, got none")
     require_memory(len(used))
     model.factorize()
 

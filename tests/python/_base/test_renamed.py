@@ -1,5 +1,6 @@
 """Every refused name raises an error that says the name in use, wherever it may be given; files that hold it are read."""
 
+import importlib
 import json
 import pickle
 
@@ -84,7 +85,7 @@ def test_estimators_with_refused_attributes_are_cloned_and_pickled():
 
 @pytest.mark.parametrize(("old", "new"), renamed.CRITERION_CLASSES.items())
 def test_classes(old, new):
-    with pytest.raises(AttributeError, match=f"^kernsel.criteria.{old}: is called {new}$"):
+    with pytest.raises(AttributeError, match=f"^kernsel.criteria.{old}: is {new}$"):
         getattr(criteria, old)
     assert new in criteria.__all__
     assert isinstance(getattr(criteria, new)(), criteria.Criterion)
@@ -126,3 +127,33 @@ def test_files_with_refused_names_are_read(model, names, tmp_path):
     assert again.get_params() == model.get_params()
     assert np.array_equal(again.criterion_value_, model.criterion_value_)
     assert again.predict(X) == pytest.approx(model.predict(X))
+
+
+def test_a_file_of_an_interpolator_without_targets_is_read(tmp_path):
+    file = tmp_path / "model.ksl"
+    model = ks.KernelInterpolator().fit(X, y)
+    ks.save(model, file)
+    container = read_container(file)
+    arrays = {name: np.array(container.array(name)) for name in container.tensors if not name.endswith("targets")}
+    assert len(arrays) == len(container.tensors) - 1
+    write_container(file, arrays, container.metadata)
+    again = ks.load(file)
+    assert again.y_fit_ == pytest.approx(y, abs=1e-9)
+    assert np.array_equal(again.predict(X + 0.1), model.predict(X + 0.1))
+
+
+@pytest.mark.parametrize("name", renamed.TOP_LEVEL)
+def test_names_of_the_package(name):
+    with pytest.raises(AttributeError, match=rf"^kernsel\.{name}: is ") as raised:
+        getattr(ks, name)
+    assert renamed.TOP_LEVEL[name] in str(raised.value)
+    if " " not in renamed.TOP_LEVEL[name]:
+        importlib.import_module(renamed.TOP_LEVEL[name].rpartition(".")[0])
+    assert name not in dir(ks)
+
+
+def test_few_names_at_the_top():
+    assert len(ks.__all__) <= 30
+    assert all(hasattr(ks, name) for name in ks.__all__)
+    with pytest.raises(AttributeError, match="module 'kernsel' has no attribute 'gramm'"):
+        _ = ks.gramm
