@@ -110,7 +110,10 @@ Criterion leave_out(const std::string& loss, double width, const py::object& fun
 
 void bind_criteria(py::module_& module) {
   py::class_<Criterion>(module, "Criterion").def_property_readonly("sees", &seen_by);
-  py::class_<Workspace>(module, "Workspace")  // whole as soon as it is new
+  py::class_<Workspace>(
+      module, "Workspace",
+      "Memory that evaluations of a criterion share, one after the other: nothing is allocated twice.\n\nGive it to "
+      "`kernsel.evaluate` as `workspace`, for data of one size.")  // whole as soon as it is new
       .def_static("__new__", [](const py::object&) { return std::make_unique<Workspace>(); })
       .def(py::init<>());
   module.def(
