@@ -9,6 +9,7 @@
 #include "functions.hpp"
 #include "kernsel/choose.hpp"
 #include "kernsel/gram.hpp"
+#include "kernsel/jitter.hpp"
 #include "kernsel/starts.hpp"
 #include "module.hpp"
 
@@ -394,5 +395,6 @@ void bind_search(py::module_& module) {
   module.def("starting_points", &starting_points, py::arg("anchors"), py::arg("theta"), py::arg("variance"), py::arg("noise"),
              py::arg("random"), py::arg("shift"));
   module.def("least_jitter", &kernsel::least_jitter, py::arg("n"));
+  module.attr("most_raises") = kernsel::most_raises;
   module.def("tangents", &tangents, py::arg("kernel"), py::arg("X"), py::arg("v"));
 }

@@ -353,6 +353,8 @@ def starting_points(
 ) -> list[NDArray[np.float64]]: ...
 def least_jitter(n: int) -> float: ...
 
+most_raises: int
+
 @type_check_only
 class SupportFit(TypedDict):
     a: NDArray[np.float64]  # (n,)

@@ -10,7 +10,7 @@ import pytest
 ROOMS = {
     "isa": ["status", "view", "runtime", "version"],
     "base": ["measure"],
-    "tiles": ["tiles", "cholesky"],
+    "tiles": ["tiles", "cholesky", "jitter"],
     "kernels": ["kernel", "gram", "kernel_json"],
     "criteria": ["fit", "criteria"],
     "factors": ["factor"],

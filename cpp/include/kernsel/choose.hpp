@@ -101,8 +101,4 @@ class Chooser {
 
 Status choose(const Choosing& problem, const ChoosingOptions& options, Choice& out);
 
-// What must be added to the diagonal of n points, relative to it, for a Cholesky factor to exist: 4 n^(1/2) eps. Rounding
-// errors of n x n entries add up to a matrix of norm n^(1/2) eps or so, not to the n eps of the worst case.
-double least_jitter(Index n);
-
 }  // namespace kernsel

@@ -9,6 +9,7 @@
 #include "isa/table.hpp"
 #include "kernsel/cholesky.hpp"
 #include "kernsel/gram.hpp"
+#include "kernsel/jitter.hpp"
 #include "kernsel/posterior.hpp"
 
 namespace kernsel {
@@ -591,19 +592,19 @@ Status Posterior::draw(View<const double> Z, View<const double> u, View<double> 
   Numbers cov(static_cast<std::size_t>(m * m)), mean_at(static_cast<std::size_t>(m));
   Status status = covariance(Z, rows(cov.data(), m, m));
   if (status.ok()) status = mean(Z, vector(mean_at.data(), m));
+  // The covariance is what is left of that before the data, whose rounding it has.
+  Numbers before(static_cast<std::size_t>(m));
+  if (status.ok()) status = gram_diagonal<double>(kernel(), Z, vector(before.data(), m));
   double size = 0.0;
-  for (Index i = 0; i < m; ++i) size = std::max(size, cov[static_cast<std::size_t>(i * (m + 1))]);
-  // The covariance is given to rounding: as much on its diagonal as the factor needs.
+  for (const double value : before) size = std::max(size, value);
   LowerTiles<double> root;
-  double jitter = static_cast<double>(m) * std::numeric_limits<double>::epsilon() * size;
-  for (int attempt = 0; attempt < 8 && status.ok(); ++attempt, jitter *= 10.0) {
-    status = root.resize(m);
-    const double noise = jitter;
-    if (status.ok())
-      status = factorize<double>(ArraySource<double>(rows<const double>(cov.data(), m, m), vector(&noise, 1)), root);
-    if (status.ok()) break;
-    if (status.code == Code::not_positive_definite && attempt < 7) status = {};
-  }
+  double jitter = least_jitter(m) * size;
+  if (status.ok())
+    status = with_jitter(jitter, jitter, [&] {
+      const Status room = root.resize(m);
+      const ArraySource<double> source(rows<const double>(cov.data(), m, m), vector<const double>(&jitter, 1));
+      return room.ok() ? factorize<double>(source, root) : room;
+    });
   if (status.ok()) status = unpack_lower<double>(root, rows(cov.data(), m, m));
   for (Index i = 0; i < m && status.ok(); ++i)
     for (Index k = 0; k < u.cols; ++k) {

@@ -9,6 +9,7 @@
 #include "base/call_out.hpp"
 #include "factors/trend.hpp"
 #include "kernsel/gram.hpp"
+#include "kernsel/jitter.hpp"
 #include "kernsel/starts.hpp"
 
 namespace kernsel {
@@ -19,8 +20,7 @@ constexpr Index few_points = 100;    // with noise these have more basins, and e
 constexpr Index sparse_starts = 24;  // for 50 points, fewer for more
 constexpr int rounds_of_turns = 2;
 constexpr Index polished_of_few = 6;
-constexpr double better = 1e-3;   // nats, by which turns must be better than what they are turns of
-constexpr int most_attempts = 6;  // each with ten times the jitter
+constexpr double better = 1e-3;  // nats, by which turns must be better than what they are turns of
 
 // Uniform numbers from a seed (splitmix64): the same on every machine.
 class Random {
@@ -74,8 +74,6 @@ std::vector<double> some_of(const std::vector<double>& values, const std::vector
 }
 
 }  // namespace
-
-double least_jitter(Index n) { return 4.0 * std::sqrt(static_cast<double>(n)) * std::numeric_limits<double>::epsilon(); }
 
 struct Chooser::Content {
   Content(const Choosing& p, ChoosingOptions o)
@@ -374,22 +372,18 @@ Status Chooser::Content::settle(Optimum& out) {
 // Searches; where nowhere the kernel matrix can be factorized, with more jitter.
 Status Chooser::Content::find(const std::vector<std::vector<double>>& from, bool scale_free, bool on_subset,
                               double seconds_left, Index left, Optimum& out) {
-  Status status;
-  for (int attempt = 0; attempt < most_attempts; ++attempt) {
+  const auto attempt = [&] {
     all = objective(nullptr, scale_free);
     some = on_subset && !subset.empty() ? objective(&subset, scale_free) : nullptr;
     if (domain.count() == 0) {
       out = Optimum{};
       out.evaluations = 1;
-      status = all->evaluate({}, Order::value, out.best);
-    } else {
-      status = descend(from, some.get(), seconds_left, left, out);
-      if (status.ok()) status = settle(out);
+      return all->evaluate({}, Order::value, out.best);
     }
-    if (status.code != Code::not_positive_definite || !may_raise_jitter) return status;
-    jitter = 10.0 * std::max(jitter, least);
-  }
-  return status;
+    const Status status = descend(from, some.get(), seconds_left, left, out);
+    return status.ok() ? settle(out) : status;
+  };
+  return may_raise_jitter ? with_jitter(jitter, least, attempt) : attempt();
 }
 
 // The logarithm of the factor that was profiled out, or of what the bounds of the amplitudes leave of it.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from sklearn.utils.validation import validate_data
@@ -9,8 +10,9 @@ from sklearn.utils.validation import validate_data
 from kernsel.kernels import Kernel
 from kernsel.kernels.objects import Reading
 
-__all__ = ["in_parts", "new_points", "reading_of"]
+__all__ = ["blocks", "in_parts", "new_points", "reading_of"]
 
+_BLOCK = 2_000_000  # numbers of a block of k(X, Z), so that predictions at any number of points take little memory
 _AT_ONCE = 2048  # objects that predictions are made of at a time: their table with the training points is whole
 
 
@@ -32,3 +34,10 @@ def in_parts(kernel: Any, X: Any) -> list[Any] | None:
         return None
     rows = [slice(begun, begun + _AT_ONCE) for begun in range(0, len(X), _AT_ONCE)]
     return [X.iloc[part] if hasattr(X, "iloc") else X[part] for part in rows]
+
+
+def blocks(n: int, m: int) -> Iterator[slice]:
+    """Yield slices of m points such that n numbers for each fit into a block."""
+    size = max(_BLOCK // max(n, 1), 16)
+    for begin in range(0, m, size):
+        yield slice(begin, min(begin + size, m))

@@ -19,6 +19,7 @@ from kernsel.criteria import Criterion, Likelihood
 from kernsel.criteria.base import Given
 from kernsel.kernels import Kernel
 from kernsel.kernels.automatic import Data
+from kernsel.linalg.jitter import least_jitter
 
 __all__ = ["Budget", "Selection", "choose", "explained", "generator_of", "require_few_if_interrupted"]
 
@@ -333,7 +334,7 @@ def _undecided(
     criterion: Criterion, layout: Layout, n: int, finds_noise: bool, began: float, X: Vector, known: Vector
 ) -> Selection:
     """Return the kernel as the data's scale has it: no criterion can tell more."""
-    least = _core.least_jitter(n) * max(float(np.mean(layout.kernel.diag(X[:1000]))), np.finfo(float).tiny)
+    least = least_jitter(n, max(float(np.mean(layout.kernel.diag(X[:1000]))), np.finfo(float).tiny))
     return Selection(
         kernel=layout.kernel,
         noise=1e4 * least if finds_noise else np.nan,

@@ -12,20 +12,7 @@ from kernsel._data.trend import Trend, trend_matrix
 from kernsel.criteria.base import Criterion, Given
 from kernsel.kernels import Kernel
 
-__all__ = ["Posterior", "require_memory"]
-
-
-def require_memory(n: int, copies: float = 0.5) -> None:
-    """Raise before anything is done for n points if so many n x n matrices cannot be had: half of one for a factor."""
-    needed = int(8 * copies * n * (n + 1))
-    if needed < 2**28:
-        return
-    available = _core.available_memory()  # 0 if it is not known
-    if 0 < available < needed:
-        raise MemoryError(
-            f"not enough memory: {n} points need {needed / 2**30:.4g} GiB ({needed} bytes), and {available / 2**30:.4g} GiB "
-            f"({available} bytes) are available"
-        )
+__all__ = ["Posterior"]
 
 
 class _State(TypedDict):

@@ -15,9 +15,9 @@ from sklearn.gaussian_process import kernels as sk
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from kernsel import _core
 from kernsel._base.annotations import Seed, Vector
 from kernsel._base.blas import with_one_blas_thread
+from kernsel._base.memory import require_memory_of_points
 from kernsel._data.allowed import function, is_auto, number, one_of, require, whole
 from kernsel._data.kernel import kernel_of
 from kernsel._data.noise import variances
@@ -29,7 +29,7 @@ from kernsel._search.own_optimizer import Optimizer
 from kernsel._search.progress import CallbackSupport, watched, with_callbacks
 from kernsel._solve.evaluate import evaluate
 from kernsel._solve.path import RegularizationPath
-from kernsel._solve.posterior import Posterior, require_memory
+from kernsel._solve.posterior import Posterior
 from kernsel.criteria import Criterion, Likelihood
 from kernsel.criteria.base import Loss
 from kernsel.criteria.names import criterion_named
@@ -40,6 +40,7 @@ from kernsel.kernels import RBF, ConstantKernel, Kernel, Matern
 from kernsel.kernels.automatic import Data
 from kernsel.kernels.objects import Points
 from kernsel.kernels.written import KernelLike
+from kernsel.linalg.jitter import least_jitter, with_jitter
 
 __all__ = ["GaussianProcessRegressor", "ProcessState"]
 
@@ -258,7 +259,7 @@ class GaussianProcessRegressor(FittedModel, CallbackSupport, MultiOutputMixin, R
         targets = (targets - mean) / spread
         known, unknown = self._variances(len(y))
         trend = self._trend()
-        require_memory(len(y))
+        require_memory_of_points(len(y))
         if self.scale == "each":
             require_variances(targets, trend_matrix(trend, X))
 
@@ -277,16 +278,15 @@ class GaussianProcessRegressor(FittedModel, CallbackSupport, MultiOutputMixin, R
         factor = selection.scale  # of kernel and noise together, the known one included: only their ratio was known
         fitted_kernel = selection.kernel if factor == 1 else ConstantKernel(factor) * selection.kernel
         found = selection.noise * factor if unknown else 0.0
-        jitter = selection.jitter * factor
-        while True:
+
+        def condition(jitter: float) -> Posterior:
             diagonal = np.broadcast_to(known * factor + found + jitter, (len(y),)).astype(np.float64)
-            try:
-                posterior = Posterior(fitted_kernel, X, targets, diagonal, trend)
-                break
-            except np.linalg.LinAlgError as error:
-                if not isinstance(self.alpha, str) or not 0 < jitter < 50 * selection.jitter * factor:
-                    raise self._singular(fitted_kernel, error) from error
-                jitter *= 10  # the search has gone to the edge of what can be factorized
+            return Posterior(fitted_kernel, X, targets, diagonal, trend)
+
+        try:  # the search may have gone to the edge of what can be factorized
+            posterior, jitter = with_jitter(selection.jitter * factor, condition)
+        except np.linalg.LinAlgError as error:
+            raise self._singular(fitted_kernel, error) from error
         value: float | None = selection.value
         if self.optimizer is None and not explained(targets, posterior.H).all():
             at_once = posterior.core_of(criterion).sees == "products"
@@ -842,7 +842,7 @@ def _as_it_is(
     resolved = kernel.resolve(data).on_points(X)[0]
     noise = float(np.mean(data.proposal("noise").start)) if unknown else np.nan
     noiseless = isinstance(alpha, str) and not unknown and not np.any(known)
-    jitter = _core.least_jitter(len(X)) * float(np.mean(resolved.diag(X[:1000]))) if noiseless else 0.0
+    jitter = least_jitter(len(X), float(np.mean(resolved.diag(X[:1000])))) if noiseless else 0.0
     return Selection(resolved, noise, jitter, criterion, float("nan"))
 
 

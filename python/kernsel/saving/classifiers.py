@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kernsel._base.memory import require_memory_of_points
 from kernsel._data.allowed import require
-from kernsel._solve.posterior import require_memory
 from kernsel.estimators.classification import GaussianProcessClassifier
 from kernsel.estimators.classification.binary import BinaryModel, BinaryProcess
 from kernsel.estimators.classification.latent import GaussianLatent, SampledLatent, safe_factor
@@ -136,7 +136,7 @@ def _read_binary(model: GaussianProcessClassifier, given: Fields) -> BinaryProce
         process.model = BinaryModel(y, process.link, model.inference, criterion, model.max_iter_predict)
         process.log_marginal_likelihood_value_ = np.float64(given.number("log_marginal_likelihood", finite=False))
         process.choice_ = read_choice(given.part("choice"))
-        require_memory(n, 2)
+        require_memory_of_points(n, 2)
         process.samples_ = None
         if model.inference == "mcmc":
             f = given.array("f", None, None, n)
@@ -175,7 +175,7 @@ def _read_softmax(model: GaussianProcessClassifier, given: Fields) -> Multinomia
         if not n or (codes >= count).any():
             raise ValueError(f"{given.prefix}codes: expected a number below {count} for each point")
         mode, weights = given.array("mode", n, count), given.array("weights", n, count)
-        require_memory(n, 3 + count)
+        require_memory_of_points(n, 3 + count)
         process.model = SoftmaxModel(np.eye(count)[codes])
         K = np.asarray(process.kernel_(X))
         process.posterior = Multinomial(

@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from kernsel._base.annotations import Vector
+from kernsel._base.memory import require_memory_of_points
 from kernsel._data.training import TrainingSet, dense
-from kernsel._solve.posterior import require_memory
 from kernsel.estimators.interpolator import KernelInterpolator
 from kernsel.estimators.kernel_ridge import KernelRidge
 from kernsel.estimators.kernel_ridge_cv import KernelRidgeCV
@@ -210,7 +210,7 @@ def read_interpolator(model: KernelInterpolator, given: Fields) -> None:
     model.used_ = used = given.array("used", None, dtype=np.int64, least=0.0)
     if not len(used) or (np.diff(used) <= 0).any() or used[-1] >= n:
         raise ValueError(f"used: expected numbers of points, below {n} and each larger than the one before")
-    require_memory(len(used))
+    require_memory_of_points(len(used))
     model.factorize()
 
 

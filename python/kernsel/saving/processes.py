@@ -7,7 +7,8 @@ from math import comb
 import numpy as np
 
 from kernsel._base.annotations import Vector
-from kernsel._solve.posterior import Posterior, require_memory
+from kernsel._base.memory import require_memory_of_points
+from kernsel._solve.posterior import Posterior
 from kernsel.estimators.gaussian_process import GaussianProcessRegressor, ProcessState
 from kernsel.saving.fields import Fields, Writing
 from kernsel.saving.selections import read_selection, write_selection
@@ -68,7 +69,7 @@ def read_process(model: GaussianProcessRegressor, given: Fields) -> None:
     value = given.number("criterion_value_", finite=False)
     given.whole("n_evaluations_")  # the selection has it, too
     selection = read_selection(given.part("selection"))
-    require_memory(n)
+    require_memory_of_points(n)
     model.restore(
         ProcessState(
             posterior=Posterior(kernel, X, y, given.array("diagonal", n, least=0.0), trend),

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernsel._base.annotations import Seed, Vector
 from kernsel._base.blas import with_one_blas_thread
+from kernsel._base.memory import require_memory_of_points
 from kernsel._data.allowed import require
 from kernsel._data.kernel import kernel_of
 from kernsel._data.points import in_parts, new_points
@@ -19,7 +20,6 @@ from kernsel._data.training import training_set
 from kernsel._search import Budget
 from kernsel._search.own_optimizer import Optimizer
 from kernsel._search.progress import CallbackSupport, watched, with_callbacks
-from kernsel._solve.posterior import require_memory
 from kernsel.estimators.classification.binary import BinaryProcess, Settings
 from kernsel.estimators.classification.links import link_named
 from kernsel.estimators.classification.parameters import ALLOWED, AUTO, NONE, criterion_of, labels_of, require_softmax
@@ -188,7 +188,7 @@ class GaussianProcessClassifier(FittedModel, CallbackSupport, ClassifierMixin, B
         points = points.copy() if self.copy_X_train else points
         classes, codes = labels_of(given.y)
         count = len(classes)
-        require_memory(len(points), 4)
+        require_memory_of_points(len(points), 4)
 
         with watched(self, self.verbose, self.max_evaluations) as tell:
             settings = Settings(

@@ -8,21 +8,15 @@ import numpy as np
 
 from kernsel import _core
 from kernsel._base.annotations import Vector
+from kernsel._data.points import blocks
 from kernsel.estimators.classification.links import Link
 from kernsel.kernels import Kernel
 from kernsel.linalg.cholesky import Cholesky, cholesky
+from kernsel.linalg.jitter import least_jitter, with_jitter
 
-__all__ = ["GaussianLatent", "SampledLatent", "average_probability", "blocks", "safe_factor"]
+__all__ = ["GaussianLatent", "SampledLatent", "average_probability", "safe_factor"]
 
-_BLOCK = 2_000_000  # numbers of a block of k(X, Z), so that predictions at any number of points take little memory
 _STEP = 0.05  # between nodes of interpolation, in widths of a link that is averaged over a Gaussian
-
-
-def blocks(n: int, m: int) -> Iterator[slice]:
-    """Yield slices of m points such that n numbers for each fit into a block."""
-    size = max(_BLOCK // max(n, 1), 16)
-    for begin in range(0, m, size):
-        yield slice(begin, min(begin + size, m))
 
 
 class GaussianLatent:
@@ -143,11 +137,5 @@ def average_probability(means: Vector, variance: Vector, link: Link) -> Vector:
 
 def safe_factor(K: Vector) -> Cholesky:
     """Return the factor of a positive semidefinite matrix, with as much on its diagonal as rounding needs."""
-    jitter = max(len(K) * np.finfo(float).eps, 1e-14) * float(np.mean(np.diag(K)))
-    for attempt in range(6):
-        try:
-            return cholesky(K + np.diag(np.full(len(K), jitter * 10.0**attempt)))
-        except np.linalg.LinAlgError:
-            if attempt == 5:
-                raise
-    raise AssertionError("the last attempt has raised")
+    least = least_jitter(len(K), float(np.mean(np.diag(K))))
+    return with_jitter(least, lambda jitter: cholesky(K + np.diag(np.full(len(K), jitter))))[0]

@@ -12,9 +12,9 @@ from sklearn.gaussian_process import kernels as sk
 from sklearn.utils.parallel import Parallel, delayed
 
 from kernsel._base.annotations import Vector
+from kernsel._data.points import blocks
 from kernsel._search import generator_of
 from kernsel.estimators.classification.binary import BinaryProcess, Settings
-from kernsel.estimators.classification.latent import blocks
 from kernsel.estimators.classification.multinomial import Multinomial, class_probabilities, multinomial_laplace
 from kernsel.estimators.classification.search import Choice, Outcome, choose_kernel
 from kernsel.kernels import Kernel

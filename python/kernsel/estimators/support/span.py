@@ -7,6 +7,7 @@ from scipy import linalg
 
 from kernsel._base.annotations import Vector
 from kernsel.kernels import Kernel
+from kernsel.linalg.jitter import least_jitter, with_jitter
 
 __all__ = ["left_out_residuals"]
 
@@ -94,14 +95,10 @@ def left_out_residuals(
 
 def _factor(K: Vector) -> Vector:
     """Return the Cholesky factor of a matrix that may be singular by rounding."""
-    size = float(np.diag(K).max())
-    jitter = len(K) * np.finfo(float).eps * size
-    while True:
-        try:
-            return np.asarray(linalg.cholesky(K + jitter * np.eye(len(K)), lower=True))
-        except np.linalg.LinAlgError:
-            jitter *= 100
-            if not jitter <= 1e-6 * size:
-                raise ValueError(
-                    'criterion: "loo" needs a kernel that is positive semidefinite, which this one is not; "kfold" does not'
-                ) from None
+    least = least_jitter(len(K), float(np.diag(K).max()))
+    try:
+        return with_jitter(least, lambda jitter: np.asarray(linalg.cholesky(K + jitter * np.eye(len(K)), lower=True)))[0]
+    except np.linalg.LinAlgError:
+        raise ValueError(
+            'criterion: "loo" needs a kernel that is positive semidefinite, which this one is not; "kfold" does not'
+        ) from None

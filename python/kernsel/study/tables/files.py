@@ -6,7 +6,7 @@ import sys
 from difflib import get_close_matches
 from pathlib import Path
 
-from kernsel import _core
+from kernsel._base.memory import require_memory
 from kernsel.study.tables.raw import Raw
 from kernsel.study.tables.separated import read_separated
 from kernsel.study.tables.typed import read_npz, read_parquet
@@ -58,9 +58,5 @@ def _close_file(file: Path) -> str:
 def _require_memory(file: Path) -> None:
     """Raise if reading a file would take more memory than is available."""
     needed = file.stat().st_size * _MEMORY.get(file.suffix.lower(), _MEMORY_OF_TEXT)
-    available = _core.available_memory()  # 0 if it is unknown
-    if needed > 2**28 and 0 < available < needed:
-        raise MemoryError(
-            f"{file}: reading it takes some {needed / 2**30:.1f} GiB, and {available / 2**30:.1f} GiB are available; "
-            f"take some of its rows (for instance: (head -n 1 {file}; tail -n +2 {file} | shuf -n 100000) > some.csv)"
-        )
+    some = f"(head -n 1 {file}; tail -n +2 {file} | shuf -n 100000) > some.csv"
+    require_memory(needed, f"reading {file} takes some", f"; take some of its rows (for instance: {some})")
