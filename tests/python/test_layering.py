@@ -47,6 +47,7 @@ LAYERS = [
 LAYER = {room: number for number, layer in enumerate(LAYERS) for room in layer}
 # Files of tests in the folder of a room that are about several of its modules, or about what no module is.
 SUBJECTS = {
+    "core/test_adding_a_kernel.py",  # what a new kernel takes
     "core/test_arrays.py",  # the compiled core, as a whole
     "core/test_isa.py",
     "core/test_pickling.py",

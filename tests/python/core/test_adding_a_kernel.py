@@ -167,7 +167,7 @@ def tree(root, tmp_path):
 
 def test_hacking_names_the_files_that_were_edited(root, tree):
     names = [path.relative_to(root / "cpp").as_posix() for path in sorted((root / "cpp").rglob("*")) if path.is_file()]
-    same, changed, missing = filecmp.cmpfiles(root / "cpp", tree / "cpp", names, shallow=False)
+    _, changed, missing = filecmp.cmpfiles(root / "cpp", tree / "cpp", names, shallow=False)
     assert set(changed) == set(EDITS)
     assert not missing
     assert len(changed) <= 4
