@@ -114,3 +114,15 @@ def test_module_runs():
         env=children.environment(),
     )
     assert done.stdout == f"kernsel {ks.__version__}\n"
+
+
+def test_what_can_be_added_names_its_files_and_tests(root):
+    """The table "To add" of cpp/HACKING.md."""
+    table = (root / "cpp" / "HACKING.md").read_text().partition("## To add\n")[2].partition("\n## ")[0]
+    rows = dict(re.findall(r"^\| (an? [\w' ]+?) \| (.*) \|$", table, re.M))
+    tested = {"a criterion", "a stationary kernel", "a factor", "an objective", "a likelihood of labels", "an estimator"}
+    assert tested <= {name for name, row in rows.items() if "ested in `tests/" in row}
+    places = ("", "cpp/src", "cpp/include/kernsel", "cpp", "python/kernsel")
+    for name, row in rows.items():
+        for file in re.findall(r"`([\w/.]+\.(?:cpp|hpp|inl|py|txt))`", row):
+            assert any((root / place / file).exists() for place in places), f"{name}: {file}"

@@ -47,11 +47,13 @@ LAYERS = [
 LAYER = {room: number for number, layer in enumerate(LAYERS) for room in layer}
 # Files of tests in the folder of a room that are about several of its modules, or about what no module is.
 SUBJECTS = {
+    "core/test_adding_a_kernel.py",  # what a new kernel takes
     "core/test_arrays.py",  # the compiled core, as a whole
     "core/test_isa.py",
     "core/test_pickling.py",
     "core/test_process.py",
     "core/test_tangents.py",
+    "estimators/test_adding_an_estimator.py",  # what a new estimator takes
     "estimators/test_gaussian_process_search.py",  # test_gaussian_process.py has what does not choose
     "estimators/test_one_factorization.py",
     "estimators/test_points_that_are_objects.py",

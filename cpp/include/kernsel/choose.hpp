@@ -44,6 +44,7 @@ struct Choosing {
   double variance = 0.0;  // of the targets, as starts see it; from the data if it is zero
   std::function<Kernel(const std::vector<double>& theta)> make = {};  // as in CriterionObjective
   std::function<double(const std::vector<double>& theta, std::vector<double>& gradient)> prior = {};  // of the space's theta
+  Factor* factor = nullptr;  // what stands for K~; dense_factor() if there is none
 };
 
 struct ChoosingOptions {

@@ -325,38 +325,11 @@ void profile_pullback_tile(Index count, const T* p, const T* s, const T* k, cons
 // Calls f.run<F>() with the profile of that name.
 template <class T, class Call>
 KERNSEL_INLINE void with_profile(Profile which, const Call& call) {
-  switch (which) {
-    case Profile::rbf:
-      return call.template run<RbfProfile<T>>();
-    case Profile::exponential:
-      return call.template run<ExponentialProfile<T>>();
-    case Profile::matern32:
-      return call.template run<Matern32Profile<T>>();
-    case Profile::matern52:
-      return call.template run<Matern52Profile<T>>();
-    case Profile::rational_quadratic:
-      return call.template run<RationalQuadraticProfile<T>>();
-    case Profile::periodic:
-      return call.template run<PeriodicProfile<T>>();
-    case Profile::cosine:
-      return call.template run<CosineProfile<T>>();
-    case Profile::wendland0:
-      return call.template run<WendlandProfile<T, 0>>();
-    case Profile::wendland1:
-      return call.template run<WendlandProfile<T, 1>>();
-    case Profile::wendland2:
-      return call.template run<WendlandProfile<T, 2>>();
-    case Profile::sigmoid:
-      return call.template run<SigmoidProfile<T>>();
-    case Profile::power:
-      return call.template run<PowerProfile<T>>();
-    case Profile::exp:
-      return call.template run<ExpProfile<T>>();
-    case Profile::series:
-      return call.template run<SeriesProfile<T>>();
-    case Profile::polynomial:
-      return call.template run<PolynomialProfile<T>>();
-  }
+#define KERNSEL_CASE_OF_PROFILE(name, ...) \
+  case Profile::name:                      \
+    return call.template run<__VA_ARGS__>();
+  switch (which) { KERNSEL_PROFILES(KERNSEL_CASE_OF_PROFILE) }
+#undef KERNSEL_CASE_OF_PROFILE
 }
 
 template <class T>

@@ -11,24 +11,28 @@ namespace kernsel {
 // What a kernel sees of two points: sum_k w_k (x_k - z_k)^2, sum_k w_k x_k z_k, or sum_k w_k (x_k - z_k).
 enum class Metric { squared_distance, inner_product, difference };
 
-// Kernels as functions of one number, their parameters p; formulas in profiles.inl.
-enum class Profile {
-  rbf,
-  exponential,
-  matern32,
-  matern52,
-  rational_quadratic,
-  periodic,
-  cosine,
-  wendland0,
-  wendland1,
-  wendland2,
-  polynomial,
-  sigmoid,
-  power,
-  exp,
-  series
-};
+// Kernels as functions of one number, their parameters p; each name is followed by the struct of profiles.inl that has the
+// formula, for numbers of type T.
+#define KERNSEL_PROFILES(PROFILE)                          \
+  PROFILE(rbf, RbfProfile<T>)                              \
+  PROFILE(exponential, ExponentialProfile<T>)              \
+  PROFILE(matern32, Matern32Profile<T>)                    \
+  PROFILE(matern52, Matern52Profile<T>)                    \
+  PROFILE(rational_quadratic, RationalQuadraticProfile<T>) \
+  PROFILE(periodic, PeriodicProfile<T>)                    \
+  PROFILE(cosine, CosineProfile<T>)                        \
+  PROFILE(wendland0, WendlandProfile<T, 0>)                \
+  PROFILE(wendland1, WendlandProfile<T, 1>)                \
+  PROFILE(wendland2, WendlandProfile<T, 2>)                \
+  PROFILE(sigmoid, SigmoidProfile<T>)                      \
+  PROFILE(power, PowerProfile<T>)                          \
+  PROFILE(exp, ExpProfile<T>)                              \
+  PROFILE(series, SeriesProfile<T>)                        \
+  PROFILE(polynomial, PolynomialProfile<T>)
+
+#define KERNSEL_NAME_OF_PROFILE(name, ...) name,
+enum class Profile { KERNSEL_PROFILES(KERNSEL_NAME_OF_PROFILE) };
+#undef KERNSEL_NAME_OF_PROFILE
 
 // Matern kernels of one column, multiplied over the columns: product_matern.inl.
 enum class MaternOrder { half, three_halves, five_halves };

@@ -7,6 +7,7 @@
 
 #include "base/memory.hpp"
 #include "kernels/program.hpp"
+#include "kernels/written.hpp"
 
 namespace kernsel {
 
@@ -14,22 +15,6 @@ namespace {
 
 constexpr std::size_t longest = 1 << 20;  // characters that are written
 constexpr std::size_t deepest = 200;      // in one another, of those that are written: parse_json() reads a few more
-
-using Numbers = std::vector<double>;
-
-// What a function takes. Sums and products take any number of kernels.
-struct Function {
-  std::string_view name;
-  std::size_t numbers;
-  bool list;
-  std::size_t kernels;
-  Kernel (*make)(const Numbers& p, const Numbers& list, const std::vector<Kernel>& of);
-};
-
-// A whole number; out of the range of those that any kernel takes if it is none.
-int whole(double number) {
-  return number >= 0.0 && number <= 1000.0 && number == std::floor(number) ? static_cast<int>(number) : -1;
-}
 
 Kernel of_columns(const Kernel& k, const Numbers& list) {
   std::vector<Index> columns;
@@ -49,23 +34,22 @@ Kernel projected(double size, const Numbers& list, const Kernel& k) {
   return transform(k, list, fits ? static_cast<Index>(size) : 0);
 }
 
-template <Kernel (*combine)(const Kernel&, const Kernel&)>
-Kernel combined(const Numbers&, const Numbers&, const std::vector<Kernel>& of) {
+Kernel added(const Numbers&, const Numbers&, Kernels of) {
   Kernel all = of[0];
-  for (std::size_t i = 1; i < of.size(); ++i) all = combine(all, of[i]);
+  for (std::size_t i = 1; i < of.size(); ++i) all = all + of[i];
   return all;
 }
 
-using Of = const std::vector<Kernel>&;
-const Function functions[] = {
-    {"rbf", 0, true, 0, [](const Numbers&, const Numbers& l, Of) { return rbf(l); }},
-    {"exponential", 0, true, 0, [](const Numbers&, const Numbers& l, Of) { return exponential(l); }},
+Kernel multiplied(const Numbers&, const Numbers&, Kernels of) {
+  Kernel all = of[0];
+  for (std::size_t i = 1; i < of.size(); ++i) all = all * of[i];
+  return all;
+}
+
+using Of = Kernels;
+const WrittenFunction functions[] = {
     {"matern", 1, true, 0, [](const Numbers& p, const Numbers& l, Of) { return matern(p[0], l); }},
     {"product_matern", 1, true, 0, [](const Numbers& p, const Numbers& l, Of) { return product_matern(p[0], l); }},
-    {"rational_quadratic", 1, true, 0, [](const Numbers& p, const Numbers& l, Of) { return rational_quadratic(p[0], l); }},
-    {"periodic", 1, true, 0, [](const Numbers& p, const Numbers& l, Of) { return periodic(p[0], l); }},
-    {"cosine", 0, true, 0, [](const Numbers&, const Numbers& l, Of) { return cosine(l); }},
-    {"wendland", 1, true, 0, [](const Numbers& p, const Numbers& l, Of) { return wendland(whole(p[0]), l); }},
     {"dot_product", 1, true, 0, [](const Numbers& p, const Numbers& l, Of) { return dot_product(p[0], l); }},
     {"polynomial", 2, true, 0, [](const Numbers& p, const Numbers& l, Of) { return polynomial(p[0], whole(p[1]), l); }},
     {"sigmoid", 1, true, 0, [](const Numbers& p, const Numbers& l, Of) { return sigmoid(p[0], l); }},
@@ -75,26 +59,22 @@ const Function functions[] = {
     {"constant", 1, false, 0, [](const Numbers& p, const Numbers&, Of) { return constant(p[0]); }},
     {"white", 1, false, 0, [](const Numbers& p, const Numbers&, Of) { return white(p[0]); }},
     {"precomputed", 1, true, 0, [](const Numbers& p, const Numbers& l, Of) { return of_matrix(p[0], l); }},
-    {"sum", 0, false, 2, combined < operator+> },
-     {
-         "product",
-         0,
-         false,
-         2,
-         combined < operator*> },
-         {"scale", 1, false, 1, [](const Numbers& p, const Numbers&, Of of) { return p[0] * of[0]; }},
-         {"pow", 1, false, 1, [](const Numbers& p, const Numbers&, Of of) { return pow(of[0], p[0]); }},
-         {"exp", 0, false, 1, [](const Numbers&, const Numbers&, Of of) { return exp(of[0]); }},
-         {"series", 0, true, 1, [](const Numbers&, const Numbers& l, Of of) { return series(l, of[0]); }},
-         {"on", 0, true, 1, [](const Numbers&, const Numbers& l, Of of) { return of_columns(of[0], l); }},
-         {"normalize", 0, false, 1, [](const Numbers&, const Numbers&, Of of) { return normalize(of[0]); }},
-         {"compose", 0, false, 2, [](const Numbers&, const Numbers&, Of of) { return compose(of[0], of[1]); }},
-         {"project", 1, true, 1, [](const Numbers& p, const Numbers& l, Of of) { return projected(p[0], l, of[0]); }},
-    };
+    {"sum", 0, false, 2, added},
+    {"product", 0, false, 2, multiplied},
+    {"scale", 1, false, 1, [](const Numbers& p, const Numbers&, Of of) { return p[0] * of[0]; }},
+    {"pow", 1, false, 1, [](const Numbers& p, const Numbers&, Of of) { return pow(of[0], p[0]); }},
+    {"exp", 0, false, 1, [](const Numbers&, const Numbers&, Of of) { return exp(of[0]); }},
+    {"series", 0, true, 1, [](const Numbers&, const Numbers& l, Of of) { return series(l, of[0]); }},
+    {"on", 0, true, 1, [](const Numbers&, const Numbers& l, Of of) { return of_columns(of[0], l); }},
+    {"normalize", 0, false, 1, [](const Numbers&, const Numbers&, Of of) { return normalize(of[0]); }},
+    {"compose", 0, false, 2, [](const Numbers&, const Numbers&, Of of) { return compose(of[0], of[1]); }},
+    {"project", 1, true, 1, [](const Numbers& p, const Numbers& l, Of of) { return projected(p[0], l, of[0]); }},
+};
 
-const Function* function_named(std::string_view name) {
-  for (const Function& function : functions)
-    if (function.name == name) return &function;
+const WrittenFunction* function_named(std::string_view name) {
+  for (const WrittenFunctions& table : {stationary_functions(), WrittenFunctions{functions, std::size(functions)}})
+    for (const WrittenFunction& function : table)
+      if (function.name == name) return &function;
   return nullptr;
 }
 
@@ -132,7 +112,7 @@ class Writer {
   const char* begin(const KernelNode& node) {
     if (path_.size() > deepest) return "kernel: it is too deep to be written";
     const Expression expression = node.expression();
-    const Function* function = expression.name ? function_named(expression.name) : nullptr;
+    const WrittenFunction* function = expression.name ? function_named(expression.name) : nullptr;
     if (!function) return "kernel: one with a function of the caller's cannot be written";
     json_ += "[\"" + std::string(function->name) + '"';
     for (const double number : expression.numbers)
@@ -181,7 +161,7 @@ class Reader {
   static const char* read(const Json& json, std::shared_ptr<const KernelNode>& node) {
     constexpr const char* wrong = "kernel: expected a name, numbers and kernels, such as [\"scale\", 2, [\"rbf\", [1]]]";
     if (!json.is(Json::Kind::list) || json.items.empty() || !json.items[0].is(Json::Kind::text)) return wrong;
-    const Function* function = function_named(json.items[0].text);
+    const WrittenFunction* function = function_named(json.items[0].text);
     if (!function) return "kernel: a name that is not known to this version";
     const std::size_t begin = 1 + function->numbers + (function->list ? 1 : 0), count = json.items.size();
     if (count < begin + function->kernels || (count > begin + function->kernels && !takes_many(function->name))) return wrong;

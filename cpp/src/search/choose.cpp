@@ -80,13 +80,15 @@ struct Chooser::Content {
       : problem(p),
         options(std::move(o)),
         random(options.seed),
-        factor(dense_factor()),
+        own_factor(p.factor ? nullptr : dense_factor()),
+        factor(p.factor ? p.factor : own_factor.get()),
         began(std::chrono::steady_clock::now()) {}
 
   Choosing problem;
   ChoosingOptions options;
   Random random;
-  std::unique_ptr<Factor> factor;
+  std::unique_ptr<Factor> own_factor;  // nullptr if the caller has given one
+  Factor* factor;
   std::chrono::steady_clock::time_point began;
 
   Space space;

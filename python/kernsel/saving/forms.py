@@ -1,9 +1,10 @@
-"""Which estimators have a form on disk, and who writes and reads it."""
+"""The estimators that have a form on disk, each with the functions that write and read what it has learnt."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from sklearn.base import BaseEstimator
 
@@ -22,6 +23,7 @@ from kernsel.saving.machines import (
     read_interpolator,
     read_ridge,
     read_support,
+    require_columns,
     write_cv,
     write_interpolator,
     write_ridge,
@@ -48,6 +50,58 @@ class Form:
     estimator: type[BaseEstimator]
     write: Callable[[BaseEstimator, Writing], None]
     read: Callable[[BaseEstimator, Fields], None]
+
+    @classmethod
+    def of_attributes(
+        cls,
+        estimator: type[BaseEstimator],
+        *,
+        kernels: Sequence[str] = (),
+        numbers: Sequence[str] = (),
+        arrays: Mapping[str, tuple[str, ...]] | None = None,
+    ) -> Form:
+        """Return the form of an estimator that has learnt nothing but these attributes.
+
+        Parameters
+        ----------
+        estimator : type
+        kernels, numbers : sequence of str
+            Names of attributes, each a kernel or a finite number.
+        arrays : dict of str to tuple of str
+            Names of attributes that are arrays of float64, with the name of each of their sizes. A name that comes twice is
+            one size; "columns" is that of the columns in the fit. All kernels are of points of so many columns.
+
+        Examples
+        --------
+        >>> from sklearn.base import BaseEstimator
+        >>> from kernsel.saving.forms import Form
+        >>> class Nearest(BaseEstimator):
+        ...     "Predicts the target of the nearest point."
+        >>> Form.of_attributes(Nearest, arrays={"X_": ("points", "columns"), "y_": ("points",)}).estimator.__name__
+        'Nearest'
+        """
+        shapes = dict(arrays or {})
+
+        def write(model: BaseEstimator, to: Writing) -> None:
+            for name in kernels:
+                to.kernel(name, getattr(model, name))
+            for name in numbers:
+                to.json[name] = float(getattr(model, name))
+            for name in shapes:
+                to.array(name, getattr(model, name))
+
+        def read(model: Any, given: Fields) -> None:
+            sizes = {"columns": model.n_features_in_}
+            for name in (*kernels, *numbers):
+                setattr(model, name, given.kernel(name) if name in kernels else given.number(name))
+            for name, shape in shapes.items():
+                values = given.array(name, *(sizes.get(size) for size in shape))
+                sizes.update(zip(shape, values.shape, strict=True))
+                setattr(model, name, values)
+                for kernel in kernels if shape[-1:] == ("columns",) else ():
+                    require_columns(getattr(model, kernel), values)
+
+        return cls(estimator, write, read)
 
 
 FORMS: dict[str, Form] = {

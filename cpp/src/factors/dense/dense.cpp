@@ -52,10 +52,10 @@ class Dense final : public Factor {
     adjoint.noise = partials.noise;
     Status status;
     if (!groups_.empty()) {
-      status = pull_groups(*state_, groups_, left_out_, partials.left_out, adjoint);
+      status = pull_groups(*state_, groups_, left_out_, partials, adjoint);
     } else {
       std::vector<double> in_c = partials.c;
-      if (!partials.left_out.residual.empty()) in_c = of_points_alone(partials.left_out, adjoint.squared);
+      add_points_alone(partials.left_out, in_c, adjoint.squared);
       status = with_trend(*state_, partials.log_det_trend, in_c.empty() ? 0 : state_->m, adjoint);
       if (status.ok() && !in_c.empty()) {
         Tall G;
@@ -88,19 +88,20 @@ class Dense final : public Factor {
     return {};
   }
 
-  // Partial derivatives in c, and, added to `in_precision`, in P.ii, from those in residuals and variances.
-  std::vector<double> of_points_alone(const LeftOut& partials, std::vector<double>& in_precision) const {
+  // Adds the partial derivatives in c and in P.ii that follow from those in residuals and variances.
+  void add_points_alone(const LeftOut& partials, std::vector<double>& in_c, std::vector<double>& in_precision) const {
+    if (partials.residual.empty() && partials.variance.empty()) return;
     const auto n = static_cast<std::size_t>(state_->n);
-    std::vector<double> in_c(partials.residual.size());
+    in_c.resize(std::max(in_c.size(), partials.residual.size()), 0.0);
     in_precision.resize(n, 0.0);
-    for (std::size_t at = 0; at < in_c.size(); ++at) {
+    for (std::size_t at = 0; at < partials.residual.size(); ++at) {
       const std::size_t i = at % n;
-      in_c[at] = partials.residual[at] / state_->precision[i];
-      in_precision[i] -= in_c[at] * left_out_.residual[at];
+      const double part = partials.residual[at] / state_->precision[i];
+      in_c[at] += part;
+      in_precision[i] -= part * left_out_.residual[at];
     }
     for (std::size_t i = 0; i < partials.variance.size(); ++i)
       in_precision[i] -= partials.variance[i] * left_out_.variance[i] * left_out_.variance[i];
-    return in_c;
   }
 
   LowerTiles<double> tiles_;

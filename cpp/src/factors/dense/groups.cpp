@@ -1,5 +1,6 @@
 #include "factors/dense/groups.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/memory.hpp"
@@ -124,9 +125,9 @@ namespace {
 // where products with P. take its columns I only.
 class Pulled {
  public:
-  Pulled(const State& state, const std::vector<std::vector<Index>>& groups, const LeftOut& shown, const LeftOut& partials,
+  Pulled(const State& state, const std::vector<std::vector<Index>>& groups, const LeftOut& shown, const Partials& partials,
          Adjoint& adjoint)
-      : state_(state), groups_(groups), shown_(shown), partials_(partials), adjoint_(adjoint) {}
+      : state_(state), groups_(groups), shown_(shown), all_(partials), partials_(partials.left_out), adjoint_(adjoint) {}
 
   Status run() {
     const Index n = state_.n, m = state_.m, count = static_cast<Index>(groups_.size());
@@ -135,11 +136,13 @@ class Pulled {
     for (const double sigma : partials_.variance) ++(sigma > 0.0 ? plus : minus);
     for (std::size_t g = 0; g < partials_.density.size(); ++g)
       (partials_.density[g] < 0.0 ? plus : minus) += static_cast<Index>(groups_[g].size());
-    first_ = densities ? m : 0;
-    Status status = with_trend(state_, 0.0, first_ + (residuals ? count * m : 0), adjoint_);
+    const bool weights = densities || !all_.c.empty();
+    first_ = weights ? m : 0;
+    Status status = with_trend(state_, all_.log_det_trend, first_ + (residuals ? count * m : 0), adjoint_);
     if (status.ok() && plus > 0) status = adjoint_.plus.resize(state_.P, plus);
     if (status.ok() && minus > 0) status = adjoint_.minus.resize(state_.P, minus);
-    if (status.ok() && densities) status = in_c_.resize(state_.padded, m);
+    if (status.ok() && weights) status = in_c_.resize(state_.padded, m);
+    for (Index j = 0; j < m && status.ok() && !all_.c.empty(); ++j) std::copy_n(all_.c.data() + j * n, n, in_c_.column(j));
     for (Index g = 0; g < count && status.ok(); ++g) {
       const Group& group = groups_[static_cast<std::size_t>(g)];
       status = factor_group(state_, group, factor_);
@@ -149,7 +152,7 @@ class Pulled {
       if (status.ok() && !partials_.variance.empty()) status = pull_variances(group);
       if (status.ok() && densities) status = pull_density(g, group, r);
     }
-    return status.ok() && densities ? add_weights(state_, in_c_, adjoint_) : status;
+    return status.ok() && weights ? add_weights(state_, in_c_, adjoint_) : status;
   }
 
  private:
@@ -211,7 +214,7 @@ class Pulled {
     if (!status.ok()) return status;
     for (Index j = 0; j < state_.m; ++j)
       for (Index i = 0; i < s; ++i)
-        in_c_(group[static_cast<std::size_t>(i)], j) = -delta * r[static_cast<std::size_t>(i + j * s)];
+        in_c_(group[static_cast<std::size_t>(i)], j) -= delta * r[static_cast<std::size_t>(i + j * s)];
     return delta < 0.0 ? add_square(group, square, adjoint_.plus, plus_) : add_square(group, square, adjoint_.minus, minus_);
   }
 
@@ -228,16 +231,18 @@ class Pulled {
 
   const State& state_;
   const std::vector<Group>& groups_;
-  const LeftOut &shown_, &partials_;
+  const LeftOut& shown_;
+  const Partials& all_;
+  const LeftOut& partials_;
   Adjoint& adjoint_;
   LowerTiles<double> factor_;  // of one group after the other
-  Tall in_c_;                  // dJ/dc of densities
+  Tall in_c_;                  // dJ/dc of densities, and of the criterion itself
   Index first_ = 0, plus_ = 0, minus_ = 0;
 };
 
 }  // namespace
 
-Status pull_groups(const State& state, const std::vector<Group>& groups, const LeftOut& shown, const LeftOut& partials,
+Status pull_groups(const State& state, const std::vector<Group>& groups, const LeftOut& shown, const Partials& partials,
                    Adjoint& adjoint) {
   return Pulled(state, groups, shown, partials, adjoint).run();
 }

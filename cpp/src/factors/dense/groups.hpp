@@ -13,8 +13,8 @@ Status points_of(const Groups& groups, Index n, std::vector<std::vector<Index>>&
 
 Status leave_out(const State& state, const std::vector<std::vector<Index>>& groups, const Request& request, LeftOut& out);
 
-// The adjoint of partial derivatives in what was shown.
+// The adjoint of partial derivatives in what was shown of the groups, in c, and in the log determinant of the trend.
 Status pull_groups(const State& state, const std::vector<std::vector<Index>>& groups, const LeftOut& shown,
-                   const LeftOut& partials, Adjoint& adjoint);
+                   const Partials& partials, Adjoint& adjoint);
 
 }  // namespace kernsel

@@ -9,6 +9,7 @@ Kernel polynomial(double offset, int degree, std::vector<double> length_scale) {
                                                      : nullptr;
   MetricLeaf leaf{Metric::inner_product, Profile::polynomial, std::move(length_scale), {offset, static_cast<double>(degree)}};
   leaf.learned = offset > 0.0;
+  leaf.name = "polynomial";
   return Kernel(std::make_shared<MetricNode>(leaf, problem));
 }
 
@@ -17,6 +18,7 @@ Kernel dot_product(double sigma, std::vector<double> length_scale) {
   MetricLeaf leaf{Metric::inner_product, Profile::polynomial, std::move(length_scale), {sigma * sigma, 1.0}};
   leaf.learned = sigma > 0.0;
   leaf.exponent = 2.0;
+  leaf.name = "dot_product";
   return Kernel(std::make_shared<MetricNode>(leaf, problem));
 }
 
@@ -25,6 +27,7 @@ Kernel sigmoid(double offset, std::vector<double> length_scale) {
   MetricLeaf leaf{Metric::inner_product, Profile::sigmoid, std::move(length_scale), {offset}};
   leaf.learned = true;
   leaf.plain = true;
+  leaf.name = "sigmoid";
   return Kernel(std::make_shared<MetricNode>(leaf, problem));
 }
 

@@ -34,6 +34,9 @@ struct MetricLeaf {
   bool learned = false;            // is the first of them a hyperparameter? It comes before the length scales.
   double exponent = 1.0;           // the hyperparameter is parameters[0]^(1 / exponent)
   bool plain = false;              // the hyperparameter is parameters[0] itself, which may be negative
+  // As it is written: the function of kernel.hpp that makes it, and the numbers that this takes before the parameters.
+  const char* name = nullptr;
+  std::vector<double> numbers = {};
 };
 
 // Points, each column divided by the power of two next to its length scale, which is exact; the rest of the scale is a weight
@@ -256,30 +259,10 @@ class MetricNode final : public NodeBase<MetricNode> {
     return key_of("metric", numbers);
   }
   Expression expression() const override {
-    const std::vector<double>& p = leaf_.parameters;
-    switch (leaf_.profile) {
-      case Profile::rbf:
-        return {"rbf", {}, leaf_.scale};
-      case Profile::exponential:
-        return {"exponential", {}, leaf_.scale};
-      case Profile::matern32:
-        return {"matern", {1.5}, leaf_.scale};
-      case Profile::matern52:
-        return {"matern", {2.5}, leaf_.scale};
-      case Profile::rational_quadratic:
-        return {"rational_quadratic", p, leaf_.scale};
-      case Profile::periodic:
-        return {"periodic", p, leaf_.scale};
-      case Profile::cosine:
-        return {"cosine", {}, leaf_.scale};
-      case Profile::sigmoid:
-        return {"sigmoid", p, leaf_.scale};
-      case Profile::polynomial:
-        if (leaf_.exponent != 1.0) return {"dot_product", {std::sqrt(p[0])}, leaf_.scale};
-        return {"polynomial", p, leaf_.scale};
-      default:
-        return {};
-    }
+    if (leaf_.exponent != 1.0) return {leaf_.name, {std::sqrt(leaf_.parameters[0])}, leaf_.scale};  // of a squared number
+    std::vector<double> numbers = leaf_.numbers;
+    numbers.insert(numbers.end(), leaf_.parameters.begin(), leaf_.parameters.end());
+    return {leaf_.name, std::move(numbers), leaf_.scale};
   }
   template <class T>
   std::unique_ptr<Step<T>> make(const Geometry<T>& points, Status& status) const {

@@ -1,16 +1,21 @@
 // Kernels of the distance between points.
 #include "kernels/nodes/metric_leaf.hpp"
+#include "kernels/written.hpp"
 
 namespace kernsel {
 
 namespace {
 
-Kernel stationary(Profile profile, std::vector<double> length_scale, std::vector<double> parameters = {}) {
+// `name`: the function that makes it, which takes `numbers` or, if there are none, the parameters before the length scales.
+Kernel stationary(Profile profile, const char* name, std::vector<double> length_scale, std::vector<double> parameters = {},
+                  std::vector<double> numbers = {}) {
   const char* problem = length_scale.empty() ? "give one length scale, or one for each column of X" : nullptr;
   for (const double p : parameters)
     if (!positive(p)) problem = "the parameters of the kernel must be positive and finite";
-  const bool learned = !parameters.empty();
-  const MetricLeaf leaf{Metric::squared_distance, profile, std::move(length_scale), std::move(parameters), learned};
+  MetricLeaf leaf{Metric::squared_distance, profile, std::move(length_scale), std::move(parameters)};
+  leaf.learned = !leaf.parameters.empty();
+  leaf.name = name;
+  leaf.numbers = std::move(numbers);
   return Kernel(std::make_shared<MetricNode>(leaf, problem));
 }
 
@@ -50,7 +55,9 @@ class WendlandNode final : public NodeBase<WendlandNode> {
 
 Kernel cosine(std::vector<double> period) {
   const char* problem = period.empty() ? "give one period, or one for each column of X" : nullptr;
-  return Kernel(std::make_shared<MetricNode>(MetricLeaf{Metric::difference, Profile::cosine, std::move(period), {}}, problem));
+  MetricLeaf leaf{Metric::difference, Profile::cosine, std::move(period), {}};
+  leaf.name = "cosine";
+  return Kernel(std::make_shared<MetricNode>(std::move(leaf), problem));
 }
 
 Kernel spectral_mixture(const std::vector<double>& weights, const std::vector<std::vector<double>>& length_scales,
@@ -68,17 +75,39 @@ Kernel wendland(int smoothness, std::vector<double> length_scale) {
   return Kernel(std::make_shared<WendlandNode>(smoothness, std::move(length_scale)));
 }
 
-Kernel rbf(std::vector<double> length_scale) { return stationary(Profile::rbf, std::move(length_scale)); }
-Kernel exponential(std::vector<double> length_scale) { return stationary(Profile::exponential, std::move(length_scale)); }
-Kernel matern32(std::vector<double> length_scale) { return stationary(Profile::matern32, std::move(length_scale)); }
-Kernel matern52(std::vector<double> length_scale) { return stationary(Profile::matern52, std::move(length_scale)); }
+Kernel rbf(std::vector<double> length_scale) { return stationary(Profile::rbf, "rbf", std::move(length_scale)); }
+
+Kernel exponential(std::vector<double> length_scale) {
+  return stationary(Profile::exponential, "exponential", std::move(length_scale));
+}
+
+Kernel matern32(std::vector<double> length_scale) {
+  return stationary(Profile::matern32, "matern", std::move(length_scale), {}, {1.5});
+}
+
+Kernel matern52(std::vector<double> length_scale) {
+  return stationary(Profile::matern52, "matern", std::move(length_scale), {}, {2.5});
+}
 
 Kernel rational_quadratic(double alpha, std::vector<double> length_scale) {
-  return stationary(Profile::rational_quadratic, std::move(length_scale), {alpha});
+  return stationary(Profile::rational_quadratic, "rational_quadratic", std::move(length_scale), {alpha});
 }
 
 Kernel periodic(double length_scale, std::vector<double> period) {
-  return stationary(Profile::periodic, std::move(period), {length_scale});
+  return stationary(Profile::periodic, "periodic", std::move(period), {length_scale});
+}
+
+WrittenFunctions stationary_functions() {
+  static const WrittenFunction functions[] = {
+      {"rbf", 0, true, 0, [](const Numbers&, const Numbers& l, Kernels) { return rbf(l); }},
+      {"exponential", 0, true, 0, [](const Numbers&, const Numbers& l, Kernels) { return exponential(l); }},
+      {"rational_quadratic", 1, true, 0,
+       [](const Numbers& p, const Numbers& l, Kernels) { return rational_quadratic(p[0], l); }},
+      {"periodic", 1, true, 0, [](const Numbers& p, const Numbers& l, Kernels) { return periodic(p[0], l); }},
+      {"cosine", 0, true, 0, [](const Numbers&, const Numbers& l, Kernels) { return cosine(l); }},
+      {"wendland", 1, true, 0, [](const Numbers& p, const Numbers& l, Kernels) { return wendland(whole(p[0]), l); }},
+  };
+  return {functions, sizeof(functions) / sizeof(*functions)};
 }
 
 }  // namespace kernsel

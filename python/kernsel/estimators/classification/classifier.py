@@ -21,7 +21,7 @@ from kernsel._search import Budget
 from kernsel._search.own_optimizer import Optimizer
 from kernsel._search.progress import CallbackSupport, watched, with_callbacks
 from kernsel.estimators.classification.binary import BinaryProcess, Settings
-from kernsel.estimators.classification.links import link_named
+from kernsel.estimators.classification.links import Link, link_named
 from kernsel.estimators.classification.parameters import ALLOWED, AUTO, NONE, criterion_of, labels_of, require_softmax
 from kernsel.estimators.classification.several import KernelsOfProcesses, MultinomialProcess, OneAgainstAnother, OneAgainstRest
 from kernsel.estimators.fitted import FittedModel, Prediction, ShownData
@@ -36,7 +36,7 @@ class GaussianProcessClassifier(FittedModel, CallbackSupport, ClassifierMixin, B
     """Gaussian process classification.
 
     For two classes, a latent function f is a Gaussian process of covariance k, and the probability of the second class at a
-    point is p(f), logistic or probit. The posterior of f is not Gaussian; it is approximated or sampled, and ::
+    point is p(f), logistic, probit or another. The posterior of f is not Gaussian; it is approximated or sampled, and ::
 
         P(y = 1 | z) = E p(f(z)),    f(z) normal, of mean k(z, X) a and variance k(z, z) - k(z, X) (K + S^-1)^-1 k(X, z)
 
@@ -71,8 +71,9 @@ class GaussianProcessClassifier(FittedModel, CallbackSupport, ClassifierMixin, B
     inference : {"laplace", "ep", "mcmc"}
         Laplace's approximation; expectation propagation, which is more accurate and takes several times as long; or draws of
         the exact posterior by elliptical slice sampling, for the hyperparameters that Laplace's approximation chooses.
-    link : {"logistic", "probit"}
-        Of two classes.
+    link : {"logistic", "probit"} or Link
+        The likelihood of two classes. Another is an object of a class of
+        :class:`kernsel.estimators.classification.links.Link`.
     criterion : {"auto", "lml", "loo"}
         The approximate log marginal likelihood, or the sum of the logarithms of the probabilities of all labels, each predicted
         from all other points. Where classes are far apart, the evidence that Laplace's approximation sees favours amplitudes
@@ -139,7 +140,7 @@ class GaussianProcessClassifier(FittedModel, CallbackSupport, ClassifierMixin, B
         multi_class: Literal["one_vs_rest", "one_vs_one", "multinomial"] = "one_vs_rest",
         n_jobs: int | None = None,
         inference: Literal["laplace", "ep", "mcmc"] = "laplace",
-        link: Literal["logistic", "probit"] = "logistic",
+        link: str | Link = "logistic",
         criterion: Literal["auto", "lml", "loo"] = "auto",
         n_samples: int = 1000,
         n_burn: int = 200,

@@ -1,4 +1,8 @@
-"""Likelihoods of a label given a latent value: the logistic one and probit, of the margin s = y f, y = -1 or 1."""
+"""Likelihoods of a label given a latent value, of the margin s = y f, y = -1 or 1: the logistic one, probit, and any other.
+
+Another likelihood is a subclass of :class:`Link` with two methods. ``GaussianProcessClassifier(link=...)`` takes an object of
+it; or its name, by which models are written to files, once the class is in `LINKS`.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +14,9 @@ import numpy as np
 from scipy import special
 
 from kernsel._base.annotations import Vector
+from kernsel.estimators.classification.quadrature import moments_by_quadrature
 
-__all__ = ["Derivatives", "Link", "Logistic", "Moments", "Probit", "link_named"]
+__all__ = ["LINKS", "Derivatives", "Link", "Logistic", "Moments", "Probit", "link_named"]
 
 _LOG_SQRT_2PI = 0.5 * np.log(2 * np.pi)
 _BELOW_HALF = np.nextafter(0.5, 0.0)
@@ -58,9 +63,10 @@ class Link(ABC):
     def derivatives(self, s: Vector) -> Derivatives:
         """Return log p(s) and its first three derivatives, elementwise."""
 
-    @abstractmethod
     def moments(self, mean: Vector, variance: Vector) -> Moments:
         """Return log E p(s) for normal s of these means and variances, with its first two derivatives in the mean.
+
+        By quadrature; a subclass that knows a faster way has its own.
 
         Parameters
         ----------
@@ -70,6 +76,12 @@ class Link(ABC):
         -------
         moments : Moments
         """
+
+        def logarithm(s: Vector) -> tuple[Vector, Vector, Vector]:
+            found = self.derivatives(s)
+            return found.value, found.first, found.second
+
+        return Moments(*moments_by_quadrature(logarithm, mean, variance))
 
     def probability(self, mean: Vector, variance: Vector) -> Vector:
         """Return E p(s), shape (n,): the probability of the label 1 for a latent value of this mean and variance.
@@ -257,12 +269,16 @@ def _ratio_and_slopes(s: Vector) -> tuple[Vector, Vector, Vector]:
     return ratio, first, second
 
 
+LINKS: dict[str, type[Link]] = {link.name: link for link in (Logistic, Probit)}
+
+
 def link_named(name: str | Link) -> Link:
     """Return a link by its name.
 
     Parameters
     ----------
-    name : {"logistic", "probit"} or Link
+    name : str or Link
+        One of `LINKS`.
 
     Returns
     -------
@@ -270,6 +286,7 @@ def link_named(name: str | Link) -> Link:
     """
     if isinstance(name, Link):
         return name
-    if isinstance(name, str) and name in ("logistic", "probit"):
-        return Logistic() if name == "logistic" else Probit()
-    raise ValueError(f'link: expected "logistic" or "probit", got {name!r}')
+    if isinstance(name, str) and name in LINKS:
+        return LINKS[name]()
+    names = ", ".join(f'"{known}"' for known in LINKS)
+    raise ValueError(f"link: expected {names} or a Link, got {name!r}")

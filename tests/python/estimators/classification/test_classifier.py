@@ -224,7 +224,7 @@ def test_bad_input(moons):
         ("kernel", "RFB", "kernel: there is no kernel 'RFB'"),
         ("kernel", sk.CompoundKernel([sk.RBF()]), "kernel cannot be a CompoundKernel"),
         ("inference", "vb", 'inference: expected one of "laplace", "ep", "mcmc", got \'vb\''),
-        ("link", "cauchit", 'link: expected "logistic" or "probit"'),
+        ("link", "cauchit", 'link: expected "logistic", "probit" or a Link'),
         ("criterion", "reml", 'criterion: expected one of "auto", "lml", "loo"'),
         ("multi_class", "ovr", "multi_class: expected one of"),
         ("optimizer", "sgd", "optimizer: expected"),
