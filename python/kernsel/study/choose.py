@@ -60,7 +60,7 @@ def study(
     criteria : sequence of str
         Names of :mod:`kernsel.criteria`.
     noise : float or "auto"
-        A variance.
+        The noise variance; "auto" estimates it.
     trend : {"constant", "linear", "quadratic"} or None
     rows : int
         The most training rows; the time grows with the cube of their number. If the table has more, a random sample is taken,

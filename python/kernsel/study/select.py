@@ -185,7 +185,7 @@ def select(
 
     Parameters
     ----------
-    X : array-like of shape (n, d); or n objects, for a kernel of objects
+    X : array-like of shape (n, d); or n objects, for a kernel on objects
     y : array-like of shape (n,) or (n, n_targets)
     kernels : Kernel, iterable of Kernel or str, "search" or None
         None tries the squared exponential, Matern kernels of smoothness 3/2 and 5/2, the rational quadratic and the squared
@@ -201,13 +201,16 @@ def select(
         :class:`kernsel.GaussianProcessRegressor` with `noise` and `trend`. In models other than Gaussian processes, C or alpha
         is the amplitude of the kernel, and only the terms of sums get amplitudes.
     noise : float, array-like of shape (n,), or "auto"
+        The noise variance of the Gaussian process; "auto" estimates it.
     trend : {"constant", "linear", "quadratic"}, callable or None
+        The trend of the Gaussian process.
     max_seconds : float, optional
         The time after which no further kernel is fitted. Each of several given kernels may take an equal share of the time that
         is left.
     max_structures : int
         The most kernels that "search" tries.
     random_state : int, RandomState instance or None
+        Determines the quasi-random starts of the searches for hyperparameters.
     verbose : int
         1 prints a line for each kernel that is tried.
     progress : callable, optional
