@@ -78,6 +78,11 @@ def show_config(mode: Literal["print", "dict"] = "print") -> Config | None:
     mode : {"print", "dict"}
         "dict" returns a dictionary instead.
 
+    Returns
+    -------
+    config : dict or None
+        None for "print".
+
     Examples
     --------
     >>> import kernsel as ks

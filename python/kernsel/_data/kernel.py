@@ -45,6 +45,10 @@ def kernel_of(value: object, *, auto: Kernel | None = None, none: Kernel | None 
     name : str
         The name of the argument, for errors.
 
+    Returns
+    -------
+    kernel : Kernel
+
     Examples
     --------
     >>> from kernsel._data.kernel import kernel_of
@@ -76,6 +80,10 @@ def kernel_or_name(value: object, *, auto: Kernel, function: Callable[[Function]
         The kernel that None and "auto" stand for.
     function : callable
         Converts a kernel that is a Python function to a Kernel.
+
+    Returns
+    -------
+    kernel : Kernel or str
     """
     if isinstance(value, str) and (value == "precomputed" or value in NAMES):
         return value
@@ -100,6 +108,12 @@ def kernel_and_points(
     X, Z : array-like of shape (n, d) or (n, n), or n objects
     y : ndarray of shape (n,) or (n, m), optional
     weights : ndarray of shape (n,), optional
+
+    Returns
+    -------
+    kernel : Kernel
+    X, Z : ndarray, or None without Z
+        The points as arrays of numbers.
     """
     if isinstance(value, str) and value == "precomputed" and Z is None:
         return *matrix_of_indices(np.asarray(X, dtype=np.float64)), None
@@ -134,6 +148,10 @@ def kernel_of_text(text: str, *, columns: Mapping[str, Sequence[int]] | None = N
     text : str
     columns : mapping of str to sequence of int, optional
         The indices of the columns that each name in the text stands for.
+
+    Returns
+    -------
+    kernel : Kernel
     """
     try:
         return kernel(text, automatic=True, columns=columns)

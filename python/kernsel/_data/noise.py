@@ -76,6 +76,10 @@ def point_weights(sample_weight: ArrayLike | float | None, X: Matrix) -> Vector 
     ----------
     sample_weight : None, float or array-like of shape (n,)
     X : ndarray of n rows
+
+    Returns
+    -------
+    weights : ndarray of shape (n,) or None
     """
     if sample_weight is None:
         return None

@@ -247,6 +247,10 @@ def core_search(
     budget : Budget
     options : dict
         The options of the search that differ from their defaults.
+
+    Returns
+    -------
+    search : Search of the core
     """
     X, weights = data.X, data.weights
     scale_free = criterion.without_scale()

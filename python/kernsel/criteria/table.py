@@ -32,7 +32,7 @@ class Row:
     label : str
         The name of its values, for axes and tables.
     sentence : str
-        What the criterion compares, in words without mathematics, for the command line.
+        The quantity that the criterion compares, in words without mathematics, for the command line.
     larger_is_better : bool or None
         None if neither large nor small values are better, as for the discrepancy principle, where the residual must equal the
         noise.

@@ -194,6 +194,10 @@ class FittedModel:
             The training data, where the estimator does not store them.
         output : int
             The index of the target, if there are several.
+
+        Returns
+        -------
+        data : ShownData
         """
         if X is None:
             kept, targets = self.kept_data()
@@ -217,6 +221,10 @@ class FittedModel:
             For a Gaussian process: the band is that of observations instead of the function.
         output : int
             The index of the target, if there are several.
+
+        Returns
+        -------
+        prediction : Prediction
         """
         del level, noisy
         return Prediction(column(self.predict(X), output))
@@ -227,7 +235,7 @@ class HasPrediction(Protocol):
     """A fitted estimator whose predictions can be shown, see :class:`FittedModel`."""
 
     def shown_data(self, X: Points | None = None, y: ArrayLike | None = None, output: int = 0) -> ShownData:
-        """Return the training data, of one target."""
+        """Return the training data of one target."""
 
     def prediction(self, X: Points, *, level: float | None = None, noisy: bool = False, output: int = 0) -> Prediction:
         """Return the predictions of one target at points, with a band of this level if the estimator has one."""
@@ -283,6 +291,10 @@ class HasLeftOut(Protocol):
             The training data, where the estimator does not store them.
         output : int
             The index of the target, if there are several.
+
+        Returns
+        -------
+        left_out : LeftOut
         """
 
 
@@ -299,6 +311,10 @@ class HasPath(Protocol):
             The training data, where the estimator does not store them.
         output : int
             The index of the target, if there are several.
+
+        Returns
+        -------
+        path : ModelPath
         """
 
 

@@ -75,7 +75,7 @@ class ProcessState:
     noise : float or ndarray of shape (n,)
         The attribute `noise_`.
     alpha : ndarray of shape () or (n,)
-        What the parameter `alpha` adds to the diagonal of the kernel matrix.
+        The numbers that the parameter `alpha` adds to the diagonal of the kernel matrix.
     jitter : float
         The attribute `jitter_`.
     offset, factor : ndarray of shape (n_targets,)
@@ -168,7 +168,7 @@ class GaussianProcessRegressor(FittedModel, CallbackSupport, MultiOutputMixin, R
         The noise variance, estimated or given, without `alpha` and `jitter_`. A criterion such as "profiled_lml" determines
         kernel and noise only up to a common factor; a given noise, and `alpha`, are then multiplied by the best factor.
     jitter_ : float
-        What ``alpha="auto"`` has added to the diagonal of the kernel matrix.
+        The number that ``alpha="auto"`` has added to the diagonal of the kernel matrix.
     scale_ : ndarray of shape (n_targets,)
         The factor of the kernel and the noise for each output; ones unless ``scale="each"``.
     criterion_value_ : float

@@ -70,7 +70,7 @@ class KernelInterpolator(FittedModel, MultiOutputMixin, RegressorMixin, BaseEsti
     >>> from kernsel.kernels import RBF
     >>> X, Z = np.linspace(0, 4, 9).reshape(-1, 1), np.array([[0.25], [2.1]])
     >>> f = lambda Z: RBF(1.0)(Z, [[1.0], [2.3]]) @ [1.0, -2.0]
-    >>> norm = (1 + 4 - 4 * np.exp(-(1.3**2) / 2)) ** 0.5  # of f in the space of the kernel
+    >>> norm = (1 + 4 - 4 * np.exp(-(1.3**2) / 2)) ** 0.5  # the norm of f in the space of the kernel
     >>> model = ks.KernelInterpolator(RBF(1.0)).fit(X, f(X))
     >>> bool(model.norm_ <= norm), bool((abs(f(Z) - model.predict(Z)) <= model.error_bound(Z, norm)).all())
     (True, True)

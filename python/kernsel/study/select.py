@@ -379,7 +379,7 @@ class _Attempt:
             if self.interrupt is not None:
                 raise self.interrupt
             if len({str(error) for error in self.errors}) == 1:
-                raise self.errors[0]  # the same for all kernels, and so not due to a kernel
+                raise self.errors[0]  # an error that all kernels have in common is not due to a kernel
             problems = "; ".join(f"{one.kernel}: {one.problem}" for one in order[:5])
             raise ValueError(f"kernels: none of them could be fitted: {problems}") from self.errors[0]
         return Selected(order, self.criterion, self.best[1], self.ended, self.interrupt)

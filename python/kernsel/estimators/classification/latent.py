@@ -118,6 +118,10 @@ def average_probability(means: Vector, variance: Vector, link: Link) -> Vector:
     variance : ndarray of shape (m,)
         The variance given a draw, the same for all draws.
     link : Link
+
+    Returns
+    -------
+    probability : ndarray of shape (m,)
     """
     draws, m = means.shape
     step = _STEP * np.sqrt(1 + variance)
