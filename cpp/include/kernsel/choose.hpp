@@ -53,7 +53,7 @@ struct ChoosingOptions {
   Index evaluations = 1000;
   double seconds = std::numeric_limits<double>::infinity();
   Index restarts = 0;   // the number of random starts, besides those that are derived from the data
-  bool seeded = false;  // whether `seed` determines the quasi-random starts and the points of the subset
+  bool seeded = false;  // whether `seed` shifts the quasi-random starts and determines the points of the subset
   std::uint64_t seed = 0;
   bool newton = true;         // use Newton's method for likelihoods; false uses their information as a first guess only
   Index many_points = 600;    // with more points, the search begins on a subset

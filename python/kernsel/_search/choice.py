@@ -155,9 +155,9 @@ def choose(
         "l-bfgs-b" is the quasi-Newton method for all criteria. A function is called as by scikit-learn:
         f(objective, x, bounds=bounds), with objective(x, eval_gradient=True).
     n_restarts : int
-        The number of quasi-random starts, besides the starts that are derived from the data.
+        The number of random starts, besides the starts that are derived from the data.
     random_state : int, RandomState or None
-        Determines the quasi-random starts, and the points of the subset.
+        Determines the random and quasi-random starts, and the points of the subset.
     budget : Budget, optional
     profile : bool
         Whether to use the closed form of the best common factor of kernel and noise, where there is one, instead of searching

@@ -127,7 +127,7 @@ class GaussianProcessRegressor(FittedModel, CallbackSupport, MultiOutputMixin, R
         "l-bfgs-b" is the quasi-Newton method for all criteria; "fmin_l_bfgs_b" is scikit-learn's name for it. None leaves the
         kernel as it is. A function f(objective, theta, bounds) returns the best theta and its value, as in scikit-learn.
     n_restarts_optimizer : int
-        The number of quasi-random starts of the search, besides the starts that are derived from the data.
+        The number of random starts of the search, besides the starts that are derived from the data.
     normalize_y : bool
         Fit to y after subtracting its mean and dividing by its standard deviation. A trend usually serves better.
     copy_X_train : bool
@@ -135,8 +135,8 @@ class GaussianProcessRegressor(FittedModel, CallbackSupport, MultiOutputMixin, R
     n_targets : int or None
         The number of outputs of the process before it is fitted.
     random_state : int, RandomState instance or None
-        Determines the quasi-random starts of the search, and the subset of the points on which it begins if there are many.
-        None is one fixed choice. The result does not depend on the number of threads.
+        Determines the random starts of the search, and the subset of the points on which it begins if there are many. None is
+        one fixed choice. The result does not depend on the number of threads.
     criterion : str, Criterion or callable
         The criterion that chooses the hyperparameters, see :mod:`kernsel.criteria`.
     trend : {"auto", "constant", "linear", "quadratic"}, callable or None

@@ -210,7 +210,7 @@ def select(
     max_structures : int
         The most kernels that "search" tries.
     random_state : int, RandomState instance or None
-        Determines the quasi-random starts of the searches for hyperparameters.
+        Determines the random starts of the searches for hyperparameters.
     verbose : int
         1 prints a line for each kernel that is tried.
     progress : callable, optional
