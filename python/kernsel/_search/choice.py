@@ -145,7 +145,7 @@ def choose(
         Whether to find a factor of the kernel that is not one of its hyperparameters.
     jitter : float, optional
         Also added to the diagonal. By default, without known noise, 4 n^(1/2) times the rounding error of the kernel's
-        diagonal; ten times as much if the kernel matrix cannot be factorized with that anywhere.
+        diagonal, multiplied by ten as long as the kernel matrix cannot be factorized anywhere.
     trend : None, str, array-like or callable
     sample_weight : ndarray of shape (n,), optional
     names : list of str, optional
