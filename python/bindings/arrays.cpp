@@ -21,7 +21,7 @@ std::string shape_text(const py::array& array) {
   return text + (array.ndim() == 1 ? ",)" : ")");
 }
 
-// array.astype(float32 or float64), in memory of its own.
+// Returns array.astype(float32 or float64), which is always a copy.
 py::array as_type(const py::array& array, bool single) {
   return py::array(array.attr("astype")(single ? "float32" : "float64"));
 }
@@ -30,7 +30,7 @@ py::array as_type(const py::array& array, bool single) {
   raise_type_error(std::string(name) + ": expected an array of real numbers (" + why + ")");
 }
 
-// What NumPy makes of any object.
+// Converts any object to an array, as numpy.asarray does.
 py::array as_array(py::handle object, const char* name) {
   if (py::isinstance<py::array>(object)) return py::reinterpret_borrow<py::array>(object);
   try {
@@ -156,7 +156,7 @@ template py::array_t<double> output<double>(const py::object&, Index, Index);
 
 py::array_t<double> array_on(kernsel::View<double> memory) {
   const auto size = static_cast<Index>(sizeof(double));
-  // With an owner, whichever it is, the memory is not copied.
+  // pybind11 copies the memory unless the array has an owner, which may be any object, such as None.
   return py::array_t<double>({memory.rows, memory.cols}, {memory.row_stride * size, memory.col_stride * size}, memory.data,
                              py::none());
 }

@@ -1,4 +1,5 @@
-// Where NumPy arrays enter and leave. Nothing else in the bindings looks at dtype, shape, strides or flags.
+// The conversion of NumPy arrays to views of the core and back. No other file of the bindings reads dtype, shape, strides or
+// flags.
 #pragma once
 
 #include <pybind11/numpy.h>
@@ -8,11 +9,12 @@
 
 #include "kernsel/view.hpp"
 
-// An argument as the core can read it: float32 or float64 in native byte order, aligned, one or two dimensions, any strides
-// that are whole elements. What is not is converted: float32 stays, everything else that is real becomes float64.
+// An array argument in a form that the core can read: float32 or float64 in native byte order, aligned, with one or two
+// dimensions and strides that are multiples of the element size. Other arrays are converted; of the real dtypes, float32 is
+// kept and all others become float64.
 class Input {
  public:
-  // `dimensions` is 1 or 2, or 0 for either. Errors name the argument.
+  // `dimensions` is 1 or 2, or 0 if both are allowed. `name` is the name of the argument, for errors.
   Input(pybind11::handle object, const char* name, int dimensions);
 
   bool single() const { return single_; }
@@ -22,7 +24,7 @@ class Input {
   const char* name() const { return name_; }
   std::string shape() const;
 
-  void to(bool single);  // converts to that precision
+  void to(bool single);  // converts to single or double precision
   void require_finite() const;
   std::string first_not_finite(bool lower_triangle_only = false) const;  // "row 3, column 0", or "" if all are finite
 
@@ -40,22 +42,22 @@ class Input {
   bool single_ = false;
 };
 
-// A vector of whole numbers, copied from an array of that very type.
+// A vector of integers, copied from an array that must have exactly that type.
 template <class T>
 std::vector<T> whole_numbers(const pybind11::object& object, const char* name);
 
-// What is added to a diagonal of n entries: one number for all, one for each, or none.
+// The numbers that are added to a diagonal of n entries: one number for all, one for each entry, or none.
 Input noise_input(const pybind11::object& noise, kernsel::Index n);
 
-// A new array, in C order; MemoryError before it is allocated if there is no room.
+// A new array in C order. Raises MemoryError before the allocation if there is not enough memory.
 template <class T>
 pybind11::array_t<T> new_array(kernsel::Index rows, std::optional<kernsel::Index> cols = std::nullopt);
 
-// The array that the user gave as `out`, checked, or a new one.
+// The array `out` of the user after a check of its shape and dtype, or a new one if `out` is None.
 template <class T>
 pybind11::array_t<T> output(const pybind11::object& out, kernsel::Index rows, kernsel::Index cols);
 
-// An array that shows memory of the core to a function of Python: of use only as long as that function runs.
+// An array that shares memory of the core with a Python function; valid only while that function runs.
 pybind11::array_t<double> array_on(kernsel::View<double> memory);
 
 template <class T>
@@ -66,8 +68,7 @@ kernsel::View<T> view_of(pybind11::array_t<T>& array) {
   return {array.mutable_data(), array.shape(0), array.shape(1), step, array.strides(1) / size};
 }
 
-// Calls f(T()) for the scalar type that a computation on these arguments has, after converting all to it: float32 only if all
-// are.
+// Converts all arguments to one scalar type T, which is float32 if all of them are and float64 otherwise, and calls f(T()).
 template <class F, class... Inputs>
 auto in_precision(const F& f, Inputs&... inputs) {
   const bool single = (inputs.single() && ...);

@@ -65,14 +65,15 @@ py::dict evaluate(const Criterion& criterion, const Kernel& k, const py::object&
   return result;
 }
 
-// What a criterion sees of P, the inverse: P y, its diagonal, or the blocks of groups of points.
+// Returns the part of the inverse P that a criterion depends on: P y, its diagonal, or the blocks of groups of points.
 const char* seen_by(const Criterion& criterion) {
   const kernsel::Request& request = criterion.request;
   if (request.left_out && !request.groups.alone()) return "blocks";
   return request.diagonal || request.left_out ? "diagonal" : "products";
 }
 
-// loss(residuals, variances) returns three arrays: values, derivatives in the residual, derivatives in the variance.
+// Wraps a Python function loss(residuals, variances), which returns three arrays: the values, and the derivatives with respect
+// to the residuals and the variances.
 criteria::PointLoss point_loss(const py::object& loss) {
   const auto f = [loss = shared_object(loss)](Index count, const double* r, const double* v, criteria::Loss* out) {
     const py::gil_scoped_acquire gil;

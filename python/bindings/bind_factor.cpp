@@ -21,7 +21,7 @@ std::shared_mutex& FactorLock::get() {
   for (const FactorLock* lock : in_use())
     if (lock == this) raise_runtime_error("this factor is in use by the computation that a signal handler interrupts");
   if (born_ != forks.load()) {
-    static_cast<void>(mutex_.release());  // a locked mutex can not be destroyed
+    static_cast<void>(mutex_.release());  // not deleted, since a locked mutex must not be destroyed
     mutex_ = std::make_unique<std::shared_mutex>();
     born_ = forks.load();
   }
@@ -50,7 +50,7 @@ void change(Factor<T>& factor, const F& f) {
   });
 }
 
-// A number that is read under the lock.
+// Returns f(tiles), a number that is read under the lock.
 template <class T, class F>
 auto value_of(const Factor<T>& factor, const F& f) {
   decltype(f(factor.tiles)) value{};
@@ -81,7 +81,7 @@ std::unique_ptr<Factor<T>> factorize_array(const Input& A, const Input& noise) {
     return room.ok() ? factorize(kernsel::ArraySource<T>(view, extra), factor->tiles) : room;
   });
   if (status.code == kernsel::Code::not_positive_definite) {
-    // NaN and infinity show as a pivot that is not positive: say what they are.
+    // NaN and infinity cause a pivot that is not positive, and are reported as such.
     const std::string place = A.first_not_finite(true);
     if (!place.empty()) raise_value_error("A: contains NaN or infinity, first at " + place);
   }
@@ -89,7 +89,7 @@ std::unique_ptr<Factor<T>> factorize_array(const Input& A, const Input& noise) {
   return factor;
 }
 
-// L may be from anywhere: it must be a factor of a positive definite matrix.
+// Makes a factor from an array L. Since L may come from a pickle, it is checked to be a factor of a positive definite matrix.
 template <class T>
 std::unique_ptr<Factor<T>> factor_of_lower(const py::object& object) {
   Input L = square(object, "L");
@@ -165,7 +165,7 @@ py::array_t<T> square_result(const Factor<T>& factor, const F& f) {
   return out;
 }
 
-// Writes tiles of a symmetric result to both halves of an array.
+// Writes the lower tiles of a symmetric result to both triangles of an array.
 template <class T>
 class ArraySink final : public kernsel::TileSink<T> {
  public:
@@ -182,7 +182,7 @@ class ArraySink final : public kernsel::TileSink<T> {
   View<T> out_;
 };
 
-// A^-1 diag(g) A^-1; the inverse is formed in a copy of the factor.
+// Returns A^-1 diag(g) A^-1; the inverse is computed in a copy of the factor.
 template <class T>
 py::array_t<T> sandwich(const Factor<T>& factor, const py::object& g) {
   const Input weights = vector_for(factor, g, "g");
@@ -219,7 +219,7 @@ template <class T>
 void bind_factor_class(py::module_& module, const char* name) {
   using F = Factor<T>;
   py::class_<F>(module, name)
-      // Made by __new__, so that there is none without contents; __init__ has nothing left to do, but must be there.
+      // __new__ makes a complete object, so that there are none without contents. __init__ is required, but has no effect.
       .def_static("__new__", [](const py::object&, const py::object& L) { return factor_of_lower<T>(L); })
       .def(py::init(&factor_of_lower<T>), py::arg("L"))
       .def("__reduce__",

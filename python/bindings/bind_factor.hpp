@@ -9,15 +9,15 @@
 
 #include "kernsel/cholesky.hpp"
 
-// Methods of a factor run without the GIL, so reading and changing it are kept apart by a lock of its own.
+// The lock of a factor: its methods run without the GIL, so that the lock must keep reading and changing it apart.
 class FactorLock {
  public:
-  // To be called with the GIL held. Raises if this thread is in the middle of a computation with the same factor: a signal
-  // handler that interrupts it would wait for itself. In a child of fork(), a lock that another thread of the parent held is
-  // replaced.
+  // Returns the mutex; to be called with the GIL held. Raises if this thread is already computing with the factor, which
+  // happens if a signal handler interrupts the computation and would then wait for itself. In a child of fork(), a mutex that
+  // another thread of the parent may have held is replaced.
   std::shared_mutex& get();
 
-  // Held by the calling thread, for get() to see.
+  // Registers that the calling thread uses the factor, for the check in get().
   class Use {
    public:
     explicit Use(const FactorLock* lock) { in_use().push_back(lock); }
@@ -26,7 +26,7 @@ class FactorLock {
     Use& operator=(const Use&) = delete;
   };
 
-  static std::atomic<long> forks;  // of the process, back to its start
+  static std::atomic<long> forks;  // the number of forks between the first process and this one
 
  private:
   static std::vector<const FactorLock*>& in_use();

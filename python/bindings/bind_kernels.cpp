@@ -112,7 +112,7 @@ py::array_t<double> pullback(const Kernel& k, const py::object& X, const py::obj
   return gradient;
 }
 
-// The gradient in the points of X, of the weights' precision.
+// The gradient with respect to the points of X, in single precision if all arguments are.
 py::array pullback_points(const Kernel& k, const py::object& X, const py::object& W, const std::optional<py::object>& Z) {
   Input x = points(X, "X"), z = points(Z ? *Z : X, "Z"), w(W, "W", 2);
   check_weights(x, z, w);
@@ -129,7 +129,7 @@ py::array pullback_points(const Kernel& k, const py::object& X, const py::object
       x, z, w);
 }
 
-// The factor of k(X, X) + diag(noise).
+// Returns the Cholesky factor of k(X, X) + diag(noise).
 py::object cholesky(const Kernel& k, const py::object& X, const py::object& noise) {
   Input x = points(X, "X"), extra = noise_input(noise, x.rows());
   extra.to(x.single());

@@ -26,7 +26,7 @@ py::array_t<double> vector_of(const Numbers& values) {
   return out;
 }
 
-// `values` by columns, as an array in C order.
+// Returns `values`, a matrix by columns, as an array in C order.
 py::array_t<double> matrix_of(const Numbers& values, Index rows, Index cols) {
   auto out = new_array<double>(rows, cols);
   const View<const double> from = kernsel::columns(values.data(), rows, cols);
@@ -66,8 +66,8 @@ Numbers copied(const py::object& object, const char* name) {
   return values;
 }
 
-// The path of a kernel matrix or of features; or, if the matrix is not positive semidefinite, its least and greatest
-// eigenvalues. `decompose(A, values, vectors)` writes to the last two.
+// Returns the path of a kernel matrix or of features; if the matrix is not positive semidefinite, its least and greatest
+// eigenvalues. `decompose(A, values, vectors)` is a Python function that writes the decomposition of A to the other two.
 py::object path(const py::object& matrix, bool features, const py::object& y, const py::object& trend,
                 const py::object& weights, double noise_std, bool mean_of_errors, double rounding,
                 const py::object& decompose) {
@@ -163,7 +163,7 @@ const char* name_of(PathChoice::Outcome outcome) {
   return "found";
 }
 
-// `curve`: what the rule looks at, at the values of lambda in `alphas`.
+// Returns the choice of a rule; `curve` has the values of its criterion for the lambda in `alphas`.
 py::dict best(const RegularizationPath& self, const std::string& rule, const py::object& alphas, const py::object& curve,
               double tau) {
   const PathRule which = rule_of(rule);
@@ -202,7 +202,7 @@ py::array_t<double> leave_groups_out(const RegularizationPath& self, const py::o
 void bind_paths(py::module_& module) {
   module.def("least_squares", &least_squares, py::arg("A"), py::arg("b"), py::arg("ridge"), py::arg("free"));
   py::class_<RegularizationPath>(module, "RegularizationPath")
-      // Made by __new__, so that there is none without contents; __init__ has nothing left to do, but must be there.
+      // __new__ makes a complete object, so that there are none without contents. __init__ is required, but has no effect.
       .def_static("__new__", [](const py::object&, const py::object& state) { return path_of_state(state); })
       .def(py::init(&path_of_state), py::arg("state"))
       .def("__reduce__",

@@ -18,7 +18,7 @@ using kernsel::View;
 
 namespace {
 
-// A posterior that Python owns: many may read it at a time, and one may change it.
+// A posterior that Python owns. Several threads may read it at the same time; a thread that changes it has it alone.
 struct Held {
   DensePosterior posterior;
   mutable FactorLock lock;
@@ -79,7 +79,7 @@ std::unique_ptr<Held> condition(const kernsel::Kernel& k, const py::object& X, c
   return held;
 }
 
-// A posterior as it was, to the bit: with its coefficients and its factor.
+// Restores a posterior from its coefficients and its factor, to the same bits.
 std::unique_ptr<Held> restore(const kernsel::Kernel& k, const py::object& X, const py::object& y, const py::object& noise,
                               const py::object& trend, Index count, const py::object& weights, const py::object& beta,
                               const py::object& factor) {
@@ -109,7 +109,7 @@ std::unique_ptr<Held> of_root(const kernsel::Kernel& k, const py::object& X, con
   return held;
 }
 
-// f(posterior, Z, out) with an output of (m, cols(m)), or (m) if there are none.
+// Calls f(posterior, Z, out) for m points Z; out has the shape (m, width), or (m) if the width cols(posterior, m) is negative.
 template <class F, class Cols>
 py::array_t<double> at_points(const Held& held, const py::object& Z, const Cols& cols, const F& f) {
   const Input points = matrix(Z, "X");

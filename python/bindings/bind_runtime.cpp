@@ -10,10 +10,10 @@ namespace py = pybind11;
 
 namespace {
 
-// Python handles signals on its main thread alone; any other thread would only fight for the GIL.
+// The main thread, on which alone Python handles signals. Other threads do not take the GIL to check for them.
 unsigned long main_thread = 0;
 
-// Runs on the thread that called into the core, with the GIL released: did Python get a signal, and did its handler raise?
+// Tells whether Python has received a signal whose handler raised. Called without the GIL, by the thread that called the core.
 bool python_wants_to_stop() {
   if (PyThread_get_thread_ident() != main_thread) return false;
   const py::gil_scoped_acquire gil;
@@ -23,7 +23,7 @@ bool python_wants_to_stop() {
 void remember_main_thread() {
   main_thread = py::module_::import("threading").attr("main_thread")().attr("ident").cast<unsigned long>();
   const py::module_ os = py::module_::import("os");
-  if (py::hasattr(os, "register_at_fork")) {  // the thread that forks is the main thread of the child
+  if (py::hasattr(os, "register_at_fork")) {  // the forking thread is the main thread of the child
     os.attr("register_at_fork")(py::arg("after_in_child") =
                                     py::cpp_function([] { main_thread = PyThread_get_thread_ident(); }));
   }

@@ -39,7 +39,7 @@ Rule rule_named(const std::string& name) {
   raise_value_error("rule: there is none named " + name);
 }
 
-// The arrays that data are read from, and what is read.
+// Statistics of data (kernsel/data.hpp), with the arrays from which they are computed.
 class Statistics {
  public:
   Statistics(const py::object& X, const py::object& y, Numbers weights)
@@ -68,7 +68,7 @@ py::object numbers(const Numbers& values, Index cols = -1) {
   return out;
 }
 
-// A function of the core's evaluations that Python is told of.
+// Wraps a Python function progress(evaluations, points, best) that is called after each evaluation; empty if it is None.
 std::function<bool(Index, Index, double)> watched(const py::object& progress) {
   if (progress.is_none()) return nullptr;
   return [f = shared_object(progress)](Index count, Index points, double best) {
@@ -87,7 +87,7 @@ kernsel::CriterionOf criterion_of(const py::object& function) {
   };
 }
 
-// What the data say of `count` numbers of theta: of anchors (rule, begin, count, is it a logarithm, data).
+// Returns the hints for the numbers of theta, from a list of anchors (rule, begin, count, whether logarithmic, statistics).
 std::vector<kernsel::Hint> hints(const py::object& given, const Numbers& theta) {
   std::vector<kernsel::Hint> found(theta.size());
   for (std::size_t p = 0; p < theta.size(); ++p) found[p].middle = theta[p];
@@ -103,7 +103,7 @@ std::vector<kernsel::Hint> hints(const py::object& given, const Numbers& theta) 
   return found;
 }
 
-// What a search is about, and the arrays that it looks at.
+// A search, with the arrays that it reads.
 class Search {
  public:
   Search(const kernsel::Kernel& kernel, const py::object& X, const py::object& y, const py::object& trend, Numbers weights,
@@ -162,7 +162,7 @@ class Search {
   Search& operator=(const Search&) = delete;
 
   Chooser& chooser() const { return *chooser_; }
-  Trial& last() const { return last_; }  // the best of those with a gradient
+  Trial& last() const { return last_; }  // the best trial with a gradient
 
  private:
   static std::shared_ptr<const kernsel::Space> space_of(const py::dict& given) {
@@ -226,8 +226,8 @@ py::dict as_dict(const Choice& choice) {
   return result;
 }
 
-// Runs a computation that keeps what it has found if a signal handler raises meanwhile: `found` says whether there is anything.
-// Returns what was raised, or None.
+// Runs a computation whose result so far is used if a signal handler raises: `found` tells whether there is a result. Returns
+// the exception that was raised, or None.
 template <class F, class Found>
 py::object interruptible(const F& f, const Found& found) {
   Status status;
@@ -263,7 +263,7 @@ py::dict evaluate_at(const Search& search, const Numbers& x, int order) {
   return as_dict(trial);
 }
 
-// What a place stands for; it is evaluated unless it was the best of those before, as the results of optimizers are.
+// Returns the choice that x stands for. x is evaluated unless it is the best trial so far, as the result of an optimizer is.
 py::dict finish_at(const Search& search, const Numbers& x) {
   Trial trial = search.last();
   const bool known = trial.x == x;
@@ -274,7 +274,7 @@ py::dict finish_at(const Search& search, const Numbers& x) {
   return as_dict(choice);
 }
 
-// A function of Python's as an objective: value and gradient, or None where it cannot be evaluated.
+// Wraps a Python function as an objective. It returns a value and a gradient, or None if it cannot be evaluated.
 std::unique_ptr<kernsel::FunctionObjective> objective_of(const py::object& function, const Numbers& lower, const Numbers& upper,
                                                          const Numbers& curvature, Index points) {
   auto objective = std::make_unique<kernsel::FunctionObjective>();
@@ -339,7 +339,7 @@ py::array_t<double> tangents(const kernsel::Kernel& k, const py::object& X, cons
     input->require_finite();
   }
   auto out = new_array<double>(x.rows(), k.parameters());
-  // Columns are written whole: by columns in memory of our own.
+  // The core writes whole columns, so that the result is computed in column-major order and then copied.
   Numbers columns(static_cast<std::size_t>(x.rows() * k.parameters()));
   compute([&] {
     return kernsel::tangents(k, x.view<double>(), direction.view<double>(),

@@ -16,7 +16,7 @@ using kernsel::Status;
 
 namespace {
 
-// A copy, so that no other thread changes it meanwhile.
+// Sequences of tokens, copied so that other threads cannot change them during a computation.
 class Sequences {
  public:
   Sequences(const py::object& tokens, const py::object& offsets)
@@ -33,7 +33,7 @@ class Sequences {
   std::vector<std::int64_t> offsets_;
 };
 
-// New tables of X against Z, or among themselves, or of each with itself: as many as the function fills.
+// `count` new tables of the values for pairs of X and Z, for all pairs of X, or for each of X with itself (`diagonal`).
 struct Tables {
   Tables(const Sequences& X, const Sequences* Z, bool diagonal, Index count)
       : rows(X.count()), cols(diagonal ? 1 : (Z ? *Z : X).count()), array(new_array<double>(count * rows, cols)) {}
@@ -43,7 +43,7 @@ struct Tables {
   py::array_t<double> array;
 };
 
-// Each function returns an array of shape (count, n, m): the values, and derivatives if they are wanted.
+// Returns the tables as an array of shape (count, n, m): the values, and then derivatives if they were asked for.
 py::array shaped(Tables& tables, Index count) { return tables.array.reshape({count, tables.rows, tables.cols}); }
 
 py::array spectrum(const Sequences& X, const Sequences* Z, bool diagonal, Index length, Index mismatches, Index alphabet) {

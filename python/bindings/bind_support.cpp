@@ -13,7 +13,7 @@ using Numbers = std::vector<double>;
 
 namespace {
 
-// A solver, and the points that it looks at.
+// A solver, with the points that it reads.
 class Solver {
  public:
   Solver(const kernsel::Kernel& kernel, const py::object& X, double megabytes) : x_(X, "X", 2) {

@@ -1,12 +1,12 @@
-// Runs a computation of the core without the GIL, and raises what its status says.
+// Runs a computation of the core without the GIL, and raises the exception for its status.
 #pragma once
 
 #include <pybind11/pybind11.h>
 
 #include "errors.hpp"
 
-// Releases the GIL. At the end of the interpreter a thread that asks for it again would be ended by force, through C++ frames
-// that do not expect it: such a thread sleeps instead until the process ends.
+// Releases the GIL for its lifetime. While the interpreter is finalized, a thread that acquires the GIL again would be
+// terminated within C++ functions that cannot be unwound; such a thread sleeps instead until the process ends.
 class WithoutGil {
  public:
   WithoutGil() : state_(PyEval_SaveThread()) {}
@@ -22,7 +22,7 @@ class WithoutGil {
   PyThreadState* state_;
 };
 
-// Safe because arguments are views by the time this is called: nothing in `f` touches a Python object.
+// Releasing the GIL is safe, since arguments have been converted to views: `f` does not access Python objects.
 template <class F>
 kernsel::Status compute_status(const F& f) {
   kernsel::Status status;
@@ -30,7 +30,7 @@ kernsel::Status compute_status(const F& f) {
     const WithoutGil released;
     status = f();
   }
-  // A signal handler that raised comes before whatever the computation ended in meanwhile.
+  // An exception of a signal handler takes precedence over the status of the computation.
   if (PyErr_Occurred()) throw pybind11::error_already_set();
   return status;
 }

@@ -1,4 +1,4 @@
-// The only place that raises Python exceptions.
+// The functions that raise Python exceptions. No other file of the bindings does.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 [[noreturn]] void raise_type_error(const std::string& message);
 [[noreturn]] void raise_runtime_error(const std::string& message);
 
-// Nothing if `status` is ok, its exception otherwise. To be called with the GIL held.
+// Raises the exception for `status`, unless it is ok. To be called with the GIL held.
 void raise_status(const kernsel::Status& status);
 
 // "1.5 GiB (1610612736 bytes)"

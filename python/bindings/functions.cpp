@@ -52,7 +52,7 @@ kernsel::PointFunction point_function(const py::object& f, const char* name, con
   };
   kernsel::PointFunction function{call(f, name)};
   if (!derivative.is_none()) function.derivative = call(derivative, "derivative");
-  // The same object is the same function, as long as it lives: as long as the kernel does.
+  // The name is the address of the Python object, which is unique, since the kernel keeps the object alive.
   function.name = std::to_string(reinterpret_cast<std::uintptr_t>(f.ptr()));
   return function;
 }
@@ -63,7 +63,7 @@ kernsel::Kernel kernel_function(const py::object& value, const py::object& pullb
   function.value = [f = shared_object(value)](View<const double> X, View<const double> Z, View<double> values) {
     const py::gil_scoped_acquire gil;
     const py::object result = (*f)(as_array(X), as_array(Z));
-    Input K(result, "function", 2);  // here (n, 1) is not (n,)
+    Input K(result, "function", 2);  // a matrix is required: an array of shape (n,) is not accepted for (n, 1)
     copy_result(result, "function", values);
   };
   if (!diagonal.is_none())

@@ -1,4 +1,4 @@
-// The list of everything that Python sees of the core.
+// The Python module of the core: the list of its parts.
 #include "module.hpp"
 
 #include "errors.hpp"
@@ -7,9 +7,9 @@ namespace py = pybind11;
 
 namespace {
 
-// Python copies an object, and reads it from a pickle, by `__reduce__` and `__new__`. What the classes of pybind11 do by
-// default is to end the process in the first, and in the second to make an object without contents, whose methods read memory
-// that is not theirs. Classes without methods of their own for these refuse: to be reduced, and to be made of nothing.
+// Python copies and unpickles objects by `__reduce__` and `__new__`. By default, `__reduce__` of a pybind11 class ends the
+// process, and `__new__` makes an object without contents, whose methods read invalid memory. In classes that do not define
+// these methods, they are replaced by functions that raise TypeError; `__new__` raises if it is called without arguments.
 void refuse_copies(const py::module_& module) {
   for (const auto& [name, value] : py::cast<py::dict>(module.attr("__dict__"))) {
     if (!py::isinstance<py::type>(value)) continue;

@@ -210,7 +210,7 @@ class RadialBasis(ClassNamePrefixFeaturesOutMixin, _Transformer):  # type: ignor
     Attributes
     ----------
     centers_ : ndarray of shape (n_centers, d)
-        In the order in which they were chosen, so that the first ones alone are a good choice of fewer centres.
+        The centres in the order in which they were chosen, so that the first ones alone are a good choice of fewer centres.
     kernel_ : Kernel
         The kernel in use, "auto" parameters set.
     n_features_in_ : int
@@ -301,9 +301,9 @@ class Fourier(ClassNamePrefixFeaturesOutMixin, _Transformer):  # type: ignore[mi
     Attributes
     ----------
     frequencies_ : ndarray of shape (d, n_components)
-        In radians per unit of a column.
+        The frequencies in radians per unit of a column.
     variance_ : float
-        k(x, x).
+        The variance v = k(x, x).
     mean_ : ndarray of shape (d,)
         The mean of the points, which is subtracted from points to keep the phases small; this does not change the kernel.
     kernel_ : Kernel

@@ -1,10 +1,11 @@
-// Choosing: from data, a kernel and a criterion to the hyperparameters and the noise that are best by it.
+// The choice of the hyperparameters of a kernel and of a noise variance by a criterion.
 //
 //     Choosing problem{rbf({1.0, 1.0}), X, y};
 //     problem.finds_noise = true;
 //     Choice choice;
-//     Status status = choose(problem, ChoosingOptions{}, choice);   // by leave-one-out errors, with starts and bounds from
-//     data
+//     Status status = choose(problem, ChoosingOptions{}, choice);
+//
+// By default the criterion is the mean squared leave-one-out error, and starts and bounds follow from the data.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +18,10 @@
 
 namespace kernsel {
 
-// A criterion for some of the points, named by their rows; of criteria that are the same for any points, these do not matter.
+// Returns the criterion for a subset of the points, given their rows. Most criteria do not depend on the rows.
 using CriterionOf = std::function<Criterion(const std::vector<Index>& rows)>;
 
-// What is to be chosen, and by what. All arrays must stay until the choice is made.
+// The problem: data, kernel, unknowns and criterion. All arrays must exist until the choice is made.
 struct Choosing {
   Choosing(Kernel k, View<const double> points, View<const double> targets) : kernel(std::move(k)), X(points), y(targets) {}
 
@@ -29,19 +30,20 @@ struct Choosing {
   View<const double> y;             // (n, outputs)
   View<const double> trend = {};    // H, (n, q)
   const double* weights = nullptr;  // of the points, positive; the noise of a point is divided by its weight
-  bool finds_amplitude = false;     // is there a factor of the kernel to be found, which is no hyperparameter of its own?
-  bool finds_noise = false;         // is there a variance of noise to be found, the same for all points of one weight?
-  std::vector<double> noise = {};   // variances that are known, of each point or one for all; none if it is empty
-  double jitter = 0.0;              // added to the diagonal besides;
-  bool automatic_jitter = true;     // or as much as rounding needs, if there is no noise of a known size
-  CriterionOf criterion;            // the mean squared leave-one-out error if there is none
-  // The criterion that does not change if kernel and noise are multiplied by a number, this one at the best of them, if it
-  // exists: one amplitude is then not searched for, but known at each place.
+  bool finds_amplitude = false;     // whether to find a factor of the kernel that is not one of its hyperparameters
+  bool finds_noise = false;         // whether to find a noise variance, the same for all points (divided by their weights)
+  std::vector<double> noise = {};   // known noise variances, one for each point or one for all; may be empty
+  double jitter = 0.0;              // also added to the diagonal
+  bool automatic_jitter = true;     // without known noise, use the jitter that rounding requires instead of `jitter`
+  CriterionOf criterion;            // the mean squared leave-one-out error if it is empty
+  // The criterion for the best common factor of kernel and noise, if there is a closed form. One amplitude is then computed
+  // from it instead of being searched for.
   CriterionOf scale_free = {};
-  bool same_for_any_points = true;  // may a search begin with some of the points?
-  // All of the kernel's hyperparameters with starts and bounds from the data, if there is none.
+  bool same_for_any_points = true;  // whether the search may begin on a subset of the points
+  // The unknowns with starts and bounds; if it is null, all hyperparameters of the kernel, with starts and bounds from the
+  // data.
   std::shared_ptr<const Space> space = nullptr;
-  double variance = 0.0;  // of the targets, as starts see it; from the data if it is zero
+  double variance = 0.0;  // the variance of the targets for starts; computed from the data if it is zero
   std::function<Kernel(const std::vector<double>& theta)> make = {};  // as in CriterionObjective
   std::function<double(const std::vector<double>& theta, std::vector<double>& gradient)> prior = {};  // of the space's theta
   Factor* factor = nullptr;  // what stands for K~; dense_factor() if there is none
@@ -50,36 +52,36 @@ struct Choosing {
 struct ChoosingOptions {
   Index evaluations = 1000;
   double seconds = std::numeric_limits<double>::infinity();
-  Index restarts = 0;   // random starts, beyond those that are read off the data
-  bool seeded = false;  // is `seed` to move the quasi-random starts and to pick the points of the subset?
+  Index restarts = 0;   // the number of random starts, besides those that are derived from the data
+  bool seeded = false;  // whether `seed` shifts the quasi-random starts and determines the points of the subset
   std::uint64_t seed = 0;
-  bool newton = true;         // for likelihoods; false treats their information as a first guess only
-  Index many_points = 600;    // above which a search begins on some of them,
-  Index subset_points = 400;  // so many
-  bool profile = true;        // take the best factor of kernel and noise together where it is known
+  bool newton = true;         // use Newton's method for likelihoods; false uses their information as a first guess only
+  Index many_points = 600;    // with more points, the search begins on a subset
+  Index subset_points = 400;  // the size of the subset
+  bool profile = true;        // use the closed form of the best common factor of kernel and noise, where there is one
   std::function<bool(Index evaluations, Index points, double best)> progress = {};
 };
 
 struct Choice {
-  std::vector<double> x;      // the unknowns that were found
-  std::vector<double> theta;  // of the space
+  std::vector<double> x;      // the values of the unknowns that were found
+  std::vector<double> theta;  // the values of the space's theta
   double amplitude = 1.0;     // the factor of the kernel that was found
-  double noise = 0.0;         // the variance that was found
-  double jitter = 0.0;        // what was added to the diagonal throughout
-  double scale = 1.0;         // of kernel and noise together, that is not in theta
-  double criterion = 0.0;     // its value at the end; NaN if the search was interrupted before it came to all points
-  bool profiled = false;      // was it the scale-free criterion that was evaluated?
+  double noise = 0.0;         // the noise variance that was found
+  double jitter = 0.0;        // the jitter that was added to the diagonal
+  double scale = 1.0;         // the common factor of kernel and noise that theta does not include
+  double criterion = 0.0;     // its value at the end; NaN if the search was interrupted before it evaluated all points
+  bool profiled = false;      // whether the scale-free criterion was evaluated
   bool noise_at_bound = false;
-  std::vector<double> gradient, information;  // in the unknowns
-  // Which numbers of theta these are, the number after the last of theta for the amplitude; the noise is the last unknown, if
-  // it was one.
+  std::vector<double> gradient, information;  // with respect to the unknowns
+  // For each unknown but the noise its position in theta; theta.size() for the amplitude. The noise is the last unknown, if it
+  // was to be found.
   std::vector<Index> free;
   Ended ended = Ended::converged;
   Index evaluations = 0, evaluations_of_some = 0;
   std::vector<double> of_starts;
 };
 
-// A search step by step, for optimizers of the caller's.
+// A search whose steps can be called one by one, for optimizers of the caller.
 class Chooser {
  public:
   Chooser(const Choosing& problem, ChoosingOptions options);
@@ -87,12 +89,12 @@ class Chooser {
   Chooser(const Chooser&) = delete;
   Chooser& operator=(const Chooser&) = delete;
 
-  Status prepare();                                        // first of all
-  const std::vector<std::vector<double>>& starts() const;  // within the bounds
+  Status prepare();                                        // to be called first
+  const std::vector<std::vector<double>>& starts() const;  // the starts, within the bounds
   const Domain& domain() const;
-  Status evaluate(const std::vector<double>& x, Order order, Trial& out);  // on all points, by the criterion searched by
+  Status evaluate(const std::vector<double>& x, Order order, Trial& out);  // the objective on all points
   Status run(Choice& out);                                                 // the whole search
-  void finish(const Trial& best, Choice& out) const;                       // what a place stands for
+  void finish(const Trial& best, Choice& out) const;                       // converts a trial to a choice
 
  private:
   struct Content;

@@ -1,7 +1,7 @@
-// What data say of hyperparameters before any fit: where a search should start, and how far it may go.
+// Starts and bounds for the search of hyperparameters, derived from the data before any fit.
 //
-// Each kind of hyperparameter (Rule, kernel.hpp) has a start and bounds. They follow the data when these are moved or measured
-// in another unit.
+// Each kind of hyperparameter (Rule, kernel.hpp) has a start and bounds. These change accordingly if the data are shifted or
+// measured in another unit.
 #pragma once
 
 #include <optional>
@@ -12,25 +12,25 @@
 
 namespace kernsel {
 
-// A start, and bounds on either side: one number, or one for each column.
+// A start and bounds of a hyperparameter: one number, or one for each column.
 struct Proposal {
   std::vector<double> start, lower, upper;
 };
 
-// Points X, (n, d), targets y, (n, outputs) or none, and positive weights or nullptr; the arrays must stay. What is asked for
-// is computed once.
+// Statistics of points X, (n, d), targets y, (n, outputs) or none, and positive weights or nullptr, whose arrays must outlive
+// the object. Each statistic is computed when it is first asked for.
 class Data {
  public:
   Data(View<const double> X, View<const double> y, const double* weights = nullptr) : X_(X), y_(y), weights_(weights) {}
 
   Index columns() const { return X_.cols; }
-  const std::vector<double>& ranges();    // of each column; 1 where it is constant
+  const std::vector<double>& ranges();    // the range of each column; 1 for a constant column
   const std::vector<double>& spacings();  // the median distance between neighbouring values of each column
-  const std::vector<double>& spreads();   // standard deviations; 1 where it is constant
-  const std::vector<double>& sizes();     // root mean squares; 1 where all is zero
+  const std::vector<double>& spreads();   // the standard deviation of each column; 1 for a constant column
+  const std::vector<double>& sizes();     // the root mean square of each column; 1 for a column of zeros
   // The share of the targets' variance that a cubic polynomial of each column alone explains; 1 for fewer than 8 points.
   const std::vector<double>& relevance();
-  double variance();  // of the targets, the mean over outputs; 1 without targets, or if they are constant
+  double variance();  // the variance of the targets, averaged over outputs; 1 without targets, or if they are constant
 
   const Proposal& propose(Rule rule);
 
@@ -45,35 +45,35 @@ class Data {
   std::optional<Proposal> proposals_[10];
 };
 
-// What is known of one number of theta, on its scale.
+// Information about one number of theta, on the scale of theta, from which starts are made.
 struct Hint {
   Rule rule = Rule::none;
-  double middle = 0.0;     // the proposal of the data
-  double unit = 0.0;       // of length scales: the range of the column
-  double relevance = 1.0;  // of length scales: how much the column alone explains
-  double columns = 1.0;    // of length scales: how many columns the kernel sees
-  Index leaf = 0;          // of length scales: which of the kernels of the expression, counted from 0
-  bool of_column = false;  // is it the length scale of one column alone?
+  double middle = 0.0;     // the start that the data propose
+  double unit = 0.0;       // for length scales: the range of the column
+  double relevance = 1.0;  // for length scales: the share of the targets' variance that the column alone explains
+  double columns = 1.0;    // for length scales: the number of columns that the kernel depends on
+  Index leaf = 0;          // for length scales: the index of the simple kernel in the expression
+  bool of_column = false;  // whether it is the length scale of a single column
 };
 
-// What a search may change in a kernel.
+// The hyperparameters of a kernel that a search may change.
 struct Space {
-  std::vector<Index> place;   // for each hyperparameter of the kernel the number of theta that it is, or -1: it stays
-  std::vector<double> theta;  // each number once, as the kernel has it
+  std::vector<Index> place;   // for each hyperparameter of the kernel its position in theta, or -1 if it is fixed
+  std::vector<double> theta;  // the values of the kernel's free hyperparameters, tied ones once
   std::vector<double> lower, upper;
   std::vector<Hint> hints;
-  std::vector<Index>
-      amplitudes;           // the numbers that all grow by log s if the kernel is multiplied by s; empty if there are none
-  bool has_values = false;  // are there numbers in theta that were chosen, and are a start of their own?
+  // The positions in theta that all grow by log s if the kernel is multiplied by s; empty if there are none.
+  std::vector<Index> amplitudes;
+  bool has_values = false;  // whether theta has values that the caller has chosen, which are one of the starts
 };
 
-// All hyperparameters of a kernel as unknowns, with starts and bounds from data. With `keep_values` the numbers that it has are
-// the first start; otherwise they do not count, and the kernel of the space has those that the data propose.
+// All hyperparameters of a kernel as unknowns, with starts and bounds from data. With `keep_values`, the values of the kernel
+// are the first start; otherwise they are replaced, also in `kernel`, by those that the data propose.
 Status automatic_space(Kernel& kernel, View<const double> X, View<const double> y, const double* weights, bool keep_values,
                        Space& out);
 
-// A hyperparameter of so many numbers that begin at `begin` in theta (-1: it stays), whose data see the columns that the kernel
-// sees: the hints for them.
+// A hyperparameter of `count` numbers that begin at `begin` in theta (-1 if it is fixed), with the data of the columns that its
+// kernel depends on. hints_of() sets the hints of these numbers.
 struct Anchor {
   Rule rule;
   Index begin, count;

@@ -1,13 +1,13 @@
-// The factor: K~ = k(X, X) + N, or what stands for it, between kernels and criteria.
+// The factorization of K~ = k(X, X) + N, or of an approximation of it, which connects kernels and criteria.
 //
 //     std::unique_ptr<Factor> factor = dense_factor();
 //     Evaluation out;
 //     Status status = evaluate(k, problem, criteria::likelihood(), Order::gradient, *factor, out);
 //
-// A kernel fills tiles of a matrix and pulls weights of its entries back onto its parameters; a criterion sees a fit and states
-// its partial derivatives. What lies between is the factor's: how K~ is stored, what inverse means, and how partial
-// derivatives become a gradient. An approximation cannot give the adjoint matrix W = dJ/dK entry by entry, so pulling back
-// belongs to the factor and not to the criteria.
+// A kernel computes tiles of a matrix, and the gradient of a weighted sum of its entries with respect to its parameters. A
+// criterion is a function of a fit, with its partial derivatives. A factor defines how K~ is stored and inverted, and how the
+// partial derivatives are propagated to the hyperparameters. Criteria cannot do the latter, since for an approximation of K~
+// the adjoint matrix W = dJ/dK is not available entry by entry.
 #pragma once
 
 #include <memory>
@@ -21,10 +21,10 @@ namespace kernsel {
 struct Problem {
   View<const double> X;      // (n, d)
   View<const double> y;      // (n, outputs)
-  View<const double> noise;  // (n), or one number, or none
+  View<const double> noise;  // variances, (n), or one number, or none
   View<const double> trend;  // H, (n, q), of full column rank; or none
   const double* weights = nullptr;
-  View<const double> unknown_noise = {};  // the part of the noise that a search multiplies; all of it if none is given
+  View<const double> unknown_noise = {};  // the part of the noise that has an unknown factor; if empty, all of the noise
 };
 
 // The derivatives of a criterion.
@@ -33,37 +33,38 @@ struct Gradient {
   std::vector<double> noise;  // dJ/dN_i
 };
 
-// One object serves many evaluations, one after the other: its memory is kept for the next. Kernel and problem must stay as
-// they are until the last question about them.
+// An object can be used for many evaluations, one after the other, which share its memory. The kernel and the problem must not
+// change between show() and the last call of another function for them.
 class Factor {
  public:
   virtual ~Factor() = default;
 
-  // Factorizes, and shows the fit with all that is requested; with `differentiable`, pull() and information() may follow.
+  // Factorizes, and sets `fit` with the requested quantities. With `differentiable`, pull() and information() may follow.
   virtual Status show(const Kernel& k, const Problem& problem, const Request& request, bool differentiable, Fit& fit) = 0;
 
-  // The coefficients of the trend, (q, outputs), by columns.
+  // Returns the coefficients of the trend, (q, outputs), by columns.
   virtual std::vector<double> trend_coefficients() const = 0;
 
-  // From partial derivatives in what was shown to those in the hyperparameters and in the noise.
+  // Converts partial derivatives with respect to the quantities in the fit to those in the hyperparameters and the noise.
   virtual Status pull(const Partials& partials, Gradient& out) = 0;
 
-  // The average information of the likelihood with these variances of the outputs, (p + 1, p + 1): in the order of the
-  // gradient, and at the end in the logarithm of a factor of the problem's noise. Half of the sum of its observed and expected
-  // information where kernels depend on their parameters linearly, and as good elsewhere for finding the way to the optimum:
+  // The average information of the likelihood for the variances of the outputs in `partials`, (p + 1, p + 1): for the
+  // hyperparameters in the order of the gradient, and then for the logarithm of a factor of the problem's noise. It is half of
+  // the sum of observed and expected information if the kernel depends linearly on its parameters, and otherwise an
+  // approximation that serves equally well in Newton's method:
   //
   //     A_ab = 1/2 u_a' P. u_b / s^2,  u_a = dK/dtheta_a c
   //
-  // With a profiled scale of nu degrees of freedom, less (c'u_a)(c'u_b) / (2 nu s^4).
+  // For a profiled scale with nu degrees of freedom, (c'u_a)(c'u_b) / (2 nu s^4) is subtracted.
   virtual Status information(const Partials& partials, std::vector<double>& out) = 0;
 };
 
-// The whole kernel matrix, in lower tiles: n^3/3 flops for a fit, n^3 with derivatives of likelihoods and of groups that are
-// left out, 2 n^3 with those of the diagonal of P. Memory: the lower half of one n x n matrix; one more n x n for derivatives
-// of the variances or densities of groups.
+// The factor of the whole kernel matrix, in lower tiles: n^3/3 flops for a fit, n^3 with derivatives of likelihoods and of
+// criteria that leave out groups, 2 n^3 with derivatives of criteria that need the diagonal of P. The memory is the lower
+// triangle of one n x n matrix, and one more n x n matrix for derivatives of the variances or densities of groups.
 std::unique_ptr<Factor> dense_factor();
 
-// What a criterion says of a fit that has been made: O(n). What a function of the caller throws ends up in the status.
+// Evaluates a criterion for a fit, in O(n). An exception of a function of the caller is returned in the status.
 Status apply(const Criterion& criterion, const Fit& fit, Partials& partials);
 
 struct Evaluation {
@@ -75,14 +76,14 @@ struct Evaluation {
   std::vector<double> noise;      // N_i
   double scale = 1.0;
   double dof = 0.0;             // effective degrees of freedom, sum of leverages 1 - N_i P.ii
-  double residual_scale = 0.0;  // weighted mean of c_i^2 / P.ii: one if residuals are as large as the model says
+  double residual_scale = 0.0;  // weighted mean of c_i^2 / P.ii: 1 if leave-one-out residuals are as large as predicted
   double log_det = 0.0;
-  // Of likelihoods, as Factor::information says; of other criteria that of the likelihood with the best scale (or the known
-  // one, if the criterion sees it): no curvature, but a unit of length for steps.
+  // For likelihoods, that of Factor::information. For other criteria, the information of the likelihood with the best scale (or
+  // with the known one, if the criterion depends on the scale): it is not their curvature, but defines a metric for steps.
   std::vector<double> information;
 };
 
-// What is wanted: the value; also all derivatives; also the information.
+// The quantities to compute: the value; also all derivatives; also the information.
 enum class Order { value, gradient, information };
 
 Status evaluate(const Kernel& k, const Problem& problem, const Criterion& criterion, Order order, Factor& factor,

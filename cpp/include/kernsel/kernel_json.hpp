@@ -1,8 +1,8 @@
-// Kernels as JSON: the functions of kernel.hpp by name, with their arguments, numbers first, then lists, then kernels.
+// Kernels as JSON: the names of the functions in kernel.hpp with their arguments, in the order numbers, lists, kernels.
 //
 //     ["sum", ["scale", 2.0, ["rbf", [1.0, 0.3]]], ["white", 0.1]]
 //
-// "sum" and "product" take two kernels or more, "scale" is `factor * k`, "project" is `transform` by a matrix.
+// "sum" and "product" have two or more kernels, "scale" is `factor * k`, "project" is `transform` by a matrix.
 #pragma once
 
 #include <string>
@@ -12,10 +12,10 @@
 
 namespace kernsel {
 
-// Fails for kernels with a function of the caller's in them.
+// Fails for kernels that contain a function of the caller.
 Status kernel_to_json(const Kernel& kernel, std::string& json);
 
-// The text may be from anywhere; `kernel` is as it was if it is none.
+// The text need not be trusted. If it is not a kernel, the status says why, and `kernel` is unchanged.
 Status kernel_from_json(std::string_view json, Kernel& kernel);
 
 }  // namespace kernsel

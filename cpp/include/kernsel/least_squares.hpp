@@ -1,8 +1,8 @@
-// Linear least squares by Householder QR with column pivoting: leverage, leave-one-out, minimum norm, ridge.
+// Linear least squares and ridge regression by Householder QR with column pivoting, with leverages and leave-one-out residuals.
 //
-// For any shape and rank of A, (n, d). With the orthogonal decomposition A = Q T' Z' (Q and Z with orthonormal columns, T upper
-// triangular, as many columns as the rank) and ridge >= 0, x minimizes |A x - b|^2 + ridge |x|^2; it is the solution of minimum
-// norm where there are many. Singular directions below max(n, d) eps times the largest column of R count as zero.
+// x minimizes |A x - b|^2 + ridge |x|^2 with ridge >= 0, for A, (n, d), of any shape and rank; it has minimum norm if there are
+// many solutions. It is computed from the orthogonal decomposition A = Q T' Z', where Q and Z have orthonormal columns, as many
+// as the rank, and T is upper triangular. Directions below max(n, d) eps times the largest column of R count as zero.
 #pragma once
 
 #include <vector>
@@ -16,15 +16,15 @@ struct LeastSquares {
   std::vector<double> leverage;      // (n), a_i' (A'A + ridge I)^+ a_i, between 0 and 1
   std::vector<double> coefficients;  // (d, m), by columns
   std::vector<double> residuals;     // (n, m), b - A x
-  // (n, m): b_i minus its prediction by the solution of all other rows, residual_i / (1 - leverage_i). Rows of leverage one,
-  // which no others explain, are predicted by the solution of minimum norm: ((AA')^+ b)_i / ((AA')^+)_ii.
+  // (n, m): b_i minus its prediction by the solution for all other rows, residual_i / (1 - leverage_i). For rows of leverage
+  // one the other rows do not determine it, and it is that of the minimum-norm solution, ((AA')^+ b)_i / ((AA')^+)_ii.
   std::vector<double> left_out;
   std::vector<double> press;  // (m), the sums of squares of `left_out`
 };
 
-// b is (n, m). `free`, (n, q), has orthonormal columns that are fitted exactly and never penalized, if there are any; A and b
-// must be orthogonal to them. Centred A and b, and the column 1 / n^(1/2), make an intercept, which is estimated anew where a
-// row is left out. About 4 n d min(n, d) operations.
+// Solves for b, (n, m), in about 4 n d min(n, d) operations. `free`, (n, q), has orthonormal columns that are added to the
+// model and not penalized, if there are any; A and b must be orthogonal to them. Their coefficients are estimated again for
+// each row that is left out. For an intercept, A and b are centred, and `free` is the column 1 / n^(1/2).
 Status least_squares(View<const double> A, View<const double> b, double ridge, LeastSquares& out, View<const double> free = {});
 
 // The leverages alone, to `out`, (n).

@@ -1,12 +1,12 @@
-// The machine's own limit, to measure against.
+// The peak speed of the machine, for comparison in benchmarks.
 #pragma once
 
 #include "kernsel/status.hpp"
 
 namespace kernsel {
 
-// rate <- floating-point operations a second of products of tiles that stay in the cache, on all threads: what the
-// factorization would reach if it were nothing else. Takes about a tenth of a second.
+// rate <- the floating-point operations per second of products of tiles in the cache, on all threads, which bounds the speed of
+// the factorization. Takes about a tenth of a second.
 template <class T>
 Status tile_product_rate(double& rate);
 

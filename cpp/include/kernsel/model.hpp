@@ -1,11 +1,12 @@
-// Models on disk: those that Python has written with kernsel.save, to predict with and to update; and those of C++.
+// Models in files: reading those that kernsel.save has written in Python, to predict with and to update them, and writing.
 //
 //     Model model;
 //     Status status = load_model("model.ksl", model);
 //     if (status.ok()) status = model.predict(rows(Z, m, model.columns()), rows(mean, m, model.outputs()));
 //
-// Python's regressions: GaussianProcessRegressor, KernelRidge, KernelRidgeCV, KernelInterpolator, SVR, and RidgeRegression on
-// columns as they are or on RadialBasis. Classifiers, other features, and kernels with functions of Python are refused.
+// Models of these Python classes can be read: GaussianProcessRegressor, KernelRidge, KernelRidgeCV, KernelInterpolator, SVR,
+// and RidgeRegression on the columns of X or on RadialBasis. Classifiers, other features, and kernels with Python functions
+// cannot.
 #pragma once
 
 #include <memory>
@@ -16,8 +17,8 @@
 
 namespace kernsel {
 
-// The unit of the targets: those of the posterior times factor, plus offset. The variance of each output is `scale` times that
-// of the process. One number for each output; none for ones, zeros, and ones.
+// The unit of the targets, with one number for each output: a target is that of the posterior times `factor`, plus `offset`,
+// and the variance of an output is that of the process times `scale`. Empty vectors stand for 1, 0 and 1.
 struct Units {
   std::vector<double> factor, offset, scale;
 };
@@ -25,31 +26,32 @@ struct Units {
 class Model {
  public:
   Model();
-  // A posterior of targets in some unit; variances are not less than `least`, which rounding makes of zero.
+  // A posterior of targets in some unit. `least` is a lower limit of variances, the size to which rounding may change zero.
   explicit Model(DensePosterior posterior, Units units = {}, double least = 0.0);
   ~Model();
   Model(Model&&) noexcept;
   Model& operator=(Model&&) noexcept;
 
   const std::string& estimator() const;  // the name of the class in Python; empty before a model is loaded
-  Index points() const;                  // that the predictions come from
+  Index points() const;                  // the number of points from which predictions are computed
   Index columns() const;
   Index outputs() const;
-  bool has_deviations() const;  // is it a Gaussian process?
+  bool has_deviations() const;  // whether it is a Gaussian process, which has standard deviations
   const Kernel& kernel() const;
-  // What it is made of, in the unit of the posterior; nullptr for a linear function of the columns.
+  // The posterior from which predictions are computed, in its own unit; nullptr for a linear function of the columns.
   const DensePosterior* posterior() const;
 
   // mean, (m, outputs), at the points Z, (m, columns).
   Status predict(View<const double> Z, View<double> mean) const;
-  // And the standard deviation, as return_std=True gives it in Python. Of a model from a file the first call factorizes the
-  // kernel matrix, n^3/3 operations.
+  // Also the standard deviation, that of return_std=True in Python. For a model from a file, the first call factorizes the
+  // kernel matrix in n^3/3 operations.
   Status predict(View<const double> Z, View<double> mean, View<double> deviation) const;
-  // Their derivatives in the points, (m, columns outputs), outputs running fastest; that of the deviation may be empty.
+  // Their derivatives with respect to the points, (m, columns outputs), with the index of the output varying fastest. The view
+  // of the deviation may be empty.
   Status predict_gradient(View<const double> Z, View<double> mean, View<double> deviation) const;
 
-  // More points with targets, (m, outputs), and variances of noise, (m), in the unit of the posterior; or one point less:
-  // O(n^2) for each. Of Gaussian processes.
+  // Add points with targets, (m, outputs), and noise variances, (m), in the unit of the posterior, or remove point i, in O(n^2)
+  // for each point. Only for Gaussian processes.
   Status append(View<const double> X, View<const double> y, View<const double> noise);
   Status remove(Index i);
 
@@ -60,11 +62,11 @@ class Model {
   std::unique_ptr<Content> content_;
 };
 
-// Reads a file, which may be from anywhere: sizes are compared with its length before anything is allocated. On failure `model`
-// is as it was.
+// Reads a file, which need not be trusted: sizes are compared with its length before anything is allocated. On failure `model`
+// is unchanged.
 Status load_model(const char* path, Model& model);
 
-// Writes a model for load_model. Refuses kernels with functions of the caller's, and trends that are such.
+// Writes a model that load_model can read. Fails for kernels and trends with functions of the caller.
 Status save_model(const char* path, const Model& model);
 
 }  // namespace kernsel

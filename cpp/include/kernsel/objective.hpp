@@ -1,4 +1,4 @@
-// Objectives: functions of bounded numbers, to be minimized by a search (search.hpp).
+// Objectives: functions of bounded variables that a search (search.hpp) minimizes.
 #pragma once
 
 #include <functional>
@@ -9,20 +9,20 @@
 
 namespace kernsel {
 
-// Bounds of the numbers x, and how far a step may go in each of them, relative to the others.
+// Bounds of the variables x, and the sizes of steps in each of them relative to the others (`reach`).
 struct Domain {
   std::vector<double> lower, upper;
   std::vector<double> reach;
   std::size_t count() const { return lower.size(); }
 };
 
-// A place of a search, and what was found there. Values are in nats, as of log likelihoods: differences far below one are
-// nothing that data could tell.
+// A point x of a search, and the objective at x. Values are in nats, like log likelihoods: differences far below one are not
+// significant.
 struct Trial {
   std::vector<double> x;
   double value = std::numeric_limits<double>::infinity();       // less is better
-  double criterion = std::numeric_limits<double>::quiet_NaN();  // as it is defined, before it became that value
-  std::vector<double> gradient;                                 // of the value
+  double criterion = std::numeric_limits<double>::quiet_NaN();  // the criterion from which the value was computed
+  std::vector<double> gradient;                                 // the gradient of the value
   std::vector<double> information;  // (count, count), positive semidefinite: see Objective; may be empty
   double scale = 1.0;
   double residual_scale = 0.0;  // as in Evaluation
@@ -33,40 +33,40 @@ class Objective {
   virtual ~Objective() = default;
   virtual const Domain& domain() const = 0;
   virtual Index points() const = 0;
-  // Is the information of its trials the curvature of the value, as good as? Newton's method then takes it for that. Otherwise
-  // it is a first guess that is corrected by what the gradients do (quasi-Newton).
+  // Whether the information of trials approximates the curvature of the value, so that Newton's method uses it. Otherwise it is
+  // a first guess that is corrected by the changes of the gradients (quasi-Newton method).
   virtual bool has_curvature() const = 0;
   virtual Status evaluate(const std::vector<double>& x, Order order, Trial& out) = 0;
 };
 
-// What of a kernel and a noise the numbers x are.
+// The meaning of the variables x for a kernel and a noise.
 struct Unknowns {
-  std::vector<Index> place;  // for each hyperparameter of the kernel the number of its unknown, or -1: it stays as it is
+  std::vector<Index> place;  // for each hyperparameter of the kernel the index of its unknown, or -1 if it is fixed
   Index amplitude = -1;      // the unknown that is the logarithm of a factor of the kernel, or -1
   Index noise = -1;          // the unknown that is the logarithm of a factor of the noise, or -1
 };
 
 // A criterion as a function of the unknowns, for K~ = amplitude k(X, X) + diag(known + factor noise) + jitter I.
 //
-// The value is minus the criterion where larger is better; otherwise n/2 times the logarithm of a criterion that is positive;
-// and n/2 times others, relative to the size that they have where they are evaluated first.
+// The value is minus the criterion if larger is better; n/2 times its logarithm if it is positive; and otherwise n/2 times the
+// criterion divided by its size at the first evaluation.
 class CriterionObjective final : public Objective {
  public:
   Kernel kernel;
-  Problem problem;            // its noise is made of the three below
-  std::vector<double> noise;  // of each point; times the unknown factor, if there is one
-  std::vector<double> known;  // of each point, besides; may be empty
+  Problem problem;            // its noise is computed from `noise`, `known` and `jitter`
+  std::vector<double> noise;  // the variance of each point, multiplied by the unknown factor, if there is one
+  std::vector<double> known;  // a variance of each point that is added; may be empty
   double jitter = 0.0;
-  double amplitude = 1.0;  // a factor of the kernel, if it is no unknown
+  double amplitude = 1.0;  // a factor of the kernel, if it is not an unknown
   Criterion criterion;
   Unknowns unknowns;
   Domain bounds;
-  // A kernel with these hyperparameters, if Kernel::with_theta() cannot make it; and terms of the unknowns alone that are added
-  // to the criterion, with their gradient. Both may throw.
+  // `make` returns the kernel with given hyperparameters, if Kernel::with_theta() cannot. `prior` returns a term that depends
+  // on the unknowns alone and is added to the criterion, with its gradient. Both may throw.
   std::function<Kernel(const std::vector<double>& theta)> make = {};
   std::function<double(const std::vector<double>& x, std::vector<double>& gradient)> prior = {};
 
-  bool newton = true;  // may the information of a likelihood be taken for its curvature?
+  bool newton = true;  // whether the information of a likelihood is used as its curvature
 
   explicit CriterionObjective(Kernel k, Factor& factor) : kernel(std::move(k)), factor_(&factor) {}
   const Domain& domain() const override { return bounds; }
@@ -75,21 +75,21 @@ class CriterionObjective final : public Objective {
   Status evaluate(const std::vector<double>& x, Order order, Trial& out) override;
 
  private:
-  // Can the core make the kernel with other hyperparameters, and differentiate it row by row?
+  // Whether the core can set the hyperparameters of the kernel, and differentiate it row by row.
   bool adjustable() const;
   Status assign(const std::vector<double>& x, Kernel& k, std::vector<double>& variances) const;
   void measure(Trial& out);
 
   Factor* factor_;
-  double unit_ = 0.0;  // of criteria that are no logarithms and have none, once it is known
+  double unit_ = 0.0;  // the size at the first evaluation of a criterion whose logarithm is not used
 };
 
-// Any function of the caller's; larger values are worse. It may throw.
+// An objective that the caller defines, which is minimized. It may throw.
 class FunctionObjective final : public Objective {
  public:
   std::function<void(const std::vector<double>& x, Order order, Trial& out)> function;
   Domain bounds;
-  Index size = 0;                 // points, for those who watch
+  Index size = 0;                 // the number of points, for reports of progress
   std::vector<double> curvature;  // (count, count), a first guess; empty if there is none
 
   const Domain& domain() const override { return bounds; }

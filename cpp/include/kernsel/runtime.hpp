@@ -1,4 +1,4 @@
-// What runs: the instruction set, the threads, the hook that stops long computations.
+// The run-time environment: the instruction set, the threads, the interrupt check of long computations, the memory.
 #pragma once
 
 #include <cstddef>
@@ -9,22 +9,22 @@
 
 namespace kernsel {
 
-const char* version();   // of this library, "major.minor.patch"
-const char* compiler();  // that built it
+const char* version();   // the version of this library, "major.minor.patch"
+const char* compiler();  // the compiler that built it
 const char* eigen_version();
 const char* openmp_version();  // "" when built without OpenMP
 
-// Instruction sets, chosen once when the library is loaded: the best one that CPU and operating system allow, or the one
-// that the environment variable KERNSEL_ISA names. A name that is unknown, or above the CPU, makes
-// every computation return the status below.
+// The instruction set is chosen once when the library is loaded: the best one that the CPU and the operating system support, or
+// the one that the environment variable KERNSEL_ISA names. If that name is unknown or not supported, runtime_status() and every
+// computation return an error.
 Status runtime_status();
-const char* isa();                        // in use
-std::vector<std::string> isa_levels();    // that this CPU can run, lowest first
-std::vector<std::string> isa_compiled();  // in this binary, lowest first
+const char* isa();                        // the instruction set in use
+std::vector<std::string> isa_levels();    // those that this CPU can run, lowest first
+std::vector<std::string> isa_compiled();  // those compiled into this binary, lowest first
 
-// Threads that a computation started from the calling thread may use: as many as were asked for here or by OMP_NUM_THREADS, or
-// else as the process has processors, by its affinity and its control group's quota. Never more than omp_get_max_threads(), so
-// that threadpoolctl keeps its say; always 1 in a child of fork().
+// The number of threads that a computation started from the calling thread may use: the number set here or by OMP_NUM_THREADS,
+// or else the number of processors of the process, by its affinity and the quota of its control group. It is never more than
+// omp_get_max_threads(), so that limits of threadpoolctl hold, and always 1 in a child of fork().
 int num_threads();
 void set_num_threads(int count);
 
@@ -32,10 +32,10 @@ void set_num_threads(int count);
 using InterruptCheck = bool (*)();
 void set_interrupt_check(InterruptCheck check);
 
-// Bytes that can still be allocated, by the operating system's and the control group's word; 0 if unknown.
+// The number of bytes that can still be allocated, according to the operating system and the control group; 0 if unknown.
 std::size_t available_memory();
 
-// Code::out_of_memory if that many bytes more can not be had. Small sizes are not looked at.
+// Fails with Code::out_of_memory if that many more bytes are not available. Small sizes are not checked.
 Status check_memory(std::size_t bytes);
 
 }  // namespace kernsel

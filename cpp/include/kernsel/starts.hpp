@@ -1,11 +1,12 @@
-// Where searches start: a few places that complement each other, read off the data.
+// The starts of a search: a few points that complement each other, derived from the data.
 //
-// A likelihood has few basins, and they differ in kind: short scales that follow the noise, long ones that call everything
-// noise, and the right one between them. So without noise there are a middle start, one that trusts each column as far as a
-// cubic of it alone explains the targets, and a short one; with noise short scales with little noise, long ones with much, and
-// scales with some noise that trust columns likewise. A few quasi-random starts are for the rest. Few points with noise have
-// more basins, and most of them take some columns for irrelevant: so do sparse starts, and turns of each column of what was
-// found.
+// A likelihood has few local optima, of typical kinds: short length scales that fit the noise, long ones that explain
+// everything as noise, and the right ones between them. Without noise there are three starts: medium length scales, length
+// scales that depend on how much of the targets a cubic polynomial of each column alone explains, and short ones. With noise
+// they are short length scales with little noise, long ones with much noise, and length scales that depend on the columns in
+// the same way with some noise; a few quasi-random starts are added. Few points with noise have more local optima, and in most
+// of them some columns are irrelevant. For these there are sparse starts, and changes of the relevance of each column at a
+// point found.
 #pragma once
 
 #include <vector>
@@ -19,14 +20,14 @@ struct Start {
   double log_noise;
 };
 
-// `variance`: of what is modelled, in the unit of the noise. `noise`: is there any to be found? Then so many quasi-random
-// points, moved by `shift`.
+// `variance` is that of the targets, in the unit of the noise. `noise` says whether a noise variance is unknown; then there are
+// also `random` quasi-random starts, shifted by `shift`.
 std::vector<Start> starting_points(const std::vector<Hint>& hints, double variance, bool noise, Index random, double shift);
 
-// Quasi-random starts that take about half of the columns for irrelevant, and the noise for small.
+// Quasi-random starts in which about half of the columns are irrelevant, and the noise is small.
 std::vector<Start> sparse_points(const std::vector<Hint>& hints, double variance, Index count, double shift);
 
-// `theta` with one column at a time turned irrelevant, or relevant if it was not.
+// Returns `theta` with one column at a time made irrelevant, or relevant if it was irrelevant.
 std::vector<std::vector<double>> turned_points(const std::vector<Hint>& hints, const std::vector<double>& theta);
 
 }  // namespace kernsel

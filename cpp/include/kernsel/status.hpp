@@ -1,4 +1,4 @@
-// What an operation of the core ended in. The core never throws, prints or aborts.
+// The status that operations of the core return. The core never throws, prints or aborts.
 #pragma once
 
 #include <cstddef>
@@ -11,9 +11,9 @@ namespace kernsel {
 
 enum class Code : std::uint8_t {
   ok,
-  invalid_argument,       // `message` tells what is wrong
-  not_positive_definite,  // `pivot` is the first row whose pivot is not positive, `value` that pivot
-  out_of_memory,          // `bytes` is what was asked for, `available` what there is (0: not known)
+  invalid_argument,       // `message` says what is wrong
+  not_positive_definite,  // `pivot` is the first row whose pivot is not positive, `value` is that pivot
+  out_of_memory,          // `bytes` were requested, and `available` bytes were free (0 if unknown)
   interrupted,            // the interrupt check (runtime.hpp) asked to stop
   exception,              // a function that the caller gave threw `exception`
 };

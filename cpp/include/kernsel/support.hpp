@@ -1,6 +1,6 @@
-// Support vector regression: the epsilon-insensitive loss, whose solutions are sparse.
+// Support vector regression: the epsilon-insensitive loss, for which most coefficients are zero.
 //
-// Minimizes over f = b + sum_j a_j k(., x_j), with bounds C_i (a constant times the weight of each point)
+// Minimizes over f = b + sum_j a_j k(., x_j), with bounds C_i (a constant times the weight of each point), the primal objective
 //
 //     1/2 |f - b|^2 + sum_i C_i max(|y_i - f(x_i)| - epsilon, 0)                                            (primal)
 //
@@ -17,31 +17,32 @@ namespace kernsel {
 
 struct SupportProblem {
   View<const double> y;        // (n, 1)
-  std::vector<double> bounds;  // C_i, from 0 on; 0 leaves the point out
+  std::vector<double> bounds;  // C_i, not negative; 0 leaves the point out
   double epsilon = 0.0;
   bool intercept = true;
 };
 
 struct SupportOptions {
-  double tolerance = 1e-4;  // of the duality gap, relative to the primal objective
+  double tolerance = 1e-4;  // the duality gap at which the solver stops, relative to the primal objective
   Index iterations = std::numeric_limits<Index>::max();
   bool shrinking = true;
-  Index working_set = 0;  // points that are solved for at a time; 0: as is best
+  Index working_set = 0;  // the number of points that are solved for at a time; 0 chooses it automatically
 };
 
 struct SupportFit {
-  std::vector<double> a;  // exactly zero for points that are no support vectors; where to start, if there are n of them
+  // The coefficients, exactly zero for points that are not support vectors. On input, the start, if there are n numbers.
+  std::vector<double> a;
   double intercept = 0.0;
-  double primal = 0.0, gap = 0.0;  // objective, and how far above the minimum it may be
-  Index iterations = 0;            // steps of two coefficients, or of one
-  Index rounds = 0;                // sets of points that were solved for
-  Index rows = 0;                  // of the kernel matrix that were computed
+  double primal = 0.0, gap = 0.0;  // the objective, and an upper bound of its difference from the minimum
+  Index iterations = 0;            // the number of steps of two coefficients, or of one
+  Index rounds = 0;                // the number of sets of points that were solved for
+  Index rows = 0;                  // the number of rows of the kernel matrix that were computed
   bool converged = false;
-  bool indefinite = false;  // the kernel has been seen not to be positive semidefinite: `a` is a stationary point
+  bool indefinite = false;  // whether the kernel was found not to be positive semidefinite; `a` is then a stationary point
 };
 
-// Solves problems on the same points; rows of the kernel matrix are kept between them, within so many bytes. Not for several
-// threads at once.
+// Solves several problems on the same points, between which rows of the kernel matrix are kept, in about `bytes` of memory.
+// It must not be used by several threads at once.
 class SupportSolver {
  public:
   // The points must outlive the solver.
@@ -50,7 +51,7 @@ class SupportSolver {
   SupportSolver(const SupportSolver&) = delete;
   SupportSolver& operator=(const SupportSolver&) = delete;
 
-  // What was found is in `fit` also when it fails by an interrupt.
+  // If it fails because of an interrupt, `fit` has the current coefficients.
   Status solve(const SupportProblem& problem, const SupportOptions& options, SupportFit& fit);
 
  private:

@@ -1,9 +1,9 @@
-// The lower half of a symmetric or triangular matrix, in square tiles.
+// The lower triangle of a symmetric or triangular matrix, in square tiles.
 //
-// The matrix is cut into block rows. Block row i is one column-major panel of its rows and of all columns up to the end of its
-// diagonal tile, so that tile (i, j) begins at column j * tile() of the panel. Rows are padded to a multiple of the vector
-// width; padding is zero, with ones on the diagonal, and stays so under every operation of the library: tile kernels have no
-// edges.
+// The matrix is divided into block rows. Block row i is a column-major panel of its rows and of all columns up to the end of
+// its diagonal tile, so that tile (i, j) begins at column j * tile() of the panel. Rows are padded to a multiple of the vector
+// width. The padding is zero, with ones on the diagonal, and every operation of the library preserves it, so that the inner
+// loops need no special cases at the edges.
 #pragma once
 
 #include <cstddef>
@@ -27,8 +27,8 @@ class LowerTiles {
   LowerTiles(LowerTiles&&) noexcept;
   LowerTiles& operator=(LowerTiles&&) noexcept;
 
-  // Room for a size x size matrix; memory that suffices is kept. `tile` is a multiple of `padding`, at most `largest_tile`, or
-  // 0 for the preferred one.
+  // Allocates memory for a size x size matrix, unless the current memory is large enough. `tile` is a multiple of `padding`, at
+  // most `largest_tile`, or 0 for the preferred size.
   Status resize(Index size, Index tile = 0);
 
   Status copy(const LowerTiles& other);
@@ -36,8 +36,8 @@ class LowerTiles {
   Index size() const { return size_; }
   Index tile() const { return tile_; }
   Index blocks() const { return static_cast<Index>(panels_.size()); }
-  Index rows(Index i) const;         // of block row i
-  Index padded_rows(Index i) const;  // the same with padding
+  Index rows(Index i) const;         // the number of rows of block row i
+  Index padded_rows(Index i) const;  // the same number with padding
   Index stride(Index i) const { return panels_[static_cast<std::size_t>(i)].stride; }
 
   T* block(Index i, Index j) { return panels_[static_cast<std::size_t>(i)].data + j * tile_ * stride(i); }
@@ -49,7 +49,7 @@ class LowerTiles {
 
   void pad_diagonal(Index i);  // writes the padding of diagonal tile (i, i)
 
-  // One row more or less at the end; existing rows stay where they are or move once.
+  // Add or remove a row at the end; existing rows keep their place, or are moved once.
   Status grow();
   void shrink();
 

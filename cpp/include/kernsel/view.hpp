@@ -1,4 +1,4 @@
-// A matrix as its owner stores it: a pointer, two sizes and two strides, counted in elements.
+// A view of a matrix in memory that it does not own: a pointer, two sizes and two strides, counted in elements.
 #pragma once
 
 #include <cstddef>

@@ -1,1 +1,1 @@
-"""What every room uses: annotations, errors, threads, the configuration of the build."""
+"""Modules that all packages use: type annotations, errors, limits on threads, the configuration of the build."""

@@ -1,4 +1,4 @@
-"""The types that annotations share: arrays, the functions that users give, and what is asked of an estimator."""
+"""Types for annotations: arrays, functions that users give, random seeds."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
-PointFunction = Callable[[Matrix], ArrayLike]  # of points, shape (n, d)
-PairFunction = Callable[..., ArrayLike]  # of two points, or of two sets of points, and of parameters by name
+PointFunction = Callable[[Matrix], ArrayLike]  # a function of points, shape (n, d)
+PairFunction = Callable[..., ArrayLike]  # a function of two points, or of two sets of points, and of named parameters
 
-# What scikit-learn's `check_random_state` takes.
+# The arguments that scikit-learn's `check_random_state` accepts.
 Seed = int | np.random.RandomState | None

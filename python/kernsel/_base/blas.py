@@ -17,7 +17,7 @@ R = TypeVar("R")
 
 
 class _Library(Protocol):
-    """What threadpoolctl offers for a BLAS library."""
+    """The methods of threadpoolctl's controller of a BLAS library that are used here."""
 
     def get_num_threads(self) -> int: ...
     def set_num_threads(self, num_threads: int) -> None: ...
@@ -29,7 +29,7 @@ def _libraries() -> list[_Library]:
 
 
 class _State(local):
-    limited = False  # is this thread within a call of a limited function?
+    limited = False  # whether this thread is in a call of a limited function
 
 
 _this_thread = _State()
@@ -91,7 +91,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def with_one_blas_thread(function: Callable[P, R]) -> Callable[P, R]:
-    """Return the function, limited to one BLAS thread: for small matrices between computations of the core.
+    """Limit a function to one BLAS thread, for functions that use small matrices between computations of the core.
 
     BLAS's threads wait busily for a while after each call, on processors that the threads of the core need. Without the limit,
     a search took four times as long.

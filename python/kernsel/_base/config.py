@@ -11,7 +11,7 @@ __all__ = ["get_cmake_dir", "get_include", "get_num_threads", "set_num_threads",
 
 
 class Config(TypedDict):
-    """What `show_config` returns."""
+    """The dictionary that `show_config` returns."""
 
     version: str
     isa: str
@@ -29,8 +29,8 @@ def get_num_threads() -> int:
 
     By default it is the number of processors of the process, given its affinity (``taskset``) and the quota of its container.
     ``set_num_threads`` and the environment variable ``OMP_NUM_THREADS`` change it, ``threadpoolctl.threadpool_limits`` lowers
-    it, and it is 1 in a child of ``fork``. Fewer may run while other work has the processors: a computation never waits for a
-    thread that has no processor.
+    it, and it is 1 in a child of ``fork``. Fewer threads may run while other work uses the processors: a computation never
+    waits for a thread that has no processor.
 
     Examples
     --------
@@ -77,6 +77,11 @@ def show_config(mode: Literal["print", "dict"] = "print") -> Config | None:
     ----------
     mode : {"print", "dict"}
         "dict" returns a dictionary instead.
+
+    Returns
+    -------
+    config : dict or None
+        None for "print".
 
     Examples
     --------

@@ -9,7 +9,7 @@ __all__ = ["ArgumentError", "NotMixedWarning", "NotPositiveDefiniteError", "NotP
 
 
 class ArgumentError(TypeError, ValueError):
-    """An argument stands for nothing that is known: of another type, or of no such value."""
+    """An argument that cannot be interpreted, because of its type or its value."""
 
 
 class NotPositiveDefiniteError(np.linalg.LinAlgError):

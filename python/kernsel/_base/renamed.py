@@ -1,4 +1,4 @@
-"""Names that are refused: the error for each says which name to use.
+"""Names that raise an error which says what to use instead.
 
 A name that is written here is understood nowhere, and refused with the same words wherever it may be given. Files of models
 may hold it: reading them translates it.

@@ -1,1 +1,1 @@
-"""What a model is given: points, targets, weights, trends, folds, tables."""
+"""The arguments of models: kernels, points, targets, weights, noise, trends and folds, checked and converted."""

@@ -1,4 +1,4 @@
-"""What the arguments of an estimator may be: one table for each class, checked when it is fitted."""
+"""The allowed values of the parameters of an estimator: one table for each class, checked in `fit`."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ __all__ = ["FLAG", "Allowed", "function", "is_auto", "is_number", "number", "one
 
 @dataclass(frozen=True)
 class Allowed:
-    """What an argument may be, in words and as a test of a value, and the error that other values raise."""
+    """The allowed values of a parameter: in words, as a test of a value, and the exception for other values."""
 
     expected: str
     accepts: Callable[[object], bool]
     error: type[Exception] = ValueError
 
     def __or__(self, other: str | None) -> Allowed:
-        """Return what may also be a text, or None."""
+        """Return the allowed values extended by a text, or by None."""
         words = "None" if other is None else f'"{other}"'
         joined = f"{self.expected.replace(' or ', ', ')} or {words}"
 
@@ -31,12 +31,12 @@ class Allowed:
         return Allowed(joined, lambda value: accepts(value) or self.accepts(value), self.error)
 
     def said(self, expected: str) -> Allowed:
-        """Return the same in other words."""
+        """Return the same allowed values, described by other words in errors."""
         return replace(self, expected=expected)
 
 
 def require(estimator: object, table: Mapping[str, Allowed]) -> None:
-    """Raise for the first argument of an estimator that is not what its table says.
+    """Raise for the first parameter of an estimator whose value the table does not allow.
 
     Examples
     --------
@@ -56,13 +56,13 @@ def require(estimator: object, table: Mapping[str, Allowed]) -> None:
 
 
 def one_of(*texts: str) -> Allowed:
-    """Allow some texts, two or more."""
+    """Allow any of two or more texts."""
     quoted = [f'"{text}"' for text in texts]
     return Allowed(f"{', '.join(quoted[:-1])} or {quoted[-1]}", lambda value: isinstance(value, str) and value in texts)
 
 
 def whole(least: int) -> Allowed:
-    """Allow whole numbers from one on."""
+    """Allow whole numbers that are at least `least`."""
 
     def accepts(value: object) -> bool:
         return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= least
@@ -77,7 +77,7 @@ def number(kind: str, *, infinite: bool = False) -> Allowed:
     ----------
     kind : {"positive", "from 0 on"}
     infinite : bool
-        May it be infinite?
+        Whether infinity is allowed.
     """
 
     def accepts(value: object) -> bool:
@@ -89,7 +89,7 @@ def number(kind: str, *, infinite: bool = False) -> Allowed:
 
 
 def function(*texts: str) -> Allowed:
-    """Allow functions, and some texts."""
+    """Allow functions, and any of the texts."""
     words = ", ".join(f'"{text}"' for text in texts)
     return Allowed(f"{words} or a function", lambda value: callable(value) or (isinstance(value, str) and value in texts))
 

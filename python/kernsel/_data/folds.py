@@ -1,4 +1,4 @@
-"""Folds of cross-validation: from the argument of a user to the indices of points."""
+"""Folds of cross-validation: from the argument of a user to the indices of the training and test points."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from kernsel.kernels.objects import Points
 
 __all__ = ["How", "Splits", "joined", "number_of_points", "of_rows", "splits_by", "splitter_for", "tests_as_labels"]
 
-Splits = list[tuple[Indices, Indices]]  # of the training and the test points of each fold
+Splits = list[tuple[Indices, Indices]]  # the indices of the training points and of the test points of each fold
 Argument = Literal["inner", "outer", "folds"]
 # A number of folds, a splitter, or pairs of indices of training and test points.
 How: TypeAlias = int | BaseCrossValidator | Iterable[tuple[Sequence[int], Sequence[int]]]
@@ -36,7 +36,7 @@ def splitter_for(
     groups: ArrayLike | None,
     seed: int | None,
 ) -> BaseCrossValidator:
-    """Return a splitter; for a number of folds that of scikit-learn, or one that keeps groups whole if there are any."""
+    """Return a splitter; a number of folds stands for scikit-learn's default one, which keeps groups whole if there are any."""
     if isinstance(how, Integral) and not isinstance(how, bool):
         if int(how) < 2:
             raise ValueError(f"{argument}: expected two folds at least, got {how}")
@@ -86,13 +86,13 @@ def splits_by(
 
 
 def _indices(part: ArrayLike) -> Indices:
-    """Return indices, also for a mask."""
+    """Return indices as an array; a boolean mask is converted to indices."""
     array = np.asarray(part)
     return np.flatnonzero(array) if array.dtype == bool else array.astype(np.intp)
 
 
 def tests_as_labels(splits: Splits, n: int) -> Indices | None:
-    """Return for each point the fold that leaves it out; None unless each point is left out once."""
+    """Return for each point the index of the fold that leaves it out; None unless each point is left out once."""
     left_out = np.concatenate([test for _, test in splits])
     if not np.array_equal(np.sort(left_out), np.arange(n)):
         return None
@@ -110,7 +110,7 @@ def joined(splits: Splits, parts: Sequence[ArrayLike | None], n: int) -> NDArray
 
 
 def of_rows(params: Mapping[str, object], rows: Indices, n: int) -> dict[str, object]:
-    """Return parameters, with the entries of some points of those that have an entry for each of n points."""
+    """Return parameters for some points: of a parameter with one entry for each of n points, the entries of `rows`."""
 
     def is_per_point(value: object) -> bool:
         shape = getattr(value, "shape", None)

@@ -1,4 +1,4 @@
-"""What an argument `kernel` stands for, wherever there is one: in estimators, features and functions."""
+"""Interpretation of the argument `kernel` of estimators, features and functions."""
 
 from __future__ import annotations
 
@@ -28,22 +28,26 @@ __all__ = [
     "require_square",
 ]
 
-Function = Callable[..., Any]  # a kernel as a function, in one of several conventions
+Function = Callable[..., Any]  # a kernel that is a Python function, in one of several calling conventions
 
 
 def kernel_of(value: object, *, auto: Kernel | None = None, none: Kernel | None = None, name: str = "kernel") -> Kernel:
     """Return the kernel that an argument stands for: a kernel of kernsel or of scikit-learn, or the text of one.
 
-    What a text does not mention is "auto", and then set from the data.
+    Hyperparameters that a text does not mention are "auto", to be set from the data.
 
     Parameters
     ----------
     value : object
         The argument.
     auto, none : Kernel, optional
-        What "auto" and None stand for. Without them, they stand for nothing.
+        The kernels that "auto" and None stand for. By default, "auto" and None are errors.
     name : str
-        Of the argument, for errors.
+        The name of the argument, for errors.
+
+    Returns
+    -------
+    kernel : Kernel
 
     Examples
     --------
@@ -63,17 +67,23 @@ def kernel_of(value: object, *, auto: Kernel | None = None, none: Kernel | None 
 
 
 def kernel_or_name(value: object, *, auto: Kernel, function: Callable[[Function], Kernel]) -> Kernel | str:
-    """Return the kernel that the argument of a kernel machine stands for, or a name: what else scikit-learn's take.
+    """Return the kernel that the argument of a kernel machine stands for, or one of scikit-learn's names for kernels.
 
-    None and "auto" are the same. A name is "precomputed", for points that are rows of a kernel matrix, or one of
-    :data:`kernsel.kernels.pairwise.NAMES`, of which the number of columns says what it stands for.
+    A name is "precomputed", for points that are rows of a kernel matrix, or one of
+    :data:`kernsel.kernels.pairwise.NAMES`, whose kernel depends on the number of columns of X.
 
     Parameters
     ----------
     value : object
+        The argument.
     auto : Kernel
+        The kernel that None and "auto" stand for.
     function : callable
-        Returns the kernel of a function.
+        Converts a kernel that is a Python function to a Kernel.
+
+    Returns
+    -------
+    kernel : Kernel or str
     """
     if isinstance(value, str) and (value == "precomputed" or value in NAMES):
         return value
@@ -87,17 +97,23 @@ def kernel_or_name(value: object, *, auto: Kernel, function: Callable[[Function]
 def kernel_and_points(
     value: object, X: Points, Z: Points | None = None, *, y: Matrix | None = None, weights: Vector | None = None
 ) -> tuple[Kernel, Matrix, Matrix | None]:
-    """Return the kernel of an argument and points as numbers, for a function that is no estimator.
+    """Return the kernel that an argument stands for, and the points as numbers, for functions that are not estimators.
 
-    What is "auto" in the kernel is set from the data, as in estimators.
+    The "auto" parameters of the kernel are set from the data, as in estimators.
 
     Parameters
     ----------
     value : object
-        The argument `kernel`; "precomputed" if X is the kernel matrix, of which there are no other points.
+        The argument `kernel`; "precomputed" if X is the kernel matrix, in which case there is no Z.
     X, Z : array-like of shape (n, d) or (n, n), or n objects
     y : ndarray of shape (n,) or (n, m), optional
     weights : ndarray of shape (n,), optional
+
+    Returns
+    -------
+    kernel : Kernel
+    X, Z : ndarray, or None without Z
+        The points as arrays of numbers.
     """
     if isinstance(value, str) and value == "precomputed" and Z is None:
         return *matrix_of_indices(np.asarray(X, dtype=np.float64)), None
@@ -113,25 +129,29 @@ def _is_automatic(kernel: Kernel) -> bool:
 
 
 def matrix_of_indices(K: Matrix) -> tuple[Kernel, Matrix]:
-    """Return a kernel matrix as a kernel, and its points: the numbers of its rows."""
+    """Return a kernel whose values are the entries of a matrix, and its points, which are the indices of the rows."""
     require_square(K)
     return Precomputed((K + K.T) / 2), np.arange(len(K), dtype=np.float64)[:, None]
 
 
 def require_square(K: Matrix) -> None:
-    """Raise if points are no square kernel matrix."""
+    """Raise if X, given as a precomputed kernel matrix, is not square."""
     if K.ndim != 2 or K.shape[0] != K.shape[1]:
         raise ValueError(f"X: expected a square kernel matrix, since kernel='precomputed', got shape {K.shape}")
 
 
 def kernel_of_text(text: str, *, columns: Mapping[str, Sequence[int]] | None = None) -> Kernel:
-    """Return the kernel of a text that was given as `kernel`: what it does not mention is set from the data.
+    """Return the kernel of a text that was given as `kernel`; hyperparameters that it does not mention are "auto".
 
     Parameters
     ----------
     text : str
     columns : mapping of str to sequence of int, optional
-        What names of columns stand for.
+        The indices of the columns that each name in the text stands for.
+
+    Returns
+    -------
+    kernel : Kernel
     """
     try:
         return kernel(text, automatic=True, columns=columns)
@@ -140,7 +160,7 @@ def kernel_of_text(text: str, *, columns: Mapping[str, Sequence[int]] | None = N
 
 
 def _read(value: object, auto: Kernel | None, none: Kernel | None) -> Kernel | None:
-    """Return the kernel that all understand; None if it is none."""
+    """Return the kernel for a value that all estimators accept; None for any other value."""
     if value is None:
         return none
     if isinstance(value, str):
@@ -153,7 +173,7 @@ def _read(value: object, auto: Kernel | None, none: Kernel | None) -> Kernel | N
 
 
 def _not_understood(value: object, auto: Kernel | None, none: Kernel | None, *more: str, name: str = "kernel") -> ArgumentError:
-    """Return the error that says what is."""
+    """Return the error for a value that is not a kernel, with the accepted kinds of values."""
     expected = ["a kernel of kernsel.kernels", *([] if more else ["text"]), *more]
     expected += ['"auto"'] * (auto is not None) + ["None"] * (none is not None)
     return ArgumentError(f"{name}: expected {', '.join(expected[:-1])} or {expected[-1]}, got {value!r}")

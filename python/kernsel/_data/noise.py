@@ -1,4 +1,4 @@
-"""Numbers that go on the diagonal of the kernel matrix: variances of noise, regularizations, weights of points."""
+"""Checks of the numbers on the diagonal of the kernel matrix: noise variances, regularizations, weights of points."""
 
 from __future__ import annotations
 
@@ -12,14 +12,16 @@ __all__ = ["point_weights", "regularizations", "variances"]
 
 
 def variances(name: str, value: object, n: int | None) -> Vector:
-    """Return variances: one number, or one for each of n points, of any number of them if None.
+    """Return variances as an array: one number, or one for each point.
 
     Parameters
     ----------
     name : str
-        Of the argument, for errors.
+        The name of the argument, for errors.
     value : object
+        The argument.
     n : int or None
+        The number of points; None accepts an array of any length.
 
     Returns
     -------
@@ -41,7 +43,7 @@ def variances(name: str, value: object, n: int | None) -> Vector:
 
 
 def regularizations(value: object, targets: int) -> Vector:
-    """Return one regularization for each target: what an argument `alpha` that is not "auto" stands for.
+    """Return one regularization for each target, for an argument `alpha` that is not "auto".
 
     Parameters
     ----------
@@ -74,6 +76,10 @@ def point_weights(sample_weight: ArrayLike | float | None, X: Matrix) -> Vector 
     ----------
     sample_weight : None, float or array-like of shape (n,)
     X : ndarray of n rows
+
+    Returns
+    -------
+    weights : ndarray of shape (n,) or None
     """
     if sample_weight is None:
         return None

@@ -1,4 +1,4 @@
-"""The points that a fitted model is asked about: arrays as scikit-learn checks them, or objects as the kernel reads them."""
+"""The points at which a fitted model predicts: arrays that scikit-learn checks, or objects that the kernel reads."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ _AT_ONCE = 2048  # objects that predictions are made of at a time: their table w
 
 
 def reading_of(kernel: Any) -> Reading | None:
-    """Return how a fitted kernel reads points; None if they are arrays."""
+    """Return the reading by which a fitted kernel converts objects to numbers; None if points are arrays."""
     return kernel.reading() if isinstance(kernel, Kernel) else None
 
 
 def new_points(estimator: Any, kernel: Any, X: Any, *, keep: bool = False, **checks: Any) -> Any:
-    """Return points to predict at, checked or read as those of `fit` were."""
+    """Return the points at which to predict, checked or read in the same way as those of `fit`."""
     if (reading := reading_of(kernel)) is not None:
         return reading.numbers(X, keep=keep)
     return validate_data(estimator, X, reset=False, **checks)
 
 
 def in_parts(kernel: Any, X: Any) -> list[Any] | None:
-    """Return many objects as several lists, so that no table of them is too large; None for what is small enough."""
+    """Split many objects into parts, so that no table of them is too large; return None if no split is needed."""
     if reading_of(kernel) is None or not hasattr(X, "__len__") or len(X) <= _AT_ONCE:
         return None
     rows = [slice(begun, begun + _AT_ONCE) for begun in range(0, len(X), _AT_ONCE)]

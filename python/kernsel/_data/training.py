@@ -34,15 +34,15 @@ class TrainingSet:
     Attributes
     ----------
     X : ndarray of shape (n, d), or (n, n) if the kernel is precomputed
-        Numbers, also where points are objects, which the kernel then reads.
+        The points as numbers. Objects are represented by numbers that the kernel has assigned to them.
     y : ndarray of shape (n,) or (n, m)
-        As it came.
+        The targets, in the shape in which they were given.
     kernel : Kernel or "precomputed"
     weights : ndarray of shape (n,) or None
     names : list of str or None
-        Of the columns.
+        The names of the columns.
     original : ndarray or sparse matrix
-        The points, sparse if they came so.
+        The points, as a sparse matrix if they were given as one.
     """
 
     X: Matrix
@@ -69,40 +69,40 @@ class TrainingSet:
 
     @property
     def weights_used(self) -> Vector | None:
-        """The weights of the points that count."""
+        """The weights of the points of positive weight."""
         return None if self.weights is None else self.weights[self.used]
 
     @property
     def least(self) -> float:
-        """The least regularization that single precision can tell from none; zero for double, where a search sees to it."""
+        """The least regularization that has an effect in single precision; zero for double, where searches add a jitter."""
         if self.X.dtype != np.float32:
             return 0.0
         diagonal = np.diag(self.X) if isinstance(self.kernel, str) else self.kernel.diag(self.X[:1000].astype(np.float64))
         return float(len(self.X) * np.finfo(np.float32).eps * np.mean(np.abs(diagonal)))
 
     def in_double(self) -> TrainingSet:
-        """Return the same in the precision of searches and paths."""
+        """Return the same data in double precision, which searches and paths use."""
         X, y = (np.asarray(a, dtype=np.float64) for a in (self.X, self.y))
         return replace(self, X=X, y=y)
 
     def resolved(self) -> TrainingSet:
-        """Return the same with all set in the kernel that is "auto"."""
+        """Return the same data with the "auto" parameters of the kernel set."""
         if isinstance(self.kernel, str):
             return self
         X = self.X.astype(np.float64, copy=False)
         return replace(self, kernel=self.kernel.resolve(Data(X, self.y, self.weights, self.names)))
 
     def kernel_and_points(self) -> tuple[Kernel, Matrix]:
-        """Return what the core computes with: a matrix that was given is the kernel of the numbers of its rows."""
+        """Return the kernel and the points for the core. A precomputed matrix becomes a kernel on the indices of its rows."""
         points = np.asarray(self.X, dtype=np.float64)
         return matrix_of_indices(points) if isinstance(self.kernel, str) else (self.kernel, points)
 
     def matrix_used(self) -> Matrix:
-        """Return the part of a given kernel matrix for the points that count."""
+        """Return the block of a precomputed kernel matrix for the points of positive weight."""
         return self.X if isinstance(self.used, slice) else self.X[np.ix_(self.used, self.used)]
 
     def matrix(self) -> Matrix:
-        """Return the kernel matrix of the points that count; a given one is only as precise as it came."""
+        """Return the kernel matrix of the points of positive weight; a precomputed one keeps its precision."""
         if isinstance(self.kernel, str):
             K = self.matrix_used()
             return np.asarray((K + K.T) / 2)
@@ -122,27 +122,31 @@ def training_set(
     labels: bool = False,
     multi_output: bool = True,
 ) -> TrainingSet:
-    """Return the data that an estimator is fitted to, checked as scikit-learn checks them, or read by the kernel.
+    """Return the data that an estimator is fitted to, checked by scikit-learn's validation, or read by a kernel on objects.
 
     Parameters
     ----------
     estimator : estimator
-        Learns the number and the names of the columns, for the points to come.
+        Its attributes for the number and the names of the columns are set, against which later points are checked.
     kernel : Kernel or str
-        What the argument stands for: "precomputed", or a name whose kernel depends on the points.
-    X : array-like of shape (n, d) or (n, n); or n objects, for a kernel of such
+        A kernel, "precomputed", or a name whose kernel depends on the points.
+    X : array-like of shape (n, d) or (n, n); or n objects, for a kernel on objects
     y : array-like of shape (n,) or (n, m)
     sample_weight : None, float or array-like of shape (n,)
     named : callable, optional
-        Returns the kernel of a name.
+        Returns the kernel for a name and the points.
     single : bool
-        May the points stay in single precision? The targets then are, too.
+        Whether points and targets may stay in single precision.
     accept_sparse : tuple of str or bool
-        The formats of sparse matrices that are taken as they are.
+        The formats of sparse matrices that are accepted without conversion.
     labels : bool
-        Are targets labels, and no numbers?
+        Whether the targets are labels instead of numbers.
     multi_output : bool
-        May there be several targets?
+        Whether there may be several targets.
+
+    Returns
+    -------
+    given : TrainingSet
     """
     names: list[str] | None = None
     original: Any
@@ -150,7 +154,7 @@ def training_set(
         assert isinstance(kernel, Kernel)
         kernel, original = objects_as_numbers(estimator, kernel, X)
         y = _targets_of_objects(original, y, labels=labels, multi_output=multi_output)
-    elif not labels and _as_they_are(X, y, multi_output):  # most of the time of small fits would go into finding that out
+    elif not labels and _as_they_are(X, y, multi_output):  # full validation would take most of the time of a small fit
         original = X
         estimator.n_features_in_ = original.shape[1]
         estimator.__dict__.pop("feature_names_in_", None)
@@ -173,7 +177,7 @@ def training_set(
 
 
 def for_objects(kernel: object, X: object = None) -> bool:
-    """Tell whether a kernel reads the points: they have parts, or are no vectors."""
+    """Tell whether the kernel has to convert the points to numbers: they consist of parts, or are objects."""
     parts = isinstance(X, Mixed | Reading)
     if parts and not isinstance(kernel, Kernel):
         raise ArgumentError(f"kernel: expected one that names the parts of X, got {kernel!r}")
@@ -181,12 +185,12 @@ def for_objects(kernel: object, X: object = None) -> bool:
 
 
 def dense(X: Any) -> Matrix:
-    """Return an array, of a sparse matrix too."""
+    """Return points as an array, also if they are a sparse matrix."""
     return np.asarray(X.toarray() if sparse.issparse(X) else X)
 
 
 def require_squares(y: Matrix) -> None:
-    """Raise if the squares of targets, which criteria are made of, are too large or too small for a double."""
+    """Raise if the squares of the targets, which criteria compute, overflow or underflow in double precision."""
     largest = float(np.abs(y).max(initial=0.0))
     if largest > 1e150 or 0 < largest < 1e-140:
         what = "overflow; divide" if largest > 1 else "underflow; multiply"
@@ -194,7 +198,7 @@ def require_squares(y: Matrix) -> None:
 
 
 def objects_as_numbers(estimator: BaseEstimator, kernel: Kernel, X: Points) -> tuple[Kernel, Matrix]:
-    """Return the kernel bound to the objects of X, and the points as numbers: those of a kernel that is bound may be given."""
+    """Return the kernel bound to the objects of X, and their numbers; for a bound kernel, X may be such numbers already."""
     if kernel.reading() is not None and are_numbers(X):
         return kernel, np.asarray(X)
     reading = X if isinstance(X, Reading) else Reading(X)
@@ -207,7 +211,7 @@ def objects_as_numbers(estimator: BaseEstimator, kernel: Kernel, X: Points) -> t
 
 
 def _targets_of_objects(X: Matrix, y: ArrayLike, *, labels: bool, multi_output: bool) -> NDArray[Any]:
-    """Return y as an array, of as many rows as there are objects."""
+    """Return y as an array; raise unless it has one row for each object."""
     if y is None:
         raise ValueError("y: expected one target for each point, got None")
     check_consistent_length(X, y)
@@ -217,7 +221,7 @@ def _targets_of_objects(X: Matrix, y: ArrayLike, *, labels: bool, multi_output: 
 
 
 def _as_they_are(X: object, y: object, multi_output: bool) -> bool:
-    """Tell whether X and y are arrays that scikit-learn's validation would return as they are."""
+    """Tell whether X and y are arrays that scikit-learn's validation would return unchanged."""
     if type(X) is not np.ndarray or type(y) is not np.ndarray or not X.dtype == y.dtype == np.float64:
         return False
     if X.ndim != 2 or y.ndim not in ((1, 2) if multi_output else (1,)) or len(X) != len(y) or not X.size or not y.size:

@@ -1,4 +1,4 @@
-"""Trends: the mean of a model, a few functions of the points with coefficients by generalized least squares."""
+"""Trends: a few functions of the points whose coefficients are estimated by generalized least squares."""
 
 from __future__ import annotations
 
@@ -18,17 +18,18 @@ Trend = str | ArrayLike | Callable[..., Any] | None
 def trend_matrix(
     trend: Trend, X: NDArray[np.float64], used: NDArray[np.intp] | None = None, *, check: bool = True
 ) -> NDArray[np.float64]:
-    """Return the basis of a trend at points, one column for each function; refuse one that is not independent.
+    """Return the functions of a trend at points, one column for each; raise if they are linearly dependent.
 
     Parameters
     ----------
     trend : None, "constant", "linear", "quadratic", array-like of shape (n, q), or callable
-        A constant; also all columns of X; also all their products. A function of X, (n, d), returns (n, q).
+        "linear" is a constant and all columns of X; "quadratic" adds all products of two columns. A function takes X, (n, d),
+        and returns an array of shape (n, q).
     X : ndarray of shape (n, d)
     used : ndarray of int, optional
-        The points that count, all by default.
+        The indices of the points to return, all by default.
     check : bool
-        Not for points that a model is only to be evaluated at: there the functions may depend on each other.
+        Whether to check linear independence, which points of a prediction need not have.
 
     Returns
     -------
@@ -70,15 +71,16 @@ def trend_matrix(
 
 
 def require_trend_of_objects(trend: Trend) -> None:
-    """Raise if a trend is a function of columns, where points are objects."""
+    """Raise if a trend is a function of the columns of X, for points that are objects."""
     if callable(trend) or (isinstance(trend, str) and trend not in ("auto", "constant")):
         raise ValueError(f'trend: expected "constant" or None for points that are objects, got {trend!r}')
 
 
 def trend_gradient(trend: Trend, X: NDArray[np.float64], widths: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the derivatives of a trend's functions in the points, shape (n, d, q).
+    """Return the derivatives of a trend's functions with respect to the points, shape (n, d, q).
 
-    Of a callable, by central differences: `widths` are the ranges of the columns on which it was used.
+    A callable is differentiated by central differences, whose steps are proportional to `widths`, the ranges of the columns of
+    the training points, and to the size of X.
     """
     n, d = X.shape
     if callable(trend):
@@ -120,7 +122,7 @@ def _require_independent(H: NDArray[np.float64], names: list[str]) -> None:
 
 
 def require_leverage_below_one(H: NDArray[np.float64]) -> None:
-    """Raise if leaving out some point would leave the trend undetermined, naming the points."""
+    """Raise if the coefficients of the trend are not determined without one of the points, naming these points."""
     if not H.shape[1]:
         return
     Q = linalg.qr(H / np.linalg.norm(H, axis=0), mode="economic")[0]
@@ -131,7 +133,7 @@ def require_leverage_below_one(H: NDArray[np.float64]) -> None:
 
 
 def require_groups_can_be_left_out(H: NDArray[np.float64], groups: NDArray[np.intp], count: int) -> None:
-    """Raise if leaving out some group would leave the trend undetermined, naming a group by its points."""
+    """Raise if the coefficients of the trend are not determined without one of the groups, naming the group by its points."""
     if not H.shape[1]:
         return
     Q = linalg.qr(H / np.linalg.norm(H, axis=0), mode="economic")[0]

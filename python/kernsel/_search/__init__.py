@@ -1,4 +1,4 @@
-"""Choosing hyperparameters: any criterion, over all that a kernel and a noise leave open."""
+"""The search for the hyperparameters of a kernel and a noise variance by any criterion."""
 
 from kernsel._search.choice import (
     Budget,

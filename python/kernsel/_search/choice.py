@@ -1,4 +1,4 @@
-"""The loop: from data, a kernel and a criterion to the hyperparameters that are best by it."""
+"""The search for the hyperparameters for which a criterion is best, given data and a kernel."""
 
 from __future__ import annotations
 
@@ -25,13 +25,17 @@ __all__ = ["Budget", "Selection", "choose", "explained", "generator_of", "requir
 
 RandomState = int | np.random.Generator | np.random.RandomState | None
 
-_MANY, _SUBSET = 600, 400  # points, above which a search begins on some of them, and on how many
-_KEPT = 2000  # points, beyond which nothing is computed of all of them once a search was interrupted: it would take seconds
+_MANY, _SUBSET = 600, 400  # with more than _MANY points, a search begins on _SUBSET of them
+_KEPT = 2000  # with more points, nothing is computed after an interrupt of the search, since it would take seconds
 
 
 @dataclass(frozen=True)
 class Budget:
-    """How long a search may take, and who watches it: a function of evaluations, points and the best criterion so far."""
+    """The largest number of evaluations and seconds of a search, and a function that is told of its progress.
+
+    The function is called with the number of evaluations, the number of points and the best value so far; the search ends if
+    it returns False.
+    """
 
     evaluations: int = 1000
     seconds: float = np.inf
@@ -40,36 +44,37 @@ class Budget:
 
 @dataclass(frozen=True)
 class Selection:
-    """What a search has found.
+    """The result and the report of a search.
 
     Attributes
     ----------
     kernel : Kernel
-        With its hyperparameters where the criterion is best.
+        The kernel with the hyperparameters for which the criterion is best.
     noise : float
-        The variance of the noise, if it was unknown; otherwise nan.
+        The estimated variance of the noise; nan if none was to be estimated.
     amplitude : float
-        The factor of the kernel, if one was to be found that is no hyperparameter of the kernel; otherwise 1.
+        The factor of the kernel, if one was to be found that is not a hyperparameter of the kernel; otherwise 1.
     jitter : float
-        What was added to the diagonal of the kernel matrix throughout, so that it can be factorized.
+        The number that was added to the diagonal of the kernel matrix, so that it can be factorized.
     criterion : Criterion
-        As it was evaluated: with the scale profiled out where that makes the search shorter.
+        The criterion as it was evaluated, with the scale profiled out where that makes the search shorter.
     value : float
-        Of that criterion, at the end.
+        The value of that criterion at the end of the search.
     scale : float
-        Of kernel and noise that is not in the kernel, since it has no amplitude to take it up, or one whose bounds do not let
-        it; otherwise 1.
+        The common factor of kernel and noise that `kernel` does not include, because it has no amplitude, or one whose bounds
+        exclude the product; otherwise 1.
     n_evaluations, n_evaluations_subset : int
-        Of the criterion on all points, and on the subset that the search began with.
+        The number of evaluations of the criterion on all points, and on the subset on which the search began.
     of_starts : ndarray
-        The value that each start led to, on the subset if there was one.
+        The value that the search reached from each start; on the subset, if there was one.
     at_bounds, flat : list of str
         The hyperparameters that ended at one of their bounds, and those that the criterion hardly depends on.
     ended : {"converged", "evaluations", "seconds", "stopped", "interrupted", "undecided"}
-        Why the search ended. "undecided": the trend alone explains y, and there was nothing to search.
+        Why the search ended. "undecided" means that the trend alone explains y, so that there was nothing to search.
     seconds : float
+        The duration of the search.
     interrupt : BaseException or None
-        What interrupted it.
+        The exception that interrupted the search.
     """
 
     kernel: Kernel
@@ -124,39 +129,40 @@ def choose(
     budget: Budget | None = None,
     profile: bool = True,
 ) -> Selection:
-    """Find the hyperparameters of a kernel, and the noise, for which a criterion is best: in one call of the core.
+    """Find the hyperparameters of a kernel and the noise for which a criterion is best. The search runs in the C++ core.
 
     Parameters
     ----------
     criterion : Criterion
     kernel : Kernel
-        What is "auto" in it is set from the data; what is fixed stays.
+        Its "auto" parameters are set from the data, and its fixed ones are not changed.
     X : ndarray of shape (n, d)
     y : ndarray of shape (n,) or (n, m)
     noise : float or ndarray of shape (n,)
-        Variances that are known.
+        The known noise variances.
     finds_noise : bool
-        Is there a variance to be found besides, the same for all points?
+        Whether to find another noise variance, which is the same for all points.
     finds_amplitude : bool
-        Is there a factor of the kernel to be found, which is no hyperparameter of its own?
+        Whether to find a factor of the kernel that is not one of its hyperparameters.
     jitter : float, optional
-        Added to the diagonal, besides. By default 4 n^(1/2) times the rounding error of the kernel's own diagonal if there is
-        no noise of a known size; ten times as much if nowhere the kernel matrix can be factorized with it.
+        Also added to the diagonal. By default, without known noise, 4 n^(1/2) times the rounding error of the kernel's
+        diagonal, multiplied by ten as long as the kernel matrix cannot be factorized anywhere.
     trend : None, str, array-like or callable
     sample_weight : ndarray of shape (n,), optional
     names : list of str, optional
-        Of the columns.
+        The names of the columns.
     optimizer : {"auto", "newton", "l-bfgs-b"} or callable
-        "auto": a trust-region Newton method for likelihoods, a quasi-Newton method for other criteria, which "l-bfgs-b" is for
-        likelihoods, too. A function is called as scikit-learn calls it: f(objective, x, bounds=bounds), with
-        objective(x, eval_gradient=True).
+        "auto" is a trust-region Newton method for likelihoods and a quasi-Newton method (L-BFGS-B) for other criteria;
+        "l-bfgs-b" is the quasi-Newton method for all criteria. A function is called as by scikit-learn:
+        f(objective, x, bounds=bounds), with objective(x, eval_gradient=True).
     n_restarts : int
-        Starts beyond those that are made from the data.
+        The number of random starts, besides the starts that are derived from the data.
     random_state : int, RandomState or None
-        Moves the quasi-random starts, and picks the points of the subset.
+        Determines the random and quasi-random starts, and the points of the subset.
     budget : Budget, optional
     profile : bool
-        Take the best factor of kernel and noise together at each place, where there is one, instead of searching for it.
+        Whether to use the closed form of the best common factor of kernel and noise, where there is one, instead of searching
+        for the factor.
 
     Returns
     -------
@@ -221,27 +227,31 @@ def core_search(
     budget: Budget,
     options: dict[str, object],
 ) -> _core.Search:
-    """Return the search as the core has it: the criterion as a function of the unknowns, its bounds and starts.
+    """Return the search object of the C++ core: the criterion as a function of the unknowns, with bounds and starts.
 
     Parameters
     ----------
     criterion : Criterion
     layout : Layout
-        Of the kernel, nothing "auto" in it.
+        The layout of a kernel without "auto" parameters.
     data : Data
-        The points and weights, and what the hyperparameters of the kernel are measured by.
+        The points and weights, and the statistics from which starts of hyperparameters are derived.
     y : ndarray of shape (n,) or (n, m)
     used : ndarray of int
         The points of positive weight.
     H : ndarray of shape (n, q)
         The functions of the trend.
     known : ndarray of shape (0,), (1,) or (n,)
-        Variances of noise.
+        The known noise variances.
     finds_noise : bool
     jitter : float or None
     budget : Budget
     options : dict
-        How to search, where it is not as usual.
+        The options of the search that differ from their defaults.
+
+    Returns
+    -------
+    search : Search of the core
     """
     X, weights = data.X, data.weights
     scale_free = criterion.without_scale()
@@ -306,10 +316,10 @@ def _layout(
     *,
     alone: bool,
 ) -> tuple[Data, Layout]:
-    """Return the data, and the kernel with all set that is "auto".
+    """Return the data, and the layout of the kernel with its "auto" parameters set.
 
-    Kernel and noise that are alone have a unit of their own if the criterion does not see their scale and no amplitude is to be
-    found: one in which y has variance one.
+    If kernel and noise are the only terms (`alone`), the criterion does not depend on their common scale, and the kernel has no
+    amplitude, then "auto" parameters are set for y standardized to variance one.
     """
     data = Data(X, y, sample_weight, names, anchors=[])
     layout = Layout(kernel.resolve(data).on_points(X)[0])
@@ -322,7 +332,7 @@ def _layout(
 
 
 def explained(y: Vector, H: Vector) -> NDArray[np.bool_]:
-    """Tell for each output whether the trend alone gives it, to rounding, so that there is nothing to choose a kernel by."""
+    """Tell for each output whether the trend alone explains it, up to rounding, so that no criterion can choose a kernel."""
     y = y.reshape(len(y), -1)
     q = H.shape[1]
     rest = y - (H @ ((H.T @ y) / np.sum(H**2)) if q == 1 else H @ np.linalg.lstsq(H, y, rcond=None)[0]) if q else y
@@ -379,7 +389,7 @@ def _finish(found: _core.Found, layout: Layout, criterion: Criterion, finds_nois
 
 
 def require_few_if_interrupted(interrupt: BaseException | None, n: int) -> None:
-    """Raise what has interrupted a search, if a fit of what it has found to n points would take seconds."""
+    """Raise the exception that interrupted a search if there are so many points n that the fit would take seconds."""
     if interrupt is not None and n > _KEPT:
         raise interrupt
 

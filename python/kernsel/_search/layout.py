@@ -1,4 +1,4 @@
-"""What a search may change in a kernel: its hyperparameters that are not fixed, as the core sees them."""
+"""The hyperparameters of a kernel that a search may change, in the order and on the scale of the C++ core."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ __all__ = ["Layout", "has_values"]
 
 
 class Layout:
-    """The hyperparameters of a kernel, with all that a search asks of them more than once."""
+    """The hyperparameters of a kernel, with the positions, values and bounds that a search needs repeatedly."""
 
     def __init__(self, kernel: Kernel) -> None:
         self.kernel = kernel
-        self.entries = kernel.layout()  # where each begins in theta, -1 if it is fixed
+        self.entries = kernel.layout()  # the position at which each begins in theta, -1 if it is fixed
         own = [at + i if at >= 0 else -1 for at, h, _ in self.entries for i in range(h.n_elements)]
-        self.places = np.array(own, dtype=np.intp)  # in theta, of each number from left to right
+        self.places = np.array(own, dtype=np.intp)  # the position in theta of each number, from left to right
         free: dict[int, tuple[Hyperparameter, Any]] = {}
         for at, h, value in self.entries:
             if at >= 0:
@@ -43,7 +43,7 @@ class Layout:
         return every
 
     def kernel_at(self, theta: Vector) -> Kernel:
-        """Return the kernel with other hyperparameters: `clone_with_theta` on a layout that is known."""
+        """Return the kernel with the hyperparameters theta, like `clone_with_theta`, without computing the layout again."""
         everything: list[Any] = []
         for at, h, value in self.entries:
             if at < 0:
@@ -55,15 +55,15 @@ class Layout:
         return self.kernel.with_values(iter(everything))
 
     def core_places(self) -> list[int]:
-        """Return for each hyperparameter of the core which number of theta it is, or -1 if it is fixed."""
+        """Return the position in theta of each hyperparameter of the core, or -1 if it is fixed."""
         places = np.full(len(self.places), -1)
         places[self.kernel.core_order()] = self.places
         return [int(place) for place in places]
 
     def anchors(self, found: Sequence[Anchor]) -> list[tuple[str, int, int, bool, _core.Statistics]]:
-        """Return for each hyperparameter its rule, where it begins in theta, and the data that it sees, for the core.
+        """Return for each hyperparameter the rule that derives its starts, its place in theta, and its data, for the core.
 
-        Nothing is known of a kernel that has not said which rules its hyperparameters have.
+        The list is empty for a kernel that does not declare such rules.
         """
         if [h.n_elements for _, h, _ in self.entries] != [anchor.count for anchor in found]:
             return []
@@ -71,7 +71,7 @@ class Layout:
         return [(anchor.rule, at, h.n_elements, h.log, anchor.data.statistics) for (at, h, _), anchor in pairs]
 
     def maker(self) -> Callable[[list[float]], _core.Kernel]:
-        """Return a function that builds the kernel anew for hyperparameters of the core: for kernels that are functions."""
+        """Return a function that builds the kernel from hyperparameters of the core, for kernels that are Python functions."""
         order = self.kernel.core_order()
 
         def make(core_theta: list[float]) -> _core.Kernel:
@@ -97,9 +97,10 @@ class Layout:
         return any(h.prior is not None for h, _ in self.free)
 
     def amplitudes(self) -> list[int] | None:
-        """Return the numbers of `theta` that all grow by log s if the kernel is multiplied by s; None if there are none such.
+        """Return the positions in theta of the amplitudes, which all grow by log s if the kernel is multiplied by s, or None.
 
-        Factors that are hyperparameters of their own: of every term of a sum, of one factor of a product.
+        Amplitudes are factors that are hyperparameters: one for every term of a sum, and one for a product. The result is None
+        if there is a term without one, or if an amplitude is fixed, shared, or has a prior.
         """
         found = _factors(self.kernel, 0)
         if found is None:
@@ -111,12 +112,12 @@ class Layout:
 
 
 def _on_scale(h: Hyperparameter, values: Vector) -> Vector:
-    """Return numbers as theta has them, with the logarithm of C: NumPy's may differ from that of the core in the last bit."""
+    """Return numbers on the scale of theta, by the logarithm of C: NumPy's may differ from the core's in the last bit."""
     return np.array([math.log(value) for value in np.ravel(values)]).reshape(np.shape(values)) if h.log else values
 
 
 def _factors(kernel: Kernel, begin: int) -> list[int] | None:
-    """Return which of the kernel's own numbers, counted from `begin`, are such factors."""
+    """Return the positions, counted from `begin`, of those of the kernel's numbers that are its amplitudes, or None."""
     if isinstance(kernel, ConstantKernel | WhiteKernel):
         return None if next(kernel.own())[0].fixed else [begin]
     if isinstance(kernel, Columns | Warp) or (isinstance(kernel, Transform) and callable(kernel.phi)):
@@ -133,5 +134,5 @@ def _factors(kernel: Kernel, begin: int) -> list[int] | None:
 
 
 def has_values(kernel: Kernel) -> bool:
-    """Tell whether a kernel has numbers of its own for hyperparameters that are to be found."""
+    """Tell whether any hyperparameter that is to be found has a number as its value, instead of "auto"."""
     return any(not h.fixed and not isinstance(getattr(value, "value", value), str) for h, value in kernel.own())

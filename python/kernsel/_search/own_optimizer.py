@@ -1,4 +1,4 @@
-"""Searches by an optimizer of the caller's, as scikit-learn calls it."""
+"""Searches by an optimizer that the caller gives, in scikit-learn's calling convention."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Optimizer = Callable[..., tuple[ArrayLike, float]]  # f(objective, x, bounds=bou
 def minimize_by(
     optimizer: Optimizer, evaluate: Callable[[Vector, bool], tuple[float, Vector]], starts: list[Vector], bounds: Vector
 ) -> tuple[Vector, int, Vector]:
-    """Return the best place that an optimizer finds from the starts, the number of evaluations, and where each start led."""
+    """Minimize from each start; return the best x, the number of evaluations, and the value reached from each start."""
     count = 0
 
     def objective(x: Vector, eval_gradient: bool = True) -> float | tuple[float, Vector]:
@@ -40,12 +40,12 @@ def minimize_by(
 
 
 def own_optimizer(optimizer: Optimizer, search: _core.Search, n_restarts: int) -> _core.Found:
-    """Return what a search has found by an optimizer, from the first of its starts and the random ones."""
+    """Run a search by the caller's optimizer, from the first of its starts and from the `n_restarts` random ones."""
     lower, upper = search.bounds
     starts = search.starts
     random = starts[len(starts) - n_restarts :]
 
-    criterion_of: dict[float, float] = {}  # for each value that was minimized
+    criterion_of: dict[float, float] = {}  # the criterion for each value of the objective that is minimized
 
     def evaluate(x: Vector, gradient: bool) -> tuple[float, Vector]:
         trial = search.evaluate(x.tolist(), int(gradient))

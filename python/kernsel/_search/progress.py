@@ -1,4 +1,4 @@
-"""Who watches a search: a bar or lines for people, and scikit-learn's callbacks."""
+"""The progress of a search: a progress bar or lines of text, and scikit-learn's callbacks."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ try:  # scikit-learn 1.9 and later
 except (ImportError, AttributeError):
 
     class CallbackSupport:  # type: ignore[no-redef]
-        """Stands in for scikit-learn's mixin where that does not exist."""
+        """An empty class in place of scikit-learn's mixin, for versions without it."""
 
     def with_callbacks(method: Any) -> Any:
-        """Return the method as it is."""
+        """Return the method unchanged, for versions of scikit-learn without callbacks."""
         return method
 
 
 class watched:  # noqa: N801
-    """A context that gives the function to be told of each evaluation, or None if nobody watches.
+    """A context manager that yields the function to call after each evaluation, or None if progress is not shown.
 
     Parameters
     ----------
     estimator : object
-        With scikit-learn's callbacks, perhaps.
+        The estimator that is fitted, which may have scikit-learn's callbacks.
     verbose : int
-        0 for silence; otherwise a bar of tqdm's if that can be imported, and if not, a line to the standard error every second.
+        0 shows nothing; otherwise a progress bar of tqdm, or without tqdm a line on the standard error every second.
     evaluations : int
-        How many there can be.
+        The largest number of evaluations.
     """
 
     def __init__(self, estimator: Any, verbose: int, evaluations: int) -> None:
@@ -46,7 +46,7 @@ class watched:  # noqa: N801
         self.context: Any = None
         self.bar: Any = None
         self.last_line = 0.0
-        self.line = ""  # that was not shown yet
+        self.line = ""  # the last line of text that has not been printed
 
     def __enter__(self) -> Callable[[int, int, float], bool] | None:
         if getattr(self.estimator, "_skl_callbacks", None) or hasattr(self.estimator, "_parent_callback_ctx"):
@@ -60,7 +60,7 @@ class watched:  # noqa: N801
         return self.tell if self.verbose or self.context is not None else None
 
     def tell(self, evaluations: int, points: int, best: float) -> bool:
-        """Show how far the search is; return False to end it."""
+        """Show the progress of the search; return False if a callback asks to end it."""
         go_on = True
         if self.context is not None:
             part = self.context.subcontext(task_name="evaluation")
@@ -76,7 +76,7 @@ class watched:  # noqa: N801
         return go_on
 
     def show_line(self) -> None:
-        """Print the last line, if there is one that was not shown."""
+        """Print the last line of text, if it has not been printed."""
         if self.line:
             print(self.line, file=sys.stderr, flush=True)
         self.line, self.last_line = "", time.monotonic()

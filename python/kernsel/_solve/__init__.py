@@ -1,1 +1,1 @@
-"""One problem, solved once: factorizations, criteria, paths in lambda, posteriors, least squares."""
+"""Computations for one kernel and one set of data: criteria, regularization paths, posteriors, kernel matrices."""

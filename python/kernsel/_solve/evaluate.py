@@ -1,4 +1,4 @@
-"""Evaluating a criterion for a kernel, a noise and a trend: the value, and all derivatives."""
+"""The value and all derivatives of a criterion for a given kernel, noise and trend."""
 
 from __future__ import annotations
 
@@ -25,24 +25,28 @@ __all__ = ["Evaluation", "LeaveOneOutFit", "evaluate", "loo"]
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What :func:`evaluate` returns.
+    """The result of :func:`evaluate`.
 
     Attributes
     ----------
     value : float
+        The value of the criterion.
     gradient : ndarray of shape (p,) or None
-        In the order and on the scale of the kernel's `theta`.
+        The derivatives with respect to the kernel's `theta`.
     noise_gradient : float, ndarray of shape (n,) or None
-        In the noise variance itself: one number if the noise was one, or one for each point.
+        The derivative with respect to the noise variance (not its logarithm): one number if one variance was given for all
+        points, otherwise one for each point.
     beta : ndarray of shape (q,) or (q, m)
         The coefficients of the trend, by generalized least squares.
     scale : float
         The factor of the kernel and the noise that was profiled out; 1 otherwise.
     effective_dof : float
-        Effective degrees of freedom, sum_i (1 - N_i P_ii): nan where the diagonal of P was not needed.
+        The effective degrees of freedom, sum_i (1 - N_i P_ii) with the noise variances N_i; nan if the criterion does not need
+        the diagonal of P.
     dual_coef : ndarray of shape (n,) or (n, m)
-        c = P (y - H beta).
+        The coefficients c = P y = K~^-1 (y - H beta).
     larger_is_better : bool
+        Whether the criterion is to be maximized.
     """
 
     value: float
@@ -68,36 +72,41 @@ def evaluate(
     workspace: Workspace | None = None,
     **options: Any,
 ) -> Evaluation:
-    """Evaluate a criterion for a kernel, a noise and a trend, with its gradient in all of them.
+    """Evaluate a criterion for a kernel, a noise and a trend, with its gradient in the hyperparameters and the noise.
 
     Parameters
     ----------
     criterion : str, Criterion or callable
-        See :mod:`kernsel.criteria` for what each is, and when it is right: "lml", "profiled_lml", "reml", "profiled_reml",
-        "map", "loo", "loo_log_density", "profiled_loo_log_density", "loo_crps", "loo_absolute", "gcv", "risk", "kfold",
-        "kfold_log_density". A function is the loss of a leave-one-out criterion, see :class:`kernsel.criteria.LeaveOneOut`.
+        "lml", "profiled_lml", "reml", "profiled_reml", "map", "loo", "loo_log_density", "profiled_loo_log_density", "loo_crps",
+        "loo_absolute", "gcv", "risk", "kfold" or "kfold_log_density"; :mod:`kernsel.criteria` defines them and says when to use
+        which. A function is the loss of a leave-one-out criterion, see :class:`kernsel.criteria.LeaveOneOut`.
     kernel : Kernel or str
-        One of scikit-learn, too, or a text; "precomputed" if X is the kernel matrix. "auto" is set from the data.
-    X : array-like of shape (n, d) or (n, n); or n objects, for a kernel of such
+        A kernel of kernsel or scikit-learn, or the text of one; "precomputed" if X is the kernel matrix. Its "auto" parameters
+        are set from the data.
+    X : array-like of shape (n, d) or (n, n); or n objects, for a kernel on objects
     y : array-like of shape (n,) or (n, m)
-        Outputs share everything; values are sums (of log densities) or means over them.
+        All outputs share kernel, noise and trend. Log densities are summed over outputs, and other criteria averaged.
     noise : float or array-like of shape (n,)
-        Variances, not negative. White parts of the kernel count as noise, too.
+        Noise variances, not negative. White parts of the kernel count as noise as well.
     trend : None, "constant", "linear", "quadratic", array-like of shape (n, q), or callable
-        Its coefficients are estimated by generalized least squares, and again without each point that is left out.
+        Its coefficients are estimated by generalized least squares, and estimated again for each point that is left out.
     sample_weight : array-like of shape (n,), optional
-        Not negative: the noise of a point is divided by its weight, and losses are weighted. Points of weight 0 are left out.
+        Not negative. The noise of a point is divided by its weight, and losses are weighted. Points of weight 0 are left out.
     gradient : bool
-    workspace : optional
-        Memory that evaluations of the same size share, from :class:`kernsel.criteria.Workspace`.
+        Whether to compute the derivatives.
+    workspace : kernsel.criteria.Workspace, optional
+        Memory to reuse in several evaluations of the same size.
     **options
         Arguments of the criterion, if it is given by name: ``folds=10``, ``sigma=0.1``, ...
 
     Returns
     -------
     evaluation : Evaluation
-        n^3 / 3 operations for a likelihood, n^3 with gradient; twice that for criteria of the diagonal of P. Memory: half of
-        one n x n matrix, whatever the number of hyperparameters.
+
+    Notes
+    -----
+    A likelihood takes n^3 / 3 operations, and n^3 with its gradient; criteria that need the diagonal of P take twice as many.
+    The memory is half of an n x n matrix, for any number of hyperparameters.
 
     Examples
     --------
@@ -150,17 +159,19 @@ def evaluate(
 
 @dataclass(frozen=True)
 class LeaveOneOutFit:
-    """What :func:`loo` returns: of every point, in a fit without it.
+    """The result of :func:`loo`: predictions of each point from all others.
 
     Attributes
     ----------
     residuals : ndarray of shape (n,) or (n, m)
-        y_i - mean_i
+        y_i - mean_i.
     means : ndarray of shape (n,) or (n, m)
+        The predictions mean_i of y_i.
     variances : ndarray of shape (n,)
-        Of the noisy y_i.
+        The predictive variances of y_i, noise included.
     leverage : ndarray of shape (n,)
-        1 - N_i P_ii, in the fit with all points: how much of y_i goes into its own fitted value.
+        1 - N_i P_ii with the noise variances N_i: the derivative of the fitted value at point i in the fit with all points,
+        with respect to y_i.
     """
 
     residuals: NDArray[np.float64]
@@ -170,19 +181,25 @@ class LeaveOneOutFit:
 
 
 def loo(kernel: KernelLike, X: Points, y: ArrayLike, *, noise: float | ArrayLike = 0.0, trend: Trend = None) -> LeaveOneOutFit:
-    """Return residuals, means, variances and leverage of all points, each left out in turn, from one factorization.
+    """Return leave-one-out residuals, means and variances, and the leverages, of all points from one factorization.
 
-    With P as in :mod:`kernsel.criteria`: the residual is c_i / P_ii, the variance 1 / P_ii.
+    With P and c = P y as in :mod:`kernsel.criteria`, the residual is c_i / P_ii and the variance 1 / P_ii.
 
     Parameters
     ----------
     kernel : Kernel or str
-        One of scikit-learn, too, or a text; "precomputed" if X is the kernel matrix. "auto" is set from the data.
-    X : array-like of shape (n, d) or (n, n); or n objects, for a kernel of such
+        A kernel of kernsel or scikit-learn, or the text of one; "precomputed" if X is the kernel matrix. Its "auto" parameters
+        are set from the data.
+    X : array-like of shape (n, d) or (n, n); or n objects, for a kernel on objects
     y : array-like of shape (n,) or (n, m)
     noise : float or array-like of shape (n,)
+        Noise variances, not negative.
     trend : None, "constant", "linear", "quadratic", array-like of shape (n, q), or callable
-        Estimated again without each point.
+        Its coefficients are estimated again for each point that is left out.
+
+    Returns
+    -------
+    fit : LeaveOneOutFit
 
     Examples
     --------
@@ -205,7 +222,7 @@ def loo(kernel: KernelLike, X: Points, y: ArrayLike, *, noise: float | ArrayLike
 def _problem(
     kernel: KernelLike, X: Points, y: ArrayLike, noise: float | ArrayLike, trend: Trend, sample_weight: ArrayLike | None
 ) -> tuple[Kernel, Matrix, Matrix, Vector, Vector | None]:
-    """Return kernel, points, targets, variances of the noise (one, or one for each point), and weights."""
+    """Return the kernel, the points, the targets, the noise variances (one, or one for each point), and the weights."""
     targets = np.asarray(y, dtype=np.float64)
     weights = point_weights(sample_weight, targets)
     ours, points, _ = kernel_and_points(kernel, X, y=targets, weights=weights)

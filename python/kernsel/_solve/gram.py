@@ -1,4 +1,4 @@
-"""Kernel matrices."""
+"""Kernel matrices of any kernel."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ def gram(kernel: KernelLike, X: Points, Z: Points | None = None, *, out: Matrix 
     Parameters
     ----------
     kernel : Kernel or str
-        A kernel of :mod:`kernsel.kernels` or of scikit-learn, or the text of one. "auto" in it is set from X.
-    X : array-like of shape (n, d); or n objects, for a kernel of objects
-    Z : array-like of shape (m, d), optional
-        Without it, the result is symmetric to the last bit, and only one triangle is computed.
-    out : ndarray, optional
-        An array for the result, of its shape and dtype, in row-major or column-major order.
+        A kernel of :mod:`kernsel.kernels` or of scikit-learn, or the text of one. Its "auto" parameters are set from X.
+    X : array-like of shape (n, d); or n objects, for a kernel on objects
+    Z : array-like of shape (m, d); or m objects, optional
+        Without Z, the result is symmetric to the last bit, and only one triangle is computed.
+    out : ndarray of shape (n, n) or (n, m), optional
+        An array for the result, of the result's dtype, in row-major or column-major order.
 
     Returns
     -------

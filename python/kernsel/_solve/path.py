@@ -26,7 +26,7 @@ from kernsel.kernels.objects import Points
 
 __all__ = ["PathValues", "RegularizationPath"]
 
-# Why a rule has chosen none.
+# The error messages for rules that choose no lambda, by the outcome that the core returns.
 _PROBLEMS = {
     "no corner": 'the L-curve has no corner for these data; choose another rule, such as "gcv" or "reml"',
     "no minimum": "the quasi-optimality function has no interior minimum for these data; choose another rule, such as "
@@ -39,27 +39,30 @@ _PROBLEMS = {
 
 @dataclass(frozen=True)
 class PathValues:
-    """What a path is at some values of lambda; every attribute has one entry for each.
+    """The criteria of a regularization path at some values of lambda; every attribute has one entry for each value.
 
     Attributes
     ----------
     alphas : ndarray of shape (l,)
+        The values of lambda.
     loo : ndarray of shape (l,)
-        Mean squared leave-one-out residual.
+        The mean squared leave-one-out residual.
     gcv : ndarray of shape (l,)
+        Generalized cross-validation.
     log_likelihood, restricted_log_likelihood : ndarray of shape (l,)
-        Of kernel K and noise lambda.
+        The likelihoods of a Gaussian process with kernel matrix K and noise variance lambda.
     profiled_log_likelihood, profiled_restricted_log_likelihood : ndarray of shape (l,)
-        At the best common factor of the two.
+        The same, maximized over a common factor of K and lambda.
     residual_norm : ndarray of shape (l,)
-        |y - f|, with weights |w^(1/2) (y - f)|.
+        |y - f|; with weights, |w^(1/2) (y - f)|.
     seminorm : ndarray of shape (l,)
         |f| = (c'Kc)^(1/2), without the trend.
     effective_dof : ndarray of shape (l,)
+        The effective degrees of freedom, the sum of the leverages.
     risk : ndarray of shape (l,)
-        Unbiased estimate of the mean squared error of the fitted values; nan if `sigma` is not given.
+        An unbiased estimate of the mean squared error of the fitted values; nan if `sigma` is not given.
     curvature : ndarray of shape (l,)
-        Of the L-curve, log seminorm against log residual norm; positive at a corner.
+        The curvature of the L-curve, log seminorm against log residual norm; positive at a corner.
     quasi_optimality : ndarray of shape (l,)
         |lambda df/dlambda|.
     """
@@ -81,7 +84,7 @@ class PathValues:
 
 @dataclass(frozen=True)
 class _Features:
-    """What stands for a kernel matrix A A'."""
+    """A feature matrix A, in place of the kernel matrix A A'."""
 
     A: ArrayLike
 
@@ -89,39 +92,41 @@ class _Features:
 class RegularizationPath:
     """Kernel ridge regression for all values of lambda at once, and the rules that choose one.
 
-    The fit for lambda minimizes sum_i w_i (y_i - f(x_i))^2 + lambda |f|^2. One eigendecomposition, K = Q diag(e) Q', makes each
-    value of lambda cost two products with a matrix for leave-one-out, and O(n) for everything else.
+    The fit for lambda minimizes sum_i w_i (y_i - f(x_i))^2 + lambda |f|^2. After one eigendecomposition, K = Q diag(e) Q', each
+    value of lambda takes two products of a matrix with a vector for leave-one-out, and O(n) for all other criteria.
 
     Parameters
     ----------
     K : array-like of shape (n, n), or Kernel
-        A kernel matrix, or a kernel; then X is needed.
+        A kernel matrix, or a kernel, for which X is required.
     y : array-like of shape (n,) or (n, m)
+        The targets.
     X : array-like of shape (n, d), or sequence of n objects, optional
         The points, for a kernel or for a trend.
     alphas : array-like of shape (l,), optional
-        Positive values of lambda; by default 200 from 1e-12 to 100 times the largest eigenvalue.
+        Positive values of lambda; by default 200 values from 1e-12 to 100 times the largest eigenvalue.
     sigma : float, optional
         The standard deviation of the noise (of a point of weight one), for "risk" and "discrepancy".
     trend : None, "constant", "linear", "quadratic", array-like of shape (n, q), or callable
-        Not penalized.
+        Functions that are added to f and not penalized.
     sample_weight : array-like of shape (n,), optional
-        Positive.
+        The weights w, positive.
     alpha_scale : {"none", "n"}
-        "n" multiplies all lambda by n, the sum of the weights: the objective with the mean of squared errors.
+        "n" multiplies every lambda by n, or by the sum of the weights, which gives the objective with the mean of the squared
+        errors.
 
     Attributes
     ----------
     alphas, loo, gcv, log_likelihood, residual_norm, seminorm, effective_dof, risk, curvature, ... : ndarray of shape (l,)
-        Those of :class:`PathValues` at `alphas`.
+        The attributes of :class:`PathValues` at `alphas`.
     eigenvalues : ndarray
-        Of K where the trend has been taken out, the largest first, none negative.
+        The eigenvalues of K restricted to the complement of the trend, in decreasing order, not negative.
     sigma : float or None
-        The one that was given.
+        The parameter `sigma`.
     n_points, n_targets, n_trend : int
-        Points, columns of y, columns of the trend.
+        The numbers of points, of columns of y, and of columns of the trend.
     largest_alpha : float
-        The lambda that is as large as the largest eigenvalue.
+        The lambda that equals the largest eigenvalue.
 
     Examples
     --------
@@ -202,16 +207,20 @@ class RegularizationPath:
 
     @classmethod
     def from_features(cls, A: ArrayLike, y: ArrayLike, **options: Any) -> RegularizationPath:
-        """Return the path of ridge regression on features, |A x - y|^2 + lambda |x|^2, by singular values of A.
+        """Return the path of ridge regression on features, |A x - y|^2 + lambda |x|^2, from the singular values of A.
 
-        The same as the path of the kernel matrix A A', in O(n d^2) instead of O(n^3): choose the one that is less.
+        It equals the path of the kernel matrix A A', and takes O(n d min(n, d)) operations instead of O(n^3).
 
         Parameters
         ----------
         A : array-like of shape (n, d)
         y : array-like of shape (n,) or (n, m)
         **options
-            Those of :class:`RegularizationPath`.
+            Parameters of :class:`RegularizationPath`.
+
+        Returns
+        -------
+        path : RegularizationPath
 
         Examples
         --------
@@ -224,7 +233,11 @@ class RegularizationPath:
         return cls(_Features(A), y, **options)  # type: ignore[arg-type]
 
     def of_each_target(self) -> list[RegularizationPath]:
-        """Return a path for each column of y, so that each can have a lambda of its own; nothing is decomposed again.
+        """Return a path for each column of y, so that each can have its own lambda. The eigendecomposition is shared.
+
+        Returns
+        -------
+        paths : list of RegularizationPath, of length n_targets
 
         Examples
         --------
@@ -245,22 +258,22 @@ class RegularizationPath:
 
     @property
     def n_points(self) -> int:
-        """How many points there are."""
+        """The number of points."""
         return self._path.points
 
     @property
     def n_targets(self) -> int:
-        """How many columns y has."""
+        """The number of columns of y."""
         return self._path.targets
 
     @property
     def n_trend(self) -> int:
-        """How many columns the trend has."""
+        """The number of columns of the trend."""
         return self._path.trend_columns
 
     @property
     def largest_alpha(self) -> float:
-        """The lambda that is as large as the largest eigenvalue; much larger ones leave nothing but the trend."""
+        """The lambda that equals the largest eigenvalue; for much larger values, the fit is the trend alone."""
         return self._path.largest_alpha
 
     def _tabulate(self) -> None:
@@ -269,28 +282,49 @@ class RegularizationPath:
             setattr(self, entry.name, getattr(values, entry.name))
 
     def at(self, alphas: ArrayLike) -> PathValues:
-        """Return everything at other values of lambda."""
+        """Return all criteria at other values of lambda.
+
+        Parameters
+        ----------
+        alphas : array-like of shape (l,)
+            Positive values of lambda.
+
+        Returns
+        -------
+        values : PathValues
+        """
         return PathValues(**self._path.values(self._checked(alphas), True))
 
     def dual_coef(self, alpha: float) -> Vector:
-        """Return c for one lambda: f = sum_i c_i k(., x_i), and the trend's part of y is what it leaves."""
+        """Return the coefficients c of f = sum_i c_i k(., x_i), the trend not included, for one lambda.
+
+        Parameters
+        ----------
+        alpha : float
+            A positive value of lambda.
+
+        Returns
+        -------
+        c : ndarray of shape (n,) or (n, m)
+        """
         c = self._path.dual_coef(float(self._checked(alpha)[0]))
         return np.asarray(c[:, 0] if self.n_targets == 1 else c)
 
     def leave_groups_out(self, groups: ArrayLike, *, log_density: bool = False) -> Vector:
-        """Return the error of leaving groups of points out, k-fold cross-validation, at all `alphas`; no fold is refitted.
+        """Return the k-fold cross-validation error at all `alphas`, in closed form: each group of points is left out in turn.
 
         Parameters
         ----------
         groups : array-like of shape (n,)
             A label for each point.
         log_density : bool
-            The sum of the joint log densities of groups, instead of the mean of squared residuals; both with `sample_weight`.
+            Return the sum of the joint log densities of the groups, instead of the mean of the squared residuals. Both take
+            `sample_weight` into account.
 
         Returns
         -------
         values : ndarray of shape (l,)
-            n^3 / k operations for each of them, with k groups.
+            Each takes n^3 / k operations, with k groups.
 
         Examples
         --------
@@ -310,21 +344,26 @@ class RegularizationPath:
         return self._path.leave_groups_out(numbers.astype(np.int64), len(names), log_density, self.alphas)
 
     def best(self, rule: str = "loo", *, tau: float = 1.0) -> float:
-        """Return the lambda that a rule chooses, between and beyond the grid.
+        """Return the lambda that a rule chooses, which may lie between or beyond the values in `alphas`.
 
         Parameters
         ----------
         rule : str
-            The minimum of "loo", "gcv" or "risk" (needs `sigma`); the maximum of a likelihood: "lml", "reml",
-            "profiled_lml", "profiled_reml"; the lambda whose residual has the norm tau n^(1/2) sigma ("discrepancy"); the
-            corner of the L-curve ("lcurve"); the interior minimum of `quasi_optimality` ("quasi-optimality"). The last two know
-            nothing of the noise, and can fail: they raise ValueError where there is no corner, or no minimum.
+            "loo", "gcv" or "risk" (which needs `sigma`): the minimum of that curve. "lml", "reml", "profiled_lml" or
+            "profiled_reml": the maximum of a likelihood. "discrepancy" (which needs `sigma`): the lambda whose residual has the
+            norm tau n^(1/2) sigma. "lcurve": the corner of the L-curve. "quasi-optimality": the interior minimum of
+            `quasi_optimality`. The last two do not use the size of the noise, and can fail.
         tau : float
-            For "discrepancy".
+            The factor in the rule "discrepancy".
 
         Returns
         -------
         alpha : float
+
+        Raises
+        ------
+        ValueError
+            If no lambda satisfies the rule, for example because the L-curve has no corner.
         """
         require_name(rule, along_path(), argument="rule")
         require_sigma(rule, self.sigma, called="rule")
@@ -349,7 +388,7 @@ def _matrix(K: Any, X: Any, y: Vector) -> tuple[Vector, Any]:
         kernel, points, _ = kernel_and_points(kernel_of(K, name="K"), X, y=y if len(y) == len(X) else None)
         matrix = kernel(points)
         if kernel.for_objects():
-            X = np.zeros((len(matrix), 0))  # what a trend sees of them
+            X = np.zeros((len(matrix), 0))  # a trend cannot use objects, so it gets points without columns
     else:
         matrix = np.asarray(K, dtype=np.float64)
         if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
@@ -386,11 +425,11 @@ def _weights(sample_weight: ArrayLike | None, n: int) -> Vector | None:
 
 
 def _eigh(A: Vector, values: Vector, vectors: Vector) -> None:
-    """Decompose a symmetric matrix by LAPACK; write the results, the largest eigenvalue first."""
+    """Write the eigenvalues of a symmetric matrix, in decreasing order, and its eigenvectors, by LAPACK."""
     e, V = linalg.eigh(A, driver="evd", overwrite_a=True, check_finite=False)
     values[:, 0], vectors[:] = e[::-1], V[:, ::-1]
 
 
 def _svd(A: Vector, values: Vector, vectors: Vector) -> None:
-    """Write singular values and left singular vectors, by LAPACK."""
+    """Write the singular values of a matrix, in decreasing order, and its left singular vectors, by LAPACK."""
     vectors[:], values[:, 0], _ = linalg.svd(A, full_matrices=False, overwrite_a=True, check_finite=False)

@@ -1,4 +1,4 @@
-"""The posterior: what a fitted model knows, for every prediction, plot and file that is made of it."""
+"""The posterior of a Gaussian process, from which predictions, plots and saved files of a fitted model are made."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["Posterior"]
 
 
 class _State(TypedDict):
-    """What a posterior is pickled as."""
+    """The contents of a pickled posterior."""
 
     kernel: Kernel
     X: Vector
@@ -31,13 +31,13 @@ class _State(TypedDict):
 class Posterior:
     """A Gaussian process conditioned on data.
 
-    With the weights c = P y and the trend's coefficients beta, K~ = k(X, X) + diag(noise) ::
+    With K~ = k(X, X) + diag(noise), the weights c = K~^-1 (y - H beta) and the coefficients beta of the trend ::
 
         mean(z) = k(z, X) c + h(z) beta
         var(z) = k(z, z) - k(z, X) K~^-1 k(X, z) + r'(H'K~^-1 H)^-1 r,    r = h(z) - H'K~^-1 k(X, z)
 
-    n^3 / 3 operations once; O(n) for a mean and O(n^2) for a variance at a point. The core computes all of it
-    (``kernsel/posterior.hpp``).
+    The factorization takes n^3 / 3 operations; a mean at a point takes O(n), and a variance O(n^2). The C++ core does all
+    computations (``kernsel/posterior.hpp``).
 
     Attributes
     ----------
@@ -45,12 +45,13 @@ class Posterior:
     X : ndarray of shape (n, d)
     y : ndarray of shape (n, outputs)
     noise : ndarray of shape (n,)
-        All that is added to the diagonal of k(X, X).
+        The variances that are added to the diagonal of k(X, X), jitter included.
     H : ndarray of shape (n, q)
-        The functions of the trend.
+        The functions of the trend at the points.
     weights : ndarray of shape (n, outputs)
-        c.
+        The weights c.
     beta : ndarray of shape (q, outputs)
+        The coefficients of the trend.
     """
 
     def __init__(self, kernel: Kernel, X: Vector, y: Vector, noise: Vector, trend: Trend) -> None:
@@ -88,33 +89,33 @@ class Posterior:
         self._read(X, y, noise)
 
     def _at(self) -> _core.Posterior:
-        """Return the core's posterior; kernels of objects are built anew, since they keep tables of the objects they met."""
+        """Return the core's posterior; a kernel on objects is rebuilt first, since it holds a table of the objects read."""
         if self._of_objects:
             self._core.set_kernel(self.kernel.build())
         return self._core
 
     def mean(self, Z: Vector) -> Vector:
-        """Return the mean at other points, shape (m, outputs): the kernel matrix is never stored."""
+        """Return the mean at points Z, shape (m, outputs). The kernel matrix between Z and X is not stored."""
         self._require_trend_of_others()
         return self._at().mean(Z)
 
     def variance(self, Z: Vector) -> Vector:
-        """Return the variance at other points, shape (m,), block after block of them."""
+        """Return the variance at points Z, shape (m,), computed for blocks of points."""
         self._require_trend_of_others()
         return self._at().variance(Z)
 
     def covariance(self, Z: Vector) -> Vector:
-        """Return the joint covariance of other points, shape (m, m)."""
+        """Return the joint covariance at points Z, shape (m, m)."""
         self._require_trend_of_others()
         return self._at().covariance(Z)
 
     def mean_gradient(self, Z: Vector) -> Vector:
-        """Return the derivatives of the mean in the points, shape (m, d, outputs)."""
+        """Return the derivatives of the mean with respect to the points Z, shape (m, d, outputs)."""
         self._require_trend_of_others()
         return self._core.mean_gradient(Z).reshape(*Z.shape, self.y.shape[1])
 
     def variance_gradient(self, Z: Vector) -> Vector:
-        """Return the derivatives of the variance in the points, shape (m, d)."""
+        """Return the derivatives of the variance with respect to the points Z, shape (m, d)."""
         self._require_trend_of_others()
         return self._core.variance_gradient(Z)
 
@@ -123,7 +124,7 @@ class Posterior:
             raise ValueError("trend: a matrix says nothing of other points; give a name or a function to predict")
 
     def leave_one_out(self) -> tuple[Vector, Vector, Vector]:
-        """Return of each point, in the fit without it, the residual, (n, outputs), and its variance, (n,); and its leverage."""
+        """Return the leave-one-out residuals, shape (n, outputs), their variances, (n,), and the leverages, (n,)."""
         return self._at().leave_one_out()
 
     def lower(self) -> Vector:
@@ -131,7 +132,7 @@ class Posterior:
         return self._core.lower()
 
     def log_likelihood(self, scale: Vector, *, restricted: bool = False) -> float:
-        """Return the log likelihood, the sum over outputs, of kernel and noise times `scale` for each."""
+        """Return the log likelihood, summed over outputs, with kernel and noise multiplied by each output's `scale`."""
         n, m = self.y.shape
         q = self.H.shape[1] if restricted else 0
         squares = float(np.sum(np.einsum("ik,ik->k", self.y, self.weights) / scale))
@@ -141,28 +142,28 @@ class Posterior:
         return float(value)
 
     def core_of(self, criterion: Criterion) -> _core.Criterion:
-        """Return a criterion of these data for the C++ core; raise if it cannot be one of theirs."""
+        """Return the core's object for a criterion of these data; raise if the criterion is not defined for them."""
         given = Given(self.X, self.y, np.arange(len(self.X)))
         criterion.require_trend(self.H, given)
         return criterion.core(given)
 
     def value_of(self, criterion: Criterion) -> float:
-        """Return the value of a criterion for this kernel and noise, read off the factor that is there.
+        """Return the value of a criterion for this kernel and noise, from the existing factorization.
 
-        O(n) operations for likelihoods, n^3 / 3 for criteria of the diagonal of P. Those of groups see blocks of P, which is
-        then formed from a factorization of its own.
+        It takes O(n) operations for likelihoods, and n^3 / 3 for criteria that need the diagonal of P, see
+        :mod:`kernsel.criteria`. Criteria that leave out groups need blocks of P, for which K~ is factorized again.
         """
         return float(criterion.with_prior(self.kernel, self._at().value(self.core_of(criterion)), None)[0])
 
     def append(self, X: Vector, y: Vector, noise: Vector) -> None:
-        """Take more points in, O(n^2) for each; none of them if one cannot be."""
+        """Add points in O(n^2) for each. If one of them cannot be added, none is."""
         self._require_trend_of_others()
         self._at().append(X, y, noise)
         self.H = np.vstack([self.H, trend_matrix(self.trend, X, check=False)])
         self._read(np.vstack([self.X, X]), np.vstack([self.y, y]), np.append(self.noise, noise))
 
     def remove(self, i: int) -> None:
-        """Leave a point out from now on, O(n^2)."""
+        """Remove point i in O(n^2)."""
         i %= len(self.X)
         self._at().remove(i)
         self.H = np.delete(self.H, i, axis=0)

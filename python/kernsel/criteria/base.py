@@ -1,4 +1,4 @@
-"""What a criterion is: a value that a fit has, with what it asks of the data."""
+"""The base class of criteria."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Slopes = NDArray[np.float64] | None
 
 @dataclass(frozen=True)
 class Given:
-    """What a criterion may ask of the data: all points, and which of them count."""
+    """The data for which a criterion is evaluated: all points and targets, and the indices of the points that are used."""
 
     X: NDArray[np.float64]
     y: NDArray[np.float64]
@@ -30,37 +30,34 @@ class Given:
 
 
 class Criterion(ABC):
-    """A criterion, for :func:`kernsel.evaluate`."""
+    """Base class of the criteria that :func:`kernsel.evaluate` and estimators accept."""
 
     larger_is_better: ClassVar[bool] = False
-    divides: ClassVar[bool] = False  # by the diagonal of P, which must not be zero
-    adds_prior: ClassVar[bool] = False  # of the hyperparameters
-    leaves_points_out: ClassVar[bool] = False  # is it an error of points that are left out?
-    same_for_any_points: ClassVar[bool] = True  # is it defined for a subset of the points, too?
+    divides: ClassVar[bool] = False  # whether it divides by the diagonal of P, which then must not be zero
+    adds_prior: ClassVar[bool] = False  # whether it includes the priors of the hyperparameters
+    leaves_points_out: ClassVar[bool] = False  # whether it is an error or a density of points that are left out
+    same_for_any_points: ClassVar[bool] = True  # whether it has the same meaning on a subset of the points
 
     @property
     def sees_scale(self) -> bool:
-        """Tell whether it changes if kernel and noise are multiplied by a number."""
+        """Whether the value changes if kernel and noise are multiplied by a common factor."""
         return self.without_scale() is not self
 
     def without_scale(self) -> Criterion | None:
-        """Return the criterion that does not change if kernel and noise are multiplied by a number, this one at its best.
-
-        None if there is no such criterion.
-        """
+        """Return this criterion for the best common factor of kernel and noise, or None if that has no closed form."""
         return None
 
     def require_trend(self, H: NDArray[np.float64], given: Given) -> None:
-        """Raise if the trend cannot be estimated without what is left out."""
+        """Raise if the trend cannot be estimated without the points that the criterion leaves out."""
         del given
         if self.divides:
             require_leverage_below_one(H)
 
     @abstractmethod
     def core(self, given: Given) -> _core.Criterion:
-        """Return the same for the C++ core."""
+        """Return the criterion as an object of the C++ core."""
 
     def with_prior(self, kernel: Kernel, value: float, gradient: Slopes) -> tuple[float, Slopes]:
-        """Add what depends on the hyperparameters alone."""
+        """Add the terms that depend on the hyperparameters alone to the value and the gradient."""
         del kernel
         return value, gradient

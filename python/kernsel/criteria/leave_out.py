@@ -1,4 +1,4 @@
-"""Errors and densities of points that are left out, one at a time or in groups."""
+"""Criteria by errors and log densities of points that are left out, one at a time or in groups."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ __all__ = ["GroupsOut", "LeaveOneOut", "groups"]
 class LeaveOneOut(Criterion):
     """The mean of a loss of the leave-one-out residuals r_i and variances v_i; for log densities, the sum.
 
-    Gradient: with l_r and l_v the derivatives of the loss, W = -sym(P g c') - P diag(h) P, g = l_r / P_ii,
-    h = -(l_r r + l_v v) / P_ii. 2 n^3 operations. Robust against a wrong model, since it only asks for predictions; blind to
-    how sure they are, if the loss is.
+    The gradient is tr(W dK~) with W = -sym(P g c') - P diag(h) P, where g = l_r / P_ii, h = -(l_r r + l_v v) / P_ii, and l_r
+    and l_v are the derivatives of the loss. It takes 2 n^3 operations. The criterion is robust against a wrong model, since it
+    measures predictions only; losses without v do not measure the predicted uncertainty.
 
     Parameters
     ----------
     loss : {"squared", "log_density", "crps", "absolute"} or callable
-        r^2; log N(r; 0, v), the sum, larger is better; the continuous ranked probability score of N(0, v) at r, s (z (2
-        Phi(z) - 1) + 2 phi(z) - pi^(-1/2)), s^2 = v, z = r / s, less moved by outliers than the log density; (r^2 +
-        d^2)^(1/2), less moved by them than the square. A function of arrays r and v returns three arrays: the loss, and its
-        derivatives in r and in v.
+        "squared" is r^2. "log_density" is log N(r; 0, v), of which the sum is maximized. "crps" is the continuous ranked
+        probability score of N(0, v) at r, s (z (2 Phi(z) - 1) + 2 phi(z) - pi^(-1/2)) with s^2 = v and z = r / s, which depends
+        less on outliers than the log density. "absolute" is (r^2 + d^2)^(1/2), which depends less on outliers than the square.
+        A function of arrays r and v returns three arrays: the loss, and its derivatives with respect to r and v.
     smoothing : float
-        d is this times the standard deviation of y.
+        The ratio of d to the standard deviation of y.
     profiled : bool
-        Multiply v by the mean of r^2 / v: the best common factor of kernel and noise.
+        Whether to multiply v by the mean of r^2 / v, the best common factor of kernel and noise.
 
     Examples
     --------
@@ -60,7 +60,7 @@ class LeaveOneOut(Criterion):
         return self.loss == "log_density"
 
     def core(self, given: Given) -> _core.Criterion:
-        """Return the same for the C++ core."""
+        """Return the criterion as an object of the C++ core."""
         if callable(self.loss):
             return _core.leave_out("", 0.0, self.loss, False, bool(self.profiled))
         if self.loss not in ("squared", "log_density", "crps", "absolute"):
@@ -72,11 +72,11 @@ class LeaveOneOut(Criterion):
 
     @property
     def sees_scale(self) -> bool:
-        """True for losses of the variances."""
+        """True for losses that depend on the variances, unless these are profiled."""
         return not self.profiled and self.loss not in ("squared", "absolute")
 
     def without_scale(self) -> Criterion | None:
-        """Return the same with the best factor of the variances: losses of the residuals alone do not see any."""
+        """Return this criterion for the best factor of the variances, on which losses of the residuals alone do not depend."""
         return replace(self, profiled=True) if self.loss in ("squared", "absolute", "log_density") else None
 
 
@@ -84,16 +84,17 @@ class LeaveOneOut(Criterion):
 class GroupsOut(Criterion):
     """Leave groups out: the mean of squared residuals ("kfold"), or the sum of joint log densities ("kfold_log_density").
 
-    For a group I, r_I = P_II^-1 c_I with covariance P_II^-1: k-fold cross-validation without a single refit. n^3 operations for
-    squares, whose W has rank 2k; 2 n^3 for densities. Right where points come in groups that resemble each other: leaving out
-    one point of a group then proves little.
+    The residuals of a group I are r_I = P_II^-1 c_I, with covariance P_II^-1: k-fold cross-validation without fitting again.
+    With gradient it takes n^3 operations for squared residuals, and 2 n^3 for densities. It is meant for data in groups of
+    similar points, where the other points of its group would predict a single point that is left out.
 
     Parameters
     ----------
     folds : int, array-like of shape (n,), or splitter
-        A number of groups of consecutive points, the label of each point's group, or scikit-learn's splitter, whose test sets
-        must not overlap and cover all points.
+        A number of groups of consecutive points, a label for each point's group, or a splitter of scikit-learn, whose test sets
+        must cover all points without overlap.
     log_density : bool
+        Whether the criterion is the sum of the joint log densities of the groups.
 
     Examples
     --------
@@ -119,19 +120,19 @@ class GroupsOut(Criterion):
         require_groups_can_be_left_out(H, *groups(self.folds, given))
 
     def core(self, given: Given) -> _core.Criterion:
-        """Return the same for the C++ core."""
+        """Return the criterion as an object of the C++ core."""
         labels, count = groups(self.folds, given)
         if self.log_density:
             return _core.joint_log_density(labels.tolist(), count)
         return _core.leave_out("squared", 0.0, None, False, False, labels.tolist(), count)
 
     def without_scale(self) -> Criterion | None:
-        """Return itself for squares, which do not see a common factor of kernel and noise."""
+        """Return itself for squared residuals, which do not depend on a common factor of kernel and noise."""
         return None if self.log_density else self
 
 
 def groups(folds: Any, given: Given) -> tuple[NDArray[np.intp], int]:
-    """Return the number of the group of each point that is used, and how many there are."""
+    """Return the index of the group of each point that is used, and the number of groups."""
     n, used = len(given.used), given.used
     if isinstance(folds, int | np.integer) and not isinstance(folds, bool):
         if not 2 <= folds <= n:

@@ -14,19 +14,21 @@ __all__ = ["Likelihood", "MaximumAPosteriori"]
 
 @dataclass(frozen=True)
 class Likelihood(Criterion):
-    """The log likelihood of a Gaussian process, -1/2 y'c - 1/2 log det K~ - n/2 log 2 pi, the sum over outputs.
+    """The log likelihood of a Gaussian process, -1/2 y'c - 1/2 log det K~ - n/2 log 2 pi, summed over outputs.
 
-    Gradient: W = (c c' - K~^-1) / 2. n^3 operations. The right one if the kernel is; too sure of itself if it is not.
+    The gradient is tr(W dK~) with W = (c c' - K~^-1) / 2, in n^3 operations. It is the most precise criterion if the kernel is
+    right; if the kernel is wrong, the model tends to underestimate its uncertainty.
 
     Parameters
     ----------
     restricted : bool
-        Of the n - q contrasts that the trend does not touch: -1/2 y'c - 1/2 log det K~ - 1/2 log det H'K~^-1 H + 1/2 log
-        det H'H - (n-q)/2 log 2 pi, the same for any basis of the trend. Better with noise and with trends: the plain one
-        takes the coefficients of the trend for known.
+        Whether to take the likelihood of the n - q contrasts of y that do not depend on the trend:
+        -1/2 y'c - 1/2 log det K~ - 1/2 log det H'K~^-1 H + 1/2 log det H'H - (n-q)/2 log 2 pi, which does not depend on the
+        basis of the trend. It is better for estimating the noise if there is a trend, whose coefficients the unrestricted
+        likelihood treats as known.
     scale : {"known", "shared", "each"}
-        "shared" takes the best common factor of kernel and noise, y'c / n (n - q if restricted), out: then they matter up to a
-        factor only. "each" takes one out for each output. Meaningless where the noise is known in absolute terms.
+        "shared" multiplies kernel and noise by the best common factor, y'c / n (y'c / (n - q) if restricted), so that only
+        their ratio matters. "each" does so for each output. Both are meaningless if the variance of the noise is known.
 
     Examples
     --------
@@ -43,14 +45,14 @@ class Likelihood(Criterion):
     larger_is_better: ClassVar[bool] = True
 
     def core(self, given: Given) -> _core.Criterion:
-        """Return the same for the C++ core."""
+        """Return the criterion as an object of the C++ core."""
         del given
         if self.scale not in ("known", "shared", "each"):
             raise ValueError(f'scale: expected "known", "shared" or "each", got {self.scale!r}')
         return _core.likelihood(bool(self.restricted), self.scale)
 
     def without_scale(self) -> Criterion | None:
-        """Return the likelihood with the best common factor of kernel and noise."""
+        """Return the likelihood for the best common factor of kernel and noise."""
         return replace(self, scale="shared") if self.scale == "known" else self
 
 
@@ -58,8 +60,9 @@ class Likelihood(Criterion):
 class MaximumAPosteriori(Likelihood):
     """The likelihood times the priors of the kernel's hyperparameters: its maximum is the maximum a posteriori ("map").
 
-    The priors are densities of the hyperparameters themselves, see :mod:`kernsel.kernels.priors`. Steadier than the
-    likelihood with few points; but the place of a maximum depends on what the density is of.
+    The priors are densities of the hyperparameters themselves, not of their logarithms, see :mod:`kernsel.kernels.priors`. With
+    few points the result varies less than that of the likelihood; it depends on the parametrization, like any maximum of a
+    density.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Criteria by name: which there are, what a name stands for, and how to refuse one that is not understood."""
+"""Criteria by name: the lists of names, the criterion that a name stands for, and errors for unknown names."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ __all__ = [
 
 
 def searched() -> tuple[str, ...]:
-    """Return the names of the criteria that kernels can be chosen by."""
+    """Return the names of the criteria that can choose kernels."""
     return tuple(name for name, row in TABLE.items() if row.for_search)
 
 
 def along_path() -> tuple[str, ...]:
-    """Return the names of the criteria that a regularization path can choose lambda by, its rules."""
+    """Return the names of the criteria that can choose lambda along a regularization path, which are called its rules."""
     return tuple(name for name, row in TABLE.items() if row.for_path)
 
 
@@ -43,7 +43,7 @@ def offered() -> tuple[str, ...]:
 
 
 def criterion_named(criterion: str | Criterion | Loss, options: Mapping[str, Any]) -> Criterion:
-    """Return the criterion of that name and with these options, or of that loss."""
+    """Return the criterion of a name with these options, or the leave-one-out criterion of a loss function."""
     row = TABLE.get(criterion) if isinstance(criterion, str) else None
     if row is not None and row.kind is not None:
         open_to = [name for name in signature(row.kind).parameters if name not in row.fixed]
@@ -70,7 +70,7 @@ def name_of(criterion: Criterion) -> str:
 
 
 def label_of(criterion: str | Criterion) -> str:
-    """Return what the values of a criterion are, for axes and tables; its name if no row has it."""
+    """Return a label for the values of a criterion, for axes and tables; its name if the table has no row for it."""
     name = name_of(criterion) if isinstance(criterion, Criterion) else criterion
     return TABLE[name].label if name in TABLE else name
 
@@ -81,12 +81,12 @@ def direction(name: str) -> str:
 
 
 def needs(criterion: object, what: str) -> bool:
-    """Tell whether this is the name of a criterion that needs that to be known."""
+    """Tell whether this is the name of a criterion that needs an argument such as "sigma"."""
     return isinstance(criterion, str) and criterion in TABLE and what in TABLE[criterion].needs
 
 
 def with_free_scale(name: str) -> str:
-    """Return the rule of a path for models whose kernel has no scale: of likelihoods, those at the best scale.
+    """Return the rule of a path for models whose kernel has no scale: a likelihood is replaced by its profiled form.
 
     Examples
     --------
@@ -103,7 +103,7 @@ def with_free_scale(name: str) -> str:
 def require_name(
     name: object, names: Iterable[str], *, argument: str = "criterion", how_many: str = "one", or_else: str = ""
 ) -> None:
-    """Raise ValueError if this is none of the names."""
+    """Raise ValueError unless `name` is one of the names."""
     expected = tuple(dict.fromkeys(names))
     if isinstance(name, str) and name in expected:
         return
@@ -112,12 +112,12 @@ def require_name(
 
 
 def require_sigma(criterion: object, sigma: float | None, *, called: str = "criterion") -> None:
-    """Raise ValueError if this is the name of a criterion that needs the noise, and nothing is known of it."""
+    """Raise ValueError if this is the name of a criterion that needs the standard deviation of the noise, which is None."""
     if sigma is None and needs(criterion, "sigma"):
         raise ValueError(f'sigma: the {called} "{criterion}" needs the standard deviation of the noise, got None')
 
 
 def listing() -> str:
-    """Return all names with their formulas, a line for each."""
+    """Return all names with their formulas, one line for each."""
     width = max(map(len, TABLE))
     return "\n".join(f"    {name:{width}s}  {row.formula}" for name, row in TABLE.items())

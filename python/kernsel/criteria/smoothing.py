@@ -1,4 +1,4 @@
-"""Criteria of the matrix that takes targets to fitted values: generalized cross-validation and the unbiased risk."""
+"""Criteria of the matrix that maps targets to fitted values: generalized cross-validation and the unbiased risk."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ __all__ = ["GeneralizedCrossValidation", "UnbiasedRisk"]
 
 @dataclass(frozen=True)
 class GeneralizedCrossValidation(Criterion):
-    """Generalized cross-validation, n c'Uc / tr(U P)^2, U the noise divided by its mean; n c'c / tr(P)^2 if all have the same.
+    """Generalized cross-validation: n c'Uc / tr(U P)^2, where U is the noise N divided by its mean.
 
-    Leave-one-out with the leverage of all points put at its mean: the same under rotations of y, and defined by dof alone;
-    residuals count in units of their noise. Gradient: W = -sym(P g c') - P G P, with g = 2 n U c / t^2, G = -2 n c'Uc / t^3 U,
-    t = tr U P. 2 n^3 operations. Chooses lambda well from about n = 50 on; with correlated noise it takes
-    noise for signal. Needs noise: without it there is nothing to cross-validate.
+    It is n c'c / tr(P)^2 if all points have the same noise. It equals leave-one-out with each leverage replaced by the mean of
+    all, and with residuals in units of their noise; it does not change under rotations of y. The gradient is tr(W dK~) with
+    W = -sym(P g c') - P G P, g = 2 n U c / t^2, G = -2 n c'Uc / t^3 U, t = tr U P, in 2 n^3 operations. It chooses lambda well
+    from about n = 50 on; if the noise is correlated, it fits the noise. It is not defined without noise.
 
     Examples
     --------
@@ -35,26 +35,27 @@ class GeneralizedCrossValidation(Criterion):
     leaves_points_out: ClassVar[bool] = True
 
     def core(self, given: Given) -> _core.Criterion:
-        """Return the same for the C++ core."""
+        """Return the criterion as an object of the C++ core."""
         del given
         return _core.generalized_cross_validation()
 
     def without_scale(self) -> Criterion | None:
-        """Return itself: it does not see a common factor of kernel and noise."""
+        """Return itself, which does not depend on a common factor of kernel and noise."""
         return self
 
 
 @dataclass(frozen=True)
 class UnbiasedRisk(Criterion):
-    """An unbiased estimate of sum_i (f(x_i) - fit_i)^2, |N c|^2 + 2 tr(S A) - tr S, A = I - N P, S = diag(sigma^2).
+    """An unbiased estimate of the error sum_i (f(x_i) - fit_i)^2: |N c|^2 + 2 tr(S A) - tr S.
 
-    Also known as Mallows' C_p, UPRE or SURE. Gradient: g = 2 N^2 c, G = -2 S N. 2 n^3 operations. Better than
-    cross-validation where the noise is known, and misled where it is not what `sigma` says.
+    A = I - N P is the matrix that maps targets to fitted values, and S = diag(sigma^2). Also known as Mallows' C_p, UPRE or
+    SURE. The gradient has the form of :class:`GeneralizedCrossValidation` with g = 2 N^2 c and G = -2 S N, in 2 n^3 operations.
+    It is better than cross-validation if `sigma` is the standard deviation of the noise, and wrong if it is not.
 
     Parameters
     ----------
     sigma : float or array-like of shape (n,)
-        The standard deviation of the noise, which need not be that of the model.
+        The standard deviation of the noise, which may differ from the noise of the model.
 
     Examples
     --------
@@ -68,7 +69,7 @@ class UnbiasedRisk(Criterion):
     sigma: float | ArrayLike | None = None
 
     def core(self, given: Given) -> _core.Criterion:
-        """Return the same for the C++ core."""
+        """Return the criterion as an object of the C++ core."""
         if self.sigma is None:
             raise ValueError("sigma: the unbiased risk needs the standard deviation of the noise")
         n = len(given.y)

@@ -1,4 +1,4 @@
-"""The table of criteria: all that is known of a criterion besides its formula in code, a row for each name.
+"""The table of criteria: one row for each name, with its formula in words, labels, and the class that implements it.
 
 Estimators, searches, paths, plots, reports and the command line read this table. A new criterion is a class with its formula
 (or a loss of leave-one-out residuals and variances, for :class:`kernsel.criteria.LeaveOneOut`), and a row here.
@@ -20,34 +20,36 @@ __all__ = ["TABLE", "Row"]
 
 @dataclass(frozen=True)
 class Row:
-    """What is known of the criterion of one name.
+    """The description of one criterion.
 
     Attributes
     ----------
     name : str
     formula : str
-        One line, in the notation of :mod:`kernsel.criteria`.
+        The formula in one line, in the notation of :mod:`kernsel.criteria`.
     short : str
-        A word or two, for legends.
+        A name of a word or two, for legends.
     label : str
-        What its values are, for axes and tables.
+        The name of its values, for axes and tables.
     sentence : str
-        What it compares, in words that need no mathematics, for the command line.
+        The quantity that the criterion compares, in words without mathematics, for the command line.
     larger_is_better : bool or None
-        None if neither is: the residual that the discrepancy principle asks for is that of the noise.
+        None if neither large nor small values are better, as for the discrepancy principle, where the residual must equal the
+        noise.
     kind : subclass of Criterion, or None
-        What :func:`kernsel.evaluate` and searches over kernels use. None if it chooses only lambda, along a path.
+        The class that :func:`kernsel.evaluate` and searches over kernels use. None for a rule that chooses only lambda, along
+        a path.
     fixed : dict
-        Arguments of `kind` that the name stands for: they are no options.
+        Arguments of `kind` that follow from the name and cannot be given as options.
     defaults : dict
-        Arguments of `kind` that the name changes, and that can be given as options.
+        Arguments of `kind` whose default values depend on the name, and that can be given as options.
     needs : tuple of str
-        What has to be known besides the data, of "sigma" (the standard deviation of the noise), "folds" and "prior".
+        The requirements besides the data: "sigma" (the standard deviation of the noise), "folds" or "prior".
     curve : str
-        The attribute of :class:`kernsel.RegularizationPath` that has its values for all lambda; empty if a path has none.
+        The attribute of :class:`kernsel.RegularizationPath` with the values for all lambda; empty if there is none.
     differs_on_path : bool
-        Whether `curve` has other values than `kind`, with the same minimum if all weights are equal: such values must not be
-        compared with each other.
+        Whether the values of `curve` differ from those of `kind`, so that they must not be compared with each other. Their
+        minimum is the same if all weights are equal.
     """
 
     name: str
@@ -65,27 +67,27 @@ class Row:
 
     @property
     def for_search(self) -> bool:
-        """Whether kernels can be chosen by it."""
+        """Whether the criterion can choose kernels."""
         return self.kind is not None
 
     @property
     def for_path(self) -> bool:
-        """Whether a regularization path can choose lambda by it."""
+        """Whether the criterion can choose lambda along a regularization path."""
         return bool(self.curve)
 
     @property
     def for_tables(self) -> bool:
-        """Whether the command line offers it: tables come without the size of their noise."""
+        """Whether the command line offers the criterion: those that need sigma are left out, since tables do not have it."""
         return self.for_search and "sigma" not in self.needs
 
     @property
     def leaves_out(self) -> bool:
-        """Whether it is an error of points that are left out."""
+        """Whether the criterion is an error or a density of points that are left out."""
         return self.kind is not None and self.kind.leaves_points_out
 
     @property
     def is_likelihood(self) -> bool:
-        """Whether it is a likelihood of all points together."""
+        """Whether the criterion is a likelihood of all points together."""
         return self.kind is not None and issubclass(self.kind, Likelihood)
 
 
@@ -219,7 +221,7 @@ _ROWS = (
         kind=UnbiasedRisk,
         needs=("sigma",),
         curve="risk",
-        differs_on_path=True,  # there it is the mean over points, and errors are weighted
+        differs_on_path=True,  # on a path it is the mean over points, with weighted errors
     ),
     Row(
         "kfold",

@@ -1,4 +1,4 @@
-"""What displays, reports and searches ask of a fitted estimator: a protocol, so that they need not know its class.
+"""The protocol by which displays, reports and searches query a fitted estimator without knowing its class.
 
 =========================  ===============================================================  ==================================
 member                     meaning                                                          asked by
@@ -7,14 +7,14 @@ member                     meaning                                              
 ``prediction``             mean and band at other points                                    ``PosteriorDisplay``
 ``kernel_and_points``      k and the points x_i of a function sum_i c_i k(., x_i)           ``KernelDisplay``
 ``sample_y``               samples of the function at points                                ``PosteriorDisplay``
-``left_out``               predictions of each target from all other points                 ``LOODisplay``
+``left_out``               the prediction of each target from all other points              ``LOODisplay``
 ``regularization_path``    the path in lambda of the kernel and the data                    ``PathDisplay``, ``LCurveDisplay``
 ``mean_of_term`` ...       the mean as a sum of terms                                       ``Selected.describe``
 ``strengths``              parameters in which the scale of the kernel would be redundant   ``kernsel.select``
 =========================  ===============================================================  ==================================
 
-:class:`FittedModel` defines what most estimators share. An estimator without one of the other members is refused by the display
-that asks for it.
+:class:`FittedModel` defines the members that all estimators share. A display raises an error for an estimator that lacks one
+of the other members.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ __all__ = [
     "weighted",
 ]
 
-# The parameters that balance the data against the norm of the function, by the names that estimators of all packages use.
+# The names that estimators of several packages use for parameters that balance the data against the norm of the function.
 STRENGTHS = ("C", "epsilon", "alpha")
 
 
@@ -66,7 +66,7 @@ class ShownData:
     ----------
     points : ndarray of shape (n, d)
     targets : ndarray of shape (n,) or None
-        One target, in the unit of the y that was given; of a classifier of two classes, 0 and 1. None if they are not known.
+        One target in the unit of y, or the labels 0 and 1 of a classifier of two classes. None if they are not known.
     support : ndarray of int
         The indices of the support vectors, if the estimator has any.
     """
@@ -78,18 +78,18 @@ class ShownData:
 
 @dataclass(frozen=True)
 class Prediction:
-    """Predictions at m points, with what is known of their error.
+    """Predictions at m points, with their uncertainty if the estimator has one.
 
     Attributes
     ----------
     mean : ndarray of shape (m,)
-        Of a classifier of two classes, the probability of the second.
+        The predictions; for a classifier of two classes, the probability of the second class.
     lower, upper : ndarray of shape (m,) or None
         The band, if the estimator has one.
     spread : ndarray of shape (m,) or None
         The uncertainty of the prediction: a standard deviation, or an error bound.
     band_name, spread_name, mean_name : str
-        For legends. ``{level}`` stands for the level of the band.
+        Names for legends. ``{level}`` stands for the level of the band.
     """
 
     mean: Vector
@@ -108,9 +108,10 @@ class LeftOut:
     Attributes
     ----------
     y, predictions : ndarray of shape (n,)
+        The targets, and the prediction of each from all other points.
     std : ndarray of shape (n,) or None
-        The standard deviations of y - predictions. Estimators without a variance (all but Gaussian processes) have the one of
-        the best likelihood, so that these are those of a Gaussian process with the same predictions.
+        The standard deviations of y - predictions. Estimators other than Gaussian processes have no variance; theirs are those
+        of the Gaussian process with the same predictions whose scale maximizes the likelihood.
     leverage : ndarray of shape (n,) or None
         The leverages in the fit with all points.
     """
@@ -122,9 +123,9 @@ class LeftOut:
 
     @classmethod
     def of_best_scale(cls, y: Vector, fit: LeaveOneOutFit, trend: int, leverage: Vector | None) -> Self:
-        """Return a fit with its variances times the scale of the best likelihood, y'Py / (n - q), Py = residuals / variances.
+        """Return a leave-one-out fit whose variances are multiplied by the scale of largest likelihood, y'Py / (n - q).
 
-        q = `trend` is the number of the trend's coefficients.
+        Py = residuals / variances, and q = `trend` is the number of coefficients of the trend.
         """
         scale = float(y @ (fit.residuals / fit.variances)) / max(len(y) - trend, 1)
         return cls(y, fit.means, np.sqrt(max(scale, 0.0) * fit.variances), leverage)
@@ -132,15 +133,15 @@ class LeftOut:
 
 @dataclass(frozen=True)
 class ModelPath:
-    """A regularization path, and the lambda of a model on it.
+    """A regularization path, and the value of lambda on it that a fitted model uses.
 
     Attributes
     ----------
     path : RegularizationPath
     alpha : float or None
-        The lambda of the model.
+        The lambda of the model; None if it is zero.
     scale_known : bool
-        Whether the kernel and lambda are variances, so that likelihoods need no scale.
+        Whether the kernel and lambda are variances. Otherwise likelihoods are evaluated for their best common scale.
     """
 
     path: RegularizationPath
@@ -149,47 +150,54 @@ class ModelPath:
 
     @classmethod
     def of_machine(cls, path: RegularizationPath | list[RegularizationPath], alphas: ArrayLike, output: int) -> Self:
-        """Return the path of an estimator whose kernel and lambda are no variances, and may be one for each of its targets."""
+        """Return the path and lambda of one output, for an estimator whose kernel and lambda are not variances.
+
+        The estimator may have one path, one lambda, or one of them for each target.
+        """
         one = path[output] if isinstance(path, list) else path
         alpha = float(np.ravel(alphas)[output if np.ndim(alphas) else 0])
         return cls(one, alpha if alpha > 0 else None, scale_known=False)
 
 
 class FittedModel:
-    """What all estimators answer once they are fitted.
+    """The members that displays use of every fitted estimator.
 
-    A subclass overrides `kept_data` if it keeps its training data, and `prediction` if it has a band.
+    A subclass overrides `kept_data` if it stores its training data, and `prediction` if its predictions have a band.
     """
 
     n_features_in_: int
 
     strengths: ClassVar[tuple[str, ...]] = STRENGTHS
-    """The names of the parameters that balance the data against the norm of the function, in which the scale of the kernel is
-    redundant. None of them says that the scale of the kernel is a variance, which has to be found with the rest."""
+    """The names of the parameters that balance the data against the norm of the function. Where there is one, the scale of the
+    kernel is redundant; where there is none, the scale of the kernel is a variance, which has to be chosen as well."""
 
     def predict(self, X: Points) -> NDArray[np.generic] | tuple[NDArray[np.generic], NDArray[np.generic]]:
-        """Return the predictions at points; some estimators return their uncertainty, too, if they are asked for it."""
+        """Return the predictions at points; some estimators have options to return the uncertainty as well."""
         raise NotImplementedError
 
     def kept_data(self) -> tuple[Matrix, ArrayLike | None]:
-        """Return the training points, and the targets in their own unit if they were kept, too.
+        """Return the training points, and the targets in the unit of y, or None if the targets are not stored.
 
         Raises
         ------
         ValueError
-            If the points were not kept.
+            If the points are not stored.
         """
         raise ValueError(f"X: a {type(self).__name__} keeps no points; give those that it was fitted to")
 
     def shown_data(self, X: Points | None = None, y: ArrayLike | None = None, output: int = 0) -> ShownData:
-        """Return the training data.
+        """Return the training data of one target.
 
         Parameters
         ----------
         X, y : array-like, optional
-            The training data, where the estimator does not keep them.
+            The training data, where the estimator does not store them.
         output : int
-            Which of several targets.
+            The index of the target, if there are several.
+
+        Returns
+        -------
+        data : ShownData
         """
         if X is None:
             kept, targets = self.kept_data()
@@ -208,11 +216,15 @@ class FittedModel:
         ----------
         X : array-like of shape (m, d)
         level : float, optional
-            Of the band; None for the mean alone, which is faster.
+            The level of the band, such as 0.95; None returns the mean alone, which is faster.
         noisy : bool
-            The band is that of observations; of a Gaussian process.
+            For a Gaussian process: the band is that of observations instead of the function.
         output : int
-            Which of several targets.
+            The index of the target, if there are several.
+
+        Returns
+        -------
+        prediction : Prediction
         """
         del level, noisy
         return Prediction(column(self.predict(X), output))
@@ -223,15 +235,15 @@ class HasPrediction(Protocol):
     """A fitted estimator whose predictions can be shown, see :class:`FittedModel`."""
 
     def shown_data(self, X: Points | None = None, y: ArrayLike | None = None, output: int = 0) -> ShownData:
-        """Return the training data, of one target."""
+        """Return the training data of one target."""
 
     def prediction(self, X: Points, *, level: float | None = None, noisy: bool = False, output: int = 0) -> Prediction:
-        """Return the predictions at points, of one target, with a band of a level if the estimator has one."""
+        """Return the predictions of one target at points, with a band of this level if the estimator has one."""
 
 
 @runtime_checkable
 class HasSamples(Protocol):
-    """A fitted estimator that draws functions."""
+    """A fitted estimator that can draw samples of the function."""
 
     def sample_y(self, X: Points, n_samples: int = 1, random_state: Seed = 0) -> Matrix:
         """Return samples of the function at points, shape (m, n_samples) or (m, n_targets, n_samples)."""
@@ -268,7 +280,7 @@ class HasTerms(Protocol):
 
 @runtime_checkable
 class HasLeftOut(Protocol):
-    """A fitted estimator that tells the prediction of each training target from all other points."""
+    """A fitted estimator that can predict each training target from all other points."""
 
     def left_out(self, X: Points | None = None, y: ArrayLike | None = None, output: int = 0) -> LeftOut:
         """Return the leave-one-out predictions of one target.
@@ -276,25 +288,33 @@ class HasLeftOut(Protocol):
         Parameters
         ----------
         X, y : array-like, optional
-            The training data, where the estimator does not keep them.
+            The training data, where the estimator does not store them.
         output : int
-            Which of several targets.
+            The index of the target, if there are several.
+
+        Returns
+        -------
+        left_out : LeftOut
         """
 
 
 @runtime_checkable
 class HasPath(Protocol):
-    """A fitted estimator with a path in lambda: its own, or one that is computed from its kernel and its training data."""
+    """A fitted estimator with a regularization path: its own, or one computed from its kernel and its training data."""
 
     def regularization_path(self, X: Points | None = None, y: ArrayLike | None = None, output: int = 0) -> ModelPath:
-        """Return the path, of one target if each has its own.
+        """Return the path; if each target has its own, that of one target.
 
         Parameters
         ----------
         X, y : array-like, optional
-            The training data, where the estimator does not keep them.
+            The training data, where the estimator does not store them.
         output : int
-            Which of several targets.
+            The index of the target, if there are several.
+
+        Returns
+        -------
+        path : ModelPath
         """
 
 
@@ -306,7 +326,7 @@ def require_training_data(
     points: NDArray[np.floating],
     targets: Vector | None = None,
 ) -> None:
-    """Raise if X and y differ from the points and targets that a model has kept of its training data."""
+    """Raise if X or y differ from the training points and targets that a model stores."""
     if X is not None and not for_objects(kernel):
         given = as_array(X)
         if given.shape != points.shape or not np.array_equal(given.astype(points.dtype), points):
@@ -320,7 +340,7 @@ def require_training_data(
 
 
 def targets_for(model: object, y: ArrayLike | None, n: int) -> NDArray[np.generic]:
-    """Return the targets of an estimator that keeps none; raise if they are not given."""
+    """Return y as an array, for an estimator that does not store its n targets; raise if y is missing."""
     if y is None:
         raise ValueError(f"y: a {type(model).__name__} keeps no targets; give those that it was fitted to")
     targets = np.asarray(y)
@@ -330,7 +350,7 @@ def targets_for(model: object, y: ArrayLike | None, n: int) -> NDArray[np.generi
 
 
 def weighted(model: object) -> ValueError:
-    """Return the error for targets that are not those of a fit without weights."""
+    """Return the error for targets that do not belong to the fitted model, or to a fit with weights."""
     return ValueError(
         f"y: not what this {type(model).__name__} was fitted to, or it was fitted with weights, which it does not keep: for a "
         "fit with weights, use from_predictions or a path"
@@ -343,7 +363,7 @@ def as_array(X: Points) -> NDArray[np.generic]:
 
 
 def column(values: ArrayLike, output: int | None, n: int | None = None, name: str = "y") -> Vector:
-    """Return one number for each point: of several targets, those of the target `output`."""
+    """Return one number for each point; if there are several targets, the numbers of the target `output`."""
     array = np.asarray(values, dtype=np.float64)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]

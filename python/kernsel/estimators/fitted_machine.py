@@ -1,4 +1,4 @@
-"""What kernel ridge regressions answer to displays: their training points are kept, their targets are to be given."""
+"""Leave-one-out predictions and paths of fitted kernel ridge regressions, which store their points but not their targets."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ class FittedMachine(FittedModel):
         return self.kernel_, np.asarray(self.X_fit_, dtype=np.float64)
 
     def kept_data(self) -> tuple[Matrix, None]:
-        """Return the training points; targets are not kept."""
+        """Return the training points; targets are not stored."""
         return self.kernel_and_points()[1], None
 
     def left_out(self, X: Points | None = None, y: ArrayLike | None = None, output: int = 0) -> LeftOut:
-        """Return the leave-one-out predictions of one target; y is needed.
+        """Return the leave-one-out predictions of one target; y must be given.
 
         See :class:`kernsel.estimators.fitted.HasLeftOut`.
         """
@@ -55,7 +55,7 @@ class FittedMachine(FittedModel):
         return LeftOut.of_best_scale(target, fit, int(self.fit_intercept), fit.leverage)
 
     def regularization_path(self, X: Points | None = None, y: ArrayLike | None = None, output: int = 0) -> ModelPath:
-        """Return `path_`, or the one of y for an alpha that was given. See :class:`kernsel.estimators.fitted.HasPath`."""
+        """Return `path_`; if alpha was given, compute the path for y. See :class:`kernsel.estimators.fitted.HasPath`."""
         path = getattr(self, "path_", None)
         if path is None:
             targets = self._unweighted_targets(X, y)
@@ -71,7 +71,7 @@ class FittedMachine(FittedModel):
         return ModelPath.of_machine(path, self.alpha_, output)
 
     def _unweighted_targets(self, X: Points | None, y: ArrayLike | None) -> Vector:
-        """Return the targets; raise unless y - f(X) = alpha c, which holds for the targets of a fit without weights."""
+        """Return y as targets; raise unless y - f(X) = alpha c, which holds for the targets of a fit without weights."""
         require_training_data(self, self.kernel_, X, None, self.X_fit_)
         targets = np.asarray(targets_for(self, y, len(self.X_fit_)), dtype=np.float64)
         c = np.asarray(self.dual_coef_, dtype=np.float64)

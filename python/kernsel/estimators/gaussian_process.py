@@ -1,4 +1,4 @@
-"""Gaussian process regression, chosen by any criterion."""
+"""Gaussian process regression whose hyperparameters are chosen by any criterion."""
 
 from __future__ import annotations
 
@@ -62,23 +62,25 @@ _ALLOWED = {
 
 @dataclass(frozen=True)
 class ProcessState:
-    """What a fitted process consists of beside its parameters: all its attributes follow from these.
+    """The state of a fitted process. All fitted attributes follow from it and from the constructor parameters.
 
     Attributes
     ----------
     posterior : Posterior
     kernel : Kernel
-        The attribute `kernel_`, which is not the posterior's after ``log_marginal_likelihood(theta, clone_kernel=False)``.
+        The attribute `kernel_`, which differs from the posterior's kernel after
+        ``log_marginal_likelihood(theta, clone_kernel=False)``.
     selection : Selection
     criterion_value : float or None
-        None if it is to be evaluated when it is asked for.
+        The attribute `criterion_value_`; None if it is evaluated on first access.
     noise : float or ndarray of shape (n,)
         The attribute `noise_`.
     alpha : ndarray of shape () or (n,)
-        What the parameter `alpha` adds to the diagonal.
+        The numbers that the parameter `alpha` adds to the diagonal of the kernel matrix.
     jitter : float
+        The attribute `jitter_`.
     offset, factor : ndarray of shape (n_targets,)
-        y = offset + factor times the targets of the posterior.
+        y = offset + factor t, where t are the targets of the posterior.
     one_output : bool
         Whether predictions are arrays of one dimension.
     restricted : bool
@@ -101,80 +103,85 @@ class ProcessState:
 class GaussianProcessRegressor(FittedModel, CallbackSupport, MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """Gaussian process regression, also known as kriging.
 
-    y = h(x) beta + f(x) + noise, f a Gaussian process of covariance k, beta unknown. Its mean and variance at a point z are ::
+    The model is y = h(x) beta + f(x) + noise, where f is a Gaussian process of covariance k and beta is unknown. The posterior
+    mean and variance at a point z are ::
 
         mean(z) = h(z) beta + k(z, X) c,    c = K~^-1 (y - H beta),    K~ = k(X, X) + diag(alpha + noise)
         var(z) = k(z, z) - k(z, X) K~^-1 k(X, z) + r'(H'K~^-1 H)^-1 r,    r = h(z) - H'K~^-1 k(X, z)
 
-    All hyperparameters that are not fixed, and the noise if it is "auto", are chosen by a criterion: n^3 operations and n^2 / 2
-    numbers of memory for each of its evaluations, some 30 to 50 of them.
+    All hyperparameters that are not fixed, and the noise if it is "auto", are chosen by a criterion. A search usually takes 30
+    to 50 evaluations of the criterion; each costs about n^3 operations and needs memory for n^2 / 2 numbers.
 
     Parameters
     ----------
     kernel : Kernel, "auto", str or None
         "auto" is ``ConstantKernel("auto") * Matern("auto", nu=2.5, product=True)``, one length scale for each column, as in
-        kriging; then the trend is a constant and the noise unknown unless they are given. None is scikit-learn's default,
-        ``ConstantKernel(1.0) * RBF(1.0)``. scikit-learn's kernels are taken, and text such as ``"2 * RBF + Linear"``:
-        what it does not say is "auto".
+        kriging; the trend is then a constant and the noise is estimated, unless they are given. None is scikit-learn's default,
+        ``ConstantKernel(1.0) * RBF(1.0)``. Kernels of scikit-learn are accepted, and text such as ``"2 * RBF + Linear"``,
+        where parameters that the text does not give are "auto".
     alpha : float, array-like of shape (n,), or "auto"
-        Added to the diagonal of the kernel matrix, as in scikit-learn: variances of a noise that is known, or what makes the
-        matrix safe to factorize. "auto" adds as much as rounding needs, `jitter_`, if no noise is given.
+        Added to the diagonal of the kernel matrix, as in scikit-learn: known noise variances, or a small number that makes the
+        matrix positive definite in spite of rounding. "auto" adds the least that rounding requires, `jitter_`, if no noise is
+        given.
     optimizer : {"auto", "newton", "l-bfgs-b", "fmin_l_bfgs_b"}, callable or None
-        "auto": a trust-region Newton method for likelihoods, a quasi-Newton method for other criteria, which "l-bfgs-b" is for
-        likelihoods, too. None leaves the kernel as it is. A function f(objective, theta, bounds) returns the best theta and its
-        value, as in scikit-learn.
+        "auto" is a trust-region Newton method for likelihoods, and a quasi-Newton method (L-BFGS-B) for other criteria.
+        "l-bfgs-b" is the quasi-Newton method for all criteria; "fmin_l_bfgs_b" is scikit-learn's name for it. None leaves the
+        kernel as it is. A function f(objective, theta, bounds) returns the best theta and its value, as in scikit-learn.
     n_restarts_optimizer : int
-        Random starts, beyond those that are read off the data.
+        The number of random starts of the search, besides the starts that are derived from the data.
     normalize_y : bool
-        Fit to y with its mean taken off and divided by its standard deviation. A trend does better.
+        Fit to y after subtracting its mean and dividing by its standard deviation. A trend usually serves better.
     copy_X_train : bool
-        False keeps X itself, if it is an array of float64.
+        False keeps a reference to X instead of a copy, if X is an array of float64.
     n_targets : int or None
         The number of outputs of the process before it is fitted.
     random_state : int, RandomState instance or None
-        Of the search: moves its quasi-random starts, and picks the points that it begins with if there are many. None is one
-        fixed choice. The result does not depend on the number of threads.
+        Determines the random starts of the search, and the subset of the points on which it begins if there are many. None is
+        one fixed choice. The result does not depend on the number of threads.
     criterion : str, Criterion or callable
-        What is best: see :mod:`kernsel.criteria`.
+        The criterion that chooses the hyperparameters, see :mod:`kernsel.criteria`.
     trend : {"auto", "constant", "linear", "quadratic"}, callable or None
-        The functions h. "auto" is "constant" with ``kernel="auto"``, and otherwise none.
+        The functions h. "auto" is "constant" with ``kernel="auto"``, and otherwise no trend.
     noise : float, array-like of shape (n,), "auto" or None
-        Variances; "auto" is one that is found with the rest. None is "auto" with ``kernel="auto"``, and otherwise zero: kernels
-        may have a WhiteKernel.
+        Noise variances. "auto" is one variance for all points, estimated together with the hyperparameters. None is "auto" with
+        ``kernel="auto"``, and otherwise zero; the kernel may then have a WhiteKernel.
     scale : {"shared", "each"}
-        Of several outputs: one process for all, or each with a variance of its own, which is then estimated (`scale_`).
+        For several outputs: "shared" gives all the same covariance, "each" multiplies it by a variance that is estimated for
+        each output (`scale_`).
     max_evaluations : int
-        How often the criterion may be evaluated.
+        The largest number of evaluations of the criterion.
     max_seconds : float or None
-        How long the search may take. What it has found by then is used.
+        The largest duration of the search. The best hyperparameters that it has found by then are used.
     verbose : int
-        1 shows progress.
+        1 shows the progress of the search.
 
     Attributes
     ----------
     kernel_ : Kernel
+        The kernel with the hyperparameters that were chosen.
     X_train_, y_train_ : ndarray
-        y as it was fitted, normalized if so.
+        The training points and targets. The targets are normalized if `normalize_y` is set.
     alpha_ : ndarray of shape (n,) or (n, n_targets)
         The coefficients c.
     beta_ : ndarray of shape (q,) or (q, n_targets)
-        Of the trend.
+        The coefficients of the trend.
     noise_ : float or ndarray of shape (n,)
-        The noise, found or given; without `alpha` and `jitter_`. With a criterion that knows kernel and noise up to a common
-        factor only, "profiled_lml" and the like, what was given is multiplied by that factor, and `alpha` too.
+        The noise variance, estimated or given, without `alpha` and `jitter_`. A criterion such as "profiled_lml" determines
+        kernel and noise only up to a common factor; a given noise, and `alpha`, are then multiplied by the best factor.
     jitter_ : float
-        What ``alpha="auto"`` came to.
+        The number that ``alpha="auto"`` has added to the diagonal of the kernel matrix.
     scale_ : ndarray of shape (n_targets,)
-        By which the kernel and the noise of each output are multiplied; ones unless ``scale="each"``.
+        The factor of the kernel and the noise for each output; ones unless ``scale="each"``.
     criterion_value_ : float
-        Of the criterion, at the end of the search; nan if the trend alone explains y. With ``optimizer=None`` and a criterion
-        that is not a likelihood, it is evaluated when first asked for.
+        The value of the criterion at the end of the search; nan if the trend alone explains y. With ``optimizer=None`` and a
+        criterion that is not a likelihood, it is evaluated on first access.
     log_marginal_likelihood_value_ : float
+        The log marginal likelihood of the chosen hyperparameters, summed over outputs.
     n_evaluations_ : int
-        Of the criterion, on all points.
+        The number of evaluations of the criterion on all points.
     selection_ : kernsel._search.Selection
-        The report of the search: evaluations, where each start led, which hyperparameters ended at a bound, and which the data
-        say nothing about.
+        The report of the search: evaluations, where each start led, which hyperparameters ended at a bound, and which ones the
+        data do not determine.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
 
@@ -232,7 +239,7 @@ class GaussianProcessRegressor(FittedModel, CallbackSupport, MultiOutputMixin, R
 
         Parameters
         ----------
-        X : array-like of shape (n, d); or n objects, for a kernel of such
+        X : array-like of shape (n, d); or n objects, for a kernel on objects
         y : array-like of shape (n,) or (n, n_targets)
 
         Returns
@@ -242,8 +249,9 @@ class GaussianProcessRegressor(FittedModel, CallbackSupport, MultiOutputMixin, R
         Raises
         ------
         KeyboardInterrupt
-            If the search is interrupted. The process is fitted with the best that was found by then; with more than 2000 points
-            that would take seconds, and only `selection_` is set: its kernel and noise can be given, with ``optimizer=None``.
+            If the search is interrupted. The process is fitted with the best hyperparameters found by then. With more than 2000
+            points that would take seconds, so only `selection_` is set; its kernel and noise can be used to fit a process with
+            ``optimizer=None``.
         """
         given = training_set(self, self._prior_kernel(), X, y)
         kernel, X = given.kernel_and_points()
@@ -275,7 +283,7 @@ class GaussianProcessRegressor(FittedModel, CallbackSupport, MultiOutputMixin, R
                 self.__dict__.pop(name, None)
             self.selection_: Selection = selection
             require_few_if_interrupted(selection.interrupt, len(y))
-        factor = selection.scale  # of kernel and noise together, the known one included: only their ratio was known
+        factor = selection.scale  # of kernel and noise, known noise included: criteria may determine only their ratio
         fitted_kernel = selection.kernel if factor == 1 else ConstantKernel(factor) * selection.kernel
         found = selection.noise * factor if unknown else 0.0
 
@@ -314,17 +322,17 @@ class GaussianProcessRegressor(FittedModel, CallbackSupport, MultiOutputMixin, R
 
     @cached_property
     def criterion_value_(self) -> float:
-        """Of the criterion, for what `fit` has chosen or was given.
+        """The value of the criterion for the hyperparameters that `fit` has chosen or was given.
 
-        Known from the search, or from the factorization if there was none. But criteria that see more of the inverse than a
-        likelihood does (its diagonal, or the blocks of groups of points) take as long as the fit itself: without a search they
-        are evaluated when this is first asked for.
+        It follows from the search, or from the factorization if there was no search. Some criteria need more of the inverse of
+        the kernel matrix than a likelihood does (its diagonal, or the blocks of groups of points), and take as long as the fit
+        itself: without a search they are evaluated on first access.
         """
         check_is_fitted(self, "kernel_")
         return self.posterior_.value_of(self._criterion_used)
 
     def state(self) -> ProcessState:
-        """Return what a fitted process consists of."""
+        """Return the state of the fitted process, from which `restore` makes an equal one."""
         check_is_fitted(self, "kernel_")
         return ProcessState(
             posterior=self.posterior_,
@@ -341,7 +349,7 @@ class GaussianProcessRegressor(FittedModel, CallbackSupport, MultiOutputMixin, R
         )
 
     def restore(self, state: ProcessState) -> None:
-        """Become the fitted process that consists of this."""
+        """Set all fitted attributes from a state that `state` has returned."""
         self._criterion_used = self._criterion()
         self.selection_ = state.selection
         self.kernel_ = state.kernel
@@ -372,7 +380,7 @@ class GaussianProcessRegressor(FittedModel, CallbackSupport, MultiOutputMixin, R
         self.__dict__.pop("_points_left_out", None)
 
     def _evaluate_criterion(self) -> None:
-        """Make `criterion_value_` known before the data change: it is that of the fit."""
+        """Evaluate `criterion_value_` before the data change: the attribute is the value for the data of `fit`."""
         self.__dict__["criterion_value_"] = self.criterion_value_
 
     def feature_names(self) -> list[str] | None:
@@ -384,19 +392,20 @@ class GaussianProcessRegressor(FittedModel, CallbackSupport, MultiOutputMixin, R
     def predict(
         self, X: Points, return_std: bool = False, return_cov: bool = False, *, noisy: bool = False
     ) -> Vector | tuple[Vector, Vector]:
-        """Return the mean at other points, and how sure it is; before `fit`, those of the prior.
+        """Return the posterior mean at points and, on request, its standard deviation or covariance; before `fit`, the prior's.
 
-        Points are taken block after block: memory does not grow with their number, but for `return_cov`.
+        Points are processed in blocks, so that memory does not grow with their number, except with `return_cov`.
 
         Parameters
         ----------
         X : array-like of shape (m, d)
         return_std : bool
-            Also the standard deviation: O(n^2) for each point.
+            Also return the standard deviation, in O(n^2) for each point.
         return_cov : bool
-            Also the joint covariance.
+            Also return the joint covariance of the points.
         noisy : bool
-            Of observations: with `noise_` and `alpha` counted in, if they are one number each. A WhiteKernel always is.
+            Return the standard deviation or covariance of observations instead of the function: `noise_` and `alpha` are added,
+            and must be one number each. The noise of a WhiteKernel is always included.
 
         Returns
         -------
@@ -443,13 +452,13 @@ class GaussianProcessRegressor(FittedModel, CallbackSupport, MultiOutputMixin, R
     def predict_gradient(
         self, X: Points, return_std: bool = False
     ) -> NDArray[np.float64] | tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the derivatives of the mean in the points, and those of the standard deviation.
+        """Return the derivatives of the mean with respect to the points and, on request, those of the standard deviation.
 
         Parameters
         ----------
         X : array-like of shape (m, d)
         return_std : bool
-            Also d std / dx = (d var / dx) / (2 std), zero where the standard deviation is.
+            Also return d std / dx = (d var / dx) / (2 std), which is set to zero where the standard deviation is zero.
 
         Returns
         -------
@@ -479,7 +488,7 @@ class GaussianProcessRegressor(FittedModel, CallbackSupport, MultiOutputMixin, R
 
     @reads
     def sample_y(self, X: Points, n_samples: int = 1, random_state: Seed = 0) -> NDArray[np.float64]:
-        """Draw joint samples of the process at points; before `fit`, of the prior.
+        """Draw joint samples of the process at points, in O(m^3) beyond `predict`; before `fit`, samples of the prior.
 
         Parameters
         ----------
@@ -490,7 +499,6 @@ class GaussianProcessRegressor(FittedModel, CallbackSupport, MultiOutputMixin, R
         Returns
         -------
         samples : ndarray of shape (m, n_samples) or (m, n_targets, n_samples)
-            In O(m^3).
         """
         if not isinstance(n_samples, Integral) or isinstance(n_samples, bool) or n_samples < 0:
             raise ValueError(f"n_samples: expected a whole number from 0 on, got {n_samples!r}")
@@ -505,21 +513,22 @@ class GaussianProcessRegressor(FittedModel, CallbackSupport, MultiOutputMixin, R
     def log_marginal_likelihood(
         self, theta: ArrayLike | None = None, eval_gradient: bool = False, clone_kernel: bool = True
     ) -> np.float64 | tuple[np.float64, Vector]:
-        """Return the log likelihood of the data, the sum over outputs.
+        """Return the log marginal likelihood of the data, summed over outputs.
 
         Parameters
         ----------
         theta : array-like of shape (n_dims,), optional
-            Hyperparameters as `kernel_.theta` has them; those that were chosen by default. The noise stays as it is.
+            Hyperparameters in the order and transformation of `kernel_.theta`; by default those that were chosen. The noise is
+            not changed.
         eval_gradient : bool
-            Also its derivatives in theta.
+            Also return the derivatives with respect to theta.
         clone_kernel : bool
-            False gives `kernel_` these hyperparameters.
+            False sets the hyperparameters of `kernel_` to theta.
 
         Returns
         -------
         value : float
-            Minus infinity if the kernel matrix is not positive definite there.
+            Minus infinity if the kernel matrix for theta is not positive definite.
         gradient : ndarray of shape (n_dims,)
         """
         check_is_fitted(self, "kernel_")
@@ -547,17 +556,17 @@ class GaussianProcessRegressor(FittedModel, CallbackSupport, MultiOutputMixin, R
 
     @changes
     def update(self, X: Points, y: ArrayLike, *, noise: float | ArrayLike | None = None) -> Self:
-        """Take more points in, without choosing hyperparameters again: O(n^2) for each.
+        """Add training points without choosing hyperparameters again, in O(n^2) for each.
 
-        Other threads may predict meanwhile: they see the process as it was before, or as it is afterwards.
+        Other threads may predict during the update: each result belongs to the process either before or after it.
 
         Parameters
         ----------
         X : array-like of shape (m, d)
         y : array-like of shape (m,) or (m, n_targets)
         noise : float or array-like of shape (m,), optional
-            Their variances, to which `jitter_` and an `alpha` of one number are added; needed if not all the others have the
-            same.
+            The noise variances of the new points, to which `jitter_` and, if it is one number, `alpha` are added. Required if
+            the noise of the earlier points is not the same for all of them.
 
         Returns
         -------
@@ -566,7 +575,7 @@ class GaussianProcessRegressor(FittedModel, CallbackSupport, MultiOutputMixin, R
         Raises
         ------
         ValueError, NotPositiveDefiniteError
-            The model is as it was.
+            If the points do not fit the model, or its kernel matrix is then not positive definite. The model is unchanged.
         """
         check_is_fitted(self, "kernel_")
         Z = np.asarray(new_points(self, self.kernel_, X, keep=True, dtype=np.float64))
@@ -599,7 +608,7 @@ class GaussianProcessRegressor(FittedModel, CallbackSupport, MultiOutputMixin, R
 
     @changes
     def downdate(self, i: int) -> Self:
-        """Leave training point i out from now on, without choosing hyperparameters again: O(n^2).
+        """Remove training point i without choosing hyperparameters again, in O(n^2).
 
         Parameters
         ----------
@@ -628,14 +637,14 @@ class GaussianProcessRegressor(FittedModel, CallbackSupport, MultiOutputMixin, R
     @property
     @reads
     def L_(self) -> NDArray[np.float64]:  # noqa: N802
-        """The lower Cholesky factor of the kernel matrix with all that is on its diagonal, shape (n, n)."""
+        """The lower Cholesky factor of the kernel matrix with noise, `alpha` and jitter on its diagonal, shape (n, n)."""
         check_is_fitted(self, "kernel_")
         return self.posterior_.lower()
 
     @property
     @reads
     def loo_residuals_(self) -> NDArray[np.float64]:
-        """Of each point the error of its prediction from the others, c_i / P_ii, shape (n,) or (n, n_targets)."""
+        """The error of the prediction of each point from all others, c_i / P_ii, shape (n,) or (n, n_targets)."""
         check_is_fitted(self, "kernel_")
         require_leverage_below_one(self.posterior_.H)
         return self._shaped(self._left_out()[0] * self._y_train_std)
@@ -643,7 +652,7 @@ class GaussianProcessRegressor(FittedModel, CallbackSupport, MultiOutputMixin, R
     @property
     @reads
     def loo_std_(self) -> NDArray[np.float64]:
-        """Of each point the standard deviation of that error, P_ii^(-1/2), shape (n,) or (n, n_targets)."""
+        """The standard deviation of each leave-one-out residual, P_ii^(-1/2), shape (n,) or (n, n_targets)."""
         check_is_fitted(self, "kernel_")
         require_leverage_below_one(self.posterior_.H)
         std = np.multiply.outer(np.sqrt(self._left_out()[1]), np.sqrt(self.scale_) * self._y_train_std)
@@ -652,7 +661,7 @@ class GaussianProcessRegressor(FittedModel, CallbackSupport, MultiOutputMixin, R
     @property
     @reads
     def leverage_(self) -> NDArray[np.float64]:
-        """Of each point how much of its own value goes into the fit there, 1 - N_i P_ii, shape (n,)."""
+        """The derivative of each fitted value with respect to its own target, 1 - N_i P_ii with the noise N, shape (n,)."""
         check_is_fitted(self, "kernel_")
         return self._left_out()[2]
 
@@ -693,18 +702,18 @@ class GaussianProcessRegressor(FittedModel, CallbackSupport, MultiOutputMixin, R
 
     @reads
     def regularization_path(self, X: Points | None = None, y: ArrayLike | None = None, output: int = 0) -> ModelPath:
-        """Return the path of the kernel without noise, see :class:`kernsel.estimators.fitted.HasPath`.
+        """Return the regularization path of the kernel without noise, see :class:`kernsel.estimators.fitted.HasPath`.
 
-        Where the noise differs from point to point, its inverses are weights.
+        If the noise differs from point to point, the weights of the path are inversely proportional to it.
         """
-        del output  # all share a path
+        del output  # all outputs share one path
         posterior = self.posterior_
         points, targets = self.kept_data()
         require_training_data(self, self.kernel_, X, y, points, targets)
         noises = np.asarray(self.kernel_.build().noise(posterior.X) + posterior.noise)
         mean = float(np.mean(noises))
         has_noise = mean > 2 * self.jitter_
-        # One target is in the unit of the data; several are in those of the fit, which may be normalized.
+        # The path of one target is in the unit of y; that of several targets is in the normalized units of the fit.
         unit = float(self._y_train_std[0]) if posterior.y.shape[1] == 1 else 1.0
         K = np.asarray(self.kernel_(posterior.X, posterior.X)) * unit**2
         level = mean * unit**2
@@ -729,11 +738,11 @@ class GaussianProcessRegressor(FittedModel, CallbackSupport, MultiOutputMixin, R
         return values[:, 0] if self._flat else values
 
     def _points(self, X: Points) -> Vector:
-        """Return points for the prior, of any number of columns."""
+        """Return points for predictions of the prior, which may have any number of columns."""
         return np.asarray(check_array(X, dtype=np.float64))
 
     def _prior_kernel(self) -> Kernel:
-        """Return what `kernel` stands for."""
+        """Return the kernel that the parameter `kernel` stands for."""
         if self.n_restarts_optimizer and isinstance(self.kernel, sk.Kernel):
             with np.errstate(invalid="ignore", divide="ignore"):
                 finite = np.isfinite(self.kernel.bounds).all()
@@ -760,7 +769,7 @@ class GaussianProcessRegressor(FittedModel, CallbackSupport, MultiOutputMixin, R
         return self.trend
 
     def _variances(self, n: int) -> tuple[float | Vector, bool]:
-        """Return what is known of the diagonal, and whether noise is to be found besides."""
+        """Return the known variances, `alpha` plus `noise`, and whether a noise variance is to be estimated as well."""
         automatic = is_auto(self.kernel)
         unknown = automatic if self.noise is None else isinstance(self.noise, str)
         known: float | Vector = 0.0
@@ -794,7 +803,7 @@ class GaussianProcessRegressor(FittedModel, CallbackSupport, MultiOutputMixin, R
         unknown: bool,
         trend: Trend,
     ) -> Selection:
-        """Return the hyperparameters to use."""
+        """Return the result of the search, or with ``optimizer=None`` the kernel as it is."""
         if self.optimizer is None:
             return _as_it_is(criterion, kernel, X, targets, known, unknown, self.alpha, self.feature_names())
         with watched(self, self.verbose, self.max_evaluations) as tell:
@@ -837,7 +846,7 @@ def _as_it_is(
     alpha: object,
     names: list[str] | None,
 ) -> Selection:
-    """Return the kernel with nothing chosen, but what is "auto" set from the data."""
+    """Return the selection for ``optimizer=None``: the kernel without a search, its "auto" parameters set from the data."""
     data = Data(X, y, None, names)
     resolved = kernel.resolve(data).on_points(X)[0]
     noise = float(np.mean(data.proposal("noise").start)) if unknown else np.nan
@@ -847,7 +856,7 @@ def _as_it_is(
 
 
 def _stacked(parts: list[Vector | tuple[Vector, Vector]]) -> Vector | tuple[Vector, Vector]:
-    """Return predictions, or tuples of them, for all parts of the points."""
+    """Concatenate the predictions, or pairs of mean and standard deviation, for consecutive parts of the points."""
     if isinstance(parts[0], tuple):
         means, spreads = zip(*parts, strict=True)
         return np.concatenate(means), np.concatenate(spreads)
@@ -855,7 +864,7 @@ def _stacked(parts: list[Vector | tuple[Vector, Vector]]) -> Vector | tuple[Vect
 
 
 def _draw(rng: np.random.RandomState, mean: Vector, cov: Vector, count: int) -> Vector:
-    """Return samples of a normal distribution, shape (m, count), its covariance given to rounding."""
-    size = float(np.diag(cov).max(initial=0.0)) or 1.0  # NumPy's check has an absolute tolerance
+    """Return samples of a normal distribution, shape (m, count). The covariance need be semidefinite only up to rounding."""
+    size = float(np.diag(cov).max(initial=0.0)) or 1.0  # scaled to one, since NumPy's check has an absolute tolerance
     drawn = rng.multivariate_normal(np.zeros(len(mean)), cov / size, count, check_valid="ignore")
     return np.asarray(mean[:, None] + np.sqrt(size) * drawn.T)

@@ -18,7 +18,7 @@ _CHANGES = "_number_of_changes"  # the attribute that counts the changes
 
 
 def changes(method: Callable[P, R]) -> Callable[P, R]:
-    """Return a method that changes a fitted model, such that a second thread that calls it meanwhile gets an error."""
+    """Wrap a method that changes a fitted model: RuntimeError if another thread is changing the model at the same time."""
 
     @wraps(method)
     def changing(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -38,7 +38,7 @@ def changes(method: Callable[P, R]) -> Callable[P, R]:
 
 
 def reads(method: Callable[P, R]) -> Callable[P, R]:
-    """Return a method that computes with a fitted model, such that it starts again if the model was changed meanwhile."""
+    """Wrap a method that reads a fitted model: it is run again if another thread has changed the model during the call."""
 
     @wraps(method)
     def reading(*args: P.args, **kwargs: P.kwargs) -> R:

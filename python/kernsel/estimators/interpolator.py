@@ -1,4 +1,4 @@
-"""An estimator for data without noise: the function of least norm through all of them."""
+"""An estimator for data without noise: the function of least norm that takes all the given values."""
 
 from __future__ import annotations
 
@@ -25,41 +25,41 @@ from kernsel.linalg.minimum_norm import FEASIBLE, positive_part
 
 __all__ = ["KernelInterpolator"]
 
-# What an interpolant may be off at the data. Cutting off eigenvalues of n eps costs functions of the kernel some 1e-7 of their
-# size, and other data 1e-3 or more.
+# An interpolant may miss the data by OF_SPREAD |y - mean(y)| + OF_SIZE |y|. Dropping eigenvalues below n eps causes errors of
+# about 1e-7 |y| if y are values of a function in the kernel's space, and of 1e-3 |y| or more otherwise.
 OF_SPREAD, OF_SIZE = 1e-5, 1e-7
 
 
 class KernelInterpolator(FittedModel, MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """Interpolation by a kernel: the function s of least norm |s| in the kernel's space with s(x_i) = y_i.
 
-    s = sum_i c_i k(., x_i), K c = y, by one Cholesky factorization: n^3/3 flops, n^2/2 numbers of memory. If K is singular to
-    rounding (a kernel of finite rank, or one too smooth for points that close), c = K^+ y from an eigendecomposition: some 20
-    times slower. Equal points with equal values count once. Where no function of the kernel takes the values, `fit` says so:
-    data with noise are for :class:`~kernsel.KernelRidge`.
+    s = sum_i c_i k(., x_i) with K c = y, by one Cholesky factorization: n^3/3 flops, and memory for n^2/2 numbers. If K is
+    singular up to rounding (a kernel of finite rank, or one too smooth for points so close together), c = K^+ y is computed
+    from an eigendecomposition, which is about 20 times slower. Equal points with equal values count once. If no function in
+    the kernel's space takes the values, `fit` raises an error; :class:`~kernsel.KernelRidge` is for data with noise.
 
     Parameters
     ----------
     kernel : Kernel, optional
-        Without noise. None is ``Matern("auto", nu=1.5)``: matrices of smoother kernels, `RBF` above all, are soon singular to
-        rounding (from 20 points of one column on), and then interpolate nothing but smooth data.
+        A kernel without noise. None is ``Matern("auto", nu=1.5)``. Matrices of smoother kernels, above all of `RBF`, soon
+        become singular up to rounding (from about 20 points in one dimension), and then only smooth data can be interpolated.
 
     Attributes
     ----------
     dual_coef_ : ndarray of shape (n,) or (n, n_targets)
         The coefficients c; zero for all but the first of equal points.
     norm_ : float or ndarray of shape (n_targets,)
-        |s| = (y'c)^(1/2): no function in the kernel's space through the data has a smaller one.
+        |s| = (y'c)^(1/2), the smallest norm of all functions in the kernel's space through the data.
     rank_ : int
-        Of K, to rounding.
+        The rank of K, up to rounding.
     X_fit_ : ndarray of shape (n, d)
         The training points.
     y_fit_ : ndarray of shape (n,) or (n, n_targets)
         The training targets.
     used_ : ndarray of int
-        The indices of the points that the function is made of: the first of all equal ones.
+        The indices of the distinct points: of equal points, only the first is used.
     kernel_ : Kernel
-        The kernel in use, "auto" parameters set.
+        The kernel in use, with its "auto" parameters set.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
         If X has column names.
@@ -70,7 +70,7 @@ class KernelInterpolator(FittedModel, MultiOutputMixin, RegressorMixin, BaseEsti
     >>> from kernsel.kernels import RBF
     >>> X, Z = np.linspace(0, 4, 9).reshape(-1, 1), np.array([[0.25], [2.1]])
     >>> f = lambda Z: RBF(1.0)(Z, [[1.0], [2.3]]) @ [1.0, -2.0]
-    >>> norm = (1 + 4 - 4 * np.exp(-(1.3**2) / 2)) ** 0.5  # of f in the space of the kernel
+    >>> norm = (1 + 4 - 4 * np.exp(-(1.3**2) / 2)) ** 0.5  # the norm of f in the space of the kernel
     >>> model = ks.KernelInterpolator(RBF(1.0)).fit(X, f(X))
     >>> bool(model.norm_ <= norm), bool((abs(f(Z) - model.predict(Z)) <= model.error_bound(Z, norm)).all())
     (True, True)
@@ -80,11 +80,11 @@ class KernelInterpolator(FittedModel, MultiOutputMixin, RegressorMixin, BaseEsti
         self.kernel = kernel
 
     def fit(self, X: Points, y: ArrayLike) -> Self:
-        """Interpolate.
+        """Compute the interpolant of the data.
 
         Parameters
         ----------
-        X : array-like of shape (n, d); or n objects, for a kernel of such
+        X : array-like of shape (n, d); or n objects, for a kernel on objects
         y : array-like of shape (n,) or (n, n_targets)
 
         Returns
@@ -94,8 +94,8 @@ class KernelInterpolator(FittedModel, MultiOutputMixin, RegressorMixin, BaseEsti
         Raises
         ------
         ValueError
-            If no function in the kernel's space takes the values, with the points where they contradict. What is allowed for
-            rounding: |s(X) - y| may be 1e-5 of |y - mean(y)|, plus 1e-7 of |y|.
+            If no function in the kernel's space takes the values; the message names the points that are missed most. To allow
+            for rounding, |s(X) - y| may be up to 1e-5 |y - mean(y)| + 1e-7 |y|.
         """
         smooth = Matern("auto", nu=1.5)
         given = training_set(self, kernel_of(self.kernel, auto=smooth, none=smooth), X, y).resolved()
@@ -123,7 +123,7 @@ class KernelInterpolator(FittedModel, MultiOutputMixin, RegressorMixin, BaseEsti
         self._factor, _ = _factorize(self.kernel_, self.X_fit_[self.used_], np.zeros((len(self.used_), 0)))
 
     def predict(self, X: Points) -> Vector:
-        """Return s(X).
+        """Return the values s(X) of the interpolant.
 
         Parameters
         ----------
@@ -140,9 +140,10 @@ class KernelInterpolator(FittedModel, MultiOutputMixin, RegressorMixin, BaseEsti
         return np.asarray(self.kernel_.matmul(X, self.X_fit_, self.dual_coef_))
 
     def power_function(self, X: Points) -> Vector:
-        """Return how badly a function of norm one can be interpolated at points: P(x)^2 = k(x, x) - k(x, X) K^+ k(X, x).
+        """Return the power function, the largest error of the interpolant of a function of norm one.
 
-        Zero at the training points; the standard deviation of a Gaussian process without noise. The values of y play no part.
+        P(x)^2 = k(x, x) - k(x, X) K^+ k(X, x). It is zero at the training points, and equals the standard deviation of a
+        Gaussian process without noise. It does not depend on y. The cost is O(n^2) for each point.
 
         Parameters
         ----------
@@ -151,7 +152,6 @@ class KernelInterpolator(FittedModel, MultiOutputMixin, RegressorMixin, BaseEsti
         Returns
         -------
         power : ndarray of shape (m,)
-            In O(n^2) for each point, block after block of them.
         """
         return np.asarray(np.sqrt(np.maximum(self._posterior().variance(self._points(X)), 0.0)))
 
@@ -163,17 +163,17 @@ class KernelInterpolator(FittedModel, MultiOutputMixin, RegressorMixin, BaseEsti
         return _core.Posterior.of_root(core, X, weights, self._factor)
 
     def error_bound(self, X: Points, norm: ArrayLike | None = None) -> Vector:
-        """Return a bound of |f - s| at points, for any f in the kernel's space through the data, of norm at most `norm`.
+        """Return a bound on |f - s| at points, for all f in the kernel's space through the data with norm at most `norm`.
 
-        |f(x) - s(x)| <= P(x) (norm^2 - |s|^2)^(1/2), P the power function; the bound is reached by some f. It needs the norm of
-        the unknown function: data alone bound nothing. Without it, the function is supposed to have twice the squared norm that
-        the data show, which gives P(x) |s|: a bound for such functions, an estimate for others.
+        |f(x) - s(x)| <= P(x) (norm^2 - |s|^2)^(1/2), where P is the power function; some f attains the bound. It requires the
+        norm of the unknown function, since data alone do not bound the error. Without `norm`, the squared norm of f is assumed
+        to be at most 2 |s|^2, which gives P(x) |s|: a bound for such functions, and only an estimate for others.
 
         Parameters
         ----------
         X : array-like of shape (m, d)
         norm : float or array-like of shape (n_targets,), optional
-            At least `norm_`, the smallest that a function through the data can have; 2^(1/2) times it by default.
+            At least `norm_`, the smallest norm of a function through the data; by default 2^(1/2) times `norm_`.
 
         Returns
         -------
@@ -199,7 +199,7 @@ class KernelInterpolator(FittedModel, MultiOutputMixin, RegressorMixin, BaseEsti
         return self.X_fit_, self.y_fit_
 
     def prediction(self, X: Points, *, level: float | None = None, noisy: bool = False, output: int = 0) -> Prediction:
-        """Return one output of the function at points, and the bound of its error, see `FittedModel`."""
+        """Return one output of the function at points, and the bound on its error, see `FittedModel`."""
         del noisy
         if level is None:
             return super().prediction(X, output=output)
@@ -225,14 +225,14 @@ class KernelInterpolator(FittedModel, MultiOutputMixin, RegressorMixin, BaseEsti
 
 
 def _factorize(kernel: Kernel, X: Vector, y: Vector) -> tuple[Cholesky | Vector, Vector]:
-    """Return the Cholesky factor of k(X, X), or R with R R' = K^+ if it is singular to rounding; and K^+ y."""
+    """Return the Cholesky factor of K = k(X, X), or R with R R' = K^+ if K is singular up to rounding; and K^+ y."""
     try:
         factor = Cholesky(kernel.build().cholesky(X, np.zeros(1)))
     except NotPositiveDefiniteError:
         pass
     else:
         start = np.linalg.qr(np.random.default_rng(0).standard_normal((factor.n, min(7, factor.n))))[0]
-        solved, step = np.hsplit(factor.solve(np.hstack([y, start])), [y.shape[1]])  # reading the factor is what takes time
+        solved, step = np.hsplit(factor.solve(np.hstack([y, start])), [y.shape[1]])  # one solve for both is faster
         if not _is_singular(factor, kernel, X, start, step):
             return factor, solved
         del factor
@@ -242,20 +242,23 @@ def _factorize(kernel: Kernel, X: Vector, y: Vector) -> tuple[Cholesky | Vector,
 
 
 def _is_singular(factor: Cholesky, kernel: Kernel, X: Vector, start: Vector, step: Vector) -> bool:
-    """Is the smallest eigenvalue n eps of the largest, or less? Both by the power method, from K^-1 start; O(n^2)."""
+    """Tell whether the smallest eigenvalue of K is at most n eps times the largest, both by the power method; O(n^2).
+
+    `start` has a few orthonormal columns, and `step` is K^-1 start.
+    """
     limit = 1 / (factor.n * float(np.finfo(float).eps) * _norm(factor.solve, step))
-    if np.sum(kernel.diag(X)) < limit:  # the sum of all eigenvalues, which the largest does not exceed
+    if np.sum(kernel.diag(X)) < limit:  # the trace, an upper bound of the largest eigenvalue
         return False
     return _norm(lambda V: kernel.matmul(X, X, V), kernel.matmul(X, X, start)) >= limit
 
 
 def _norm(multiply: Callable[[Vector], Vector], step: Vector) -> float:
-    """Return the largest eigenvalue of a positive definite matrix, from below: its norm on a space that turned towards it."""
+    """Return a lower bound of the largest eigenvalue of a positive definite matrix: its norm on the column space of `step`."""
     return float(np.linalg.norm(multiply(np.linalg.qr(step)[0]), 2))
 
 
 def _refuse_noise(kernel: Kernel, X: Vector) -> None:
-    """Raise if k(x, x) is more for a point against itself than for two equal points."""
+    """Raise if the kernel has noise: if its diagonal exceeds its value for two distinct but equal points."""
     some = X[:: max(1, len(X) // 32)][:64]
     noise = kernel.diag(some) - np.diag(kernel(some, some))
     if (noise > 1e-12 * np.abs(kernel.diag(some))).any():
@@ -263,7 +266,7 @@ def _refuse_noise(kernel: Kernel, X: Vector) -> None:
 
 
 def _distinct(X: Vector, y: Vector) -> tuple[NDArray[np.intp], Vector]:
-    """Return the first of all equal points, and their values; raise if values of equal points differ."""
+    """Return the indices of the first of all equal points, and their values; raise if values of equal points differ."""
     _, first, group = np.unique(X, axis=0, return_index=True, return_inverse=True)
     if len(first) == len(X):
         return np.arange(len(X)), y
@@ -281,7 +284,7 @@ def _distinct(X: Vector, y: Vector) -> tuple[NDArray[np.intp], Vector]:
 
 
 def _require_interpolation(kernel: Kernel, X: Vector, used: NDArray[np.intp], y: Vector, c: Vector, rank: int) -> None:
-    """Raise if the function is no interpolant, naming the points where it is farthest off."""
+    """Raise if the function does not interpolate the data, naming the points where its error is largest."""
     off = y - kernel.matmul(X[used], X[used], c)
     spread, size = np.linalg.norm(y - y.mean(axis=0), axis=0), np.linalg.norm(y, axis=0)
     if (np.linalg.norm(off, axis=0) <= OF_SPREAD * spread + OF_SIZE * size).all():

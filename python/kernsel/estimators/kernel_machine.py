@@ -1,4 +1,4 @@
-"""What kernel machines have in common: their data, kernels of all forms, predictions."""
+"""The base class of the kernel ridge regressions: training data, kernels in all accepted forms, predictions."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from kernsel.linalg.cholesky import Cholesky
 __all__ = ["ALLOWED", "KernelMachine", "factorize"]
 
 
-# What `alpha_scale` and `fit_intercept` of all kernel machines may be, and `sigma`.
+# The allowed values of the parameters that all kernel ridge regressions share.
 ALLOWED = {"alpha_scale": one_of("none", "n"), "fit_intercept": FLAG, "sigma": number("positive") | None}
 
 
 class KernelMachine(FittedMachine, MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
-    """What both estimators have in common: kernels of all forms, points, predictions."""
+    """Base class of `KernelRidge` and `KernelRidgeCV`: kernels in all accepted forms, points, predictions."""
 
     kernel: Any
     gamma: float | None
@@ -50,7 +50,8 @@ class KernelMachine(FittedMachine, MultiOutputMixin, RegressorMixin, BaseEstimat
     def predict(self, X: Points) -> NDArray[Any]:
         """Return f(X).
 
-        The kernel matrix between X and the training points is never stored: memory does not grow with their product.
+        The kernel matrix between X and the training points is never stored, so that memory does not grow as m n. The cost is
+        O(m n) kernel evaluations.
 
         Parameters
         ----------
@@ -68,11 +69,11 @@ class KernelMachine(FittedMachine, MultiOutputMixin, RegressorMixin, BaseEstimat
             return np.asarray(X @ self.dual_coef_ + self.intercept_)
         return np.asarray(self.kernel_.matmul(X, self.X_fit_, self.dual_coef_) + self.intercept_)
 
-    _path_of: tuple[TrainingSet, Vector]  # data and alphas, if alpha was chosen along a path
+    _path_of: tuple[TrainingSet, Vector]  # the data and the alphas of `path_`, if alpha was chosen along a path
 
     @cached_property
     def path_(self) -> Any:
-        """The path along which alpha was chosen, or one for each target; decomposed again for a model that was loaded."""
+        """The path along which alpha was chosen, or one for each target; in a loaded model, computed on first access."""
         if "_path_of" not in self.__dict__:
             raise AttributeError(f"path_: alpha was not chosen along a path by this {type(self).__name__}")
         path = self._path(*self._path_of)
@@ -84,7 +85,7 @@ class KernelMachine(FittedMachine, MultiOutputMixin, RegressorMixin, BaseEstimat
         return training_set(self, kernel, X, y, sample_weight, named=self._named, single=True, accept_sparse=("csr", "csc"))
 
     def _named(self, name: str, X: Matrix) -> Kernel:
-        """Return the kernel of a name of scikit-learn's."""
+        """Return the kernel that has this name in scikit-learn."""
         return pairwise_kernel(name, X.shape[1], self.gamma, self.degree, self.coef0)
 
     def _factorized(self, given: TrainingSet, noise: Vector) -> Cholesky:
@@ -99,7 +100,7 @@ class KernelMachine(FittedMachine, MultiOutputMixin, RegressorMixin, BaseEstimat
         require_sigma(criterion, self.sigma)
 
     def _path(self, given: TrainingSet, alphas: Any) -> RegularizationPath:
-        """Return the path of the points that count."""
+        """Return the regularization path of the points of positive weight."""
         n = len(given.targets[given.used])
         if n < 2:
             raise ValueError(f"alpha: there is nothing to choose it by, got n_samples = {n} of positive weight")
@@ -121,7 +122,7 @@ class KernelMachine(FittedMachine, MultiOutputMixin, RegressorMixin, BaseEstimat
 
 
 def factorize(given: TrainingSet, noise: Vector) -> Cholesky:
-    """Return the factor of the kernel matrix of the points that count, with this on its diagonal."""
+    """Return the Cholesky factor of the kernel matrix of the points of positive weight, with noise added to its diagonal."""
     if isinstance(given.kernel, str):
         return Cholesky(_core.cholesky(given.matrix_used(), noise))
     return Cholesky(given.kernel.build().cholesky(given.X[given.used], noise))

@@ -1,4 +1,4 @@
-"""Kernel ridge regression: with a given regularization, or with one that is chosen, and the kernel with it."""
+"""Kernel ridge regression, with a given regularization or with one that is chosen together with the kernel."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from dataclasses import replace
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from kernsel._base.annotations import Vector
 from kernsel._data.allowed import is_auto, is_number, whole
 from kernsel._data.noise import regularizations
 from kernsel._data.training import TrainingSet, require_squares
@@ -25,8 +26,6 @@ from kernsel.kernels.objects import Points
 
 __all__ = ["KernelRidge"]
 
-Vector = NDArray[np.float64]
-
 
 class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
     """Kernel ridge regression.
@@ -35,14 +34,13 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
 
         sum_i w_i (y_i - f(x_i))^2 + alpha |f - b|^2
 
-    by one Cholesky factorization, (K + alpha diag(1 / w)) c = y - b: n^3/3 flops, n^2/2 numbers of memory; the kernel
-    matrix is never stored whole. With ``alpha="auto"``, alpha and all hyperparameters of the kernel that are not fixed are
-    chosen by a criterion first.
+    by one Cholesky factorization, (K + alpha diag(1 / w)) c = y - b. It takes n^3/3 flops and memory for n^2/2 numbers, since
+    only one triangle of the kernel matrix is stored.
 
-    With ``alpha="auto"`` this searches over alpha and the kernel together: any number of hyperparameters, a Cholesky
-    factorization for each evaluation of the criterion. Take it where the kernel has something to be chosen, or alpha is given.
-    :class:`KernelRidgeCV` keeps the kernel as it is, and has all alphas and all criteria from one eigendecomposition: take that
-    for a kernel that is known, for curves over alpha, or for many targets that each have an alpha of their own.
+    With ``alpha="auto"``, a criterion first chooses alpha and all hyperparameters of the kernel that are not fixed. Each
+    evaluation of the criterion takes a Cholesky factorization. This estimator is for kernels with hyperparameters to choose,
+    and for a given alpha. :class:`KernelRidgeCV` does not change the kernel, and computes all criteria for all alphas from one
+    eigendecomposition: it is for known kernels, for curves over alpha, and for many targets that each have their own alpha.
 
     Parameters
     ----------
@@ -50,55 +48,56 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
         None and "auto" are ``RBF("auto")``, with length scales from the spread of each column. With "precomputed", X is the
         kernel matrix: (n, n) in `fit`, (n_test, n) in `predict`. scikit-learn's names ("linear", "rbf", "poly",
         "laplacian", "cosine", "sigmoid", "chi2", ...) stand for its kernels with `gamma`, `degree` and `coef0`, which
-        are fixed; other text, such as ``"RBF + Linear"``, is read by :func:`kernsel.kernels.kernel`, and what it does not
-        say is "auto". A function is called with two points.
+        are fixed; other text, such as ``"RBF + Linear"``, is read by :func:`kernsel.kernels.kernel`, where parameters that the
+        text does not give are "auto". A function is called with two points.
         "sigmoid" and "additive_chi2" are not positive semidefinite: unless alpha is large enough, they raise
         :class:`kernsel.NotPositiveDefiniteError`.
     alpha : float, array-like of shape (n_targets,), or "auto"
-        The regularization, not negative; one for all targets, or one for each. "auto" is the best one for all.
+        The regularization, not negative; one for all targets, or one for each. "auto" chooses one for all targets.
     criterion : str, Criterion, callable or None
-        What alpha and the kernel are chosen by. None is "loo" with ``alpha="auto"``; with a number, nothing is chosen. Besides
-        those of :mod:`kernsel.criteria`, which choose the kernel and alpha together, the rules "discrepancy", "lcurve" and
-        "quasi-optimality" of :meth:`kernsel.RegularizationPath.best`, which choose alpha alone. Criteria that
-        see the scale of y, such as likelihoods, are taken with the best scale of kernel and noise, since this model has none.
+        The criterion that chooses alpha and the kernel. None is "loo" with ``alpha="auto"``; if alpha is given, nothing is
+        chosen. The criteria of :mod:`kernsel.criteria` choose the kernel and alpha together. The rules "discrepancy", "lcurve"
+        and "quasi-optimality" of :meth:`kernsel.RegularizationPath.best` choose alpha alone. Criteria that depend on
+        the scale of y, such as likelihoods, are evaluated for the best common scale of kernel and noise, since this model has
+        no scale.
     gamma : float or None
-        Of kernels by name; None is 1 / d, and 1 for "chi2".
+        The parameter gamma of a kernel given by name; None is 1 / d, and 1 for "chi2".
     degree, coef0 : float
-        Of "poly" and "sigmoid".
+        The parameters of "poly" and "sigmoid".
     kernel_params : dict, optional
-        Arguments for a kernel that is a function.
+        Keyword arguments for a kernel that is a function.
     fit_intercept : bool
-        Add a constant b, not penalized.
+        Add a constant b, which is not penalized.
     alpha_scale : {"none", "n"}
-        The convention of `alpha`. "n" multiplies it by the number of points (the sum of the weights), which is the
-        objective with the *mean* of the squared errors: then the same alpha means the same for any number of points.
+        The convention of `alpha`. "n" multiplies it by the number of points (the sum of the weights), which gives the
+        objective with the *mean* of the squared errors: an alpha then has the same effect for any number of points.
     sigma : float, optional
         The standard deviation of the noise (of a point of weight one), for "risk" and "discrepancy".
     random_state : int, RandomState instance or None
-        Of the search, see :class:`kernsel.GaussianProcessRegressor`.
+        Determines the starts of the search, see :class:`kernsel.GaussianProcessRegressor`.
     max_evaluations : int
-        Of the criterion, at most.
+        The largest number of evaluations of the criterion.
     verbose : int
-        1 shows progress of the search.
+        1 shows the progress of the search.
 
     Attributes
     ----------
     dual_coef_ : ndarray of shape (n,) or (n, n_targets)
         The coefficients c. Zero for points of weight zero.
     intercept_ : float or ndarray of shape (n_targets,)
-        b; 0.0 without.
+        The constant b; 0.0 without `fit_intercept`.
     X_fit_ : ndarray of shape (n, d)
         The training points, or the kernel matrix if it is precomputed.
     kernel_ : Kernel or "precomputed"
-        The kernel in use, "auto" parameters set.
+        The kernel in use, with its "auto" parameters set.
     alpha_ : float or ndarray of shape (n_targets,)
-        In the convention of `alpha`.
+        The regularization in use, in the convention of `alpha_scale`.
     criterion_value_ : float
-        Of what was chosen.
+        The value of the criterion for the chosen alpha and kernel, if something was chosen.
     selection_ : kernsel._search.Selection
         The report of the search, if there was one.
     path_ : RegularizationPath
-        If alpha was chosen along it: all criteria for all alphas.
+        All criteria for all alphas, if alpha was chosen along a path.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
         If X has column names.
@@ -150,11 +149,11 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
 
     @with_callbacks  # type: ignore[untyped-decorator]
     def fit(self, X: Points, y: ArrayLike, sample_weight: ArrayLike | float | None = None) -> Self:
-        """Fit the model.
+        """Choose alpha and the kernel if asked to, and compute the coefficients.
 
         Parameters
         ----------
-        X : array-like of shape (n, d), or (n, n) if the kernel is precomputed; or n objects, for a kernel of such
+        X : array-like of shape (n, d), or (n, n) if the kernel is precomputed; or n objects, for a kernel on objects
         y : array-like of shape (n,) or (n, n_targets)
         sample_weight : float or array-like of shape (n,), optional
             Not negative. A weight of zero leaves the point out.
@@ -191,7 +190,7 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
                 solution = factor.solve(right - intercepts[mine])
             part[:, mine] = solution
             coefficients[given.used] = part
-            del factor  # before the next is made: there is room for one
+            del factor  # frees the memory before the factorization for the next alpha
 
         self.kernel_ = given.kernel
         self.X_fit_ = given.X
@@ -204,7 +203,7 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
         return self
 
     def _chosen(self, given: TrainingSet, unit: float, automatic: bool) -> tuple[TrainingSet, Vector]:
-        """Return the data with the kernel that was chosen, and one alpha for each target."""
+        """Choose alpha and the kernel; return the data with that kernel, and one alpha for each target."""
         require_squares(given.targets)
         name = "loo" if self.criterion is None else self.criterion
         count = given.targets.shape[1]
@@ -231,8 +230,8 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
         kernel, points = given.kernel_and_points()
         if isinstance(criterion, UnbiasedRisk) and given.weights is not None and is_number(criterion.sigma):
             root = np.sqrt(np.where(given.weights > 0, given.weights, 1.0))
-            criterion = replace(criterion, sigma=criterion.sigma / root)  # sigma is that of a point of weight one
-        # A criterion that sees the scale of y needs one for the kernel, too, of which only the ratio to alpha matters here.
+            criterion = replace(criterion, sigma=criterion.sigma / root)  # sigma belongs to a point of weight one
+        # A criterion that depends on the scale of y needs a kernel with an amplitude, which is divided out of alpha below.
         known = kernel if isinstance(resolved.kernel, str) else resolved.kernel
         scaled = automatic and criterion.sees_scale and Layout(known).amplitudes() is None
         with watched(self, self.verbose, self.max_evaluations) as tell:

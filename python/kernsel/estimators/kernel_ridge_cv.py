@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kernsel._base.annotations import Vector
 from kernsel._base.renamed import RenamedAttribute
 from kernsel._data.allowed import FLAG
 from kernsel._data.training import TrainingSet
@@ -23,31 +24,29 @@ from kernsel.kernels.objects import Points
 
 __all__ = ["KernelRidgeCV"]
 
-Vector = NDArray[np.float64]
-
 
 class KernelRidgeCV(KernelMachine):
     """Kernel ridge regression with the best of many alphas, by a closed-form criterion, from one eigendecomposition.
 
-    What :class:`KernelRidge` minimizes, for all `alphas` at once: 9 n^3 operations or so, then two products of n x n matrices
-    for the leave-one-out errors of hundreds of alphas. No fold is ever refitted. The kernel is taken as it is; "auto" in it is
-    set from the data.
+    Minimizes the objective of :class:`KernelRidge` for all `alphas` at once, in about 9 n^3 operations; the leave-one-out
+    errors of hundreds of alphas take two products of n x n matrices more. No model is refitted for cross-validation. The
+    hyperparameters of the kernel are not chosen; its "auto" parameters are set from the data.
 
-    Take it where the kernel is known: all alphas and all criteria at once (`path_`), and with `alpha_per_target` an alpha for
-    each of many targets at hardly more cost. To choose the kernel's hyperparameters as well, any number of them, take
-    ``KernelRidge(alpha="auto")``, whose search does a Cholesky factorization for each evaluation of one criterion.
+    This estimator is for known kernels: it gives all criteria for all alphas at once (`path_`), and with `alpha_per_target` an
+    alpha for each of many targets at hardly more cost. ``KernelRidge(alpha="auto")`` also chooses the hyperparameters of the
+    kernel, by a search with a Cholesky factorization for each evaluation of one criterion.
 
     Parameters
     ----------
     kernel : Kernel, str, callable or None
         As in :class:`KernelRidge`.
     alphas : array-like of shape (l,), optional
-        Positive. By default 200 over 14 decades, up to 100 times the largest eigenvalue of the kernel matrix.
+        The candidates, positive. By default 200 over 14 decades, up to 100 times the largest eigenvalue of the kernel matrix.
     criterion : str or GroupsOut
-        A rule of :meth:`kernsel.RegularizationPath.best`; likelihoods with the best scale of kernel and noise, since
-        this model has none. Those that are the minimum or the maximum of a curve choose among `alphas`; "discrepancy",
-        "lcurve" and "quasi-optimality" find their own. "kfold", "kfold_log_density" or
-        :class:`kernsel.criteria.GroupsOut`: k-fold cross-validation, in closed form.
+        A rule of :meth:`kernsel.RegularizationPath.best`. Likelihoods are evaluated for the best common scale of kernel and
+        noise, since this model has no scale. Rules that minimize or maximize a curve choose among `alphas`; "discrepancy",
+        "lcurve" and "quasi-optimality" choose between them as well. "kfold", "kfold_log_density" and
+        :class:`kernsel.criteria.GroupsOut` are k-fold cross-validation, in closed form.
     alpha_per_target : bool
         Choose one alpha for each target.
     gamma, degree, coef0, kernel_params, fit_intercept, alpha_scale, sigma
@@ -56,10 +55,11 @@ class KernelRidgeCV(KernelMachine):
     Attributes
     ----------
     alpha_ : float or ndarray of shape (n_targets,)
+        The chosen alpha; an array with `alpha_per_target`.
     criterion_value_ : float or ndarray of shape (n_targets,)
-        The criterion there.
+        The value of the criterion at `alpha_`.
     path_ : RegularizationPath, or list of n_targets of them with `alpha_per_target`
-        Every criterion at every alpha, and the eigenvalues.
+        All criteria for all alphas, and the eigenvalues of the kernel matrix.
     dual_coef_, intercept_, X_fit_, kernel_, n_features_in_, feature_names_in_
         As in :class:`KernelRidge`.
 
@@ -105,11 +105,11 @@ class KernelRidgeCV(KernelMachine):
         self.sigma = sigma
 
     def fit(self, X: Points, y: ArrayLike, sample_weight: ArrayLike | float | None = None) -> Self:
-        """Decompose the kernel matrix, choose alpha, and solve.
+        """Decompose the kernel matrix, choose alpha, and compute the coefficients.
 
         Parameters
         ----------
-        X : array-like of shape (n, d), or (n, n) if the kernel is precomputed; or n objects, for a kernel of such
+        X : array-like of shape (n, d), or (n, n) if the kernel is precomputed; or n objects, for a kernel on objects
         y : array-like of shape (n,) or (n, n_targets)
         sample_weight : float or array-like of shape (n,), optional
             Not negative. A weight of zero leaves the point out.
@@ -132,7 +132,7 @@ class KernelRidgeCV(KernelMachine):
             mine: Any = slice(k, k + 1) if self.alpha_per_target else slice(None)
             c = one.dual_coef(alpha).reshape(len(given.targets[given.used]), -1)
             coefficients[given.used, mine] = c
-            if K is not None:  # what K c and lambda c / w leave of y is the intercept, everywhere the same
+            if K is not None:  # y - K c - lambda c / w equals the intercept at every point
                 rest = given.targets[given.used, mine] - K @ c - alpha * unit * c / root[given.used][:, None]
                 intercepts[mine] = rest.mean(axis=0)
         self.path_, self._path_of = (paths if self.alpha_per_target else path), (given, path.alphas)
@@ -146,7 +146,7 @@ class KernelRidgeCV(KernelMachine):
         return self
 
     def _folds(self, given: TrainingSet) -> tuple[NDArray[np.intp], bool] | None:
-        """Return the group of each point that counts, and whether their density is asked for, if groups are left out."""
+        """Return the group of each point of positive weight and whether the criterion is a log density; None without groups."""
         of_groups = tuple(name for name, row in TABLE.items() if row.kind is GroupsOut)
         if (isinstance(self.criterion, str) and self.criterion in of_groups) or isinstance(self.criterion, GroupsOut):
             criterion = criterion_named(self.criterion, {})
@@ -162,7 +162,7 @@ class KernelRidgeCV(KernelMachine):
         return None
 
     def _grid(self, given: TrainingSet, unit: float) -> Vector | None:
-        """Return the alphas; None for those of the path."""
+        """Return the alphas; None for the default of the path."""
         if self.alphas is None:
             least = given.least
             return np.geomspace(least, 100 * least / float(np.finfo(np.float32).eps), 200) / unit if least else None
@@ -181,7 +181,7 @@ class KernelRidgeCV(KernelMachine):
             at = int(np.nanargmax(values) if log_density else np.nanargmin(values))
             return float(path.alphas[at]), float(values[at])
         row = TABLE[with_free_scale(str(self.criterion))]
-        if not row.for_search:  # the discrepancy, the L-curve and the quasi-optimality choose between the alphas, too
+        if not row.for_search:  # "discrepancy", "lcurve" and "quasi-optimality" also choose between the alphas of the grid
             alpha = path.best(row.name)
             return alpha, float(getattr(path.at(alpha), row.curve)[0])
         values = getattr(path, row.curve)

@@ -1,4 +1,4 @@
-"""What a Gaussian process asks of its data, and of the noise that they have."""
+"""Checks of the data of a Gaussian process, and of their noise."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["of_observations", "require_function", "require_variances"]
 
 
 def of_observations(noise: ArrayLike, alpha: ArrayLike) -> float:
-    """Return the variance of the noise of an observation, if that is the same everywhere."""
+    """Return the noise variance of a new observation, noise + alpha; raise if it differs between the training points."""
     for name, values in (("noise", noise), ("alpha", alpha)):
         if np.ptp(values) > 0:
             raise ValueError(f"noisy: {name} differs from point to point, so that the noise of other points is not known")
@@ -23,7 +23,7 @@ def of_observations(noise: ArrayLike, alpha: ArrayLike) -> float:
 
 
 def require_variances(y: Vector, H: Vector) -> None:
-    """Raise if some of the outputs have no variance to be estimated; if none has, there is nothing to choose."""
+    """Raise if some outputs, but not all, are explained by the trend H alone, so that their variances cannot be estimated."""
     without = explained(y, H)
     if without.any() and not without.all():
         named = ", ".join(str(k) for k in np.flatnonzero(without)[:10])
@@ -31,14 +31,16 @@ def require_variances(y: Vector, H: Vector) -> None:
 
 
 def require_function(kernel: Callable[[], Kernel], X: Vector, y: Vector, noise: Vector | None = None) -> None:
-    """Raise if, without noise, equal points have different values: the likelihood of that is zero.
+    """Raise if equal points without noise have different values, for which the likelihood is zero.
 
     Parameters
     ----------
     kernel : callable
-        Returns the kernel, if there are equal points.
-    noise : ndarray, optional
-        Of the first points; none by default.
+        Returns the kernel; called only if equal points have different values.
+    X : ndarray of shape (n, d)
+    y : ndarray of shape (n, n_targets)
+    noise : ndarray of shape (k,), optional
+        The noise variances of the first k points; zero for all others.
     """
     if len(np.unique(X @ np.sqrt(np.arange(2.0, X.shape[1] + 2)))) == len(X):  # equal points have equal products
         return

@@ -53,22 +53,22 @@ class RidgeRegression(FittedModel, MultiOutputMixin, RegressorMixin, BaseEstimat
         sum_i w_i (y_i - b - phi(x_i)'theta)^2 + alpha |theta|^2
 
     Leave-one-out residuals, leverages and degrees of freedom are computed without refitting. n points and p features cost
-    O(n p min(n, p)) operations. With an intercept, features are centred first, so that adding a constant to a feature changes
-    nothing. Everything is in double precision.
+    O(n p min(n, p)) operations. With an intercept, features are centred first, so that adding a constant to a feature does not
+    change the predictions. All computations are in double precision.
 
     Parameters
     ----------
     features : transformer, optional
-        Makes the features, as those of :mod:`kernsel.features` do; a clone of it is fitted in `fit`, with weights if it takes
-        any, and gets X unchanged, also if X is a table. With None, the features are the columns of X.
+        Computes the features, such as a transformer of :mod:`kernsel.features`. `fit` fits a clone of it, with weights if its
+        `fit` has `sample_weight`. It receives X unchanged, also if X is a table. With None, the features are the columns of X.
     alpha : float, array-like of shape (n_targets,) or "auto"
         The regularization, not negative; one for all targets, or one for each. 0 is least squares, with the smallest |theta| if
         there are many solutions. "auto" chooses it by `criterion`.
     criterion : str
         A rule of :meth:`kernsel.RegularizationPath.best`: the minimum of "loo" (mean squared leave-one-out residual), "gcv" or
         "risk"; the maximum of "lml", "reml", "profiled_lml" or "profiled_reml"; "discrepancy", "lcurve" or
-        "quasi-optimality". Only used if alpha is "auto". Likelihoods are taken with the best scale of features and noise
-        together.
+        "quasi-optimality". Only used if alpha is "auto". Likelihoods are evaluated for the best common scale of the features'
+        covariance and the noise.
     alphas : array-like of shape (l,), optional
         The grid on which the search starts; it continues between and beyond these. By default 200 values, over 14 decades.
     alpha_per_target : bool
@@ -77,21 +77,23 @@ class RidgeRegression(FittedModel, MultiOutputMixin, RegressorMixin, BaseEstimat
         Whether there is an intercept, which is not penalized.
     solver : {"auto", "primal", "dual", "svd"}
         "primal" factorizes Phi'W Phi + alpha I, (p, p); "dual" factorizes Phi Phi' + alpha W^-1, (n, n); "svd" uses the
-        singular values of W^1/2 Phi, slower, and accurate for any alpha. "auto" is the smaller matrix, and "svd" where alpha is
-        below 1e-8 of the sum of squares of W^1/2 Phi. All give the same result, to rounding. "svd" is used in any case where
-        alpha is 0, or a matrix cannot be factorized.
+        singular values of W^1/2 Phi, slower, and accurate for any alpha. "auto" factorizes the smaller of the two matrices, and
+        is "svd" if alpha is below 1e-8 of the sum of squares of W^1/2 Phi. All give the same result, up to rounding. With any
+        choice, "svd" is used if alpha is 0 or a matrix cannot be factorized.
     sigma : float, optional
         The standard deviation of the noise (of a point of weight one), which the criteria "risk" and "discrepancy" need.
 
     Attributes
     ----------
     coef_ : ndarray of shape (p,) or (n_targets, p)
+        The coefficients theta.
     intercept_ : float or ndarray of shape (n_targets,)
         0.0 without an intercept.
     alpha_ : float or ndarray of shape (n_targets,)
-        An array if there was one for each target, given or chosen.
+        The regularization in use; an array if each target has its own, given or chosen.
     leverage_ : ndarray of shape (n,) or (n, n_targets)
-        The derivative of each fitted value in its own target; with n_targets columns if `alpha_` is an array. 0 at weight zero.
+        The derivative of each fitted value with respect to its own target, 0 for points of weight zero; with n_targets columns
+        if `alpha_` is an array.
     loo_residuals_ : ndarray of shape (n,) or (n, n_targets)
         y_i minus its prediction by the model that is fitted to all other points, with the same alpha and the same features
         (which are not refitted). nan for a single point.
@@ -100,7 +102,7 @@ class RidgeRegression(FittedModel, MultiOutputMixin, RegressorMixin, BaseEstimat
     solver_ : {"primal", "dual", "svd"}
         The solver that was used.
     dual_coef_ : ndarray of shape (n,) or (n, n_targets)
-        With "dual": theta = Phi' dual_coef_.
+        With the solver "dual" only: theta = Phi' dual_coef_, with centred features if there is an intercept.
     features_ : transformer
         The fitted transformer, if there is one.
     path_ : RegularizationPath, or list of n_targets of them with `alpha_per_target`
@@ -182,7 +184,7 @@ class RidgeRegression(FittedModel, MultiOutputMixin, RegressorMixin, BaseEstimat
         self.solver_, fits = _solve(centred * root, centred_targets * root, alphas, trend, self.solver)
         theta = np.column_stack([fit.coef for fit in fits])
         intercept = mean_target - mean @ theta
-        left_out = targets - Phi @ theta - intercept  # right for points of weight zero, which are not in the fit
+        left_out = targets - Phi @ theta - intercept  # final for points of weight zero, which are not in the fit
         left_out[positive] = np.column_stack([fit.left_out for fit in fits]) / root
         leverage = np.zeros(targets.shape)
         leverage[positive] = np.column_stack([np.repeat(fit.leverage[:, None], fit.coef.shape[1], axis=1) for fit in fits])
@@ -216,7 +218,7 @@ class RidgeRegression(FittedModel, MultiOutputMixin, RegressorMixin, BaseEstimat
         if self.features is None:
             Phi = np.asarray(validate_data(self, X, dtype=np.float64, reset=False))
         else:
-            Phi = _dense(self.features_.transform(X))  # before validate_data, because its errors about X say more
+            Phi = _dense(self.features_.transform(X))  # before validate_data, because the transformer's errors about X say more
             validate_data(self, X, reset=False, skip_check_array=True)
         return np.asarray(Phi @ self.coef_.T + self.intercept_)
 
@@ -231,7 +233,7 @@ class RidgeRegression(FittedModel, MultiOutputMixin, RegressorMixin, BaseEstimat
         targets = column(targets_for(self, y, len(residuals)), output)
         leverage = column(self.leverage_, output)
         fit_residuals = residuals * (1 - leverage)
-        # With an intercept and without weights, they add up to zero.
+        # With an intercept and without weights, these residuals add up to zero.
         if self.fit_intercept and abs(fit_residuals.sum()) > 1e-6 * np.abs(fit_residuals).sum():
             raise weighted(self)
         scale = float(targets @ fit_residuals) / max(len(targets) - int(self.fit_intercept), 1)
@@ -239,7 +241,7 @@ class RidgeRegression(FittedModel, MultiOutputMixin, RegressorMixin, BaseEstimat
         return LeftOut(targets, targets - residuals, std, leverage)
 
     def regularization_path(self, X: Points | None = None, y: ArrayLike | None = None, output: int = 0) -> ModelPath:
-        """Return `path_`, or the one of the features of X for an alpha that was given.
+        """Return `path_`; if alpha was given, compute the path of the features of X.
 
         See :class:`kernsel.estimators.fitted.HasPath`.
         """
@@ -296,7 +298,7 @@ class RidgeRegression(FittedModel, MultiOutputMixin, RegressorMixin, BaseEstimat
         return Phi
 
     def _alphas(self, Phi: Matrix, y: Matrix, weights: Vector | None) -> Vector:
-        """Return one alpha for each target; set `alpha_`, and if it is chosen `path_` and `criterion_value_`."""
+        """Return one alpha for each target; set `alpha_` and, if alpha is chosen, `path_` and `criterion_value_`."""
         count = y.shape[1]
         for name in ("path_", "criterion_value_"):
             self.__dict__.pop(name, None)
@@ -362,7 +364,7 @@ def _solve(A: Matrix, b: Matrix, alphas: Vector, trend: Matrix, solver: str) -> 
         solver = "svd"
     try:
         return solver, _fits(A, b, alphas, trend, solver)
-    except NotPositiveDefiniteError:  # to rounding, because alpha is small
+    except NotPositiveDefiniteError:  # because of rounding, if alpha is small
         return "svd", _fits(A, b, alphas, trend, "svd")
 
 

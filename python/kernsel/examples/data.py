@@ -19,9 +19,9 @@ def cars() -> tuple[Vector, Vector]:
     Returns
     -------
     speed : ndarray of shape (50,)
-        In miles per hour.
+        The speeds in miles per hour.
     distance : ndarray of shape (50,)
-        In feet.
+        The stopping distances in feet.
 
     Examples
     --------

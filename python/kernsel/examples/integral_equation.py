@@ -24,7 +24,7 @@ __all__ = ["main"]
 
 LENGTH, DEPTH = 100.0, 25.0  # metres
 GRAVITATION = 6.674e-11 * 1e3 * 1e8  # microgal, per tonne and square metre
-NOISE = 1.0  # microgal, of a good instrument in the field
+NOISE = 1.0  # microgal, the noise of a good instrument in the field
 RULES: dict[str, tuple[str, dict[str, float]]] = {
     "discrepancy": ("discrepancy", {}),
     "discrepancy, tau = 1.1": ("discrepancy", {"tau": 1.1}),

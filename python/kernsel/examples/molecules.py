@@ -42,7 +42,7 @@ def main(plot: str | None = None) -> None:
     for one in chosen.tried:
         print(f"{one.kernel_!s:83s} {np.sqrt(one.value):14.1f}")
 
-    # The least of many errors is too optimistic: so the choice is repeated without each fifth of the molecules.
+    # The least of many errors is too optimistic, so that the choice is repeated without each fifth of the molecules.
     by_mean, by_counts, predicted = np.empty(n), np.empty(n), np.empty(n)
     for train, test in KFold(5, shuffle=True, random_state=0).split(y):
         by_mean[test] = y[train].mean()

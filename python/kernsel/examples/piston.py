@@ -38,6 +38,10 @@ def cycle_time(X: Vector) -> Vector:
     ----------
     X : ndarray of shape (n, 7)
         The inputs, in the order of `INPUTS`.
+
+    Returns
+    -------
+    time : ndarray of shape (n,)
     """
     weight, surface, volume, spring, pressure, ambient, filling = X.T
     work = pressure * volume / filling * ambient

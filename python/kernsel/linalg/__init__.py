@@ -1,9 +1,11 @@
-"""Numerical routines without an estimator: factorizations, linear least squares, interpolation.
+"""Numerical routines outside estimators: Cholesky factorization, linear least squares, interpolation.
 
-- :func:`cholesky`: of a positive definite matrix, on all processors, in half its memory; solves, determinants, diagonals.
-- :func:`leverage`, :func:`loo_least_squares`: of linear least squares, from one QR factorization.
-- :func:`minimum_norm_interpolant`: the function of least norm through values, for any positive semidefinite matrix.
-- :func:`power_function`: how badly functions of a kernel's space can be interpolated at other points.
+- :func:`cholesky`: the factor of a positive definite matrix, computed on all processors and stored in half the memory of the
+  matrix, with methods for solutions, determinants and the inverse.
+- :func:`leverage`, :func:`loo_least_squares`: leverages and leave-one-out residuals of linear least squares, from one QR
+  factorization.
+- :func:`minimum_norm_interpolant`: the function of least norm through given values, for a positive semidefinite matrix.
+- :func:`power_function`: the largest interpolation error at other points, over functions of norm one.
 """
 
 from kernsel.linalg.cholesky import cholesky

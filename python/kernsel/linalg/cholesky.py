@@ -1,4 +1,4 @@
-"""Cholesky factorization of symmetric positive definite matrices, and what follows from it."""
+"""Cholesky factorization of symmetric positive definite matrices: solutions, determinants, inverses, updates."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _NOTHING = np.zeros(0)
 class Cholesky:
     """The factor L of a symmetric positive definite matrix, A = L L'.
 
-    Made by :func:`kernsel.linalg.cholesky`. Holds the lower half in square tiles: about n^2 / 2 numbers. All methods release
-    the GIL, use all threads where that pays, and give the same bits for any number of threads.
+    The result of :func:`kernsel.linalg.cholesky`. It stores the lower triangle in square tiles, about n^2 / 2 numbers. All
+    methods release the GIL and use all threads where that is faster; results do not depend on the number of threads.
     """
 
     __slots__ = ("_factor",)
@@ -29,22 +29,22 @@ class Cholesky:
 
     @property
     def core(self) -> _core.CholeskyFloat32 | _core.CholeskyFloat64:
-        """The factor as the compiled core has it."""
+        """The factor object of the C++ core."""
         return self._factor
 
     @property
     def n(self) -> int:
-        """Number of rows of A."""
+        """The number of rows of A."""
         return self._factor.n
 
     @property
     def dtype(self) -> np.dtype[np.floating]:
-        """float64 or float32, of the factor and of all results."""
+        """The dtype of the factor and of all results: float64 or float32."""
         return self._factor.dtype
 
     @property
     def nbytes(self) -> int:
-        """Memory of the factor."""
+        """The memory of the factor in bytes."""
         return self._factor.nbytes
 
     def __repr__(self) -> str:
@@ -64,7 +64,7 @@ class Cholesky:
         Returns
         -------
         x : ndarray, of the shape of b
-            In 2 n^2 flops for each right-hand side.
+            Computed in 2 n^2 flops for each right-hand side.
 
         Examples
         --------
@@ -75,7 +75,7 @@ class Cholesky:
         return self._factor.solve(b)
 
     def solve_lower(self, b: ArrayLike) -> Vector:
-        """Solve L x = b, half of :meth:`solve`: then x'x = b' A^-1 b.
+        """Solve L x = b, so that x'x = b' A^-1 b, in n^2 flops for each right-hand side.
 
         Parameters
         ----------
@@ -90,7 +90,7 @@ class Cholesky:
     def inverse_quadratic(self, b: ArrayLike) -> float | Vector:
         """Return b' A^-1 b = |L^-1 b|^2, for each column of b.
 
-        With b = k(X, z) this is what a Gaussian process knows of its value at z: k(z, z) less the variance.
+        For b = k(X, z) it is the reduction of a Gaussian process's variance at z by the data: prior minus posterior variance.
 
         Parameters
         ----------
@@ -99,7 +99,7 @@ class Cholesky:
         Returns
         -------
         q : float, or ndarray of shape (k,)
-            In n^2 flops for each column; b is neither changed nor copied.
+            Computed in n^2 flops for each column; b is neither changed nor copied.
 
         Examples
         --------
@@ -111,6 +111,10 @@ class Cholesky:
 
     def logdet(self) -> float:
         """Return log det A = 2 sum_i log L_ii, in O(n).
+
+        Returns
+        -------
+        value : float
 
         Examples
         --------
@@ -134,7 +138,7 @@ class Cholesky:
     def inverse_diagonal(self) -> Vector:
         """Return the diagonal of A^-1, in n^3/3 flops, without forming A^-1.
 
-        For A = K + noise and c = A^-1 y, the leave-one-out residuals are c / diagonal, their variances 1 / diagonal.
+        For A = K + noise and c = A^-1 y, the leave-one-out residuals are c_i / d_i, with variances 1 / d_i.
 
         Returns
         -------
@@ -150,18 +154,24 @@ class Cholesky:
         return self._factor.inverse_diagonal()
 
     def lower(self) -> Matrix:
-        """Return L as an array of shape (n, n), zero above the diagonal."""
+        """Return the lower triangular factor L.
+
+        Returns
+        -------
+        L : ndarray of shape (n, n)
+            Zero above the diagonal.
+        """
         return self._factor.lower()
 
     def sandwich(self, g: ArrayLike) -> Matrix:
-        """Return A^-1 diag(g) A^-1, in 5/3 n^3 flops, and n^2 / 2 numbers of extra memory.
+        """Return A^-1 diag(g) A^-1, in 5/3 n^3 flops, with extra memory for n^2 / 2 numbers.
 
-        This is minus the derivative of A^-1 when A's diagonal moves along g.
+        It is minus the derivative of (A + t diag(g))^-1 with respect to t at t = 0.
 
         Parameters
         ----------
         g : array-like of shape (n,)
-            Of any sign.
+            Numbers of any sign.
 
         Returns
         -------
@@ -171,7 +181,7 @@ class Cholesky:
         return self._factor.sandwich(g)
 
     def append(self, a: ArrayLike, alpha: float) -> None:
-        """Make this the factor of [[A, a], [a', alpha]], in O(n^2).
+        """Update the factor to that of [[A, a], [a', alpha]], in O(n^2).
 
         Parameters
         ----------
@@ -183,7 +193,7 @@ class Cholesky:
         Raises
         ------
         NotPositiveDefiniteError
-            The larger matrix is not positive definite; the factor is as it was.
+            If the larger matrix is not positive definite. The factor is then unchanged.
 
         Examples
         --------
@@ -197,12 +207,12 @@ class Cholesky:
         self._factor.append(a, alpha)
 
     def remove(self, i: int) -> None:
-        """Make this the factor of A without row and column i, in O(n^2).
+        """Update the factor to that of A without row and column i, in O(n^2).
 
         Parameters
         ----------
         i : int
-            Negative numbers count from the end.
+            The index of the row; negative numbers count from the end.
 
         Examples
         --------
@@ -221,20 +231,20 @@ def cholesky(A: ArrayLike) -> Cholesky:
     Parameters
     ----------
     A : array-like of shape (n, n)
-        float32 stays float32, everything else is converted to float64. In any order of storage. Only the lower
-        triangle is read: symmetry is not checked. A is left as it is.
+        float32 is factorized in single precision; everything else is converted to float64. Any order of storage is accepted.
+        Only the lower triangle is read, so that symmetry is not checked. A is not changed.
 
     Returns
     -------
     factor : Cholesky
-        In n^3/3 flops and n^2/2 numbers of memory.
+        Computed in n^3/3 flops, with memory for n^2/2 numbers.
 
     Raises
     ------
     NotPositiveDefiniteError
-        With the pivot at which the factorization ended. No jitter is ever added silently.
+        If A is not positive definite; the message names the pivot at which the factorization ended. No jitter is added to A.
     MemoryError
-        Before anything is allocated, with the bytes needed and available.
+        If there is not enough memory, before any is allocated; the message has the bytes needed and available.
 
     Examples
     --------

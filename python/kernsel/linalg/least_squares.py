@@ -1,4 +1,4 @@
-"""Linear least squares: leverage, leave-one-out, and ridge regression in both of its forms."""
+"""Linear least squares and ridge regression: leverages and leave-one-out residuals."""
 
 from __future__ import annotations
 
@@ -17,18 +17,20 @@ __all__ = ["LeastSquaresLOO", "leverage", "loo_least_squares"]
 
 @dataclass(frozen=True)
 class LeastSquaresLOO:
-    """What :func:`loo_least_squares` returns.
+    """The result of :func:`loo_least_squares`.
 
     Attributes
     ----------
     residuals : ndarray of shape (n,) or (n, m)
-        Of each row, predicted by the solution of all others.
+        The residual of each row, predicted by the solution for all other rows.
     press : float or ndarray of shape (m,)
-        The sum of their squares.
+        The sum of the squared residuals.
     leverage : ndarray of shape (n,)
+        The leverages, see :func:`leverage`.
     coef : ndarray of shape (d,) or (d, m)
-        The solution with all rows, of minimum norm.
+        The solution of minimum norm with all rows.
     rank : int
+        The numerical rank of A.
     """
 
     residuals: Vector
@@ -39,16 +41,21 @@ class LeastSquaresLOO:
 
 
 def leverage(A: ArrayLike, *, ridge: float = 0.0) -> Vector:
-    """Return the leverage of each row: how much of b_i goes into its own fitted value.
+    """Return the leverage of each row: the derivative of the fitted value (A x)_i with respect to its target b_i.
 
-    l_i = a_i' (A'A + ridge I)^+ a_i, from a QR factorization with column pivoting, for any shape and rank; between 0 and 1, and
-    without `ridge` summing to the rank.
+    l_i = a_i' (A'A + ridge I)^+ a_i is computed by a QR factorization with column pivoting, for any shape and rank. Leverages
+    are between 0 and 1, and add up to the rank if `ridge` is zero.
 
     Parameters
     ----------
     A : array-like of shape (n, d)
-        With a column of ones if the model has an intercept.
+        It has a column of ones if the model has an intercept.
     ridge : float
+        The penalty, not negative.
+
+    Returns
+    -------
+    leverage : ndarray of shape (n,)
 
     Examples
     --------
@@ -64,16 +71,20 @@ def leverage(A: ArrayLike, *, ridge: float = 0.0) -> Vector:
 def loo_least_squares(A: ArrayLike, b: ArrayLike, *, ridge: float = 0.0) -> LeastSquaresLOO:
     """Return the leave-one-out residuals of linear least squares, from one factorization.
 
-    Row i is left out, |A x - b|^2 + ridge |x|^2 is minimized over the others, by the x of minimum norm where there are
-    many, and row i is predicted. The residual is r_i / (1 - l_i). Rows of leverage one, which no others explain (all of
-    them, if A is wide), are predicted from the minimum-norm solution instead: ((AA')^+ b)_i / ((AA')^+)_ii.
+    Row i is left out, |A x - b|^2 + ridge |x|^2 is minimized over the other rows (by the x of minimum norm if there are many),
+    and row i is predicted. The residual is r_i / (1 - l_i), with the residual r_i and the leverage l_i of the fit to all rows.
+    For rows of leverage one (all rows, if A is wide) it is that of the minimum-norm solution, ((AA')^+ b)_i / ((AA')^+)_ii.
 
     Parameters
     ----------
     A : array-like of shape (n, d)
     b : array-like of shape (n,) or (n, m)
     ridge : float
-        Not negative.
+        The penalty, not negative.
+
+    Returns
+    -------
+    result : LeastSquaresLOO
 
     Examples
     --------
@@ -94,10 +105,10 @@ def loo_least_squares(A: ArrayLike, b: ArrayLike, *, ridge: float = 0.0) -> Leas
 
 
 def solved(A: Vector, y: Vector, ridge: float, free: Vector) -> LeastSquaresLOO:
-    """Return what :func:`loo_least_squares` does, for targets (n, m), with some directions fitted exactly and never penalized.
+    """Return the result of :func:`loo_least_squares` for targets y, (n, m), and a model with additional unpenalized columns.
 
-    These are the orthonormal columns of `free`, (n, q); A and y must be orthogonal to them. Centred A and y, and the column
-    1 / n^(1/2), make an intercept. Without row i it is estimated anew.
+    These are the orthonormal columns of `free`, (n, q), to which A and y must be orthogonal; their coefficients are estimated
+    again for each row that is left out. For an intercept, A and y are centred, and `free` is the column 1 / n^(1/2).
     """
     found = _core.least_squares(A, y, ridge, free)
     return LeastSquaresLOO(found["left_out"], found["press"], found["leverage"], found["coefficients"], found["rank"])

@@ -1,22 +1,23 @@
-"""Models on disk: files that are read without running code.
+"""Saving and loading of models, in files that are read without running code.
 
-A file is one of safetensors (:mod:`kernsel.saving.container`): named arrays, and texts by name. Of the texts, ``format`` is
-"kernsel", ``version`` "1", and ``model`` is JSON::
+A file has the format of safetensors (:mod:`kernsel.saving.container`): arrays and texts, each with a name. The text ``format``
+is "kernsel", ``version`` is "1", and ``model`` is JSON::
 
     {"estimator": "GaussianProcessRegressor", "parameters": {...}, "columns": 2, "column_names": ["x", "z"], ...}
 
-`parameters` are the arguments of the constructor. The rest, and the arrays beside it, is what was learnt: a kernel as its
-text (:func:`kernsel.kernels.kernel` reads it), the points, coefficients, noise, the report of the selection. What can be
-computed again from these is: a Gaussian process is factorized when it is loaded, so a file grows with n d, not with n^2. The
-module of each family of estimators says which fields it has. Notes, any JSON, are the array ``notes`` of bytes.
+`parameters` are the arguments of the constructor. The other fields and the arrays are the result of the fit: the kernel as text
+(read by :func:`kernsel.kernels.kernel`), the points, coefficients, noise, the report of the selection. Quantities that follow
+from these are computed again: a Gaussian process is factorized when it is loaded, so that a file grows with n d, not with n^2.
+The module of each family of estimators defines its fields. Notes, any JSON, are the array ``notes`` of bytes.
 
-Regressions also have what a program without Python needs, under the same names in all of them: `core_kernel`, the kernel as
-JSON for C++ (``kernsel/kernel_json.hpp``), or null if it has a function of Python; `trend` or nothing; and the arrays
-``points`` X, ``coefficients`` C, ``trend_coefficients`` B, ``factor`` and ``offset`` of the mean
-(k(z, X) C + h(z) B) * factor + offset at a point z.
+Files of regressions also have the fields that a program without Python needs, with the same names for all estimators:
+`core_kernel`, the kernel as JSON for C++ (``kernsel/kernel_json.hpp``), or null if it contains a Python function; `trend`, if
+there is one; and the arrays ``points`` X, ``coefficients`` C, ``trend_coefficients`` B, ``factor`` and ``offset``, with which
+the mean at a point z is (k(z, X) C + h(z) B) * factor + offset.
 
-Reading trusts nothing: every number is checked as if a user had given it, every size compared with the length of the file, and
-classes come from a fixed table. What cannot be written so, such as a function of Python, is refused; pickle and joblib take it.
+Files are not trusted when they are read: every number is checked like an argument of a user, every size is compared with the
+length of the file, and classes come from a fixed table. Objects that cannot be written in this way, such as Python functions,
+raise TypeError; pickle and joblib can save them.
 """
 
 from __future__ import annotations
@@ -44,17 +45,17 @@ def save(model: BaseEstimator, path: str | os.PathLike[str], notes: object = Non
     Parameters
     ----------
     model : estimator
-        Fitted: GaussianProcessRegressor, GaussianProcessClassifier, KernelRidge, KernelRidgeCV, KernelInterpolator, SVR, or
-        RidgeRegression on features of :mod:`kernsel.features` (without its `path_`).
+        A fitted GaussianProcessRegressor, GaussianProcessClassifier, KernelRidge, KernelRidgeCV, KernelInterpolator, SVR, or
+        RidgeRegression on features of :mod:`kernsel.features` (saved without its `path_`).
     path : str or path-like
-        Usually ``*.ksl``. A file that is there is replaced, when all of the new one is written.
+        The name of the file, usually ``*.ksl``. An existing file is replaced once the new one is written completely.
     notes : object
-        Anything that JSON can hold (no nan), for :func:`read_notes`.
+        Any value that JSON can represent (no nan), which :func:`read_notes` returns.
 
     Raises
     ------
     TypeError
-        If a part of the model is a function of Python, or something else that only pickle can write.
+        If a part of the model is a Python function, or another object that only pickle can write.
 
     Examples
     --------
@@ -90,7 +91,7 @@ def save(model: BaseEstimator, path: str | os.PathLike[str], notes: object = Non
 
 
 def load(path: str | os.PathLike[str]) -> BaseEstimator:
-    """Read an estimator that :func:`save` has written. No code is run: the file may be from anywhere.
+    """Read an estimator that :func:`save` has written. No code of the file is run, so that its source need not be trusted.
 
     Parameters
     ----------
@@ -99,18 +100,19 @@ def load(path: str | os.PathLike[str]) -> BaseEstimator:
     Returns
     -------
     model : estimator
-        Fitted, with all attributes and methods; predictions equal to rounding. Of a Gaussian process, n^3 / 3 operations.
+        The fitted estimator, whose predictions equal those of the saved one up to rounding. A Gaussian process is factorized
+        again, in n^3 / 3 operations.
 
     Raises
     ------
     ValueError
-        If it is no model, or is damaged: what is wrong, and where.
+        If the file is not a model, or is damaged. The message names the field that is wrong.
     """
     try:
         container = _opened(path)
         with Fields(plain_json(container.metadata["model"], "the model"), container) as given:
             form = FORMS[given.text("estimator", tuple(FORMS))]
-            given.json.pop("core_kernel", None)  # for C++
+            given.json.pop("core_kernel", None)  # only for programs in C++
             parameters = given.part("parameters")
             names = form.estimator().get_params(deep=False)
             with parameters:
@@ -128,7 +130,7 @@ def load(path: str | os.PathLike[str]) -> BaseEstimator:
 
 
 def read_notes(path: str | os.PathLike[str]) -> Any:
-    """Return the notes that were written beside a model; None if there are none.
+    """Return the notes that were saved with a model; None if there are none.
 
     Parameters
     ----------
@@ -155,7 +157,7 @@ def _noted(notes: object) -> bytes:
 
 
 def _opened(path: str | os.PathLike[str]) -> Container:
-    """Return the file, if it is one of this format and of a version that is known."""
+    """Open a file; raise unless it is a model in a known version of the format."""
     container = read_container(path)
     if container.metadata.get("format") != "kernsel" or "model" not in container.metadata:
         raise ValueError("this is a file of safetensors, but no model of kernsel")

@@ -1,4 +1,4 @@
-"""Gaussian process classification as arrays and fields."""
+"""Saving and loading of Gaussian process classifiers."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _MOST_CLASSES = 10_000
 
 
 def write_classifier(model: GaussianProcessClassifier, to: Writing) -> None:
-    """Write the data of each process, and the sites, mode or draws of its posterior."""
+    """Write the data of each process, and the weights, mode or draws of its posterior."""
     classes = model.classes_
     if classes.dtype.kind in "US":
         to.json["classes"] = classes.astype(str).tolist()

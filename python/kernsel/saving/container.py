@@ -1,11 +1,12 @@
-"""The file: named arrays and texts, in the format of safetensors, which many languages read.
+"""Files of named arrays and texts in the format of safetensors, for which there are readers in many languages.
 
-Eight bytes, little-endian: the length of the header. The header, JSON padded with spaces to a multiple of eight bytes::
+A file begins with eight bytes, little-endian, the length of the header. The header is JSON, padded with spaces to a multiple of
+eight bytes::
 
     {"__metadata__": {text: text}, name: {"dtype": "F64", "shape": [3, 2], "data_offsets": [begin, end]}, ...}
 
-Then the arrays, little-endian, by rows, one after the other without holes; offsets count from the end of the header. A file
-from elsewhere may be made to do harm: what it says is compared with its length before anything is read or allocated.
+The arrays follow, little-endian, in row-major order, without gaps; offsets are relative to the end of the header. Since a file
+may be malicious, all sizes in its header are compared with its length before anything is read or allocated.
 """
 
 from __future__ import annotations
@@ -27,18 +28,18 @@ __all__ = ["Container", "Stored", "plain_json", "read_container", "write_contain
 
 DTYPES = {"F64": "<f8", "F32": "<f4", "I64": "<i8", "BOOL": "|b1", "U8": "|u1"}
 LARGEST_HEADER = 2**23
-Stored = NDArray[np.generic]  # an array of any type that a file can hold
-DEEPEST = 256  # Python and C++ read nested lists by recursion
+Stored = NDArray[np.generic]  # an array of any dtype that a file can contain
+DEEPEST = 256  # the deepest nesting of lists and objects, which Python and C++ read by recursion
 _TEXT = re.compile(r'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
 
 
 class Container:
-    """What a file says it has: texts, and arrays that are read when they are asked for."""
+    """The contents of a file: texts, and arrays that are read on request."""
 
     def __init__(self, path: Path, metadata: dict[str, str], tensors: dict[str, tuple[str, tuple[int, ...], int]]) -> None:
         self.path = path
         self.metadata = metadata
-        self.tensors = tensors  # dtype, shape, and where in the file
+        self.tensors = tensors  # the dtype, the shape and the position in the file of each array
 
     def array(self, name: str) -> NDArray[Any]:
         """Return an array of the file."""
@@ -57,20 +58,20 @@ class Container:
 
 
 def write_container(path: str | os.PathLike[str], arrays: Mapping[str, Stored], metadata: Mapping[str, str]) -> None:
-    """Write a file: all of it, or nothing. A file of that name is replaced.
+    """Write a file completely or not at all. An existing file of that name is replaced.
 
     Parameters
     ----------
     path : str or path-like
     arrays : dict of str to ndarray
-        Of float64, float32, int64, bool or uint8.
+        Arrays of float64, float32, int64, bool or uint8.
     metadata : dict of str to str
     """
     header: dict[str, object] = {"__metadata__": dict(metadata)}
     kinds = {np.dtype(code).newbyteorder("="): kind for kind, code in DTYPES.items()}
     stored = []
     begin = 0
-    for name, array in sorted(arrays.items(), key=lambda item: -item[1].itemsize):  # so that all are aligned
+    for name, array in sorted(arrays.items(), key=lambda item: -item[1].itemsize):  # so that arrays are aligned
         values = np.ascontiguousarray(array).reshape(array.shape)
         kind = kinds[values.dtype.newbyteorder("=")]
         header[name] = {"dtype": kind, "shape": list(values.shape), "data_offsets": [begin, begin + values.nbytes]}
@@ -98,7 +99,7 @@ def write_container(path: str | os.PathLike[str], arrays: Mapping[str, Stored], 
 
 
 def read_container(path: str | os.PathLike[str]) -> Container:
-    """Read what a file has. An error is a ValueError that says what is wrong; those of opening are as they are.
+    """Read the header of a file.
 
     Parameters
     ----------
@@ -107,6 +108,13 @@ def read_container(path: str | os.PathLike[str]) -> Container:
     Returns
     -------
     container : Container
+
+    Raises
+    ------
+    ValueError
+        If the file is damaged, or has another format.
+    OSError
+        If the file cannot be opened.
     """
     path = Path(path)
     with path.open("rb") as file:
@@ -127,7 +135,7 @@ def read_container(path: str | os.PathLike[str]) -> Container:
 
 
 def _places(header: dict[str, object], start: int, size: int) -> dict[str, tuple[str, tuple[int, ...], int]]:
-    """Return dtype, shape and place of each array, if they fill the file without holes."""
+    """Return the dtype, the shape and the position of each array; raise unless the arrays fill the file without gaps."""
     tensors, spans = {}, []
     for name, entry in header.items():
         if not isinstance(entry, dict) or set(entry) != {"dtype", "shape", "data_offsets"}:
@@ -166,19 +174,19 @@ def _shown(value: object) -> str:
 
 
 def _depth(text: str) -> int:
-    """Return how many lists and objects are open at most; outside of texts, which are what takes most of the place."""
+    """Return the depth of nested lists and objects in JSON text; brackets within strings are not counted."""
     outside = np.frombuffer(_TEXT.sub("", text).encode("utf-8", "replace"), dtype=np.uint8)
     steps = np.isin(outside, list(b"[{")).astype(np.int32) - np.isin(outside, list(b"]}"))
     return int(np.cumsum(steps).max(initial=0))
 
 
 def written_json(value: object) -> str:
-    """Return JSON in ASCII, without numbers that JSON does not have."""
+    """Return JSON in ASCII; raise for nan and infinity, which JSON does not have."""
     return json.dumps(value, allow_nan=False, separators=(",", ":"))
 
 
 def plain_json(text: bytes | str, what: str) -> Any:
-    """Read JSON strictly: UTF-8, no name twice, finite numbers, and no more nesting than any model has."""
+    """Read JSON strictly: in UTF-8, with unique names and finite numbers, and with nesting of a limited depth."""
 
     def members(pairs: list[tuple[str, object]]) -> dict[str, object]:
         found: dict[str, object] = {}

@@ -1,4 +1,4 @@
-"""Ridge regression on features, and the features, as arrays and fields."""
+"""Saving and loading of ridge regression on features, and of the features."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ __all__ = ["read_features_regression", "write_features_regression"]
 
 
 def write_features_regression(model: RidgeRegression, to: Writing) -> None:
-    """Write coefficients and diagnostics; not `path_`, which needs the features of all points."""
+    """Write coefficients and diagnostics, but not `path_`, which needs the features of all points."""
     features = None if model.features is None else model.features_
     coefficients = np.atleast_2d(model.coef_).T
     if isinstance(features, RadialBasis):
         to.predictor(features.kernel_)
         to.array("points", features.centers_)
-    else:  # of the columns as they are, inner products
+    else:  # for the columns of X, the kernel is the inner product; other features have none
         to.predictor(DotProduct(0.0) if features is None else None)
     to.array("coefficients", coefficients)
     to.array("offset", np.broadcast_to(np.asarray(model.intercept_, dtype=np.float64), coefficients.shape[1:]))

@@ -1,4 +1,4 @@
-"""The description of a model: values that become JSON and arrays, and are read back with a check of each."""
+"""The description of a model: values that are written as JSON and arrays, and checked one by one when they are read."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from kernsel.saving.container import Container, Stored, plain_json
 
 __all__ = ["Fields", "Writing"]
 
-LONGEST_KERNEL = 1_000_000  # characters; to read a text takes fifty times its length
+LONGEST_KERNEL = 1_000_000  # characters; parsing a text takes fifty times its length in memory
 _CRITERIA: dict[str, Any] = {name: kind for name in criteria.__all__ if is_dataclass(kind := getattr(criteria, name))}
 _CRITERIA_READ = _CRITERIA | {old: _CRITERIA[new] for old, new in CRITERION_CLASSES.items()}
 _FEATURES: dict[str, type[BaseEstimator]] = {name: getattr(features, name) for name in features.__all__}
@@ -36,14 +36,14 @@ _FLOATS = {"nan": np.nan, "inf": inf, "-inf": -inf}
 
 
 class Writing:
-    """An object of the description that is being written; arrays go beside it, under names that begin with its own.
+    """A JSON object of the description that is being written, with its arrays, whose names begin with that of the object.
 
     Parameters
     ----------
     arrays : dict
-        Where arrays go.
+        The dictionary to which arrays are added.
     prefix : str
-        What their names begin with.
+        The beginning of the names of its arrays.
     """
 
     def __init__(self, arrays: dict[str, Stored], prefix: str = "") -> None:
@@ -73,7 +73,7 @@ class Writing:
         self.arrays[f"{self.prefix}{name}"] = array
 
     def kernel(self, name: str, kernel: object) -> None:
-        """Store a kernel as text, which says all that it is made of; matrices in it are arrays."""
+        """Store a kernel as the text that defines it; matrices in it are stored as arrays."""
         self.json[name] = self._kernel(name, kernel)
 
     def _kernel(self, name: str, kernel: object) -> str:
@@ -91,7 +91,7 @@ class Writing:
         return text
 
     def predictor(self, kernel: Kernel | None) -> None:
-        """Store the kernel for C++, whose names for the arrays of all regressions are the same; None if it cannot predict."""
+        """Store the kernel as JSON for programs in C++; None if these cannot predict with the model."""
         text = None if kernel is None else kernel.build().json
         self.json["core_kernel"] = None if text is None else plain_json(text, "core_kernel")
 
@@ -100,7 +100,7 @@ class Writing:
         self.json[name] = self._encoded(name, value)
 
     def values(self, owner: object, *names: str) -> None:
-        """Store attributes."""
+        """Store the attributes of an object that have these names."""
         for name in names:
             self.value(name, getattr(owner, name))
 
@@ -127,7 +127,7 @@ class Writing:
             options = {entry.name: getattr(value, entry.name) for entry in attributes(value)}  # type: ignore[arg-type]
             known = name_of(value)
             if known in searched() and any(map(callable, options.values())):
-                return {"named_criterion": known}  # whose loss is a function of this package
+                return {"named_criterion": known}  # a criterion whose loss is a function of kernsel
             encoded = {key: self._encoded(f"{name}.{key}", item) for key, item in options.items()}
             return {"criterion": type(value).__name__, "options": encoded}
         if isinstance(value, BaseEstimator) and type(value) in _FEATURES.values():
@@ -137,7 +137,10 @@ class Writing:
 
 
 class Fields:
-    """An object of the description that is being read: each field once, of the kind that is wanted, and none left over."""
+    """A JSON object of the description that is being read.
+
+    Each field is read once, with a check of its type. As a context manager, it raises for fields that have not been read.
+    """
 
     def __init__(self, json: object, container: Container, prefix: str = "") -> None:
         if not isinstance(json, dict):
@@ -151,7 +154,7 @@ class Fields:
         return name in self.json or f"{self.prefix}{name}" in self.container.tensors
 
     def take(self, name: str) -> object:
-        """Return a field as it is."""
+        """Return a field without a check."""
         if name not in self.json:
             raise ValueError(f"{self.prefix}{name} is missing")
         return self.json.pop(name)
@@ -175,14 +178,14 @@ class Fields:
             raise ValueError(f"{self.prefix}{next(iter(self.json))!s:.60} is not known in a model of this kind")
 
     def text(self, name: str, among: Sequence[str] | None = None) -> str:
-        """Return a text, one of some."""
+        """Return a text, which must be one of `among` if these are given."""
         value = self.take(name)
         if not isinstance(value, str) or (among is not None and value not in among):
             raise self._wrong(name, "a text" if among is None else f"one of {', '.join(among)}", value)
         return value
 
     def texts(self, name: str, count: int | None = None) -> list[str]:
-        """Return a list of texts, of so many."""
+        """Return a list of texts, which must have `count` items if that is given."""
         value = self.take(name)
         if not isinstance(value, list) or not all(isinstance(item, str) for item in value) or count not in (None, len(value)):
             raise self._wrong(name, "texts" if count is None else f"{count} texts", value)
@@ -196,14 +199,14 @@ class Fields:
         return value
 
     def whole(self, name: str, least: int = 0) -> int:
-        """Return a whole number."""
+        """Return a whole number that is at least `least`."""
         value = self.take(name)
         if type(value) is not int or not least <= value < 2**63:
             raise self._wrong(name, f"a whole number from {least} on", value)
         return value
 
     def number(self, name: str, least: float = -inf, *, finite: bool = True) -> float:
-        """Return a number; infinite ones, and those that are none, only if said."""
+        """Return a number that is at least `least`; infinity and nan are allowed only if `finite` is False."""
         given = self.take(name)
         value = self._decoded(name, given)
         if isinstance(value, bool) or not isinstance(value, int | float):
@@ -224,7 +227,7 @@ class Fields:
         least: float = -inf,
         finite: bool = True,
     ) -> NDArray[Any]:
-        """Return an array of a shape, None standing for any number, and of a dtype, or one of some."""
+        """Return an array of a shape, in which None stands for any size, and of a dtype, or one of several."""
         known = f"{self.prefix}{name}"
         if known not in self.container.tensors:
             raise ValueError(f"{known}: this array is missing")
@@ -259,7 +262,7 @@ class Fields:
             raise ValueError(f"{self.prefix}{name}: {error}") from None
 
     def value(self, name: str) -> Any:
-        """Return what :meth:`Writing.value` has stored."""
+        """Return the value that :meth:`Writing.value` has stored."""
         return self._decoded(name, self.take(name))
 
     def _decoded(self, name: str, value: object) -> object:
@@ -292,7 +295,7 @@ class Fields:
 
 
 def _with_names(kernel: Kernel, matrices: dict[str, Matrix]) -> Kernel:
-    """Return a kernel to be written, in which the matrices of `Precomputed` have names."""
+    """Return a kernel to be written, in which matrices of `Precomputed` are replaced by names; add them to `matrices`."""
     if isinstance(kernel, Precomputed):
         name = f"matrix{len(matrices)}"
         matrices[name] = np.asarray(kernel.K, dtype=np.float64)
@@ -301,21 +304,21 @@ def _with_names(kernel: Kernel, matrices: dict[str, Matrix]) -> Kernel:
 
 
 class _Name(str):
-    """A text that is written without quotation marks."""
+    """A text whose repr has no quotation marks."""
 
     __slots__ = ()
     __repr__ = str.__str__
 
 
 def _kernel_of(text: str, matrices: dict[str, Matrix]) -> Kernel:
-    """Return the kernel of a text, without the warning that those had who made it."""
+    """Return the kernel of a text, without the warning for indefinite kernels, which was raised when it was made."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NotPositiveSemidefiniteWarning)
         return kernel_with_arrays(text, matrices)
 
 
 def _with_arrays(kernel: Kernel) -> Kernel:
-    """Return a kernel whose hyperparameters are arrays where its text has lists, as those of a fitted kernel are."""
+    """Return a kernel with lists in its hyperparameters converted to arrays, as in a fitted kernel."""
     values = [np.asarray(value, dtype=np.float64) if np.ndim(value) else value for _, value in kernel.own()]
     return kernel.with_values(iter(values)) if values else kernel
 

@@ -36,15 +36,15 @@ __all__ = ["FORMS", "Form"]
 
 @dataclass(frozen=True)
 class Form:
-    """How an estimator is written, and how what was learnt is read into a new one.
+    """The functions that write the result of a fit, and read it into a new estimator.
 
     Attributes
     ----------
     estimator : type
     write : callable
-        write(model, writing)
+        write(model, writing) writes the fitted attributes.
     read : callable
-        read(model, fields), of a model that has its parameters and columns.
+        read(model, fields) sets the fitted attributes of a model whose parameters and columns are set.
     """
 
     estimator: type[BaseEstimator]

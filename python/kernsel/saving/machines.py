@@ -1,4 +1,4 @@
-"""Kernel ridge regression, interpolation and support vector regression as arrays and fields."""
+"""Saving and loading of kernel ridge regression, interpolation and support vector regression."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ _SPARSE: dict[str, type[Sparse]] = {kind.__name__: kind for kind in (sparse.csr_
 
 
 def columns_of(values: ArrayLike) -> Stored:
-    """Return one column, or several as they are."""
+    """Return an array of one dimension as a column, and one of two dimensions unchanged."""
     array = np.asarray(values)
     return array.reshape(len(array), -1)
 
 
 def shaped(values: NDArray[Real], one_output: bool) -> NDArray[Real]:
-    """Return a column as an array of one dimension, if there is one output and no more."""
+    """Return an array of one dimension if `one_output` is set, which requires a single column; otherwise the array itself."""
     if one_output and values.shape[1] != 1:
         raise ValueError(f"one_output: expected one column of coefficients, got {values.shape[1]}")
     return values[:, 0] if one_output else values
@@ -67,7 +67,7 @@ def one_or_each(given: Fields, name: str, outputs: int) -> float | Vector:
 
 
 def _write_kernel(kernel: Kernel | str, to: Writing, *, for_cpp: bool = True) -> None:
-    """Write a kernel, or "precomputed" if the points are rows of its matrix, which C++ does not take."""
+    """Write a kernel, or "precomputed" if the points are rows of its matrix, which programs in C++ cannot use."""
     if isinstance(kernel, str):
         to.json["kernel"] = kernel
     else:
@@ -84,13 +84,13 @@ def _read_kernel(given: Fields) -> Kernel | Literal["precomputed"]:
 
 
 def require_columns(kernel: Kernel, points: Stored) -> None:
-    """Raise unless this is a kernel of points of so many columns."""
+    """Raise unless the kernel can be evaluated at points with as many columns as these."""
     if len(points):
         kernel.diag(points[:1])
 
 
 def _write_function(model: KernelRidge | KernelRidgeCV | KernelInterpolator, intercept: float | Vector, to: Writing) -> None:
-    """Write kernel, points and coefficients: all that predictions need."""
+    """Write the kernel, the points and the coefficients, from which predictions are computed."""
     _write_kernel(model.kernel_, to)
     coefficients = columns_of(model.dual_coef_)
     to.array("points", model.X_fit_)
@@ -109,7 +109,7 @@ def _read_function(model: Any, given: Fields) -> int:
     outputs = int(coefficients.shape[1])
     if not coefficients.size:
         raise ValueError(f"coefficients: expected points and outputs, got shape {coefficients.shape}")
-    given.array("offset", outputs)  # for C++
+    given.array("offset", outputs)  # only for programs in C++
     model.dual_coef_ = shaped(coefficients, given.flag("one_output"))
     if isinstance(model.kernel_, Kernel):
         require_columns(model.kernel_, model.X_fit_)
@@ -117,7 +117,7 @@ def _read_function(model: Any, given: Fields) -> int:
 
 
 def _write_path(model: KernelRidge | KernelRidgeCV, to: Writing) -> None:
-    """Write the data that the path comes from: it is decomposed again when it is asked for."""
+    """Write the data of the path, from which it is computed again on first access."""
     if "_path_of" not in model.__dict__:
         return
     given, alphas = model._path_of
@@ -188,7 +188,7 @@ def criterion_value_in(given: Fields) -> str:
 
 
 def write_interpolator(model: KernelInterpolator, to: Writing) -> None:
-    """Write the function; the factorization is computed again."""
+    """Write the function; the factorization is computed again when the model is loaded."""
     _write_function(model, 0.0, to)
     to.array("targets", columns_of(model.y_fit_))
     to.array("used", model.used_)
@@ -256,7 +256,7 @@ def read_support(model: SVR, given: Fields) -> None:
     elif kind is None:
         model.support_vectors_ = given.array("points", count, d)
         require_columns(model.kernel_, model.support_vectors_)
-    else:  # a row may have more columns than there is memory for
+    else:  # the kernel is not tried on a point, since a dense row may not fit into memory
         model.support_vectors_ = _sparse_points(given, kind, (count, d))
     model.dual_coef_ = coefficients if kind is None else _SPARSE[kind](coefficients)
     model.intercept_ = given.array("offset", 1)
@@ -274,7 +274,7 @@ def read_support(model: SVR, given: Fields) -> None:
 
 
 def _sparse_points(given: Fields, kind: str, shape: tuple[int, int]) -> Sparse:
-    """Return a sparse matrix, if its parts make one."""
+    """Return the sparse matrix of the support vectors; raise if its parts are inconsistent."""
     data = given.array("points.data", None)
     indices = given.array("points.indices", len(data), dtype=np.int64, least=0.0)
     indptr = given.array("points.indptr", shape[0] + 1, dtype=np.int64, least=0.0)

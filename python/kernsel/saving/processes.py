@@ -1,4 +1,4 @@
-"""Gaussian process regression as arrays and fields."""
+"""Saving and loading of Gaussian process regression."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["read_process", "write_process"]
 
 
 def write_process(model: GaussianProcessRegressor, to: Writing) -> None:
-    """Write data, kernel and noise; the factorization is computed again from these."""
+    """Write data, kernel and noise, from which the factorization is computed again when the model is loaded."""
     state = model.state()
     posterior = state.posterior
     to.kernel("kernel", posterior.kernel)
@@ -44,7 +44,7 @@ def write_process(model: GaussianProcessRegressor, to: Writing) -> None:
 
 
 def read_process(model: GaussianProcessRegressor, given: Fields) -> None:
-    """Condition the process again on what was written."""
+    """Read data, kernel and noise, and condition the process on them."""
     kernel = given.kernel("kernel")
     changed = given.kernel("changed_kernel") if given.has("changed_kernel") else kernel
     trend = given.value("trend")
@@ -61,13 +61,13 @@ def read_process(model: GaussianProcessRegressor, given: Fields) -> None:
     if outputs == 0 or (one_output and outputs > 1):
         raise ValueError(f"targets: expected {'one column' if one_output else 'columns'}, got {outputs}")
     for name, shape in (("coefficients", (n, outputs)), ("trend_coefficients", (functions, outputs)), ("scale", (outputs,))):
-        given.array(name, *shape)  # for readers that do not factorize
+        given.array(name, *shape)  # checked only; programs that do not factorize use them
     noise, alpha = _variances(given, "noise", n), _variances(given, "alpha", n)
     jitter, restricted = given.number("jitter", 0.0), given.flag("restricted")
     offset = given.array("offset", outputs)
     factor = given.array("factor", outputs, least=np.finfo(np.float64).tiny)
     value = given.number("criterion_value_", finite=False)
-    given.whole("n_evaluations_")  # the selection has it, too
+    given.whole("n_evaluations_")  # checked only; the attribute is set from the selection
     selection = read_selection(given.part("selection"))
     require_memory_of_points(n)
     model.restore(

@@ -1,4 +1,4 @@
-"""Reports of searches: what was chosen, what else was tried, how it ended."""
+"""Saving and loading of the reports of searches."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = [
 
 
 def write_selection(selection: Selection, to: Writing) -> None:
-    """Write the report of a search; not what interrupted it."""
+    """Write the report of a search, without the exception that interrupted it."""
     to.kernel("kernel", selection.kernel)
     to.array("of_starts", selection.of_starts)
     to.values(selection, "noise", "jitter", "criterion", "value", "amplitude", "scale", "n_evaluations", "n_evaluations_subset")
@@ -51,7 +51,7 @@ def read_selection(given: Fields) -> Selection:
 
 
 def write_support_selection(selection: SupportSelection, to: Writing) -> None:
-    """Write what was chosen for a support vector regression, and what else was tried."""
+    """Write the choice for a support vector regression, with all kernels that were tried."""
     to.kernel("kernel", selection.kernel)
     to.values(selection, "C", "epsilon", "factor", "value", "criterion", "scoring", "seconds")
     for part, tried in zip(to.parts("table", len(selection.table)), selection.table, strict=True):
@@ -62,7 +62,7 @@ def write_support_selection(selection: SupportSelection, to: Writing) -> None:
 
 
 def read_support_selection(given: Fields) -> SupportSelection:
-    """Read what was chosen for a support vector regression, and what else was tried."""
+    """Read the choice for a support vector regression, with all kernels that were tried."""
     with given:
         return SupportSelection(
             C=given.number("C", 0.0),
@@ -94,7 +94,7 @@ def _read_tried(given: Fields) -> SupportTried:
 
 
 def write_choice(choice: Choice, to: Writing) -> None:
-    """Write the report of a classifier's search; not what interrupted it, nor its state."""
+    """Write the report of a classifier's search, without its state and the exception that interrupted it."""
     to.kernel("kernel", choice.kernel)
     to.array("of_starts", choice.of_starts)
     to.values(choice, "n_evaluations", "n_evaluations_subset", "at_bounds", "ended", "seconds", "solved")

@@ -27,8 +27,8 @@ from kernsel.study.texts import kernel_of, label
 __all__ = ["require_criterion", "scores", "study"]
 
 _INTERRUPTED = "interrupted: not all was tried"
-_MOST_TESTED = 10_000  # test rows
-_LEAST = 3  # training rows
+_MOST_TESTED = 10_000  # the largest number of test rows
+_LEAST = 3  # the least number of training rows
 _95 = 1.959963984540054  # half the width of a 95 % interval, in standard deviations
 
 
@@ -60,7 +60,7 @@ def study(
     criteria : sequence of str
         Names of :mod:`kernsel.criteria`.
     noise : float or "auto"
-        A variance.
+        The noise variance; "auto" estimates it.
     trend : {"constant", "linear", "quadratic"} or None
     rows : int
         The most training rows; the time grows with the cube of their number. If the table has more, a random sample is taken,

@@ -34,7 +34,7 @@ from kernsel.kernels.objects import Points
 
 __all__ = ["NestedFold", "NestedResult", "nested_cv"]
 
-# The attributes that fitted estimators, of kernsel and of others, have for what they selected, and for the score of that.
+# The attributes in which fitted estimators, of kernsel and of other packages, store their selection, and its score.
 CHOSEN = ("kernel_", "alpha_", "noise_", "C_", "l1_ratio_", "lambda_")
 VALUES = ("best_score_", "criterion_value_", "log_marginal_likelihood_value_")
 
@@ -346,7 +346,7 @@ def _selection(estimator: BaseEstimator, inner: Inner, grouped: bool) -> _Select
         text = ", ".join([name, *(f"{key}={_short(value)}" for key, value in values.items())])
         if not grouped or has_criterion or len(found) != 1:
             return _Selection(text)
-        cv = all_params[found[0]]  # of a search, which does not get the groups: so its folds are made here
+        cv = all_params[found[0]]  # the `cv` of a search, which does not receive the groups; its folds are made here
         return _Selection(text, found[0], 5 if cv is None else cv)
     if len(found) != 1:
         problem = (

@@ -15,7 +15,7 @@ from kernsel.study.tables import Column
 
 __all__ = ["Study"]
 
-_VERSION = 1  # of the format in which studies are saved
+_VERSION = 1  # the version of the format in which studies are saved
 
 
 @dataclass(frozen=True)
@@ -92,6 +92,10 @@ class Study:
         Parameters
         ----------
         path : str or path-like
+
+        Returns
+        -------
+        study : Study
         """
         notes = read_notes(path)
         if not isinstance(notes, dict) or "study" not in notes:

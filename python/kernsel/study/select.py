@@ -185,7 +185,7 @@ def select(
 
     Parameters
     ----------
-    X : array-like of shape (n, d); or n objects, for a kernel of objects
+    X : array-like of shape (n, d); or n objects, for a kernel on objects
     y : array-like of shape (n,) or (n, n_targets)
     kernels : Kernel, iterable of Kernel or str, "search" or None
         None tries the squared exponential, Matern kernels of smoothness 3/2 and 5/2, the rational quadratic and the squared
@@ -201,13 +201,16 @@ def select(
         :class:`kernsel.GaussianProcessRegressor` with `noise` and `trend`. In models other than Gaussian processes, C or alpha
         is the amplitude of the kernel, and only the terms of sums get amplitudes.
     noise : float, array-like of shape (n,), or "auto"
+        The noise variance of the Gaussian process; "auto" estimates it.
     trend : {"constant", "linear", "quadratic"}, callable or None
+        The trend of the Gaussian process.
     max_seconds : float, optional
         The time after which no further kernel is fitted. Each of several given kernels may take an equal share of the time that
         is left.
     max_structures : int
         The most kernels that "search" tries.
     random_state : int, RandomState instance or None
+        Determines the random starts of the searches for hyperparameters.
     verbose : int
         1 prints a line for each kernel that is tried.
     progress : callable, optional
@@ -376,7 +379,7 @@ class _Attempt:
             if self.interrupt is not None:
                 raise self.interrupt
             if len({str(error) for error in self.errors}) == 1:
-                raise self.errors[0]  # the same for all kernels, and so not due to a kernel
+                raise self.errors[0]  # an error that all kernels have in common is not due to a kernel
             problems = "; ".join(f"{one.kernel}: {one.problem}" for one in order[:5])
             raise ValueError(f"kernels: none of them could be fitted: {problems}") from self.errors[0]
         return Selected(order, self.criterion, self.best[1], self.ended, self.interrupt)

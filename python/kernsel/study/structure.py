@@ -32,9 +32,9 @@ from kernsel.kernels.object_kernel import ObjectKernel
 __all__ = ["describe", "hidden_period", "larger_structures", "numbers_found", "simplest_structures", "terms_of"]
 
 _MOST_COLUMNS = 8  # with more, kernels of single columns are not tried, because there are too many
-_LARGEST = 5  # kernels in a structure
+_LARGEST = 5  # the largest number of kernels in a structure
 _OF_PATTERNS = (0.05, 2.0)  # bounds of the length scales of periodic kernels
-_FAR = 10.0  # times the range of a column: beyond, a length scale means that the function hardly depends on it
+_FAR = 10.0  # a function hardly depends on a column if its length scale exceeds this multiple of the column's range
 _NEGLIGIBLE = 1e-3  # the size of a term that is not described, relative to the largest term or the noise
 
 Term = list[Kernel]  # a product, without its amplitude
@@ -166,6 +166,10 @@ def numbers_found(kernel: Kernel, trend: bool) -> int:
     trend : bool
         Whether there is a trend, which makes a constant in the kernel redundant.
 
+    Returns
+    -------
+    count : int
+
     Examples
     --------
     >>> from kernsel.kernels import RBF, ConstantKernel, Linear
@@ -196,7 +200,7 @@ def describe(
     Parameters
     ----------
     kernel : Kernel
-        With its hyperparameters set.
+        A kernel whose hyperparameters are numbers.
     noise : float or array-like, optional
         The variance of the noise.
     sizes : sequence of float, optional
@@ -206,6 +210,10 @@ def describe(
         The ranges of the columns of the data; length scales far beyond these are described without a number.
     names : sequence of str, optional
         The names of the columns.
+
+    Returns
+    -------
+    description : str
 
     Examples
     --------

@@ -67,13 +67,16 @@ def test_a_workspace_is_used_again(rng):
     ("call", "message"),
     [
         (lambda X, y: ks.evaluate("aic", RBF(), X, y), "criterion: expected one of lml, profiled_lml"),
-        (lambda X, y: ks.evaluate("lml", "RBF", X, y), r"kernel: expected a kernel of kernsel\.kernels"),
+        (lambda X, y: ks.evaluate("lml", 2.0, X, y), r"kernel: expected a kernel of kernsel\.kernels"),
         (lambda X, y: ks.evaluate("lml", RBF(), X, y[:3]), "y: expected one row for each of 14 points"),
         (lambda X, y: ks.evaluate("lml", RBF(), X[0], y), r"X: expected shape \(n, d\)"),
         (lambda X, y: ks.evaluate("lml", RBF(), X, y, noise="auto"), "noise: expected numbers, got 'auto'; estimators find"),
         (lambda X, y: ks.evaluate("lml", RBF, X, y), r"kernel: expected a kernel, got the class RBF; write RBF\(...\)"),
         (lambda X, y: ks.evaluate("lml", RBF(), X, y, noise=-1.0), "noise: expected finite numbers that are not negative"),
-        (lambda X, y: ks.evaluate("lml", RBF(), X, y, noise=[1.0, 2.0]), "noise: expected one variance, or one for each"),
+        (
+            lambda X, y: ks.evaluate("lml", RBF(), X, y, noise=[1.0, 2.0]),
+            "noise must be a scalar or an array with same number of entries as y",
+        ),
         (lambda X, y: ks.evaluate("lml", RBF(), X, y * np.nan, noise=1.0), "y: contains NaN or infinity"),
         (lambda X, y: ks.evaluate("risk", RBF(), X, y, noise=1.0), "sigma: the unbiased risk needs"),
         (lambda X, y: ks.evaluate("risk", RBF(), X, y, noise=1.0, sigma=-1.0), "sigma: expected a number that is not negative"),

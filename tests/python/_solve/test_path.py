@@ -12,6 +12,7 @@ from sklearn.linear_model import Ridge
 import kernsel as ks
 from kernsel import _core
 from kernsel._data.trend import trend_matrix
+from kernsel._solve.path import PathValues
 from kernsel.criteria.names import along_path
 from kernsel.kernels import RBF, Linear, Matern
 
@@ -231,7 +232,7 @@ def test_paths_of_each_target(features, trend, rng):
     before = shared.loo.copy()
     for k, one in enumerate(shared.of_each_target()):
         alone = make(given, y[:, k], **options)
-        for field in dataclasses.fields(ks.PathValues):
+        for field in dataclasses.fields(PathValues):
             assert getattr(one, field.name) == pytest.approx(getattr(alone, field.name), rel=1e-10, abs=1e-13), field.name
         assert one.dual_coef(0.5) == pytest.approx(alone.dual_coef(0.5))
         assert one.best("gcv") == pytest.approx(alone.best("gcv"), rel=1e-4)
@@ -250,7 +251,7 @@ def test_what_a_path_tells_and_copies_of_it(features):
     assert path.largest_alpha == pytest.approx(path.eigenvalues[0])
     assert path.alphas[[0, -1]] == pytest.approx(path.largest_alpha * np.array([1e-12, 100]))
     for other in (pickle.loads(pickle.dumps(path)), copy.deepcopy(path)):
-        for field in dataclasses.fields(ks.PathValues):
+        for field in dataclasses.fields(PathValues):
             assert np.array_equal(getattr(other.at(0.1), field.name), getattr(path.at(0.1), field.name)), field.name
         assert other.best("loo") == path.best("loo")
         assert np.array_equal(other.dual_coef(0.1), path.dual_coef(0.1))

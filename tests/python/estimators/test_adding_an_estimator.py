@@ -75,7 +75,7 @@ EDITS = {
             "from kernsel.estimators.ridge_regression",
             "from kernsel.estimators.kernel_smoother import KernelSmoother\n",
         ),
-        ('    "LeastSquaresLOO",\n', '    "KernelSmoother",\n'),
+        ('    "NotPositiveDefiniteError",\n', '    "KernelSmoother",\n'),
     ],
     "saving/forms.py": [
         (

@@ -1,4 +1,4 @@
-"""Gaussian process classification: likelihoods of labels, what they say of latent values, and the estimator."""
+"""Gaussian process classification: likelihoods of labels, posteriors of latent values, and the estimator."""
 
 from kernsel.estimators.classification.classifier import GaussianProcessClassifier
 

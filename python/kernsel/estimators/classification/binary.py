@@ -1,4 +1,4 @@
-"""Two classes: one latent process, its kernel chosen, its posterior approximated or sampled."""
+"""Two classes: one latent process, whose kernel is chosen and whose posterior is approximated or sampled."""
 
 from __future__ import annotations
 
@@ -20,12 +20,13 @@ from kernsel.kernels import Kernel
 
 __all__ = ["BinaryModel", "BinaryProcess", "Settings"]
 
-Start = Laplace | ExpectationPropagation | Vector  # what the way to a posterior begins from: one like it, or latent values
+# The start of an iteration for a posterior: the posterior for a similar kernel matrix, or latent values.
+Start = Laplace | ExpectationPropagation | Vector
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How a process is chosen and approximated: the parameters of the estimator, checked."""
+    """The checked parameters of the estimator by which a process is chosen and approximated."""
 
     kernel: Kernel
     link: Link
@@ -43,7 +44,7 @@ class Settings:
 
 
 class BinaryModel:
-    """Labels of two classes with a link, an approximation and a criterion: what a kernel is chosen for."""
+    """Labels of two classes with a link, an approximation and a criterion, by which a kernel is chosen."""
 
     def __init__(self, y: Vector, link: Link, inference: str, criterion: str, max_iterations: int) -> None:
         self.y = y
@@ -54,17 +55,17 @@ class BinaryModel:
         self.space: Vector | None = None
 
     def some(self, rows: NDArray[np.intp]) -> BinaryModel:
-        """Return the same for some of the points."""
+        """Return the model of the points with these indices."""
         return BinaryModel(self.y[rows], self.link, self.inference, self.criterion, self.max_iterations)
 
     def carried(self, state: Start, cross: Vector) -> Start | None:
-        """Return latent values at all points to begin with, from the posterior at some of them; sites are not known there."""
+        """Return latent values at all points to start from, by the posterior at some of them; None if there are only sites."""
         return None if self.inference == "ep" or isinstance(state, np.ndarray) else cross @ state.weights
 
     def posterior(
         self, K: Vector, start: Start | None = None, *, tolerance: float = 1e-8, quiet: bool = False
     ) -> Laplace | ExpectationPropagation:
-        """Return the approximate posterior for a kernel matrix; Laplace's where the posterior itself is to be sampled."""
+        """Return the approximate posterior for a kernel matrix; Laplace's approximation if the posterior is to be sampled."""
         if self.inference == "ep":
             sites = None if isinstance(start, np.ndarray) else start
             return expectation_propagation(
@@ -73,10 +74,10 @@ class BinaryModel:
         return laplace(K, self.y, self.link, start=start, max_iterations=self.max_iterations, space=self.space)
 
     def evaluate(self, K: Vector, state: Start | None, gradient: bool) -> Outcome[Start]:
-        """Return the criterion for a kernel matrix, its derivative in it, and the posterior."""
+        """Return the criterion for a kernel matrix, its derivative with respect to the matrix, and the posterior."""
         if self.space is None:
             self.space = np.empty_like(K)
-        # Leave-one-out probabilities need more digits than the evidence, which does not change with the sites.
+        # Leave-one-out probabilities need sites of a smaller tolerance than the evidence, which is stationary in the sites.
         posterior = self.posterior(K, state, tolerance=1e-5 if self.criterion == "lml" else 1e-8, quiet=True)
         adjoint = None
         if self.criterion == "lml":
@@ -92,14 +93,14 @@ class BinaryModel:
 
 
 class BinaryProcess:
-    """A latent process for two classes, fitted.
+    """A fitted latent process for two classes.
 
     Attributes
     ----------
     kernel_ : Kernel
     X_train_ : ndarray of shape (n, d)
     y_train_ : ndarray of shape (n,)
-        -1 or 1.
+        The labels, -1 or 1.
     choice_ : Choice
         The report of the search.
     latent_ : GaussianLatent or SampledLatent
@@ -128,7 +129,7 @@ class BinaryProcess:
         posterior: Laplace | ExpectationPropagation
         if self.choice_.solved and isinstance(found, Laplace):
             posterior = found
-        else:  # the search is content with less
+        else:  # the search may stop at a larger tolerance, or at another kernel
             start = found if isinstance(found, Laplace | ExpectationPropagation) else None
             posterior = self.model.posterior(np.asarray(self.kernel_(X)), start)
         self.choice_ = replace(self.choice_, state=None)
@@ -138,11 +139,11 @@ class BinaryProcess:
         self.samples_: Samples | None = None
         self.latent_: GaussianLatent | SampledLatent
         if settings.inference == "mcmc":
-            if self.choice_.interrupt is not None:  # draws would take as long again
+            if self.choice_.interrupt is not None:  # sampling would take as long again
                 raise self.choice_.interrupt
             K = np.asarray(self.kernel_(X))
             factor = safe_factor(K)
-            # Its sites are closer to the posterior than Laplace's: chains mix several times as fast.
+            # Sites of expectation propagation are closer to the posterior than Laplace's: chains mix several times as fast.
             closer = expectation_propagation(K, y, settings.link, start=posterior, quiet=True)
             self.samples_ = sample_latent(
                 factor.lower(),
@@ -161,9 +162,9 @@ class BinaryProcess:
     def log_marginal_likelihood(
         self, theta: Vector, eval_gradient: bool = False, *, clone_kernel: bool = True, warm_start: bool = False
     ) -> np.float64 | tuple[np.float64, Vector]:
-        """Return the approximate log evidence for other hyperparameters, and its gradient if asked for.
+        """Return the approximate log evidence for the hyperparameters theta, and its gradient if asked for.
 
-        Minus infinity, and a gradient of zeros, if the kernel matrix is not positive semidefinite there.
+        If the kernel matrix is not positive semidefinite, these are minus infinity and zeros.
         """
         kernel = self.kernel_.clone_with_theta(theta)
         if not clone_kernel:
@@ -187,13 +188,13 @@ class BinaryProcess:
         return self.model.posterior(K, None if self.model.inference == "ep" else self.mode).loo_log_probability()
 
     def mean(self, Z: Vector) -> Vector:
-        """Return the mean of the latent process at other points, shape (m,)."""
+        """Return the mean of the latent process at points Z, shape (m,)."""
         return self.latent_.mean(Z)
 
     def mean_and_variance(self, Z: Vector) -> tuple[Vector, Vector]:
-        """Return the mean and the variance of the latent process at other points, shape (m,)."""
+        """Return the mean and the variance of the latent process at points Z, shape (m,)."""
         return self.latent_.mean(Z), self.latent_.variance(Z)
 
     def probability(self, Z: Vector) -> Vector:
-        """Return the probability of the label 1 at other points, shape (m,)."""
+        """Return the probability of the label 1 at points Z, shape (m,)."""
         return self.latent_.probability(Z, self.link)

@@ -1,4 +1,4 @@
-"""The estimator: Gaussian process classification, chosen by its evidence or by leave-one-out probabilities."""
+"""Gaussian process classification whose kernel is chosen by the evidence or by leave-one-out probabilities."""
 
 from __future__ import annotations
 
@@ -36,81 +36,85 @@ class GaussianProcessClassifier(FittedModel, CallbackSupport, ClassifierMixin, B
     """Gaussian process classification.
 
     For two classes, a latent function f is a Gaussian process of covariance k, and the probability of the second class at a
-    point is p(f), logistic, probit or another. The posterior of f is not Gaussian; it is approximated or sampled, and ::
+    point is p(f), where p is the logistic function, probit or another likelihood. The posterior of f is not Gaussian. It is
+    sampled, or approximated by a Gaussian, for which ::
 
         P(y = 1 | z) = E p(f(z)),    f(z) normal, of mean k(z, X) a and variance k(z, z) - k(z, X) (K + S^-1)^-1 k(X, z)
 
-    with weights a and precisions S of the approximation. All hyperparameters that are not fixed are chosen by a criterion: some
-    n^3 operations and three n x n matrices for each of its evaluations, 10 to 30 of them.
+    with weights a and precisions S of the approximation. All hyperparameters that are not fixed are chosen by a criterion. A
+    search takes 10 to 30 evaluations of it, each with a few n^3 operations and memory for three n x n matrices.
 
     Parameters
     ----------
     kernel : Kernel, "auto", str or None
         "auto" is a constant times ``Matern("auto", nu=2.5)``, one length scale for each column. None is scikit-learn's
-        default, ``1.0 * RBF(1.0)``, fixed. scikit-learn's kernels are taken, and text such as ``"2 * RBF + Linear"``:
-        what it does not say is "auto".
+        default, ``1.0 * RBF(1.0)``, fixed. Kernels of scikit-learn are accepted, and text such as ``"2 * RBF + Linear"``,
+        where parameters that the text does not give are "auto".
     optimizer : {"auto", "l-bfgs-b", "fmin_l_bfgs_b"}, callable or None
-        All three names are a quasi-Newton method. None leaves the kernel as it is. A function f(objective, theta, bounds)
+        All three names stand for a quasi-Newton method. None leaves the kernel as it is. A function f(objective, theta, bounds)
         returns the best theta and its value, as in scikit-learn.
     n_restarts_optimizer : int
-        Random starts, beyond those that are read off the data.
+        The number of random starts of the search, besides the starts that are derived from the data.
     max_iter_predict : int
-        Of Newton's method for the mode of the posterior; some 6 are needed.
+        The largest number of iterations of Newton's method for the mode of the posterior, which usually takes about 6.
     warm_start : bool
-        `log_marginal_likelihood` begins at the mode that it has found last. The search for hyperparameters always does.
+        Whether `log_marginal_likelihood` starts from the mode that it has found last. The search for hyperparameters always
+        does.
     copy_X_train : bool
-        False keeps X itself, if it is an array of float64.
+        False keeps a reference to X instead of a copy, if X is an array of float64.
     random_state : int, RandomState instance or None
-        Of the search and of the draws; None is one fixed choice. The result does not depend on the number of threads.
+        Determines the starts of the search and the draws; None is one fixed choice. The result does not depend on the number of
+        threads.
     multi_class : {"one_vs_rest", "one_vs_one", "multinomial"}
-        For more than two classes: a process for each class against the rest, one for each pair of classes, whose
-        probabilities are coupled, or one for each class with the softmax of them all as likelihood (Laplace's approximation,
-        one kernel for all classes).
+        For more than two classes. "one_vs_rest" is a process for each class against all others; "one_vs_one" is a process for
+        each pair of classes, whose probabilities are coupled; "multinomial" is a process for each class with the softmax of all
+        as likelihood, by Laplace's approximation with one kernel for all classes.
     n_jobs : int or None
-        Of the processes of several classes, in threads.
+        The number of threads that fit the processes of several classes.
     inference : {"laplace", "ep", "mcmc"}
-        Laplace's approximation; expectation propagation, which is more accurate and takes several times as long; or draws of
-        the exact posterior by elliptical slice sampling, for the hyperparameters that Laplace's approximation chooses.
+        "laplace" is Laplace's approximation. "ep" is expectation propagation, which is more accurate and takes several times as
+        long. "mcmc" draws from the exact posterior by elliptical slice sampling, for the hyperparameters that Laplace's
+        approximation chooses.
     link : {"logistic", "probit"} or Link
-        The likelihood of two classes. Another is an object of a class of
+        The likelihood of two classes. Any other is an object of a subclass of
         :class:`kernsel.estimators.classification.links.Link`.
     criterion : {"auto", "lml", "loo"}
-        The approximate log marginal likelihood, or the sum of the logarithms of the probabilities of all labels, each predicted
-        from all other points. Where classes are far apart, the evidence that Laplace's approximation sees favours amplitudes
-        that are too small, and probabilities too close to each other: there "loo", or "ep", predicts better. "auto" is "loo"
-        for the kernel "auto", and otherwise "lml", as in scikit-learn; softmax has "lml" only.
+        "lml" is the approximate log marginal likelihood, or evidence. "loo" is the sum of the log probabilities of all labels,
+        each predicted from all other points. If classes are far apart, the evidence by Laplace's approximation favours
+        amplitudes that are too small, and so probabilities too close to each other; "loo" or "ep" then predicts better. "auto"
+        is "loo" for the kernel "auto", and otherwise "lml", as in scikit-learn. "multinomial" allows "lml" only.
     n_samples, n_burn, n_chains : int
-        Of "mcmc": draws of each chain, and how many before them are not used.
+        For "mcmc": the number of draws that each chain keeps, of draws before them that are discarded, and of chains.
     max_evaluations : int
-        How often the criterion may be evaluated, for each process.
+        The largest number of evaluations of the criterion, for each process.
     max_seconds : float or None
-        How long the search may take, for each process. What it has found by then is used.
+        The largest duration of the search, for each process. The best hyperparameters that it has found by then are used.
     verbose : int
-        1 shows progress.
+        1 shows the progress of the search.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
     n_classes_ : int
     kernel_ : Kernel, or sklearn.gaussian_process.kernels.CompoundKernel
-        That of all processes, one after the other, if there are several with kernels of their own.
+        The kernel with the hyperparameters that were chosen; a list of kernels if there are several binary processes.
     base_estimator_ : object
-        The process of two classes; otherwise what combines several, in `estimators_` if they are binary.
+        The process of two classes, or an object that combines several, with `estimators_` if these are binary processes.
     log_marginal_likelihood_value_ : float
-        The mean over binary processes, if there are several.
+        The approximate log marginal likelihood; the mean over binary processes, if there are several.
     criterion_value_ : float
-        What the hyperparameters were chosen by; the mean over binary processes, if there are several. Larger is better.
+        The value of the criterion; the mean over binary processes, if there are several. Larger is better.
     selection_ : Choice or list of Choice
         The report of each search: evaluations, where each start led, which hyperparameters ended at a bound.
     n_evaluations_ : int
-        Of the criterion on all points, in all searches.
+        The number of evaluations of the criterion on all points, in all searches.
     at_bounds_ : list of str
         Hyperparameters that ended at a bound, in any of the searches.
     loo_log_probability_ : ndarray of shape (n,) or (n, n_classes)
-        The logarithm of the probability of each label, predicted from all other points: in each process with
-        "one_vs_rest", by Laplace's approximation with "mcmc".
+        The log probability of each label, predicted from all other points; with "one_vs_rest" in each binary process, and with
+        "mcmc" by Laplace's approximation.
     effective_sample_size_, r_hat_ : ndarray of shape (n,)
-        Of each latent value, with "mcmc"; with several processes, lists of them.
+        With "mcmc", the effective sample size and R-hat of each latent value; lists of arrays if there are several processes.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
 
@@ -175,7 +179,7 @@ class GaussianProcessClassifier(FittedModel, CallbackSupport, ClassifierMixin, B
 
         Parameters
         ----------
-        X : array-like of shape (n, d); or n objects, for a kernel of such
+        X : array-like of shape (n, d); or n objects, for a kernel on objects
         y : array-like of shape (n,)
             Labels of two or more classes, numbers or text.
 
@@ -219,7 +223,7 @@ class GaussianProcessClassifier(FittedModel, CallbackSupport, ClassifierMixin, B
                 base = MultinomialProcess(points, codes, count, settings)
         self.classes_ = classes
         self.n_classes_ = count
-        self.base_estimator_: Any = base  # of two classes a BinaryProcess, which has more to tell than those of several
+        self.base_estimator_: Any = base  # a BinaryProcess for two classes, which has more attributes than the others
         parts = self.processes()
         self.log_marginal_likelihood_value_ = np.mean([part.log_marginal_likelihood_value_ for part in parts])
         self.report_choices()
@@ -229,7 +233,7 @@ class GaussianProcessClassifier(FittedModel, CallbackSupport, ClassifierMixin, B
         return self
 
     def report_choices(self) -> None:
-        """Set the attributes that say how the processes were found."""
+        """Set the attributes that report on the searches and the sampling."""
         parts = self.processes()
         choices = [part.choice_ for part in parts]
         self.selection_ = choices[0] if len(parts) == 1 else choices
@@ -243,19 +247,19 @@ class GaussianProcessClassifier(FittedModel, CallbackSupport, ClassifierMixin, B
         self.__dict__.pop("_loo", None)
 
     def processes(self) -> list[Any]:
-        """Return the processes that were fitted."""
+        """Return the list of the fitted processes."""
         return list(getattr(self.base_estimator_, "estimators_", [self.base_estimator_]))
 
     @property
     def kernel_(self) -> Kernel | KernelsOfProcesses:
-        """The kernel, with the hyperparameters that were chosen; several, as scikit-learn's CompoundKernel, if there are."""
+        """The kernel with the hyperparameters that were chosen; a CompoundKernel of scikit-learn if there are several."""
         check_is_fitted(self, "classes_")
         parts = self.processes()
         return parts[0].kernel_ if len(parts) == 1 else KernelsOfProcesses([part.kernel_ for part in parts])
 
     @property
     def loo_log_probability_(self) -> Vector:
-        """The logarithm of the probability of each label, predicted from all other points."""
+        """The logarithm of the probability of each label, predicted from all other points, shape (n,) or (n, n_classes)."""
         check_is_fitted(self, "classes_")
         if self.n_classes_ > 2 and self.multi_class != "one_vs_rest":
             raise AttributeError(f"loo_log_probability_: not known for multi_class={self.multi_class!r}")
@@ -266,14 +270,14 @@ class GaussianProcessClassifier(FittedModel, CallbackSupport, ClassifierMixin, B
 
     @property
     def criterion_value_(self) -> float:
-        """What the hyperparameters were chosen by, the mean over binary processes; larger is better."""
+        """The value of the criterion, the mean over binary processes if there are several; larger is better."""
         check_is_fitted(self, "classes_")
         if criterion_of(self, self.n_classes_) == "lml":
             return float(self.log_marginal_likelihood_value_)
         return float(np.mean([np.sum(part.loo_log_probability()) for part in self.processes()]))
 
     def predict(self, X: Points) -> NDArray[np.generic]:
-        """Return the most probable class at other points.
+        """Return the most probable class at points.
 
         Parameters
         ----------
@@ -282,7 +286,7 @@ class GaussianProcessClassifier(FittedModel, CallbackSupport, ClassifierMixin, B
         Returns
         -------
         labels : ndarray of shape (m,)
-            O(n) for each point with two classes, without "mcmc"; otherwise as `predict_proba`.
+            Computed in O(n) for each point with two classes and without "mcmc"; otherwise at the cost of `predict_proba`.
         """
         check_is_fitted(self, "classes_")
         if (several := in_parts(self._kernel(), X)) is not None:
@@ -295,17 +299,18 @@ class GaussianProcessClassifier(FittedModel, CallbackSupport, ClassifierMixin, B
         return np.asarray(self.classes_[second.astype(np.intp)])
 
     def predict_proba(self, X: Points) -> Vector:
-        """Return the probabilities of all classes at other points.
+        """Return the probabilities of all classes at points, in O(n^2) for each point and process.
+
+        Points are processed in blocks, so that memory does not grow with their number.
 
         Parameters
         ----------
         X : array-like of shape (m, d)
-            Points are taken block after block: memory does not grow with their number.
 
         Returns
         -------
         probabilities : ndarray of shape (m, n_classes)
-            In the order of `classes_`. O(n^2) for each point and process.
+            The columns are in the order of `classes_`.
         """
         check_is_fitted(self, "classes_")
         if (several := in_parts(self._kernel(), X)) is not None:
@@ -319,12 +324,13 @@ class GaussianProcessClassifier(FittedModel, CallbackSupport, ClassifierMixin, B
 
     @with_one_blas_thread
     def latent(self, X: Points, return_std: bool = False) -> Vector | tuple[Vector, Vector]:
-        """Return the mean of the latent functions at other points, and their standard deviation.
+        """Return the mean of the latent functions at points and, on request, their standard deviation.
 
         Parameters
         ----------
         X : array-like of shape (m, d)
         return_std : bool
+            Also return the standard deviation.
 
         Returns
         -------
@@ -343,7 +349,7 @@ class GaussianProcessClassifier(FittedModel, CallbackSupport, ClassifierMixin, B
         return np.column_stack([mean for mean, _ in both]), np.sqrt(np.column_stack([variance for _, variance in both]))
 
     def latent_mean_and_variance(self, X: Points) -> tuple[Vector, Vector]:
-        """Return the mean and the variance of the latent function of two classes, as scikit-learn names them.
+        """Return the mean and the variance of the latent function of two classes, under scikit-learn's name for the method.
 
         Parameters
         ----------
@@ -366,17 +372,17 @@ class GaussianProcessClassifier(FittedModel, CallbackSupport, ClassifierMixin, B
     def log_marginal_likelihood(
         self, theta: ArrayLike | None = None, eval_gradient: bool = False, clone_kernel: bool = True
     ) -> np.float64 | tuple[np.float64, Vector]:
-        """Return the approximate log marginal likelihood of the labels, the mean over processes if there are several.
+        """Return the approximate log marginal likelihood of the labels; the mean over processes if there are several.
 
         Parameters
         ----------
         theta : array-like of shape (n_dims,), optional
-            Hyperparameters as `kernel_.theta` has them, or those of one of several processes, for all of them. Those that were
-            chosen by default.
+            Hyperparameters in the order and transformation of `kernel_.theta`; if there are several processes, possibly those
+            of one process, used for all. By default those that were chosen.
         eval_gradient : bool
-            Also its derivatives in theta.
+            Also return the derivatives with respect to theta.
         clone_kernel : bool
-            False gives `kernel_` these hyperparameters.
+            False sets the hyperparameters of `kernel_` to theta.
 
         Returns
         -------
@@ -411,7 +417,7 @@ class GaussianProcessClassifier(FittedModel, CallbackSupport, ClassifierMixin, B
         return self._kernel(), self.base_estimator_.X_train_
 
     def kept_data(self) -> tuple[Vector, Vector]:
-        """Return the training points of two classes, and 1 for those of the second class, 0 for others."""
+        """Return the training points of two classes, and their targets: 1 for the second class, 0 for the first."""
         return self.base_estimator_.X_train_, (self.base_estimator_.y_train_ > 0).astype(np.float64)
 
     def shown_data(self, X: Points | None = None, y: ArrayLike | None = None, output: int = 0) -> ShownData:
@@ -431,7 +437,7 @@ class GaussianProcessClassifier(FittedModel, CallbackSupport, ClassifierMixin, B
         return Prediction(mean, lower, upper, std, "{level} of the probability", "latent standard deviation")
 
     def _kernel(self) -> Kernel:
-        """Return a kernel that reads points as all do."""
+        """Return the kernel of the first process; the kernels of all processes read points in the same way."""
         kernel: Kernel = self.processes()[0].kernel_
         return kernel
 

@@ -1,4 +1,4 @@
-"""Expectation propagation: a Gaussian whose marginals have the moments that each point's own likelihood gives them."""
+"""Expectation propagation: a Gaussian approximation whose marginals have the moments that each point's likelihood implies."""
 
 from __future__ import annotations
 
@@ -16,34 +16,36 @@ from kernsel.linalg.cholesky import Cholesky
 
 __all__ = ["ExpectationPropagation", "expectation_propagation"]
 
-_LEAST = 1e-100  # of a variance
-_REMEMBERED = 5  # sweeps
-_SLOWEST = 0.1  # share of the way to the new sites that a sweep goes at least
+_LEAST = 1e-100  # the lower limit of a variance
+_REMEMBERED = 5  # the number of earlier sweeps that Anderson mixing uses
+_SLOWEST = 0.1  # the least damping factor: the share of the change to the new sites that a sweep makes
 
 
 class ExpectationPropagation(GaussianPosterior):
     """The approximation of p(f | y) by expectation propagation, from :func:`expectation_propagation`.
 
-    At a fixed point log Z does not change with the sites, so that its derivative in K is that with the sites as they are.
+    At a fixed point log Z is stationary in the sites, so that its derivative with respect to K is the one for constant sites.
 
     Attributes
     ----------
     residual : float
-        How far any marginal is from its moments: in standard deviations of the mean, or in the logarithm of the variance.
+        The largest difference of a marginal from the moments that it should have: of the mean in standard deviations, or of
+        the logarithm of the variance.
     """
 
     residual: float
 
     def loo_adjoint(self) -> Vector:
-        """Return the derivative of the sum of `loo_log_probability` in K, shape (n, n), symmetric.
+        """Return the derivative of the sum of `loo_log_probability` with respect to K, in about 10 n^3 operations.
 
-        The sites move with K, so that each cavity N(m_i, v_i) keeps the moments that the likelihood gives it. That is linear
-        in what happens to m and v: one system for all 2 n of them, transposed, gives the derivative in every direction of K.
+        The sites depend on K, since every marginal keeps the moments that its cavity N(m_i, v_i) and its likelihood imply. The
+        changes of m and v solve a linear system of size 2 n; its transpose, solved once, gives the derivative in every
+        direction of K.
 
         Returns
         -------
         adjoint : ndarray of shape (n, n)
-            In about 10 n^3 operations.
+            Symmetric.
         """
         n, S = len(self.y), np.maximum(self.variance, _LEAST)
         mean, v = self.cavity[0], np.maximum(self.cavity[1], _LEAST)
@@ -52,11 +54,11 @@ class ExpectationPropagation(GaussianPosterior):
         d1, d2, d3 = self.y * moments.first, moments.second, self.y * third
         d1_v, d2_v = 0.5 * (d3 + 2 * d1 * d2), 0.5 * (fourth + 2 * d2**2 + 2 * d1 * d3)
         c = np.maximum(1 + v * d2, np.finfo(float).eps)
-        # How precision and shift of a site follow mean and variance of its cavity.
+        # The derivatives of the precision and the shift of a site with respect to the mean and the variance of its cavity.
         precision_m, precision_v = -d3 / c**2, (d2**2 - d2_v) / c**2
         shift_m = -d3 * (mean + v * d1) / c**2
         shift_v = (d1_v - mean * d2_v) / c - (d1 - mean * d2) * (d2 + v * d2_v) / c**2
-        # How cavities follow the sites, for a fixed K: with the posterior covariance C and its squares,
+        # The derivatives of cavities with respect to the sites for a fixed K, by the posterior covariance C and its squares.
         C = self.K @ (self.inverse * self.root[:, None] / self.root)
         share = v / S
         of_precision = (C * C) * share[:, None] ** 2
@@ -65,7 +67,7 @@ class ExpectationPropagation(GaussianPosterior):
         diagonal = np.arange(n)
         of_precision[diagonal, diagonal] -= v**2
         of_shift[diagonal, diagonal] -= v
-        system = np.empty((2 * n, 2 * n))  # rows: equations of v and of m; columns: m and v
+        system = np.empty((2 * n, 2 * n))  # rows: equations for v and then m; columns: m and then v
         system[:n, :n], system[:n, n:] = of_precision * precision_m, of_precision * precision_v
         system[n:, :n] = mean_of_precision * precision_m - of_shift * shift_m
         system[n:, n:] = mean_of_precision * precision_v - of_shift * shift_v
@@ -82,7 +84,7 @@ class ExpectationPropagation(GaussianPosterior):
 
 
 def _higher(link: Link, mean: Vector, variance: Vector) -> tuple[Vector, Vector]:
-    """Return the third and fourth derivative of the logarithm of the mean likelihood, by differences of the second."""
+    """Return the third and fourth derivatives of the logarithm of the mean likelihood, by central differences of the second."""
     step = 4e-3 * np.sqrt(1 + variance)
     here = link.moments(mean, variance).second
     near, far = ((link.moments(mean + h, variance).second, link.moments(mean - h, variance).second) for h in (step, 2 * step))
@@ -92,7 +94,7 @@ def _higher(link: Link, mean: Vector, variance: Vector) -> tuple[Vector, Vector]
 
 
 class _State:
-    """Sites, the posterior that they make, and the moments of each point's likelihood over its cavity."""
+    """Sites, the posterior with these sites, and the moments of each point's likelihood times its cavity."""
 
     def __init__(self, K: Vector, y: Vector, link: Link, precision: Vector, shift: Vector, space: Vector) -> None:
         self.root = roots(precision)
@@ -103,7 +105,7 @@ class _State:
         self.mean, self.variance = self.posterior.cavity
         self.moments: Moments = link.moments(y * self.mean, self.variance)
         first, second = y * self.moments.first, self.moments.second
-        # The variance of the likelihood times the cavity, relative to that of the cavity: log-concave likelihoods narrow it.
+        # The variance of the likelihood times the cavity divided by that of the cavity; at most 1, as p is log-concave.
         self.narrowed = np.clip(1 + self.variance * second, np.finfo(float).eps, 1.0)
         self.new_precision = np.maximum(-second, 0.0) / self.narrowed
         self.new_shift = (first - self.mean * second) / self.narrowed
@@ -116,7 +118,7 @@ class _State:
         self.residual = float(np.max(np.where(fixed, 0.0, np.maximum(off_mean, off_variance)), initial=0.0))
 
     def log_evidence(self) -> float:
-        """Return log Z: of the sites, scaled so that each has the mass of its likelihood over the cavity, and the prior."""
+        """Return log Z of the prior times the sites, each scaled to the same integral over its cavity as its likelihood."""
         tau, nu, m, v = self.precision, self.shift, self.mean, self.variance
         widened = 1 + tau * v
         squares = (2 * m * nu + nu**2 * v - tau * m**2) / widened
@@ -125,14 +127,14 @@ class _State:
 
 
 class _Mixer:
-    """Where to go from the sites seen last: to the combination of where they lead that changes least (Anderson's)."""
+    """Anderson mixing: the next sites are the combination of the last sweeps for which the extrapolated change is smallest."""
 
     def __init__(self) -> None:
         self.sites: list[Vector] = []
         self.changes: list[Vector] = []
 
     def next(self, state: _State, share: float) -> tuple[Vector, Vector]:
-        """Return precisions, not negative, and shifts."""
+        """Return the precisions, not negative, and the shifts of the next sites; `share` is the damping factor."""
         n = len(state.shift)
         here = np.concatenate([state.precision, state.shift])
         change = np.concatenate([state.new_precision, state.new_shift]) - here
@@ -140,7 +142,7 @@ class _Mixer:
         self.changes = [*self.changes[-_REMEMBERED:], change]
         there = here + share * change
         if len(self.sites) > 1:
-            # What a change of sites amounts to for the marginals.
+            # Weights that convert changes of sites to approximate changes of the marginals.
             unit = np.concatenate([state.posterior.variance, np.sqrt(state.posterior.variance)])
             D = np.column_stack([later - earlier for earlier, later in pairwise(self.changes)])
             moves = np.column_stack([later - earlier for earlier, later in pairwise(self.sites)])
@@ -162,37 +164,38 @@ def expectation_propagation(
     space: Vector | None = None,
     quiet: bool = False,
 ) -> ExpectationPropagation:
-    """Approximate the posterior of latent values by expectation propagation, all sites at once in each sweep.
+    """Approximate the posterior of latent values by expectation propagation, updating all sites at once in each sweep.
 
-    Each site is what turns the cavity, the posterior without it, into a Gaussian of the mean and the variance that the
-    point's likelihood times the cavity has. Where a sweep leads away from a fixed point, the next ones go part of the way.
+    The cavity of a point is the posterior without its site. Each site is chosen so that cavity times site has the mean and the
+    variance of cavity times likelihood. If a sweep increases the residual, the next ones are damped. Usually about 10 sweeps
+    are needed, of n^3 operations each.
 
     Parameters
     ----------
     K : ndarray of shape (n, n)
-        Positive semidefinite.
+        The kernel matrix, positive semidefinite.
     y : ndarray of shape (n,)
-        -1 or 1.
+        The labels, -1 or 1.
     link : Link
     start : GaussianPosterior, optional
-        Whose sites are the first ones, as of the approximation for a similar K; that of Laplace by default.
+        The approximation whose sites are the first ones, such as that for a similar K; by default Laplace's approximation.
     tolerance : float
-        Of :attr:`ExpectationPropagation.residual`. The error of log Z is of the order of its square.
+        The tolerance of :attr:`ExpectationPropagation.residual`. The error of log Z is of the order of its square.
     max_iterations : int
+        The largest number of sweeps.
     space : ndarray of shape (n, n), optional
         Memory to work in.
     quiet : bool
-        Say nothing of what has not converged, but in :attr:`ExpectationPropagation.converged`.
+        Whether to omit the warning; :attr:`ExpectationPropagation.converged` is set in any case.
 
     Returns
     -------
     approximation : ExpectationPropagation
-        n^3 operations for each sweep, some 10 of them.
 
     Warns
     -----
     ConvergenceWarning
-        If the residual is still above the tolerance at the end. What is returned is the best that was found.
+        If the residual at the end is above the tolerance and above 1e-6. The best approximation found is returned.
 
     Examples
     --------
@@ -217,7 +220,7 @@ def expectation_propagation(
         if state.residual < best.residual:
             best = state
         elif share == _SLOWEST and best.residual < 1e-6:
-            break  # what is left is rounding
+            break  # the residual is rounding error
         if not state.residual < before:
             share = max(0.5 * share, _SLOWEST)
             mixer = _Mixer()

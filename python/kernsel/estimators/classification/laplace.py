@@ -11,52 +11,52 @@ from kernsel.linalg.cholesky import Cholesky
 
 __all__ = ["Laplace", "laplace"]
 
-_CLOSE = 1e-10  # of the Newton decrement: a step of Newton's method then goes to the mode to rounding
-_THERE = 1e-17  # of the Newton decrement: what is left of the way does not count
-_SHRINKS = 0.1  # factor by which the decrement must fall from step to step with one factorization
-_RISE = 1e-4  # a step must raise the objective by this share of what its slope promises
+_CLOSE = 1e-10  # squared Newton decrement below which one more Newton step reaches the mode up to rounding
+_THERE = 1e-17  # squared Newton decrement at which the iteration with a fixed factorization has converged
+_SHRINKS = 0.1  # factor by which the squared decrement must fall in each step with a fixed factorization
+_RISE = 1e-4  # share of the increase predicted by the slope that a step must achieve (Armijo condition)
 
 
 class Laplace(GaussianPosterior):
     """Laplace's approximation of p(f | y), from :func:`laplace`.
 
-    The precision of the sites is W = -d^2 log p / df^2 at the mode, and `weights` are d log p / df there.
+    The precision of the sites is W = -d^2 log p / df^2 at the mode, and `weights` are d log p / df at the mode.
     """
 
-    derivatives: Derivatives  # of the log density, in the margins at the mode
-    objective: list[float]
+    derivatives: Derivatives  # the derivatives of the log density with respect to the margins y f, at the mode
+    objective: list[float]  # the log posterior density, up to a constant, at each iteration
 
     def evidence_adjoint(self) -> Vector:
-        """Return d log Z / dK, shape (n, n), symmetric.
+        """Return d log Z / dK, in 2/3 n^3 operations, most of them for B^-1.
 
-        log Z changes by sum_ij A_ij dK_ij, its dependence through the mode included: with t = d^3 log p / df^3, Sigma the
-        posterior covariance, u_i = Sigma_ii t_i / 2 and v = (I + W K)^-1 u ::
+        The derivative A, for which d log Z = sum_ij A_ij dK_ij, includes the dependence of log Z on the mode. With
+        t = d^3 log p / df^3, the posterior covariance Sigma, u_i = Sigma_ii t_i / 2 and v = (I + W K)^-1 u ::
 
             A = (a a' - R) / 2 + (v a' + a v') / 2
 
         Returns
         -------
         adjoint : ndarray of shape (n, n)
-            In 2/3 n^3 operations, most of them for B^-1.
+            Symmetric.
         """
         return self._adjoint(self.backward(0.5 * self.variance * self.y * self.derivatives.third))
 
     def loo_adjoint(self) -> Vector:
-        """Return the derivative of the sum of `loo_log_probability` in K, shape (n, n), symmetric.
+        """Return the derivative of the sum of `loo_log_probability` with respect to K, in 8/3 n^3 operations.
 
-        The cavity of point i is N(f_i - a_i c_i, c_i), c_i = 1 / R_ii - 1 / W_i; everything moves with the mode.
+        The cavity of point i is N(f_i - a_i c_i, c_i) with c_i = 1 / R_ii - 1 / W_i, where f, a, R and W depend on the mode.
 
         Returns
         -------
         adjoint : ndarray of shape (n, n)
-            In 2 2/3 n^3 operations.
+            Symmetric.
         """
         moments = self.cavity_moments()
         in_mean = self.y * moments.first
         in_variance = moments.in_variance - in_mean * self.weights
         scaled = self.inverse / self.root  # column k divided by W_k^1/2
         spread = scaled / self.rest
-        # d c_i = R_ii^-2 (R dK R)_ii, and what the precisions of the others do to it as they move with the mode.
+        # d c_i = R_ii^-2 (R dK R)_ii, plus a term (`others`) for the precisions of the other points, which depend on the mode.
         adjoint = (spread * in_variance) @ spread.T
         adjoint *= self.root
         adjoint *= self.root[:, None]
@@ -64,13 +64,13 @@ class Laplace(GaussianPosterior):
         np.fill_diagonal(squares, 0.0)
         squares **= 2
         others = squares @ (in_variance / self.rest**2)
-        slope = -self.y * self.derivatives.third  # of the precisions in f
+        slope = -self.y * self.derivatives.third  # the derivative of the precisions with respect to f
         u = in_mean / self.rest - slope * others
         return add_symmetric_product(adjoint, self.backward(u), self.weights)
 
 
 class _Point:
-    """Latent values f = K a, and the log posterior density there, but for a constant."""
+    """Latent values f = K a, and their log posterior density up to a constant."""
 
     def __init__(self, a: Vector, f: Vector, y: Vector, link: Link) -> None:
         self.a = a
@@ -90,30 +90,30 @@ def laplace(
 ) -> Laplace:
     """Approximate the posterior of latent values by a Gaussian at its mode.
 
-    The mode maximizes log p(y | f) - f'K^-1 f / 2, which is concave. Newton's method finds it; a step that does not raise the
-    objective as much as its slope promises is halved until it does, so that the objective never falls. Then, with W the
-    curvature of -log p at the mode, ::
+    The mode maximizes log p(y | f) - f'K^-1 f / 2, which is concave. It is found by Newton's method with backtracking: a step
+    is halved until the objective increases sufficiently. With W the curvature of -log p at the mode, ::
 
         log Z = log p(y | f) - a'f / 2 - log det(I + W^1/2 K W^1/2) / 2,    a = K^-1 f = d log p / df
 
     Parameters
     ----------
     K : ndarray of shape (n, n)
-        Positive semidefinite; singular or of any amplitude.
+        The kernel matrix, positive semidefinite, possibly singular, of any amplitude.
     y : ndarray of shape (n,)
-        -1 or 1.
+        The labels, -1 or 1.
     link : Link
     start : ndarray of shape (n,) or GaussianPosterior, optional
-        Latent values to begin with, or the approximation for a similar K, from which they are extrapolated. Zero otherwise,
-        and where zero is better.
+        Latent values to start from, or the approximation for a similar K, from which they are extrapolated. By default, and if
+        zero has a higher density, the iteration starts from zero.
     max_iterations : int
+        The largest number of iterations.
     space : ndarray of shape (n, n), optional
         Memory to work in.
 
     Returns
     -------
     approximation : Laplace
-        n^3 / 3 operations for each iteration: some 6 from zero, 2 or 3 from the mode for a similar K.
+        Computed in n^3 / 3 operations for each iteration: about 6 iterations from zero, 2 or 3 from the mode for a similar K.
 
     Examples
     --------
@@ -156,7 +156,7 @@ def laplace(
         here = reached
         if not close and reached is there and slope < 1:
             here, close = _polished(here, slope, K, y, link, root, factor)
-    # The factor is that of the curvature at the mode; the step that it gives besides is of the size of rounding.
+    # The factor belongs to the curvature at `here`; the step to `there` that comes with it is of the size of rounding.
     if converged and there.value >= here.value - _rounding(here, K):
         here = there
     log_evidence = here.value - 0.5 * factor.logdet()
@@ -168,14 +168,14 @@ def laplace(
 
 
 def _rounding(point: _Point, K: Vector) -> float:
-    """Return by how much the objective may be off: in its terms, and in f = K a where that is small against K and a."""
+    """Return an estimate of the rounding error of the objective: of its terms, and of f = K a if f is small against K and a."""
     eps = np.finfo(float).eps
     size = float(np.diag(K).max(initial=0.0)) * float(point.a @ point.a)
     return 16 * eps * (abs(point.likelihood) + abs(float(point.a @ point.f)) + 1) + 4 * eps * size
 
 
 def _newton(K: Vector, y: Vector, link: Link, f: Vector, space: Vector) -> tuple[_Point, Derivatives, Vector, Cholesky]:
-    """Return where Newton's method goes from f, the derivatives at f, W^1/2, and the factor of B."""
+    """Return the point after a full Newton step from f, the derivatives at f, W^1/2, and the factor of B."""
     derivatives = link.derivatives(y * f)
     root = roots(-derivatives.second)
     factor = factor_of(K, root, space)
@@ -184,7 +184,7 @@ def _newton(K: Vector, y: Vector, link: Link, f: Vector, space: Vector) -> tuple
 
 
 def _line_search(here: _Point, there: _Point, y: Vector, link: Link, slope: float, rounding: float) -> _Point:
-    """Return the first point, of steps that are halved, where the objective has risen as it should; else where it was."""
+    """Halve the step from `here` to `there` until the objective has risen enough; return that point, or `here` if none has."""
     share = 1.0
     while share > 1e-12:
         if there.value >= here.value + _RISE * share * slope - (rounding if share == 1 else 0.0):
@@ -198,9 +198,9 @@ def _line_search(here: _Point, there: _Point, y: Vector, link: Link, slope: floa
 def _polished(
     here: _Point, slope: float, K: Vector, y: Vector, link: Link, root: Vector, factor: Cholesky
 ) -> tuple[_Point, bool]:
-    """Return where steps with the curvature of another place lead, as long as each is much shorter than the one before.
+    """Take Newton steps with a given factorization, O(n^2) each, as long as the decrement falls quickly.
 
-    And whether that is the mode. A step takes O(n^2), not O(n^3).
+    Return the last point, and whether it is the mode.
     """
     while True:
         gradient = y * link.derivatives(y * here.f).first
@@ -215,6 +215,6 @@ def _polished(
 
 
 def _extrapolated(before: GaussianPosterior, K: Vector) -> Vector:
-    """Return the mode for another K to first order: f + (I + K_before W)^-1 (K - K_before) a."""
+    """Return the mode for another kernel matrix K, to first order: f + (I + K_before W)^-1 (K - K_before) a."""
     r = K @ before.weights - before.mean
     return np.asarray(before.mean + before.factor.solve(before.root * r) / before.root)

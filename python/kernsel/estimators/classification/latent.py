@@ -1,4 +1,4 @@
-"""The latent process at other points: from a Gaussian approximation of its posterior, or from draws of it."""
+"""Predictions of the latent process, from a Gaussian approximation of its posterior or from draws of the posterior."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ _STEP = 0.05  # between nodes of interpolation, in widths of a link that is aver
 
 
 class GaussianLatent:
-    """f given labels, by Gaussian sites: mean k(z, X) a, variance k(z, z) - |L^-1 S^1/2 k(X, z)|^2 with B = L L'."""
+    """The latent process given labels, by a Gaussian approximation with precisions S and weights a.
+
+    Its mean is k(z, X) a, its variance k(z, z) - |L^-1 S^1/2 k(X, z)|^2, where L is the Cholesky factor of I + S^1/2 K S^1/2.
+    """
 
     def __init__(self, kernel: Kernel, X: Vector, weights: Vector, root: Vector, factor: Cholesky) -> None:
         self.kernel = kernel
@@ -31,7 +34,7 @@ class GaussianLatent:
 
     @property
     def posterior(self) -> _core.Posterior:
-        """The posterior of the core; of a kernel of objects it is made anew, since that keeps tables of the objects it met."""
+        """The posterior object of the core; rebuilt for a kernel on objects, which holds a table of the objects read."""
         if self._known is None or self.kernel.reading() is not None:
             core = _core.Posterior.latent(self.kernel.build(), self.X, self.weights, self.factor.core, self.root.tolist())
             self._known = core
@@ -43,37 +46,38 @@ class GaussianLatent:
         return {name: value for name, value in self.__dict__.items() if name != "_known"}
 
     def mean(self, Z: Vector) -> Vector:
-        """Return the mean at other points, shape (m,), O(n) each: the kernel matrix is never stored."""
+        """Return the mean at points Z, shape (m,), in O(n) each. The kernel matrix is not stored."""
         return self.posterior.mean(Z)[:, 0]
 
     def variance(self, Z: Vector) -> Vector:
-        """Return the variance at other points, shape (m,), O(n^2) each, block after block of them."""
+        """Return the variance at points Z, shape (m,), in O(n^2) each, computed in blocks."""
         return np.maximum(self.posterior.variance(Z), 0.0)
 
     def probability(self, Z: Vector, link: Link) -> Vector:
-        """Return the probability of the label 1, shape (m,)."""
+        """Return the probability of the label 1 at points Z, shape (m,)."""
         return link.probability(self.mean(Z), self.variance(Z))
 
 
 class SampledLatent:
-    """f given labels, by draws f_s at the points X: at z each is a Gaussian of mean k(z, X) K^-1 f_s and the same variance.
+    """The latent process given labels, by draws f_s of its values at the points X.
 
-    All draws count. Points are taken block after block, so that predictions need less memory than the draws themselves.
+    Given a draw, the value at z is Gaussian with mean k(z, X) K^-1 f_s and the variance k(z, z) - k(z, X) K^-1 k(X, z).
+    Predictions average over all draws. Points are processed in blocks that take less memory than the draws.
     """
 
     def __init__(self, kernel: Kernel, X: Vector, factor: Cholesky, draws: Vector) -> None:
         self.kernel = kernel
         self.X = X
-        self.factor = factor  # of K
+        self.factor = factor  # the factor of K
         self.draws = draws.reshape(-1, draws.shape[-1])
         self.coefficients: Vector = factor.solve(self.draws.mean(axis=0))
 
     def mean(self, Z: Vector) -> Vector:
-        """Return the mean at other points, shape (m,)."""
+        """Return the mean at points Z, shape (m,)."""
         return np.asarray(self.kernel.matmul(Z, self.X, self.coefficients))
 
     def _parts(self, Z: Vector) -> Iterator[tuple[slice, Vector, Vector]]:
-        """Yield blocks of points, with the means of each draw, shape (draws, m), and their variance, shape (m,)."""
+        """Yield blocks of points, with the means given each draw, shape (draws, m), and the variances given a draw, (m,)."""
         prior = np.asarray(self.kernel.diag(Z))
         for block in blocks(max(2 * len(self.X), len(self.draws)), len(Z)):
             cross = np.asarray(self.kernel(self.X, Z[block]))
@@ -81,14 +85,14 @@ class SampledLatent:
             yield block, self.draws @ self.factor.solve(cross), rest
 
     def variance(self, Z: Vector) -> Vector:
-        """Return the variance at other points, shape (m,)."""
+        """Return the variance at points Z, shape (m,)."""
         variance = np.empty(len(Z))
         for block, means, rest in self._parts(Z):
             variance[block] = rest + means.var(axis=0)
         return variance
 
     def probability(self, Z: Vector, link: Link) -> Vector:
-        """Return the probability of the label 1, the mean over all draws, shape (m,)."""
+        """Return the probability of the label 1 at points Z, averaged over all draws, shape (m,)."""
         probability = np.empty(len(Z))
         for block, means, rest in self._parts(Z):
             probability[block] = average_probability(means, rest, link)
@@ -96,17 +100,22 @@ class SampledLatent:
 
 
 def average_probability(means: Vector, variance: Vector, link: Link) -> Vector:
-    """Return the average over draws of the probability of the label 1, shape (m,), to 1e-7.
+    """Return the probability of the label 1 averaged over draws, shape (m,), with an error below 1e-7.
 
-    At each point the probability is a smooth function of a draw's mean, computed at equidistant nodes and interpolated by
-    cubics: each node has a share in the average, however many draws there are.
+    At each point the probability is a smooth function of the mean given a draw. It is computed at equidistant nodes and
+    interpolated by cubics, so that the average is a weighted sum over the nodes, for any number of draws.
 
     Parameters
     ----------
     means : ndarray of shape (draws, m)
+        The means given each draw.
     variance : ndarray of shape (m,)
-        That of all draws.
+        The variance given a draw, the same for all draws.
     link : Link
+
+    Returns
+    -------
+    probability : ndarray of shape (m,)
     """
     draws, m = means.shape
     step = _STEP * np.sqrt(1 + variance)
@@ -120,12 +129,12 @@ def average_probability(means: Vector, variance: Vector, link: Link) -> Vector:
     place -= cell
     cell += nodes * np.arange(m)
     powers = np.ones_like(place)
-    sums = []  # of powers of the places in each cell
+    sums = []  # the sums of powers 0 to 3 of the positions within each cell
     for _ in range(4):
         sums.append(np.bincount(cell.ravel(), powers.ravel(), m * nodes).reshape(m, nodes))
         powers *= place
     one, t, tt, ttt = sums
-    shares = np.zeros((m, nodes))  # of each node: of a cell, the two nodes around it and those next to them
+    shares = np.zeros((m, nodes))  # the weight of each node; a cell adds to the weights of four nodes
     for k, of_cell in enumerate(
         ((3 * tt - 2 * t - ttt) / 6, (ttt - 2 * tt - t + 2 * one) / 2, (tt + 2 * t - ttt) / 2, (ttt - t) / 6)
     ):

@@ -20,12 +20,12 @@ __all__ = ["LINKS", "Derivatives", "Link", "Logistic", "Moments", "Probit", "lin
 
 _LOG_SQRT_2PI = 0.5 * np.log(2 * np.pi)
 _BELOW_HALF = np.nextafter(0.5, 0.0)
-_BLOCK = 4096  # points whose nodes are in memory at once
+_BLOCK = 4096  # the number of points whose quadrature nodes are in memory at the same time
 
 
 @dataclass(frozen=True)
 class Derivatives:
-    """The log density of margins, and its derivatives in them."""
+    """The log density of margins, and its first three derivatives with respect to the margins."""
 
     value: Vector
     first: Vector
@@ -35,9 +35,10 @@ class Derivatives:
 
 @dataclass(frozen=True)
 class Moments:
-    """The logarithm of the mean of a likelihood over a normal margin, and its derivatives in the mean of the margin.
+    """The logarithm of Z = E p(s) over a normal margin s, and its first two derivatives with respect to the mean of s.
 
-    The derivative in the variance is half of the second derivative of the mean itself, (second + first^2) / 2 on this scale.
+    The derivative of Z with respect to the variance is half of its second derivative with respect to the mean. For log Z this
+    is (second + first^2) / 2.
     """
 
     log_mean: Vector
@@ -46,7 +47,7 @@ class Moments:
 
     @property
     def in_variance(self) -> Vector:
-        """The derivative of the logarithm in the variance of the margin."""
+        """The derivative of log Z with respect to the variance of the margin."""
         return np.asarray(0.5 * (self.second + self.first**2))
 
 
@@ -86,7 +87,7 @@ class Link(ABC):
     def probability(self, mean: Vector, variance: Vector) -> Vector:
         """Return E p(s), shape (n,): the probability of the label 1 for a latent value of this mean and variance.
 
-        It is 1/2 or more exactly where the mean is not negative.
+        The result is at least 1/2 if and only if the mean is not negative, also after rounding.
         """
         mean = np.asarray(mean, dtype=np.float64)
         smaller = np.exp(self.moments(-np.abs(mean), variance).log_mean)
@@ -124,9 +125,9 @@ class Logistic(Link):
     def moments(self, mean: Vector, variance: Vector) -> Moments:
         """Return log E p(s) for normal s of these means and variances, with its first two derivatives in the mean.
 
-        By 32 Gauss-Hermite nodes where the variance is at most 1. Where it is larger, p is the steeper of the two factors: by
-        220 Gauss-Legendre nodes where it bends, |s| < 38, and in closed form beyond, where it is exp(s) or 1 to rounding.
-        Relative error below 1e-11, whatever the mean and the variance.
+        Integrals use 32 Gauss-Hermite nodes if the variance is at most 1. Otherwise they use 220 Gauss-Legendre nodes for
+        |s| < 38, and closed forms beyond, where p is exp(s) or 1 up to rounding. The relative error is below 1e-11 for any mean
+        and variance.
         """
         mean, variance = np.broadcast_arrays(np.asarray(mean, dtype=np.float64), np.asarray(variance, dtype=np.float64))
         results = np.empty((3, *mean.shape))
@@ -161,7 +162,10 @@ def _legendre() -> tuple[Vector, Vector, Vector]:
 
 
 def _by_hermite(mean: Vector, variance: Vector) -> tuple[Vector, Vector, Vector]:
-    """Return log Z, Z'/Z and (log Z)'' with Z = E p: with means under p times the normal density, E q and Var q - E p q."""
+    """Return log Z, its first and its second derivative, for Z = E p, by Gauss-Hermite quadrature.
+
+    With averages under the density proportional to p times the normal one, and q = 1 - p, they are E q and Var q - E p q.
+    """
     nodes, log_weights = _hermite()
     s = mean[:, None] + np.sqrt(variance)[:, None] * nodes
     log_terms = log_weights - np.logaddexp(0.0, -s)
@@ -176,7 +180,7 @@ def _by_hermite(mean: Vector, variance: Vector) -> tuple[Vector, Vector, Vector]
 
 
 def _by_legendre(mean: Vector, variance: Vector) -> tuple[Vector, Vector, Vector]:
-    """Return the same with nodes where the link bends, and what is on either side of them."""
+    """Return the same as `_by_hermite`, by Gauss-Legendre quadrature for |s| < 38 and closed forms on either side."""
     nodes, logs, powers = _legendre()
     deviation = np.sqrt(variance)
     terms = nodes - mean[:, None]
@@ -186,7 +190,7 @@ def _by_legendre(mean: Vector, variance: Vector) -> tuple[Vector, Vector, Vector
     terms -= np.log(deviation)[:, None]
 
     def tail(side: float, times: float) -> Vector:
-        """Return the logarithm of the integral of exp(times s) beyond 38 on one side."""
+        """Return the log of the integral of exp(times s) times the normal density over side s > 38, where side = -1 or 1."""
         z = (_REACH - side * (mean + times * variance)) / deviation
         inside = times * (mean + 0.5 * times * variance) + special.log_ndtr(np.maximum(-z, 0.0))
         half = 0.5 * special.erfcx(np.maximum(z, 0.0) / np.sqrt(2))  # exp(z^2 / 2) Phi(-z)
@@ -204,7 +208,7 @@ def _by_legendre(mean: Vector, variance: Vector) -> tuple[Vector, Vector, Vector
         sums += mass[:, None] * np.column_stack([np.ones_like(p), p, q, p**2, q**2, np.minimum(p, q)])
     total = sums[:, 0]
     p, q, pp, qq, pq = (sums[:, 1:] / total[:, None]).T
-    spread = np.where(p < q, pp - p**2, qq - q**2)  # as differences of the smaller numbers
+    spread = np.where(p < q, pp - p**2, qq - q**2)  # the variance, from the smaller of p and q to avoid cancellation
     return largest + np.log(total), q, spread - pq
 
 
@@ -241,16 +245,16 @@ class Probit(Link):
         return Moments(self.log_density(s), first / width, second / width**2)
 
 
-# Of phi(u) / Phi(-u) = u + 1 / u - 2 / u^3 + 10 / u^5 - ... for large u: the coefficients of u^-1, u^-3, ...
+# The coefficients of u^-1, u^-3, ... in the asymptotic series phi(u) / Phi(-u) = u + 1 / u - 2 / u^3 + 10 / u^5 - ...
 _ASYMPTOTIC = np.array([1.0, -2.0, 10.0, -74.0, 706.0, -8162.0, 110410.0, -1708394.0, 29752066.0, -576037442.0])
 _FAR = -16.0
 
 
 def _ratio_and_slopes(s: Vector) -> tuple[Vector, Vector, Vector]:
-    """Return r = phi(s) / Phi(s) and its first two derivatives in s: where s << 0 they are differences of large numbers."""
+    """Return r = phi(s) / Phi(s) and its first two derivatives; by an asymptotic series for s < -16, to avoid cancellation."""
     near = np.maximum(s, _FAR)
     with np.errstate(under="ignore"):
-        # phi / Phi: by the scaled function where Phi is small, and where it is not, phi alone decays.
+        # phi / Phi by the scaled function erfcx for s < 0, where both underflow, and directly otherwise.
         left = np.sqrt(2 / np.pi) / special.erfcx(-np.minimum(near, 0.0) / np.sqrt(2))
         right = np.exp(-0.5 * np.maximum(near, 0.0) ** 2 - _LOG_SQRT_2PI) / special.ndtr(np.maximum(near, 0.0))
         ratio = np.where(near < 0, left, right)

@@ -1,4 +1,4 @@
-"""Laplace's approximation for several classes at once: a latent function for each, and the softmax of them."""
+"""Laplace's approximation for several classes with a softmax likelihood, which has a latent function for each class."""
 
 from __future__ import annotations
 
@@ -18,30 +18,31 @@ from kernsel.linalg.cholesky import Cholesky, cholesky
 __all__ = ["Multinomial", "class_probabilities", "multinomial_laplace"]
 
 MAX_ITERATIONS = 200
-CONVERGED = 1e-20  # of the Newton decrement, the square of the distance to the mode in standard deviations
-STALLED = 1e-8  # below, a decrement that no longer falls by a factor of 4 is that of rounding
-FLAT = 0.25  # of the slope at its beginning may be left at the end of a step
+CONVERGED = 1e-20  # squared Newton decrement (squared distance to the mode in standard deviations) at convergence
+STALLED = 1e-8  # a squared decrement below this that falls by less than a factor of 4 is rounding error
+FLAT = 0.25  # the largest slope at the end of a step, relative to that at its beginning
 
 
 @dataclass(frozen=True)
 class Multinomial:
-    """What :func:`multinomial_laplace` returns.
+    """The result of :func:`multinomial_laplace`.
 
     Attributes
     ----------
     mode : ndarray of shape (n, classes)
         The latent values f of highest posterior density.
     weights : ndarray of shape (n, classes)
-        a = Y - softmax(f), with f_c = K_c a_c.
+        The weights a = Y - softmax(f), with f_c = K_c a_c.
     log_evidence : float
-        log Z, of all labels.
+        The approximate log evidence, log Z, of all labels.
     adjoints : list of ndarray of shape (n, n), or None
-        d log Z / dK_c for each kernel given, symmetric: log Z changes by sum_ij adjoint_ij dK_ij. For one shared kernel, one.
+        The symmetric derivatives d log Z / dK_c for each kernel given, one if all classes share a kernel.
     iterations : int
-        Of Newton's method, each with a factorization for each class.
+        The number of iterations of Newton's method, each with a factorization for each class.
     objective : list of float
-        log p(Y | f) - a'f / 2 at each of them, which never falls.
+        log p(Y | f) - a'f / 2 at each iteration, which never falls.
     converged : bool
+        Whether the mode was found.
     """
 
     mode: Vector
@@ -54,14 +55,16 @@ class Multinomial:
     _state: LatentState = field(repr=False)
 
     def latent(self, cross: Sequence[Vector], own: Sequence[Vector]) -> tuple[Vector, Vector]:
-        """Return means and covariances of the latent values at other points.
+        """Return means and covariances of the latent values at m points, in O(classes n^2) for each point.
+
+        The memory is O(classes n m), so that many points should be given in blocks.
 
         Parameters
         ----------
         cross : list of ndarray of shape (n, m)
-            k_c(X, Z), for each class, or one that all share. O(classes n^2) for each point: give them in blocks.
+            k_c(X, Z) for each class, or one that all classes share.
         own : list of ndarray of shape (m,)
-            k_c(z, z).
+            k_c(z, z) for each class, or one that all classes share.
 
         Returns
         -------
@@ -78,12 +81,14 @@ class Multinomial:
 
 
 class LatentState:
-    """Where Newton's method is: factors of what the curvature W = D - P P' at latent values f makes of the kernels.
+    """The factorizations that Newton's method needs at latent values f, where -log p has the curvature W = D - P P'.
 
-    D is diagonal with all probabilities p, P stacks diag(p_c). With B_c = I + D_c^1/2 K_c D_c^1/2 and
-    E_c = D_c^1/2 B_c^-1 D_c^1/2 = (K_c + D_c^-1)^-1,
-    (K + W^-1)^-1 = E - E R (sum_c E_c)^-1 R'E, where R stacks identities, and
-    det(I + K W) = det(sum_c E_c) prod_c det B_c: classes are coupled by one n x n matrix only.
+    D is diagonal with all probabilities p, and P stacks diag(p_c). With B_c = I + D_c^1/2 K_c D_c^1/2 and
+    E_c = D_c^1/2 B_c^-1 D_c^1/2 = (K_c + D_c^-1)^-1 ::
+
+        (K + W^-1)^-1 = E - E R (sum_c E_c)^-1 R'E,    det(I + K W) = det(sum_c E_c) prod_c det B_c
+
+    where R stacks identities. Classes are coupled only by the n x n matrix sum_c E_c.
     """
 
     def __init__(self, kernels: Sequence[Vector], f: Vector) -> None:
@@ -104,14 +109,14 @@ class LatentState:
         return 0.5 * (self.total.logdet() + sum(factor.logdet() for factor in self.factors))
 
     def block(self, c: int) -> Vector:
-        """Return E_c."""
+        """Return the matrix E_c, shape (n, n)."""
         E, root = np.asarray(self.factors[c].inverse()), self.roots[:, c]
         E *= root
         E *= root[:, None]
         return E
 
     def apply(self, c: int, x: Vector) -> Vector:
-        """Return E_c x, by solving: with an explicit E_c, large amplitudes would cost digits."""
+        """Return E_c x by a triangular solve; products with an explicit E_c lose accuracy for large amplitudes."""
         root = self.roots[:, c] if x.ndim == 1 else self.roots[:, c, None]
         return np.asarray(root * self.factors[c].solve(root * x))
 
@@ -127,14 +132,14 @@ class LatentState:
 
 
 def _times(kernels: Sequence[Vector], a: Vector) -> Vector:
-    """Return K a, column c by kernel c."""
+    """Return the columns K_c a_c, shape (n, classes)."""
     if all(K is kernels[0] for K in kernels):
         return np.asarray(kernels[0] @ a)
     return np.stack([K @ column for K, column in zip(kernels, a.T, strict=True)], axis=1)
 
 
 def _quadratic(state: LatentState, blocks: Sequence[Vector]) -> tuple[Vector, Vector]:
-    """Return, for columns k_c (n, m), what couples classes, k_c'E_c (sum E)^-1 E_d k_d (m, C, C), and k_c'E_c k_c (m, C)."""
+    """Return k_c'E_c (sum E)^-1 E_d k_d, shape (m, C, C), and k_c'E_c k_c, (m, C), for the m columns k_c of each block."""
     m, classes = blocks[0].shape[1], len(blocks)
     inner = np.empty((m, classes))
     V = np.empty((classes, *blocks[0].shape))
@@ -150,7 +155,7 @@ def _quadratic(state: LatentState, blocks: Sequence[Vector]) -> tuple[Vector, Ve
 
 
 class _Posterior:
-    """The log posterior of latent values f = K a, but for a constant: y'f - sum_i log sum_c exp(f_ic) - a'f / 2; concave."""
+    """The concave log posterior of latent values f = K a up to a constant: y'f - sum_i log sum_c exp(f_ic) - a'f / 2."""
 
     def __init__(self, kernels: Sequence[Vector], Y: Vector) -> None:
         self.kernels, self.Y = kernels, Y
@@ -159,13 +164,13 @@ class _Posterior:
         return float(np.sum(f * (self.Y - 0.5 * a)) - special.logsumexp(f, axis=1).sum())
 
     def along(self, a: Vector, f: Vector, da: Vector, df: Vector, slope: float) -> float:
-        """Return how far to go from a by multiples of da, where the slope is given: until little of it is left.
+        """Return the step t for which a + t da has a slope much smaller than the given slope at t = 0.
 
-        As long as it is positive, a concave function has grown.
+        Where the slope is positive, the concave function is larger than at t = 0.
         """
         before = self.value(a, f)
         if slope <= 1e-9 * (1.0 + abs(before)):
-            return 1.0  # the growth drowns in rounding; Newton's method converges quadratically by now
+            return 1.0  # the increase is below rounding error, where full Newton steps converge
         low, high, step = 0.0, np.inf, 1.0
         for _ in range(60):
             there = f + step * df
@@ -185,25 +190,26 @@ def multinomial_laplace(
 ) -> Multinomial:
     """Approximate the posterior of a softmax classifier by a Gaussian at its mode, and its evidence.
 
-    p(Y | f) = prod_i exp(f_i,y_i) / sum_c exp(f_ic), with independent Gaussian processes f_c of covariance K_c a priori, and
-    log Z = log p(Y | f^) - f^'K^-1 f^ / 2 - log det(I + K W) / 2 at the mode f^, W the curvature of -log p. The mode is found
-    by Newton's method with steps that never lower the posterior density, from any start and for any amplitude.
+    The likelihood is p(Y | f) = prod_i exp(f_i,y_i) / sum_c exp(f_ic), and the prior is independent Gaussian processes f_c of
+    covariance K_c. The evidence is log Z = log p(Y | f^) - f^'K^-1 f^ / 2 - log det(I + K W) / 2 at the mode f^, where W is the
+    curvature of -log p. Newton's method finds the mode by steps that never lower the posterior density, from any start and for
+    any amplitude, in O(classes n^3) for each iteration and for the gradient.
 
     Parameters
     ----------
     kernels : list of array-like of shape (n, n)
-        K_c, positive semidefinite, one for each class; or a single one that all share.
+        The kernel matrices K_c, positive semidefinite, one for each class; or a single one that all classes share.
     Y : array-like of shape (n, classes)
         One in the column of each point's class, zero elsewhere.
     start : array-like of shape (n, classes), optional
-        Latent values to begin near, as of the mode for similar kernels; zero by default, and if that is better.
+        Latent values to start near, such as the mode for similar kernels. By default, and if zero has a higher density, the
+        iteration starts from zero.
     gradient : bool
-        Return adjoints, too?
+        Whether to compute the adjoints.
 
     Returns
     -------
     approximation : Multinomial
-        O(classes n^3) for each iteration and for the gradient.
 
     Warns
     -----
@@ -233,7 +239,7 @@ def multinomial_laplace(
         if iteration:
             state = LatentState(matrices, f)
         values.append(posterior.value(a, f))
-        residual = targets - state.p - a  # K^-1 times the gradient in a
+        residual = targets - state.p - a  # K^-1 times the gradient with respect to a
         da = state.backward(matrices, residual)
         df = _times(matrices, da)
         decrement = float(np.sum(residual * df))
@@ -257,7 +263,7 @@ def multinomial_laplace(
 
 
 def _near(posterior: _Posterior, start: Vector) -> tuple[Vector, Vector]:
-    """Return weights and latent values after a full Newton step from some latent values, or zero if that is better."""
+    """Return the weights and latent values after a full Newton step from `start`, or zeros if these have a higher density."""
     kernels, Y = posterior.kernels, posterior.Y
     if start.shape != Y.shape or not np.isfinite(start).all():
         raise ValueError(f"start: expected finite numbers of shape {Y.shape}, got shape {start.shape}")
@@ -270,9 +276,10 @@ def _near(posterior: _Posterior, start: Vector) -> tuple[Vector, Vector]:
 
 
 def _adjoints(kernels: Sequence[Vector], a: Vector, state: LatentState, shared: bool) -> list[Vector]:
-    """Return d log Z / dK_c: a_c a_c' / 2 - [(K + W^-1)^-1]_cc / 2 with the mode fixed, and sym(w_c a_c') of its move.
+    """Return d log Z / dK_c, the sum of two terms.
 
-    The mode f = K (Y - p) moves by (I + K W)^-1 dK a; w = (I + W K)^-1 s with s the derivative of log Z in f.
+    For a fixed mode it is a_c a_c' / 2 - [(K + W^-1)^-1]_cc / 2. The mode f = K (Y - p) changes by (I + K W)^-1 dK a, which
+    adds sym(w_c a_c') with w = (I + W K)^-1 s, where s is the derivative of log Z with respect to f.
     """
     classes = a.shape[1]
     coupling, inner = _quadratic(state, kernels)
@@ -282,7 +289,7 @@ def _adjoints(kernels: Sequence[Vector], a: Vector, state: LatentState, shared: 
     p = state.p
     along = np.einsum("icd,id->ic", posterior, p)
     own = np.einsum("icc->ic", posterior)
-    # -1/2 tr(S dW/df_c) at each point, for dW of W = diag(p) - p p' by p_d (delta_dc - p_c).
+    # -1/2 tr(S dW/df_c) at each point is -p_c traces_c / 2, where W = diag(p) - p p' and dp_d/df_c = p_d (delta_dc - p_c).
     traces = own - np.sum(p * own, axis=1, keepdims=True) - 2 * (along - np.sum(p * along, axis=1, keepdims=True))
     w = state.backward(kernels, -0.5 * p * traces)
     adjoints: list[Vector] = []

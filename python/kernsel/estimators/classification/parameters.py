@@ -1,4 +1,4 @@
-"""What the estimator's parameters and labels stand for, and what is wrong with them if they stand for nothing."""
+"""Checks and interpretation of the classifier's parameters and labels."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kernsel.kernels import RBF, ConstantKernel, Matern
 __all__ = ["ALLOWED", "AUTO", "NONE", "criterion_of", "labels_of", "require_softmax"]
 
 
-# The scale of latent values does not depend on the data.
+# The default amplitude is a number, since the scale of latent values does not depend on the data.
 AUTO = ConstantKernel(4.0, (1e-2, 1e4)) * Matern("auto", nu=2.5)
 NONE = ConstantKernel(1.0, "fixed") * RBF(1.0, "fixed")  # scikit-learn's default
 ALLOWED = {
@@ -35,7 +35,7 @@ ALLOWED = {
 
 
 def criterion_of(estimator: Any, classes: int) -> str:
-    """Return the criterion that is meant."""
+    """Return the criterion, "lml" or "loo", that the parameter `criterion` stands for with this number of classes."""
     if estimator.criterion != "auto":
         return str(estimator.criterion)
     softmax = classes > 2 and estimator.multi_class == "multinomial"
@@ -43,7 +43,7 @@ def criterion_of(estimator: Any, classes: int) -> str:
 
 
 def require_softmax(estimator: Any) -> None:
-    """Raise if what goes with several classes and one softmax is not what is asked for."""
+    """Raise if a parameter has a value that ``multi_class="multinomial"`` does not support."""
     for name, only in (("inference", "laplace"), ("link", "logistic"), ("criterion", "lml")):
         if getattr(estimator, name) not in (only, "auto"):
             raise ValueError(
@@ -52,7 +52,7 @@ def require_softmax(estimator: Any) -> None:
 
 
 def labels_of(y: ArrayLike) -> tuple[NDArray[np.generic], NDArray[np.intp]]:
-    """Return the classes, sorted, and for each point the number of its class."""
+    """Return the sorted classes, and the index of the class of each point."""
     labels = column_or_1d(y, warn=True)
     try:
         classes, codes = np.unique(labels, return_inverse=True)

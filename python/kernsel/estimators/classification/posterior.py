@@ -1,11 +1,11 @@
-"""A Gaussian that stands for the posterior of latent values: what Laplace's approximation and expectation propagation share.
+"""Gaussian approximations of the posterior of latent values: the base of Laplace's method and expectation propagation.
 
 The likelihood of each point is replaced by a site exp(shift_i f_i - precision_i f_i^2 / 2). With S = diag(precision) and
 B = I + S^1/2 K S^1/2, whose eigenvalues are 1 or more for any positive semidefinite K, the posterior of f has
 
     covariance (K^-1 + S)^-1,    mean K a,    a = S^1/2 B^-1 S^-1/2 shift,    (K + S^-1)^-1 = R = S^1/2 B^-1 S^1/2.
 
-All that is done with it goes through the Cholesky factor of B; neither K nor S is ever inverted.
+All computations use the Cholesky factor of B; neither K nor S is inverted.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from kernsel.linalg.cholesky import Cholesky, cholesky
 
 __all__ = ["GaussianPosterior", "add_symmetric_product", "factor_of", "roots", "square", "variances"]
 
-_LEAST = 1e-280  # of a precision, so that its square root and the reciprocal of that are numbers
+_LEAST = 1e-280  # the lower limit of a precision, so that its square root and the reciprocal of the root are finite
 
 
 def factor_of(K: Vector, root: Vector, space: Vector) -> Cholesky:
-    """Return the factor of B = I + diag(root) K diag(root), made in `space`."""
+    """Return the factor of B = I + diag(root) K diag(root), which is computed in the memory `space`."""
     np.multiply(K, root[:, None], out=space)
     space *= root
     space.flat[:: len(space) + 1] += 1.0
@@ -33,12 +33,12 @@ def factor_of(K: Vector, root: Vector, space: Vector) -> Cholesky:
 
 
 def roots(precision: Vector) -> Vector:
-    """Return the square roots of precisions, none of them zero."""
+    """Return the square roots of precisions, bounded away from zero."""
     return np.sqrt(np.maximum(precision, _LEAST))
 
 
 def square(K: Vector, y: Vector) -> tuple[Vector, Vector]:
-    """Return the kernel matrix and the labels as arrays, if they are what is expected."""
+    """Return the kernel matrix and the labels as arrays; raise if shapes or values are not as expected."""
     K = np.asarray(K, dtype=np.float64)
     y = np.asarray(y, dtype=np.float64)
     if y.ndim != 1 or K.shape != (len(y), len(y)):
@@ -57,21 +57,22 @@ class GaussianPosterior:
     ----------
     K : ndarray of shape (n, n)
     y : ndarray of shape (n,)
-        -1 or 1.
+        The labels, -1 or 1.
     link : Link
     mean : ndarray of shape (n,)
-        K `weights`.
+        The posterior mean, K a.
     weights : ndarray of shape (n,)
-        a: the mean of f at z is k(z, X) a.
+        The weights a, for which the mean of f at z is k(z, X) a.
     precision, shift : ndarray of shape (n,)
-        Of the sites.
+        The parameters of the sites.
     root : ndarray of shape (n,)
         precision^1/2.
     factor : Cholesky
-        Of B.
+        The factor of B.
     log_evidence : float
         The approximation of log p(y).
     iterations : int
+        The number of iterations that were taken.
     converged : bool
     """
 
@@ -113,36 +114,36 @@ class GaussianPosterior:
 
     @cached_property
     def rest(self) -> Vector:
-        """The diagonal of B^-1: 1 - precision_i variance_i, the share of each variance that the point's own site leaves."""
+        """The diagonal of B^-1, 1 - precision_i variance_i: the ratio of each posterior variance to its cavity's variance."""
         return np.maximum(np.diag(self.inverse), np.finfo(float).tiny)
 
     @cached_property
     def variance(self) -> Vector:
         """The posterior variances of f, the diagonal of (K^-1 + S)^-1.
 
-        (1 - B^-1_ii) / precision_i has lost its digits where the precision is small against 1 / K_ii; there the same number is
-        sum_j K_ij S_j^1/2 B^-1_ji S_i^-1/2.
+        They are (1 - B^-1_ii) / precision_i. If the precision is smaller than 1 / K_ii, that formula suffers from cancellation,
+        and the equal expression sum_j K_ij S_j^1/2 B^-1_ji S_i^-1/2 is used.
         """
         return variances(self.K, self.root, self.inverse)
 
     def forget(self) -> None:
-        """Give up what takes n x n numbers and can be computed again, or is not needed to start from here."""
+        """Free the n x n matrices that can be computed again, or that are not needed to start an iteration from here."""
         self.__dict__.pop("inverse", None)
         self.K = np.zeros((0, 0))
 
     @cached_property
     def cavity(self) -> tuple[Vector, Vector]:
-        """The mean and the variance of each f_i with the site of point i left out: the others' prediction of it."""
+        """The mean and the variance of each f_i without the site of point i: its prediction from all other points."""
         variance = self.variance / self.rest
         return self.mean - self.weights * variance, variance
 
     def cavity_moments(self) -> Moments:
-        """Return the logarithm of the mean of each point's likelihood over its cavity, with derivatives in y times its mean."""
+        """Return the log of each likelihood's mean over its cavity, with derivatives in the cavity mean times y."""
         mean, variance = self.cavity
         return self.link.moments(self.y * mean, variance)
 
     def loo_log_probability(self) -> Vector:
-        """Return for each point the logarithm of the probability of its label, predicted from all others; shape (n,)."""
+        """Return for each point the log probability of its label, predicted from all other points, shape (n,)."""
         return self.cavity_moments().log_mean
 
     def backward(self, x: Vector) -> Vector:
@@ -150,11 +151,11 @@ class GaussianPosterior:
         return np.asarray(self.root * self.factor.solve(x / self.root))
 
     def evidence_adjoint(self) -> Vector:
-        """Return d log Z / dK, shape (n, n), symmetric: (a a' - R) / 2 where log Z does not change with the sites."""
+        """Return d log Z / dK, shape (n, n), symmetric: (a a' - R) / 2 if log Z is stationary in the sites."""
         return self._adjoint(np.zeros_like(self.weights))
 
     def _adjoint(self, v: Vector) -> Vector:
-        """Return (a a' + v a' + a v' - R) / 2, in the memory of B^-1, which is then given up."""
+        """Return (a a' + v a' + a v' - R) / 2, which overwrites the memory of `inverse`."""
         adjoint = self.inverse
         del self.inverse
         adjoint *= -0.5 * self.root
@@ -163,7 +164,7 @@ class GaussianPosterior:
 
 
 def add_symmetric_product(matrix: Vector, v: Vector, a: Vector) -> Vector:
-    """Return a symmetric matrix plus (v a' + a v') / 2, in its memory, symmetric to the last bit."""
+    """Return matrix + (v a' + a v') / 2 for a symmetric matrix, which is overwritten; symmetric to the last bit."""
     left, right = np.column_stack([0.5 * v, 0.5 * a]), np.vstack([a, v])
     return np.asarray(blas.dgemm(1.0, left, right, beta=1.0, c=matrix.T, overwrite_c=True).T)
 

@@ -1,4 +1,4 @@
-"""Samples of the latent values of a binary Gaussian process classifier, and how far they are to be trusted."""
+"""Samples of the latent values of a binary Gaussian process classifier, with convergence diagnostics."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from kernsel.linalg.cholesky import cholesky
 
 __all__ = ["Likelihood", "Samples", "effective_sample_size", "r_hat", "sample_latent"]
 
-MIXED = 1.05  # R-hat up to which chains count as mixed
-CENTRED = 8  # steps for each draw along ellipses of the approximate posterior; they need fewer trials than one of the prior
-_AHEAD = 500_000  # numbers of directions that are drawn at once: one matrix product for many steps
-_COLUMNS = 2_000_000  # numbers of draws that are diagnosed at once
-_HERE = 1e-15  # angle at which a step ends where it began
+MIXED = 1.05  # the largest R-hat for which chains count as mixed
+CENTRED = 8  # steps along ellipses of the approximate posterior for each draw; each takes fewer trials than one of the prior
+_AHEAD = 500_000  # the most entries of directions drawn at once, by one matrix product for many steps
+_COLUMNS = 2_000_000  # the most entries of draws for which diagnostics are computed at once
+_HERE = 1e-15  # the angle below which a step ends at its starting point
 
 
 class Likelihood(Protocol):
@@ -33,16 +33,16 @@ class Likelihood(Protocol):
 
 @dataclass(frozen=True)
 class Samples:
-    """What :func:`sample_latent` returns.
+    """The result of :func:`sample_latent`.
 
     Attributes
     ----------
     f : ndarray of shape (chains, draws, n)
-        Latent values.
+        The draws of the latent values.
     effective_sample_size : ndarray of shape (n,)
-        How many independent draws have as accurate a mean, for each latent value.
+        For each latent value, the number of independent draws whose mean is as accurate.
     r_hat : ndarray of shape (n,)
-        Rank-normalized split R-hat: close to 1 if all chains, and both halves of each, have seen the same.
+        The rank-normalized split R-hat of each latent value, close to 1 if all halves of chains have the same distribution.
     """
 
     f: Vector
@@ -51,11 +51,12 @@ class Samples:
 
 
 class _Ellipses:
-    """A Gaussian N(mean, G G') and what the posterior's density is relative to it.
+    """A Gaussian N(mean, G G'), along whose ellipses the posterior is sampled.
 
     Sites exp(shift_i f_i - precision_i f_i^2 / 2) times the prior N(0, F F') are a Gaussian of covariance
-    F (I + F' diag(precision) F)^-1 F'. The posterior is that Gaussian times prod_i p(y_i | f_i) / site_i(f_i): a slice of
-    that ratio along an ellipse of the Gaussian is a valid step, whatever the sites are. Without sites, it is the prior.
+    F (I + F' diag(precision) F)^-1 F'. The posterior is that Gaussian times the ratio prod_i p(y_i | f_i) / site_i(f_i). Slice
+    sampling of the ratio along an ellipse of the Gaussian is a valid step for any sites. Without sites, the Gaussian is the
+    prior.
     """
 
     def __init__(self, F: Vector, sites: tuple[Vector, Vector] | None) -> None:
@@ -80,7 +81,7 @@ class _Ellipses:
 
 
 class _Chains:
-    """Chains, side by side: where each of them is, and the log likelihood there."""
+    """Several Markov chains that advance together: their current latent values, and the log likelihoods of these."""
 
     def __init__(self, f: Vector, y: Vector, link: Likelihood, rng: np.random.Generator) -> None:
         self.f, self.y, self.link, self.rng = f, y, link, rng
@@ -90,9 +91,9 @@ class _Chains:
         return np.asarray(np.sum(self.link.log_density(self.y * f), axis=-1), dtype=np.float64)
 
     def step(self, ellipses: _Ellipses, direction: Vector) -> None:
-        """Move each chain along an ellipse through its point, to where the density ratio is above a random level.
+        """Move each chain along an ellipse through its point to a point whose density ratio is above a random level.
 
-        The angle is drawn from a bracket that shrinks towards the present point until that is so.
+        The angle is drawn from a bracket that shrinks towards the current point until such a point is found.
         """
         rng, count = self.rng, len(self.f)
         away = self.f - ellipses.mean
@@ -126,36 +127,37 @@ def sample_latent(
 ) -> Samples:
     """Draw from p(f | y), proportional to N(f; 0, K) prod_i p(y_i | f_i), by elliptical slice sampling.
 
-    f = F v with K = F F', so that v is standard normal a priori, and any positive semidefinite K will do. Steps along ellipses
-    of the prior have nothing to be tuned, but are short where the data say much. With `sites`, a Gaussian approximation of the
-    likelihood, a draw is kept after one of those, which reach tails that the approximation has not, and eight steps along
-    ellipses of the approximate posterior, which are long wherever that is good. The posterior that is sampled is the exact one
-    in both cases, whatever the sites. Those of expectation propagation serve best: for large amplitudes, they gave 2 to 4 times
-    the effective sample size that those of Laplace's approximation did.
+    f = F v with K = F F', where v is standard normal a priori, so that any positive semidefinite K is possible. Steps along
+    ellipses of the prior need no tuning, but are short if the data are informative. With `sites`, a Gaussian approximation of
+    the likelihood, each draw takes one such step, which reaches tails that the approximation lacks, and eight steps along
+    ellipses of the approximate posterior, which are long where the approximation is good. The samples are from the exact
+    posterior for any sites. Sites of expectation propagation are best: for large amplitudes they gave 2 to 4 times the
+    effective sample size of those of Laplace's approximation.
 
     Parameters
     ----------
     K_factor : array-like of shape (n, rank)
-        F.
+        The factor F.
     y : array-like of shape (n,)
-        -1 or 1.
+        The labels, -1 or 1.
     link : object with ``log_density(s)``
-        log p(y | f) of margins s = y f, elementwise.
+        A likelihood; the method returns log p(y | f) of margins s = y f, elementwise.
     n_samples : int
-        Draws kept of each chain, at least 4.
+        The number of draws that each chain keeps, at least 4.
     n_burn : int
-        Draws before them.
+        The number of draws before them that are discarded.
     n_chains : int
+        The number of chains.
     rng : numpy.random.Generator
         The only source of randomness: the same state gives the same draws.
     sites : pair of array-likes of shape (n,), optional
-        Precisions, not negative, and shifts of sites exp(shift_i f_i - precision_i f_i^2 / 2). Of Laplace's approximation, with
-        the mode f^, these are W = -d^2 log p / df^2 and W f^ + d log p / df; of expectation propagation, its own.
+        The precisions, not negative, and the shifts of sites exp(shift_i f_i - precision_i f_i^2 / 2). Those of Laplace's
+        approximation with the mode f^ are W = -d^2 log p / df^2 and W f^ + d log p / df.
 
     Returns
     -------
     samples : Samples
-        O(n rank) for a step of a chain, and O(n rank^2) once with `sites`.
+        A step of a chain takes O(n rank); with `sites`, the preparation takes O(n rank^2).
 
     Warns
     -----
@@ -228,11 +230,10 @@ def _checked_sites(sites: tuple[ArrayLike, ArrayLike], n: int) -> tuple[Vector, 
 
 
 def effective_sample_size(draws: ArrayLike) -> Vector:
-    """Return how many independent draws would have as accurate a mean.
+    """Return the number of independent draws whose mean would be as accurate.
 
-    From the autocorrelations rho_t of all chains together, each split in halves, by Geyer's initial monotone sequence: sums of
-    pairs rho_2k + rho_2k+1, up to the first negative one, and not growing. The number of draws is divided by
-    -1 + 2 sum_k (rho_2k + rho_2k+1).
+    It is the number of draws divided by -1 + 2 sum_k (rho_2k + rho_2k+1), where rho_t are the autocorrelations of all chains,
+    each split in halves. The sum is Geyer's initial monotone sequence: pairs up to the first negative one, made nonincreasing.
 
     Parameters
     ----------
@@ -242,7 +243,7 @@ def effective_sample_size(draws: ArrayLike) -> Vector:
     Returns
     -------
     size : ndarray of shape (...)
-        More than the number of draws if they are anticorrelated, at most by a factor of its decimal logarithm.
+        It exceeds the number of draws if they are anticorrelated, at most by a factor of the decimal logarithm of that number.
 
     Examples
     --------
@@ -258,10 +259,10 @@ def effective_sample_size(draws: ArrayLike) -> Vector:
 
 
 def r_hat(draws: ArrayLike) -> Vector:
-    """Return the rank-normalized split R-hat: how much wider all chains together are than each of their halves.
+    """Return the rank-normalized split R-hat: the ratio of the spread of all chains together to that of their halves.
 
-    The larger one of that of the values' ranks, made normal, and that of the ranks of their distances from the median: the
-    first shows chains at different places, the second chains of different widths. 1 if nothing differs.
+    It is the larger of two R-hats: that of the normalized ranks of the values, which shows chains at different places, and that
+    of the ranks of their distances from the median, which shows chains of different widths. It is 1 if there is no difference.
 
     Parameters
     ----------
@@ -289,7 +290,7 @@ def r_hat(draws: ArrayLike) -> Vector:
 
 
 def _by_columns(figure: Callable[[Vector], Vector], draws: ArrayLike) -> Vector:
-    """Return a figure of each column of draws, (chains, draws, n) -> (n,), some columns at a time, chains split in halves."""
+    """Apply a diagnostic to each column of draws, (chains, draws, n) -> (n,), with chains split in halves, in blocks."""
     values = np.asarray(draws, dtype=np.float64)
     if values.ndim < 2 or values.shape[1] < 4:
         raise ValueError(f"draws: expected shape (chains, at least 4 draws, ...), got {values.shape}")
@@ -304,7 +305,7 @@ def _by_columns(figure: Callable[[Vector], Vector], draws: ArrayLike) -> Vector:
 
 
 def _spread(halves: Vector) -> tuple[Vector, Vector]:
-    """Return the mean variance within chains, and the variance of all of them, estimated with that between them."""
+    """Return the mean variance within chains, and the estimate of the total variance that includes that between chains."""
     count = halves.shape[1]
     within = halves.var(axis=1, ddof=1).mean(axis=0)
     return within, within * (count - 1) / count + halves.mean(axis=1).var(axis=0, ddof=1)
@@ -321,7 +322,7 @@ def _size_of_halves(halves: Vector) -> Vector:
     rho = 1.0 - (within - together) / np.where(moves, total, 1.0)
     rho[0] = 1.0
     pairs = rho[0 : count - 1 : 2] + rho[1:count:2]
-    pairs = np.minimum.accumulate(pairs, axis=0)  # a negative one stays so: all after the first are left out
+    pairs = np.minimum.accumulate(pairs, axis=0)  # negative after the first negative one, so that the rest is left out below
     time = -1.0 + 2.0 * np.sum(np.maximum(pairs, 0.0), axis=0)
     draws = chains * count
     return np.where(moves, draws / np.maximum(time, 1.0 / np.log10(max(draws, 10))), float(draws))

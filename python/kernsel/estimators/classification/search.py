@@ -1,4 +1,4 @@
-"""The hyperparameters of a classifier's kernel, by the approximate evidence or by leave-one-out probabilities."""
+"""The search for the hyperparameters of a classifier's kernel, by the evidence or by leave-one-out probabilities."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ from kernsel.kernels.automatic import Data
 
 __all__ = ["Choice", "Model", "Objective", "Outcome", "choose_kernel"]
 
-State = TypeVar("State")  # from which a model finds its way to the solution for a similar kernel matrix
+State = TypeVar("State")  # the solution of a model for one kernel matrix, from which iterations for a similar matrix start
 
-_FEW, _SOME = 200, 400  # points that a search begins with, if there are more than half as many again
-_RARE = 40
-_KEPT = 300  # points, up to which a search that is interrupted returns what it has found: a fit to more takes seconds
+_FEW, _SOME = 200, 400  # sizes of the subsets on which a search begins; each is used if there are over 1.5 times as many points
+_RARE = 40  # the least number of points of a class in a subset, if the class has as many
+_KEPT = 300  # with more points, an interrupted search returns no result, since the fit would take seconds
 _RANDOM_STARTS = 1
-_COARSE, _FINE = 0.02, 1e-6  # nats, by which descents may fall short, and the best one
+_COARSE, _FINE = 0.02, 1e-6  # tolerances of the criterion (in nats) for descents from all starts, and for the best one
 
 
 @dataclass(frozen=True)
 class Outcome(Generic[State]):
-    """A criterion for one kernel matrix.
+    """The value of a criterion for one kernel matrix.
 
     Attributes
     ----------
     value : float
-        Larger is better.
+        The criterion; larger is better.
     adjoint : ndarray of shape (n, n) or None
-        Its derivative in the kernel matrix, if that was asked for.
+        The derivative of the criterion with respect to the kernel matrix, if it was asked for.
     state : State
-        From which the model finds its way to the solution for a similar matrix.
+        The solution, from which iterations for a similar matrix start.
     """
 
     value: float
@@ -48,29 +48,29 @@ class Outcome(Generic[State]):
 
 
 class Model(Protocol[State]):
-    """What a kernel is chosen for: labels, their likelihood, and a criterion."""
+    """Labels, their likelihood, and a criterion by which a kernel is chosen."""
 
     def evaluate(self, K: Vector, state: State | None, gradient: bool) -> Outcome[State]:
         """Return the criterion for a kernel matrix, its adjoint if asked for, and the state."""
 
     def some(self, rows: NDArray[np.intp]) -> Model[State]:
-        """Return the same for some of the points."""
+        """Return the model of the points with these indices."""
 
     def carried(self, state: State, cross: Vector) -> State | None:
-        """Return a state for all points from one of some of them, k(all, some) given; None where there is none."""
+        """Return a state for all points from that of a subset, given the kernel matrix k(all, subset); None if not possible."""
 
 
 class Objective(Generic[State]):
-    """Minus the criterion as a function of theta, for searches of the core."""
+    """Minus the criterion as a function of theta, which the core's optimizer minimizes."""
 
     def __init__(self, layout: Layout, X: Vector, model: Model[State]) -> None:
         self.layout = layout
         self.X = X
         self.model = model
         self.state: State | None = None
-        self.count = 0  # of evaluations
-        self.theta: Vector | None = None  # where it was evaluated last,
-        self.value, self.gradient = np.nan, np.zeros(0)  # and what came of it; no gradient if none was asked for
+        self.count = 0  # the number of evaluations
+        self.theta: Vector | None = None  # the argument of the last evaluation
+        self.value, self.gradient = np.nan, np.zeros(0)  # its results; the gradient is empty if it was not asked for
         self.K: Vector = np.empty((len(X), len(X)))
 
     def evaluate(self, theta: Vector, gradient: bool) -> tuple[float, Vector]:
@@ -87,14 +87,14 @@ class Objective(Generic[State]):
         return self.value, self.gradient
 
     def __call__(self, theta: Vector, gradient: bool) -> tuple[float, Vector] | None:
-        """Return the same; None where it cannot be evaluated."""
+        """Return the result of `evaluate`, or None if the criterion cannot be evaluated at theta."""
         try:
             return self.evaluate(theta, gradient)
-        except (np.linalg.LinAlgError, ValueError):  # not positive definite here, or overflowing
+        except (np.linalg.LinAlgError, ValueError):  # the kernel matrix is not positive definite, or the criterion overflows
             return None
 
     def begin_near(self, other: Objective[State]) -> None:
-        """Take over from an objective of some of the points where they are."""
+        """Start from the state of the objective of a subset of the points."""
         if other.theta is not None and other.state is not None:
             cross = np.asarray(self.layout.kernel_at(other.theta)(self.X, other.X))
             self.state = self.model.carried(other.state, cross)
@@ -102,27 +102,28 @@ class Objective(Generic[State]):
 
 @dataclass(frozen=True)
 class Choice:
-    """What a search has found.
+    """The result and the report of a search.
 
     Attributes
     ----------
     kernel : Kernel
-        With its hyperparameters where the criterion is best.
+        The kernel with the hyperparameters for which the criterion is best.
     n_evaluations, n_evaluations_subset : int
-        Of the criterion on all points, and on the subset that the search began with.
+        The number of evaluations of the criterion on all points, and on the subsets on which the search began.
     of_starts : ndarray
-        The criterion that each start led to, on the subset if there was one.
+        The value that the search reached from each start; on the subset, if there was one.
     at_bounds : list of str
         The hyperparameters that ended at one of their bounds.
     ended : {"converged", "evaluations", "seconds", "stopped", "interrupted"}
         Why the search ended.
     seconds : float
+        The duration of the search.
     interrupt : BaseException or None
-        What interrupted it.
+        The exception that interrupted the search.
     state : object
-        Of the model, at the last evaluation on all points.
+        The state of the model at the last evaluation on all points.
     solved : bool
-        Is the state that of this very kernel?
+        Whether the state belongs to `kernel`.
     """
 
     kernel: Kernel
@@ -154,17 +155,17 @@ def choose_kernel(
     Parameters
     ----------
     kernel : Kernel
-        What is "auto" in it is set from the data; numbers that it has are the first start.
+        Its "auto" parameters are set from the data; its numbers are the first start.
     X : ndarray of shape (n, d)
     targets : ndarray of shape (n,) or (n, classes)
-        What "auto" hyperparameters are set by, besides the points.
+        The targets from which, with the points, "auto" hyperparameters are set.
     model : Model
     names : list of str, optional
-        Of the columns.
+        The names of the columns.
     optimizer : {"auto", "l-bfgs-b", "fmin_l_bfgs_b"}, callable or None
-        None leaves the kernel as it is. A function is called as scikit-learn calls it.
+        None leaves the kernel as it is. A function is called as by scikit-learn.
     n_restarts : int
-        Random starts beyond those that are made from the data.
+        The number of random starts, besides the starts that are derived from the data.
     random_state : int, RandomState or None
     budget : Budget, optional
 
@@ -214,7 +215,7 @@ def choose_kernel(
 
 
 def _starts(layout: Layout, data: Data, own: bool, rng: np.random.Generator | None) -> list[Vector]:
-    """Return the kernel's own values, if it has any, and places that the data suggest."""
+    """Return the starts: the kernel's own values, if it has any, and points that are derived from the data."""
     shift = 0.0 if rng is None else float(rng.random())
     random = 0 if own else _RANDOM_STARTS
     anchors = layout.anchors(data.anchors or [])
@@ -225,9 +226,10 @@ def _starts(layout: Layout, data: Data, own: bool, rng: np.random.Generator | No
 def _descended(
     every: Objective[State], starts: list[Vector], targets: Vector, rng: np.random.Generator, budget: Budget
 ) -> tuple[_core.Optimum, tuple[int, int]]:
-    """Return where the search leads: from all starts on few points, on more from the best, and on all with what is known then.
+    """Minimize from all starts on a small subset, then from the best point on a larger one, and then on all points.
 
-    What is known is where the best is, and the curvature there, which grows with the number of points.
+    Each stage starts with the curvature that the previous one has found, multiplied by the ratio of the numbers of points.
+    Return the optimum, and the numbers of evaluations on all points and on subsets.
     """
     n, bounds = len(every.X), every.layout.bounds
     began = time.perf_counter()
@@ -280,7 +282,7 @@ def _descended(
 
 
 def _some_of_each(targets: Vector, size: int, rng: np.random.Generator) -> NDArray[np.intp]:
-    """Return rows of some of the points, of each class in proportion, but of rare ones enough to tell them apart."""
+    """Return the rows of a stratified random sample of the points, with at least 40 points of each class that has as many."""
     classes = targets.argmax(axis=1) if targets.ndim == 2 else (targets > 0).astype(np.intp)
     rows = []
     for label in np.unique(classes):

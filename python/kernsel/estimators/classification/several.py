@@ -25,7 +25,7 @@ Codes = NDArray[np.intp]
 
 
 class KernelsOfProcesses(sk.CompoundKernel):  # type: ignore[misc]
-    """scikit-learn's list of kernels, which shows them, and not the logarithms of their numbers."""
+    """scikit-learn's CompoundKernel, whose text shows the kernels instead of the logarithms of their hyperparameters."""
 
     def __repr__(self) -> str:
         return f"CompoundKernel([{', '.join(str(kernel) for kernel in self.kernels)}])"
@@ -34,7 +34,7 @@ class KernelsOfProcesses(sk.CompoundKernel):  # type: ignore[misc]
 def _fitted(
     problems: Sequence[tuple[Vector, Vector]], settings: Settings, n_jobs: int | None, make: Callable[..., BinaryProcess]
 ) -> list[BinaryProcess]:
-    """Return a process for each problem, in threads if there are to be several jobs; none if one of them is interrupted."""
+    """Fit a process to each problem, in `n_jobs` threads; raise if the fit of one of them is interrupted."""
 
     def whole(X: Vector, y: Vector, own: Settings) -> BinaryProcess:
         process = make(X, y, own)
@@ -62,12 +62,12 @@ class OneAgainstRest:
         """Return the probabilities of all classes, shape (m, classes)."""
         each = np.column_stack([process.probability(Z) for process in self.estimators_])
         total = each.sum(axis=1, keepdims=True)
-        # Where every class is all but impossible, none is more likely than another.
+        # If all probabilities underflow to zero, all classes get the same probability.
         return np.where(total > 0, each / np.where(total > 0, total, 1.0), 1 / each.shape[1])
 
 
 class OneAgainstAnother:
-    """A binary process for each pair of classes; one probability for each class is what agrees with all pairs best."""
+    """A binary process for each pair of classes; the probabilities of pairs are coupled to one probability for each class."""
 
     def __init__(self, X: Vector, codes: Codes, classes: int, settings: Settings, n_jobs: int | None) -> None:
         self.pairs = list(combinations(range(classes), 2))
@@ -88,14 +88,14 @@ class OneAgainstAnother:
 
 
 def coupled(R: Vector) -> Vector:
-    """Return the probabilities p of classes that agree best with those of pairs.
+    """Return the probabilities p of classes that agree best with those of pairs (Wu, Lin and Weng 2004).
 
-    They minimize sum_ij (R_ji p_i - R_ij p_j)^2 with sum p = 1, which are positive (Wu, Lin and Weng 2004).
+    They minimize sum_ij (R_ji p_i - R_ij p_j)^2 with sum p = 1, and are positive.
 
     Parameters
     ----------
     R : ndarray of shape (m, classes, classes)
-        R_ij is the probability of class i where it is i or j; the diagonal is not used.
+        R_ij is the probability of class i given that the class is i or j; the diagonal is not used.
 
     Returns
     -------
@@ -124,27 +124,27 @@ def coupled(R: Vector) -> Vector:
 
 
 class SoftmaxModel:
-    """Labels of several classes, a latent process for each with one kernel: what that kernel is chosen for."""
+    """Labels of several classes with a softmax likelihood, by whose evidence the common kernel of all classes is chosen."""
 
     def __init__(self, Y: Vector) -> None:
         self.Y = Y
 
     def some(self, rows: NDArray[np.intp]) -> SoftmaxModel:
-        """Return the same for some of the points."""
+        """Return the model of the points with these indices."""
         return SoftmaxModel(self.Y[rows])
 
     def carried(self, state: Vector, cross: Vector) -> None:
-        """Return latent values at all points to begin with: zero."""
+        """Return None, so that the iteration on all points starts from zero."""
         del state, cross
 
     def evaluate(self, K: Vector, state: Vector | None, gradient: bool) -> Outcome[Vector]:
-        """Return the log evidence for a kernel matrix, its derivative in it, and the mode."""
+        """Return the log evidence for a kernel matrix, its derivative with respect to the matrix, and the mode."""
         found = multinomial_laplace([K], self.Y, start=state, gradient=gradient)
         return Outcome(found.log_evidence, found.adjoints[0] if found.adjoints else None, found.mode)
 
 
 class MultinomialProcess:
-    """A latent process for each class, all with one kernel, whose softmax gives the probabilities: by Laplace's method."""
+    """A latent process for each class, all with one kernel and a softmax likelihood, by Laplace's approximation."""
 
     def __init__(self, X: Vector, codes: Codes, classes: int, settings: Settings) -> None:
         self.X_train_ = X
@@ -171,7 +171,7 @@ class MultinomialProcess:
     def log_marginal_likelihood(
         self, theta: Vector, eval_gradient: bool = False, *, clone_kernel: bool = True, warm_start: bool = False
     ) -> np.float64 | tuple[np.float64, Vector]:
-        """Return the approximate log evidence for other hyperparameters, and its gradient if asked for."""
+        """Return the approximate log evidence for the hyperparameters theta, and its gradient if asked for."""
         kernel = self.kernel_.clone_with_theta(theta)
         if not clone_kernel:
             self.kernel_ = kernel

@@ -1,4 +1,4 @@
-"""The softmax of Gaussian latent values, averaged over them."""
+"""The expectation of the softmax of Gaussian latent values."""
 
 from __future__ import annotations
 
@@ -15,20 +15,21 @@ from kernsel.estimators.classification.links import Logistic
 
 __all__ = ["class_probabilities"]
 
-FIRST = 10  # binary logarithm of the number of pairs of nodes that every average has
-LEVELS = 6  # how often they are doubled at most, counting from one
-ACCURACY = 1e-3  # of averages over two halves of the nodes: together they are more accurate than that
-_BLOCK = 2_000_000  # numbers at once
+FIRST = 10  # the binary logarithm of the number of pairs of nodes at the first level
+LEVELS = 6  # the largest number of levels; each level after the first doubles the number of nodes
+ACCURACY = 1e-3  # nodes are added until averages over two halves of them differ by less
+_BLOCK = 2_000_000  # the most numbers in memory at the same time
 
 
 def class_probabilities(mean: ArrayLike, covariance: ArrayLike) -> Vector:
-    """Return the softmax of Gaussian latent values, averaged over them.
+    """Return the expectation of the softmax of Gaussian latent values.
 
-    Of two classes, by the logistic function of their difference, to 1e-11. Of more, by quasi-Monte Carlo with a Sobol sequence
-    in the principal directions of all differences between classes, in opposite pairs: 2^12 nodes and, for a point whose two
-    halves differ by more than 1e-3, twice as many as often as needed, up to 2^16. The same nodes for all points and calls.
-    Errors are below 1e-3 but for many classes of large variances (2e-3 was seen for ten classes of standard deviations of 10
-    and more), and mostly 1e-4.
+    For two classes, it is the expectation of the logistic function of their difference, with an error of 1e-11. For more, it is
+    computed by quasi-Monte Carlo, with a Sobol sequence in the principal directions of the differences between classes and
+    antithetic pairs. There are 2^12 nodes; for a point at which the averages over two halves of the nodes differ by more than
+    1e-3, their number is doubled repeatedly, up to 2^16. The nodes are the same for all points and calls. Errors are mostly
+    about 1e-4, and below 1e-3 except for many classes of large variances (2e-3 was observed for ten classes with standard
+    deviations of at least 10).
 
     Parameters
     ----------
@@ -56,7 +57,7 @@ def class_probabilities(mean: ArrayLike, covariance: ArrayLike) -> Vector:
         variance = covariances[:, 0, 0] + covariances[:, 1, 1] - covariances[:, 0, 1] - covariances[:, 1, 0]
         second = Logistic().probability(means[:, 1] - means[:, 0], np.maximum(variance, 0.0))
         return np.stack([1.0 - second, second], axis=1)
-    # A common shift changes no softmax: what is left after removing it has one direction less.
+    # The softmax does not depend on a common shift of the classes; removing it leaves one dimension less.
     contrasts = covariances - covariances.mean(axis=1, keepdims=True)
     contrasts -= contrasts.mean(axis=2, keepdims=True)
     e, Q = np.linalg.eigh(contrasts)
@@ -74,7 +75,7 @@ def class_probabilities(mean: ArrayLike, covariance: ArrayLike) -> Vector:
 
 
 def _averaged(means: Vector, roots: Vector, level: int) -> Vector:
-    """Return the softmax averaged over the nodes that a level adds."""
+    """Return the average of the softmax over the nodes that a level adds."""
     nodes = _nodes(means.shape[1] - 1, level)
     averages = np.empty_like(means)
     size = max(_BLOCK // (len(nodes) * means.shape[1]), 1)
@@ -88,14 +89,17 @@ def _averaged(means: Vector, roots: Vector, level: int) -> Vector:
 
 @cache
 def _nodes(dimensions: int, level: int) -> Vector:
-    """Return the standard normal nodes that a level adds, as many as all before: of a Sobol sequence, its digits shifted."""
+    """Return the standard normal nodes that a level adds: a part of a digitally shifted Sobol sequence.
+
+    From the second level on, a level has as many nodes as all levels before it.
+    """
     count, digits = 2 ** (FIRST + max(level - 1, 0)), 2**30
     sequence = qmc.Sobol(dimensions, scramble=False)
     if level:
         sequence.fast_forward(count)
     shift = np.random.default_rng(0).integers(digits, size=dimensions)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # a part alone is not balanced, but together they are
+        warnings.simplefilter("ignore", UserWarning)  # a part of the sequence is not balanced; all parts together are
         points = (sequence.random(count) * digits).astype(np.int64)
     nodes = np.asarray(special.ndtri(((points ^ shift) + 0.5) / digits))
     nodes.flags.writeable = False

@@ -1,4 +1,4 @@
-"""Support vector regression for many C and epsilon: warm starts, and what leaving points out does."""
+"""Support vector regression for many values of C and epsilon, with warm starts, and its cross-validation errors."""
 
 from __future__ import annotations
 
@@ -28,50 +28,55 @@ SCORINGS = ("absolute", "squared")
 class SVRPath:
     """Support vector regression for all pairs of some C and some epsilon, and the errors of points that are left out.
 
-    Each fit is that of :class:`kernsel.SVR`: it minimizes ::
+    Like :class:`kernsel.SVR`, each fit minimizes ::
 
         |f - b|^2 / 2 + C sum_i w_i max(|y_i - f(x_i)| - epsilon, 0)
 
-    All of them share the rows of the kernel matrix. Each starts from a neighbour's coefficients a times t, C growing and
-    epsilon falling. Of the dual, D(t) = t (a'y - epsilon |a|_1) - t^2 a'Ka / 2 on the way from nothing (t = 0) to where the
-    first coefficient meets its bound again (t = C / C_before), the best t is known without a product with K; so is the
-    better one of two neighbours.
+    All fits share the rows of the kernel matrix. They are computed for increasing C and decreasing epsilon. Each starts from
+    t a, where a are the coefficients of a neighbouring fit and 0 <= t <= C / C_neighbour keeps them within their bounds. The t
+    that maximizes the dual, t (a'y - epsilon |a|_1) - t^2 a'Ka / 2, and the better one of two neighbours, are found without
+    a product with K.
 
     Parameters
     ----------
     X : array-like of shape (n, d), or (n, n) if the kernel is precomputed
     y : array-like of shape (n,)
     kernel : Kernel or "precomputed"
-        With all its hyperparameters; what is "auto" is set from the data.
+        The kernel; its "auto" parameters are set from the data.
     Cs : array-like of shape (p,), optional
-        Positive. By default 20 values, from 0.01 to 1000 times the spread of y over the mean of k(x, x).
+        Positive. By default 20 values, from 0.01 to 1000 times the spread of y divided by the mean of k(x, x).
     epsilons : array-like of shape (q,), optional
         Not negative. By default 7 values, from 1/2 to 1/128 of the spread of y.
     sample_weight : float or array-like of shape (n,), optional
         Not negative. A weight of zero leaves the point out.
     fit_intercept : bool
+        Whether there is an intercept b.
     tol : float
-        The duality gap to stop at, relative to the objective.
+        The duality gap at which a fit stops, relative to the objective.
     max_iter : int
-        Steps at most in each fit; -1 for as many as it takes.
+        The largest number of steps in each fit; -1 for no limit.
     cache_size : float
-        Megabytes for the kernel matrix, or for rows of it.
+        The memory for rows of the kernel matrix, in megabytes.
 
     Attributes
     ----------
     Cs : ndarray of shape (p,)
-        Ascending.
+        The values of C in ascending order.
     epsilons : ndarray of shape (q,)
-        Descending.
+        The values of epsilon in descending order.
     coefficients : ndarray of shape (p, q, n)
+        The coefficients a of all points in each fit.
     intercepts, objectives, gaps : ndarray of shape (p, q)
+        The intercept, the objective and the duality gap of each fit.
     n_support, n_iter : ndarray of int of shape (p, q)
+        The numbers of support vectors and of steps of each fit.
     converged : ndarray of bool of shape (p, q)
+        Whether each fit has reached `tol`.
 
     Notes
     -----
-    The spread of y is its median absolute deviation, in units in which that of normal variables is their standard
-    deviation: outliers do not count.
+    The spread of y is 1.4826 times its median absolute deviation. For normal variables this is the standard deviation, and it
+    hardly depends on outliers.
 
     Examples
     --------
@@ -129,13 +134,14 @@ class SVRPath:
         return walk(self._solver, self._y, weights, self.Cs, self.epsilons, **self._options)
 
     def loo_residuals(self, i: int, j: int) -> Vector:
-        """Return what `Cs[i]` and `epsilons[j]` predict each point with when it is left out: y_i minus that.
+        """Return y_k minus the prediction of each point k from all other points, for `Cs[i]` and `epsilons[j]`.
 
         See :func:`kernsel.estimators.support.span.left_out_residuals`.
 
         Parameters
         ----------
         i, j : int
+            The indices of C and epsilon.
 
         Returns
         -------
@@ -147,17 +153,17 @@ class SVRPath:
         )
 
     def scores(self, criterion: str = "loo", *, scoring: str = "absolute", folds: How = 5) -> Vector:
-        """Return the mean error of points left out, for each pair; weighted if points have weights.
+        """Return the mean error of points that are left out, for each pair; weighted if points have weights.
 
         Parameters
         ----------
         criterion : {"loo", "kfold"}
-            "loo" leaves out one point at a time, by the span estimate: no fit more. "kfold" fits the path again for each
-            fold, with warm starts and the kernel matrix that is known.
+            "loo" leaves out one point at a time, by the span estimate, which needs no further fit. "kfold" fits the path again
+            for each fold, with warm starts and the known rows of the kernel matrix.
         scoring : {"absolute", "squared"}
-            The error: its size, or its square.
+            Whether to average absolute or squared errors.
         folds : int or splitter
-            A number of random folds, the same each time, or what has a method `split`.
+            A number of random folds, which are the same in each call, or an object with a method `split`.
 
         Returns
         -------
@@ -176,13 +182,13 @@ class SVRPath:
         )
 
     def best(self, criterion: str = "loo", *, scoring: str = "absolute", folds: How = 5) -> tuple[float, float]:
-        """Return the C and the epsilon with the least score, of equals the one of least C and largest epsilon.
+        """Return the C and the epsilon with the least score; of equal scores, the least C and then the largest epsilon.
 
         Parameters
         ----------
         criterion : {"loo", "kfold"}
         scoring, folds
-            Those of :meth:`scores`.
+            As in :meth:`scores`.
 
         Returns
         -------
@@ -208,9 +214,9 @@ def spread(y: Vector) -> float:
 
 
 def grids(kernel: Kernel, X: Vector, y: Vector) -> tuple[Vector, Vector]:
-    """Return the C (ascending) and the epsilon (descending) that are tried, in units of the data.
+    """Return the default grids of C (ascending) and epsilon (descending), which scale with the data.
 
-    A function of norm |f| varies by |f| k(x, x)^(1/2); coefficients of size spread(y) / k(x, x) make one that varies as y.
+    The unit of C is spread(y) / mean(k(x, x)): coefficients of that size give a function that varies as much as y.
     """
     size = spread(y)
     mean = float(np.mean(np.abs(kernel.diag(X)))) or 1.0
@@ -234,7 +240,7 @@ def walk(
     epsilons: Vector,
     **options: Unpack[Options],
 ) -> Iterator[tuple[tuple[int, int], SupportSolution]]:
-    """Solve for all pairs, C ascending and epsilon descending, each from a neighbour; yield places and solutions."""
+    """Solve for all pairs of Cs and epsilons in order, each from a neighbour; yield the indices (i, j) and solutions."""
     before: list[SupportSolution] = []
     for i, C in enumerate(Cs):
         row: list[SupportSolution] = []
@@ -250,12 +256,15 @@ def walk(
 
 
 def _start(neighbours: list[tuple[SupportSolution, float, float]], y: Vector, epsilon: float) -> Vector | None:
-    """Return the best multiple of a neighbour's coefficients by the dual; None if none is better than zero."""
+    """Return the multiple of a neighbour's coefficients with the largest dual; None if zero is at least as good.
+
+    Each neighbour is a solution, its epsilon, and the largest multiple that keeps its coefficients within their bounds.
+    """
     best, start = 0.0, None
     for solution, its_epsilon, most in neighbours:
         a = solution.a
         fits, size = float(a @ y), float(np.abs(a).sum())
-        quadratic = 2 * (fits - its_epsilon * size - (solution.objective - solution.gap))  # a'Ka, by the dual's value
+        quadratic = 2 * (fits - its_epsilon * size - (solution.objective - solution.gap))  # a'Ka, by objective - gap = dual
         linear = fits - epsilon * size
         t = min(max(linear / quadratic, 0.0), most) if quadratic > 0 else most
         value = t * linear - t**2 * quadratic / 2
@@ -278,7 +287,7 @@ def fold_scores(
 ) -> Vector:
     """Return the weighted mean of |error|^power over the points that folds leave out, for each pair.
 
-    Every fold is solved on all points, with zero for the bounds of those left out: so one kernel matrix serves all.
+    Each fold is solved on all points, with bounds of zero for the points left out, so that all folds share kernel rows.
     """
     used = np.flatnonzero(weights)
     total, weight = np.zeros((len(Cs), len(epsilons))), 0.0
@@ -295,7 +304,7 @@ def fold_scores(
 
 
 def folds_of(folds: How, X: Vector, y: Vector) -> Splits:
-    """Return the folds; those of a number are random, the same each time, and as many as points at most."""
+    """Return the folds; a number stands for random folds, the same in each call, and at most as many as there are points."""
     if len(y) < 2:
         raise ValueError(f"folds: there is nothing to leave out, got n_samples = {len(y)} of positive weight")
     if isinstance(folds, int | np.integer) and not isinstance(folds, bool) and folds >= 2:
@@ -304,7 +313,7 @@ def folds_of(folds: How, X: Vector, y: Vector) -> Splits:
 
 
 def one_of(name: str, value: object, allowed: tuple[str, ...]) -> None:
-    """Raise unless a text is one of some."""
+    """Raise unless a value is one of the allowed texts."""
     if not isinstance(value, str) or value not in allowed:
         raise ValueError(f"{name}: expected one of {', '.join(allowed)}, got {value!r}")
 

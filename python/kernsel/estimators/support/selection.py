@@ -1,4 +1,4 @@
-"""Choosing C, epsilon and the kernel of support vector regression."""
+"""The choice of C, epsilon and the kernel of support vector regression."""
 
 from __future__ import annotations
 
@@ -18,28 +18,29 @@ from kernsel.kernels.automatic import Data
 
 __all__ = ["FACTORS", "SupportSelection", "SupportTried", "choose_support"]
 
-FACTORS = (0.5**0.5, 1.0, 2.0**0.5)  # of all length scales together
-_PAYS = 0.01  # of the error, for going beyond what is tried first
-_FEW = 500  # points are enough to choose a kernel by
+FACTORS = (0.5**0.5, 1.0, 2.0**0.5)  # the factors of all length scales that are tried
+_PAYS = 0.01  # the relative decrease of the error for which C and epsilon beyond the first grids are accepted
+_FEW = 500  # the largest number of points with which kernels are compared
 
 
 @dataclass(frozen=True)
 class SupportTried:
-    """What was tried with one kernel.
+    """The scores of all pairs of C and epsilon that were tried with one kernel.
 
     Attributes
     ----------
     kernel : Kernel
     origin : str
-        "given" for the kernel as it came, "auto" set by the spread of the data; "likelihood" for what maximizes that.
+        "given" for the given kernel with its "auto" parameters set from the data; "likelihood" for one that maximizes the
+        likelihood.
     factor : float
-        By which its length scales were multiplied then.
+        The factor by which the length scales of the latter were then multiplied.
     Cs : ndarray of shape (p,)
     epsilons : ndarray of shape (q,)
     scores : ndarray of shape (p, q)
-        The criterion, small where it is good.
+        The mean errors of points left out; smaller is better.
     n_points : int
-        How many points it was computed from.
+        The number of points from which the scores were computed.
     """
 
     kernel: Kernel
@@ -58,20 +59,23 @@ class SupportTried:
 
 @dataclass(frozen=True)
 class SupportSelection:
-    """What was chosen for a support vector regression, and what else was tried; printed, a table.
+    """The choice for a support vector regression, with all kernels that were tried; it is printed as a table.
 
     Attributes
     ----------
     C, epsilon : float
+        The chosen parameters.
     kernel : Kernel
+        The chosen kernel.
     factor : float
-        Of the length scales, beyond what the likelihood says.
+        The factor by which the length scales of largest likelihood were multiplied.
     value : float
         The mean error of points left out.
     criterion, scoring : str
     table : tuple of SupportTried
-        In the order in which they were tried.
+        The kernels, in the order in which they were tried.
     seconds : float
+        The duration of the search.
     """
 
     C: float
@@ -106,24 +110,25 @@ def choose_support(
     folds: Any,
     **options: Any,
 ) -> SupportSelection:
-    """Choose C and epsilon where they are None, and what is not fixed in the kernel, by the error of points left out.
+    """Choose C and epsilon where they are None, and the free hyperparameters of the kernel, by the error of points left out.
 
-    A kernel with something to be found has two candidates: as it is given, and where the restricted likelihood of kernel
-    ridge regression is best, its length scales times each of `FACTORS`. The likelihood is that of y without its outliers, by
-    the first candidate's leave-one-out residuals: those beyond twice their spread are cut to that. (The squared
+    If the kernel has free hyperparameters, the candidates are the given kernel, and the kernel of largest restricted likelihood
+    of kernel ridge regression, with its length scales multiplied by each of `FACTORS`. For the likelihood, outliers of y are
+    clipped: leave-one-out residuals of the first candidate beyond twice their spread are reduced to that. (The squared
     leave-one-out error instead of the likelihood overfits kernels with a length scale for each column.) Kernels are compared
-    by 500 random points, if there are more; C and epsilon are chosen by all. If the best of them is the largest C or the
-    smallest epsilon, others beyond are tried with the best kernel, as long as that makes the error less by 1 %.
+    on 500 random points, if there are more; C and epsilon are chosen on all points. If the best ones are the largest C or the
+    smallest epsilon, values beyond are tried with the best kernel, as long as they reduce the error by 1 %.
 
     Parameters
     ----------
     kernel : Kernel
-        "auto" parameters set.
+        A kernel without "auto" parameters.
     X : ndarray of shape (n, d)
     y : ndarray of shape (n,)
     weights : ndarray of shape (n,) or None
         Positive.
     C, epsilon : float or None
+        Given values; None for a parameter to choose.
     criterion : {"kfold", "loo"}
     scoring : {"absolute", "squared"}
     folds : int or splitter
@@ -159,7 +164,7 @@ def choose_support(
 
 @dataclass(frozen=True)
 class _Problem:
-    """Data, and how candidates are judged."""
+    """The data, and the options by which candidates are scored."""
 
     X: Vector
     y: Vector
@@ -172,23 +177,23 @@ class _Problem:
     options: dict[str, Any]
 
     def part(self, most: int) -> _Problem:
-        """Return the same with so many of the points at most, a random part that is the same each time."""
+        """Return the problem on a random subset of at most this many points, which is the same in each call."""
         n = len(self.y)
         if n <= most:
             return self
         some = np.sort(np.random.default_rng(0).permutation(n)[:most])
         weights = None if self.weights is None else self.weights[some]
-        folds = self.folds if isinstance(self.folds, int | np.integer) else 5  # those of a splitter are made for all points
+        folds = self.folds if isinstance(self.folds, int | np.integer) else 5  # a splitter may be made for all points only
         return _Problem(
             self.X[some], self.y[some], weights, self.C, self.epsilon, self.criterion, self.scoring, folds, self.options
         )
 
     def path(self, kernel: Kernel, Cs: Vector, epsilons: Vector) -> SVRPath:
-        """Return the fits for all pairs."""
+        """Return the fits for all pairs of C and epsilon."""
         return SVRPath(self.X, self.y, kernel, Cs=Cs, epsilons=epsilons, sample_weight=self.weights, **self.options)
 
     def grids(self, kernel: Kernel) -> tuple[Vector, Vector]:
-        """Return what is tried first."""
+        """Return the values of C and epsilon that are tried first."""
         Cs, epsilons = grids(kernel, self.X, self.y)
         return (
             Cs if self.C is None else np.array([self.C]),
@@ -196,7 +201,7 @@ class _Problem:
         )
 
     def scores(self, kernel: Kernel, Cs: Vector, epsilons: Vector) -> Vector:
-        """Return the criterion for all pairs."""
+        """Return the criterion for all pairs of C and epsilon."""
         if self.criterion == "loo":
             return self.path(kernel, Cs, epsilons).scores("loo", scoring=self.scoring)
         options = dict(self.options)
@@ -211,7 +216,7 @@ class _Problem:
         return SupportTried(kernel, origin, factor, Cs, epsilons, self.scores(kernel, Cs, epsilons), len(self.y))
 
     def beyond(self, one: SupportTried) -> SupportTried:
-        """Return the same with larger C and smaller epsilon, as long as the best is the last and it pays."""
+        """Extend the grids by larger C and smaller epsilon, while the best pair is at the end and the error falls by 1 %."""
         for _ in range(4):
             i, j = _least(one.scores)
             if self.epsilon is None and j == len(one.epsilons) - 1:
@@ -230,7 +235,7 @@ class _Problem:
         return one
 
     def candidates(self, kernel: Kernel) -> Iterator[tuple[Kernel, str, float]]:
-        """Yield kernels with where they come from and the factor of their length scales."""
+        """Yield the kernels to try, each with its origin and the factor of its length scales."""
         yield kernel, "given", 1.0
         ridge = KernelRidge(kernel, alpha="auto", criterion="reml", fit_intercept=self.options["fit_intercept"], random_state=0)
         likely = ridge.fit(self.X, self._without_outliers(kernel), self.weights).kernel_
@@ -241,7 +246,7 @@ class _Problem:
             yield likely.clone_with_theta(theta), "likelihood", factor
 
     def _without_outliers(self, kernel: Kernel) -> Vector:
-        """Return y, but not farther from what the other points predict than twice the spread of that."""
+        """Return y with its leave-one-out residuals clipped to twice their spread."""
         path = self.path(kernel, *self.grids(kernel))
         i, j = _least(path.scores("loo"))
         residuals = path.loo_residuals(i, j)
@@ -255,7 +260,7 @@ def _least(scores: Vector) -> tuple[int, int]:
 
 
 def _length_scales(kernel: Kernel, X: Vector) -> Vector:
-    """Return for each number of `theta` whether it is the logarithm of a length scale, those of inner products not counted."""
+    """Return 1 for each number of `theta` that is the logarithm of a length scale of distances, and 0 for others."""
     data = Data(X, anchors=[])
     kernel.resolve(data)
     layout = kernel.layout()

@@ -1,4 +1,4 @@
-"""What leaving a point out does to a support vector regression, from its support vectors."""
+"""Leave-one-out residuals of support vector regression, estimated from the support vectors of one fit."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ def left_out_residuals(
 ) -> Vector:
     """Estimate y_i - f_(-i)(x_i), the error at each point of the fit without it, from the fit with all points.
 
-    With residuals r_i = y_i - f(x_i), points with a_i = 0 change nothing when they leave: r_i is exact. Let F be the support
-    vectors with |a_i| < C_i. If leaving i out moves none of the others to or from a bound or zero, the others in F keep
-    their residuals, and the change of the coefficients and of b solves a linear system: ::
+    Let r_i = y_i - f(x_i). Leaving out a point with a_i = 0 does not change the fit, so that r_i is exact. Let F be the support
+    vectors with |a_i| < C_i. If no other coefficient reaches or leaves zero or its bound when i is left out, the others in F
+    keep their residuals, and the changes of the coefficients and of b solve a linear system, by which ::
 
         y_i - f_(-i)(x_i) = r_i + a_i S_i^2
         S_i^2 = 1 / (M^-1)_ii for i in F,   k_ii - v_i' M^-1 v_i for i at a bound,   M = [K_FF 1; 1' 0],  v_i = [K_Fi; 1]
 
-    (without an intercept, M = K_FF and v_i = K_Fi): S_i is the distance of i's feature from the span of the others in F, the
-    span of Vapnik and Chapelle. Where some do move, it is an estimate, mostly too large for points at a bound with a large C.
-    If no other point is in F, the intercept is taken as unchanged, S_i^2 = k_ii.
+    (without an intercept, M = K_FF and v_i = K_Fi). S_i is the distance of the feature of point i from the span of the others
+    in F, called the span by Vapnik and Chapelle. Otherwise it is an estimate, mostly too large for points at a bound with a
+    large C. If no other point is in F, the intercept is assumed not to change, and S_i^2 = k_ii.
 
-    K_FF is singular for equal points, or nearly so for smooth kernels: its diagonal is always raised by rounding, |F| eps times
-    its largest entry, and by a hundred times as much as long as there is no Cholesky factor, up to 1e-6 of it.
+    K_FF is singular for equal points, and nearly so for smooth kernels. Therefore |F| eps times its largest diagonal entry is
+    added to the diagonal, and a hundred times more, up to 1e-6 of that entry, as long as the Cholesky factorization fails.
 
     Parameters
     ----------
@@ -44,13 +44,13 @@ def left_out_residuals(
     y, a : ndarray of shape (n,)
     intercept : float
     bounds : ndarray of shape (n,)
-        C_i.
+        The bounds C_i of the coefficients.
     fit_intercept : bool
 
     Returns
     -------
     residuals : ndarray of shape (n,)
-        n_SV |F|^2 operations, and n_SV^2 numbers of memory.
+        Computed in n_SV |F|^2 operations, with memory for n_SV^2 numbers.
 
     Examples
     --------

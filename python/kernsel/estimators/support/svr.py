@@ -1,4 +1,4 @@
-"""Support vector regression: the epsilon-insensitive loss, and predictions by few of the points."""
+"""Support vector regression: the epsilon-insensitive loss, and predictions from the support vectors alone."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ from kernsel.kernels.pairwise import pairwise_kernel
 
 __all__ = ["SVR", "SupportSolution", "SupportVectors"]
 
-_MANY = 1000  # points, of which a kernel that is given is looked at
-_RAISES = 8  # of an infinite C, by a factor of 100 each
+_MANY = 1000  # the number of points on which a user's kernel is checked for negative eigenvalues
+_RAISES = 8  # how often the finite bound in place of an infinite C is raised, by a factor of 100 each time
 _POSITIVE = number("positive").said("a number, positive")
 _ALLOWED = {
     "fit_intercept": FLAG,
@@ -59,76 +59,82 @@ class SVR(FittedModel, RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
         |f - b|^2 / 2 + C sum_i w_i max(|y_i - f(x_i)| - epsilon, 0)
 
-    Points less than epsilon off have a_i = 0 exactly; predictions take the others only. The solution is that of the dual
-    problem, min a'Ka/2 - a'y + epsilon |a|_1 for |a_i| <= C w_i (and sum a_i = 0 with an intercept), up to a duality gap that
-    is reported. The kernel matrix is computed by rows where they are needed, and kept as far as `cache_size` allows.
+    Points whose error is less than epsilon have a_i = 0 exactly; predictions use only the others, the support vectors. The
+    fit solves the dual problem, min a'Ka/2 - a'y + epsilon |a|_1 for |a_i| <= C w_i (and sum a_i = 0 with an intercept), up to
+    a duality gap that is reported. Rows of the kernel matrix are computed when they are needed, and kept as far as
+    `cache_size` allows.
 
     Parameters
     ----------
     kernel : Kernel, str, callable or None
         As in :class:`kernsel.KernelRidge`: None and "auto" are ``RBF("auto")``, with length scales from the spread of each
-        column; scikit-learn's names go with `gamma`, `degree` and `coef0`; "precomputed" for X that is the kernel matrix.
-        But a function is called as scikit-learn's SVR does, not for two points: ``kernel(X, Z)`` returns the matrix between
-        all rows of X and of Z, and may be asked for it in parts.
+        column; scikit-learn's names are used with `gamma`, `degree` and `coef0`; with "precomputed", X is the kernel matrix.
+        Unlike there, a function is called as by scikit-learn's SVR: ``kernel(X, Z)`` returns the matrix between all rows of X
+        and of Z, and may be called for parts of the matrix.
     C : float or "auto"
-        The weight of the errors. "auto" is chosen by `criterion`, and so is all that is not fixed in the kernel if C or epsilon
-        is "auto"; with numbers for both, "auto" in the kernel is what the spread of the data says. Infinite for no error
-        beyond epsilon: it is then raised until no coefficient is at its bound, and the objective and the gap are those of the
-        last one.
+        The weight of the errors. "auto" is chosen by `criterion`. If C or epsilon is "auto", the hyperparameters of the kernel
+        that are not fixed are chosen as well; otherwise "auto" parameters of the kernel are set from the spread of the data.
+        An infinite C allows no error beyond epsilon: a finite C is then raised until no coefficient is at its bound, and the
+        objective and the gap belong to the last one.
     epsilon : float or "auto"
-        Errors up to this size cost nothing. In the unit of y.
+        The size up to which errors cost nothing, in the unit of y. "auto" is chosen by `criterion`.
     criterion : {"kfold", "loo"}
-        What is minimized: the mean error of points left out, by folds that are fitted with warm starts; or one point at a
-        time, by the span estimate of the support vectors of one fit.
+        The criterion to minimize, the mean error of points left out: by k-fold cross-validation with warm starts ("kfold"), or
+        for each point alone, by the span estimate from the support vectors of one fit ("loo").
     scoring : {"absolute", "squared"}
-        The error. Squares follow outliers.
+        Whether absolute or squared errors are averaged. Squared errors depend more on outliers.
     folds : int or splitter
-        For "kfold": a number of random folds, the same each time, or what has a method `split`.
+        For "kfold": a number of random folds, which are the same in each fit, or an object with a method `split`.
     fit_intercept : bool
         False leaves out b, and with it the condition that the coefficients sum to zero.
     lam : float, optional
-        The regularization in the textbook form, mean of the losses + lam |f - b|^2, instead of C: C = 1 / (2 n lam), n being
-        the sum of the weights.
+        The regularization for the objective in the form mean of the losses + lam |f - b|^2, in place of C. C is then
+        1 / (2 n lam), where n is the sum of the weights.
     degree, coef0 : float
-        Of "poly" and "sigmoid".
+        The parameters of "poly" and "sigmoid".
     gamma : float, "scale" or "auto"
-        Of kernels by name. "scale" is 1 / (d var(X)), "auto" 1 / d.
+        The parameter gamma of a kernel given by name. "scale" is 1 / (d var(X)), "auto" is 1 / d.
     kernel_params : dict, optional
-        Arguments for a kernel that is a function.
+        Keyword arguments for a kernel that is a function.
     tol : float
-        The duality gap to stop at, relative to the objective.
+        The duality gap at which the fit stops, relative to the objective.
     shrinking : bool
-        Leave out points for a while that no step moves.
+        Whether to leave out temporarily the points whose coefficients stay at zero or at a bound.
     cache_size : float
-        Megabytes for the kernel matrix, or for rows of it: for 128 of them at least, whatever is given.
+        The memory for rows of the kernel matrix, in megabytes; at least 128 rows are kept.
     verbose : bool
         Print a line about the solution.
     max_iter : int
-        Steps at most, each of two coefficients; -1 for as many as it takes.
+        The largest number of steps, each of two coefficients; -1 for no limit.
 
     Attributes
     ----------
     support_ : ndarray of shape (n_SV,)
-        The numbers of the support vectors.
+        The indices of the support vectors.
     support_vectors_ : ndarray or sparse array of shape (n_SV, d)
-        Empty if the kernel is precomputed; sparse if X was, and so are the next and `coef_`.
+        The support vectors; empty if the kernel is precomputed. If X is sparse, `support_vectors_`, `dual_coef_` and `coef_`
+        are sparse as well.
     dual_coef_ : ndarray or sparse array of shape (1, n_SV)
+        The coefficients of the support vectors.
     intercept_ : ndarray of shape (1,)
     n_support_ : ndarray of shape (1,)
+        The number of support vectors.
     duality_gap_ : float
-        How far the objective is above its minimum, at most.
+        An upper bound of the difference between the objective and its minimum.
     objective_ : float
+        The value of the objective.
     n_iter_ : int
+        The number of steps.
     fit_status_ : int
-        0 if it came to `tol`, 1 if not.
+        0 if the duality gap has reached `tol`, 1 if not.
     C_, epsilon_ : float
-        In use.
+        The parameters in use, given or chosen.
     criterion_value_ : float
-        Of what was chosen, if something was.
+        The value of the criterion, if something was chosen.
     selection_ : SupportSelection
-        What was tried then.
+        The report of the choice, if something was chosen.
     kernel_ : Kernel or "precomputed"
-        In use, "auto" parameters set or chosen.
+        The kernel in use, with its "auto" parameters set or chosen.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
         If X has column names.
@@ -145,7 +151,7 @@ class SVR(FittedModel, RegressorMixin, BaseEstimator):  # type: ignore[misc]
     >>> chosen.criterion_value_ < 0.01, len(chosen.selection_.table)
     (True, 4)
 
-    The textbook's example: the distance to stop against the speed of cars, with the mean of the losses + lam |f|^2.
+    A common example: the stopping distance of cars against their speed, with the objective mean of the losses + lam |f|^2.
 
     >>> speed = np.repeat(np.arange(4.0, 26), [2, 0, 0, 2, 1, 1, 3, 2, 4, 4, 4, 3, 2, 3, 4, 3, 5, 0, 1, 1, 4, 1])
     >>> distance = np.array([2, 10, 4, 22, 16, 10, 18, 26, 34, 17, 28, 14, 20, 24, 28, 26, 34, 34, 46, 26, 36, 60, 80, 20, 26,
@@ -199,14 +205,14 @@ class SVR(FittedModel, RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.max_iter = max_iter
 
     def fit(self, X: Points, y: ArrayLike, sample_weight: ArrayLike | float | None = None) -> Self:
-        """Fit the model.
+        """Choose C, epsilon and the kernel if asked to, and compute the coefficients.
 
         Parameters
         ----------
-        X : array-like of shape (n, d), or (n, n) if the kernel is precomputed; or n objects, for a kernel of such
+        X : array-like of shape (n, d), or (n, n) if the kernel is precomputed; or n objects, for a kernel on objects
         y : array-like of shape (n,)
         sample_weight : float or array-like of shape (n,), optional
-            Not negative: each point's factor of C. A weight of zero leaves the point out.
+            The factors w of C for each point, not negative. A weight of zero leaves the point out.
 
         Returns
         -------
@@ -234,7 +240,7 @@ class SVR(FittedModel, RegressorMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def _choose(self, kernel: Kernel, points: Vector, y: Vector, weights: Vector | None) -> Kernel:
-        """Set `C_` and `epsilon_`, and return the kernel: chosen, if one of them is."""
+        """Set `C_` and `epsilon_`, and return the kernel, which is chosen if C or epsilon is."""
         for name in ("selection_", "criterion_value_"):
             self.__dict__.pop(name, None)
         total = float(len(y) if weights is None else weights.sum())
@@ -266,7 +272,7 @@ class SVR(FittedModel, RegressorMixin, BaseEstimator):  # type: ignore[misc]
         return kernel
 
     def _solve(self, solver: SupportVectors, kernel: Kernel, points: Vector, y: Vector, bounds: Vector) -> SupportSolution:
-        """Solve the problem. Bounds that are infinite are as high as it takes for no coefficient to meet them."""
+        """Solve the problem. Infinite bounds are replaced by finite ones that are raised until no coefficient reaches them."""
         options: dict[str, Any] = {name: getattr(self, name) for name in ("fit_intercept", "tol", "max_iter", "shrinking")} | {
             "epsilon": self.epsilon_
         }
@@ -299,7 +305,7 @@ class SVR(FittedModel, RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.shape_fit_ = X.shape
 
     def predict(self, X: Points) -> Vector:
-        """Return f(X), by the support vectors alone.
+        """Return f(X), computed from the support vectors in O(m n_SV) kernel evaluations.
 
         Parameters
         ----------
@@ -325,11 +331,11 @@ class SVR(FittedModel, RegressorMixin, BaseEstimator):  # type: ignore[misc]
         return self.kernel_, dense(self.support_vectors_)
 
     def kept_data(self) -> tuple[Vector, None]:
-        """Raise: the support vectors are not all of the points."""
+        """Raise ValueError, since only the support vectors are stored, and not all training points."""
         raise ValueError("X: an SVR keeps its support vectors only; give the points that it was fitted to")
 
     def shown_data(self, X: Points | None = None, y: ArrayLike | None = None, output: int = 0) -> ShownData:
-        """Return the training data, which are to be given, with the indices of the support vectors, see `FittedModel`."""
+        """Return the training data, which must be given, with the indices of the support vectors, see `FittedModel`."""
         given = super().shown_data(X, y, output)
         same = given.points.shape == tuple(self.shape_fit_)
         return replace(given, support=np.asarray(self.support_, dtype=np.intp)) if same else given
@@ -341,7 +347,7 @@ class SVR(FittedModel, RegressorMixin, BaseEstimator):  # type: ignore[misc]
         return Prediction(mean, mean - self.epsilon_, mean + self.epsilon_, band_name="errors up to ε cost nothing")
 
     def left_out(self, X: Points | None = None, y: ArrayLike | None = None, output: int = 0) -> LeftOut:
-        """Return the span estimate of the left-out predictions, which needs all points and not only the support vectors.
+        """Return the span estimate of the leave-one-out predictions, for which all training points must be given.
 
         See :class:`kernsel.estimators.fitted.HasLeftOut`.
         """
@@ -363,7 +369,7 @@ class SVR(FittedModel, RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     @property
     def coef_(self) -> Any:
-        """The coefficients of the columns, shape (1, d), if the kernel is linear. Not to be changed."""
+        """The coefficients of the columns, shape (1, d), if the kernel is linear; a read-only array."""
         check_is_fitted(self)
         if not isinstance(self.kernel_, Linear):
             raise AttributeError("coef_ is only available when using a linear kernel")
@@ -384,7 +390,7 @@ class SVR(FittedModel, RegressorMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(f'lam: expected None with C="auto", which is chosen, got {self.lam!r}')
 
     def _named(self, name: str, X: Vector) -> Kernel:
-        """Return the kernel of a name of scikit-learn's."""
+        """Return the kernel that has this name in scikit-learn."""
         return pairwise_kernel(name, X.shape[1], self._gamma(X), self.degree, self.coef0)
 
     def _gamma(self, X: Vector) -> float:
@@ -414,7 +420,7 @@ class SVR(FittedModel, RegressorMixin, BaseEstimator):  # type: ignore[misc]
         return bounds
 
     def _warn(self, found: SupportSolution, kernel: Kernel, points: Vector) -> None:
-        # Rounding to single precision makes small negative eigenvalues.
+        # Rounding of a kernel matrix to single precision causes small negative eigenvalues.
         rounded = isinstance(kernel, Precomputed) and _is_single(np.asarray(kernel.K))
         rounding = float(np.finfo(np.float32).eps) if rounded else 1e-13
         if (found.indefinite and not rounded) or _seen_indefinite(kernel, points, rounding):
@@ -440,7 +446,7 @@ class SVR(FittedModel, RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
 
 class _OfMatrices:
-    """A function of two sets of points, with further arguments."""
+    """A function of two sets of points, with fixed keyword arguments."""
 
     def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
         self.function = function
@@ -472,7 +478,7 @@ def _is_single(K: Vector) -> bool:
 
 
 def _seen_indefinite(kernel: Kernel, points: Vector, rounding: float) -> bool:
-    """Tell whether a kernel that somebody gave is not positive semidefinite, by some of the points."""
+    """Tell whether a user's matrix or function has negative eigenvalues on the first 1000 points."""
     if not isinstance(kernel, Precomputed | FunctionKernel):
         return False
     K = np.array(kernel(points[:_MANY]))

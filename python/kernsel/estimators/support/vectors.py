@@ -1,4 +1,4 @@
-"""The problem of support vector regression, solved: coefficients that are zero for most points."""
+"""The solver of the support vector regression problem, whose coefficients are zero for most points."""
 
 from __future__ import annotations
 
@@ -12,27 +12,28 @@ from kernsel.kernels import Kernel
 
 __all__ = ["SupportSolution", "SupportVectors"]
 
-_LARGEST = 1e150  # bound of a coefficient, in the unit of y
+_LARGEST = 1e150  # the largest bound of a coefficient, in the unit of y
 
 
 @dataclass(frozen=True)
 class SupportSolution:
-    """The solution of one problem.
+    """The solution of one support vector regression problem.
 
     Attributes
     ----------
     a : ndarray of shape (n,)
-        Coefficients, exactly zero for points that are no support vectors.
+        The coefficients, exactly zero for points that are not support vectors.
     intercept : float
     objective : float
         |f - b|^2 / 2 + sum_i C_i max(|y_i - f(x_i)| - epsilon, 0).
     gap : float
-        How far the objective is above its minimum, at most.
+        The duality gap, an upper bound of the difference between the objective and its minimum.
     iterations, rows : int
-        Steps of a pair of coefficients; rows of the kernel matrix that were computed so far.
+        The number of steps, each of two coefficients, and of rows of the kernel matrix that were computed so far.
     converged : bool
+        Whether the gap has reached the tolerance.
     indefinite : bool
-        Was the kernel seen not to be positive semidefinite?
+        Whether the solver has found that the kernel is not positive semidefinite.
     """
 
     a: Vector
@@ -46,18 +47,18 @@ class SupportSolution:
 
 
 class SupportVectors:
-    """Solves problems on the same points and the same kernel: rows of the kernel matrix are kept between them.
+    """Solver for several problems with the same points and kernel, between which rows of the kernel matrix are kept.
 
-    Minimizes |f - b|^2 / 2 + sum_i C_i max(|y_i - f(x_i)| - epsilon, 0) over f = b + sum_j a_j k(., x_j) by decomposition: a
-    set of points at a time, by pairs of coefficients that second-order information picks.
+    It minimizes |f - b|^2 / 2 + sum_i C_i max(|y_i - f(x_i)| - epsilon, 0) over f = b + sum_j a_j k(., x_j) by decomposition:
+    it solves for one set of points at a time, by steps in pairs of coefficients that second-order information selects.
 
     Parameters
     ----------
     kernel : Kernel
-        With all its hyperparameters.
+        A kernel without "auto" parameters.
     X : ndarray of shape (n, d)
     cache_size : float
-        Megabytes for rows of the kernel matrix.
+        The memory for rows of the kernel matrix, in megabytes.
     """
 
     def __init__(self, kernel: Kernel, X: Vector, cache_size: float = 500.0) -> None:
@@ -82,25 +83,26 @@ class SupportVectors:
         ----------
         y : ndarray of shape (n,)
         C : float or ndarray of shape (n,)
-            Bounds of the coefficients; zero leaves a point out.
+            The bounds of the coefficients; zero leaves a point out.
         epsilon : float
-            Half the width of the tube.
+            The size up to which errors cost nothing.
         fit_intercept : bool
         start : ndarray of shape (n,), optional
-            Coefficients to begin with; those out of their bounds are moved.
+            Coefficients to start from; those outside their bounds are moved into them.
         tol : float
-            Of the duality gap, relative to the objective.
+            The duality gap at which the solver stops, relative to the objective.
         max_iter : int
-            Steps at most; -1 for as many as it takes.
+            The largest number of steps; -1 for no limit.
         shrinking : bool
-            Leave points out for a while that no step moves, if not the whole kernel matrix is kept.
+            Whether to leave out temporarily the points whose coefficients stay at zero or at a bound, if the whole kernel
+            matrix does not fit into the cache.
 
         Returns
         -------
         solution : SupportSolution
         """
         bounds = np.broadcast_to(np.asarray(C, dtype=np.float64), (self.n,))
-        # About its middle and in its own unit, a power of two: the solver takes squares, and differences of f and y.
+        # y is centred and divided by a power of two, for accurate squares and differences of f and y in the solver.
         used = y[bounds > 0] if (bounds > 0).any() else y
         middle = used.min() / 2 + used.max() / 2 if fit_intercept else 0.0
         targets = np.where(bounds > 0, y, middle) - middle
@@ -128,5 +130,5 @@ class SupportVectors:
 
 
 def _power_of_two(value: float) -> float:
-    """Return the largest one up to a value; 1 for zero."""
+    """Return the largest power of two that is not larger than a value; 1 for zero."""
     return float(np.ldexp(1.0, np.frexp(value)[1] - 1)) if value > 0 else 1.0

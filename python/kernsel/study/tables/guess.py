@@ -13,7 +13,7 @@ from kernsel.study.tables.table import Column
 
 __all__ = ["guess", "numbers_in"]
 
-_MOST_LEVELS = 20  # of a category; a text with more is refused
+_MOST_LEVELS = 20  # the largest number of levels of a category; a column of text with more is an error
 # In a column that is mostly numbers, texts are levels, and not mistakes, if values occur this many times on average.
 _REPEATED = 5
 _BOOLEANS = [("no", "yes"), ("false", "true"), ("n", "y"), ("f", "t"), ("off", "on")]
@@ -30,10 +30,14 @@ def guess(raw: Raw, name: str, *, wanted: bool) -> Column:
     wanted : bool
         Whether the user names the column, which is then not left out even if it numbers the rows.
 
+    Returns
+    -------
+    column : Column
+
     Raises
     ------
     ValueError
-        If the column can be no input; the message says what to do.
+        If the column cannot be an input; the message says what to do.
     """
     values = raw.columns[name]
     if isinstance(values, list):

@@ -112,7 +112,7 @@ def read_to_predict(path: str, columns: Sequence[Column], target: str, *, missin
     Returns
     -------
     table : Table
-        With y if the file has the target.
+        The table, with y if the file has the target.
     """
     raw = read_raw(path)
     inputs = [column for column in columns if encoded_names(column)]

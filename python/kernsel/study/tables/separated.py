@@ -27,6 +27,10 @@ def read_separated(content: bytes, source: str) -> Raw:
         Text in UTF-8, or in UTF-16 with a byte order mark.
     source : str
         The name of the file in errors.
+
+    Returns
+    -------
+    raw : Raw
     """
     text = _decoded(content, source)
     if not text.strip():

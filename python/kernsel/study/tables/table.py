@@ -18,7 +18,7 @@ class Column:
     ----------
     name : str
     kind : {"number", "boolean", "category", "date", "constant", "left out"}
-        Columns of the last two kinds are no inputs.
+        Columns of the last two kinds are not inputs.
     why : str
         The reason for the kind, such as "text with 3 different values" or "all values are equal".
     levels : list of str
