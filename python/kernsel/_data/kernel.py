@@ -7,6 +7,7 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.gaussian_process import kernels as sk
 
 from kernsel._base.annotations import Matrix, Vector
@@ -96,7 +97,7 @@ def kernel_or_name(value: object, *, auto: Kernel, function: Callable[[Function]
 
 def kernel_and_points(
     value: object, X: Points, Z: Points | None = None, *, y: Matrix | None = None, weights: Vector | None = None
-) -> tuple[Kernel, Matrix, Matrix | None]:
+) -> tuple[Kernel, ArrayLike, Matrix | None]:
     """Return the kernel that an argument stands for, and the points as numbers, for functions that are not estimators.
 
     The "auto" parameters of the kernel are set from the data, as in estimators.
@@ -120,7 +121,7 @@ def kernel_and_points(
     kernel, points, others = kernel_of(value).ready(X, Z)
     if _is_automatic(kernel):
         kernel = kernel.resolve(Data(np.asarray(points, dtype=np.float64), y, weights))
-    return kernel, np.asarray(points), others
+    return kernel, points, others
 
 
 def _is_automatic(kernel: Kernel) -> bool:

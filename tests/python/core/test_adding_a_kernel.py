@@ -55,7 +55,7 @@ struct MultiquadricProfile {
 """,
     ),
     "include/kernsel/kernel.hpp": (
-        "// exp(-2 sin(pi r)^2 / l^2), r the distance in periods",
+        "// exp(-2 sin(pi r)^2 / l^2), where r is the distance in periods",
         "Kernel multiquadric(double beta, std::vector<double> length_scale);  // (1 + r^2)^-beta\n",
     ),
 }

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import kernsel as ks
 from kernsel import _core
+from kernsel.linalg.cholesky import Cholesky
 
 import reference
 from accuracy import assert_backward, assert_forward, eps
@@ -288,4 +289,4 @@ def test_states_that_are_no_factor(state):
         with pytest.raises(ValueError, match=r"^L: "):
             kind(state)
     with pytest.raises(TypeError, match=r"(?s)factor: .* use kernsel.linalg.cholesky"):
-        ks.Cholesky(state)
+        Cholesky(state)

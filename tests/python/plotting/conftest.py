@@ -15,6 +15,7 @@ mpl.use("Agg")
 
 @pytest.fixture(autouse=True)
 def _no_figures_stay_open():
+    plt.close("all")
     yield
     plt.close("all")
 

@@ -109,7 +109,8 @@ class SVRPath:
         if for_objects(kernel, X):
             kernel, X, _ = kernel_of(kernel).ready(X)
         points, targets = _points_and_targets(X, y)
-        self._kernel, self._X, _ = kernel_and_points(kernel, points, y=targets)
+        self._kernel, numbers, _ = kernel_and_points(kernel, points, y=targets)
+        self._X = np.asarray(numbers, dtype=np.float64)
         self._y, self._intercept = targets, bool(fit_intercept)
         weights = point_weights(sample_weight, points)
         self._weights = np.ones(len(targets)) if weights is None else weights
