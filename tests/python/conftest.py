@@ -1,5 +1,6 @@
 """Settings that all tests share."""
 
+import signal
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,10 @@ from threadpoolctl import threadpool_limits
 import kernsel as ks
 
 from building import build
+
+# A shell that runs the tests in the background has them ignore the signal that some send to themselves and to their children.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 ROOT = Path(__file__).parents[2]
 
