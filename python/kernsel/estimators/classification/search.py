@@ -25,7 +25,7 @@ _FEW, _SOME = 200, 400  # sizes of the subsets on which a search begins; each is
 _RARE = 40  # the least number of points of a class in a subset, if the class has as many
 _KEPT = 300  # with more points, an interrupted search returns no result, since the fit would take seconds
 _RANDOM_STARTS = 1
-_COARSE, _FINE = 0.02, 1e-6  # tolerances of the criterion (in nats) for descents from all starts, and for the best one
+_COARSE, _FINE = 0.02, 1e-9  # tolerances of the criterion (in nats) for descents from all starts, and for the best one
 
 
 @dataclass(frozen=True)
