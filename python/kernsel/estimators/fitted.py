@@ -19,6 +19,7 @@ of the other members.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import ClassVar, Protocol, Self, runtime_checkable
 
@@ -171,9 +172,8 @@ class FittedModel:
     """The names of the parameters that balance the data against the norm of the function. Where there is one, the scale of the
     kernel is redundant; where there is none, the scale of the kernel is a variance, which has to be chosen as well."""
 
-    def predict(self, X: Points) -> NDArray[np.generic] | tuple[NDArray[np.generic], NDArray[np.generic]]:
-        """Return the predictions at points; some estimators have options to return the uncertainty as well."""
-        raise NotImplementedError
+    # Every estimator has it; the options by which some return the uncertainty as well are their own.
+    predict: Callable[..., NDArray[np.generic] | tuple[NDArray[np.generic], NDArray[np.generic]]]
 
     def kept_data(self) -> tuple[Matrix, ArrayLike | None]:
         """Return the training points, and the targets in the unit of y, or None if the targets are not stored.

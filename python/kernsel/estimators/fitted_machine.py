@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kernsel._base.annotations import Matrix, Vector
+from kernsel._data.kernel import matrix_of_indices
 from kernsel._solve.evaluate import loo
 from kernsel._solve.path import RegularizationPath
 from kernsel.estimators.fitted import FittedModel, LeftOut, ModelPath, column, require_training_data, targets_for, weighted
 from kernsel.kernels import Kernel
-from kernsel.kernels.given import Precomputed
 from kernsel.kernels.objects import Points
 
 __all__ = ["FittedMachine"]
@@ -47,7 +47,7 @@ class FittedMachine(FittedModel):
         kernel, points = self.kernel_and_points()
         n = len(targets)
         if isinstance(kernel, str):
-            kernel, points = Precomputed((points + points.T) / 2), np.arange(n, dtype=np.float64)[:, None]
+            kernel, points = matrix_of_indices(points)
         alpha = float(np.ravel(self.alpha_)[output if np.ndim(self.alpha_) else 0])
         noise = alpha * (n if self.alpha_scale == "n" else 1.0)
         target = column(targets, output)

@@ -9,7 +9,6 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.gaussian_process import kernels as sk
 from sklearn.utils import check_array, check_random_state
@@ -23,17 +22,16 @@ from kernsel._data.kernel import kernel_of
 from kernsel._data.noise import variances
 from kernsel._data.points import in_parts, new_points, reading_of
 from kernsel._data.training import for_objects, objects_as_numbers, require_squares, training_set
-from kernsel._data.trend import Trend, require_leverage_below_one, require_trend_of_objects, trend_matrix
+from kernsel._data.trend import Trend, require_trend_of_objects, trend_matrix
 from kernsel._search import Budget, Selection, choose, explained, require_few_if_interrupted
 from kernsel._search.own_optimizer import Optimizer
 from kernsel._search.progress import CallbackSupport, watched, with_callbacks
 from kernsel._solve.evaluate import evaluate
-from kernsel._solve.path import RegularizationPath
 from kernsel._solve.posterior import Posterior
 from kernsel.criteria import Criterion, Likelihood
 from kernsel.criteria.base import Loss
 from kernsel.criteria.names import criterion_named
-from kernsel.estimators.fitted import FittedModel, LeftOut, ModelPath, Prediction, column, require_training_data
+from kernsel.estimators.fitted_process import FittedProcess
 from kernsel.estimators.guarded import changes, reads
 from kernsel.estimators.process_data import of_observations, require_function, require_variances
 from kernsel.kernels import RBF, ConstantKernel, Kernel, Matern
@@ -100,7 +98,7 @@ class ProcessState:
     restricted: bool
 
 
-class GaussianProcessRegressor(FittedModel, CallbackSupport, MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
+class GaussianProcessRegressor(FittedProcess, CallbackSupport, MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """Gaussian process regression, also known as kriging.
 
     The model is y = h(x) beta + f(x) + noise, where f is a Gaussian process of covariance k and beta is unknown. The posterior
@@ -640,102 +638,6 @@ class GaussianProcessRegressor(FittedModel, CallbackSupport, MultiOutputMixin, R
         """The lower Cholesky factor of the kernel matrix with noise, `alpha` and jitter on its diagonal, shape (n, n)."""
         check_is_fitted(self, "kernel_")
         return self.posterior_.lower()
-
-    @property
-    @reads
-    def loo_residuals_(self) -> NDArray[np.float64]:
-        """The error of the prediction of each point from all others, c_i / P_ii, shape (n,) or (n, n_targets)."""
-        check_is_fitted(self, "kernel_")
-        require_leverage_below_one(self.posterior_.H)
-        return self._shaped(self._left_out()[0] * self._y_train_std)
-
-    @property
-    @reads
-    def loo_std_(self) -> NDArray[np.float64]:
-        """The standard deviation of each leave-one-out residual, P_ii^(-1/2), shape (n,) or (n, n_targets)."""
-        check_is_fitted(self, "kernel_")
-        require_leverage_below_one(self.posterior_.H)
-        std = np.multiply.outer(np.sqrt(self._left_out()[1]), np.sqrt(self.scale_) * self._y_train_std)
-        return self._shaped(std)
-
-    @property
-    @reads
-    def leverage_(self) -> NDArray[np.float64]:
-        """The derivative of each fitted value with respect to its own target, 1 - N_i P_ii with the noise N, shape (n,)."""
-        check_is_fitted(self, "kernel_")
-        return self._left_out()[2]
-
-    def kernel_and_points(self) -> tuple[Kernel, Vector]:
-        """Return the kernel and the training points."""
-        return self.kernel_, self.X_train_
-
-    def kept_data(self) -> tuple[Vector, Vector]:
-        """Return the training points, and the targets in the unit of y."""
-        return self.X_train_, np.asarray(self.y_train_ * self._y_train_std + self._y_train_mean)
-
-    def mean_of_term(self, term: Kernel) -> Vector:
-        """Return the part of the mean at the training points that is due to a term of the kernel, in the unit of `y_train_`."""
-        return np.asarray(term.matmul(self.X_train_, self.X_train_, self.alpha_))
-
-    def mean_of_trend(self) -> Vector:
-        """Return the part of the mean at the training points that is due to the trend, in the unit of `y_train_`."""
-        return self._shaped(self.posterior_.H @ self.posterior_.beta)
-
-    @reads
-    def prediction(self, X: Points, *, level: float | None = None, noisy: bool = False, output: int = 0) -> Prediction:
-        """Return the mean of one output at points, and the band of the function or of observations, see `FittedModel`."""
-        if level is None:
-            return Prediction(column(self.predict(X), output), mean_name="mean")
-        mean, std = (column(values, output) for values in self.predict(X, return_std=True, noisy=noisy))
-        half = float(stats.norm.isf((1 - level) / 2)) * std
-        band = f"{{level}} of {'observations' if noisy else 'the function'}"
-        return Prediction(mean, mean - half, mean + half, std, band, "standard deviation", "mean")
-
-    @reads
-    def left_out(self, X: Points | None = None, y: ArrayLike | None = None, output: int = 0) -> LeftOut:
-        """Return the leave-one-out predictions of one output, see :class:`kernsel.estimators.fitted.HasLeftOut`."""
-        points, all_targets = self.kept_data()
-        require_training_data(self, self.kernel_, X, y, points, all_targets)
-        targets = column(all_targets, output)
-        residuals = column(self.loo_residuals_, output)
-        return LeftOut(targets, targets - residuals, column(self.loo_std_, output), self.leverage_)
-
-    @reads
-    def regularization_path(self, X: Points | None = None, y: ArrayLike | None = None, output: int = 0) -> ModelPath:
-        """Return the regularization path of the kernel without noise, see :class:`kernsel.estimators.fitted.HasPath`.
-
-        If the noise differs from point to point, the weights of the path are inversely proportional to it.
-        """
-        del output  # all outputs share one path
-        posterior = self.posterior_
-        points, targets = self.kept_data()
-        require_training_data(self, self.kernel_, X, y, points, targets)
-        noises = np.asarray(self.kernel_.build().noise(posterior.X) + posterior.noise)
-        mean = float(np.mean(noises))
-        has_noise = mean > 2 * self.jitter_
-        # The path of one target is in the unit of y; that of several targets is in the normalized units of the fit.
-        unit = float(self._y_train_std[0]) if posterior.y.shape[1] == 1 else 1.0
-        K = np.asarray(self.kernel_(posterior.X, posterior.X)) * unit**2
-        level = mean * unit**2
-        equal = bool(np.ptp(noises) <= 1e-12 * mean)
-        path = RegularizationPath(
-            (K + K.T) / 2,
-            posterior.y * unit,
-            X=posterior.X,
-            trend=posterior.H if posterior.H.shape[1] else None,
-            sigma=level**0.5 if has_noise else None,
-            sample_weight=None if equal else mean / noises,
-        )
-        return ModelPath(path, level if level > 0 else None, scale_known=True)
-
-    def _left_out(self) -> tuple[Vector, Vector, Vector]:
-        """Return the residual, its variance and the leverage of each point, computed once."""
-        if not hasattr(self, "_points_left_out"):
-            self._points_left_out = self.posterior_.leave_one_out()
-        return self._points_left_out
-
-    def _shaped(self, values: Vector) -> Vector:
-        return values[:, 0] if self._flat else values
 
     def _points(self, X: Points) -> Vector:
         """Return points for predictions of the prior, which may have any number of columns."""

@@ -19,7 +19,6 @@ from kernsel._data.kernel import kernel_or_name
 from kernsel._data.points import in_parts, new_points
 from kernsel._data.training import TrainingSet, dense, training_set
 from kernsel._solve.path import RegularizationPath
-from kernsel.criteria.names import require_sigma
 from kernsel.estimators.fitted_machine import FittedMachine
 from kernsel.kernels import RBF, Kernel
 from kernsel.kernels.objects import Points
@@ -95,9 +94,6 @@ class KernelMachine(FittedMachine, MultiOutputMixin, RegressorMixin, BaseEstimat
             if isinstance(self.kernel, str) and self.kernel in INDEFINITE:
                 error.add_note(f'"{self.kernel}" is not a positive semidefinite kernel: with larger alpha it may pass')
             raise
-
-    def _require_sigma(self, criterion: Any) -> None:
-        require_sigma(criterion, self.sigma)
 
     def _path(self, given: TrainingSet, alphas: Any) -> RegularizationPath:
         """Return the regularization path of the points of positive weight."""

@@ -18,7 +18,7 @@ from kernsel._search.layout import Layout
 from kernsel._search.progress import CallbackSupport, watched, with_callbacks
 from kernsel.criteria import Criterion, UnbiasedRisk
 from kernsel.criteria.base import Loss
-from kernsel.criteria.names import along_path, criterion_named, needs, require_name, searched, with_free_scale
+from kernsel.criteria.names import along_path, criterion_named, needs, require_name, require_sigma, searched, with_free_scale
 from kernsel.criteria.table import TABLE
 from kernsel.estimators.kernel_machine import ALLOWED, KernelMachine
 from kernsel.kernels import Kernel
@@ -209,7 +209,7 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
         count = given.targets.shape[1]
         if isinstance(name, str):
             require_name(name, (*searched(), *along_path()))
-        self._require_sigma(name)
+        require_sigma(name, self.sigma)
         resolved = given.resolved()
         fixed = isinstance(resolved.kernel, str) or resolved.kernel.n_dims == 0
         row = TABLE[name] if isinstance(name, str) else None

@@ -16,7 +16,7 @@ from kernsel._solve.path import RegularizationPath
 from kernsel.criteria import GroupsOut
 from kernsel.criteria.base import Given
 from kernsel.criteria.leave_out import groups
-from kernsel.criteria.names import along_path, criterion_named, require_name, with_free_scale
+from kernsel.criteria.names import along_path, criterion_named, require_name, require_sigma, with_free_scale
 from kernsel.criteria.table import TABLE
 from kernsel.estimators.kernel_machine import ALLOWED, KernelMachine
 from kernsel.kernels import Kernel
@@ -158,7 +158,7 @@ class KernelRidgeCV(KernelMachine):
                 criterion.require_trend(np.ones((len(used), 1)), data)
             return groups(criterion.folds, data)[0], bool(criterion.log_density)
         require_name(self.criterion, (*along_path(), *of_groups), or_else=", or kernsel.criteria.GroupsOut")
-        self._require_sigma(self.criterion)
+        require_sigma(self.criterion, self.sigma)
         return None
 
     def _grid(self, given: TrainingSet, unit: float) -> Vector | None:

@@ -12,6 +12,7 @@ import kernsel as ks
 from kernsel import criteria
 from kernsel._base import renamed
 from kernsel.cli import main
+from kernsel.estimators.interpolator import OF_SIZE, OF_SPREAD
 from kernsel.kernels import RBF
 from kernsel.plotting import PathDisplay
 from kernsel.saving.container import read_container, write_container
@@ -138,7 +139,7 @@ def test_a_file_of_an_interpolator_without_targets_is_read(tmp_path):
     assert len(arrays) == len(container.tensors) - 1
     write_container(file, arrays, container.metadata)
     again = ks.load(file)
-    assert again.y_fit_ == pytest.approx(y, abs=1e-9)
+    assert np.linalg.norm(again.y_fit_ - y) <= OF_SPREAD * np.linalg.norm(y - y.mean()) + OF_SIZE * np.linalg.norm(y)
     assert np.array_equal(again.predict(X + 0.1), model.predict(X + 0.1))
 
 

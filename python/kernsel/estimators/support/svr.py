@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernsel._base.annotations import Vector
 from kernsel._data.allowed import FLAG, is_auto, is_number, number, one_of, require, whole
-from kernsel._data.kernel import kernel_or_name
+from kernsel._data.kernel import kernel_or_name, matrix_of_indices
 from kernsel._data.points import in_parts, new_points
 from kernsel._data.training import dense, require_squares, training_set
 from kernsel.estimators.fitted import FittedModel, LeftOut, Prediction, ShownData, column
@@ -360,7 +360,7 @@ class SVR(FittedModel, RegressorMixin, BaseEstimator):  # type: ignore[misc]
         if not same_shape or (isinstance(kernel, Kernel) and not np.array_equal(points[self.support_], support)):
             raise ValueError("X, y: expected the points that the SVR was fitted to, in the same order")
         if isinstance(kernel, str):
-            kernel, points = Precomputed((points + points.T) / 2), np.arange(len(targets), dtype=np.float64)[:, None]
+            kernel, points = matrix_of_indices(points)
         a = np.zeros(len(targets))
         a[self.support_] = dense(self.dual_coef_)[0]
         bounds = np.full(len(a), self.C_)

@@ -1,0 +1,130 @@
+"""The members of a Gaussian process that displays and descriptions use: it stores its training data."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import stats
+from sklearn.utils.validation import check_is_fitted
+
+from kernsel._base.annotations import Vector
+from kernsel._data.trend import require_leverage_below_one
+from kernsel._solve.path import RegularizationPath
+from kernsel._solve.posterior import Posterior
+from kernsel.estimators.fitted import FittedModel, LeftOut, ModelPath, Prediction, column, require_training_data
+from kernsel.estimators.guarded import reads
+from kernsel.kernels import Kernel
+from kernsel.kernels.objects import Points
+
+__all__ = ["FittedProcess"]
+
+
+class FittedProcess(FittedModel):
+    """A Gaussian process conditioned on data: y = offset + factor times the targets of its posterior."""
+
+    kernel_: Kernel
+    posterior_: Posterior
+    X_train_: Vector
+    y_train_: Vector
+    alpha_: Vector
+    jitter_: float
+    scale_: Vector
+    _y_train_mean: Vector
+    _y_train_std: Vector
+    _flat: bool  # whether there is one output, and results have one dimension
+
+    def _shaped(self, values: Vector) -> Vector:
+        return values[:, 0] if self._flat else values
+
+    @property
+    @reads
+    def loo_residuals_(self) -> Vector:
+        """The error of the prediction of each point from all others, c_i / P_ii, shape (n,) or (n, n_targets)."""
+        check_is_fitted(self, "kernel_")
+        require_leverage_below_one(self.posterior_.H)
+        return self._shaped(self._left_out()[0] * self._y_train_std)
+
+    @property
+    @reads
+    def loo_std_(self) -> Vector:
+        """The standard deviation of each leave-one-out residual, P_ii^(-1/2), shape (n,) or (n, n_targets)."""
+        check_is_fitted(self, "kernel_")
+        require_leverage_below_one(self.posterior_.H)
+        std = np.multiply.outer(np.sqrt(self._left_out()[1]), np.sqrt(self.scale_) * self._y_train_std)
+        return self._shaped(std)
+
+    @property
+    @reads
+    def leverage_(self) -> Vector:
+        """The derivative of each fitted value with respect to its own target, 1 - N_i P_ii with the noise N, shape (n,)."""
+        check_is_fitted(self, "kernel_")
+        return self._left_out()[2]
+
+    def _left_out(self) -> tuple[Vector, Vector, Vector]:
+        """Return the residual, its variance and the leverage of each point, computed once."""
+        if not hasattr(self, "_points_left_out"):
+            self._points_left_out = self.posterior_.leave_one_out()
+        return self._points_left_out
+
+    def kernel_and_points(self) -> tuple[Kernel, Vector]:
+        """Return the kernel and the training points."""
+        return self.kernel_, self.X_train_
+
+    def kept_data(self) -> tuple[Vector, Vector]:
+        """Return the training points, and the targets in the unit of y."""
+        return self.X_train_, np.asarray(self.y_train_ * self._y_train_std + self._y_train_mean)
+
+    def mean_of_term(self, term: Kernel) -> Vector:
+        """Return the part of the mean at the training points that is due to a term of the kernel, in the unit of `y_train_`."""
+        return np.asarray(term.matmul(self.X_train_, self.X_train_, self.alpha_))
+
+    def mean_of_trend(self) -> Vector:
+        """Return the part of the mean at the training points that is due to the trend, in the unit of `y_train_`."""
+        return self._shaped(self.posterior_.H @ self.posterior_.beta)
+
+    @reads
+    def prediction(self, X: Points, *, level: float | None = None, noisy: bool = False, output: int = 0) -> Prediction:
+        """Return the mean of one output at points, and the band of the function or of observations, see `FittedModel`."""
+        if level is None:
+            return Prediction(column(self.predict(X), output), mean_name="mean")
+        mean, std = (column(values, output) for values in self.predict(X, return_std=True, noisy=noisy))
+        half = float(stats.norm.isf((1 - level) / 2)) * std
+        band = f"{{level}} of {'observations' if noisy else 'the function'}"
+        return Prediction(mean, mean - half, mean + half, std, band, "standard deviation", "mean")
+
+    @reads
+    def left_out(self, X: Points | None = None, y: ArrayLike | None = None, output: int = 0) -> LeftOut:
+        """Return the leave-one-out predictions of one output, see :class:`kernsel.estimators.fitted.HasLeftOut`."""
+        points, all_targets = self.kept_data()
+        require_training_data(self, self.kernel_, X, y, points, all_targets)
+        targets = column(all_targets, output)
+        residuals = column(self.loo_residuals_, output)
+        return LeftOut(targets, targets - residuals, column(self.loo_std_, output), self.leverage_)
+
+    @reads
+    def regularization_path(self, X: Points | None = None, y: ArrayLike | None = None, output: int = 0) -> ModelPath:
+        """Return the regularization path of the kernel without noise, see :class:`kernsel.estimators.fitted.HasPath`.
+
+        If the noise differs from point to point, the weights of the path are inversely proportional to it.
+        """
+        del output  # all outputs share one path
+        posterior = self.posterior_
+        points, targets = self.kept_data()
+        require_training_data(self, self.kernel_, X, y, points, targets)
+        noises = np.asarray(self.kernel_.build().noise(posterior.X) + posterior.noise)
+        mean = float(np.mean(noises))
+        has_noise = mean > 2 * self.jitter_
+        # The path of one target is in the unit of y; that of several targets is in the normalized units of the fit.
+        unit = float(self._y_train_std[0]) if posterior.y.shape[1] == 1 else 1.0
+        K = np.asarray(self.kernel_(posterior.X, posterior.X)) * unit**2
+        level = mean * unit**2
+        equal = bool(np.ptp(noises) <= 1e-12 * mean)
+        path = RegularizationPath(
+            (K + K.T) / 2,
+            posterior.y * unit,
+            X=posterior.X,
+            trend=posterior.H if posterior.H.shape[1] else None,
+            sigma=level**0.5 if has_noise else None,
+            sample_weight=None if equal else mean / noises,
+        )
+        return ModelPath(path, level if level > 0 else None, scale_known=True)
