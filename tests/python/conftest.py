@@ -27,7 +27,7 @@ settings.load_profile("kernsel")
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "core: rerun under every other instruction set (test_isa.py)")
-    config.addinivalue_line("markers", "slow: takes more than some seconds")
+    config.addinivalue_line("markers", "slow: builds or tests the core once more; asked for by -m slow, as CI does")
 
 
 def pytest_report_header():

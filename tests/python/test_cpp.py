@@ -25,6 +25,7 @@ def unit_tests(tmp_path_factory):
     return binary
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("isa", ks.show_config("dict")["isa_available"])
 def test_units(unit_tests, isa):
     for program in sorted(unit_tests.glob("test_*")):
