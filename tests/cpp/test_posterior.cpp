@@ -220,6 +220,21 @@ void updates() {
   }
 }
 
+// A point without which the trend is not determined stays, and the model with it.
+void a_point_that_has_to_stay() {
+  std::vector<double> H(n, 0.0);
+  H[3] = 1.0;  // nothing but this point says how large this function is
+  const std::vector<double> y = targets(), noise = variances();
+  DensePosterior model = fitted(Basis::fixed(vector<const double>(H.data(), n)), y, noise);
+  std::vector<double> before(2 * n), after(2 * n);
+  CHECK(model.leave_one_out(rows(before.data(), n, 2), {}, {}).ok());
+  CHECK(model.remove(3).code == kernsel::Code::invalid_argument);
+  CHECK(model.points() == n);
+  CHECK(model.leave_one_out(rows(after.data(), n, 2), {}, {}).ok());
+  for (std::size_t i = 0; i < 2 * n; ++i) CHECK(i / 2 == 3 || before[i] == after[i]);
+  CHECK(model.remove(4).ok() && model.points() == n - 1);
+}
+
 void draws() {
   std::vector<double> y(n);
   for (Index i = 0; i < n; ++i) y[static_cast<std::size_t>(i)] = std::sin(X(i, 0));
@@ -267,6 +282,7 @@ int main() {
   gradients();
   left_out();
   updates();
+  a_point_that_has_to_stay();
   draws();
   what_is_refused();
   return report("posterior");

@@ -569,6 +569,14 @@ Status DensePosterior::remove(Index i) {
   Status status = own.require_factor();
   if (status.ok() && (!own.own || !own.has_targets))
     status = Status::invalid("remove: this model has no factor of its own, or no targets");
+  if (status.ok() && own.q > 0) {  // asked before anything changes: the model stays as it is if the point may not go
+    Numbers left;
+    for (Index k = 0; k < own.q; ++k)
+      for (Index r = 0; r < own.n; ++r)
+        if (r != i) left.push_back(own.H[static_cast<std::size_t>(r + k * own.n)]);
+    if (!independent(kernsel::columns<const double>(left.data(), own.n - 1, own.q)))
+      status = Status::invalid("remove: without this point the columns of the trend are linearly dependent");
+  }
   if (status.ok()) status = kernsel::remove<double>(*own.own, i);
   if (!status.ok()) return status;
   const auto erase = [i](Numbers& values, Index each) {

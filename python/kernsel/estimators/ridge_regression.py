@@ -76,8 +76,9 @@ class RidgeRegression(FittedModel, MultiOutputMixin, RegressorMixin, BaseEstimat
     fit_intercept : bool
         Whether there is an intercept, which is not penalized.
     solver : {"auto", "primal", "dual", "svd"}
-        "primal" factorizes Phi'W Phi + alpha I, (p, p); "dual" factorizes Phi Phi' + alpha W^-1, (n, n); "svd" uses the
-        singular values of W^1/2 Phi, slower, and accurate for any alpha. "auto" factorizes the smaller of the two matrices, and
+        "primal" factorizes Phi'W Phi + alpha I, (p, p); "dual" factorizes Phi Phi' + alpha W^-1, (n, n); "svd", the
+        name of scikit-learn, works on W^1/2 Phi itself by orthogonal transformations (those of Householder, with pivoting, from
+        both sides), slower, and accurate for any alpha. "auto" factorizes the smaller of the two matrices, and
         is "svd" if alpha is below 1e-8 of the sum of squares of W^1/2 Phi. All give the same result, up to rounding. With any
         choice, "svd" is used if alpha is 0 or a matrix cannot be factorized.
     sigma : float, optional
@@ -414,6 +415,7 @@ def _by_dual(A: Matrix, b: Matrix, alpha: float, trend: Matrix) -> _Fit:
 
 
 def _by_svd(A: Matrix, b: Matrix, alpha: float, trend: Matrix) -> _Fit:
+    """Solve by orthogonal transformations of A, which do not square its condition as A'A does."""
     solution = solved(A, b, alpha, trend)
     return _Fit(solution.coef, solution.residuals, solution.leverage)
 
