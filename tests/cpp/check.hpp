@@ -1,4 +1,4 @@
-// All of a test framework that these tests need: CHECK goes on after a failure, main() returns how many there were.
+// A minimal test framework: CHECK counts failures and goes on; report() prints their number, and returns the exit code.
 #pragma once
 
 #include <cmath>
@@ -42,7 +42,7 @@ std::vector<T> random_numbers(kernsel::Index count, unsigned seed) {
   return numbers;
 }
 
-// 64-byte aligned, as tile kernels want it.
+// A copy of numbers in memory that is 64-byte aligned, which tile kernels require.
 template <class T>
 class Aligned {
  public:

@@ -1,4 +1,4 @@
-// A model of two points as Python writes it to a file.
+// The file of a model of two points, as Python would write it.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ struct Numbers {
   std::vector<double> values;
 };
 
-// A file of named arrays behind a header of JSON, which has the model's description as a text.
+// The bytes of a file: a header in JSON, with the model's description as a text, and the named arrays after it.
 inline std::string file_of(const std::string& model, const std::vector<Numbers>& arrays) {
   std::string quoted;
   for (const char c : model) quoted += c == '"' ? "\\\"" : std::string(1, c);

@@ -1,5 +1,5 @@
-// For test_isa.py, under emulated CPUs: what runs, what the library says of it, how many levels there are, and one kernel
-// value.
+// For test_isa.py, which runs it on emulated CPUs: prints the instruction set in use, the message of the status, the number of
+// instruction sets, and one value of a kernel.
 #include <cstdio>
 
 #include "kernsel/gram.hpp"

@@ -20,7 +20,7 @@ namespace {
 
 const double log_2pi = std::log(2.0 * 3.14159265358979323846);
 
-// ---- Matrices of a textbook.
+// ---- Matrices with the textbook's algorithms.
 
 struct Matrix {
   Index rows = 0, cols = 0;
@@ -86,7 +86,7 @@ Status invert(const Matrix& A, Matrix& inverse, double& log_det) {
   return {};
 }
 
-// ---- Data: a smooth function of two columns with noise, a trend and unequal noise.
+// ---- Data: a smooth function of two columns with errors, a trend, and unequal noise variances.
 
 struct Data {
   Index n;
@@ -108,7 +108,7 @@ struct Data {
 
 Kernel kernel_of(double length, double variance = 1.5) { return variance * kernsel::matern32({length, 2.0 * length}); }
 
-// ---- A criterion of its own.
+// ---- A criterion that the library does not have.
 
 // log N(y; 0, K~) - weight sum_i log cosh r_i, r_i the residual of point i when it, or its group, is left out.
 Criterion careful_likelihood(double weight, kernsel::Groups groups = {}) {
@@ -130,7 +130,7 @@ Criterion careful_likelihood(double weight, kernsel::Groups groups = {}) {
   return criterion;
 }
 
-// K~ for one variance of noise.
+// K~ = K + noise I.
 Matrix matrix_of(const Kernel& k, const Data& data, double noise) {
   Matrix K(data.n, data.n);
   CHECK(kernsel::gram<double>(k, data.X.view(), K.view()).ok());
@@ -145,7 +145,7 @@ double log_likelihood(const Kernel& k, const Data& data, double noise) {
   return -0.5 * (log_det + static_cast<double>(data.n) * log_2pi + (transposed(data.y) * P * data.y)(0, 0));
 }
 
-// careful_likelihood() from its definition: a fit for each group, to all points but those of the group.
+// The value of careful_likelihood() from its definition: for each group, a fit to all other points.
 double by_refits(const Kernel& k, const Data& data, double noise, double weight, const std::vector<Index>& groups) {
   const Matrix K = matrix_of(k, data, noise);
   double value = log_likelihood(k, data, noise);
@@ -176,8 +176,8 @@ double evaluated(const Kernel& k, const kernsel::Problem& problem, const Criteri
   return found.value;
 }
 
-// The gradient in the hyperparameters and in the noise by central differences. Their error is that of the third derivative
-// times h^2 = 1e-10, and rounding of 1e-14 or so over h = 1e-5.
+// Checks the gradient in the hyperparameters and in the noise by central differences. Their error is the third derivative times
+// h^2 = 1e-10, and rounding errors of about 1e-14 divided by h = 1e-5.
 void has_gradient(const Kernel& k, kernsel::Problem problem, const Criterion& criterion, kernsel::Factor& factor) {
   kernsel::Evaluation here;
   CHECK(kernsel::evaluate(k, problem, criterion, Order::gradient, factor, here).ok());
@@ -223,7 +223,8 @@ void a_criterion() {
     const std::vector<Index>& of = groups.alone() ? alone : groups.of;
     for (const bool with_trend : {false, true}) has_gradient(kernel_of(0.8), data.problem(with_trend), criterion, *dense);
 
-    // A search for one length scale of both columns and the noise: as good as the best place of a grid, refits at each.
+    // The unknowns are one factor of both length scales and the noise. The optimum must be as good as the best point of a grid,
+    // at which the criterion is computed by refits.
     kernsel::CriterionObjective objective(kernel_of(1.0), *dense);
     objective.problem = data.problem(false);
     objective.noise.assign(30, 1.0);
@@ -236,7 +237,7 @@ void a_criterion() {
     CHECK(kernsel::search(objective, nullptr, {{0.0, -3.0}, {1.0, -1.0}}, options, optimum).ok());
     CHECK(optimum.ended == kernsel::Ended::converged);
     const auto brute = [&](double u, double v) {
-      const Kernel k = kernel_of(1.0).with_theta({std::log(1.5), u, u});  // u takes the place of both length scales
+      const Kernel k = kernel_of(1.0).with_theta({std::log(1.5), u, u});  // both length scales are exp(u)
       return by_refits(k, data, std::exp(v), weight, of);
     };
     const double best = brute(optimum.best.x[0], optimum.best.x[1]);
@@ -245,7 +246,7 @@ void a_criterion() {
       for (double v = -6.0; v <= 0.0; v += 0.5) CHECK_BELOW(brute(u, v), best + 1e-6);
   }
 
-  // The choice of all hyperparameters, from the data alone.
+  // The choice of all hyperparameters, with starts and bounds from the data.
   kernsel::Choosing problem(kernel_of(1.0), data.X.view(), data.y.view());
   problem.finds_noise = true;
   problem.criterion = [&](const std::vector<Index>&) { return careful_likelihood(weight); };
@@ -264,7 +265,7 @@ void a_criterion() {
     for (const double step : {-0.1, 0.1}) CHECK_BELOW(brute(p, step), best);
 }
 
-// ---- A factor of its own.
+// ---- A factor that the library does not have.
 
 // K~ = Q + N, Q = C M^-1 C' of rank m, C = k(X, Z), M = k(Z, Z), the m centres Z being each `step`-th of the points: Nystroem's
 // approximation, in O(n^3) for clarity. With step 1 it is the kernel matrix itself. P. is P without the trend.
@@ -414,8 +415,8 @@ class LowRank final : public kernsel::Factor {
   kernsel::LeftOut left_out_;
 };
 
-// Both are n^3 textbook operations and a Cholesky factor of matrices whose condition is below 1e5 here: 1e-9 leaves room for
-// n times the condition times rounding.
+// Checks that two vectors agree. Both come from Cholesky factors of matrices whose condition is below 1e5 here: 1e-9 leaves
+// room for n times the condition times rounding.
 void agree(const std::vector<double>& a, const std::vector<double>& b, double allowed = 1e-9) {
   CHECK(a.size() == b.size());
   double size = 1.0;
@@ -447,11 +448,12 @@ void a_factor() {
       agree(ours.beta, theirs.beta);
       agree(ours.gradient.theta, theirs.gradient.theta);
       agree(ours.gradient.noise, theirs.gradient.noise);
-      agree(ours.information, theirs.information, 1e-7);  // ours is by differences
+      agree(ours.information, theirs.information, 1e-7);  // `ours` is computed by central differences
       has_gradient(k, problem, criterion, some);
     }
 
-  // The choice by either factor is the same; with an approximation it is one of its own, and nowhere near is better.
+  // Both factors of the whole matrix lead to the same choice. The approximation leads to another one, at which its own
+  // likelihood is larger than nearby.
   const auto choose_by = [&](kernsel::Factor* factor) {
     kernsel::Choosing problem(kernel_of(1.0), data.X.view(), data.y.view());
     problem.finds_noise = true;
@@ -477,17 +479,17 @@ void a_factor() {
   CHECK_BELOW(std::max(value(1, 0.05), value(1, -0.05)), by_some.criterion);
   CHECK_BELOW(std::max(value(99, 0.05), value(99, -0.05)), by_some.criterion);
 
-  // What a factor refuses is what the caller gets to see.
+  // The status of a factor is returned to the caller.
   kernsel::Evaluation out;
   const Criterion groups = criteria::leave_out(criteria::squared(), every_fifth(24));
   CHECK(kernsel::evaluate(kernel_of(1.0), data.problem(false), groups, Order::value, some, out).code ==
         kernsel::Code::invalid_argument);
 }
 
-// ---- An objective of its own.
+// ---- An objective that the library does not have.
 
 // Minus the sum of the log likelihoods of two sets of data with one kernel: the unknowns are the logarithms of its variance, of
-// the factor of its length scales, and of the noise of all points.
+// a factor of its length scales, and of the noise variance, the same for all points.
 class OfBoth final : public kernsel::Objective {
  public:
   OfBoth(const Data& first, const Data& second) : data_{&first, &second}, factor_(kernsel::dense_factor()) {}
@@ -502,7 +504,7 @@ class OfBoth final : public kernsel::Objective {
     out.value = 0.0;
     out.gradient.assign(order == Order::value ? 0 : 3, 0.0);
     out.information.assign(order == Order::information ? 9 : 0, 0.0);
-    const std::size_t unknown[] = {0, 1, 1, 2};  // of the variance, of each length scale, of the noise
+    const std::size_t unknown[] = {0, 1, 1, 2};  // for the variance, the two length scales, and the noise
     for (const Data* data : data_) {
       kernsel::Problem problem = data->problem(false);
       problem.noise = kernsel::vector<const double>(&noise, 1);

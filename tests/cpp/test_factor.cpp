@@ -1,4 +1,4 @@
-// The factorization through the public headers: in-place inverse, tiles of P diag(g) P, growing and shrinking across tiles.
+// The factorization: the inverse in place, tiles of P diag(g) P, and rows that are appended and removed across tiles.
 #include <algorithm>
 #include <mutex>
 
@@ -30,7 +30,7 @@ void inverse_in_place_is_the_inverse(Index n, Index tile) {
   CHECK(unpack_symmetric(L, kernsel::columns(tiles.data(), n, n)).ok());
   CHECK(P == tiles);
 
-  // P diag(g) P from its tiles, each seen once.
+  // P diag(g) P from its lower tiles, each of which must be passed to the sink once.
   struct Sink final : kernsel::TileSink<T> {
     std::vector<T> square;
     Index n, tiles = 0;
@@ -75,7 +75,7 @@ void points_come_and_go(Index most) {
     for (Index j = 0; j <= i; ++j) CHECK_BELOW(std::abs(static_cast<double>(L.at(i, j) - fresh.at(i, j))), limit);
   while (L.size() > 0) {
     CHECK(remove(L, 0).ok());
-    // What is left is the factor of the trailing block.
+    // L must be the factor of the trailing block of A.
     const Index first = most - L.size();
     for (Index i = 0; i < L.size(); i += 7)
       for (Index j = 0; j <= i; j += 3) {

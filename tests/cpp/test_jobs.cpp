@@ -1,5 +1,5 @@
-// The team: every job runs once, waiting for earlier jobs never deadlocks, a stop reaches everybody, and nobody waits for a
-// member that has not begun.
+// Jobs on a team of threads: every job runs once, waiting for earlier jobs never deadlocks, a stop reaches all threads, and no
+// caller waits for a thread that has not begun a job.
 #if defined(__unix__)
 #include <sys/wait.h>
 #include <unistd.h>
@@ -75,7 +75,7 @@ void interrupt() {
   CHECK_BELOW(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(), 5.0);
 }
 
-// A job that computes itself gets no team, and waits for nobody.
+// Jobs that a job runs itself do not use the team: all of them run on the thread of the outer job.
 void jobs_within_jobs() {
   std::atomic<int> runs{0};
   const Status status = kernsel::run_jobs(20, worth_a_team, [&](Jobs&, Index) {
@@ -88,7 +88,8 @@ void jobs_within_jobs() {
   CHECK(runs == 200);
 }
 
-// More callers at once than there may be threads, so that members leave them: but not what they compute within a job.
+// With more callers than threads, threads of the team leave a caller between two of its jobs. They must not leave inner jobs,
+// that an outer job runs, before all of these are done.
 void jobs_within_jobs_of_many_callers() {
   std::vector<std::thread> callers;
   std::atomic<int> wrong{0};
@@ -96,7 +97,7 @@ void jobs_within_jobs_of_many_callers() {
     callers.emplace_back([&wrong] {
       for (int repeat = 0; repeat < 200; ++repeat) {
         const Status status = kernsel::run_jobs(8, worth_a_team, [&wrong](Jobs&, Index job) {
-          for (const double cost : {1e2, worth_a_team}) {  // on the calling thread at once, and by way of the team
+          for (const double cost : {1e2, worth_a_team}) {  // too little work for a team, and enough
             std::atomic<int> runs{0};
             const Status inner = kernsel::run_jobs(200, cost, [&runs](Jobs&, Index) { ++runs; });
             if (!inner.ok() || runs != 200) ++wrong;
@@ -110,7 +111,7 @@ void jobs_within_jobs_of_many_callers() {
   CHECK(wrong == 0);
 }
 
-// More callers at once than there are threads or doors, with work of all sizes.
+// More callers at once than there are threads, or doors (places of the team for the work of a caller), with work of all sizes.
 void many_callers() {
   std::vector<std::thread> callers;
   std::atomic<int> wrong{0};
@@ -132,7 +133,7 @@ void many_callers() {
   CHECK(wrong == 0);
 }
 
-// A caller with nothing left to begin waits for the members that are inside, and for these alone.
+// A caller that has no more jobs to begin waits for the threads that have begun one of its jobs, and for no others.
 void only_those_inside_are_waited_for() {
   std::atomic<bool> slow_one_done{false};
   const auto caller = std::this_thread::get_id();
@@ -148,7 +149,7 @@ void only_those_inside_are_waited_for() {
 }
 
 #if defined(__unix__)
-// A job that forks: in the child there are no members to wait for, and computations go on, on one thread.
+// A job that forks: the child has none of the team's threads, must not wait for them, and continues on one thread.
 [[maybe_unused]] void fork_in_a_job() {
   const auto caller = std::this_thread::get_id();
   const pid_t parent = getpid();
@@ -221,7 +222,7 @@ int main() {
   }
 #if defined(__unix__)
   quotas();
-#if !defined(ON_OPENMP)  // whose region ends when all its threads have come, which a child does not have
+#if !defined(ON_OPENMP)  // whose parallel regions wait for all threads, which a child does not have
   fork_in_a_job();
 #endif
 #endif

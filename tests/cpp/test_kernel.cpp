@@ -1,5 +1,5 @@
-// Kernels as values: parameters in order, shared subtrees, gradients in the points, functions of the caller, errors that wait
-// until the kernel is used.
+// Kernels as values: the order of parameters, shared subtrees, gradients in the points, functions of the caller, and errors,
+// which are returned when the kernel is used.
 #include <pthread.h>
 
 #include <atomic>
@@ -23,7 +23,7 @@ void parameters_from_left_to_right() {
   for (std::size_t p = 0; p < 5; ++p) CHECK_BELOW(std::abs(k.theta()[p] - std::log(expected[p])), 1e-15);
 }
 
-// The same kernel in two places is evaluated once, has one set of parameters, and gets the gradient of both places.
+// A kernel that occurs twice in an expression has one set of parameters, whose gradient is the sum over both places.
 void shared_subtrees() {
   const Kernel shared = kernsel::rbf({0.8});
   const Kernel k = shared * shared + shared;
@@ -114,7 +114,7 @@ void gradients_in_the_points() {
   }
 }
 
-// A squared exponential of linear features is one of points; whatever it is composed with.
+// A squared exponential composed with the linear kernel is the squared exponential of the points.
 void composed_kernels() {
   constexpr Index n = 40, d = 2;
   const std::vector<double> x = random_numbers<double>(n * d, 1);
@@ -149,7 +149,7 @@ void functions_are_called_once_and_may_throw() {
   const auto out = kernsel::columns(K.data(), 20, 20);
   CHECK(kernsel::gram<double>(kernsel::function(f) * kernsel::function(f) + kernsel::function(f), X, out).ok());
   CHECK(calls == 1);
-  calls = 0;  // k(x, x) is asked for by itself where it can be
+  calls = 0;  // if the function has a diagonal, k(x, x) is computed by that
   f.diagonal = [](kernsel::View<const double> points, kernsel::View<double> values) {
     for (Index i = 0; i < points.rows; ++i) values(i, 0) = 1.0 + points(i, 0) * points(i, 0);
   };
@@ -180,12 +180,12 @@ void functions_are_called_once_and_may_throw() {
 constexpr std::size_t small_stack = 256 * 1024;
 #if defined(__SANITIZE_ADDRESS__)
 constexpr std::size_t stack_for_json =
-    4 * small_stack;  // lists are read by recursion, in frames that the sanitizer makes large
+    4 * small_stack;  // lists are read by recursion, whose stack frames the sanitizer enlarges
 #else
 constexpr std::size_t stack_for_json = small_stack;
 #endif
 
-// Runs f on a thread whose stack is as small as those of some servers: recursion over a long expression overflows it.
+// Runs f on a thread with a small stack, as some servers have: recursion over a long expression would overflow it.
 template <class F>
 void on_a_small_stack(std::size_t bytes, const F& f) {
   pthread_attr_t attributes;
@@ -200,7 +200,7 @@ void on_a_small_stack(std::size_t bytes, const F& f) {
   pthread_attr_destroy(&attributes);
 }
 
-// Sums and products of as many terms as one likes, leaning to either side, and anything within itself as often.
+// Long sums and products, nested to the left or to the right, and other operations nested as deeply, work without recursion.
 void expressions_deeper_than_the_stack() {
   constexpr int many = 100'000;
   const Kernel leaf = kernsel::rbf({0.5});
@@ -232,7 +232,7 @@ void expressions_deeper_than_the_stack() {
       std::string json;
       (void)kernsel::kernel_to_json(k, json);
     }
-    for (std::size_t s = 0; s < 5; ++s) {  // what can be evaluated in little memory
+    for (std::size_t s = 0; s < 5; ++s) {  // evaluation of the other steps would need too much memory
       Kernel k = leaf;
       for (int i = 0; i < many / 10; ++i) k = steps[s](k);
       std::vector<double> K(4);
@@ -251,7 +251,7 @@ void expressions_deeper_than_the_stack() {
   });
 }
 
-// A kernel that is made of itself again and again has few nodes, and as many paths to a leaf as there are subsets of them.
+// A kernel that is squared 60 times has 61 nodes, but 2^60 paths from the root to the leaf: each node must be visited once.
 void shared_nodes_are_walked_once() {
   Kernel k = kernsel::rbf({0.5});
   for (int i = 0; i < 60; ++i) k = k * k;

@@ -1,5 +1,5 @@
-// Every allocation fails once: a computation ends in out_of_memory, or in std::bad_alloc where it builds values such as
-// kernels, and the next one is right again. Under the address sanitizer, nothing is lost on the way.
+// Every allocation of a computation fails once. The computation must then end with out_of_memory, or with std::bad_alloc where
+// it builds values such as kernels, and the next one must be right again. Under the address sanitizer, no memory may leak.
 #include <unistd.h>
 
 #include <atomic>
@@ -29,7 +29,7 @@ namespace {
 
 std::atomic<bool> counting{false};
 std::atomic<long> allocations{0};
-std::atomic<long> fails_at{-1};  // the allocation of that number, counted from 0
+std::atomic<long> fails_at{-1};  // the index of the allocation that fails; none if it is -1
 
 bool fails_now() { return counting.load() && allocations.fetch_add(1) == fails_at.load(); }
 
@@ -56,7 +56,7 @@ void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); 
 void operator delete(void* memory, const std::nothrow_t&) noexcept { std::free(memory); }
 void operator delete[](void* memory, const std::nothrow_t&) noexcept { std::free(memory); }
 
-// The linker puts this in the place of posix_memalign (CMakeLists.txt): the library's own memory comes from there.
+// The linker replaces posix_memalign with this function (CMakeLists.txt), since the library allocates arrays with it.
 extern "C" int __real_posix_memalign(void** memory, std::size_t alignment, std::size_t bytes);
 extern "C" int __wrap_posix_memalign(void** memory, std::size_t alignment, std::size_t bytes) {
   return fails_now() ? 12 : __real_posix_memalign(memory, alignment, bytes);
@@ -71,7 +71,7 @@ using kernsel::Status;
 
 constexpr Index n = 40;
 
-// One computation, whose answer is a number.
+// A computation, whose result is a number.
 using Computation = std::function<Status(double& answer)>;
 
 struct Outcome {
@@ -80,7 +80,7 @@ struct Outcome {
   double answer = 0.0;
 };
 
-// On a thread of its own, whose scratch memory is new, like everything else.
+// Runs a computation on a new thread, which has no scratch memory yet, so that this is allocated too.
 Outcome run(const Computation& compute, long failing) {
   Outcome outcome;
   std::thread([&] {
@@ -98,7 +98,7 @@ Outcome run(const Computation& compute, long failing) {
 }
 
 void every_allocation_fails_once(const char* name, const Computation& compute) {
-  (void)run(compute, -1);  // what is allocated once for all
+  (void)run(compute, -1);  // makes the allocations that occur once in a process
   const Outcome expected = run(compute, -1);
   const long count = allocations;
   CHECK(expected.status.ok() && count > 0);
@@ -106,7 +106,7 @@ void every_allocation_fails_once(const char* name, const Computation& compute) {
   for (long at = 0; at < count; at += at < 300 ? 1 : 1 + count / 100) {
     const Outcome outcome = run(compute, at);
     const bool told = outcome.bad_alloc || outcome.status.code == Code::out_of_memory;
-    // A search takes a trial point without memory for one to give up, or goes on: right answers are right.
+    // A search may ignore a trial point for which there is no memory: then the answer must be right.
     const bool right = outcome.status.ok() && outcome.answer == expected.answer;
     if (!told && !right)
       std::printf("%s, allocation %ld of %ld: code %d\n", name, at, count, static_cast<int>(outcome.status.code));

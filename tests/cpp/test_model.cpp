@@ -1,4 +1,4 @@
-// Models from files: JSON, kernels as JSON, predictions against formulas, and files that are damaged or made to do harm.
+// Models from files: JSON, kernels as JSON, predictions against formulas, and files that are damaged or malicious.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -95,7 +95,7 @@ void test_kernels() {
   CHECK(kernsel::kernel_to_json(kernsel::precomputed(kernsel::rows(K.data(), 2, 2)), json).ok());
   CHECK(kernsel::kernel_from_json(json, read).ok() && json == R"(["precomputed",2,[1,0.5,0.5,1]])");
 
-  // What cannot be written: functions of the caller's, and what is too deep or too long for a reader.
+  // Functions of the caller, infinite numbers, and expressions that are too deep or too long for a reader cannot be written.
   CHECK(!kernsel::kernel_to_json(base + kernsel::function({}), json).ok());
   CHECK(!kernsel::kernel_to_json(kernsel::rbf({std::numeric_limits<double>::infinity()}), json).ok());
   Kernel deep = base, wide = base, doubled = base;
@@ -112,7 +112,7 @@ void test_kernels() {
         "[\"white\",[1]]", "[\"scale\",2]", "[\"scale\",2,3]", "[\"sum\",[\"white\",1]]", "[\"sum\"]",
         "[\"exp\",[\"white\",1],[\"white\",1]]", "[\"on\",0,[\"white\",1]]", "[\"function\"]", "[\"warp\",[\"white\",1]]"})
     CHECK(!kernsel::kernel_from_json(text, read).ok());
-  // These are kernels, which no points fit.
+  // These texts are kernels, but with parameters that are not allowed for points with two columns.
   for (const char* text :
        {"[\"rbf\",[]]", "[\"rbf\",[-1]]", "[\"matern\",5e-324,[1]]", "[\"product_matern\",0,[1]]", "[\"matern\",1e300,[1]]",
         "[\"polynomial\",0,1e300,[]]", "[\"polynomial\",0,-1,[]]", "[\"wendland\",0.5,[1]]", "[\"arc_cosine\",1e18,0,[1]]",
@@ -129,7 +129,7 @@ Status load(const std::string& bytes, Model& model) {
   return kernsel::load_model(path, model);
 }
 
-// Against formulas for two points, written out.
+// A Gaussian process with two points, compared with formulas in which the inverse of the 2 x 2 matrix is written out.
 void test_process() {
   Model model;
   CHECK(load(file_of(process, process_arrays()), model).ok());
@@ -145,7 +145,7 @@ void test_process() {
     const double u = k(z[i], 0.3), v = k(z[i], 1.1);
     const double expected = (0.7 * u - 0.7 * v + 0.4) * 3.0 + 10.0;
     CHECK_BELOW(std::abs(mean[i] - expected), 1e3 * epsilon<double>() * 10.0);
-    const double solved_u = (c * u - b * v) / det, solved_v = (a * v - b * u) / det;  // K^-1 k(X, z)
+    const double solved_u = (c * u - b * v) / det, solved_v = (a * v - b * u) / det;  // K~^-1 k(X, z)
     const double r = 1.0 - (solved_u + solved_v), information = (a + c - 2.0 * b) / det;
     const double variance = 2.0 - (u * solved_u + v * solved_v) + r * r / information;
     CHECK_BELOW(std::abs(deviation[i] - std::sqrt(variance * 1.5) * 3.0), 1e3 * epsilon<double>() * 10.0);
@@ -169,7 +169,7 @@ void test_linear() {
   CHECK(!model.predict(kernsel::rows(z.data(), 1, 2), kernsel::rows(mean.data(), 1, 2), kernsel::rows(mean.data(), 1, 2)).ok());
 }
 
-// Loads a file and predicts, if it is a model: no crash, whatever it ends in.
+// Loads a file and predicts with the model: returns whether both succeed, and must not crash if they fail.
 bool survives(const std::string& bytes) {
   Model model;
   if (!load(bytes, model).ok()) return false;
@@ -180,7 +180,8 @@ bool survives(const std::string& bytes) {
   return (model.has_deviations() ? model.predict(Z, to, spread) : model.predict(Z, to)).ok();
 }
 
-// Changes a valid file as many times: bits, bytes, parts of it over others, several changes at once.
+// Loads `count` variants of a valid file, each with up to four random changes: of a bit, of a byte, or parts copied over
+// others.
 void test_random_files(int count) {
   const std::string valid = file_of(process, process_arrays());
   std::mt19937 generator(5);
@@ -269,7 +270,7 @@ void test_hostile_files() {
   CHECK(!kernsel::load_model(".", model).ok());
 }
 
-// A model of C++'s own: written, read, updated; its derivatives by central differences.
+// A model that was made in C++ is written, read and updated; its derivatives are compared with central differences.
 void test_own_models() {
   const std::vector<double> x = random_numbers<double>(60, 5), z = random_numbers<double>(10, 6);
   std::vector<double> y(30), noise(30, 0.02);
@@ -309,7 +310,7 @@ void test_own_models() {
     }
   }
 
-  // A point that is taken in and left out again leaves nothing behind.
+  // After a point is appended and removed again, predictions are as before.
   const double target = 0.3, variance = 0.02;
   CHECK(again.append(Z.block(0, 0, 1, 2), kernsel::vector(&target, 1), kernsel::vector(&variance, 1)).ok());
   CHECK(again.points() == 31);
@@ -332,7 +333,7 @@ void test_own_models() {
 
 }  // namespace
 
-// An argument is how many random files to try: a million takes some minutes.
+// The argument is the number of random files to try; a million takes some minutes.
 int main(int argc, char** argv) {
   test_json();
   test_kernels();

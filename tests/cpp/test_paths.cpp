@@ -51,21 +51,21 @@ Numbers difference(Numbers a, const Numbers& b) {
   return a;
 }
 
-// How far V'V is from the identity.
+// The norm of V'V - I.
 double departure(const Numbers& V, Index n, Index k) {
   Numbers G = product(V, V, k, n, k, true);
   for (Index i = 0; i < k; ++i) G[at(i, i, k)] -= 1.0;
   return norm_of(G);
 }
 
-// An orthogonal matrix, of the eigenvectors of a random one.
+// An orthogonal matrix: the eigenvectors of a random symmetric matrix.
 Numbers orthogonal(Index n, unsigned seed) {
   Numbers A = random_numbers<double>(n * n, seed), e(static_cast<std::size_t>(n)), V(A.size());
   CHECK(kernsel::symmetric_eigen(columns<const double>(A.data(), n, n), vector(e.data(), n), columns(V.data(), n, n)).ok());
   return V;
 }
 
-// Q diag(e) Q', symmetric to the last bit.
+// Q diag(e) Q' for a random orthogonal Q, exactly symmetric.
 Numbers with_spectrum(const Numbers& e, unsigned seed) {
   const auto n = static_cast<Index>(e.size());
   const Numbers Q = orthogonal(n, seed);
@@ -147,7 +147,7 @@ void eigen() {
         kernsel::Code::invalid_argument);
 }
 
-// The same bits for any number of threads.
+// Results are the same to the last bit for any number of threads.
 void threads() {
   const Index n = 300;
   const Numbers A = symmetric(n, 9);
@@ -187,7 +187,7 @@ void singular() {
         CHECK(
             kernsel::singular_values(columns<const double>(A.data(), n, d), vector(s.data(), k), columns(U.data(), n, k)).ok());
         CHECK(std::is_sorted(s.rbegin(), s.rend()));
-        // A'U has orthogonal columns of these lengths; U has the whole range.
+        // The columns of A'U have the singular values as norms, those of U that belong to zeros are zero, and UU'A = A.
         const double norm = norm_of(A), slack = 10.0 * static_cast<double>(std::max(n, d)) * eps;
         Numbers B = product(A, U, d, n, k, true);
         double squares = 0.0;
@@ -195,7 +195,7 @@ void singular() {
           const double length = norm_of(Numbers(B.begin() + j * d, B.begin() + (j + 1) * d));
           CHECK_BELOW(std::abs(length - s[static_cast<std::size_t>(j)]), slack * norm);
           squares += s[static_cast<std::size_t>(j)] * s[static_cast<std::size_t>(j)];
-          if (s[static_cast<std::size_t>(j)] == 0.0)  // make it count in what follows
+          if (s[static_cast<std::size_t>(j)] == 0.0)  // such columns of U are zero
             CHECK(norm_of(Numbers(U.begin() + j * n, U.begin() + (j + 1) * n)) == 0.0);
         }
         CHECK_BELOW(std::abs(std::sqrt(squares) - norm), slack * norm);
@@ -208,7 +208,7 @@ void singular() {
       }
 }
 
-// x of minimum norm with |A x - b|^2 + ridge |x|^2 least, by eigenvectors of A'A + ridge I or AA': for well-conditioned cases.
+// The x of minimum norm that minimizes |A x - b|^2 + ridge |x|^2, from the eigenvectors of A'A: for well-conditioned A.
 Numbers solution(const Numbers& A, const Numbers& b, Index n, Index d, double ridge) {
   Numbers G = product(A, A, d, n, d, true), e(static_cast<std::size_t>(d)), V(G.size());
   CHECK(kernsel::symmetric_eigen(columns<const double>(G.data(), d, d), vector(e.data(), d), columns(V.data(), d, d)).ok());
@@ -229,7 +229,7 @@ void squares() {
           const Numbers b = random_numbers<double>(2 * n, 7);
           for (Index i = 0; i < n; ++i) {
             if (kind == 1 && d > 2) A[at(i, 2, n)] = A[at(i, 0, n)] - A[at(i, 1, n)];
-            // The last row alone sees the last column: leverage one.
+            // The last column is zero but for the last row, which therefore has leverage one without a ridge.
             if (kind == 2) A[at(i, d - 1, n)] = i + 1 == n ? 1.0 : 0.0;
           }
           if (kind == 3) std::fill(A.begin(), A.end(), 0.0);
@@ -270,7 +270,7 @@ void squares() {
             CHECK_BELOW(std::abs(press - fit.press[static_cast<std::size_t>(k)]), 1e-12 * press);
           }
         }
-  // Units as far as numbers go.
+  // Units of A and b near the limits of double precision.
   Numbers A = random_numbers<double>(60, 1), b = random_numbers<double>(20, 2);
   kernsel::LeastSquares plain, scaled;
   CHECK(kernsel::least_squares(columns<const double>(A.data(), 20, 3), vector<const double>(b.data(), 20), 0.5, plain).ok());
@@ -285,11 +285,11 @@ void squares() {
   CHECK(!kernsel::least_squares(columns<const double>(A.data(), 20, 3), vector<const double>(b.data(), 19), 0.0, plain).ok());
 }
 
-// What a path must find, by solving with K~ = K + lambda / w for one lambda, and for the points left out.
+// The quantities of a path for one lambda, by solving a system with K~ = K + diag(lambda / w).
 struct Refit {
   Refit(const Numbers& K, const Numbers& y, const Numbers& H, const Numbers& w, double lambda)
       : n(static_cast<Index>(w.size())), m(static_cast<Index>(y.size()) / n), q(static_cast<Index>(H.size()) / n) {
-    // [K + lambda / w, H; H', 0] [c; b] = [y; 0], by elimination with row exchanges; then its inverse's diagonal.
+    // c of [K + diag(lambda / w), H; H', 0] [c; b] = [y; 0], and the block P of the inverse, by elimination with row exchanges.
     const Index size = n + q;
     Numbers A(static_cast<std::size_t>(size * size)), B(static_cast<std::size_t>(size * (m + n)));
     for (Index j = 0; j < n; ++j) {
@@ -336,7 +336,7 @@ struct Refit {
 
   Index n, m, q;
   Numbers c, P;
-  double log_det = 0.0;  // of K~ and of H'PH
+  double log_det = 0.0;  // log det K~ + log det H'PH, P = K~^-1
   double loo = 0.0, residual = 0.0, quadratic = 0.0, semi = 0.0, dof = 0.0, gcv = 0.0;
 };
 
@@ -416,14 +416,14 @@ void table() {
             CHECK(path.dual_coef(lambda, columns(c.data(), n, m)).ok());
             CHECK_BELOW(norm_of(difference(c, refit.c)), 1e-10 * norm_of(refit.c));
           }
-          // Groups of one point each are the points.
+          // With groups of one point each, this is leave-one-out.
           std::vector<Index> group;
           for (Index i = 0; i < n; ++i) group.push_back(i);
           Numbers single;
           CHECK(path.leave_groups_out(group, n, false, alphas, single).ok());
           if (!weighted)
             for (std::size_t l = 0; l < alphas.size(); ++l) CHECK(near(single[l], found.loo[l], 1e-9));
-          // A target alone, and the derivatives that the L-curve and quasi-optimality are made of.
+          // The path of one target alone, and the curvature of the L-curve by differences.
           kernsel::RegularizationPath last;
           kernsel::PathValues of_last, around;
           CHECK(path.target(m - 1, last).ok());
@@ -445,12 +445,12 @@ void table() {
         }
 }
 
-// Groups left out, by refits of the others.
+// Groups that are left out, compared with refits to the other points; features compared with the kernel matrix AA'.
 void groups() {
   const Data data(30, 1);
   const Index n = data.n;
   for (const bool features : {false, true}) {
-    // A kernel of rank three, as features: x^0, x^1, x^2 and a column twice.
+    // Features of rank three: x, x^2, x^3, and x^2 again.
     Numbers A;
     for (const int power : {1, 2, 3, 2})
       for (const double value : data.x) A.push_back(std::pow(value, power));
@@ -492,7 +492,7 @@ void groups() {
           y_rest.push_back(data.y[static_cast<std::size_t>(rest[static_cast<std::size_t>(j)])]);
         }
         const Refit refit(K_rest, y_rest, ones, ones, alphas[l]);
-        // The constant is what the residuals lambda c leave of y - K c, at any point.
+        // The constant of the trend is y - K c - lambda c at any point, since lambda c are the residuals.
         double constant = y_rest[0] - alphas[l] * refit.c[0];
         for (Index j = 0; j < k; ++j) constant -= K_rest[at(0, j, k)] * refit.c[static_cast<std::size_t>(j)];
         for (const Index i : in) {
@@ -539,7 +539,7 @@ void choices() {
   CHECK(near(there.residual_norm[0], 1.1 * std::sqrt(static_cast<double>(n)) * 0.2, 1e-11));
   CHECK(path.best(kernsel::PathRule::discrepancy, {}, choice, 100.0).ok());
   CHECK(choice.outcome == kernsel::PathChoice::Outcome::noise_is_all);
-  // The identity: no corner and no minimum, from a decomposition that is given.
+  // For the identity, given by its decomposition, the L-curve has no corner, and quasi-optimality has no minimum.
   Numbers e(static_cast<std::size_t>(n), 1.0), I(data.K.size());
   for (Index i = 0; i < n; ++i) I[at(i, i, n)] = 1.0;
   CHECK(kernsel::RegularizationPath::of_eigen(vector<const double>(e.data(), n), columns<const double>(I.data(), n, n), problem,
@@ -550,7 +550,7 @@ void choices() {
   CHECK(given.best(kernsel::PathRule::quasi_optimality, {}, choice).ok());
   CHECK(choice.outcome == kernsel::PathChoice::Outcome::no_minimum);
   CHECK(given.eigenvalues() == e);
-  // An ill-posed problem has a corner: eigenvalues that decay, data that decay faster, and noise.
+  // The L-curve of an ill-posed problem has a corner: eigenvalues decay, and so do the data, but for some noise.
   const Index size = 40;
   Numbers decaying, y(static_cast<std::size_t>(size));
   const Numbers Q = orthogonal(size, 8), noise = random_numbers<double>(size, 1);
@@ -570,7 +570,7 @@ void choices() {
   CHECK(there.curvature[1] > 1.0 && there.curvature[1] >= there.curvature[0] && there.curvature[1] >= there.curvature[2]);
   CHECK(std::isnan(there.risk[0]));
   CHECK(!given.best(kernsel::PathRule::risk, wide, choice).ok());
-  // What is refused.
+  // Matrices, values of lambda and states that must be refused.
   Numbers indefinite = I;
   indefinite[0] = -1.0;
   kernsel::RegularizationPath other;

@@ -1,4 +1,4 @@
-// The posterior against dense linear algebra, its derivatives against central differences, updates against fits made anew.
+// The posterior compared with dense linear algebra, its derivatives with central differences, and updates with new fits.
 #include <algorithm>
 
 #include "check.hpp"
@@ -33,7 +33,7 @@ std::vector<double> variances() {
   return noise;
 }
 
-// Gauss and Jordan, with pivots.
+// The inverse by Gauss-Jordan elimination with row exchanges.
 std::vector<double> inverse_of(std::vector<double> A, Index size) {
   std::vector<double> inverse(A.size(), 0.0);
   const auto at = [size](std::vector<double>& M, Index i, Index j) -> double& {
@@ -91,7 +91,7 @@ struct Kriging {
     covariance = own;
     for (Index c = 0; c < m; ++c)
       for (Index i = 0; i < size; ++i) {
-        double weight = 0.0;  // of row i for point c
+        double weight = 0.0;  // of row i of the system in the prediction of point c
         for (Index j = 0; j < size; ++j)
           weight += inverse[static_cast<std::size_t>(i * size + j)] * cross[static_cast<std::size_t>(j * m + c)];
         for (Index o = 0; o < 2 && i < n; ++o)
@@ -186,7 +186,7 @@ void left_out() {
     const DensePosterior model = fitted(basis, y, noise);
     std::vector<double> residuals(2 * n), variance(n), leverage(n);
     CHECK(model.leave_one_out(rows(residuals.data(), n, 2), vector(variance.data(), n), vector(leverage.data(), n)).ok());
-    for (const Index i : {Index{0}, Index{17}, n - 1}) {  // refits without the point
+    for (const Index i : {Index{0}, Index{17}, n - 1}) {  // compared with a model without the point
       DensePosterior rest = fitted(basis, y, noise);
       CHECK(rest.remove(i).ok());
       double mean[2], var = 0.0;
@@ -194,7 +194,7 @@ void left_out() {
       const auto at = static_cast<std::size_t>(i);
       for (std::size_t o = 0; o < 2; ++o) CHECK_BELOW(std::abs(y[2 * at + o] - mean[o] - residuals[2 * at + o]), 1e-9);
       CHECK_BELOW(std::abs(var + noise[at] - variance[at]), 1e-9);
-      // Of y_i so much goes into the fit: the derivative of the fitted value.
+      // The leverage is the derivative of the fitted value with respect to y_i; the fit is linear in y.
       std::vector<double> other = y;
       other[2 * at] += 1.0;
       double before[2], after[2];
@@ -213,7 +213,7 @@ void updates() {
     CHECK(model.append(X.block(n - 6, 0, 6, d), rows(y.data() + 2 * (n - 6), 6, 2), vector(noise.data() + n - 6, 6)).ok());
     CHECK_BELOW(largest_difference(mean_of(model), mean_of(whole)), 1e-9);
     CHECK_BELOW(largest_difference(variance_of(model), variance_of(whole)), 1e-9);
-    // What makes the matrix indefinite cannot be taken in: the model is as it was.
+    // Points that make the matrix indefinite are refused, and the model is unchanged.
     const std::vector<double> before = mean_of(model), twice{z[0], z[1], z[0], z[1]}, none(2, -10.0), values(4, 1.0);
     CHECK(!model.append(rows(twice.data(), 2, d), rows(values.data(), 2, 2), vector(none.data(), 2)).ok());
     CHECK(model.points() == n && largest_difference(mean_of(model), before) == 0.0);
@@ -252,7 +252,7 @@ void draws() {
       for (Index s = 0; s < many; ++s)
         sum += (drawn[static_cast<std::size_t>(a * many + s)] - mean[static_cast<std::size_t>(a)]) *
                (drawn[static_cast<std::size_t>(b * many + s)] - mean[static_cast<std::size_t>(b)]);
-      // Five standard errors of a covariance of so many draws.
+      // The tolerance is five standard errors of a covariance that is estimated from so many draws.
       const double size = std::sqrt(2.0 * covariance[static_cast<std::size_t>(a * (m + 1))] *
                                     covariance[static_cast<std::size_t>(b * (m + 1))]);
       CHECK_BELOW(std::abs(sum / many - covariance[static_cast<std::size_t>(a * m + b)]), 5.0 * size / std::sqrt(double(many)));
@@ -264,7 +264,7 @@ void what_is_refused() {
   DensePosterior model;
   CHECK(model.condition({k, X, rows(y.data(), n - 1, 2), vector(noise.data(), n)}).code == kernsel::Code::invalid_argument);
   CHECK(model.condition({k, X, rows(y.data(), n, 2), vector(noise.data(), 3)}).code == kernsel::Code::invalid_argument);
-  model = fitted(Basis::fixed(X), y, noise);  // a matrix for a trend: nothing is known of it elsewhere
+  model = fitted(Basis::fixed(X), y, noise);  // a trend that is known at the training points only
   std::vector<double> out(2 * m);
   CHECK(model.mean(Z, rows(out.data(), m, 2)).code == kernsel::Code::invalid_argument);
   CHECK(model.mean(Z.block(0, 0, m, 1), rows(out.data(), m, 2)).code == kernsel::Code::invalid_argument);

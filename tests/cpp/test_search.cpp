@@ -1,5 +1,5 @@
-// The search: its quadratic problems against all sets of bounds that could hold, kernels with other hyperparameters, and what a
-// search does when it is stopped or cannot begin.
+// The search: its quadratic problems in boxes, kernels with other hyperparameters, optima of all criteria, and searches that
+// are stopped early or cannot begin.
 #include <algorithm>
 #include <stdexcept>
 
@@ -23,7 +23,7 @@ double value_of(const std::vector<double>& H, const std::vector<double>& g, cons
   return value;
 }
 
-// The least value over a fine grid of each free number, one after the other, many times: slow, and sure for convex functions.
+// The minimum of g's + s'Hs / 2 in a box, by minimizing over one coordinate after the other, many times: slow and simple.
 std::vector<double> by_coordinates(const std::vector<double>& H, const std::vector<double>& g, const std::vector<double>& lower,
                                    const std::vector<double>& upper) {
   const std::size_t n = g.size();
@@ -47,7 +47,7 @@ void quadratic_problems() {
       for (std::size_t j = 0; j < n; ++j)
         for (std::size_t k = 0; k < n; ++k) H[i + j * n] += B[i + k * n] * B[j + k * n];
       H[i + i * n] += 0.1;
-      lower[i] = seed % 3 == 0 && i == 0 ? 0.0 : -std::abs(room[i]);  // some begin at a bound, some cannot move at all
+      lower[i] = seed % 3 == 0 && i == 0 ? 0.0 : -std::abs(room[i]);  // some start at a bound
       upper[i] = seed % 5 == 0 && i == n - 1 ? 0.0 : std::abs(room[n + i]);
     }
     std::vector<double> found;
@@ -75,7 +75,7 @@ void other_hyperparameters() {
   const std::vector<double> found = moved.theta();
   CHECK(found.size() == theta.size());
   for (std::size_t p = 0; p < theta.size(); ++p) CHECK_BELOW(std::abs(found[p] - theta[p]), 1e-14);
-  // One node stays one node, with one set of parameters, and the kernel that was there is as it was.
+  // A node that occurs twice is still one node with one set of parameters, and the original kernel is unchanged.
   CHECK(moved.parameters() == k.parameters());
   CHECK(k.theta() != theta);
   std::vector<double> too_few = theta;
@@ -125,7 +125,7 @@ void finds_the_optimum() {
   CHECK(optimum.evaluations < 60);
   CHECK(optimum.of_starts.size() == starts.size());
   for (const double slope : optimum.best.gradient) CHECK_BELOW(std::abs(slope), 1e-3);
-  // Nowhere near is it better.
+  // No point nearby has a lower value.
   for (unsigned seed = 0; seed < 50; ++seed) {
     std::vector<double> x = optimum.best.x;
     const std::vector<double> step = random_numbers<double>(4, seed);
@@ -135,7 +135,7 @@ void finds_the_optimum() {
     CHECK(objective.evaluate(x, kernsel::Order::value, trial).ok());
     CHECK_BELOW(optimum.best.value, trial.value);
   }
-  // Symmetric; tests/python/_search/test_choice.py has the formula.
+  // The information is symmetric; tests/python/_search/test_choice.py compares it with its formula.
   kernsel::Trial here;
   CHECK(objective.evaluate(optimum.best.x, kernsel::Order::information, here).ok());
   for (std::size_t a = 0; a < 4; ++a)
@@ -170,7 +170,7 @@ void ends_early() {
 
 void nowhere_to_begin() {
   Data data;
-  data.x.assign(data.x.size(), 1.0);  // all points are one
+  data.x.assign(data.x.size(), 1.0);  // all points are equal
   const auto factor = kernsel::dense_factor();
   kernsel::CriterionObjective objective = objective_of(data, *factor);
   objective.jitter = 0.0;
@@ -184,7 +184,7 @@ void nowhere_to_begin() {
   CHECK(status.code == kernsel::Code::not_positive_definite);
 }
 
-// Every criterion, by its own gradient and by the surrogate of a curvature: no place nearby is better.
+// The search by criteria that are not likelihoods, whose information is only a first guess: no point nearby has a lower value.
 void any_criterion() {
   const Data data;
   const auto factor = kernsel::dense_factor();
@@ -221,7 +221,7 @@ void any_criterion() {
   }
 }
 
-// The gradient of every left-out loss, in groups and alone, with a trend, by central differences.
+// The gradient of each loss of points that are left out, in groups and alone, with a trend, against central differences.
 void gradients_of_groups() {
   const Data data;
   std::vector<double> H(120, 1.0);
@@ -245,13 +245,13 @@ void gradients_of_groups() {
           CHECK(objective.evaluate(moved, kernsel::Order::value, ahead).ok());
           moved[i] -= 2e-5;
           CHECK(objective.evaluate(moved, kernsel::Order::value, behind).ok());
-          // The third derivative times h^2, and rounding over h.
+          // The error of the differences is the third derivative times h^2, and rounding errors divided by h.
           CHECK_BELOW(std::abs(here.gradient[i] - (ahead.value - behind.value) / 2e-5), 1e-6 * (1.0 + std::abs(here.value)));
         }
       }
 }
 
-// From arrays alone: starts and bounds from the data, the scale known at each place, leave-one-out for the criterion.
+// The choice by defaults: starts and bounds from the data, a scale in closed form, and leave-one-out errors as the criterion.
 void chooses() {
   const Data data;
   kernsel::Choosing problem(2.0 * kernsel::matern52({1.0, 1.0}), data.problem().X, data.problem().y);
@@ -277,7 +277,7 @@ void chooses() {
   kernsel::Choice again;
   CHECK(kernsel::choose(problem, {}, again).ok());
   CHECK(again.theta == choice.theta && again.criterion == choice.criterion);
-  // What does not fit is refused.
+  // Targets of the wrong length are refused.
   problem.y = problem.y.block(0, 0, 59, 1);
   CHECK(kernsel::choose(problem, {}, again).code == kernsel::Code::invalid_argument);
 }

@@ -1,4 +1,4 @@
-// Kernels on strings: against sums over all words, all subsequences and all alignments, written down one by one.
+// Kernels on strings, compared with sums over all words, all subsequences and all alignments, one term after the other.
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -37,7 +37,7 @@ struct Case {
   std::vector<std::int64_t> offsets;
 };
 
-// Among them an empty string, one of a single token, unknown tokens.
+// Random strings, the first of which are empty and of one token; about every twelfth token is unknown (-1).
 Case random_strings(Index count, int longest, int letters, unsigned seed) {
   std::mt19937 generator(seed);
   std::vector<String> all;
@@ -81,7 +81,8 @@ struct Sum {
   double value = 0.0, slope = 0.0;
 };
 
-// All pairs of places, one after another: s from `i` on and t from `j` on, `span` tokens spanned so far in both.
+// Adds the terms of all common subsequences with `left` more tokens, from position i of s and j of t on. `span` is the number
+// of tokens that the subsequences have spanned in both strings so far, if they have `begun`.
 void subsequences(const String& s, const String& t, Index left, std::size_t i, std::size_t j, double span, bool begun,
                   double decay, Sum& sum) {
   if (left == 0) {
@@ -96,14 +97,14 @@ void subsequences(const String& s, const String& t, Index left, std::size_t i, s
                      sum);
 }
 
-// A sum of weights, and of weights times what they have to do with three parameters.
+// A sum of weights, and its derivatives with respect to the logarithms of three parameters.
 struct Sums {
   double value = 0.0;
   std::array<double, 3> slope{};
 };
 
-// All local alignments that go on after the pair (i, j), and the one that ends there: `exponents` are those of the pairs, of
-// what opens gaps, and of what extends them.
+// Adds the weights of the local alignment that ends with the pair (i, j), and of all that continue after it. A weight is exp of
+// the sum of the `exponents`: the scores of the pairs, the openings of gaps, and their extensions.
 void alignments(const String& s, const String& t, Index i, Index j, const LocalAlignment& k, std::array<double, 3> exponents,
                 Sums& sums) {
   const int x = s[static_cast<std::size_t>(i)], y = t[static_cast<std::size_t>(j)];
@@ -137,8 +138,9 @@ Sums alignment(const String& s, const String& t, const LocalAlignment& k) {
   return sums;
 }
 
-// `tables` tables of X among themselves, of X against Z, and of each of X with itself: gram(X, views), cross_gram(X, Z, views),
-// diagonal(X, views) against expected(s, t), the numbers of which are as large as their `size`.
+// Compares gram(X, views), cross_gram(X, Z, views) and diagonal(X, views), each of which fills one view for each of the
+// `tables` (values and derivatives), with expected(s, t), which returns these numbers and the size to which errors are
+// relative.
 template <class G, class C, class D, class E>
 void compare(std::size_t tables, const Case& X, const Case& Z, const G& gram, const C& cross_gram, const D& diagonal,
              const E& expected, double tolerance) {
@@ -187,7 +189,7 @@ void words() {
             },
             0.0);
       }
-  // Tokens of a large alphabet, with numbers that do not fit into one key.
+  // Tokens with numbers so large that a word of four does not fit into one 64-bit key.
   std::vector<String> large = X.list;
   for (String& s : large)
     for (int& token : s) token = token < 0 ? token : 2147483646 - token;
@@ -257,7 +259,8 @@ void local_alignments() {
     }
 }
 
-// Far beyond doubles: a string of n equal tokens scores n with itself; with beta so large, nothing else counts but that.
+// Values whose exponential is beyond double precision: the best alignment of a string of n equal tokens with itself has the
+// score n, and with a large beta all others are negligible.
 void beyond_all_numbers() {
   const Case X({String(50, 1), String(400, 1), {}});
   LocalAlignment k;
@@ -277,7 +280,7 @@ void beyond_all_numbers() {
   CHECK(by_beta[8] == 0.0 && std::abs(by_open[4]) < 1e-10 && std::abs(by_extend[4]) < 1e-10);
   k.beta = 500.0;
   CHECK(!kernsel::log_gram(k, X.strings(), table(K)).ok());
-  // Scores that are so large one by one, too.
+  // Without gaps, beta may be larger: log k is beta n.
   k.gap_open = k.gap_extend = std::numeric_limits<double>::infinity();
   CHECK(kernsel::log_gram(k, X.strings(), table(K)).ok());
   CHECK_BELOW(std::abs(K[4] - 200000.0), 1e-10 * 200000.0);
@@ -310,7 +313,7 @@ void wrong_arguments() {
   CHECK(!kernsel::gram(Spectrum{2, 2, 3}, X.strings(), out).ok());
   CHECK(!kernsel::gram(Spectrum{2, 1, 0}, X.strings(), out).ok());
   CHECK(!kernsel::gram(Spectrum{31, 1, 3}, X.strings(), out).ok());
-  CHECK(!kernsel::gram(Spectrum{30, 14, 1000}, X.strings(), out).ok());  // beyond exact numbers
+  CHECK(!kernsel::gram(Spectrum{30, 14, 1000}, X.strings(), out).ok());  // counts that doubles do not hold exactly
   CHECK(!kernsel::gram(Spectrum{2, 0, 0}, X.strings(), kernsel::rows(K.data(), 3, 3)).ok());
   CHECK(!kernsel::diagonal(Spectrum{2, 0, 0}, X.strings(), out).ok());
   CHECK(!kernsel::gram(Subsequences{0, 0.5}, X.strings(), out).ok());
@@ -328,7 +331,7 @@ void wrong_arguments() {
   k.scores = kernsel::rows(scores.data(), 3, 3);
   CHECK(!kernsel::log_gram(k, X.strings(), out).ok());  // not symmetric
   k.scores = kernsel::rows(scores.data() + 4, 1, 1);
-  CHECK(!kernsel::log_gram(k, X.strings(), out).ok());  // tokens that are not in it
+  CHECK(!kernsel::log_gram(k, X.strings(), out).ok());  // the table of scores is smaller than the alphabet
   CHECK(kernsel::gram(Spectrum{2, 0, 0}, Strings{}, kernsel::rows(K.data(), 0, 0)).ok());
 }
 

@@ -1,4 +1,5 @@
-// Support vectors: the conditions of the optimum, on the whole matrix and on rows that come and go.
+// Support vector regression: the conditions of the optimum, with room for the whole kernel matrix and with a small cache of
+// rows.
 #include <algorithm>
 #include <cmath>
 
@@ -33,7 +34,7 @@ struct Case {
   std::vector<double> X, y;
 };
 
-// The duality gap, by the whole matrix; relative to the objective.
+// The duality gap divided by the primal objective, computed with the whole kernel matrix.
 double gap_of(const Kernel& k, const Case& data, const SupportProblem& problem, const SupportFit& fit) {
   const Index n = data.n;
   std::vector<double> K(static_cast<std::size_t>(n * n));
@@ -49,7 +50,7 @@ double gap_of(const Kernel& k, const Case& data, const SupportProblem& problem, 
     absolute += std::abs(fit.a[at]);
     sum += fit.a[at];
     CHECK(std::abs(fit.a[at]) <= problem.bounds[at]);
-    // Strictly inside the tube, by more than the solution is off, coefficients are zero.
+    // Coefficients are zero for points inside of the tube, by a margin that is larger than the error of the solution.
     if (std::abs(data.y[at] - f - fit.intercept) < problem.epsilon - 1e-3) CHECK(fit.a[at] == 0.0);
   }
   if (problem.intercept) CHECK_BELOW(std::abs(sum), 1e-12 * std::max(absolute, 1.0));
@@ -76,7 +77,7 @@ void optimum() {
         CHECK(paged.converged);
         CHECK_BELOW(gap_of(k, data, problem, paged), 2e-9);
         CHECK_BELOW(std::abs(whole.primal - paged.primal), 3e-9 * std::max(whole.primal, 1e-6));
-        // From the solution there is nothing left to do.
+        // Started from the solution, the solver needs at most about half of the iterations.
         const Index before = whole.iterations;
         CHECK(with_all.solve(problem, options, whole).ok());
         CHECK(whole.iterations <= before / 2 + 2);

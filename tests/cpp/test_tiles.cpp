@@ -1,4 +1,4 @@
-// Each tile kernel of each scalar type, against loops, for sizes around its register tile.
+// The tile kernels for both scalar types, compared with plain loops, for sizes around those of their register tiles.
 #include <algorithm>
 
 #include "check.hpp"
@@ -41,7 +41,7 @@ void factorization(Index n) {
   const std::vector<T> A = positive_definite<T>(n, 4);
   Aligned<T> L(A);
   for (Index j = 0; j < n; ++j)
-    for (Index i = 0; i < j; ++i) L.data()[i + j * n] = std::numeric_limits<T>::quiet_NaN();  // is not read
+    for (Index i = 0; i < j; ++i) L.data()[i + j * n] = std::numeric_limits<T>::quiet_NaN();  // must not be read
   T pivot = 0;
   CHECK(kernels.factorize(n, L.data(), n, &pivot) == -1);
   const double scale = 4.0 * static_cast<double>(n) * epsilon<T>() * static_cast<double>(*std::max_element(A.begin(), A.end()));

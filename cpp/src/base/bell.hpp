@@ -1,7 +1,8 @@
-// Waiting for what another thread is about to do: looking for it busily for a moment, and then asleep until that thread rings.
+// Waiting for a condition that another thread is about to make true: first by looking at it in a busy loop for a moment, then
+// asleep until that thread rings the bell.
 //
-// Spinning is bounded everywhere, since whoever is waited for may have lost its processor, for a time slice of some
-// milliseconds, to another process or to the very thread that spins.
+// The busy loop is always bounded: the other thread may have lost its processor for a time slice of some milliseconds, to
+// another process or to the very thread that spins.
 #pragma once
 
 #include <atomic>
@@ -19,11 +20,12 @@ namespace kernsel {
 
 class Bell {
  public:
-  // Longer than waking a thread takes, much shorter than a time slice.
+  // The usual length of the busy loop: longer than waking a thread takes, much shorter than a time slice.
   static constexpr auto usual_spinning = std::chrono::microseconds(50);
 
-  // Waits until done(), at most for `patience`; returns done(). What done() reads must be written by sequentially consistent
-  // operations, each followed by ring(): the writer then sees that somebody sleeps, or the sleeper what was written.
+  // Waits until done() is true, for `patience` at most; returns the last value of done(). The data that done() reads must be
+  // written by sequentially consistent operations, each followed by ring(). Then either the writer sees that a thread sleeps,
+  // or that thread sees the new data before it falls asleep.
   template <class Done>
   bool wait(const Done& done, std::chrono::microseconds patience, std::chrono::microseconds spinning = usual_spinning) {
     const auto start = std::chrono::steady_clock::now();
@@ -40,10 +42,11 @@ class Bell {
     return holds;
   }
 
+  // Wakes up to `sleepers` sleeping threads. Costs one atomic load if none sleeps.
   void ring(int sleepers = all) {
     const int asleep = sleepers_.load();
     if (asleep == 0) return;
-    { const std::lock_guard<std::mutex> lock(mutex_); }  // whoever has looked in vain now sleeps
+    { const std::lock_guard<std::mutex> lock(mutex_); }  // a waiting thread has either seen the new data or is asleep by now
     if (sleepers >= asleep) return rung_.notify_all();
     for (int woken = 0; woken < sleepers; ++woken) rung_.notify_one();
   }

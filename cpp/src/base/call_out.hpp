@@ -1,4 +1,4 @@
-// Calling functions that the caller of the library gave.
+// Calls of functions that the user of the library has given.
 #pragma once
 
 #include <exception>
@@ -8,7 +8,8 @@
 
 namespace kernsel {
 
-// Calls f, which may throw, and may compute itself. What it throws ends up in the status.
+// Calls f, which may throw and may itself run computations of this library on the same thread. An exception is caught and
+// stored in the status.
 template <class F>
 Status call_out(const F& f) {
   const ScratchAside aside;

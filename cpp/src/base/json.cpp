@@ -15,7 +15,7 @@ class Parser {
  public:
   explicit Parser(std::string_view text) : at_(text.data()), end_(text.data() + text.size()) {}
 
-  // What is wrong with the text, or nullptr.
+  // Returns what is wrong with the text, or nullptr. So do all functions read...() below.
   const char* parse(Json& value) {
     const char* problem = read(value, 0);
     skip_space();
@@ -103,7 +103,7 @@ class Parser {
     std::uint32_t code = 0, low = 0;
     if (kind != 'u' || !read_code(code)) return wrong;
     if (code >= 0xDC00 && code < 0xE000) return wrong;
-    if (code >= 0xD800 && code < 0xDC00) {  // the first of a pair
+    if (code >= 0xD800 && code < 0xDC00) {  // the first half of a surrogate pair
       if (!take('\\') || !take('u') || !read_code(low) || low < 0xDC00 || low >= 0xE000) return wrong;
       code = 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00);
     }
@@ -143,7 +143,7 @@ class Parser {
     return nullptr;
   }
 
-  // As JSON has them: from_chars takes more.
+  // Checks the grammar of JSON numbers before the conversion, since std::from_chars also accepts other texts, such as "inf".
   const char* read_number(Json& value) {
     constexpr const char* wrong = "JSON: expected a value";
     value.kind = Json::Kind::number;

@@ -1,4 +1,4 @@
-// JSON, read strictly into a tree of values, and numbers written so that they are read back to the bit.
+// A strict JSON parser, which makes a tree of values, and a writer of numbers that are read back to the same bits.
 #pragma once
 
 #include <cstdint>
@@ -16,23 +16,24 @@ struct Json {
   bool truth = false;
   double number = 0.0;
   std::string text;
-  std::vector<Json> items;         // of a list, or of an object
-  std::vector<std::string> names;  // of the items of an object
+  std::vector<Json> items;         // the elements of a list, or the values of an object
+  std::vector<std::string> names;  // the names of the values of an object, in the same order
 
   bool is(Kind wanted) const { return kind == wanted; }
-  // The item of this name, or nullptr.
+  // Returns the value of this name in an object, or nullptr.
   const Json* find(std::string_view name) const;
-  // Is it a whole number from 0 to `most`?
+  // Returns whether this is a whole number from 0 to `most`.
   bool whole(double most) const;
 };
 
-// No name twice, finite numbers, at most a million values, and 256 lists or objects within each other.
+// Parses a JSON text. Refuses objects in which a name occurs twice, numbers that are not finite as doubles, more than a million
+// values, and lists or objects nested more than 256 deep.
 Status parse_json(std::string_view text, Json& value);
 
-// Appends a finite number with as few digits as identify it.
+// Appends a finite number, in the fewest digits from which it is read back exactly.
 void append_number(std::string& text, double number);
 
-// Appends a text in quotes.
+// Appends a text in quotation marks, with escape sequences where JSON requires them.
 void append_text(std::string& text, std::string_view value);
 
 }  // namespace kernsel

@@ -24,12 +24,14 @@ namespace {
 
 constexpr std::size_t cache_line = 64;
 constexpr std::size_t huge_page = std::size_t{1} << 21;
+// Smaller requests are not compared with the available memory, which would take some system calls each.
 constexpr std::size_t worth_checking = std::size_t{1} << 26;
 
 #if defined(__linux__)
 constexpr std::size_t unknown = std::numeric_limits<std::size_t>::max();
 
-// The number in a one-number file of the kernel, or after `key` in a file of lines "key number".
+// Reads the number in a file of the operating system that has only one, or the number after `key` in a file of lines "key
+// number". Returns `unknown` if there is none.
 std::size_t read_number(const char* path, const char* key = nullptr) {
   std::FILE* file = std::fopen(path, "re");
   if (!file) return unknown;
@@ -46,6 +48,8 @@ std::size_t read_number(const char* path, const char* key = nullptr) {
   return number;
 }
 
+// The memory that the control group mounted at the root, such as that of a container, still allows. Cached file contents that
+// can be dropped count as free.
 std::size_t left_in_group() {
   const char* group = "/sys/fs/cgroup/";
   const std::pair<const char*, const char*> versions[] = {{"memory.max", "memory.current"},
@@ -65,6 +69,7 @@ std::size_t left_in_group() {
   return unknown;
 }
 
+// What the limit of the address space (ulimit -v) still allows.
 std::size_t left_in_address_space() {
   rlimit limit{};
   if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return unknown;

@@ -1,4 +1,4 @@
-// Aligned memory, asked for politely: checked against what the machine has, on huge pages where it is large.
+// Aligned memory: large requests are compared with the available memory before they are made, and use huge pages.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@ namespace kernsel {
 
 inline Index round_up(Index value, Index multiple) { return (value + multiple - 1) / multiple * multiple; }
 
-// The status of a request for that many bytes (0: not known) that could not be met.
+// Returns the status of a request for that many bytes (0 if unknown) that failed.
 inline Status no_memory(std::size_t bytes = 0) {
   Status status;
   status.code = Code::out_of_memory;
@@ -19,7 +19,7 @@ inline Status no_memory(std::size_t bytes = 0) {
   return status;
 }
 
-// The status of f(), or that there is no memory.
+// Returns f(), or the status out_of_memory if f throws std::bad_alloc.
 template <class F>
 Status within_memory(const F& f) {
   try {
@@ -39,7 +39,8 @@ class Memory {
   }
   Memory& operator=(Memory&& other) noexcept;
 
-  // At least that many bytes, 64-byte aligned, contents undefined; kept if large enough.
+  // Makes room for at least that many bytes, aligned to 64 bytes; their contents are undefined. The current memory is kept if
+  // it is large enough.
   Status reserve(std::size_t bytes);
   void release();
   void* data() const { return data_; }
@@ -50,14 +51,14 @@ class Memory {
   std::size_t bytes_ = 0;
 };
 
-// Memory of the calling thread that is kept between calls: `slot` tells uses apart that overlap in time.
+// Memory that the calling thread keeps between calls. Each slot is one buffer: uses that overlap in time need different slots.
 enum class Scratch { panel, row, values, tape, adjoint, points, metric, step };
 constexpr std::size_t scratch_slots = 8;
 template <class T>
-T* scratch(Scratch slot, Index count);  // nullptr if there is no memory
+T* scratch(Scratch slot, Index count);  // nullptr if there is not enough memory
 
-// Puts the calling thread's scratch memory aside for a while: for calls from within a computation to code that may compute
-// itself.
+// While it exists, the calling thread has fresh scratch memory. It is needed around a call, from within a computation, of code
+// that may run computations itself and would otherwise overwrite the buffers in use.
 class ScratchAside {
  public:
   ScratchAside();

@@ -19,11 +19,11 @@ std::atomic<bool> team_for_any_work{false};
 
 constexpr auto time_between_checks = milliseconds(50);
 
-// In nanoseconds. Below the first a team costs more than it brings, even if it is awake; waking it takes some 50 microseconds.
-// From the last on, threads that get free while the work runs are welcome.
+// Costs of work in nanoseconds. Below `worth_a_team`, several threads cost more time than they save, even if they are awake;
+// waking them takes some 50 microseconds. From `lasting` on, threads that become free while the work runs may still join.
 constexpr double worth_a_team = 4e4, worth_waking_a_team = 3e5, lasting = 2e7;
 
-// How many threads are to work, the caller included.
+// Returns the number of threads that should work, including the caller.
 int team_size(Index count, double cost) {
   const bool eager = team_for_any_work.load(std::memory_order_relaxed);
   if (count < 2 || (cost < worth_a_team && !eager)) return 1;
@@ -60,7 +60,7 @@ bool Jobs::poll() {
   if (std::this_thread::get_id() != caller_) return true;
   const InterruptCheck check = interrupt_check.load(std::memory_order_relaxed);
   if (!check || Clock::now() < next_check_) return true;
-  const ScratchAside aside;  // the check may run anything, computations of ours included
+  const ScratchAside aside;  // the check may run any code, including computations of this library
   const bool interrupted = check();
   next_check_ = Clock::now() + time_between_checks;
   if (!interrupted) return true;
@@ -84,7 +84,7 @@ void Jobs::work(Index count, void (*f)(const void*, Jobs&, Index), const void* c
     if (job >= count || !poll()) return;
     try {
       f(context, *this, job);
-    } catch (const std::bad_alloc&) {  // must not leave the thread
+    } catch (const std::bad_alloc&) {  // an exception that leaves a thread ends the process
       stop(no_memory());
     }
   }

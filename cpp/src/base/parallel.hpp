@@ -1,8 +1,8 @@
-// Jobs on a team of threads.
+// Jobs that run on a team of threads.
 //
-// run_jobs(count, cost, f) calls f(0), f(1), ... f(count - 1). Jobs start in ascending order, so that a job may wait for any
-// job with a lower number: whoever runs that one has already begun it. This is all the scheduling the library needs: no task
-// graph is ever built, and a job that finds its inputs ready pays one atomic load for them.
+// run_jobs(count, cost, f) calls f(jobs, 0), f(jobs, 1), ... f(jobs, count - 1). Jobs start in ascending order, so that a job
+// may wait for any job with a lower number without a deadlock: some thread has already begun that job. The library needs no
+// other scheduling: no graph of tasks is built, and a job whose inputs are ready pays one atomic load for each.
 #pragma once
 
 #include <atomic>
@@ -16,23 +16,23 @@ namespace kernsel {
 
 class Jobs {
  public:
-  // Ends all jobs soon; the first status given is the one that counts.
+  // Ends all jobs soon. If it is called several times, the first status is the result of run_jobs.
   void stop(const Status& status);
   bool stopped() const { return stopped_.load(std::memory_order_relaxed); }
 
-  // Tells those who wait that something is done.
+  // Stores `value`, which tells waiting jobs that a part of the work is done.
   void publish(std::atomic<Index>& counter, Index value) {
     counter.store(value);
     progress_.ring();
   }
 
-  // Waits until a job has published counter >= value. False if the jobs were stopped meanwhile.
+  // Waits until a job has published counter >= value. Returns false if the jobs were stopped meanwhile.
   bool wait(const std::atomic<Index>& counter, Index value) {
     return counter.load(std::memory_order_acquire) >= value || wait_slowly(counter, value);
   }
 
-  // To be called now and then (a job does it by itself once): looks for an interrupt, at most every 50 ms, on the thread that
-  // called run_jobs. False if the jobs were stopped.
+  // Long jobs should call this from time to time; it is called once before each job. On the thread that called run_jobs, it
+  // asks the interrupt check, at most every 50 ms. Returns false if the jobs were stopped.
   bool poll();
 
  private:
@@ -51,13 +51,14 @@ class Jobs {
 
 Status run_jobs_erased(Index count, double cost, void (*f)(const void*, Jobs&, Index), const void* context);
 
-// Asks the interrupt check, between computations: true if it wants them to end.
+// Asks the interrupt check, between two calls of run_jobs: true if the computation should end.
 bool asked_to_stop();
 
-// For tests: a team for every run_jobs of several jobs, however small the work.
+// For tests: use several threads for every run_jobs of several jobs, however small the work.
 void use_a_team_for_any_work(bool wish);
 
-// `cost` is roughly the time in nanoseconds that all jobs take on one thread: small work stays on the calling thread.
+// Runs f(jobs, job) for all jobs. `cost` is the approximate time in nanoseconds that they take on one thread; small work stays
+// on the calling thread.
 template <class F>
 Status run_jobs(Index count, double cost, const F& f) {
   return run_jobs_erased(

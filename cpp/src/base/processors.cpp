@@ -16,7 +16,7 @@ namespace kernsel {
 namespace {
 
 #if defined(__linux__)
-// The first line of a file, "" if there is none.
+// Returns the first line of a file, or "" if there is none.
 std::string first_line(const std::string& path) {
   std::FILE* file = std::fopen(path.c_str(), "re");
   if (!file) return "";
@@ -26,8 +26,9 @@ std::string first_line(const std::string& path) {
   return read ? line : "";
 }
 
-// Processors by the quota of one folder of control groups, 0 if it sets none: version 2 writes "quota period" or "max period"
-// into one file, version 1 the two numbers into two (-1 for none).
+// Returns the number of processors that one folder of control groups allows, or 0 if it sets no quota. Version 2 of control
+// groups writes "quota period" or "max period" into one file, version 1 writes the two numbers into two files, with the quota
+// -1 for none.
 double quota_of(const std::string& folder) {
   double quota = 0.0, period = 0.0;
   if (std::sscanf(first_line(folder + "/cpu.max").c_str(), "%lf %lf", &quota, &period) != 2) {
@@ -37,9 +38,9 @@ double quota_of(const std::string& folder) {
   return quota > 0.0 && period > 0.0 ? quota / period : 0.0;
 }
 
-// Processors by the quota of this process's control group, 0 if there is none. /proc/self/cgroup has lines "0::/path" (version
-// 2) and "4:cpu,cpuacct:/path" (version 1); inside a container the path may be one of the host's, and the root is then what
-// counts.
+// Returns the number of processors that the control group of this process allows, or 0 if there is no quota. /proc/self/cgroup
+// has lines "0::/path" (version 2) and "4:cpu,cpuacct:/path" (version 1). Inside a container, the path may be one of the host,
+// which does not exist there; the quota is then that of the root.
 double quota() {
   std::FILE* file = std::fopen("/proc/self/cgroup", "re");
   if (!file) return 0.0;
@@ -66,7 +67,7 @@ double quota() {
 int in_affinity_mask() {
   cpu_set_t mask;
   if (sched_getaffinity(0, sizeof mask, &mask) == 0) return CPU_COUNT(&mask);
-  return static_cast<int>(std::thread::hardware_concurrency());  // more processors than a mask of this size holds
+  return static_cast<int>(std::thread::hardware_concurrency());  // the machine has more processors than the mask has bits
 }
 #else
 double quota() { return 0.0; }

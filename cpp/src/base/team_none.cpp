@@ -1,4 +1,4 @@
-// No team: the calling thread does everything.
+// The implementation without a team: the calling thread does all the work.
 #include "base/team.hpp"
 
 namespace kernsel {

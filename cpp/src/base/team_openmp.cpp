@@ -1,4 +1,4 @@
-// OpenMP's team: for an application that has all its work there, and the machine to itself.
+// The team of OpenMP, for an application that runs all its parallel work in OpenMP and has the machine to itself.
 #include "base/team.hpp"
 
 namespace kernsel {

@@ -1,4 +1,4 @@
-// Threads of the library's own.
+// A team of threads that the library starts itself.
 #if defined(__unix__) || defined(__APPLE__)
 #include <signal.h>
 #endif
@@ -30,7 +30,7 @@ using std::chrono::milliseconds;
 std::atomic<bool> team_whatever_happens{false};
 thread_local bool at_work = false;
 
-// How often the calling thread has lost its processor while it could have gone on.
+// Returns how often the calling thread has lost its processor although it could have gone on; 0 where the system does not tell.
 long times_preempted() {
 #if defined(__linux__)
   rusage usage;
@@ -39,21 +39,22 @@ long times_preempted() {
   return 0;
 }
 
-// The way to one caller's work.
+// A door to the work of one caller, through which members of the team enter.
 struct Door {
-  // State: whether it is open, how many members may still come in, how many are inside.
+  // Bits of `state`: whether the door is open (bit 31), how many members may still enter (bits 16 to 30), and how many are
+  // inside (bits 0 to 15).
   static constexpr std::uint32_t open_bit = 1U << 31, seat = 1U << 16, inside = 1, all_inside = seat - 1,
                                  all_seats = open_bit - seat;
 
-  std::atomic<bool> taken{false};  // by a caller
+  std::atomic<bool> taken{false};  // whether a caller uses this door
   std::atomic<std::uint32_t> state{0};
-  std::atomic<int> threads{0};     // that may be at work in all of this process, as its caller has it
-  std::atomic<int> entered{0};     // by members since it was opened
-  std::atomic<long> preempted{0};  // how often these lost their processor
+  std::atomic<int> threads{0};     // the limit of working threads in this process, as the caller has it
+  std::atomic<int> entered{0};     // how many members have entered since it was opened
+  std::atomic<long> preempted{0};  // how often these members lost their processor
   Task task{};
   Bell left;
 
-  // Written in one step, so that nobody is inside whom the caller does not know of.
+  // One atomic step takes a seat and counts the member as inside, so that the caller knows of every member inside.
   bool enter() {
     std::uint32_t now = state.load();
     while ((now & open_bit) && (now & all_seats))
@@ -64,13 +65,13 @@ struct Door {
     std::uint32_t now = state.load();
     while (!state.compare_exchange_weak(now, (now & open_bit) ? now + seat - inside : now - inside)) {
     }
-    if (now == inside) left.ring();  // it was closed, and the last one inside has left
+    if (now == inside) left.ring();  // the door was closed, and this was the last member inside
   }
 };
 
 class Team {
  public:
-  // Never destroyed: members sleep in it when the process ends.
+  // Never destroyed, since members sleep in it when the process ends.
   static Team& get() {
     alignas(Team) static unsigned char room[sizeof(Team)];
     static Team* const team = new (room) Team;
@@ -99,10 +100,10 @@ class Team {
     door.state.fetch_and(Door::all_inside);
     open_doors_.fetch_sub(1);
     const auto empty = [&] { return door.state.load() == 0; };
-    // In a child that was forked by a job, the members that were inside do not exist.
+    // If a job called fork(), the members that were inside do not exist in the child, and waiting for them would not end.
     while (!is_forked_child() && !door.left.wait(empty, milliseconds(50))) meanwhile.run(meanwhile.context);
     const Clock::duration duration = Clock::now() - opened;
-    const bool held_up = door.preempted.load() * time_slice > duration / 4;  // for about a quarter of the time
+    const bool held_up = door.preempted.load() * time_slice > duration / 4;  // a quarter of the time was lost
     note(duration, held_up || (door.entered.load() == 0 && duration > late));
     door.taken.store(false);
   }
@@ -111,7 +112,7 @@ class Team {
   void end_work() {
     working_.fetch_sub(1);
     awake_until_.store((Clock::now() + series).time_since_epoch().count());
-    if (open_doors_.load() > 0) idle_.ring(1);  // to another caller's work there was no room for one more thread
+    if (open_doors_.load() > 0) idle_.ring(1);  // another caller may have room for one more thread now
   }
   bool crowded() const { return working_.load() > allowed_.load(); }
 
@@ -122,19 +123,20 @@ class Team {
   }
 
  private:
-  static constexpr int most_threads = 1024;  // whatever is asked for
+  static constexpr int most_threads = 1024;  // an upper limit to every request
 
-  // After a member has lost its processor, callers work alone for a while, longer each time that it happens again. A member
-  // that loses it holds up its caller for up to a time slice of some milliseconds, which is what it may cost to find out
-  // whether it still does.
+  // After a member has lost its processor, callers work alone for a while, which is longer each time that it happens again.
+  // Such a member delays its caller by up to one time slice of some milliseconds; so much it costs to find out whether the
+  // machine is still busy.
   static constexpr Clock::duration time_slice = milliseconds(4), shortest_rest = time_slice, longest_rest = milliseconds(128);
-  // In a series of calls that follow each other as closely, the first one that finds the team asleep wakes it for the others,
-  // and it stays awake.
+  // Members stay awake for this time after work: in a series of calls that follow each other as closely, only the first call
+  // has to wake them.
   static constexpr auto series = microseconds(200);
-  // A member that is to be woken comes in sooner than that, unless there is no processor for it.
+  // A member that is woken enters sooner than that, unless no processor is free for it.
   static constexpr Clock::duration late = microseconds(500);
 
-  // A team's work is done, which took so long; `disturbed`: a member lost its processor meanwhile, or none got one.
+  // Adapts the rest after work of this duration. `disturbed` tells whether members were preempted for much of the time, or none
+  // got a processor.
   void note(Clock::duration duration, bool disturbed) {
     Clock::duration rest(rest_.load());
     if (disturbed) {
@@ -150,13 +152,13 @@ class Team {
     if (started_.load() >= wanted) return true;
     const std::lock_guard<std::mutex> lock(starting_);
 #if defined(__unix__) || defined(__APPLE__)
-    sigset_t all, before;  // signals are for the application's threads
+    sigset_t all, before;  // signals are to be handled by the application's threads
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
 #endif
     try {
       for (; started_.load() < wanted; started_.fetch_add(1)) std::thread([this] { live(); }).detach();
-    } catch (const std::system_error&) {  // no more threads or memory to be had: those that there are must do
+    } catch (const std::system_error&) {  // no more threads or memory: go on with the threads that exist
     } catch (const std::bad_alloc&) {
     }
 #if defined(__unix__) || defined(__APPLE__)
@@ -165,13 +167,14 @@ class Team {
     return started_.load() > 0;
   }
 
-  // The life of a member.
+  // The loop of a member: wait for an open door, enter, work, leave.
   [[noreturn]] void live() {
     at_work = true;
     for (;;) {
       Door* door = nullptr;
       const auto found = [&] { return (door = find_work()) != nullptr; };
-      // Beside other work on the processors, looking for some longer would take them away from it.
+      // A long busy loop would take processor time from other programs: it is used only if members have not been preempted
+      // recently.
       if (!idle_.wait(found, std::chrono::hours(1), rest_.load() == 0 ? series : Bell::usual_spinning)) continue;
       const long before = times_preempted();
       visiting_ = true;
@@ -197,13 +200,13 @@ class Team {
   }
 
  public:
-  static thread_local bool visiting_;  // since it came in to somebody's work, until it has begun with it
+  static thread_local bool visiting_;  // whether this member has entered a door and not yet asked comes_to_help()
 
  private:
   Door doors_[16];
   std::atomic<int> open_doors_{0};
-  std::atomic<int> working_{0};  // callers and members
-  std::atomic<int> allowed_{1};  // how many may be, by the last that was asked
+  std::atomic<int> working_{0};  // the number of callers and members at work
+  std::atomic<int> allowed_{1};  // the limit for working_, from the door that was entered last
   std::atomic<int> started_{0};
   std::mutex starting_;
   std::atomic<Clock::rep> awake_until_{0}, rest_until_{0}, rest_{0};
@@ -237,7 +240,7 @@ bool crowded() { return Team::get().crowded(); }
 
 Readiness team_readiness() {
   if (at_work || is_forked_child()) return Readiness::none;
-  if (application_is_parallel()) return Readiness::none;  // it has its threads at work
+  if (application_is_parallel()) return Readiness::none;  // the application's own threads use the processors
   if (team_whatever_happens.load(std::memory_order_relaxed)) return Readiness::awake;
   return Team::get().readiness();
 }

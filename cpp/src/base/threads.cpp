@@ -1,4 +1,4 @@
-// How many threads there may be, and what a fork leaves of them.
+// The number of threads that computations may use, and the detection of forked children.
 #ifdef _OPENMP
 #include <omp.h>
 #endif
@@ -18,15 +18,16 @@ namespace kernsel {
 
 namespace {
 
-std::atomic<int> thread_limit{0};  // 0: none was set
+std::atomic<int> thread_limit{0};  // 0 if no limit was set
 std::atomic<bool> forked{false};
 
 #if defined(__unix__) || defined(__APPLE__)
-// A child of fork() has the thread that called it and no other: entering a team there would wait for ever.
+// A child of fork() has only the thread that called fork(): work with a team would wait forever there.
 [[maybe_unused]] const int fork_handler = pthread_atfork(nullptr, nullptr, [] { forked.store(true); });
 #endif
 
-// What OMP_NUM_THREADS says, 0 if nothing; of a list, one number for each level of nesting, the first.
+// Returns the number in OMP_NUM_THREADS, or 0 if there is none. Of a list, which has a number for each level of nesting, it
+// takes the first.
 int asked_for_by_environment() {
   static const int number = [] {
     const char* text = std::getenv("OMP_NUM_THREADS");
@@ -46,7 +47,8 @@ int num_threads() {
 #else
   const int available = limit > 0 ? limit : asked > 0 ? asked : usable_processors();
 #endif
-  // Who names a number gets it. OpenMP's default counts the processors when it is loaded, and knows no quotas.
+  // An explicit number takes precedence over the count of processors. The default of OpenMP is the number of processors when
+  // OpenMP was loaded, without regard to quotas; usable_processors() respects these.
   return limit > 0 ? std::min(limit, available) : asked > 0 ? available : std::min(available, usable_processors());
 }
 

@@ -21,7 +21,8 @@ double total_weight(const Fit& fit) {
   return sum * static_cast<double>(fit.outputs());
 }
 
-// The largest power of two up to a number, to divide by without rounding; 1 for zero, and for what is not finite.
+// The largest power of two that is not above `number`, by which numbers are divided without rounding; 1 if `number` is zero or
+// not finite. It is at least 2^-1000, so that its inverse is finite.
 double power_of_two(double number) {
   if (!(number > 0.0) || !std::isfinite(number)) return 1.0;
   return std::ldexp(1.0, std::max(std::ilogb(number), -1000));
@@ -146,7 +147,7 @@ Criterion leave_out(PointLoss loss, Groups groups, bool sum, bool profiled) {
     out.unit = power_of_two(size);
     out.left_out.residual.resize(r.size());
     out.left_out.variance.assign(variances ? count : 0, 0.0);
-    double of_scale = 0.0;  // dJ/dscale
+    double of_scale = 0.0;  // dJ/dscale, over the unit
     for (std::size_t at = 0; at < losses.size(); ++at) {
       const std::size_t i = at % count;
       const double w = factor * weight(fit, static_cast<Index>(i));
@@ -189,7 +190,7 @@ Criterion generalized_cross_validation() {
   criterion.apply = [](const Fit& fit, Partials& out) -> Status {
     const Index n = fit.n(), m = fit.outputs();
     const auto count = static_cast<std::size_t>(n);
-    double mean = 0.0;  // of the noise
+    double mean = 0.0;  // the mean noise variance
     for (Index i = 0; i < n; ++i) {
       if (!(fit.noise[i] > 0.0))
         return Status::invalid("gcv: the noise must be positive: without it there is nothing to cross-validate");
@@ -218,7 +219,7 @@ Criterion generalized_cross_validation() {
       for (Index k = 0; k < m; ++k)
         out.c[at + static_cast<std::size_t>(k) * count] = 2.0 * factor * unit * (fit.c(i, k) / trace) / trace;
       out.precision[at] = -less * unit;
-      // A noise also changes the mean, and so the unit of all.
+      // N_i also enters the mean by which U = N / mean is computed: since J is homogeneous of degree -1 in U, that adds J / n.
       out.noise[at] = (factor * squares[at] - less * fit.precision[i] + out.value / static_cast<double>(n)) / mean;
     }
     return {};
@@ -252,7 +253,7 @@ Criterion unbiased_risk(std::vector<double> variance) {
     for (Index i = 0; i < n; ++i) {
       const auto at = static_cast<std::size_t>(i);
       const double s = variance_of(i) / out.unit, noise = fit.noise[i], w = weight(fit, i);
-      double square = 0.0, slope = 0.0;  // sum_k (N_i c_ik)^2, and half of its derivative in N_i
+      double square = 0.0, slope = 0.0;  // sum_k (N_i c_ik)^2 and half of its derivative in N_i, both over the unit
       for (Index k = 0; k < m; ++k) {
         const double c = fit.c(i, k), residual = noise * c;
         square += residual / out.unit * residual;

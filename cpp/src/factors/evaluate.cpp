@@ -1,4 +1,4 @@
-// From a kernel, a noise and a criterion to the value and all derivatives.
+// evaluate(): the value of a criterion for a kernel and a noise, with all derivatives.
 #include <algorithm>
 #include <cmath>
 
@@ -39,8 +39,9 @@ void report(const Fit& fit, bool has_precision, Evaluation& out) {
   if (has_precision) out.residual_scale /= weights;
 }
 
-// The likelihood whose information stands for that of another criterion: the one that sees the scale of the kernel as the
-// criterion does, at the best scale, y'c / (n - q), if it does not.
+// Sets the variance and the degrees of freedom in `partials` for a criterion that is not a likelihood: its information is that
+// of the likelihood with the known scale if the criterion depends on the scale, and otherwise of the likelihood with the best
+// scale, y'c / (n - q) on average over the outputs.
 void stand_in(const Criterion& criterion, const Fit& fit, Partials& partials) {
   partials.freedom = static_cast<double>(std::max<Index>(fit.n() - fit.trend, 1));
   double square = 0.0;

@@ -9,7 +9,8 @@ namespace kernsel {
 
 namespace {
 
-// Upper triangular R with U'U = R'R, U overwritten by its orthonormal columns; twice is enough.
+// The QR factorization of U, (rows, q), by the method of Gram and Schmidt: U is overwritten by orthonormal columns, R is upper
+// triangular, (q, q), by columns. Each column is orthogonalized twice, which makes it orthogonal to rounding errors.
 Status orthonormalize(View<double> U, std::vector<double>& R) {
   const Index q = U.cols;
   R.assign(static_cast<std::size_t>(q * q), 0.0);

@@ -1,6 +1,6 @@
 // The trend: a mean h(x)'beta whose coefficients are estimated by generalized least squares.
 //
-// It enters a fit as a change of low rank, P_H = P - V V', and this is the only place that orthogonalizes its functions.
+// It enters a fit as a change of low rank, P. = P - V V' (the notation is that of fit.hpp).
 #pragma once
 
 #include <vector>
@@ -16,10 +16,11 @@ struct Trend {
   double log_det = 0.0;  // log det H'PH - log det H'H: the same for any basis
 };
 
-// From the factor L of K~, H being of full column rank.
+// Computes the trend of H, (n, q), from the Cholesky factor L of K~. V has `padded` rows, of which the first n are used. Fails
+// if the columns of H are linearly dependent.
 Status make_trend(const LowerTiles<double>& L, View<const double> H, Index padded, Trend& out);
 
-// Are the columns linearly independent?
+// Whether the columns of H are linearly independent.
 bool independent(View<const double> H);
 
 // B <- B - V (V' other), for n rows.

@@ -1,4 +1,5 @@
-// Which instruction set runs. CPUID tells what the CPU has, XGETBV whether the operating system saves its registers.
+// The choice of the instruction set. CPUID tells what the CPU has, and XGETBV whether the operating system saves the registers
+// that it needs.
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -54,7 +55,7 @@ bool has(std::uint32_t word, std::initializer_list<int> bits) {
   return true;
 }
 
-// The micro-architecture level of the x86-64 psABI that this machine reaches: 1 to 4.
+// Returns the micro-architecture level, 1 to 4, of the x86-64 psABI that the CPU and the operating system support.
 int microarchitecture_level() {
   const std::uint32_t last_leaf = cpuid(0).eax;
   const Registers one = cpuid(1);

@@ -1,8 +1,8 @@
-// exp(x), within 1 ULP (tests/python/_solve/test_gram.py), zero where the result would not be a normal number.
+// exp(x), within 1 ULP (tests/python/_solve/test_gram.py). Results below the smallest normal number are replaced by zero.
 //
-// x = n log 2 + r with |r| <= log(2)/2; exp(r) = 1 + r + r^2 q(r), times 2^n, which is made of its bits. The polynomials q
-// are near-minimax fits of (exp(r) - 1 - r) / r^2, made with mpmath.chebyfit on 1.0005 [-log(2)/2, log(2)/2]; their relative
-// errors are 1.3e-17 (double) and 7.8e-9 (float).
+// With x = n log 2 + r, |r| <= log(2)/2, it is exp(x) = 2^n (1 + r + r^2 q(r)); the bits of 2^n are set directly. The
+// polynomials q are near-minimax fits of (exp(r) - 1 - r) / r^2, made with mpmath.chebyfit on 1.0005 [-log(2)/2, log(2)/2];
+// their relative errors are 1.3e-17 (double) and 7.8e-9 (float).
 
 template <class T>
 struct ExponentialConstants;
@@ -12,10 +12,10 @@ struct ExponentialConstants<double> {
   using Integer = unsigned long long;
   static constexpr int mantissa_bits = 52;
   static constexpr double rounding =
-      6755399441055744.0 + 1023;  // 1.5 * 2^52 + bias: the sum ends in the bits of 2^n's exponent
+      6755399441055744.0 + 1023;  // 1.5 * 2^52 + bias: the low bits of the sum are the biased exponent of 2^n
   static constexpr double lowest = -708.39;
-  static constexpr double highest = 709.43;              // 2^n, n <= 1023, times exp(r)
-  static constexpr double log2_high = 0x1.62e42fefap-1;  // so short that n times it is exact
+  static constexpr double highest = 709.43;              // up to here n <= 1023
+  static constexpr double log2_high = 0x1.62e42fefap-1;  // has so few bits that its product with n is exact
   static constexpr double log2_low = 0x1.cf79abc9e3b3ap-40;
   static constexpr int terms = 10;
   static constexpr double q[terms] = {
@@ -37,7 +37,7 @@ struct ExponentialConstants<float> {
                                      0.5f};
 };
 
-// exp(x) where the result is a normal number; nothing sensible elsewhere.
+// exp(x) where the result is a normal number, and meaningless numbers elsewhere.
 template <class T>
 KERNSEL_INLINE typename Pack<T>::type exp_within_range(const typename Pack<T>::type& x) {
   using P = typename Pack<T>::type;
@@ -56,13 +56,14 @@ KERNSEL_INLINE typename Pack<T>::type exp_within_range(const typename Pack<T>::t
 }
 
 template <class T>
+// exp(x) for x up to `highest`, and zero where the result would not be a normal number.
 KERNSEL_INLINE typename Pack<T>::type exp_of_negative(const typename Pack<T>::type& x) {
   using P = typename Pack<T>::type;
   const P lowest = simd::pset1<P>(ExponentialConstants<T>::lowest);
   return simd::pselect(simd::pcmp_lt(x, lowest), simd::pset1<P>(T(0)), exp_within_range<T>(x));
 }
 
-// exp(x) for any x: zero below, infinity above.
+// exp(x) for any x: zero where the result would not be a normal number, infinity above `highest`.
 template <class T>
 KERNSEL_INLINE typename Pack<T>::type exp_of_any(const typename Pack<T>::type& x) {
   using P = typename Pack<T>::type;

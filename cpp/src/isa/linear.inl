@@ -1,10 +1,10 @@
-// Products, factorization and triangular solves of tiles, all by one register tile: accumulators for Rows packets x Cols
-// columns run along the inner dimension, with operands read from the tiles as they lie. Tiles are small and contiguous, so
-// nothing is packed or copied.
+// Products, factorization and triangular solves of tiles. All use one kind of loop: a block of Rows packets x Cols columns of
+// the result stays in registers while the loop runs along the inner dimension. Operands are read from the tiles in place; these
+// are small and contiguous, so that packed copies would not help.
 //
-// The sum over the inner dimension of an element runs in one order, whatever the register tile it falls into.
+// The order of summation over the inner dimension is the same for every element, whichever register block it belongs to.
 
-// acc(r, c) = sum_p A(r, p) B(p, c), where B(p, c) is at B[c + p ldb] (Transposed) or B[p + c ldb].
+// acc(r, c) = sum_p A(r, p) B(p, c), where B(p, c) is stored at B[c + p ldb] if Transposed, otherwise at B[p + c ldb].
 template <class T, int Rows, int Cols, bool Transposed>
 KERNSEL_INLINE void accumulate(Index k, const T* A, Index lda, const T* B, Index ldb, Accumulators<T, Rows, Cols>& acc) {
   using P = typename Pack<T>::type;
@@ -16,8 +16,8 @@ KERNSEL_INLINE void accumulate(Index k, const T* A, Index lda, const T* B, Index
     P a[Rows];
 #pragma GCC unroll 4
     for (int r = 0; r < Rows; ++r) a[r] = simd::pload<P>(A + r * Pack<T>::size);
-    // The columns that come next: B is read across its own columns, which the processor does not foresee, and waiting for the
-    // memory took a quarter of the time of large matrices.
+    // Prefetches the part of B that the next columns of the result need. The loop reads a short piece of each column of B, a
+    // pattern that hardware does not prefetch; waiting for it took a quarter of the time of large matrices.
     if (Transposed) __builtin_prefetch(B + 64 / sizeof(T));
 #pragma GCC unroll 8
     for (int c = 0; c < Cols; ++c) {
@@ -45,7 +45,7 @@ KERNSEL_INLINE void multiply_block(Index k, T alpha, const T* A, Index lda, cons
     }
 }
 
-// One strip of Rows packets across n columns.
+// C += alpha A B, or alpha A B' if Transposed, for one strip of Rows packets across n columns.
 template <class T, int Rows, bool Transposed>
 KERNSEL_INLINE void multiply_strip(Index n, Index k, T alpha, const T* A, Index lda, const T* B, Index ldb, T* C, Index ldc) {
   const Index step = Transposed ? 1 : ldb;
@@ -55,7 +55,7 @@ KERNSEL_INLINE void multiply_strip(Index n, Index k, T alpha, const T* A, Index 
   for (; c < n; ++c) multiply_block<T, Rows, 1, Transposed>(k, alpha, A, lda, B + c * step, ldb, C + c * ldc, ldc);
 }
 
-// Calls f for strips of rows from `first` to `last`: f.run<Rows>(row), Rows as large as fits.
+// Divides the rows from `first` to `last` into strips, with as many packets as fit, and calls f.run<Rows>(row) for each.
 template <class T, class F>
 KERNSEL_INLINE void for_strips(Index first, Index last, const F& f) {
   constexpr Index size = Pack<T>::size;
@@ -82,7 +82,7 @@ struct MultiplyRows {
   template <int Rows>
   KERNSEL_INLINE void run(Index row) const {
     Index width = n;
-    if (Lower) {  // columns up to the strip's last row, in whole register tiles
+    if (Lower) {  // columns up to the last row of the strip, rounded up to whole register tiles
       const Index end = (row + Rows * Pack<T>::size + tile_columns - 1) / tile_columns * tile_columns;
       if (end < width) width = end;
     }
@@ -105,8 +105,9 @@ void multiply_nn(Index m, Index n, Index k, T alpha, const T* A, Index lda, cons
   for_strips<T>(0, m, MultiplyRows<T, false, false>{n, k, alpha, A, lda, B, ldb, C, ldc});
 }
 
-// X(:, c..c+tile_columns) <- (X(:, c..) - sum over solved columns) T^-1 for the triangle T at the diagonal, in registers.
-// Forward: T = L', solved columns come before. Backward: T = L, they come after.
+// Solves for tile_columns columns from c on, in registers: X(:, c..) <- (X(:, c..) - sum over solved columns) T^-1, where T is
+// the triangle at the diagonal. Forward: T = L', and the solved columns are those before c. Backward: T = L, and they are those
+// after it.
 template <class T, bool Forward>
 struct SolveColumns {
   Index n, c;
@@ -117,7 +118,7 @@ struct SolveColumns {
   const T* inverse_pivots;  // 1 / L(c + i, c + i)
   T* X;
   Index ldx;
-  bool update;  // subtract the solved columns' part first
+  bool update;  // whether the sum over solved columns still has to be subtracted
 
   template <int Rows>
   KERNSEL_INLINE void run(Index row) const {
@@ -160,7 +161,7 @@ struct SolveColumns {
   }
 };
 
-// All columns of a strip, one group after the other: the strip of X stays in the first-level cache.
+// Solves for all columns of a strip, tile_columns at a time: the strip of X stays in the first-level cache.
 template <class T, bool Forward>
 struct SolveRows {
   Index n;
@@ -197,7 +198,8 @@ void solve(Index m, Index n, const T* L, Index ldl, T* X, Index ldx) {
   solve_tile<T, false>(m, n, L, ldl, X, ldx);
 }
 
-// Cholesky of the tile_columns square block at D, into `block`; returns the failing column or -1.
+// Cholesky factorization of the tile_columns x tile_columns block at D, written to `block` with block[c][r] = L(r, c). Returns
+// the failing column, whose pivot is stored in *pivot, or -1.
 template <class T>
 KERNSEL_INLINE int factorize_block(const T* D, Index ldd, T (&block)[tile_columns][tile_columns], T* inverse_pivots, T* pivot) {
   for (int c = 0; c < tile_columns; ++c)
@@ -222,12 +224,12 @@ KERNSEL_INLINE int factorize_block(const T* D, Index ldd, T (&block)[tile_column
   return -1;
 }
 
-// Left-looking, tile_columns columns at a time: subtract what earlier columns contribute, factor the small diagonal block in
-// scalars, solve the rows below against it in registers.
+// Left-looking, tile_columns columns at a time: subtracts the contributions of earlier columns, factorizes the small diagonal
+// block in scalar arithmetic, and solves for the rows below it in registers.
 template <class T>
 Index factorize(Index n, T* A, Index lda, T* pivot) {
   constexpr Index size = Pack<T>::size;
-  constexpr Index head = tile_columns > size ? tile_columns : size;  // rows that hold the diagonal block
+  constexpr Index head = tile_columns > size ? tile_columns : size;  // rows of the packets that contain the diagonal block
   for (Index c = 0; c < n; c += tile_columns) {
     const Index first = c / size * size;
     const Index rest = first + head;
@@ -237,7 +239,7 @@ Index factorize(Index n, T* A, Index lda, T* pivot) {
     if (failed >= 0) return c + failed;
     SolveColumns<T, true> below{n, c, A, lda, &block[0][0], tile_columns, inverse_pivots, A, lda, false};
     if (c + tile_columns < rest)
-      for_strips<T>(first, rest, below);  // the packet reaches below the block, which is written last
+      for_strips<T>(first, rest, below);  // these packets also contain rows below the block; the block is overwritten later
     below.update = true;
     for_strips<T>(rest, n, below);
     for (int i = 0; i < tile_columns; ++i)

@@ -1,10 +1,11 @@
-// What kernels see of two points: their squared distance, inner product, or signed difference, columns weighted; and the way
-// back from weights on the tile to the columns.
+// What kernels see of two points: their weighted squared distance, inner product, or signed difference. And the derivatives:
+// from weights on the elements of a tile to the columns, to the rows, or to the points.
 //
-// Distances are direct differences: (x - z)^2 is never negative, is the same for (x, z) and (z, x) to the last bit, and is
-// exactly zero between equal points. The product form |x|^2 - 2 x'z + |z|^2 would halve the arithmetic and lose all three.
+// Distances are sums of squared differences: (x - z)^2 is never negative, is the same for (x, z) and (z, x) to the last bit,
+// and is exactly zero for equal points. The form |x|^2 - 2 x'z + |z|^2 would halve the arithmetic and lose these three
+// properties.
 
-// One term of the metric, added to the sum so far.
+// Returns `sum` plus the term of one column of the points.
 template <class T, Metric M, bool Weighted>
 KERNSEL_INLINE typename Pack<T>::type add_term(const typename Pack<T>::type& x, const typename Pack<T>::type& z,
                                                const typename Pack<T>::type& weight, const typename Pack<T>::type& sum) {
@@ -17,11 +18,11 @@ KERNSEL_INLINE typename Pack<T>::type add_term(const typename Pack<T>::type& x, 
     const P t = simd::psub(x, z);
     return Weighted ? simd::pmadd(t, weight, sum) : simd::padd(t, sum);
   }
-  if (Weighted) return simd::pmadd(simd::pmul(x, z), weight, sum);  // in this order: the same for (z, x)
+  if (Weighted) return simd::pmadd(simd::pmul(x, z), weight, sum);  // x z first, so that (z, x) gives the same bits
   return simd::pmadd(x, z, sum);
 }
 
-// Squared distances stay so far below infinity that no kernel makes 0 times infinity of them.
+// Limits squared distances, so that no kernel multiplies zero by infinity.
 template <class T, Metric M>
 KERNSEL_INLINE typename Pack<T>::type bounded(const typename Pack<T>::type& s) {
   if (M != Metric::squared_distance) return s;
@@ -90,7 +91,7 @@ void metric(Metric which, const PointTile<T>& points, T scale, T* out) {
   }
 }
 
-// The metric between each point of X and itself, with the same operations as in a tile.
+// The metric between each point of X and itself, by the same operations as in a tile, so that the results agree to the bit.
 template <class T, Metric M, bool Weighted>
 KERNSEL_INLINE void metric_diagonal_of(const PointTile<T>& points, T scale, T* out) {
   using P = typename Pack<T>::type;
@@ -111,7 +112,8 @@ void metric_diagonal(Metric which, const PointTile<T>& points, T scale, T* out) 
   return metric_diagonal_of<T, Metric::inner_product, false>(points, scale, out);
 }
 
-// The weights G of a register tile stay in registers while k runs over the columns of the points.
+// The loop over the columns k of the points is inside the one over register tiles, so that the weights G of a register tile are
+// loaded once.
 template <class T, Metric M>
 struct MetricPullbackRows {
   const PointTile<T>& points;
@@ -184,7 +186,8 @@ void metric_pullback(Metric which, const PointTile<T>& points, const T* G, doubl
   }
 }
 
-// out_ik = w_k sum_j G_ij d(term_k)/dx_ik: how weights on a tile move the points of X.
+// out_ik = w_k sum_j G_ij d(term_k(i, j))/dx_ik, where term_k has no weight: the gradient in the points of X for weights G on a
+// tile.
 template <class T, Metric M>
 struct MetricPointsRows {
   const PointTile<T>& points;
@@ -233,7 +236,7 @@ void metric_points(Metric which, const PointTile<T>& points, const T* G, T* out)
   }
 }
 
-// out_ik = w_k sum_j G_ij term_k(i, j).
+// out_ik = w_k sum_j G_ij term_k(i, j), where term_k has no weight.
 template <class T, Metric M>
 struct MetricRowSums {
   const PointTile<T>& points;

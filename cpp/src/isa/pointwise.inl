@@ -1,4 +1,4 @@
-// Elementwise operations on tiles without gaps; counts are multiples of the padding, pointers aligned to it.
+// Elementwise operations and sums on contiguous tiles. Counts are multiples of the padding, and pointers are aligned to it.
 
 template <class T, class F>
 KERNSEL_INLINE void for_packets(Index count, T* out, const F& f) {
@@ -37,7 +37,8 @@ void scale(Index count, T factor, const T* a, T* out) {
   for_packets(count, out, [=](Index i) { return simd::pmul(f, simd::pload<P>(a + i)); });
 }
 
-// sum f(i) over packets, in four chains.
+// Sums over packets: f(i, s) returns s plus the term of the packet at i. Four independent partial sums hide the latency of
+// additions.
 template <class T, class F>
 KERNSEL_INLINE double reduce(Index count, const F& f) {
   using P = typename Pack<T>::type;

@@ -1,8 +1,8 @@
 // Products of one-dimensional Matern kernels, as in kriging: prod_k m(a_k), a_k = w_k |x_k - z_k|, with
 //     m(a) = exp(-a),    (1 + a) exp(-a),    (1 + a + a^2/3) exp(-a)
-// for smoothness 1/2, 3/2 and 5/2. The exponentials are added up and taken once.
+// for smoothness 1/2, 3/2 and 5/2. The a_k are added up, so that one exponential is needed for each pair of points.
 
-// The polynomial beside the exponential; -m'(a) / (a m(a)) of the smooth ones; and dlog m / dlog(1/w) = -a m'(a) / m(a).
+// The polynomial that multiplies exp(-a) in m(a), for smoothness 3/2 and 5/2.
 template <class T, MaternOrder Order>
 KERNSEL_INLINE typename Pack<T>::type matern_polynomial(const typename Pack<T>::type& a) {
   const auto linear = simd::padd(constant_packet<T>(1), a);
@@ -10,6 +10,7 @@ KERNSEL_INLINE typename Pack<T>::type matern_polynomial(const typename Pack<T>::
 }
 
 template <class T, MaternOrder Order>
+// -m'(a) / (a m(a)), for smoothness 3/2 and 5/2.
 KERNSEL_INLINE typename Pack<T>::type matern_ratio(const typename Pack<T>::type& a) {
   const auto one = constant_packet<T>(1), linear = simd::padd(one, a);
   if (Order == MaternOrder::three_halves) return simd::pdiv(one, linear);
@@ -17,12 +18,13 @@ KERNSEL_INLINE typename Pack<T>::type matern_ratio(const typename Pack<T>::type&
 }
 
 template <class T, MaternOrder Order>
+// -a m'(a) / m(a), the derivative of log m in log l, where a is proportional to 1 / l.
 KERNSEL_INLINE typename Pack<T>::type matern_change(const typename Pack<T>::type& a) {
   if (Order == MaternOrder::half) return a;
   return simd::pmul(simd::pmul(a, a), matern_ratio<T, Order>(a));
 }
 
-// Its square is finite: no 0 times infinity between points that are far apart.
+// Limits a so that its square is finite: otherwise far points would multiply zero by infinity.
 template <class T>
 KERNSEL_INLINE typename Pack<T>::type bounded_change(const typename Pack<T>::type& a) {
   return simd::pmin(a, constant_packet<T>(sizeof(T) == 8 ? 1e150 : 1e18));
@@ -37,7 +39,7 @@ struct ProductMaternRows {
   KERNSEL_INLINE void run(Index row) const {
     using P = typename Pack<T>::type;
     constexpr Index size = Pack<T>::size;
-    constexpr int columns = tile_columns / 2;  // two accumulators for each entry
+    constexpr int columns = tile_columns / 2;  // each entry needs two accumulators, the sum and the product
     for (Index col = 0; col < points.width; col += columns) {
       Accumulators<T, Rows, columns> sum, product;
 #pragma GCC unroll 8
@@ -66,7 +68,7 @@ struct ProductMaternRows {
 #pragma GCC unroll 4
         for (int r = 0; r < Rows; ++r) {
           const P decay = exp_of_negative<T>(simd::pnegate(sum.v[c][r]));
-          // Far away the polynomial may overflow where the exponential is zero.
+          // For far points the polynomial may overflow where the exponential is zero.
           const P value = zero_where_zero<T>(decay, simd::pmul(product.v[c][r], decay));
           simd::pstore(K + row + r * size + (col + c) * points.height, value);
         }
@@ -118,7 +120,8 @@ void product_matern_pullback(MaternOrder order, const PointTile<T>& points, cons
   }
 }
 
-// out_ik = sum_j W_ij dK_ij/dx_ik. Where points share a coordinate the exponential kernel has a kink; its slope there is 0.
+// out_ik = sum_j W_ij dK_ij/dx_ik. For smoothness 1/2, the kernel has a kink where two points share a coordinate; the slope
+// there is taken as 0.
 template <class T, MaternOrder Order>
 KERNSEL_INLINE void product_matern_points_of(const PointTile<T>& points, const T* W, const T* K, T* out) {
   using P = typename Pack<T>::type;

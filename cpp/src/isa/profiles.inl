@@ -1,8 +1,10 @@
-// Kernels as functions of one number: k = f(s), s a squared distance in length scales, or an inner product.
+// Profiles: kernels as functions of one number, k = f(s). s is a squared distance in units of the length scales, an inner
+// product, or a signed difference in periods.
 //
-// A profile has value(s, p), slope(s, k, p) = df/ds, and parameter(s, k, p), the derivative in the logarithm of p[0], if it has
-// such a parameter. All work on packets. Where df/ds is infinite at s = 0 (rough kernels), the slope there is 0: every
-// derivative that is made of it carries a factor s.
+// A profile has value(s, p) = f(s), slope(s, k, p) = df/ds, and, if it has a hyperparameter p[0], parameter(s, k, p), the
+// derivative of f in log p[0]. All work on packets; k is the value. At s = 0, the slope of kernels of a distance r = s^(1/2)
+// may be infinite or need a division by zero. It is then replaced by 0, without effect on gradients: these multiply the slope
+// by s or by a difference of coordinates.
 
 template <class T>
 KERNSEL_INLINE typename Pack<T>::type constant_packet(double value) {
@@ -15,7 +17,7 @@ KERNSEL_INLINE typename Pack<T>::type zero_where_zero(const typename Pack<T>::ty
   return simd::pselect(simd::pcmp_eq(s, zero), zero, value);
 }
 
-// log(1 + x), to the last bits for small x too: the rounding of 1 + x is divided out again.
+// log(1 + x), accurate also for small x: dividing by the rounded sum minus 1 corrects for the rounding of 1 + x.
 template <class T>
 KERNSEL_INLINE typename Pack<T>::type log_of_one_plus(const typename Pack<T>::type& x) {
   const auto one = constant_packet<T>(1);
@@ -79,7 +81,7 @@ struct Matern52Profile : NoParameters<T> {
   }
 };
 
-// (1 + q)^-alpha, q = s / (2 alpha); alpha = 1, where many searches begin, needs no logarithm
+// (1 + q)^-alpha, q = s / (2 alpha), p = (alpha). For alpha = 1, where many searches begin, no logarithm is needed.
 template <class T>
 struct RationalQuadraticProfile {
   using P = typename Pack<T>::type;
@@ -99,8 +101,9 @@ struct RationalQuadraticProfile {
   }
 };
 
-// sin(pi u) and cos(pi u) of the remainder of u to the nearest integer, with one sign for both: right for products and squares.
-// The polynomials are near-minimax fits in u^2 on [0, 1/4], made with mpmath.chebyfit, of sin(pi u)/u and cos(pi u).
+// sin(pi v) and cos(pi v), where v is u minus the nearest integer. Both differ from those of u by the same sign, which cancels
+// in their products and squares. The polynomials are near-minimax fits in v^2 on [0, 1/4] of sin(pi v)/v and cos(pi v), made
+// with mpmath.chebyfit.
 template <class T>
 struct SineConstants;
 
@@ -142,7 +145,7 @@ KERNSEL_INLINE void sine_and_cosine(const typename Pack<T>::type& u, typename Pa
   sine = simd::pmul(sine, rest);
 }
 
-// exp(-2 sin(pi r)^2 / l^2), r = s^(1/2), s in periods; p = (l)
+// exp(-2 sin(pi r)^2 / l^2), where r = s^(1/2) is a distance in periods; p = (l)
 template <class T>
 struct PeriodicProfile {
   using P = typename Pack<T>::type;
@@ -182,7 +185,7 @@ struct CosineProfile : NoParameters<T> {
   }
 };
 
-// x^n for a whole number n >= 0 that is the same for all entries.
+// x^n for a whole number n >= 0 that is the same for all elements, by repeated squaring.
 template <class T>
 KERNSEL_INLINE typename Pack<T>::type whole_power(typename Pack<T>::type x, Index n) {
   auto result = constant_packet<T>(1);
@@ -193,8 +196,8 @@ KERNSEL_INLINE typename Pack<T>::type whole_power(typename Pack<T>::type x, Inde
   return result;
 }
 
-// Wendland's functions of compact support, r = s^(1/2), zero from r = 1 on, 2 q times differentiable; p = (j), j = floor(d/2) +
-// q + 1:
+// Wendland's functions, which are zero for r >= 1, r = s^(1/2), and 2 q times differentiable in r. p = (j), where
+// j = floor(d/2) + q + 1 for points of d columns:
 //     q = 0: (1-r)^j,    q = 1: (1-r)^(j+1) (1 + (j+1) r),    q = 2: (1-r)^(j+2) (1 + (j+2) r + (j+1)(j+3)/3 r^2)
 template <class T, int q>
 struct WendlandProfile : NoParameters<T> {
@@ -236,12 +239,13 @@ struct PolynomialProfile {
   }
 };
 
-// tanh(c + s); p = (c), which is not positive: parameter() is the derivative in c itself
+// tanh(c + s); p = (c). Since c may be negative or zero, parameter() is the derivative in c itself.
 template <class T>
 struct SigmoidProfile {
   using P = typename Pack<T>::type;
   static constexpr int parameters = 1;
-  // With e = exp(-2 |t|): (1 - e) / (1 + e), and the sign of t; 1 - e by a series where it would cancel.
+  // For t = c + s and e = exp(-2 |t|), tanh |t| = (1 - e) / (1 + e), with the sign of t. For |t| < 0.3, where 1 - e would lose
+  // digits, a series is used.
   static KERNSEL_INLINE P value(const P& s, const T* p) {
     const P t = simd::padd(simd::pset1<P>(p[0]), s), size = simd::pabs(t), one = constant_packet<T>(1);
     const P e = exp_of_negative<T>(simd::pmul(constant_packet<T>(-2), size));
@@ -258,7 +262,8 @@ struct SigmoidProfile {
     return simd::pmul(simd::psub(one, k), simd::padd(one, k));
   }
   static KERNSEL_INLINE P parameter(const P& s, const P& k, const T* p) { return slope(s, k, p); }
-  // tanh(t) / t in powers of t^2: Taylor's coefficients, the last first; below 0.3 what they leave out is less than 5e-18.
+  // The Taylor coefficients of tanh(t) / t in powers of t^2, the highest power first. For |t| < 0.3, the truncation error is
+  // less than 5e-18.
   static constexpr int tanh_terms = 12;
   static constexpr double tanh_series[tanh_terms] = {
       -0.0000392783238833168341, 0.0000969153795692945033, -0.000239129114243552481, 0.000590027440945585981,
@@ -311,6 +316,7 @@ void profile_tile(Index count, const T* p, const T* s, T* out) {
 }
 
 template <class T, class F>
+// G = W df/ds for `count` elements, and *gradient += the sum of W times the derivative in the hyperparameter, if there is one.
 void profile_pullback_tile(Index count, const T* p, const T* s, const T* k, const T* W, T* G, double* gradient) {
   using P = typename Pack<T>::type;
   P sum = constant_packet<T>(0);
@@ -322,7 +328,7 @@ void profile_pullback_tile(Index count, const T* p, const T* s, const T* k, cons
   if (F::parameters > 0) *gradient += static_cast<double>(simd::predux(sum));
 }
 
-// Calls f.run<F>() with the profile of that name.
+// Calls call.run<F>() with the struct F of a profile.
 template <class T, class Call>
 KERNSEL_INLINE void with_profile(Profile which, const Call& call) {
 #define KERNSEL_CASE_OF_PROFILE(name, ...) \

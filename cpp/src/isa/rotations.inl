@@ -1,5 +1,5 @@
-// Rotations of neighbouring columns (table.hpp: rotate), as an implicit QL step makes them. The column that two rotations share
-// stays in registers between them.
+// Rotations of neighbouring columns (see rotate in table.hpp), as a step of the implicit QL method for eigenvectors needs them.
+// The column that two successive rotations have in common stays in registers.
 
 template <class T, int packs>
 KERNSEL_INLINE void rotate_rows(Index count, const T* c, const T* s, T* Z, Index ldz) {

@@ -1,5 +1,5 @@
-// Copies that go past the caches, for results that are larger than them: a store then need not read the line that it
-// overwrites.
+// Copies that bypass the caches, for results that are larger than these: the processor then does not read a cache line before
+// it is overwritten.
 
 KERNSEL_INLINE void store_past_caches(double* to, const Pack<double>::type& value) {
 #if defined(__AVX512F__)
@@ -25,7 +25,7 @@ KERNSEL_INLINE void store_past_caches(float* to, const Pack<float>::type& value)
 #endif
 }
 
-// B = A, column by column; only whole cache lines of B go past the caches.
+// B = A, column by column. Only whole cache lines of B bypass the caches.
 template <class T>
 void stream(Index m, Index n, const T* A, Index lda, T* B, Index ldb) {
   using P = typename Pack<T>::type;

@@ -1,13 +1,17 @@
-// Gap-weighted subsequences of one string and of several others, one in each lane (table.hpp: SubsequenceBlock).
+// Gap-weighted subsequences of one string and of several other strings, one string in each lane (see SubsequenceBlock in
+// table.hpp).
 //
-// With S_q(i, j) the sum over subsequences of q tokens that end at i in one string and at j in the other, of decay to the power
-// of the tokens left out,
+// Let S_q(i, j) be the sum of decay^(number of tokens left out) over all common subsequences of q tokens whose last token is at
+// i in one string, s, and at j in the other, t. Then
 //
 //     D_q(i, j) = sum_{k <= i, l <= j} decay^(i - k + j - l) S_q(k, l) = decay D_q(i - 1, j) + R,
-//     R = sum_{l <= j} decay^(j - l) S_q(i, l),         S_{q+1}(i, j) = [s_i = t_j] D_q(i - 1, j - 1):
+//     R = sum_{l <= j} decay^(j - l) S_q(i, l),         S_{q+1}(i, j) = [s_i = t_j] D_q(i - 1, j - 1).
 //
-// sums of terms that are not negative, and so are those of the derivatives.
+// All terms are nonnegative, also those of the derivatives in log decay, so that nothing cancels.
 
+// For one token s_i: computes S_{q+1}(i, .) from S_q(i, .), and D_q(i, .) from D_q(i - 1, .), in place. S_1 is [s_i = t_j]
+// (`first`); the S of the longest subsequences are added to the results (`last`). With `slopes`, the derivatives follow the
+// values in D and S.
 template <class T, bool slopes, bool first, bool last>
 void subsequence_sweep(const SubsequenceBlock<T>& block, T token, T* D) {
   using P = typename Pack<T>::type;
@@ -61,7 +65,7 @@ void subsequence_sweep(const SubsequenceBlock<T>& block, T token, T* D) {
   }
 }
 
-// Single tokens: how many pairs of equal ones there are.
+// Adds the number of tokens that are equal to `token`, for subsequences of one token.
 template <class T>
 void subsequence_matches(const SubsequenceBlock<T>& block, T token) {
   using P = typename Pack<T>::type;

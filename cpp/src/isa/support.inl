@@ -1,15 +1,18 @@
-// The dual of support vector regression for a few points, two coefficients at a time (table.hpp: SupportBlock).
+// Minimizes the dual of support vector regression, a'Ka/2 - a'y + epsilon |a|_1 with |a_i| <= C_i, over the coefficients of a
+// few points, one or two of them at a time (see SupportBlock in table.hpp).
 //
-// Going up, a_i's directional derivative is G_i + up_i, going down it is down_i - G_i: the offsets hold +-epsilon, or infinity
-// at a bound. The pair of a step is the steepest way up and, by second order, the best partner down: as for two variables of a
-// quadratic function.
+// The objective has kinks where coefficients are zero. With G = Ka - y, its derivative in a_i is G_i + up_i if a_i rises, and
+// down_i - G_i if it falls, where up_i and down_i are +-epsilon, or infinity at a bound. If the sum of the coefficients is
+// fixed, a step raises the one with the least derivative, and lowers the one that decreases the quadratic objective most with
+// it.
 
 template <class T>
 struct SupportStep {
   T length, decrease;
 };
 
-// Goes along a line with this slope and curvature, which has kinks where coefficients pass zero, and an end.
+// Minimizes the objective along a line of this slope and curvature. At `first` and `second`, a coefficient becomes zero, and
+// the slope increases by 2 epsilon; at `end`, a coefficient reaches its bound.
 template <class T>
 KERNSEL_INLINE SupportStep<T> support_step(T slope, T curvature, T epsilon, T first, T second, T end) {
   T at = T(0), decrease = T(0);
@@ -33,13 +36,14 @@ KERNSEL_INLINE SupportStep<T> support_step(T slope, T curvature, T epsilon, T fi
 }
 
 template <class T>
+// Sets up_i and down_i.
 KERNSEL_INLINE void support_offsets(const SupportBlock<T>& block, Index i) {
   const T a = block.a[i], bound = block.bounds[i], infinity = static_cast<T>(__builtin_inf());
   block.up[i] = a >= bound ? infinity : a >= T(0) ? block.epsilon : -block.epsilon;
   block.down[i] = a <= -bound ? infinity : a > T(0) ? -block.epsilon : block.epsilon;
 }
 
-// The first place of a value, or `size` if it is nowhere: it is no number then.
+// Returns the index of the first element that is equal to `value`, or `size` if there is none because `value` is NaN.
 template <class T>
 KERNSEL_INLINE Index support_place(Index size, const T* values, T value) {
   Index i = 0;
@@ -48,11 +52,12 @@ KERNSEL_INLINE Index support_place(Index size, const T* values, T value) {
 }
 
 template <class T>
+// Changes a_i by `step`.
 KERNSEL_INLINE void support_move(const SupportBlock<T>& block, Index i, T step, T kink, T end) {
   T& a = block.a[i];
   const T sign = step < T(0) ? T(-1) : T(1);
   const T length = step < T(0) ? -step : step;
-  a = length == end ? sign * block.bounds[i] : length == kink ? T(0) : a + step;  // on these, to the last bit
+  a = length == end ? sign * block.bounds[i] : length == kink ? T(0) : a + step;  // exactly zero, or at the bound
   support_offsets(block, i);
 }
 
@@ -102,10 +107,10 @@ void support_block(SupportBlock<T>& block) {
       block.indefinite = block.indefinite || curvature < -1000 * block.least_curvature;
       const SupportStep<T> step = support_step(steepest_up + block.down[j] - block.G[j], curvature, block.epsilon, kink_i,
                                                kink_j, end_i < end_j ? end_i : end_j);
-      if (!(step.length > T(0)) || i == j) break;  // rounding has the last word
+      if (!(step.length > T(0)) || i == j) break;  // only rounding errors are left
       support_move(block, i, step.length, kink_i, end_i);
       support_move(block, j, -step.length, kink_j, end_j);
-      const T by_i = block.a[i] - ai, by_j = block.a[j] - aj;  // what has come of it, after rounding
+      const T by_i = block.a[i] - ai, by_j = block.a[j] - aj;  // the changes after rounding
       if (by_i == T(0) && by_j == T(0)) break;
       block.decrease += step.decrease;
       const P times_i = simd::pset1<P>(by_i), times_j = simd::pset1<P>(by_j);
@@ -146,7 +151,7 @@ void support_block(SupportBlock<T>& block) {
   }
 }
 
-// out += sum_k factors_k rows_k; out need not be aligned.
+// out += sum_k factors_k rows_k. The rows must be aligned, but not `out`.
 template <class T>
 void combine(Index count, Index terms, const T* const* rows, const T* factors, T* out) {
   using P = typename Pack<T>::type;

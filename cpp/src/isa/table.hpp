@@ -1,7 +1,8 @@
 // What an instruction set provides: one table of tile kernels for each scalar type.
 //
-// All matrices are stored by columns. Sizes marked * are multiples of LowerTiles<T>::padding and their pointers and strides are
-// aligned likewise: tile kernels have no edges. No kernel allocates, throws or knows of threads.
+// All matrices are column-major. Sizes marked with * are multiples of LowerTiles<T>::padding, and their pointers and strides
+// are aligned in the same way, so that tile kernels need no code for edges. No tile kernel allocates memory, throws, or uses
+// threads.
 #pragma once
 
 #include "kernsel/view.hpp"
@@ -11,7 +12,7 @@ namespace kernsel {
 // What a kernel sees of two points: sum_k w_k (x_k - z_k)^2, sum_k w_k x_k z_k, or sum_k w_k (x_k - z_k).
 enum class Metric { squared_distance, inner_product, difference };
 
-// Kernels as functions of one number, their parameters p; each name is followed by the struct of profiles.inl that has the
+// Kernels as functions of one number with parameters p. Each name is followed by the struct in profiles.inl that has its
 // formula, for numbers of type T.
 #define KERNSEL_PROFILES(PROFILE)                          \
   PROFILE(rbf, RbfProfile<T>)                              \
@@ -34,10 +35,10 @@ enum class Metric { squared_distance, inner_product, difference };
 enum class Profile { KERNSEL_PROFILES(KERNSEL_NAME_OF_PROFILE) };
 #undef KERNSEL_NAME_OF_PROFILE
 
-// Matern kernels of one column, multiplied over the columns: product_matern.inl.
+// The smoothness of one-dimensional Matern kernels that are multiplied over the columns (product_matern.inl).
 enum class MaternOrder { half, three_halves, five_halves };
 
-// Two sets of points, d columns each, in blocks of `height` and `width` points, and the weight of each column.
+// One block of `height` points of X and one of `width` points of Z, with d columns each, and the weights of the columns.
 template <class T>
 struct PointTile {
   Index height;      // *
@@ -48,8 +49,8 @@ struct PointTile {
   const T* weights;  // (d), or nullptr for ones
 };
 
-// The dual of support vector regression for a few points, the others held (support.inl): min a'Ka/2 + ... by pairs of
-// coefficients, or by single ones. Arrays have `size`* entries; bounds are zero where they are padded.
+// The dual of support vector regression for a few points while the coefficients of all others are fixed (support.inl). Arrays
+// have `size`* entries; the bounds of the padding are zero.
 template <class T>
 struct SupportBlock {
   Index size;
@@ -58,27 +59,28 @@ struct SupportBlock {
   const T* diagonal;
   const T* bounds;
   T epsilon;
-  bool paired;  // must the sum of the coefficients stay?
-  T tolerance;  // of the derivative along a step
+  bool paired;  // whether the sum of the coefficients is fixed
+  T tolerance;  // the derivative along a step at which to stop
   T least_curvature;
-  Index most;  // iterations
+  Index most;  // the maximal number of iterations
   T* a;
-  T* G;                        // derivative in a, without that of epsilon |a|
-  T *up, *down, *rise, *gain;  // room
-  T decrease;                  // of the objective
+  T* G;                        // Ka - y, the gradient without the term epsilon |a|
+  T *up, *down, *rise, *gain;  // memory for `size`* numbers each
+  T decrease;                  // the decrease of the objective
   Index iterations;
-  bool indefinite;  // was there a pair of points, or one, that no positive semidefinite matrix has?
+  bool indefinite;  // whether a curvature was negative: K is indefinite
 };
 
-// Gap-weighted subsequences that a string has in common with each of 64 / sizeof(T) others (strings.inl), "lanes". Unknown
-// tokens and those behind the end of a string are NaN. A block may be computed in parts, some rows at a time.
+// Gap-weighted subsequences that a string s has in common with each of 64 / sizeof(T) other strings t, one in each "lane"
+// (strings.inl). Unknown tokens and those after the end of a string are NaN. A block may be computed in parts, some rows at a
+// time.
 template <class T>
 struct SubsequenceBlock {
   Index rows;
   const T* s;  // (rows)
   Index width;
   const T* t;    // (lanes, width)
-  Index length;  // of the subsequences, tokens
+  Index length;  // the number of tokens of the subsequences
   T decay;
   T* room;   // length arrays of (lanes, width), twice as many with slopes; all zero before the first row
   T* value;  // (lanes), += sum of decay^(tokens left out)
@@ -87,45 +89,49 @@ struct SubsequenceBlock {
 
 template <class T>
 struct TileKernels {
-  // C += alpha A B', C += alpha A A' on and below the diagonal, C += alpha A B; A is m* x k.
+  // multiply_nt: C += alpha A B'. multiply_lower: C += alpha A A', on and below the diagonal. multiply_nn: C += alpha A B. C is
+  // m* x n (n* x n for multiply_lower), and k is the inner dimension.
   void (*multiply_nt)(Index m, Index n, Index k, T alpha, const T* A, Index lda, const T* B, Index ldb, T* C, Index ldc);
   void (*multiply_lower)(Index n, Index k, T alpha, const T* A, Index lda, T* C, Index ldc);
   void (*multiply_nn)(Index m, Index n, Index k, T alpha, const T* A, Index lda, const T* B, Index ldb, T* C, Index ldc);
 
-  // A = L L' in place of the lower triangle; what is above is not defined afterwards. Returns -1, or the column whose pivot,
-  // stored in *pivot, is not positive and finite.
+  // Overwrites the lower triangle of A by L, A = L L'; the part above the diagonal is undefined afterwards. Returns -1, or the
+  // first column whose pivot, stored in *pivot, is not positive and finite.
   Index (*factorize)(Index n, T* A, Index lda, T* pivot);
   // X <- X L^-T and X <- X L^-1; X is m* x n*.
   void (*solve_transposed)(Index m, Index n, const T* L, Index ldl, T* X, Index ldx);
   void (*solve)(Index m, Index n, const T* L, Index ldl, T* X, Index ldx);
 
-  // B = A', any size and alignment.
+  // B = A' for A of m x n, of any size and alignment.
   void (*transpose)(Index m, Index n, const T* A, Index lda, T* B, Index ldb);
 
-  // B = A for an output so large that it should not go through the caches, any size and alignment.
+  // B = A, of any size and alignment, past the caches: for outputs that are larger than these.
   void (*stream)(Index m, Index n, const T* A, Index lda, T* B, Index ldb);
 
-  // S = scale times the metric, a tile without gaps; and for weights G on that tile, gradient_k += sum_ij G_ij times the k-th
-  // term of the metric (without scale).
+  // metric: S = scale times the metric, a contiguous tile. metric_diagonal: the same for each point of X and itself.
+  // metric_pullback: gradient_k += sum_ij G_ij times the k-th term of the metric (without scale), for weights G on a tile.
   void (*metric)(Metric which, const PointTile<T>& points, T scale, T* S);
-  void (*metric_diagonal)(Metric which, const PointTile<T>& points, T scale, T* S);  // of X against itself, (height)
+  void (*metric_diagonal)(Metric which, const PointTile<T>& points, T scale, T* S);  // (height)
   void (*metric_pullback)(Metric which, const PointTile<T>& points, const T* G, double* gradient);
-  // out_ik = sum_j G_ij times the k-th term, (height, d).
+  // out_ik = sum_j G_ij times the k-th term of the metric; out is (height, d).
   void (*metric_rows)(Metric which, const PointTile<T>& points, const T* G, T* out);
-  // out, (height, d), = dJ/dX for G = dJ/dS (without scale).
+  // out = dJ/dX for G = dJ/dS (without scale); out is (height, d).
   void (*metric_points)(Metric which, const PointTile<T>& points, const T* G, T* out);
 
-  // K = prod_k m(w_k |x_k - z_k|), and gradient_k += sum_ij W_ij dK_ij/dlog l_k, w_k being proportional to 1 / l_k.
+  // product_matern: K = prod_k m(w_k |x_k - z_k|). product_matern_pullback: gradient_k += sum_ij W_ij dK_ij/dlog l_k, where w_k
+  // is proportional to 1 / l_k. product_matern_rows: the same sums for each row i alone. product_matern_points: sum_j W_ij
+  // dK_ij/dX.
   void (*product_matern)(MaternOrder order, const PointTile<T>& points, T* K);
   void (*product_matern_pullback)(MaternOrder order, const PointTile<T>& points, const T* W, const T* K, double* gradient);
   void (*product_matern_rows)(MaternOrder order, const PointTile<T>& points, const T* W, const T* K, T* out);    // (height, d)
   void (*product_matern_points)(MaternOrder order, const PointTile<T>& points, const T* W, const T* K, T* out);  // (height, d)
 
-  // k = f(s) on `count`* numbers, in place if wanted; and for weights W, G = W df/ds, and *gradient += sum W dk/dlog p_0.
+  // profile: k = f(s) for `count`* numbers; k may be s. profile_pullback: for weights W = dJ/dk, G = W df/ds and *gradient +=
+  // sum W dk/dlog p_0.
   void (*profile)(Profile which, Index count, const T* p, const T* s, T* k);
   void (*profile_pullback)(Profile which, Index count, const T* p, const T* s, const T* k, const T* W, T* G, double* gradient);
 
-  // On `count`* numbers; `out` may be one of the inputs.
+  // Elementwise operations and sums of `count`* numbers; `out` may be one of the inputs.
   void (*fill)(Index count, T value, T* out);
   void (*add)(Index count, const T* a, const T* b, T* out);
   void (*multiply)(Index count, const T* a, const T* b, T* out);
@@ -155,7 +161,7 @@ extern const InstructionSet avx2_set;
 extern const InstructionSet avx512_set;
 #endif
 
-// The set in use, chosen when first asked for (detect.cpp).
+// The instruction set in use, which is chosen at the first call (detect.cpp).
 const InstructionSet& instruction_set();
 
 template <class T>

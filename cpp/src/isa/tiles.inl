@@ -1,8 +1,9 @@
-// The tile kernels, written once. Each tiles_<isa>.cpp includes this file with its own compiler flags, its own name for Eigen,
-// and KERNSEL_SET / KERNSEL_SET_NAME; only the table at the end leaves the file.
+// The tile kernels of one instruction set. Each tiles_<isa>.cpp includes this file, compiled with its own flags, its own name
+// for Eigen, and its own KERNSEL_SET and KERNSEL_SET_NAME. Only the table at the end is visible to other files.
 //
-// Written on Eigen's packets: one packet is one vector register. Everything is in an anonymous namespace, without the standard
-// library and without OpenMP, so that no symbol compiled for one instruction set can stand in for another's.
+// The code uses the packets of Eigen: one packet is one vector register. Everything is in an anonymous namespace, and neither
+// the standard library nor OpenMP is used, so that the linker cannot replace a function by one of the same name that was
+// compiled for another instruction set.
 
 #include <Eigen/Core>
 
@@ -15,30 +16,30 @@ namespace simd = Eigen::internal;
 
 #define KERNSEL_INLINE inline __attribute__((always_inline))
 
-// A packet as a member, so that no template argument carries the compiler's vector attributes.
+// The packet type as a member: as a template argument, it would lose the vector attributes of the compiler.
 template <class T>
 struct Pack {
   using type = typename simd::packet_traits<T>::type;
   static constexpr Index size = simd::packet_traits<T>::size;
 };
 
-// The register tile: as many rows (in packets) and columns as accumulators fit into the registers.
+// The register tile: the numbers of packets and columns whose accumulators fit into the registers.
 #if defined(__AVX512F__) || defined(__aarch64__)
 constexpr int tile_packets = 3, tile_columns = 8;  // 32 registers
 #elif defined(__FMA__)
 constexpr int tile_packets = 3, tile_columns = 4;  // 16 registers
 #else
-constexpr int tile_packets = 2, tile_columns = 4;  // 16 registers, and a product needs one of its own
+constexpr int tile_packets = 2, tile_columns = 4;  // 16 registers; without FMA, each product needs one, too
 #endif
 
-constexpr Index largest_tile = 512;  // LowerTiles<T>::largest_tile
+constexpr Index largest_tile = 512;  // equal to LowerTiles<T>::largest_tile
 
 template <class T, int Rows, int Cols>
 struct Accumulators {
   typename Pack<T>::type v[Cols][Rows];
 };
 
-// Each builds on those before it.
+// Each file uses functions of those included before it.
 // clang-format off
 #include "linear.inl"
 #include "pointwise.inl"

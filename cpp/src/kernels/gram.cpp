@@ -38,7 +38,7 @@ Status gram(const Kernel& k, View<const T> X, View<T> out) {
   const TileKernels<T>& kernels = tile_kernels<T>();
   const Index blocks = program.row_blocks(), block = program.block();
   const bool large = elements(X, X) * sizeof(T) > larger_than_caches;
-  const View<T> by_columns = out.col_stride == 1 ? out.transposed() : out;  // the same matrix
+  const View<T> by_columns = out.col_stride == 1 ? out.transposed() : out;  // the same, since the matrix is symmetric
   const Status status = run_jobs(blocks * (blocks + 1) / 2, elements(X, X) * program.cost() / 2.0, [&](Jobs& jobs, Index job) {
     const auto [i, j] = lower_by_rows(job);
     const Place at = program.tile(i, j);
@@ -48,7 +48,7 @@ Status gram(const Kernel& k, View<const T> X, View<T> out) {
     const Index rows = std::min(block, X.rows - at.row), cols = std::min(block, X.rows - at.col);
     write_tile(kernels, tile, at.height, by_columns.block(at.row, at.col, rows, cols), large);
     if (i == j) return;
-    // Transposed in the cache first: the output is then written in long runs.
+    // The tile is transposed while it is in the cache, so that the output is written in long contiguous pieces.
     T* mirrored = scratch<T>(Scratch::panel, at.count());
     if (!mirrored) return jobs.stop(no_memory());
     kernels.transpose(at.height, at.width, tile, at.height, mirrored, at.width);
@@ -92,7 +92,8 @@ Status gram_diagonal(const Kernel& k, View<const T> X, View<T> out) {
 
 namespace {
 
-// f(program, diagonal tile, 1 or -1) for points against themselves, and for points against equal ones.
+// Calls f(program, diagonal tile, sign) for all diagonal tiles: with sign 1 where X is compared with itself, and with sign -1
+// where it is compared with another set of equal points. The sum of both is the noise.
 template <class F>
 Status for_noise(const Kernel& k, View<const double> X, const F& f) {
   for (const bool same : {true, false}) {
@@ -140,7 +141,7 @@ template <class T>
 Status multiply(const Program<T>& program, View<const T> V, View<T> out) {
   constexpr Index padding = LowerTiles<T>::padding;
   const Index block = program.block(), padded = round_up(V.rows, padding);
-  Memory memory;  // V by columns, zero where tiles are padded
+  Memory memory;  // V in column-major order, with zeros in the padding
   const Status status = memory.reserve(static_cast<std::size_t>(std::max<Index>(padded * V.cols, 1)) * sizeof(T));
   if (!status.ok()) return status;
   T* values = static_cast<T*>(memory.data());
@@ -182,7 +183,7 @@ Status multiply(const Kernel& k, View<const T> X, View<const T> Z, View<const T>
 
 namespace {
 
-// to <- part of W, by columns `stride` apart.
+// to <- W, in column-major order with columns `stride` apart.
 template <class T>
 void read_tile(View<const T> W, Index stride, T* to) {
   if (W.col_stride == 1) return tile_kernels<T>().transpose(W.cols, W.rows, W.data, W.row_stride, to, stride);
@@ -190,8 +191,8 @@ void read_tile(View<const T> W, Index stride, T* to) {
     for (Index r = 0; r < W.rows; ++r) to[r + c * stride] = W(r, c);
 }
 
-// The weights of a tile, by columns, zero where it is padded; of (i, j) and (j, i) together where only one of the two is
-// visited. `room` is for another tile.
+// to <- the weights of a tile, in column-major order, with zeros in the padding. With `fold`, the weights of (j, i) are added
+// to those of (i, j), for a symmetric matrix of which only one of the two tiles is visited. `room` has the size of a tile.
 template <class T>
 void load_weights(View<const T> W, const Place& at, bool fold, T* room, T* to) {
   const Index rows = std::min(at.height, W.rows - at.row), cols = std::min(at.width, W.cols - at.col);
@@ -217,7 +218,8 @@ Status pull(const Kernel& k, View<const T> X, View<const T> Z, bool same, View<c
   if (X.rows == 0 || Z.rows == 0) return {};
   const Index blocks = program.row_blocks(), across = program.col_blocks();
   const Index tiles = same ? blocks * (blocks + 1) / 2 : blocks * across;
-  // A fixed number of partial sums, added up in order at the end: the same result for any number of threads, in bounded memory.
+  // The number of partial sums does not depend on the number of threads, and they are added in order: the result has the same
+  // bits for any number of threads, and the memory is bounded.
   const Index parts = std::min<Index>(tiles, 512);
   std::vector<double> partial(static_cast<std::size_t>(parts * parameters), 0.0);
   const double cost = elements(X, Z) * program.cost() * (same ? 1.0 : 2.0);
@@ -239,8 +241,8 @@ Status pull(const Kernel& k, View<const T> X, View<const T> Z, bool same, View<c
   return program.finish(status);
 }
 
-// Each job has the gradient in a block of rows. Within one set of points, x_i moves row i and column i: with W + W', row i is
-// all.
+// Each job computes the gradient in a block of rows of X. If Z is X, a point x_i moves row i and column i of the matrix; by
+// symmetry, the sum over row i with the weights W + W' has both contributions.
 template <class T>
 Status pull_points(const Kernel& k, View<const T> X, View<const T> Z, bool same, View<const T> W, View<T> gradient) {
   if (!has_shape(W, X.rows, Z.rows)) return Status::invalid("pullback: the weights must have the shape of the kernel matrix");
@@ -270,7 +272,7 @@ Status pull_points(const Kernel& k, View<const T> X, View<const T> Z, bool same,
   return program.finish(status);
 }
 
-// Tiles of k(X, X) + diag(noise) for the factorization.
+// The source of the tiles of k(X, X) + diag(noise) for the factorization.
 template <class T>
 class GramSource final : public TileSource<T> {
  public:
@@ -332,7 +334,7 @@ Status factorize(const Program<T>& program, View<const T> noise, LowerTiles<T>& 
 
 namespace {
 
-// By central differences in one parameter after the other.
+// dK/dtheta_p v by central differences in one parameter after the other.
 Status tangents_by_differences(const Kernel& k, View<const double> X, View<const double> v, View<double> out) {
   std::vector<double> theta = k.theta();
   std::vector<double> ahead(static_cast<std::size_t>(X.rows)), behind(ahead);
@@ -365,7 +367,8 @@ Status tangents(const Kernel& k, View<const double> X, View<const double> v, Vie
   return program.has_rows() ? tangents(program, v, out) : tangents_by_differences(k, X, v, out);
 }
 
-// A job has a block of rows, and weights v_j in column j of all of its tiles.
+// Each job computes one block of rows. The weights of a tile are v_j in column j, so that the sums over its rows are
+// dK/dtheta_p v.
 Status tangents(const Program<double>& program, View<const double> v, View<double> out) {
   const double cost = elements(v, v) * program.cost() * 2.0;
   const Status status = run_jobs(program.row_blocks(), cost, [&](Jobs& jobs, Index i) {

@@ -14,8 +14,9 @@ namespace {
 
 using Link = std::shared_ptr<const KernelNode>;
 
-// Calls enter(node) for each node once, parents before children, left before right, which is the order of the hyperparameters;
-// and leave(node) for each node once, children before parents. An expression may be deeper than the stack: no recursion.
+// Visits each node once. enter(node) is called for parents before children and from left to right, which is the order of the
+// hyperparameters; leave(node) for children before parents. There is no recursion, since an expression may be deeper than the
+// stack.
 template <class Enter, class Leave>
 void walk(const Link& root, const Enter& enter, const Leave& leave) {
   std::unordered_set<const KernelNode*> seen;
@@ -46,14 +47,15 @@ void walk(const Link& root, const F& f) {
 
 }  // namespace
 
-// The children of a dying node die in the loop of the first one, not within each other's destructors.
+// Releases all nodes below in a loop of the node that is destroyed first. Nested destructors would overflow the stack for a
+// deep expression.
 KernelNode::~KernelNode() {
   thread_local std::vector<Link>* dying = nullptr;
   if (children.empty()) return;
   if (dying) {
     try {
       dying->insert(dying->end(), children.begin(), children.end());
-    } catch (const std::bad_alloc&) {  // then within each other
+    } catch (const std::bad_alloc&) {  // without memory for the list, the children are released by recursion
     }
     return;
   }
@@ -88,7 +90,8 @@ std::vector<Rule> Kernel::rules() const {
 
 std::vector<Rule> KernelNode::rules() const { return std::vector<Rule>(theta().size(), Rule::none); }
 
-// Copies of the nodes with parameters, and of those above them; others are shared, and one node stays one node.
+// Copies the nodes that have parameters, and those above them; the others are shared. A node that occurs several times in the
+// expression is copied once.
 Kernel Kernel::with_theta(const std::vector<double>& theta, bool* changed) const {
   bool right = static_cast<Index>(theta.size()) == parameters();
   std::unordered_map<const KernelNode*, std::shared_ptr<KernelNode>> copies;
@@ -123,7 +126,7 @@ bool Kernel::has_noise() const {
   return found;
 }
 
-// A node is checked for each number of columns that it is seen through.
+// A node that occurs several times is checked once for each number of columns of the points that it receives.
 Status Kernel::check(Index columns) const {
   std::vector<std::pair<const KernelNode*, Index>> left{{node_.get(), columns}};
   std::set<std::pair<const KernelNode*, Index>> seen;

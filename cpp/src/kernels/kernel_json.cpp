@@ -13,8 +13,8 @@ namespace kernsel {
 
 namespace {
 
-constexpr std::size_t longest = 1 << 20;  // characters that are written
-constexpr std::size_t deepest = 200;      // in one another, of those that are written: parse_json() reads a few more
+constexpr std::size_t longest = 1 << 20;  // the maximal number of characters of a written kernel
+constexpr std::size_t deepest = 200;      // the maximal depth of a written kernel; parse_json() reads lists nested 256 deep
 
 Kernel of_columns(const Kernel& k, const Numbers& list) {
   std::vector<Index> columns;
@@ -84,7 +84,8 @@ class Writer {
  public:
   explicit Writer(std::string& json) : json_(json) {}
 
-  // What is wrong with the kernel, or nullptr. Kernels are written by a loop: they may be deeper than the stack.
+  // Writes a kernel. Returns what is wrong with it, or nullptr. There is no recursion, since a kernel may be deeper than the
+  // stack.
   const char* write(const KernelNode& root) {
     const char* problem = begin(root);
     while (!problem && !path_.empty()) {
@@ -103,12 +104,12 @@ class Writer {
 
  private:
   static constexpr const char* too_long = "kernel: it is too long to be written";
-  struct Opened {  // a list that has begun
+  struct Opened {  // a list of which the beginning is written
     std::vector<const KernelNode*> kernels;
     std::size_t written;
   };
 
-  // Writes what comes before the kernels that a kernel is made of.
+  // Writes the beginning of a list: the name, the numbers, and the list of numbers, which come before the child kernels.
   const char* begin(const KernelNode& node) {
     if (path_.size() > deepest) return "kernel: it is too deep to be written";
     const Expression expression = node.expression();
@@ -131,7 +132,7 @@ class Writer {
     std::vector<const KernelNode*> kernels = expression.kernels;
     if (!kernels.empty()) return kernels;
     const KernelNode* left = &node;
-    if (takes_many(expression.name)) {  // long sums and products lean to the left
+    if (takes_many(expression.name)) {  // long sums and products are left-associative: ((a + b) + c) + d
       for (const char* name = expression.name; name && std::string_view(name) == expression.name;
            name = left->expression().name) {
         kernels.push_back(left->children[1].get());
@@ -152,10 +153,10 @@ class Writer {
   }
 
   std::string& json_;
-  std::vector<Opened> path_;  // from the root to here
+  std::vector<Opened> path_;  // the open lists, from the root to the current one
 };
 
-// By recursion, as parse_json() is, which bounds how deep lists are.
+// Makes kernels from JSON by recursion, which is safe since parse_json() limits the depth of lists.
 class Reader {
  public:
   static const char* read(const Json& json, std::shared_ptr<const KernelNode>& node) {

@@ -1,4 +1,4 @@
-// A kernel from JSON that has been parsed.
+// Makes a kernel from JSON that is already parsed.
 #pragma once
 
 #include "base/json.hpp"

@@ -60,11 +60,12 @@ Program<T>::Program(const Kernel& kernel, View<const T> X, View<const T> Z, bool
   tile_size_ = largest.height * largest.width;
 }
 
-// Children before parents, left before right, without recursion: an expression may be deeper than the stack.
+// Compiles children before parents, and from left to right. There is no recursion, since an expression may be deeper than the
+// stack.
 template <class T>
 void Program<T>::compile(const KernelNode* root, const Geometry<T>& points) {
-  std::deque<Geometry<T>> inside;  // what parts of the expression see, where that differs
-  std::vector<Opened> path;        // from the root to here
+  std::deque<Geometry<T>> inside;  // the points of subexpressions that do not see the points of the root
+  std::vector<Opened> path;        // the open entries, from the root to the current one
   const auto open = [&](const KernelNode* node, const Geometry<T>* seen, Part part) {
     while (node->selected_columns() || node->maps_points()) {
       inside.push_back(enter(node, *seen));
@@ -95,7 +96,7 @@ void Program<T>::compile(const KernelNode* root, const Geometry<T>& points) {
   }
 }
 
-// The number of the entry, whose children are compiled.
+// Makes the entry of a node whose children are compiled. Returns its number.
 template <class T>
 std::size_t Program<T>::close(Opened& place) {
   const KernelNode& node = *place.node;
@@ -139,7 +140,7 @@ Geometry<T> Program<T>::enter(const KernelNode* node, const Geometry<T>& points)
   inside.columns.resize(static_cast<std::size_t>(frame.columns));
   std::iota(inside.columns.begin(), inside.columns.end(), Index{0});
   inside.differentiable = frame.pulled;
-  if (!status_.ok()) return inside;  // of which nothing will be computed
+  if (!status_.ok()) return inside;  // after a failure, nothing will be computed
   inside.X = frame.map->X();
   inside.Z = frame.map->Z();
   return inside;
@@ -275,7 +276,7 @@ Status Program<T>::forward(const Place& at, const T*& values, T* out) const {
   return {};
 }
 
-// All values of a place, one after the other.
+// Computes all values of a place, and stores them one after the other.
 template <class T>
 Status Program<T>::record(const Place& at, T* values) const {
   const Index size = tile_size_, count = static_cast<Index>(values_.size());
@@ -290,7 +291,7 @@ Status Program<T>::record(const Place& at, T* values) const {
   return {};
 }
 
-// The same, in memory of the calling thread, unless they were kept.
+// values <- all values of a place: those that forward() has kept, or else computed again in memory of the calling thread.
 template <class T>
 Status Program<T>::recorded(const Place& at, const T*& values) const {
   if (keeps_ && at.tile()) {
@@ -320,7 +321,7 @@ Status Program<T>::pullback(const Place& at, const T* W, double* gradient, T* gx
   Status status = recorded(at, values);
   if (!status.ok()) return status;
 
-  // dJ/dx and dJ/dz of each frame, side by side.
+  // dJ/dx and dJ/dz for the points of each frame, one after the other.
   std::vector<T*> points(2 * frames_.size(), nullptr);
   Index numbers = 0;
   for (std::size_t f = 1; f < frames_.size(); ++f)
@@ -336,7 +337,7 @@ Status Program<T>::pullback(const Place& at, const T* W, double* gradient, T* gx
     room += frames_[f].columns * (at.height + at.width);
   }
   status = pull_steps(at, values, adjoints, W, {gradient, nullptr}, points);
-  // Frames come after those that they are made of.
+  // Frames have higher numbers than the frames that they are made from.
   for (std::size_t f = frames_.size() - 1; f > 0 && status.ok(); --f) {
     const Frame& frame = frames_[f];
     if (!frame.pulled) continue;
@@ -350,7 +351,8 @@ template <class T>
 Status Program<T>::pull_steps(const Place& at, const T* values, T* adjoints, const T* W, const Sums& sums,
                               const std::vector<T*>& points) const {
   const Index size = tile_size_;
-  // The weights of an entry come from all its parents: the first one gives them, later ones add.
+  // The weights of an entry are the sum of contributions from all its parents. The first contribution is stored, the others are
+  // added.
   std::vector<const T*> weights(entries_.size(), nullptr);
   weights.back() = W;
   T* spare = adjoints + static_cast<Index>(entries_.size()) * size;

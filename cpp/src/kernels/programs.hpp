@@ -1,4 +1,5 @@
-// What gram.hpp does, for a program that is already there: an evaluation runs several of these on one.
+// Functions of gram.hpp for a program that is already compiled, so that an evaluation can call several of them with one
+// program.
 #pragma once
 
 #include "kernels/program.hpp"
@@ -6,11 +7,11 @@
 
 namespace kernsel {
 
-// L L' = k(X, X) + diag(noise); the program's block is the tile of L.
+// L L' = k(X, X) + diag(noise). The block of the program must be the tile of L.
 template <class T>
 Status factorize(const Program<T>& program, View<const T> noise, LowerTiles<T>& L);
 
-// Tangents, for a program that has derivatives by rows.
+// out_p <- dK/dtheta_p v, as in gram.hpp, for a program with has_rows(). `out` must be column-major.
 Status tangents(const Program<double>& program, View<const double> v, View<double> out);
 
 }  // namespace kernsel

@@ -1,5 +1,5 @@
-// The functions of kernel.hpp as kernels are written and read by them: ["rational_quadratic", 2, [0.5]]. Each is a name,
-// numbers, a list of numbers, and kernels.
+// The functions of kernel.hpp by which kernels are written and read, as in ["rational_quadratic", 2, [0.5]]: a name, numbers, a
+// list of numbers, and kernels.
 #pragma once
 
 #include <cmath>
@@ -13,7 +13,7 @@ namespace kernsel {
 using Numbers = std::vector<double>;
 using Kernels = const std::vector<Kernel>&;
 
-// What a function takes. Sums and products take any number of kernels.
+// The arguments that a function takes. For sums and products, `kernels` is the least number of kernels.
 struct WrittenFunction {
   std::string_view name;
   std::size_t numbers;
@@ -22,7 +22,7 @@ struct WrittenFunction {
   Kernel (*make)(const Numbers& p, const Numbers& list, Kernels of);
 };
 
-// A table of them.
+// A table of such functions.
 struct WrittenFunctions {
   const WrittenFunction* first;
   std::size_t count;
@@ -30,9 +30,9 @@ struct WrittenFunctions {
   const WrittenFunction* end() const { return first + count; }
 };
 
-WrittenFunctions stationary_functions();  // of nodes/stationary.cpp; kernel_json.cpp has all others
+WrittenFunctions stationary_functions();  // defined in nodes/stationary.cpp; kernel_json.cpp has all others
 
-// A whole number; out of the range of those that any kernel takes if it is none.
+// Returns a whole number from 0 to 1000 as int, and -1, which no kernel accepts, for any other number.
 inline int whole(double number) {
   return number >= 0.0 && number <= 1000.0 && number == std::floor(number) ? static_cast<int>(number) : -1;
 }

@@ -18,7 +18,7 @@ struct Type {
 };
 constexpr Type types[] = {{"F64", 8}, {"F32", 4}, {"I64", 8}, {"BOOL", 1}, {"U8", 1}};
 
-// Little-endian, whatever the machine is.
+// Reads a little-endian number of `count` bytes, on machines of any byte order.
 std::uint64_t number_at(const char* bytes, std::size_t count) {
   std::uint64_t number = 0;
   for (std::size_t i = count; i-- > 0;) number = number << 8 | static_cast<unsigned char>(bytes[i]);
@@ -94,7 +94,7 @@ Status Container::read_array(const std::string& name, const Json& entry, std::si
     return Status::invalid(wrong);
   const auto* known = std::find_if(std::begin(types), std::end(types), [&](const Type& t) { return t.name == type->text; });
   if (known == std::end(types)) return Status::invalid("model: an array of a type that is not known");
-  double bytes = static_cast<double>(known->bytes);  // exact as long as it is not refused
+  double bytes = static_cast<double>(known->bytes);  // exact up to 2^53, and no file is longer
   for (const Json& count : shape->items) {
     if (!count.whole(largest_size)) return Status::invalid(wrong);
     array.shape.push_back(static_cast<Index>(count.number));

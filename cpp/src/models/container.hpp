@@ -1,4 +1,4 @@
-// The file of a model: texts by name and arrays, in the format of safetensors. python/kernsel/saving/container.py describes it.
+// The file of a model: named texts and arrays in the format of safetensors, which python/kernsel/saving/container.py describes.
 #pragma once
 
 #include <fstream>
@@ -14,17 +14,17 @@ class Container {
   // Reads the header, and compares what it says with the length of the file.
   Status open(const char* path);
 
-  const std::string& description() const { return description_; }  // of the model: JSON
+  const std::string& description() const { return description_; }  // the model, as JSON
   // The shape of an array of finite numbers of double or single precision, or nullptr.
   const std::vector<Index>* shape(const std::string& name) const;
-  // Its numbers, by rows.
+  // Reads the numbers of such an array, by rows.
   Status read(const std::string& name, std::vector<double>& values);
 
  private:
   struct Array {
     std::string name;
     std::vector<Index> shape;
-    std::size_t item = 0;  // bytes of a number; 8 and 4 if it is one of doubles or floats, otherwise 0
+    std::size_t item = 0;  // bytes of a number: 8 for doubles, 4 for floats; 0 for types that are not read
     std::size_t begin = 0, bytes = 0;
   };
   Status read_header(const Json& header, std::size_t start, std::size_t size);
@@ -44,7 +44,7 @@ struct Named {
   std::vector<double> values;
 };
 
-// Writes a file of the format; it takes the place of another when all of it is written.
+// Writes a file, first beside `path` under another name: a file that exists is replaced when all of the new one is written.
 Status write_container(const char* path, const std::string& description, const std::vector<Named>& arrays);
 
 }  // namespace kernsel

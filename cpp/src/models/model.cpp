@@ -54,7 +54,7 @@ struct Model::Content {
   Index d = 0, outputs = 0;
   std::vector<double> factor, offset, scale, spread;
   double jitter = 0.0;
-  std::vector<double> linear;  // (d, outputs), by rows: coefficients of the columns, without points
+  std::vector<double> linear;  // (d, outputs), by rows: the coefficients of the columns of z if there are no points
 
   void set_spread() {
     spread.clear();
@@ -79,7 +79,7 @@ Status Model::Content::read(Container& file, const Json& json) {
   if (trend_name && !trend_name->is(Json::Kind::null) && !basis_named(trend_name->text, trend))
     return Status::invalid("model: a trend that is not known");
 
-  // All sizes, from shapes of arrays that the file has.
+  // All sizes are compared with the shapes of arrays in the file, which its length limits.
   const Json* count = json.find("columns");
   if (!count || !count->whole(1e9) || count->number < 1.0) return Status::invalid("model: expected a number of columns");
   d = static_cast<Index>(count->number);
@@ -96,7 +96,7 @@ Status Model::Content::read(Container& file, const Json& json) {
   if (has_points ? !has("points", {n, d}) : n != d) return Status::invalid(wrong);
   if (outputs < 1 || !has("offset", {outputs}) || (file.shape("factor") && !has("factor", {outputs})))
     return Status::invalid(wrong);
-  // As many functions as d allows may be more than fit into memory: the array of their coefficients is in the file.
+  // The number q of trend functions, which d determines, may be too large for memory: it must be that of an array in the file.
   if (q > 0 && !has("trend_coefficients", {q, outputs})) return Status::invalid(wrong);
   if (process && (!has_points || n < 1 || !has("diagonal", {n}) || !has("scale", {outputs}) || n < q))
     return Status::invalid(wrong);
@@ -192,7 +192,7 @@ const DensePosterior* Model::posterior() const { return content_ && content_->ha
 
 namespace {
 
-// What an operation ended in; an allocation that failed becomes a status.
+// Calls f and returns its status, or that an allocation in it has failed.
 template <class F>
 Status guarded(const F& f) {
   try {

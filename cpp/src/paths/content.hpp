@@ -1,6 +1,8 @@
-// What a path knows: the decomposition, which targets share, and the targets in its coordinates.
+// The content of a path: the decomposition (Spectrum), which paths of several targets share, and the targets in the coordinates
+// of its eigenvectors.
 //
-// Everything is over powers of two, which rounds nothing: K over k_unit and y over y_unit, so that fourth powers are numbers.
+// K is divided by k_unit and y by y_unit, powers of two, which does not round, so that fourth powers neither overflow nor
+// vanish. If there are weights w, K and y are also multiplied by w^(1/2) from the left, and K from the right.
 #pragma once
 
 #include <memory>
@@ -11,12 +13,12 @@
 
 namespace kernsel {
 
-// V in panels of rows, each by columns without gaps.
+// A matrix in panels of `height` rows, each by columns without gaps; the last panel is padded with zeros.
 class PanelMatrix {
  public:
   static constexpr Index height = 64;
 
-  // Entries undefined.
+  // Makes room; the entries are undefined.
   Status reserve(Index rows, Index cols) {
     rows_ = rows;
     cols_ = cols;
@@ -48,32 +50,32 @@ struct Spectrum {
   Index n = 0, q = 0;
   bool features = false;
   double k_unit = 1.0;
-  double least = 0.0, greatest = 0.0;  // eigenvalues over the unit, before rounding is cut off
-  std::vector<double> e;               // (r), over the unit, the largest first
-  PanelMatrix V;                       // (n, r)
+  double least = 0.0, greatest = 0.0;  // over the unit, before eigenvalues within rounding of 0 become 0
+  std::vector<double> e;               // (r), eigenvalues over the unit, the largest first
+  PanelMatrix V;                       // (n, r), eigenvectors
   Padded U;                            // (n, q), an orthonormal basis of the trend
   Padded inner, cross;                 // U'KU, (q, q), and U'KV, (q, r)
-  std::vector<double> root;            // (n), of the weights
+  std::vector<double> root;            // (n), the square roots of the weights
   std::vector<double> beyond;          // (n), the diagonal of I - VV' - UU'
   Index r() const { return static_cast<Index>(e.size()); }
-  Index zeros() const { return n - q - r(); }  // how many eigenvalues of zero have no vectors in V
+  Index zeros() const { return n - q - r(); }  // the number of eigenvalues of zero without vectors in V
 };
 
 struct RegularizationPath::Content {
   std::shared_ptr<const Spectrum> spectrum;
   double y_unit = 1.0, noise = 0.0;
-  double per_alpha = 1.0;  // what lambda is multiplied by to be in the unit of the eigenvalues
-  Padded z, rest;          // V'y, (r, m), and (I - VV' - UU') y, (n, m)
-  std::vector<double> energy;
+  double per_alpha = 1.0;      // lambda times this is in the unit of the eigenvalues
+  Padded z, rest;              // V'y, (r, m), and (I - VV' - UU') y, (n, m)
+  std::vector<double> energy;  // (r), the sums of squares of the rows of z
   double energy_of_rest = 0.0;
 
   Index n() const { return spectrum->n; }
   Index m() const { return rest.cols(); }
   double largest() const { return spectrum->e.empty() || !(spectrum->e[0] > 0.0) ? 1.0 : spectrum->e[0]; }
-  void measure();  // the energies, of z and rest
+  void measure();  // computes the energies of z and of `rest`
 
-  // 1 / (e + lambda) in a column for each lambda; and c of one target, C[p] being panel p, (height, alphas), of V (z D) + rest
-  // / lambda.
+  // inverses() computes D, (r, count): 1 / (e + lambda), one column for each lambda. coefficients() computes those of one
+  // target, C, (n, count): V (z D) + rest / lambda.
   Status inverses(const std::vector<double>& lambda, Padded& D) const;
   Status coefficients(Index target, const std::vector<double>& lambda, const Padded& D, PanelMatrix& C) const;
   std::vector<double> in_units(const std::vector<double>& alphas) const;

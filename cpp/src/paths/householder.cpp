@@ -11,14 +11,14 @@ namespace {
 
 constexpr Index columns_of_a_job = 8;
 
-// Nanoseconds for one reflection of that many entries, on one thread.
+// The time in nanoseconds in which one thread reflects that many entries.
 double cost_of(Index entries) { return 0.5 * static_cast<double>(entries); }
 
 void reflect_column(const double* v, double tau, Index k, Index stride, double* column) {
   add_from(k, stride, -tau * dot_from(k, stride, v, column), v, column);
 }
 
-// f(first, last) for blocks of columns, on all threads where these pay.
+// Calls f(begin, end) for blocks of the columns from `first` to `last`, on several threads if `cost` is large enough.
 template <class F>
 Status for_columns(Index first, Index last, double cost, const F& f) {
   if (first >= last) return {};
@@ -34,7 +34,7 @@ Status factorize(Padded& A, bool pivoting, double tolerance, QR& out) {
   if (!status.ok()) return status;
   out.H.tau.clear();
   out.order.clear();
-  std::vector<double> norm, before;  // of what is left of each column, and when it was last computed from the entries
+  std::vector<double> norm, before;  // of each column below row k: updated, and as last computed from the entries
   if (pivoting) {
     out.order.resize(static_cast<std::size_t>(d));
     std::iota(out.order.begin(), out.order.end(), Index{0});
@@ -68,8 +68,8 @@ Status factorize(Padded& A, bool pivoting, double tolerance, QR& out) {
         double* const column = A.column(j);
         reflect_column(v, tau, k, stride, column);
         if (!pivoting) continue;
-        // What is left of the column loses its entry in row k. Where little remains of what the norm was computed from, it is
-        // computed again.
+        // The norm below row k follows from the norm before by subtracting the entry in row k. If it is much smaller than the
+        // norm that was last computed from the entries, rounding errors dominate, and it is computed anew.
         double &left = norm[static_cast<std::size_t>(j)], &old = before[static_cast<std::size_t>(j)];
         if (left == 0.0) continue;
         const double part = std::abs(column[k]) / left, remains = std::max(0.0, (1.0 - part) * (1.0 + part));
@@ -98,7 +98,7 @@ double reflect(Index k, Index n, const double* x, double* v, double& tau) {
   double largest = 0.0, below = 0.0;
   for (Index i = k + 1; i < n; ++i) largest = std::max(largest, std::abs(x[i]));
   if (largest == 0.0) return x[k];
-  // In a unit in which squares neither vanish nor overflow: a reflection is orthogonal only as far as |v| and tau agree.
+  // Computed in a unit in which squares neither vanish nor overflow: if tau were not 2 / |v|^2, H would not be orthogonal.
   const double unit = power_of_two(std::max(largest, std::abs(x[k]))), first = x[k] / unit;
   for (Index i = k + 1; i < n; ++i) below += (x[i] / unit) * (x[i] / unit);
   const double entry = -std::copysign(std::sqrt(first * first + below), first), pivot = first - entry;

@@ -1,5 +1,6 @@
-// With A = Q T' Z', u = Z'x and w = Q'b, the problem is |T'u - w|^2 + ridge |u|^2 in as many unknowns as the rank. Its own QR
-// factorization is of [T'; ridge^(1/2) I] = [B; B_2] S: the fitted values are Q B B'w, the leverages those of the rows of Q B.
+// With A = Q T' Z', u = Z'x and w = Q'b, the problem is |T'u - w|^2 + ridge |u|^2 in as many unknowns as the rank. With the QR
+// factorization [T'; ridge^(1/2) I] = [B; B_2] S, the fitted values are Q B B'w, and the leverages the squared norms of the
+// rows of Q B.
 #include "kernsel/least_squares.hpp"
 
 #include <algorithm>
@@ -12,7 +13,7 @@ namespace kernsel {
 
 namespace {
 
-constexpr double nearly_one = 1.0 - 1e-10;  // from this leverage on 1 - leverage is rounding
+constexpr double nearly_one = 1.0 - 1e-10;  // from this leverage on, 1 - leverage is mostly rounding errors
 
 std::vector<double> by_columns(View<const double> from, double factor) {
   std::vector<double> out(static_cast<std::size_t>(from.rows * from.cols));
@@ -20,7 +21,7 @@ std::vector<double> by_columns(View<const double> from, double factor) {
   return out;
 }
 
-// x <- R^-1 x and x <- R^-T x, R upper triangular in the leading rows and columns of `R`.
+// x <- R^-1 x and x <- R^-T x, for the upper triangle of the first `size` rows and columns of R.
 void solve_upper(const Padded& R, Index size, double* x) {
   for (Index j = size; j-- > 0;) {
     x[j] /= R(j, j);
@@ -57,7 +58,7 @@ class Solver {
   }
 
  private:
-  // A over its unit = Q T' Z', by a QR factorization with pivoting, and another one of the transpose of what it leaves.
+  // A, divided by its unit, is Q T' Z': by a QR factorization with pivoting, and another one of the transpose of its R.
   Status decompose(View<const double> A) {
     Padded R;
     Status status = R.resize(n_, d_);
@@ -108,7 +109,8 @@ class Solver {
     return status;
   }
 
-  // Coefficients and residuals. The residual is made of what the fit leaves of Q'b, so that small ones are accurate.
+  // Coefficients and residuals. Residuals are computed from the part of Q'b that is not fitted, and not as b - A x, so that
+  // small ones are accurate.
   Status solve(View<const double> b, LeastSquares& out) {
     Padded rest, x;
     Status status = rest.resize(n_, m_);

@@ -1,4 +1,4 @@
-// Matrices to compute with: by columns, each column padded with zeros to whole vectors, as the tile kernels want it.
+// Matrices by columns, each column padded with zeros to a multiple of the SIMD width, which the tile kernels require.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ class Padded {
  public:
   static constexpr Index padding = LowerTiles<double>::padding;
 
-  // All entries zero.
+  // Makes room for (rows, cols), with all entries zero.
   Status resize(Index rows, Index cols) {
     rows_ = rows;
     cols_ = cols;
@@ -44,7 +44,8 @@ inline void copy(View<const double> from, double factor, View<double> to) {
     for (Index i = 0; i < to.rows; ++i) to(i, j) = factor * from(i, j);
 }
 
-// a'b and out += factor a of columns whose rows before `first` do not matter, one of a and b (or a) being zero there.
+// dot_from() returns a'b, add_from() computes out += factor a, for columns of `stride` entries of which a (or b, in dot_from)
+// is zero before row `first`: most of these rows are skipped.
 inline double dot_from(Index first, Index stride, const double* a, const double* b) {
   const Index begin = first / Padded::padding * Padded::padding;
   return tile_kernels<double>().dot(stride - begin, a + begin, b + begin);
@@ -55,8 +56,8 @@ inline void add_from(Index first, Index stride, double factor, const double* a, 
   tile_kernels<double>().combine(stride - begin, 1, &row, &factor, out + begin);
 }
 
-// The largest power of two up to the largest absolute value, to divide by without rounding; 1 for zeros. Not below 2^-1000, so
-// that its inverse is a number.
+// The largest power of two that is not above `largest`, by which numbers are divided without rounding; 1 for zero. It is at
+// least 2^-1000, so that its inverse is finite.
 inline double power_of_two(double largest) {
   if (!(largest > 0.0)) return 1.0;
   int exponent = 0;

@@ -1,5 +1,5 @@
-// How a path is made. With Q'H = [R; 0] and Q the product of q reflections, Q'KQ has U'KU in its first q rows and columns, and
-// Z'KZ in the others: no matrix Z is formed, and what a trend costs is O(n^2 q).
+// The construction of a path. With Q'H = [R; 0], where Q = [U, Z] is a product of q reflections, Q'KQ has U'KU in its first q
+// rows and columns, and Z'KZ in the others: Z is not formed, and a trend takes O(n^2 q) operations more.
 #include "kernsel/path.hpp"
 
 #include <algorithm>
@@ -81,7 +81,7 @@ class Maker {
       if (value > least) e.push_back(value * value);
     const auto r = static_cast<Index>(e.size());
     if (!e.empty()) spectrum_->greatest = e[0];
-    // U'AA'U and U'AA'V, of rows of Q'A.
+    // U'AA'U and U'AA'V, from the first q rows of Q'A.
     Padded part;  // (d, r): (Z'A)' times the vectors
     status = part.resize(d, r);
     if (status.ok()) status = spectrum_->inner.resize(q_, q_);
@@ -145,7 +145,7 @@ class Maker {
 
   double root(Index i) const { return spectrum_->root[static_cast<std::size_t>(i)]; }
 
-  // `work_`, K or A with weights, over its unit; the reflections of the trend.
+  // Sets work_ to K or A with weights, divided by its unit, and trend_ to the reflections of the trend.
   Status begin(View<const double> matrix, bool features) {
     Status status = check_problem();
     if (status.ok()) status = work_.resize(n_, matrix.cols);
@@ -180,8 +180,8 @@ class Maker {
     return apply(trend_.H, true, work_);
   }
 
-  // `largest`: of the entries of the matrix, whose size rounding has. What a trend takes out of K may be much larger than what
-  // it leaves.
+  // `largest` is the largest entry of K: rounding errors are relative to it, and not to the eigenvalues of Z'KZ, which may be
+  // much smaller.
   Status finish_matrix(const std::vector<double>& e, double largest) {
     const Index r = n_ - q_;
     double most = 0.0;
@@ -204,7 +204,7 @@ class Maker {
     if (!status.ok()) return status;
     if (q_ > 0) {
       copy(work_.view().block(0, 0, q_, q_), 1.0, spectrum_->inner.view());
-      // Column a of Q'KQ below row q is (U'KZ)' u_a.
+      // Column a of Q'KQ, from row q on, is Z'K u_a.
       for (Index j = 0; j < r; ++j)
         for (Index a = 0; a < q_; ++a)
           spectrum_->cross(a, j) = dot_from(q_, work_.stride(), vectors_.column(j), work_.column(a));
@@ -212,7 +212,7 @@ class Maker {
     return finish(r);
   }
 
-  // V = Q [0; vectors], and y in its coordinates.
+  // Computes V = Q [0; vectors], and y in these coordinates.
   Status finish(Index r) {
     work_ = Padded();
     if (r < vectors_.cols()) {

@@ -1,4 +1,4 @@
-// What a rule chooses: the best of a grid, made precise between its neighbours.
+// The choice of lambda by a rule: the best value of a grid, refined between its neighbours.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -9,7 +9,7 @@ namespace kernsel {
 
 namespace {
 
-// The sign that makes a rule's curve one to minimize.
+// The sign by which the curve of a rule is multiplied, so that it is to be minimized.
 double sign_of(PathRule rule) {
   switch (rule) {
     case PathRule::likelihood:
@@ -98,7 +98,7 @@ class Chooser {
     return status;
   }
 
-  // The least of values that are numbers.
+  // The index of the least value that is not NaN; values.size() if there is none.
   static std::size_t least_of(const std::vector<double>& values) {
     std::size_t best = values.size();
     for (std::size_t i = 0; i < values.size(); ++i)
@@ -120,7 +120,7 @@ class Chooser {
       values.push_back(sign_ * given[i]);
     }
     const double low = 1e-16 * path_.largest_alpha(), high = 1e12 * path_.largest_alpha();
-    while (true) {  // beyond the grid, as long as it gets better there
+    while (true) {  // extend the grid as long as the best value is at one of its ends
       const std::size_t best = least_of(values);
       if (best == values.size()) return Status::invalid("grid: the criterion is not a number anywhere");
       if (best == 0 && alphas.front() > low) {
@@ -161,7 +161,7 @@ class Chooser {
   }
 
  private:
-  // The minimum between two values of lambda, near a third.
+  // The minimum between `left` and `right`, or `middle`, the best of the three, if no better value is found.
   Status refine(double left, double middle, double right, PathChoice& out) const {
     out.alpha = middle;
     if (right <= left) return {};

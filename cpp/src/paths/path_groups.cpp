@@ -13,8 +13,8 @@ namespace {
 constexpr Index block = 128;  // columns that are factorized at a time; a multiple of the padding
 constexpr double pi = 3.14159265358979323846;
 
-// The Cholesky factor of the lower triangle of A, (size, size), in its place, padding included: one column block after the
-// other, each from those to its left.
+// Overwrites the lower triangle of A, (size, size), where `size` includes the padding, by its Cholesky factor: one block of
+// columns after the other, each of which updates the columns to its right.
 Status factorize_lower(Padded& A, Index size) {
   const TileKernels<double>& kernels = tile_kernels<double>();
   for (Index first = 0; first < size; first += block) {
@@ -38,7 +38,7 @@ Status factorize_lower(Padded& A, Index size) {
   return {};
 }
 
-// b <- L^-1 b, and then b <- L^-T b.
+// b <- L^-1 b and b <- L^-T b.
 void solve_lower(const Padded& L, Index size, double* b) {
   for (Index j = 0; j < size; ++j) {
     b[j] /= L(j, j);

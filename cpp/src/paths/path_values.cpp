@@ -35,7 +35,7 @@ double log_determinant_of(Padded& S) {
   return sum;
 }
 
-// What the trend's directions add to log det K~: log det (U'KU + lambda I - U'KV D V'KU).
+// The part of log det K~ that belongs to the directions of the trend: log det (U'KU + lambda I - U'KV D V'KU).
 Status log_det_of_trend(const Spectrum& s, double lambda, const double* D, double& out) {
   out = 0.0;
   if (s.q == 0) return {};
@@ -52,7 +52,8 @@ Status log_det_of_trend(const Spectrum& s, double lambda, const double* D, doubl
   return status;
 }
 
-// What all formulas are made of, for one lambda.
+// The sums from which the criteria are computed, for one lambda: |y - f|^2, |f|^2, c'y, the trace of the precision, log det,
+// the derivative of |f|^2 with respect to lambda, sum e D, and |df/dlambda|^2.
 struct Sums {
   double residual = 0.0, semi = 0.0, quadratic = 0.0, trace = 0.0, log_det = 0.0, slope = 0.0, dof = 0.0, quasi = 0.0;
 };
@@ -165,7 +166,7 @@ Status leave_one_out(const RegularizationPath::Content& content, const std::vect
     for (Index l = 0; l < count && status.ok(); ++l) {
       double sum = 0.0;
       for (Index i = 0; i < n; ++i) {
-        // With weights w^(1/2), the residual is c_i / P_ii / w_i^(1/2), and its square counts w_i times.
+        // K and y are multiplied by w^(1/2): the residual is c_i / P_ii / w_i^(1/2), and its square counts w_i times.
         const double left_out = c(i, l) / precision(i, l);
         sum += left_out * left_out;
       }

@@ -1,6 +1,6 @@
-// A (or A', whichever is tall) = Q R P' with pivoting. Rotations of the columns of R', which has the rows of R in the order of
-// their size, make these orthogonal in a few sweeps: R' J = W diag(s), so R = J diag(s) W'. All pairs of a sweep come in rounds
-// of disjoint pairs, the same for any number of threads.
+// Singular values by one-sided Jacobi rotations. A, or A' if A is wide, is Q R P' with pivoting, which sorts the rows of R by
+// size. Rotations J of pairs of columns of R' make these orthogonal in a few sweeps: R' J = W diag(s), so that R = J diag(s)
+// W'. The pairs of a sweep are divided into rounds of disjoint pairs, which are the same for any number of threads.
 #include <algorithm>
 #include <numeric>
 
@@ -14,7 +14,7 @@ namespace {
 
 constexpr int most_sweeps = 60;
 
-// Makes two columns of M orthogonal; J has the same rotation. True if there was something to do.
+// Makes columns i and j of M orthogonal by a rotation, which is also applied to J. False if they already are.
 bool rotate_pair(Padded& M, Padded& J, Index i, Index j) {
   double *const a = M.column(i), *const b = M.column(j);
   const double aa = dot_from(0, M.stride(), a, a), bb = dot_from(0, M.stride(), b, b), ab = dot_from(0, M.stride(), a, b);
@@ -63,7 +63,7 @@ Status singular_values(View<const double> A, View<double> s, View<double> U) {
     for (int sweep = 0; sweep < most_sweeps; ++sweep) {
       std::atomic<bool> moved{false};
       for (Index round = 0; round + 1 < players; ++round) {
-        // The last player stays, the others move on by one place in each round.
+        // The columns meet as players in a round-robin tournament: the last one stays, and the others move on by one place.
         const auto player = [&](Index place) { return place == players - 1 ? place : (place + round) % (players - 1); };
         status = run_jobs((pairs + 7) / 8, 2.0 * static_cast<double>(pairs * k), [&](Jobs&, Index job) {
           for (Index pair = 8 * job; pair < std::min(pairs, 8 * job + 8); ++pair) {

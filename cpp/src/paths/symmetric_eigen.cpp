@@ -1,5 +1,5 @@
-// The eigenvectors lie in panels of rows, which a job takes through all reflections and rotations: no sum and no order depends
-// on the number of threads.
+// Eigenvectors of a symmetric matrix. Their matrix is stored in panels of rows, and one job applies all reflections and
+// rotations to a panel: no order of operations depends on the number of threads.
 #include <algorithm>
 #include <numeric>
 
@@ -23,7 +23,8 @@ class Vectors {
   Index panels() const { return panels_; }
   double* panel(Index i) const { return static_cast<double*>(memory_.data()) + i * panel_height * n_; }
 
-  // Q, from the reflections that are the columns of V, in blocks: H_1 ... H_b = I - V T V', T upper triangular.
+  // Computes the product Q of the reflections whose vectors are the columns of V, in blocks of b: H_1 ... H_b = I - V T V', T
+  // upper triangular.
   Status multiply_reflections(const Padded& V, const std::vector<double>& tau) {
     const TileKernels<double>& kernels = tile_kernels<double>();
     const Index blocks = (n_ + block_width - 1) / block_width;

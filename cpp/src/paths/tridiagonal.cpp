@@ -19,7 +19,7 @@ Status interrupted() {
   return status;
 }
 
-// `w` <- A v for the columns of A from `first` on, v being zero in the rows before.
+// w <- A v in the rows from `first` on, for symmetric A, and v that is zero in the rows before.
 Status multiply_symmetric(const Padded& A, Index first, const double* v, double* w) {
   const Index n = A.rows();
   const double cost = 0.15 * static_cast<double>((n - first) * (n - first));
@@ -31,8 +31,9 @@ Status multiply_symmetric(const Padded& A, Index first, const double* v, double*
 
 }  // namespace
 
-// A panel of columns is reduced with the matrix as it was before the panel: H_k ... H_1 A H_1 ... H_k = A - V W' - W V', with
-// the vectors v of the reflections as columns of V. The matrix is updated at the end of the panel, by two products.
+// Columns are reduced in panels. Within a panel, A is the matrix before the panel, and H_k ... H_1 A H_1 ... H_k = A - V W' - W
+// V' after k of its reflections, whose vectors v are the columns of V. The matrix is updated at the end of the panel, by two
+// products.
 Status tridiagonalize(Padded& A, Tridiagonal& out) {
   const Index n = A.rows(), stride = A.stride();
   out.diagonal.assign(static_cast<std::size_t>(n), 0.0);
@@ -48,7 +49,7 @@ Status tridiagonalize(Padded& A, Tridiagonal& out) {
     const Index end = std::min(n, begin + panel_width);
     std::fill_n(W.data(), stride * panel_width, 0.0);
     for (Index k = begin; k < end; ++k) {
-      // Column k as the reflections of this panel have made it.
+      // Column k of A - V W' - W V', with the reflections of this panel so far.
       double* const x = column.data();
       std::copy_n(A.column(k), stride, x);
       for (Index j = begin; j < k; ++j) {
@@ -62,7 +63,7 @@ Status tridiagonalize(Padded& A, Tridiagonal& out) {
       double& tau = out.tau[static_cast<std::size_t>(k)];
       out.beside[static_cast<std::size_t>(k)] = reflect(k + 1, n, x, v, tau);
       if (tau == 0.0) continue;
-      // w = tau (A - V W' - W V') v - (tau / 2) (w'v) v
+      // w <- tau (A - V W' - W V') v, and then w <- w - (tau / 2) (w'v) v
       double* const w = W.column(k - begin);
       status = multiply_symmetric(A, k + 1, v, w);
       if (!status.ok()) return status;
@@ -91,8 +92,9 @@ Status tridiagonalize(Padded& A, Tridiagonal& out) {
   return status;
 }
 
-// One step: a rotation of the last two rows and columns that would annihilate the entry beside the diagonal in the last column
-// of T - shift I, and then rotations that chase the entry it makes beyond the three diagonals up and out of the matrix.
+// Implicit QL steps. A step is a rotation of the last two rows and columns that would annihilate the entry beside the diagonal
+// in the last column of T - shift I, and then rotations that chase the entry it makes beyond the three diagonals up and out of
+// the matrix.
 Status diagonalize(Tridiagonal& T, const std::function<Status(const Rotations&)>& apply) {
   std::vector<double>&d = T.diagonal, &e = T.beside;
   const std::size_t n = d.size();

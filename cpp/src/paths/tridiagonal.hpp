@@ -1,4 +1,4 @@
-// Symmetric tridiagonal matrices: how one comes from a full matrix, and how its eigenvalues are found.
+// Symmetric tridiagonal matrices: the reduction of a full matrix to one, and its eigenvalues.
 #pragma once
 
 #include <functional>
@@ -11,14 +11,15 @@ namespace kernsel {
 // A = Q T Q', T tridiagonal.
 struct Tridiagonal {
   std::vector<double> diagonal, beside;  // (n), (n - 1)
-  std::vector<double> tau;  // Q = H_1 H_2 ..., H_k = I - tau_k v_k v_k', in the place of column k of A: v_k is zero
-                            // above row k + 1, and one in it
+  std::vector<double> tau;               // Q = H_0 H_1 ..., H_k = I - tau_k v_k v_k'; v_k is zero above row k + 1, one in that
+                                         // row, and overwrites column k of A
 };
 
-// A must be symmetric in all its entries.
+// Reduces A, (n, n), of which both triangles are needed, and overwrites it with the vectors v_k.
 Status tridiagonalize(Padded& A, Tridiagonal& out);
 
-// Rotations of neighbouring columns that a QL step applies to eigenvectors: tile_kernels().rotate, from column `first` on.
+// The rotations of neighbouring columns that QL steps apply to the eigenvectors. A step is one sweep of `count` rotations from
+// column `first` on, for rotate() of the tile kernels.
 struct Sweep {
   Index first, count;
   std::size_t begin;  // in `cosines` and `sines`
@@ -28,8 +29,8 @@ struct Rotations {
   std::vector<double> cosines, sines;
 };
 
-// Replaces the diagonal by the eigenvalues, in no order. `apply` is called with the rotations that were done since it was
-// called before, so that Q, multiplied by all of them, has the eigenvectors of A.
+// Replaces the diagonal by the eigenvalues, which are not sorted. `apply` is called several times, with the rotations since the
+// last call: the columns of Q, multiplied by all of them, are the eigenvectors of A.
 Status diagonalize(Tridiagonal& T, const std::function<Status(const Rotations&)>& apply);
 
 }  // namespace kernsel

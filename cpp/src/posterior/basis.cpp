@@ -73,7 +73,7 @@ Status Basis::write_gradient(View<const double> points, const std::vector<double
     for (Index j = 0; j < out.cols; ++j) out(i, j) = 0.0;
   if (kind_ == Kind::fixed) return Status::invalid("trend: a matrix says nothing of other points; give a name or a function");
   if (kind_ == Kind::functions && f_.derivative) {
-    std::vector<double> slopes(static_cast<std::size_t>(n * q * d));  // columns of the points run fastest
+    std::vector<double> slopes(static_cast<std::size_t>(n * q * d));  // (n, q d), the column of the points varying fastest
     const View<double> to = rows(slopes.data(), n, q * d);
     const Status status = call_out([&] { f_.derivative(points, to); });
     for (Index i = 0; i < n; ++i)

@@ -11,7 +11,7 @@ namespace {
 
 enum class Held : char { no, below, above };
 
-constexpr std::size_t many = 64;  // unknowns, from which on threads and tiles pay
+constexpr std::size_t many = 64;  // from so many unknowns on, the factorization in tiles is faster
 
 // Solves A x = b in place, A (n, n) positive definite by columns.
 Status solve_positive(std::size_t n, std::vector<double>& A, std::vector<double>& b) {
@@ -53,7 +53,7 @@ Status minimize_in_box(const std::vector<double>& H, const std::vector<double>& 
   std::vector<double> slope = g;
   s.assign(n, 0.0);
   std::vector<Held> held(n, Held::no);
-  for (std::size_t i = 0; i < n; ++i) {  // bounds where the way down leads out
+  for (std::size_t i = 0; i < n; ++i) {  // hold those at a bound that the descent would leave
     if (lower[i] >= 0.0 && g[i] > 0.0) held[i] = Held::below;
     if (upper[i] <= 0.0 && g[i] < 0.0) held[i] = Held::above;
     if (lower[i] >= upper[i]) held[i] = g[i] > 0.0 ? Held::below : Held::above;
@@ -71,7 +71,7 @@ Status minimize_in_box(const std::vector<double>& H, const std::vector<double>& 
     const Status status = solve_positive(count, A, step);
     if (status.code == Code::not_positive_definite) return {};
     if (!status.ok()) return status;
-    // As far as the first bound.
+    // Move along the step, but only as far as the first bound.
     double length = 1.0;
     std::size_t stopper = n;
     for (std::size_t a = 0; a < count; ++a) {
@@ -96,7 +96,7 @@ Status minimize_in_box(const std::vector<double>& H, const std::vector<double>& 
     for (std::size_t j = 0; j < n; ++j)
       for (std::size_t i = 0; i < n; ++i) slope[i] += H[i + n * j] * s[j];
     if (stopper < n) continue;
-    // Let go where the way down leads back in, the steepest first.
+    // The minimum for these bounds is found. Release the one from which the steepest descent leads inside, if there is one.
     std::size_t freed = n;
     double steepest = 0.0;
     for (std::size_t i = 0; i < n; ++i) {

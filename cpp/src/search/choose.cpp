@@ -1,5 +1,5 @@
-// The choice of hyperparameters. Numbers without a name were tuned on standard functions, with and without noise, of 2 to 20
-// columns (CONTRIBUTING tells how to repeat that).
+// The choice of hyperparameters. Numbers without a name were tuned on standard test functions of 2 to 20 columns, with and
+// without noise (.github/CONTRIBUTING.md tells how to repeat that).
 #include "kernsel/choose.hpp"
 
 #include <algorithm>
@@ -16,11 +16,12 @@ namespace kernsel {
 
 namespace {
 
-constexpr Index few_points = 100;    // with noise these have more basins, and evaluations cost little
-constexpr Index sparse_starts = 24;  // for 50 points, fewer for more
+constexpr Index few_points = 100;    // up to here criteria have more optima with noise, and evaluations are cheap: more starts
+constexpr Index sparse_starts = 24;  // the number of sparse starts for up to 50 points; fewer for more points
 constexpr int rounds_of_turns = 2;
 constexpr Index polished_of_few = 6;
-constexpr double better = 1e-3;  // nats, by which turns must be better than what they are turns of
+// The gain, in nats, from which on a change of the relevance of a column (turned_points) is accepted.
+constexpr double better = 1e-3;
 
 // Uniform numbers from a seed (splitmix64): the same on every machine.
 class Random {
@@ -87,18 +88,18 @@ struct Chooser::Content {
   Choosing problem;
   ChoosingOptions options;
   Random random;
-  std::unique_ptr<Factor> own_factor;  // nullptr if the caller has given one
+  std::unique_ptr<Factor> own_factor;  // nullptr if the caller has given a factor
   Factor* factor;
   std::chrono::steady_clock::time_point began;
 
   Space space;
   Index n = 0;
   double variance = 1.0;            // of the targets
-  std::vector<double> base, known;  // noise: what the unknown factor multiplies, and what stands beside it
+  std::vector<double> base, known;  // noise variances: to be multiplied by the unknown factor, and known ones
   double jitter = 0.0, least = 0.0;
   bool may_raise_jitter = false, noisy = false, few = false, profiled = false;
-  std::vector<Index> factors;  // amplitudes, the first of which is held, if the scale is profiled
-  std::vector<Index> free;     // the numbers of theta that are unknowns
+  std::vector<Index> factors;  // if the scale is profiled: positions of the amplitudes in theta, the first of which is fixed
+  std::vector<Index> free;     // the positions in theta of the unknowns
   double noise_lower = 0.0, noise_upper = 0.0;
   Domain domain;
   std::vector<std::vector<double>> starts;
@@ -106,7 +107,7 @@ struct Chooser::Content {
   Rows rows;
   std::unique_ptr<CriterionObjective> all, some;
 
-  // The criteria are made once: they may be functions of a caller who cannot be called after an interrupt.
+  // Made once, in prepare(): the functions that make them may be the caller's, which must not be called after an interrupt.
   Criterion of_all, of_all_scale_free, of_subset, of_subset_scale_free;
 
   Status prepare();
@@ -160,7 +161,7 @@ Status Chooser::Content::prepare() {
   else if (const Status status = automatic_space(problem.kernel, problem.X, problem.y, problem.weights, false, space);
            !status.ok())
     return status;
-  // The kernel as the search has it: hyperparameters that went through their logarithms.
+  // The kernel with exp(theta) for hyperparameters, as in the search, which may differ from the given ones by rounding.
   std::vector<double> theta = problem.kernel.theta();
   if (space.place.size() != theta.size()) return Status::invalid("choose: give the place of each hyperparameter");
   for (std::size_t p = 0; p < theta.size(); ++p)
@@ -185,8 +186,8 @@ Status Chooser::Content::prepare() {
   return {};
 }
 
-// The factor of the kernel becomes a number of the space, after those of the kernel. Where the best scale of kernel and noise
-// is known at each place, this is the one that is held, and its value is of no account.
+// Makes the factor of the kernel the last number of the space's theta. If the best common factor of kernel and noise is
+// computed in closed form, this amplitude is fixed, and its value does not matter.
 void Chooser::Content::add_amplitude() {
   Hint hint;
   hint.rule = Rule::variance;
@@ -219,7 +220,7 @@ Status Chooser::Content::prepare_noise() {
       noise_of_kernel += std::exp(space.theta[p]);
     }
   const bool scale_free = options.profile && !some_known && problem.scale_free && !space.amplitudes.empty();
-  if (scale_free) {  // one amplitude stays as it is
+  if (scale_free) {  // the first amplitude is fixed
     factors = space.amplitudes;
     variance = std::exp(space.theta[static_cast<std::size_t>(factors[0])]);
   }
@@ -235,7 +236,8 @@ Status Chooser::Content::prepare_noise() {
   size = std::max(size - noise_of_kernel, std::numeric_limits<double>::min());
   least = least_jitter(n) * size;
   jitter = problem.automatic_jitter ? (some_known ? 0.0 : least) : problem.jitter;
-  // Cross-validation drifts to matrices that are all but singular, where it sees rounding for skill.
+  // Criteria other than likelihoods, such as cross-validation, tend towards nearly singular matrices, for which rounding errors
+  // look like good predictions: their noise has a higher lower bound.
   const double floor = of_all.is_likelihood ? least : std::max(least, 1e-10 * size);
   noise_lower = std::max(floor, 1e-14 * variance);
   noise_upper = 1e2 * std::max(variance, size);
@@ -243,7 +245,7 @@ Status Chooser::Content::prepare_noise() {
   return {};
 }
 
-// The unknowns and their bounds, for a noise that is multiplied by `inside`.
+// Sets the unknowns and their bounds. The bounds of the noise are multiplied by `inside`.
 void Chooser::Content::bound(double inside) {
   free.clear();
   domain = {};
@@ -252,7 +254,7 @@ void Chooser::Content::bound(double inside) {
     free.push_back(static_cast<Index>(p));
     domain.lower.push_back(space.lower[p]);
     domain.upper.push_back(space.upper[p]);
-    domain.reach.push_back(space.hints[p].rule == Rule::noise ? 3.0 : 1.0);  // logarithms of noise may go three times as far
+    domain.reach.push_back(space.hints[p].rule == Rule::noise ? 3.0 : 1.0);  // steps of log variances may be longer
   }
   if (!problem.finds_noise) return;
   domain.lower.push_back(std::log(inside * noise_lower));
@@ -277,7 +279,7 @@ void Chooser::Content::make_starts() {
   }
 }
 
-// The criterion as a function of the unknowns, of all points or of some.
+// The criterion as a function of the unknowns, for the points with the rows `of`, or for all points if it is nullptr.
 std::unique_ptr<CriterionObjective> Chooser::Content::objective(const std::vector<Index>* of, bool scale_free) {
   auto made = std::make_unique<CriterionObjective>(problem.kernel, *factor);
   made->criterion = of ? (scale_free ? of_subset_scale_free : of_subset) : (scale_free ? of_all_scale_free : of_all);
@@ -321,7 +323,8 @@ std::unique_ptr<CriterionObjective> Chooser::Content::objective(const std::vecto
   return made;
 }
 
-// From the starts, and then from turns of the best that was found, as long as these are better.
+// Searches from the given starts; for few points with noise, then also from the best point with the relevance of one column
+// changed (turned_points), as long as this gives a better one.
 Status Chooser::Content::descend(const std::vector<std::vector<double>>& from, Objective* among, double seconds_left,
                                  Index left, Optimum& out) {
   SearchOptions how;
@@ -358,7 +361,8 @@ Status Chooser::Content::descend(const std::vector<std::vector<double>>& from, O
   return status;
 }
 
-// Where the search ended before it came to all points, the value there; after an interrupt nothing more is computed.
+// If the search ended before it evaluated its result on all points, evaluates it there; after an interrupt the criterion
+// becomes NaN instead.
 Status Chooser::Content::settle(Optimum& out) {
   if (std::isfinite(out.best.value) || out.best.x.empty()) return {};
   if (out.ended == Ended::interrupted) {
@@ -371,7 +375,8 @@ Status Chooser::Content::settle(Optimum& out) {
   return all->evaluate(x, Order::value, out.best);
 }
 
-// Searches; where nowhere the kernel matrix can be factorized, with more jitter.
+// Searches; if the kernel matrix can be factorized nowhere, the jitter is automatic and no noise is known, again with more
+// jitter (jitter.hpp).
 Status Chooser::Content::find(const std::vector<std::vector<double>>& from, bool scale_free, bool on_subset,
                               double seconds_left, Index left, Optimum& out) {
   const auto attempt = [&] {
@@ -388,7 +393,7 @@ Status Chooser::Content::find(const std::vector<std::vector<double>>& from, bool
   return may_raise_jitter ? with_jitter(jitter, least, attempt) : attempt();
 }
 
-// The logarithm of the factor that was profiled out, or of what the bounds of the amplitudes leave of it.
+// The logarithm of the profiled scale, clipped so that all amplitudes stay within their bounds if it is added to them.
 double Chooser::Content::within(const Trial& best) const {
   const std::vector<double> theta = theta_of(best.x);
   double lowest = -std::numeric_limits<double>::infinity(), highest = -lowest;
@@ -459,15 +464,17 @@ Status Chooser::search_all(Choice& out) {
   Optimum found;
   Status status = own.find(own.starts, own.profiled, true, own.seconds(), own.options.evaluations, found);
   if (!status.ok()) return status;
-  const bool none_of_all = std::isnan(found.best.criterion);  // an interrupted search of many points
+  const bool none_of_all = std::isnan(found.best.criterion);  // the search was interrupted before it evaluated all points
   if (own.profiled && !none_of_all) {
-    // A criterion that sees residuals only leaves the scale to them.
+    // A criterion of residuals alone does not determine the scale: it is chosen so that leave-one-out residuals are as large as
+    // predicted.
     const bool knows = own.all->has_curvature() || own.all->criterion.request.variances;
     if (!knows && found.best.residual_scale > 0.0 && std::isfinite(found.best.residual_scale))
       found.best.scale = found.best.residual_scale;
     const double within = own.within(found.best);
     if (within != std::log(found.best.scale) && own.of_all.sees_scale && found.ended != Ended::interrupted) {
-      // The best amplitude is out of its bounds: on from there with one that stays within.
+      // The best amplitude is outside of its bounds: the search continues with the nearest one inside, and without the closed
+      // form, so that amplitudes are unknowns.
       std::vector<double> theta = own.theta_of(found.best.x);
       for (const Index p : own.factors) theta[static_cast<std::size_t>(p)] += within;
       const double inside = std::exp(within);

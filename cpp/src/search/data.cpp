@@ -9,11 +9,11 @@ namespace kernsel {
 namespace {
 
 constexpr double pi = 3.14159265358979323846;
-constexpr Index fewest_points = 8;     // that show how a column and the targets belong together
-constexpr Index enough_points = 1000;  // that show a period
+constexpr Index fewest_points = 8;     // relevance and periods are not estimated from fewer
+constexpr Index enough_points = 1000;  // of these at most a period is estimated
 constexpr Index most_frequencies = 2000;
 
-// The mean of f(row).
+// The weighted mean of f(row); weights may be nullptr.
 template <class F>
 double mean(Index rows, const double* weights, const F& f) {
   double sum = 0.0, total = 0.0;
@@ -31,7 +31,7 @@ double average(const std::vector<double>& values) {
   return sum / static_cast<double>(values.size());
 }
 
-// x'A^-1 x of a positive definite matrix of three rows, in place.
+// x'A^-1 x for a positive definite A, whose lower triangle is overwritten by its Cholesky factor.
 double quadratic(double (&A)[3][3], const double (&x)[3]) {
   double z[3], sum = 0.0;
   for (int j = 0; j < 3; ++j) {
@@ -86,7 +86,7 @@ const std::vector<double>& Data::spacings() {
 const std::vector<double>& Data::spreads() {
   ranges();
   for (Index k = static_cast<Index>(spreads_.size()); k < X_.cols; ++k) {
-    const double unit = ranges_[static_cast<std::size_t>(k)];  // deviations are squared in any unit
+    const double unit = ranges_[static_cast<std::size_t>(k)];  // in this unit squares neither overflow nor vanish
     double spread = 0.0;
     if (X_.rows > 0) {
       const double centre = mean(X_.rows, weights_, [&](Index i) { return X_(i, k); });
@@ -148,7 +148,7 @@ const std::vector<double>& Data::relevance() {
       double A[3][3], products[3] = {0.0, 0.0, 0.0};
       for (int a = 0; a < 3; ++a) {
         for (int c = 0; c <= a; ++c) A[a][c] = moments[a][c];
-        A[a][a] += 1e-10 * static_cast<double>(n);  // a column of few values has no cubic
+        A[a][a] += 1e-10 * static_cast<double>(n);  // A is singular if the column has fewer than four values
         for (Index i = 0; i < n; ++i)
           products[a] += basis[static_cast<std::size_t>(3 * i + a)] * target[static_cast<std::size_t>(i)];
       }
@@ -184,7 +184,7 @@ Proposal Data::proposal(Rule rule) {
     return values;
   };
   switch (rule) {
-    case Rule::length: {  // distances are about 1 at the start; from half the spacing to far beyond the range
+    case Rule::length: {  // at the start scaled distances are about 1; from half the spacing to 1e4 ranges
       std::vector<double> lower = times(spacings(), 0.5);
       ranges();
       for (std::size_t k = 0; k < lower.size(); ++k) lower[k] = std::clamp(lower[k], 1e-3 * ranges_[k], 1e-2 * ranges_[k]);
@@ -192,7 +192,7 @@ Proposal Data::proposal(Rule rule) {
     }
     case Rule::size:  // inner products are about 1 at the start
       return {times(sizes(), root), times(sizes_, 1e-3 * root), times(sizes_, 1e4 * root)};
-    case Rule::norm: {  // as large as a point
+    case Rule::norm: {  // the root mean square of the norms of the points
       double square = 0.0, largest = 0.0;
       for (const double size : sizes()) largest = std::max(largest, size);
       for (const double size : sizes_) square += size / largest * (size / largest);
@@ -203,9 +203,9 @@ Proposal Data::proposal(Rule rule) {
       return {{0.5}, {0.01}, {1.0}};
     case Rule::variance:
       return {{variance()}, {1e-5 * variance()}, {1e10 * variance()}};
-    case Rule::noise:  // a tenth of the targets' variance, and hardly any at the least
+    case Rule::noise:  // from 1e-10 to 10 times the variance of the targets
       return {{0.1 * variance()}, {1e-10 * variance()}, {10.0 * variance()}};
-    case Rule::period: {  // the one that a sinusoid fits the targets best with; from twice the spacing to twice the range
+    case Rule::period: {  // the one with the best sinusoid; from twice the spacing to twice the range
       Proposal found;
       for (Index k = 0; k < X_.cols; ++k) {
         const auto at = static_cast<std::size_t>(k);
@@ -222,8 +222,9 @@ Proposal Data::proposal(Rule rule) {
   }
 }
 
-// The period of the sinusoid of one column that leaves the least of the targets, by least squares. What a straight line
-// explains is taken out first: it would pass for the longest of all periods.
+// The period, between `shortest` and `longest`, at which the periodogram of the first output as a function of one column is
+// largest, from at most `enough_points` points. A straight line is subtracted first, since it would look like the longest
+// period. Without enough data, the geometric mean of the two limits.
 double Data::best_period(Index column, double shortest, double longest) const {
   const Index n = X_.rows;
   if (y_.cols == 0 || n < fewest_points) return std::sqrt(shortest) * std::sqrt(longest);
@@ -244,8 +245,8 @@ double Data::best_period(Index column, double shortest, double longest) const {
   }
   const double slope = product / std::max(square, std::numeric_limits<double>::min());
   for (std::size_t i = 0; i < x.size(); ++i) y[i] -= slope * (x[i] / size);
-  // Four frequencies for each that the range can tell apart, up to the highest that the spacing shows. From one to the next
-  // each phase turns by the same angle.
+  // Equidistant frequencies from 1 / longest to 1 / shortest, four for each one that the range can resolve, within limits. From
+  // one to the next the phase of a point turns by the same angle, so that no sine is computed for each.
   const double wanted = 4.0 * longest * (1.0 / shortest - 1.0 / longest);
   const auto count = static_cast<Index>(std::clamp(wanted, 8.0, static_cast<double>(most_frequencies)));
   const double first = 1.0 / longest, step = (1.0 / shortest - first) / static_cast<double>(count - 1);

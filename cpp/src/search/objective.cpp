@@ -13,7 +13,7 @@ bool CriterionObjective::adjustable() const {
   return changed;
 }
 
-// The kernel and the variances at x.
+// Computes the kernel `k` and the noise variances of all points at x.
 Status CriterionObjective::assign(const std::vector<double>& x, Kernel& k, std::vector<double>& variances) const {
   std::vector<double> theta = kernel.theta();
   if (unknowns.place.size() != theta.size()) return Status::invalid("search: give the place of each hyperparameter");
@@ -38,7 +38,7 @@ Status CriterionObjective::assign(const std::vector<double>& x, Kernel& k, std::
   return {};
 }
 
-// From the criterion and its derivatives to those of the value.
+// Computes the value from the criterion (CriterionObjective), and multiplies the gradient accordingly.
 void CriterionObjective::measure(Trial& out) {
   const double half = 0.5 * static_cast<double>(problem.X.rows);
   double slope = 0.0;
@@ -80,7 +80,7 @@ Status CriterionObjective::evaluate(const std::vector<double>& x, Order order, T
   out.residual_scale = found.residual_scale;
   out.gradient.assign(order == Order::value ? 0 : count, 0.0);
   out.information.clear();
-  // The unknown of each derivative: the amplitude if there is one, the hyperparameters of the kernel, the factor of the noise.
+  // The unknown that each derivative belongs to: of the amplitude (if any), the hyperparameters, and the factor of the noise.
   std::vector<Index> place;
   if (unknowns.amplitude >= 0 || amplitude != 1.0) place.push_back(unknowns.amplitude);
   place.insert(place.end(), unknowns.place.begin(), unknowns.place.end());

@@ -1,5 +1,5 @@
-// The search of selection.hpp. Numbers without a name were tuned on standard functions, with and without noise, of 2 to 20
-// columns (CONTRIBUTING tells how to repeat that).
+// The search of kernsel/search.hpp. Numbers without a name were tuned on standard test functions of 2 to 20 columns, with and
+// without noise (.github/CONTRIBUTING.md tells how to repeat that).
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -17,8 +17,8 @@ using Clock = std::chrono::steady_clock;
 
 constexpr double largest_radius = 3.0, smallest_radius = 1e-3;
 constexpr Index longest_climb = 100;
-constexpr double rounding = 1e-6;  // gains below it may be no gains at all
-constexpr double ridge = 0.1;      // added to the curvature
+constexpr double rounding = 1e-6;  // gains of the value below this, in nats, may be rounding errors
+constexpr double ridge = 0.1;      // added to the diagonal of the curvature
 
 // s'A s
 double form(const std::vector<double>& A, const std::vector<double>& s) {
@@ -34,12 +34,13 @@ double largest(const std::vector<double>& step, const std::vector<double>& reach
   return most;
 }
 
-// What the climbs of one search have in common: the budget, the best so far.
+// The state that all descents of a search share: the budget, and the best trial so far.
 class Search {
  public:
   Search(const SearchOptions& options, Optimum& out) : options_(options), out_(out), began_(Clock::now()) {}
 
-  // An evaluation, if the budget has one left. Failures that another place may not have leave the value at infinity.
+  // Evaluates the objective at x, unless the search has ended. A failure that may not occur elsewhere (a matrix that is not
+  // positive definite, an invalid argument) is not returned, but leaves the value at infinity.
   Status evaluate(Objective& objective, const std::vector<double>& x, Order order, bool of_all, Trial& trial) {
     trial = Trial{};
     trial.x = x;
@@ -68,7 +69,7 @@ class Search {
     return {};
   }
 
-  // The step to the minimum of a quadratic function within a box; what there is of it if the search ends meanwhile.
+  // The step to the minimum of a quadratic function within a box (box.hpp); as far as it was computed if the search ends.
   Status step(const std::vector<double>& H, const std::vector<double>& g, const std::vector<double>& below,
               const std::vector<double>& above, std::vector<double>& out) {
     const auto go_on = [this] {
@@ -90,7 +91,7 @@ class Search {
   const Status& failure() const { return failure_; }
 
  private:
-  // Looks at the clock, and for an interrupt.
+  // Ends the search if its time is over, or if there was an interrupt.
   void poll() {
     const Clock::time_point now = Clock::now();
     if (now >= next_poll_) {
@@ -113,7 +114,8 @@ class Search {
   Status failure_;
 };
 
-// Is a place within the basin of an optimum that is already known? Then the climb would end there.
+// Whether a trial is in the basin of a known optimum, so that a descent from it would end there: as far as a quadratic function
+// with the information of the optimum as its curvature tells.
 bool in_basin(const Trial& here, const Trial& optimum) {
   if (optimum.information.empty()) return false;
   std::vector<double> way(here.x.size());
@@ -142,8 +144,9 @@ double dot(const std::vector<double>& a, const std::vector<double>& b) {
   return sum;
 }
 
-// Makes a curvature agree with a change (the update of Broyden, Fletcher, Goldfarb and Shanno). Changes that show hardly any
-// curvature, or a negative one, are left out, or with `damped` shortened until they show a fifth of what was expected.
+// Makes the curvature H agree with a change (the update of Broyden, Fletcher, Goldfarb and Shanno). Changes that show hardly
+// any curvature, or a negative one, are ignored, or with `damped` mixed with the change that H predicts, until they show a
+// fifth of the predicted curvature (Powell's damping).
 void learn(const Change& seen, bool damped, std::vector<double>& H) {
   const std::size_t count = seen.moved.size();
   std::vector<double> Hs(count, 0.0), bent = seen.bent;
@@ -167,7 +170,7 @@ class Curvature {
  public:
   Curvature(bool newton, bool last) : newton_(newton), last_(last) {}
 
-  // With some curvature in every direction, so that steps are bounded.
+  // The curvature at a point, (count, count), made positive definite so that steps are bounded.
   std::vector<double> at(const Trial& place) const {
     const std::size_t count = place.x.size();
     const bool known = !place.information.empty();
@@ -178,7 +181,7 @@ class Curvature {
     H.resize(count * count, 0.0);
     for (double& entry : H) entry *= unit;
     for (std::size_t i = 0; i < count; ++i) H[i + i * count] += known ? (last_ ? 1e-2 * ridge : ridge) : unit;
-    // The information of a likelihood is not the curvature itself, and near the optimum that would cost steps.
+    // The information of a likelihood only approximates its curvature, which would cost steps near the optimum.
     if (newton_ && last_ && !changes_.empty()) learn(changes_.back(), false, H);
     for (std::size_t i = 0; !newton_ && i < changes_.size(); ++i) learn(changes_[i], true, H);
     return H;
@@ -200,7 +203,7 @@ class Curvature {
     return steepest > 0.0 ? 2.0 * steepest : 1.0;
   }
 
-  // By how much more the slope has changed than a first guess says.
+  // The curvature along a step, divided by that of the first guess (the identity if it is empty); 0 if one is not positive.
   static double unit_of(const Change& seen, const std::vector<double>& guess) {
     const double sy = dot(seen.moved, seen.bent),
                  expected = guess.empty() ? dot(seen.moved, seen.moved) : form(guess, seen.moved);
@@ -211,8 +214,8 @@ class Curvature {
   std::vector<Change> changes_;
 };
 
-// Is every slope that a step could follow so small that nobody would see the difference? Where a criterion does not depend on
-// a number, it may be so for ever.
+// Whether the slope is negligible in all directions that the bounds leave open. A criterion may not depend on an unknown at
+// all, and then no step would change that.
 bool flat(const Trial& at, const Domain& domain) {
   for (std::size_t i = 0; i < at.x.size(); ++i) {
     const bool blocked =
@@ -222,7 +225,8 @@ bool flat(const Trial& at, const Domain& domain) {
   return true;
 }
 
-// Downhill from `at`, whose value and derivatives are known, until the gains are below the tolerance.
+// Descends from `at`, whose value and derivatives are known, until the gains are below the tolerance, or `at` is in the basin
+// of one of the `known` optima.
 Status climb(Search& search, Objective& objective, bool of_all, double tolerance, double radius,
              const std::vector<Trial>& known, Trial& at) {
   const Domain& domain = objective.domain();
@@ -288,12 +292,12 @@ Status search(Objective& all, Objective* some, const std::vector<std::vector<dou
   std::sort(found.begin(), found.end(), [](const Trial& a, const Trial& b) { return a.value < b.value; });
   if (found.empty()) return search.failure().ok() ? Status::invalid("search: no start could be evaluated") : search.failure();
   if (some) {
-    // On all points: the best two, and a start that the others cannot have spoilt.
+    // To be tried on all points: the best results on the subset, and the first start, which does not depend on the subset.
     std::vector<std::vector<double>> candidates;
     for (std::size_t i = 0; i < std::min<std::size_t>(found.size(), options.contenders > 1 ? 2 : 1); ++i)
       candidates.push_back(found[i].x);
     if (options.contenders > 2) candidates.push_back(starts[0]);
-    if (out.best.x.empty()) out.best.x = candidates[0];  // should the search end before any is evaluated
+    if (out.best.x.empty()) out.best.x = candidates[0];  // the result if the search ends before a candidate is evaluated
     Trial best;
     for (const std::vector<double>& x : candidates) {
       Trial trial;
@@ -307,7 +311,7 @@ Status search(Objective& all, Objective* some, const std::vector<std::vector<dou
     if (!status.ok() || search.ended()) return status;
     found = {std::move(at)};
   }
-  // Basins that touch look like one from afar: runners-up that are close may still pass the leader.
+  // The first descents are coarse, and end in basins that are known: one that is nearly as good as the best may overtake it.
   const double close = found[0].value + 1.0;
   for (std::size_t i = 0; i < found.size() && static_cast<Index>(i) < options.polished && found[i].value < close; ++i) {
     Trial at = std::move(found[i]);

@@ -1,4 +1,4 @@
-// What a search may change in a kernel, read off the kernel's expression and the data.
+// The hyperparameters of a kernel that a search may change, with starts and bounds, from the kernel's expression and the data.
 #include <algorithm>
 #include <cmath>
 #include <deque>
@@ -18,12 +18,13 @@ double average(const std::vector<double>& values) {
   return values.empty() ? 0.0 : sum / static_cast<double>(values.size());
 }
 
-// A hyperparameter of several numbers has one for each column: those of the columns, again and again for each component.
+// Whether a hyperparameter of `count` numbers has one for each column, or several such sets one after the other (one for each
+// component of a mixture).
 bool by_column(std::size_t columns, Index count) { return columns > 1 && count % static_cast<Index>(columns) == 0; }
 
 bool is_logarithm(Rule rule) { return rule != Rule::signed_number && rule != Rule::none; }
 
-// The data that kernels see which look at some columns only; the arrays live here.
+// Statistics of the columns that a kernel depends on, for each selection of columns, and the copies of these columns.
 class Restricted {
  public:
   Restricted(View<const double> X, View<const double> y, const double* weights, Data& all)
@@ -52,13 +53,14 @@ class Restricted {
   std::map<std::vector<Index>, Data*> data_;
 };
 
-// The nodes of an expression in the order of their hyperparameters, each once, with the columns that they see; empty for points
-// that a map makes of the points given, of which nothing is known.
+// A node of an expression, and the columns of X that it depends on. There are none if the node is evaluated at points that a
+// map computes from X, about which nothing is known.
 struct Seen {
   const KernelNode* node;
   std::vector<Index> columns;
 };
 
+// The nodes of an expression in the order of their hyperparameters, each once.
 std::vector<Seen> nodes_of(const Kernel& kernel, Index columns) {
   std::vector<Seen> order, left(1);
   left[0].node = kernel.node().get();
@@ -83,8 +85,8 @@ std::vector<Seen> nodes_of(const Kernel& kernel, Index columns) {
   return order;
 }
 
-// The hyperparameters that all grow by log s if the kernel is multiplied by s: factors that are hyperparameters of their own,
-// of every term of a sum, of one factor of a product.
+// The positions in theta of the hyperparameters that all grow by log s if the kernel is multiplied by s: the amplitudes of all
+// terms of a sum, and those of one factor of a product. Empty if there are none.
 std::vector<Index> amplitudes_of(const std::vector<Seen>& nodes) {
   std::unordered_map<const KernelNode*, std::vector<Index>> found;  // empty for a kernel that has none
   std::unordered_map<const KernelNode*, Index> first;
@@ -181,7 +183,7 @@ Status automatic_space(Kernel& kernel, View<const double> X, View<const double> 
       anchors.push_back({rule, first, many, is_logarithm(rule), rule == Rule::none ? nullptr : own});
       for (Index k = 0; k < many; ++k) {
         const auto p = static_cast<std::size_t>(first + k);
-        if (rule == Rule::none) {  // five orders of magnitude to either side, as scikit-learn has it
+        if (rule == Rule::none) {  // a factor of 1e5 to either side, the bounds of scikit-learn
           out.lower[p] = out.theta[p] - std::log(1e5);
           out.upper[p] = out.theta[p] + std::log(1e5);
           continue;

@@ -7,9 +7,11 @@ namespace kernsel {
 
 namespace {
 
-constexpr double irrelevant = 100.0, relevant = 0.5, between = 5.0;  // length scales of columns, in their ranges
+// Length scales in units of the range of the column: of an irrelevant column, of a relevant one, and the limit between the two.
+constexpr double irrelevant = 100.0, relevant = 0.5, between = 5.0;
 
-// How far quasi-random starts are spread around what the data propose, on the scale of theta, where it is no length scale.
+// The width of the interval, on the scale of theta, over which quasi-random starts are spread around the start that the data
+// propose. Length scales are not treated here.
 double width(Rule rule) {
   switch (rule) {
     case Rule::variance:
@@ -26,7 +28,8 @@ double width(Rule rule) {
   }
 }
 
-// Points that fill the unit cube evenly: multiples of powers of the root of x^(d+1) = x + 1.
+// Points that fill the unit cube evenly (the R sequence): coordinate k of point i is 1/2 + k shift + i / root^k modulo 1, where
+// root^(d+1) = root + 1.
 std::vector<std::vector<double>> quasi_random(Index count, std::size_t dimension, double shift) {
   double root = 2.0;
   for (int i = 0; i < 40; ++i) root = std::pow(1.0 + root, 1.0 / static_cast<double>(dimension + 1));
@@ -43,7 +46,7 @@ std::vector<std::vector<double>> quasi_random(Index count, std::size_t dimension
 
 bool is_length(const Hint& hint) { return hint.rule == Rule::length; }
 
-// Length scales of the shortest quasi-random starts.
+// The logarithm of the shortest length scale of quasi-random starts.
 double shortest(const Hint& hint) { return hint.unit + std::log(0.1 * std::max(1.0, std::sqrt(hint.columns / 4.0))); }
 
 Start middle(const std::vector<Hint>& hints, double log_noise) {
@@ -61,12 +64,12 @@ std::vector<Start> starting_points(const std::vector<Hint>& hints, double varian
     if (is_length(hint)) most = std::max(most, hint.relevance);
     leaves = std::max(leaves, hint.leaf + 1);
   }
-  // Ranges of a column for each length scale: `constant` or in units of the root of the number of columns; more, for columns
-  // that explain little alone.
+  // The length scales of a start, in units of the range of the column: constant + root d^(1/2) for d columns. If `trusting`,
+  // they are up to 30 times longer for columns that explain little of the targets alone.
   struct Kind {
     double constant, root;
     bool trusting;
-    double ratio;  // of the noise to the variance
+    double ratio;  // of the noise variance to that of the targets
   };
   const std::vector<Kind> kinds =
       noise ? std::vector<Kind>{{0.0, 0.3, false, 1e-4}, {0.0, 1.2, false, 1.0}, {0.1, 0.0, false, 1e-4}, {0.0, 0.4, true, 0.1}}
@@ -81,7 +84,7 @@ std::vector<Start> starting_points(const std::vector<Hint>& hints, double varian
       double factor = kind.constant + kind.root * std::sqrt(hint.columns);
       if (kind.trusting)
         factor *= std::clamp(1.0 / std::sqrt(std::max(hint.relevance / std::max(most, 1e-3), 1e-3)), 1.0, 30.0);
-      // Kernels of one kind in a sum must not start alike: they would stay so.
+      // Equal kernels in a sum must start with different length scales: with equal ones their gradients would stay equal.
       const double apart = std::pow(4.0, static_cast<double>(hint.leaf) - static_cast<double>(leaves - 1) / 2.0);
       start.theta[p] = hint.unit + std::log(factor * (number % 2 == 0 ? apart : 1.0 / apart));
     }

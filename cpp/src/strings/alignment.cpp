@@ -1,12 +1,13 @@
-// Local alignments (Vert, Saigo and Akutsu 2004). With M, A and B the sums over alignments that end at (i, j) in a pair of
-// tokens, in a gap in one string, and in a gap in the other,
+// Local alignments (Vert, Saigo and Akutsu 2004). Let M, A and B be the sums over all alignments whose last element, at (i, j),
+// is a pair of tokens, a gap in one string, or a gap in the other. Then
 //
 //     M(i, j) = exp(beta S) (1 + M + A + B)(i - 1, j - 1),
 //     A(i, j) = open M(i - 1, j) + extend A(i - 1, j),
-//     B(i, j) = open (M + A)(i, j - 1) + extend B(i, j - 1),          k = 1 + sum_ij M(i, j):
+//     B(i, j) = open (M + A)(i, j - 1) + extend B(i, j - 1),          k = 1 + sum_ij M(i, j),
 //
-// no term is negative. The recurrence is written once, for four kinds of numbers: doubles, doubles with derivatives beside
-// them, and both with exponents of their own, where doubles overflow.
+// where S is the score of the tokens at i and j. No term is negative. The recurrence is written once, as a template for four
+// kinds of numbers: doubles, doubles with derivatives (Dual), and both with a separate exponent (Scaled), which replace them
+// where doubles overflow.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -24,8 +25,8 @@ namespace {
 
 using std::size_t;
 
-constexpr double largest_exponent = 500.0;  // of beta times a score: a product with it stays within doubles
-constexpr double cell_cost = 4.0;           // nanoseconds
+constexpr double largest_exponent = 500.0;  // limit of |beta score|, so that Scaled numbers times exp(beta score) are doubles
+constexpr double cell_cost = 4.0;           // the time for one pair of tokens, in nanoseconds
 
 // A number and its derivatives in the logarithms of beta, gap_open and gap_extend.
 struct Dual {
@@ -54,8 +55,8 @@ bool finite(const Dual& a) {
   return std::isfinite(a.value) && std::isfinite(a.slope[0]) && std::isfinite(a.slope[1]) && std::isfinite(a.slope[2]);
 }
 
-// number * 2^(512 exponent), its value between 2^-256 and 2^256, or zero. Of factors that are not as small or large, products
-// are made first and then brought into that range.
+// The value number * 2^(512 exponent), where `number` is zero or from 2^-256 to 2^256. The factors of products may be outside
+// of this range; the product is computed first and then brought into the range.
 template <class N>
 struct Scaled {
   N number;
@@ -90,7 +91,7 @@ bool finite(const Scaled<N>&) {
   return true;
 }
 
-// What numbers are multiplied by, and zero and one among them.
+// The type of the factors that numbers of type N are multiplied by, and a number of type N for a double.
 template <class N>
 struct Kind {
   using Factor = N;
@@ -120,14 +121,14 @@ N part_of(const Dual& a) {
   }
 }
 
-// log k and its derivatives.
+// log k and its derivatives in log beta, log gap_open and log gap_extend.
 struct Logarithm {
   double value = 0.0;
   std::array<double, 3> slope{};
 };
 
 template <class N>
-class Room {  // scratch memory for numbers
+class Room {  // scratch memory for numbers of type N
  public:
   static N* get(Scratch slot, Index count) {
     static_assert(sizeof(N) % sizeof(double) == 0);
@@ -166,7 +167,7 @@ class Alignments {
     return true;
   }
 
-  // Of string i of X and string j of Z. False if the jobs were stopped.
+  // Computes log k for string i of X and string j of Z, with derivatives if `slopes`. Returns false if the jobs were stopped.
   bool compare(const Strings& X, Index i, const Strings& Z, Index j, bool slopes, Jobs& jobs, Logarithm& log) const {
     return slopes ? logarithm<Dual>(X, i, Z, j, jobs, log) : logarithm<double>(X, i, Z, j, jobs, log);
   }
@@ -212,7 +213,7 @@ class Alignments {
     return true;
   }
 
-  // sum_ij M(i, j), or what is not finite.
+  // sum <- sum_ij M(i, j), or a number that is not finite if it overflows. Returns false if the jobs were stopped.
   template <class N>
   bool add_up(const Strings& X, Index i, const Strings& Z, Index j, Jobs& jobs, N& sum) const {
     using F = typename Kind<N>::Factor;
@@ -226,7 +227,7 @@ class Alignments {
     const N zero = Kind<N>::of(0.0), one = Kind<N>::of(1.0);
     const F open = part_of<F>(open_), extend = part_of<F>(extend_);
     N* A = M + cols;
-    N* all = A + cols;  // 1 + M + A + B of the row before, from the place before the first on
+    N* all = A + cols;  // 1 + M + A + B of the previous row, shifted by one column
     std::fill_n(M, 2 * cols, zero);
     std::fill_n(all, cols + 1, one);
     sum = zero;
@@ -238,7 +239,7 @@ class Alignments {
         A[c] = open * M[c] + extend * A[c];
         M[c] = pairs[c] * all[c];
       }
-      N B = zero, before = zero;  // before: M + A
+      N B = zero, before = zero;  // before: M + A of the previous column
       for (Index c = 0; c < cols; ++c) {
         B = open * before + extend * B;
         before = M[c] + A[c];
@@ -251,7 +252,7 @@ class Alignments {
 
   const LocalAlignment& k_;
   Dual open_{}, extend_{}, match_{}, mismatch_{};
-  Index letters_ = 0;  // 0: no table
+  Index letters_ = 0;  // 0 if there is no table of scores
   std::vector<double> table_;
 };
 
@@ -270,7 +271,7 @@ Status alignments(const LocalAlignment& k, const Comparison& on, const View<doub
   double cells = tokens(on.X) * tokens(on.Z) * (symmetric ? 0.5 : 1.0);
   if (diagonal) cells /= static_cast<double>(std::max<Index>(on.X.count, 1));
   status = run_jobs(on.X.count, cells * cell_cost * (slopes ? 4.0 : 1.0), [&](Jobs& jobs, Index job) {
-    const Index i = symmetric ? on.X.count - 1 - job : job;  // the longest row of the triangle first
+    const Index i = symmetric ? on.X.count - 1 - job : job;  // the rows of the triangle with most pairs first
     for (Index j = 0; j < (symmetric ? i + 1 : on.cols()); ++j) {
       Logarithm log;
       if (!sums.compare(on.X, i, on.Z, diagonal ? i : j, slopes != nullptr, jobs, log)) return;

@@ -1,11 +1,14 @@
-// Words with mismatches, without the words. How many words of the alphabet are near both of two words u and v depends only on
-// in how many places h these agree, and so it is a sum over sets of places where they do:
+// The spectrum kernel with mismatches, without a list of all words of the alphabet. For two words u and v that occur in the
+// strings and have equal tokens in h of p places, let near(h) be the number of words of the alphabet that differ from each of
+// them in at most m places; it depends only on h. The kernel is the sum of near(h) over all pairs of words of s and t. With
+// near(h) as a combination of binomial coefficients C(h, q), it becomes a sum over sets Q of places:
 //
 //     near(h) = sum_q c_q C(h, q),      k(s, t) = sum_q c_q sum_{|Q| = q} (pairs of a word of s and one of t that agree on Q).
 //
-// near(h) = 0 for h < p - 2m, hence only sets of p - 2m places or more matter: few, however large the alphabet. For each, words
-// are numbered by what they have in these places, counted, and multiplied by lists of the strings that have them. All numbers
-// are whole, and so exact in any order.
+// Since near(h) = 0 for h < p - 2m, only sets of at least p - 2m places matter, which are few even for a large alphabet. For
+// each set, words are numbered by their tokens in its places and counted in each string; the counts are multiplied along lists
+// of the strings that have each number. All results are whole numbers below 2^53, and therefore exact in any order of
+// summation.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -38,19 +41,22 @@ double power(double base, Index exponent) {
   return value;
 }
 
-// Words that differ in m places at most from each of two that agree in h places.
+// near(h): the number of words of the alphabet that differ in at most m places from each of two words that agree in h places.
+// The loops are over the number w of agreed places in which such a word differs from both, and over the numbers x and y of
+// other places in which it is equal to the first or to the second.
 double near_both(const Spectrum& k, Index h) {
   const Index d = k.length - h;
   const auto letters = static_cast<double>(k.alphabet);
   double sum = 0.0;
-  for (Index w = 0; w <= h; ++w)          // agreed places where it differs from both,
-    for (Index x = 0; x <= d; ++x)        // other places where it is as the first,
-      for (Index y = 0; x + y <= d; ++y)  // or as the second
+  for (Index w = 0; w <= h; ++w)
+    for (Index x = 0; x <= d; ++x)
+      for (Index y = 0; x + y <= d; ++y)
         if (d - x + w <= k.mismatches && d - y + w <= k.mismatches)
           sum += choose(h, w) * power(letters - 1.0, w) * choose(d, x) * choose(d - x, y) * power(letters - 2.0, d - x - y);
   return sum;
 }
 
+// Returns the c_q, from c_q = near(q) - sum_{r<q} c_r C(q, r).
 std::vector<double> factors(const Spectrum& k) {
   std::vector<double> c(static_cast<size_t>(k.length) + 1, 0.0);
   if (k.mismatches == 0) {
@@ -65,13 +71,14 @@ std::vector<double> factors(const Spectrum& k) {
   return c;
 }
 
+// How often a string has the words of one number (`feature`).
 struct Entry {
   std::uint32_t feature;
   std::uint32_t string;
   double count;
 };
 
-// All words of the strings, numbered alike.
+// All words of all strings, with numbers that are comparable between strings.
 class Words {
  public:
   Words(const Spectrum& k, const Comparison& on) : length_(k.length) {
@@ -83,14 +90,15 @@ class Words {
 
   size_t size() const { return words_.size(); }
   Index strings() const { return static_cast<Index>(first_.size()) - 1; }
-  double most() const { return most_; }  // words in a string
+  double most() const { return most_; }  // the largest number of words in a string
 
-  // Numbers words by their tokens in some places, and counts them in each string: entries in the order of the strings.
+  // Numbers the words by their tokens in some places, and counts them in each string. The entries are in the order of the
+  // strings.
   void count(const std::vector<Index>& places) {
     std::uint64_t bound = 1;
     std::fill(keys_.begin(), keys_.end(), 0);
     for (const Index place : places) {
-      if (bound > (std::uint64_t{1} << 31)) bound = number();  // then the product below fits
+      if (bound > (std::uint64_t{1} << 31)) bound = number();  // so that the product below fits into 64 bits
       std::uint64_t largest = 0;
       for (size_t w = 0; w < words_.size(); ++w) {
         const auto token = static_cast<std::uint64_t>(words_[w][place]);
@@ -99,8 +107,8 @@ class Words {
       }
       bound = largest + 1;
     }
-    features_ = bound <= std::max<std::uint64_t>(1024, words_.size()) ? bound : number();  // gaps do no harm
-    std::vector<std::uint32_t> last(features_, 0);                                         // the string that has it, plus one
+    features_ = bound <= std::max<std::uint64_t>(1024, words_.size()) ? bound : number();  // gaps are harmless
+    std::vector<std::uint32_t> last(features_, 0);  // the last string that has the number, plus one
     std::vector<size_t> where(features_);
     entries_.clear();
     begin_.assign(1, 0);
@@ -139,7 +147,8 @@ class Words {
     }
   }
 
-  // keys <- numbers from 0 on without gaps, equal ones for equal keys; returns how many.
+  // Replaces the keys by numbers from 0 on without gaps, equal ones for equal keys, with a hash table. Returns how many numbers
+  // there are, at least 1.
   std::uint64_t number() {
     size_t room = 64;
     while (room < 2 * keys_.size()) room *= 2;
@@ -163,7 +172,7 @@ class Words {
 
   Index length_;
   std::vector<const std::int32_t*> words_;
-  std::vector<size_t> first_{0};  // word of each string
+  std::vector<size_t> first_{0};  // the first word of each string
   std::vector<std::uint64_t> keys_, numbers_, table_, number_at_;
   std::uint64_t tokens_ = 1, features_ = 0;
   double most_ = 0.0;
@@ -171,7 +180,7 @@ class Words {
   std::vector<size_t> begin_;
 };
 
-// Which strings, `from` up to `to`, have a feature, and how often.
+// For each feature, the strings from `from` up to `to` that have it, and how often.
 struct Lists {
   std::vector<size_t> first;
   std::vector<std::uint32_t> string;
@@ -192,13 +201,14 @@ struct Lists {
   }
 };
 
-// out += factor times the products of counts; of one list of strings, on and below the diagonal.
+// out(i, j) += factor times the sum over features of the product of the counts in strings i and j; if `symmetric`, only on and
+// below the diagonal.
 Status add_products(const Words& words, const Lists& lists, double factor, bool symmetric, const View<double>& out) {
   double cost = 0.0;
   for (const Entry* e = words.begin(0); e != words.begin(out.rows); ++e)
     cost += static_cast<double>(lists.first[e->feature + 1] - lists.first[e->feature]);
   return run_jobs(out.rows, symmetric ? cost / 2.0 : cost, [&](Jobs& jobs, Index job) {
-    const Index i = symmetric ? out.rows - 1 - job : job;  // the longest first
+    const Index i = symmetric ? out.rows - 1 - job : job;  // the longest rows first
     const Index cols = symmetric ? i + 1 : out.cols;
     double* sums = scratch<double>(Scratch::row, cols);
     if (!sums) return jobs.stop(no_memory());
@@ -208,7 +218,7 @@ Status add_products(const Words& words, const Lists& lists, double factor, bool 
       if (++entries % 256 == 0 && !jobs.poll()) return;
       const size_t from = lists.first[e->feature], to = lists.first[e->feature + 1];
       const double* count = lists.count.data() + from;
-      if (static_cast<Index>(to - from) == out.cols) {  // every string has it
+      if (static_cast<Index>(to - from) == out.cols) {  // every string has this feature, so that the list is not needed
         for (Index j = 0; j < cols; ++j) sums[j] += e->count * count[j];
         continue;
       }
@@ -219,7 +229,7 @@ Status add_products(const Words& words, const Lists& lists, double factor, bool 
   });
 }
 
-// The next set of as many places, in the order of their masks.
+// Changes `places` to the next set of the same size, in the order of their bit masks. Returns false after the last.
 bool next_places(std::vector<Index>& places, Index length) {
   const auto count = static_cast<Index>(places.size());
   for (Index a = 0; a < count; ++a) {

@@ -1,4 +1,4 @@
-// What the kernels on strings share.
+// Common parts of the kernels on strings.
 #pragma once
 
 #include <new>
@@ -8,12 +8,12 @@
 
 namespace kernsel {
 
-enum class Pairs { own, cross, diagonal };  // of X among themselves, of X and Z, of each of X and itself
+enum class Pairs { own, cross, diagonal };  // all pairs of X, pairs of X and Z, each string of X and itself
 
 struct Comparison {
   Pairs pairs;
   const Strings& X;
-  const Strings& Z;  // X if there is no other
+  const Strings& Z;  // X itself unless pairs == Pairs::cross
 
   bool symmetric() const { return pairs == Pairs::own; }
   Index cols() const { return pairs == Pairs::diagonal ? 1 : Z.count; }
@@ -22,9 +22,10 @@ struct Comparison {
 Status check_strings(const Comparison& on);
 Status check_shape(const Comparison& on, const View<double>& out);
 
-// The upper triangle <- the lower one.
+// Copies the lower triangle to the upper one.
 void mirror(const View<double>& out);
 
+// Returns the number of tokens of all strings.
 double tokens(const Strings& X);
 
 }  // namespace kernsel

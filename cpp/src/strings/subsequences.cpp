@@ -1,6 +1,8 @@
-// Gap-weighted subsequences: a string against several others at a time, one in each lane of a vector (isa/strings.inl).
+// Gap-weighted subsequences: one string is compared with several others at a time, one in each lane of a vector
+// (isa/strings.inl).
 //
-// The lanes leave out the factor decay^(2 length) of the tokens that match.
+// The results of the lanes do not include the factor decay^(2 length) for the tokens that match, by which they are multiplied
+// here.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -19,7 +21,7 @@ using std::size_t;
 
 constexpr Index lanes = 64 / static_cast<Index>(sizeof(double));
 constexpr Index rows_of_a_job = 16;
-constexpr double cell_cost = 0.5;  // nanoseconds, for each pair of tokens and token of a subsequence
+constexpr double cell_cost = 0.5;  // in nanoseconds, for each pair of tokens and each token of the subsequences
 
 double as_number(std::int32_t token) {
   return token < 0 ? std::numeric_limits<double>::quiet_NaN() : static_cast<double>(token);
@@ -32,7 +34,8 @@ std::vector<Index> by_length(const Strings& X) {
   return order;
 }
 
-// Strings, the shortest first, interleaved in groups of as many as there are lanes.
+// Strings in order of length, the shortest first, in groups of as many as there are lanes. The tokens of a group are
+// interleaved.
 class Groups {
  public:
   Status make(const Strings& X) {
@@ -66,7 +69,7 @@ class Groups {
   Memory memory_;
 };
 
-// One string against the lanes of a group. False if the jobs were stopped.
+// Compares string i of X with the strings in the lanes of a group. Returns false if the jobs were stopped.
 bool run_lanes(const Subsequences& k, const Strings& X, Index i, const double* t, Index width, double* value, double* slope,
                Jobs& jobs) {
   std::fill_n(value, lanes, 0.0);
@@ -90,7 +93,7 @@ bool run_lanes(const Subsequences& k, const Strings& X, Index i, const double* t
   return true;
 }
 
-// What is computed, and where it goes.
+// What is computed, and where the results go.
 struct Work {
   const Subsequences& k;
   const Comparison& on;
@@ -102,11 +105,11 @@ struct Work {
     out(i, j) = of_matches * value;
     if (slopes()) slope(i, j) = of_matches * (its_slope + 2.0 * static_cast<double>(k.length) * value);
   }
-  // Nanoseconds for so many pairs of tokens.
+  // The time for that many pairs of tokens, in nanoseconds.
   double cost(double cells) const { return cells * static_cast<double>(k.length) * cell_cost * (slopes() ? 2.0 : 1.0); }
 };
 
-// Each string of X with those of Z, or of X; then each pair once, on and below the diagonal.
+// Compares each string of X with each string of Z; if the pairs are those of X, each pair once, on and below the diagonal.
 Status compare(const Work& work) {
   const Strings& X = work.on.X;
   const bool symmetric = work.on.symmetric();
@@ -118,7 +121,7 @@ Status compare(const Work& work) {
   double cells = 0.0;
   for (Index g = 0; g < others.count(); ++g) cells += tokens(X) * static_cast<double>(others.width(g) * lanes);
   return run_jobs(blocks * others.count(), work.cost(symmetric ? cells / 2.0 : cells), [&](Jobs& jobs, Index job) {
-    const Index block = blocks - 1 - job / others.count(), g = job % others.count();  // the longest first
+    const Index block = blocks - 1 - job / others.count(), g = job % others.count();  // the longest strings first
     alignas(64) double value[lanes];
     alignas(64) double slope[lanes] = {};
     for (Index r = block * rows_of_a_job; r < std::min((block + 1) * rows_of_a_job, X.count); ++r) {
@@ -134,7 +137,7 @@ Status compare(const Work& work) {
   });
 }
 
-// Each string with itself, in the first lane.
+// Compares each string with itself, which uses only the first lane.
 Status compare_with_itself(const Work& work) {
   const Strings& X = work.on.X;
   double cells = 0.0;

@@ -1,5 +1,6 @@
-// Decomposition: a set of points at a time, half of it those that violate the conditions of the optimum most, half of it left
-// from before, is solved for on the rows of their own; then the derivatives of all points follow, by those rows.
+// The decomposition method. Each round solves for a working set of points while the other coefficients are fixed. Up to half of
+// the set are those that were new in the round before; the others are those that violate the optimality conditions most. The
+// rows of the changed coefficients then update the derivatives of all active points.
 #include "kernsel/support.hpp"
 
 #include <algorithm>
@@ -19,9 +20,9 @@ namespace {
 constexpr Index padding = LowerTiles<double>::padding;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-// A Newton step on the face that a block is on: coefficients at zero or at a bound stay, the others move as far as the first
-// that comes to one of these. Where many points are free, pairs take long to settle. Returns how many are free, or zero if
-// there is nothing to gain so.
+// A Newton step within a face of the feasible set: coefficients that are zero or at a bound are fixed, and the others move
+// until the first of them becomes zero or reaches a bound. If many points are free, steps of pairs would converge slowly.
+// Returns the number of free points, or zero if the step does not decrease the objective.
 Index step_on_face(SupportBlock<double>& block) {
   std::vector<Index> free;
   for (Index k = 0; k < block.size; ++k)
@@ -31,7 +32,7 @@ Index step_on_face(SupportBlock<double>& block) {
   double* memory = scratch<double>(Scratch::row, padded * (padded + padding) + block.size);
   if (!memory) return 0;
   double* A = memory;
-  double* X = A + padded * padded;  // (padding, padded): the slopes, and ones
+  double* X = A + padded * padded;  // (padding, padded): row 0 has the slopes, row 1 ones
   double* moved = X + padding * padded;
   std::fill(memory, moved + block.size, 0.0);
   double largest = 0.0;
@@ -55,7 +56,7 @@ Index step_on_face(SupportBlock<double>& block) {
   kernels.solve(padding, padded, A, padded, X, padding);
   std::vector<double> way(free.size());
   for (Index c = 0; c < m; ++c) way[static_cast<std::size_t>(c)] = -X[c * padding];
-  for (int pass = 0; pass < 2 && block.paired; ++pass) {  // twice, so that the sum is zero to rounding
+  for (int pass = 0; pass < 2 && block.paired; ++pass) {  // the second pass removes the rounding errors of the first
     double sum = 0.0, ones = 0.0;
     for (Index c = 0; c < m; ++c) {
       sum += way[static_cast<std::size_t>(c)];
@@ -90,7 +91,7 @@ Index step_on_face(SupportBlock<double>& block) {
     double& by = way[static_cast<std::size_t>(c)];
     const double before = block.a[k], now = k == first ? end : before + length * by;
     block.a[k] = before > 0.0 ? std::clamp(now, 0.0, block.bounds[k]) : std::clamp(now, -block.bounds[k], 0.0);
-    by = block.a[k] - before;  // what has come of it, after rounding
+    by = block.a[k] - before;  // the change after rounding
   }
   kernels.combine(block.size, m, rows.data(), way.data(), block.G);
   block.decrease -= length * (slope + curvature * length / 2.0);
@@ -99,7 +100,7 @@ Index step_on_face(SupportBlock<double>& block) {
 
 }  // namespace
 
-// One problem, on its way to the solution. Arrays of the active points are in the order of rows.active().
+// The state of the solution of one problem. Arrays over the active points are in the order of rows.active().
 struct SupportSolver::Run {
   Run(Rows& all_rows, const SupportProblem& given, const SupportOptions& wishes, SupportFit& result)
       : rows(all_rows), problem(given), options(wishes), fit(result), n(all_rows.points()) {}
@@ -109,14 +110,14 @@ struct SupportSolver::Run {
   const SupportOptions& options;
   SupportFit& fit;
   Index n;
-  std::vector<double> G;               // of the active points, padded: K a - y
-  std::vector<Index> recent;           // of the working set, the points that came last
-  double dual = 0.0;                   // the maximum that has been reached
-  double up = 0.0, down = 0.0;         // the least derivatives up and down
-  double gap = 0.0;                    // of the active points
-  double work = 0.0;                   // done so far, or since the jump, in nanoseconds or so
-  bool shrunk = false, stale = false;  // have points been left out, have derivatives been updated?
-  double shrink_below = infinity;      // of the violation: no shrinking again before it is so small
+  std::vector<double> G;               // K a - y at the active points, padded
+  std::vector<Index> recent;           // the points that were new in the last working set
+  double dual = 0.0;                   // the current value of the dual problem as a maximum
+  double up = 0.0, down = 0.0;         // the least derivatives for a rising and for a falling coefficient
+  double gap = 0.0;                    // the duality gap over the active points
+  double work = 0.0;                   // the work since the start or the jump, in nanoseconds, roughly
+  bool shrunk = false, stale = false;  // whether points were left out, and G was updated
+  double shrink_below = infinity;      // points are left out only if violation() is at most this
 
   const std::vector<Index>& active() const { return rows.active(); }
   double bound(Index i) const { return problem.bounds[static_cast<std::size_t>(i)]; }
@@ -129,7 +130,7 @@ struct SupportSolver::Run {
   }
   double violation() const { return problem.intercept ? -(up + down) : -std::min(up, down); }
   double primal() const { return dual + gap; }
-  // By how much the gap may be off: C times the rounding of f - y, of each point.
+  // A bound of the rounding error of the gap: the sum over the points of C times the rounding error of f - y.
   double rounding() const {
     double sum = 0.0;
     for (Index i = 0; i < n; ++i)
@@ -153,7 +154,7 @@ struct SupportSolver::Run {
   Status go();
 };
 
-// A start within the bounds, its sum zero if it must be.
+// Makes a feasible start from the given coefficients: within the bounds, and with sum zero if there is an intercept.
 Status SupportSolver::Run::begin() {
   if (static_cast<Index>(fit.a.size()) != n) fit.a.assign(static_cast<std::size_t>(n), 0.0);
   for (Index i = 0; i < n; ++i) a(i) = std::clamp(a(i), -bound(i), bound(i));
@@ -161,15 +162,16 @@ Status SupportSolver::Run::begin() {
   return refresh();
 }
 
-// Back to other coefficients, if they are better: what is worse than zero is of no use as a start, and its rounding would stay.
+// Returns to other coefficients, with dual value `its_dual`, if they are better. A start that is worse than zero would only
+// bring its rounding errors.
 Status SupportSolver::Run::prefer(const std::vector<double>& other, double its_dual) {
   if (dual >= its_dual) return {};
   fit.a = other;
   return refresh();
 }
 
-// Makes the sum zero, but for rounding: what is too much is taken from coefficients that are free, and then from all of its
-// sign.
+// Makes the sum of the coefficients zero up to rounding, by reducing those of the sign of the sum: first those below their
+// bounds only, and then, if that does not suffice, all.
 void SupportSolver::Run::balance() {
   for (const bool all : {false, true}) {
     double sum = 0.0, size = 0.0, room = 0.0;
@@ -192,7 +194,7 @@ std::vector<Index> SupportSolver::Run::every() const {
   return points;
 }
 
-// The derivatives of all points anew.
+// Makes all points active, and computes the derivatives anew.
 Status SupportSolver::Run::refresh() {
   Status status = rows.restrict_to(every());
   std::vector<double> f;
@@ -210,8 +212,8 @@ Status SupportSolver::Run::refresh() {
   return {};
 }
 
-// The conditions of the optimum at the active points, and their part of the duality gap: each point's is
-// C max(|G + b| - epsilon, 0) + a (G + b) + epsilon |a|, never negative.
+// Computes the violation of the optimality conditions at the active points, the intercept, and the duality gap, in which the
+// part of each point is C max(|G + b| - epsilon, 0) + a (G + b) + epsilon |a| >= 0.
 void SupportSolver::Run::look() {
   up = down = infinity;
   const std::vector<Index>& points = active();
@@ -233,7 +235,7 @@ void SupportSolver::Run::look() {
   }
 }
 
-// Leaves out the points at a bound, or at zero, that no step would move.
+// Leaves out the points at zero or at a bound that no step would move now.
 Status SupportSolver::Run::shrink() {
   const std::vector<Index>& points = active();
   const double worst = violation();
@@ -257,14 +259,14 @@ Status SupportSolver::Run::shrink() {
   return {};
 }
 
-// All points again. What was left out for too early is not left out soon again.
+// Makes all points active again. Points that were left out too early should not be left out again soon, hence the new limit.
 Status SupportSolver::Run::unshrink() {
   shrink_below = violation() / 10.0;
   recent.clear();
   return refresh();
 }
 
-// Those strictly between zero and a bound, as many as a Newton step takes.
+// Returns the places of the coefficients strictly between zero and a bound, as many as a Newton step can take.
 std::vector<Index> SupportSolver::Run::free_points() const {
   const Index most = std::min(LowerTiles<double>::largest_tile, rows.capacity());
   std::vector<Index> set;
@@ -275,6 +277,8 @@ std::vector<Index> SupportSolver::Run::free_points() const {
   return set;
 }
 
+// Returns the places of the next working set among the active points: those in `recent`, then those that violate the optimality
+// conditions most, about half of them rising and half falling.
 std::vector<Index> SupportSolver::Run::working_set(Index size) const {
   const std::vector<Index>& points = active();
   std::vector<char> taken(points.size(), 0);
@@ -312,8 +316,9 @@ std::vector<Index> SupportSolver::Run::working_set(Index size) const {
   return set;
 }
 
-// Solves for a set, given by places among the active points; if it is `all` of them in order, the matrix is the block. If it is
-// to be `polished`, the free ones of it first go where they belong, the others staying.
+// Solves for a working set, given by places among the active points. `all` tells that the set is all points in order, so that
+// the block is the whole matrix. If `polished`, Newton steps on the free coefficients come first. `moved` tells whether a
+// coefficient has changed.
 Status SupportSolver::Run::step(const std::vector<Index>& set, bool all, bool polished, bool& moved) {
   const std::vector<Index>& points = active();
   const auto size = static_cast<Index>(set.size()), padded = round_up(size, padding);
@@ -342,7 +347,7 @@ Status SupportSolver::Run::step(const std::vector<Index>& set, bool all, bool po
     least = std::max(least, diagonal[k]);
   }
   if (!all) {
-    // Rows of the whole matrix are over all points, others over the active ones.
+    // Rows of the whole matrix have a column for each point, other rows one for each active point.
     for (Index c = 0; c < size; ++c) {
       const double* from = of[static_cast<std::size_t>(c)];
       for (Index r = 0; r < size; ++r)
@@ -424,7 +429,8 @@ Status SupportSolver::Run::step(const std::vector<Index>& set, bool all, bool po
   });
 }
 
-// To where an interior point method ends, and from there on its face; back, if that is not better.
+// Replaces the coefficients by those of the interior point method, improved by Newton steps on their face; goes back if the
+// result is not better.
 Status SupportSolver::Run::jump() {
   const std::vector<double> before = fit.a;
   const double its_dual = dual;
@@ -441,18 +447,18 @@ Status SupportSolver::Run::go() {
   if (status.ok()) status = prefer(std::vector<double>(static_cast<std::size_t>(n), 0.0), 0.0);
   const Index room = rows.capacity();
   const Index wish = options.working_set > 0 ? options.working_set : 256;
-  // From here on an interior point method is faster than to go on: it takes some 20 n^3 / 3 operations. What is not found from
-  // there in many times as long, rounding does not allow.
+  // After this work, in nanoseconds, an interior point method is likely to be faster than further rounds: it takes about 20 n^3
+  // / 3 operations. If the rounds after it take many times as long, rounding errors prevent a better solution.
   const double slow = 1e7 + 0.04 * std::pow(static_cast<double>(n), 3.0);
   bool jumped = false;
   double least_gap = infinity;
-  Index since = 0, checks = 0;  // rounds
+  Index since = 0, checks = 0;  // since: rounds without progress; checks: exact recomputations
   while (status.ok()) {
     if (solved()) {
       if (shrunk) {
         status = unshrink();
       } else if (stale && options.tolerance < 1e-7 && checks++ < 10) {
-        status = refresh();  // whose sums have rounded less
+        status = refresh();  // sums computed anew have smaller rounding errors
       } else {
         fit.converged = true;
         break;
@@ -492,7 +498,7 @@ Status SupportSolver::Run::go() {
       since = 0;
     }
     if ((moved && (shrunk || !jumped || ++since < 1000))) continue;
-    if (!shrunk) {  // rounding has the last word
+    if (!shrunk) {  // only rounding errors are left
       fit.converged = gap <= 1e-9 * primal() + rounding();
       break;
     }

@@ -1,9 +1,11 @@
-// With a = p - q, 0 <= p, q <= C, and multipliers z of p >= 0 and w of p <= C, the conditions of the optimum are
+// The optimality conditions. With a = p - q, 0 <= p, q <= C, and the multipliers z of p >= 0 and w of p <= C (for q in the same
+// way), they are
 //
 //     g + epsilon - z_p + w_p = 0,   -g + epsilon - z_q + w_q = 0,   g = K a - y + b,   p z = (C - p) w = mu,   sum a = 0
 //
-// with mu going to zero. A Newton step has (K + D) da + db = h, D a diagonal, so that it is solved as a regression is. All
-// linear conditions hold from the start on; predictor and corrector share a factor.
+// for mu = 0. The method solves them for a sequence of mu > 0 that goes to zero. A Newton step solves (K + D) da + db = h with
+// a diagonal D, as kernel ridge regression does. All linear conditions hold from the start on. Predictor and corrector use the
+// same factor.
 #include "support/support_interior.hpp"
 
 #include <algorithm>
@@ -17,11 +19,11 @@ namespace {
 
 using Numbers = std::vector<double>;
 
-// One of the two halves, p or q; `sign` times a.
+// One of the two halves of a: p, with sign 1, or q, with sign -1.
 struct Half {
   double sign;
-  Numbers value, z, w;           // and the room to the bound is C - value
-  Numbers step, step_z, step_w;  // of the last solve
+  Numbers value, z, w;           // the number p or q, and its multipliers z and w
+  Numbers step, step_z, step_w;  // the last Newton step
 };
 
 class InteriorPoint {
@@ -34,13 +36,13 @@ class InteriorPoint {
         floor_(1e-15 * largest * static_cast<double>(X.rows)),
         huge_(1e20 * largest) {}
 
-  // `done`: is it there?
+  // Runs the method; `done` tells whether it has converged.
   Status run(bool& done) {
     begin();
     double before = 1e300;
     for (int iteration = 0; iteration < 60; ++iteration) {
       const double gap = complementarity(), relative = gap / (1e-300 + objective(gap));
-      // Near the end of what rounding allows it does not fall any more.
+      // When rounding errors dominate, the gap does not decrease any more.
       done = !(relative > 1e-9) || (relative < 1e-4 && gap > 0.5 * before);
       if (done) return {};
       before = gap;
@@ -57,7 +59,8 @@ class InteriorPoint {
     return {};
   }
 
-  // The coefficients, those that are as good as at zero or at a bound put there; the others make the sum zero.
+  // Returns the coefficients. Those that are zero or at a bound within the accuracy of the method are set to it, and the others
+  // are changed so that the sum is zero, if there is an intercept.
   Numbers coefficients() const {
     Numbers a(static_cast<std::size_t>(n_), 0.0), room(a);
     double scale = 1e-300, sum = 0.0, moving = 0.0;
@@ -108,7 +111,7 @@ class InteriorPoint {
 
   bool out(std::size_t i) const { return problem_.bounds[i] == 0.0; }
 
-  // The duality gap, also after a step of some length.
+  // The duality gap after a step of this length.
   double complementarity(double length = 0.0) const {
     double sum = 0.0;
     for (const Half* half : {&p_, &q_})
@@ -120,7 +123,8 @@ class InteriorPoint {
     return sum;
   }
 
-  // The primal objective: the dual's, a'Ka/2 - a'y + epsilon (p + q) turned around, and the gap.
+  // An estimate of the primal objective, which is the value of the dual problem, -(a'Ka/2 - a'y + epsilon (p + q)), plus the
+  // gap.
   double objective(double gap) const {
     double dual = 0.0;
     for (std::size_t i = 0; i < g_.size(); ++i) {
@@ -140,7 +144,7 @@ class InteriorPoint {
     return kernsel::factorize<double>(k_, X_, vector<const double>(D_.data(), n_), L_);
   }
 
-  // What the products of a half should be, for its slope: mu, less what the predictor has left.
+  // The terms mu / p - mu / (C - p) of the right-hand side of a half, with the second-order corrections from the predictor.
   double wish(const Half& half, std::size_t i, double mu, bool corrected) const {
     const double more = corrected ? half.step[i] * half.step_z[i] : 0.0;
     const double less = corrected ? half.step[i] * half.step_w[i] : 0.0;
@@ -176,7 +180,7 @@ class InteriorPoint {
     for (std::size_t i = 0; i < size; ++i) {
       if (out(i)) continue;
       const double da = pair_[i] - (problem_.intercept ? db * pair_[i + size] : 0.0);
-      slope_[i] = h_[i] - D_[i] * da;  // K da + db
+      slope_[i] = h_[i] - D_[i] * da;  // the change of g
       const double ways[] = {(rho_p[i] - slope_[i]) / theta(p_, i), (rho_q[i] + slope_[i]) / theta(q_, i)};
       int at = 0;
       for (Half* half : {&p_, &q_}) {
@@ -191,7 +195,7 @@ class InteriorPoint {
     return {};
   }
 
-  // How long a step may be before something turns negative; at most `longest`.
+  // The length that a step may have before a number becomes negative, at most `longest`.
   double reach(double longest) const {
     double length = longest;
     const auto limit = [&](double value, double step) {

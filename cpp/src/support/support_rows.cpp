@@ -54,7 +54,7 @@ Status SupportSolver::Rows::restrict_to(const std::vector<Index>& active) {
   if (whole_ || active == active_) return {};
   active_ = active;
   drop_pages();
-  pages_.clear();  // whose rows have another length
+  pages_.clear();  // rows have another length from now on
   const auto count = static_cast<Index>(active.size());
   stride_ = round_up(count, padding);
   if (count < X_.rows) return gather(active, active_points_, active_X_);
@@ -131,12 +131,12 @@ Status SupportSolver::Rows::fetch(const std::vector<Index>& points, std::vector<
   }
   const auto in_use = std::count_if(pages_.begin(), pages_.end(), [this](const Page& page) { return page.used == clock_; });
   if (!missing.empty() && (in_use + 1) * page_rows + static_cast<Index>(missing.size()) > capacity()) {
-    drop_pages();  // all that are in use and those to come would not fit
+    drop_pages();  // the pages in use and the missing rows would not fit together
     missing = points;
   }
   const auto count = static_cast<Index>(missing.size());
   for (Index begin = 0; begin < count;) {
-    // The page that was begun last may have room; it is in use now.
+    // A page that is not full takes further rows. It must be in use: fetch() reuses the rows of a page only all at once.
     Index at = -1;
     for (std::size_t p = 0; p < pages_.size(); ++p)
       if (pages_[p].used > 0 && static_cast<Index>(pages_[p].points.size()) < page_rows) at = static_cast<Index>(p);
@@ -164,7 +164,7 @@ Status SupportSolver::Rows::fetch(const std::vector<Index>& points, std::vector<
 
 Status SupportSolver::Rows::near_solution(const SupportProblem& problem, std::vector<double>& a) {
   const auto n = static_cast<double>(X_.rows);
-  if ((whole_ ? 12.0 : 4.0) * n * n > static_cast<double>(bytes_)) return {};  // its factor is half a matrix
+  if ((whole_ ? 12.0 : 4.0) * n * n > static_cast<double>(bytes_)) return {};  // half a matrix for the factor
   drop_pages();
   pages_.clear();
   const double largest = *std::max_element(diagonal_.begin(), diagonal_.end());

@@ -1,4 +1,4 @@
-// Rows of a kernel matrix, computed when they are asked for, as many as memory allows.
+// Rows of a kernel matrix, which are computed when they are needed and kept as far as memory allows.
 #pragma once
 
 #include <vector>
@@ -8,8 +8,8 @@
 
 namespace kernsel {
 
-// The whole matrix if there is room for it. Otherwise rows over the active points, in pages that were computed together: the
-// page that was not used for longest makes room.
+// Keeps the whole matrix if there is room for it. Otherwise it keeps rows over the active points, in pages of rows that were
+// computed together; the least recently used page makes room for new rows.
 class SupportSolver::Rows {
  public:
   Rows(const Kernel& kernel, View<const double> X, std::size_t bytes) : kernel_(kernel), X_(X), bytes_(bytes) {}
@@ -18,29 +18,31 @@ class SupportSolver::Rows {
   const std::vector<double>& diagonal() const { return diagonal_; }
   Index computed() const { return computed_; }
 
-  // To be called first: the diagonal, and the matrix if it is to be whole.
+  // Computes the diagonal, and the matrix if it fits into memory. Must be called before all other functions.
   Status start();
   bool whole() const { return whole_; }
-  // From now on only these columns are wanted, in this order. Rows that were kept are dropped, unless the matrix is whole.
+  // Sets the active points: from now on, rows have only these columns, in this order. Rows that were kept are dropped, unless
+  // the whole matrix is kept, which stays as it is.
   Status restrict_to(const std::vector<Index>& active);
   const std::vector<Index>& active() const { return active_; }
-  // Multiples of the padding that rows are long, zero beyond the active points.
+  // The length of a row: the number of its columns, rounded up to the padding of tiles, with zeros at the end.
   Index stride() const { return stride_; }
-  // How many rows can be held at a time.
+  // The number of rows that can be kept at a time.
   Index capacity() const;
 
-  // The rows of some points, which all stay until the next call.
+  // rows <- pointers to the rows of some points, valid until the next call.
   Status fetch(const std::vector<Index>& points, std::vector<const double*>& rows);
-  // a <- coefficients near the solution, if they can be found (support_interior.hpp) in the memory that there is for rows.
+  // a <- coefficients near the solution (support_interior.hpp), if the memory for rows suffices and the method converges;
+  // otherwise `a` is not changed.
   Status near_solution(const SupportProblem& problem, std::vector<double>& a);
-  // out <- K a, of all points.
+  // out <- K a, over all points.
   Status multiply(const std::vector<double>& a, std::vector<double>& out) const;
 
  private:
   struct Page {
     Memory memory;
-    std::vector<Index> points;  // whose rows it has, from its beginning
-    Index used = 0;             // the fetch that last needed one of them
+    std::vector<Index> points;  // the points whose rows it has, in order
+    Index used = 0;             // the number of the last call of fetch() that needed one of them, or 0
   };
   static constexpr Index page_rows = 64;
 
@@ -52,13 +54,13 @@ class SupportSolver::Rows {
   Kernel kernel_;
   View<const double> X_;
   std::size_t bytes_;
-  std::vector<double> diagonal_, noise_;  // noise_: the part of the diagonal that equal points do not share
+  std::vector<double> diagonal_, noise_;  // noise_: see gram_noise()
   bool started_ = false, whole_ = false;
   Memory matrix_, active_points_;
   View<const double> active_X_;
   std::vector<Index> active_;
   std::vector<Page> pages_;
-  std::vector<const double*> row_of_;  // of each point; nullptr if it is not kept
+  std::vector<const double*> row_of_;  // the row of each point, nullptr if it is not kept
   std::vector<Index> page_of_;
   Index stride_ = 0, clock_ = 0, computed_ = 0;
 };

@@ -1,6 +1,6 @@
-// Tiled Cholesky factorization, left-looking: tile (i, j) is filled from its source, collects the products of rows i and j to
-// its left, and is finished by its diagonal tile. Jobs go down the columns; a job waits only for tiles that earlier jobs are
-// about to finish.
+// Tiled Cholesky factorization, left-looking: a job fills tile (i, j) from its source, subtracts the products L_ik L_jk' of the
+// tiles to its left, and then factorizes it (i = j) or solves it against the diagonal tile L_jj. Jobs go down the columns of
+// tiles from the left, so that a job waits only for tiles of jobs with lower numbers.
 #include "kernsel/cholesky.hpp"
 
 #include <algorithm>
@@ -52,7 +52,7 @@ Status factorize(const TileSource<T>& A, LowerTiles<T>& L) {
   const TileKernels<T>& kernels = tile_kernels<T>();
   const Index blocks = L.blocks();
   const auto n = static_cast<double>(L.size());
-  std::vector<std::atomic<Index>> done(static_cast<std::size_t>(blocks));  // columns of tiles finished in each block row
+  std::vector<std::atomic<Index>> done(static_cast<std::size_t>(blocks));  // the number of finished tiles in each block row
 
   const auto factor_tile = [&](Jobs& jobs, Index job) {
     const auto [i, j] = lower_by_columns(job, blocks);

@@ -1,12 +1,12 @@
-// Everything that follows from L by substitution. Right-hand sides are held transposed: a panel of m padded rows and n padded
-// columns, by columns, so that both substitutions multiply from the right, which is what the tile kernels do best, and read L
-// as it lies.
+// Solutions, inverses and quadratic forms from L by substitution. Right-hand sides are stored transposed, in a panel X with one
+// padded row for each right-hand side and n padded columns, in column-major order. Both substitutions then multiply L from the
+// right, which the tile kernels do fastest, and read L in its own order.
 //
 //     forward:   X_i = (B_i - sum_{k<i} X_k L_ik') L_ii^-T          (L y = b)
 //     backward:  X_i = (Y_i - sum_{k>i} X_k L_ki ) L_ii^-1          (L' x = y)
 //
-// Columns `first`.. of the inverse are the same with the identity as right-hand side, restricted to blocks from `first` on: by
-// symmetry the lower tiles of A^-1 need no more. Each such panel is independent of all others.
+// Block column j of the inverse is the solution for the block column j of the identity. Only its blocks from j on are computed,
+// since A^-1 is symmetric and L^-1 is lower triangular. The panels of different j are independent.
 #include <algorithm>
 #include <atomic>
 #include <memory>
@@ -27,8 +27,8 @@ namespace {
 template <class T>
 struct Panel {
   T* data;
-  Index height;  // padded number of right-hand sides
-  Index first;   // the block that `data` begins with
+  Index height;  // the number of right-hand sides, with padding
+  Index first;   // the index of the first block in `data`
   T* block(const LowerTiles<T>& L, Index i) const { return data + (i - first) * L.tile() * height; }
 };
 
@@ -37,7 +37,7 @@ Index panel_size(const LowerTiles<T>& L, Index height, Index first) {
   return height * round_up(L.size() - first * L.tile(), LowerTiles<T>::padding);
 }
 
-// One block of the substitution; ready(k) waits until block k is solved, false to give up.
+// Solves for block i. ready(k) waits until block k is solved; if it returns false, the substitution ends.
 template <class T, class Ready>
 bool forward_block(const LowerTiles<T>& L, const Panel<T>& X, Index i, const Ready& ready) {
   const TileKernels<T>& kernels = tile_kernels<T>();
@@ -62,7 +62,7 @@ bool backward_block(const LowerTiles<T>& L, const Panel<T>& X, Index i, const Re
   return true;
 }
 
-// All blocks, on one thread.
+// Solves for all blocks on one thread. Returns false if the jobs were stopped.
 template <class T>
 bool substitute(const LowerTiles<T>& L, const Panel<T>& X, bool backward, Jobs& jobs) {
   const auto go_on = [&](Index) { return jobs.poll(); };
@@ -73,7 +73,7 @@ bool substitute(const LowerTiles<T>& L, const Panel<T>& X, bool backward, Jobs& 
   return true;
 }
 
-// Few right-hand sides: block after block, on all threads.
+// Solves for all blocks on all threads, one job for each block: for few right-hand sides.
 template <class T>
 Status substitute_together(const LowerTiles<T>& L, const Panel<T>& X, bool backward) {
   const Index blocks = L.blocks();
@@ -92,7 +92,7 @@ Status substitute_together(const LowerTiles<T>& L, const Panel<T>& X, bool backw
   });
 }
 
-// The right-hand sides in columns [col, col + width) of B, transposed into the panel, or back.
+// Copies the right-hand sides, the columns of B, to the rows of the panel, with zeros in the padding.
 template <class T>
 void load_panel(View<const T> B, const Panel<T>& X, Index padded) {
   for (Index r = 0; r < B.rows; ++r) {
@@ -105,8 +105,8 @@ void load_panel(View<const T> B, const Panel<T>& X, Index padded) {
 
 constexpr Index largest_group = 144;
 
-// How right-hand sides are taken in groups, each of which is solved on one thread: wide enough to be worth reading L for, and
-// as many for each thread as for the others.
+// The division of right-hand sides into groups, each of which one thread solves for: each group is wide enough to justify a
+// pass over L, and every thread has the same number of groups.
 struct Groups {
   Index width, count;
   Groups(Index columns, Index padding) {
@@ -160,8 +160,8 @@ Status substitute_all(const LowerTiles<T>& L, View<T> B, bool backward) {
   });
 }
 
-// Calls take(j, X) with the panel of block column j of L^-1 (transposed; with `backward`, of A^-1) for each j, from several
-// threads.
+// Calls take(jobs, j, X) with the panel of block column j of L^-1, or of A^-1 if `backward`, for each j, from several threads.
+// Row r of the panel is the r-th column of the block.
 template <class T, class F>
 Status for_inverse_panels(const LowerTiles<T>& L, bool backward, const F& take) {
   const Status status = runtime_status();
@@ -194,7 +194,7 @@ template <class T>
 Status inverse_quadratic(const LowerTiles<T>& L, View<const T> B, View<T> out) {
   if (out.rows != B.cols || out.cols != 1)
     return Status::invalid("inverse_quadratic: the output needs one entry for each column");
-  for (Index c = 0; c < out.rows; ++c) out(c, 0) = T(0);  // of a matrix without rows
+  for (Index c = 0; c < out.rows; ++c) out(c, 0) = T(0);  // the result if the matrix has no rows
   return for_solved_panels<T>(L, B, false, [&](Index first, Index columns, const Panel<T>& X) {
     double sums[largest_group] = {};
     for (Index r = 0; r < B.rows; ++r)
@@ -207,7 +207,7 @@ Status inverse_quadratic(const LowerTiles<T>& L, View<const T> B, View<T> out) {
 }
 
 Index columns_at_a_time(Index n) {
-  constexpr Index numbers = 2'000'000, groups_of_a_thread = 4;  // several, so that a thread that is late leaves some to others
+  constexpr Index numbers = 2'000'000, groups_of_a_thread = 4;  // several, so that fast threads can take groups from slow ones
   const Index rows = std::max<Index>(n, 1), wanted = groups_of_a_thread * largest_group * num_threads();
   return std::max({numbers / rows, std::min(wanted, rows / 16), Index{16}});
 }
@@ -226,14 +226,14 @@ Status inverse(const LowerTiles<T>& L, View<T> out) {
         write_tile(kernels, tile, X.height, below);
         continue;
       }
-      for (Index c = 0; c < above.cols; ++c)  // rounding leaves the two halves of a diagonal tile different
+      for (Index c = 0; c < above.cols; ++c)  // by rounding, the two triangles of a diagonal tile differ
         for (Index r = 0; r <= c; ++r) above(r, c) = below(r, c) = tile[r + c * X.height];
     }
   });
 }
 
-// A panel replaces its column of L when no earlier panel, which needs that column, is still under way; until then it is kept
-// aside.
+// Panel j is computed from the columns j, j + 1, ... of L. It can therefore replace column j of L as soon as the panels 0 to j
+// are computed; until then it is kept in memory of its own.
 template <class T>
 Status invert(LowerTiles<T>& L) {
   const TileKernels<T>& kernels = tile_kernels<T>();
@@ -245,7 +245,7 @@ Status invert(LowerTiles<T>& L) {
     const Index height = L.padded_rows(j);
     for (Index i = j; i < blocks; ++i)
       kernels.transpose(height, L.padded_rows(i), panel + (i - j) * L.tile() * height, height, L.block(i, j), L.stride(i));
-    T* diagonal = L.block(j, j);  // whole, as the tiles of a symmetric matrix are, and the same in both halves
+    T* diagonal = L.block(j, j);  // both triangles of a symmetric tile, equal to the last bit
     for (Index c = 0; c < height; ++c)
       for (Index r = 0; r < c; ++r) diagonal[r + c * L.stride(j)] = diagonal[c + r * L.stride(j)];
     L.pad_diagonal(j);

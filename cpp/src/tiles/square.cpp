@@ -1,5 +1,5 @@
-// P diag(g) P, tile by tile. A block row of P, scaled by g, is gathered once (what lies above the diagonal is transposed on the
-// way), and then multiplied by every block column up to its own.
+// P diag(g) P, tile by tile. One job gathers block row i of P, scaled by g, where tiles above the diagonal are transposes of
+// those below; then it multiplies the row by the block columns j <= i.
 #include <algorithm>
 
 #include "base/memory.hpp"
@@ -19,7 +19,7 @@ Status weighted_square(const LowerTiles<T>& P, View<const T> g, TileSink<T>& sin
   const Index blocks = P.blocks(), tile = P.tile();
   const auto n = static_cast<double>(P.size());
   return run_jobs(blocks, n * n * n / 100.0, [&](Jobs& jobs, Index job) {
-    const Index i = blocks - 1 - job;  // long rows first
+    const Index i = blocks - 1 - job;  // the rows with most tiles first
     const Index height = P.padded_rows(i);
     const Index columns = (blocks - 1) * tile + P.padded_rows(blocks - 1);
     T* row = scratch<T>(Scratch::row, height * (columns + tile));

@@ -1,4 +1,4 @@
-// Matrices of n rows and few columns, laid out for products with tiles.
+// Matrices of n rows and few columns, stored so that tiles can be multiplied by them.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace kernsel {
 
-// Columns of n numbers, padded to the tiles' rows, zero there.
+// A column-major matrix whose columns are padded with zeros to the rows of the tiles.
 class Tall {
  public:
   Status resize(Index padded, Index columns) {
@@ -34,7 +34,7 @@ class Tall {
   Index padded_ = 0, columns_ = 0;
 };
 
-// A matrix of n rows in panels of one block row each, by columns: what a product of tiles reads lies together.
+// A matrix of n rows, stored as one column-major panel for each block row, so that a product of tiles reads contiguous memory.
 class Panels {
  public:
   Status resize(const LowerTiles<double>& P, Index columns) {
@@ -58,9 +58,10 @@ class Panels {
   Index columns_ = 0;
 };
 
+// Returns the number of rows of P, with the padding of the last block row.
 Index padded_size(const LowerTiles<double>& P);
 
-// out <- P B, P symmetric in lower tiles, diagonal tiles whole.
+// out <- P B for symmetric P in lower tiles, whose diagonal tiles have both triangles: 2 n^2 flops for each column of B.
 Status multiply_symmetric(const LowerTiles<double>& P, const Tall& B, Tall& out);
 
 }  // namespace kernsel

@@ -35,7 +35,8 @@ LowerTiles<T>& LowerTiles<T>::operator=(LowerTiles&& other) noexcept {
   return *this;
 }
 
-// Measured: three tiles fill a second-level cache of 1 MB, and a small matrix wants several tiles for several threads.
+// Chosen by measurement: three tiles of 192 x 192 doubles fit into a second-level cache of 1 MB, and a small matrix needs
+// several tiles to occupy several threads.
 template <class T>
 Index LowerTiles<T>::preferred_tile(Index size) {
   if (size <= 96) return std::max(round_up(size, padding), padding);
@@ -54,7 +55,7 @@ std::size_t LowerTiles<T>::bytes(Index size, Index tile) {
 
 template <class T>
 Status LowerTiles<T>::resize(Index size, Index tile) {
-  constexpr Index largest_size = Index{1} << 31;  // whose bytes can still be counted
+  constexpr Index largest_size = Index{1} << 31;  // near this size, bytes() of doubles reaches 2^64
   if (size < 0 || size > largest_size) return Status::invalid("LowerTiles: the size is out of range");
   if (tile < 0 || tile > largest_tile || tile % padding != 0) return Status::invalid("LowerTiles: the tile is out of range");
   if (tile == 0) tile = preferred_tile(size);

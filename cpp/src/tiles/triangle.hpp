@@ -1,4 +1,4 @@
-// Walking the lower triangle of tiles, and writing tiles out to arrays.
+// Numbers for the tiles of a lower triangle, and functions that write tiles to arrays.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,8 @@ struct TileIndex {
   Index i, j;
 };
 
-// The job-th tile of the lower triangle, down the columns from the left, or along the rows from the top.
+// The tile with the number `job` in the lower triangle: lower_by_rows() counts along the rows from the top, lower_by_columns()
+// down the columns from the left.
 inline TileIndex lower_by_rows(Index job) {
   auto i = static_cast<Index>((std::sqrt(8.0 * static_cast<double>(job) + 1.0) - 1.0) / 2.0);
   while ((i + 1) * (i + 2) / 2 <= job) ++i;
@@ -26,7 +27,8 @@ inline TileIndex lower_by_columns(Index job, Index blocks) {
   return {blocks - 1 - mirrored.j, blocks - 1 - mirrored.i};
 }
 
-// to <- the tile, whatever the order of `to`. `large`: `to` is part of an array that no cache holds.
+// Copies a tile to `to`, in any order of storage. `large` tells that `to` is part of an array that does not fit into the
+// caches.
 template <class T>
 void write_tile(const TileKernels<T>& kernels, const T* tile, Index stride, View<T> to, bool large = false) {
   if (to.row_stride == 1 && large) {
@@ -41,7 +43,8 @@ void write_tile(const TileKernels<T>& kernels, const T* tile, Index stride, View
   }
 }
 
-// Adds noise to the diagonal of a tile that begins at (row, row): one number for all rows, one for each, or none.
+// Adds `noise` to the diagonal of a tile whose first element is (row, row): one number for all rows, one for each row of the
+// matrix, or none.
 template <class T>
 void add_noise(View<const T> noise, Index row, Index height, T* tile, Index stride) {
   if (noise.rows == 0) return;

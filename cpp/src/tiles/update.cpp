@@ -1,4 +1,4 @@
-// A factor with one point more or one less, in O(n^2).
+// Updates of a Cholesky factor in O(n^2) when one row is added to the matrix or removed.
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -31,8 +31,9 @@ Status append(LowerTiles<T>& L, View<const T> a, T alpha) {
   return status;
 }
 
-// Without row i, the rows below still have to account for L(:, i) L(:, i)': a rank-one update of the trailing triangle, one
-// rotation for each of its columns. Each column moves one up and one to the left on the way.
+// When row i of L is removed, the rows below it must still account for L(:, i) L(:, i)': a rank-one update of the triangle
+// below, by one rotation for each of its columns. Each element moves up by one row, and those of columns after i also to the
+// left by one column.
 template <class T>
 Status remove(LowerTiles<T>& L, Index i) {
   const Index n = L.size();
@@ -40,7 +41,8 @@ Status remove(LowerTiles<T>& L, Index i) {
   std::vector<T> v(static_cast<std::size_t>(n));
   for (Index r = i + 1; r < n; ++r) v[static_cast<std::size_t>(r)] = L.at(r, i);
   const Index tile = L.tile();
-  // f(first row, pointer to it) for the stretches of column `col` from row `from` on that are contiguous.
+  // Calls f(first row, last row, pointer to the first) for each contiguous part of column `col` from row `from` on; the last
+  // row is not included.
   const auto stretches = [&](Index from, Index col, const auto& f) {
     for (Index r = from; r < n; r = (r / tile + 1) * tile) f(r, std::min((r / tile + 1) * tile, n), &L.at(r, col));
   };

@@ -13,7 +13,8 @@ namespace kernsel {
 
 namespace {
 
-// Sums up the gradient, one tile of W after the other: sums of each block row, added up in order.
+// Computes the gradient from W, one tile after the other. Each block row has sums of its own, which are added in the order of
+// the rows, so that the result does not depend on the number of threads.
 class Pull final : public TileSink<double> {
  public:
   Pull(const State& state, const Adjoint& adjoint, const Program<double>& program, Gradient& out)
@@ -124,13 +125,13 @@ Status with_trend(const State& state, double of_trend, Index more, Adjoint& adjo
   if (status.ok()) status = adjoint.y.resize(state.padded, first + more);
   if (!status.ok() || q == 0) return status;
   Index at = more;
-  for (Index j = 0; j < q && of_trend != 0.0; ++j, ++at)  // b (P_H - P) = -b V V'
+  for (Index j = 0; j < q && of_trend != 0.0; ++j, ++at)  // b (P. - P) = -b V V', b = of_trend
     for (Index r = 0; r < n; ++r) {
       adjoint.x(r, at) = -of_trend * state.trend.V(r, j);
       adjoint.y(r, at) = state.trend.V(r, j);
     }
   if (!squared) return {};
-  // -P. G P. = -P G P + V B' + B V', B = P G V - V (V'GV) / 2
+  // -P. G P. = -P G P + V B' + B V' with B = P G V - V (V'GV) / 2; the term -P G P is computed tile by tile.
   Tall GV, PGV;
   status = GV.resize(state.padded, q);
   if (!status.ok()) return status;

@@ -2,7 +2,8 @@
 //
 //     W = a P - P G P + sum_r sym(x_r y_r') + S+ S+' - S- S-',
 //
-// P in lower tiles, G diagonal, the rest of low rank but for the S of left-out groups. W exists one tile at a time.
+// with sym(A) = (A + A') / 2, P in lower tiles and G diagonal. The sum is of low rank; S+ and S- come from groups that are left
+// out, and have up to 2 n columns. W is computed one tile at a time, and never stored.
 #pragma once
 
 #include <vector>
@@ -15,18 +16,19 @@ namespace kernsel {
 struct Adjoint {
   double of_inverse = 0.0;      // a
   std::vector<double> squared;  // G; empty for zero
-  Tall x, y;                    // sum of sym(x y')
+  Tall x, y;                    // the columns x_r and y_r
   Panels plus, minus;           // S+, S-
-  std::vector<double> noise;    // of the criterion itself
+  std::vector<double> noise;    // dJ/dN_i where N_i occurs in the formula of the criterion
 };
 
-// Room for so many terms of low rank, after them those of the trend, whose log det H'PH has that derivative.
+// Makes room in x and y for `more` terms of low rank, and writes those of the trend behind them: the terms of log det H'PH,
+// with respect to which J has the derivative `of_trend`, and those that turn P G P into P. G P.
 Status with_trend(const State& state, double of_trend, Index more, Adjoint& adjoint);
 
 // W += -sym((P. G) c') for G = dJ/dc, in the first columns of x and y.
 Status add_weights(const State& state, Tall& G, Adjoint& adjoint);
 
-// The gradient that W gives.
+// Computes the gradient in the hyperparameters and in the noise from W.
 Status pull(const State& state, const Adjoint& adjoint, Gradient& out);
 
 }  // namespace kernsel

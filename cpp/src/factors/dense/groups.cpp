@@ -14,7 +14,7 @@ namespace {
 
 using Group = std::vector<Index>;
 
-// L L' = P.II
+// Computes the Cholesky factor of the block of P. that belongs to a group I: L L' = P.II, with L in `factor`.
 Status factor_group(const State& state, const Group& group, LowerTiles<double>& factor) {
   const auto s = static_cast<Index>(group.size());
   std::vector<double> block(static_cast<std::size_t>(s * s));
@@ -33,7 +33,8 @@ Status factor_group(const State& state, const Group& group, LowerTiles<double>& 
   return status;
 }
 
-// f(i, out (padded rows of block i, count)) for each block row of P. B, B (s, count) being on the rows of the group.
+// Multiplies P. by a matrix that is zero outside of the rows of a group; B, (s, count), by columns, are its rows in the group.
+// Calls f(i, out) with each block row i of the product, (padded rows of block i, count).
 template <class F>
 Status multiply_group(const State& state, const Group& group, const std::vector<double>& B, Index count, const F& f) {
   const auto s = static_cast<Index>(group.size());
@@ -84,7 +85,7 @@ Status leave_out(const State& state, const std::vector<Group>& groups, const Req
   out.residual.assign(static_cast<std::size_t>(n * m), 0.0);
   out.variance.assign(request.variances ? static_cast<std::size_t>(n) : 0, 0.0);
   out.density.clear();
-  LowerTiles<double> factor;  // of one group after the other
+  LowerTiles<double> factor;  // of P.II for the current group
   for (const Group& group : groups) {
     const auto s = static_cast<Index>(group.size());
     Status status = factor_group(state, group, factor);
@@ -116,13 +117,13 @@ Status leave_out(const State& state, const std::vector<Group>& groups, const Req
 
 namespace {
 
-// What the adjoint of groups is made of. For a group I with residuals r, S = P.II^-1, and the partial derivatives rho in the
-// residuals, sigma in the variances, delta in the density, with z = S rho:
+// Adds the contributions of groups to the adjoint. For a group I with residuals r, S = P.II^-1, and the partial derivatives rho
+// in the residuals, sigma in the variances, delta in the density, with z = S rho:
 //
 //     W += -sym((P. z) (c - P. r)') + (P. S) diag(sigma) (P. S)'
 //          + delta [sym((P. r) c') - (P. F) (P. F)'],  F F' = (m S + r r') / 2
 //
-// where products with P. take its columns I only.
+// where P. stands for its columns I in products.
 class Pulled {
  public:
   Pulled(const State& state, const std::vector<std::vector<Index>>& groups, const LeftOut& shown, const Partials& partials,
@@ -180,7 +181,7 @@ class Pulled {
     });
   }
 
-  // Columns of S times |sigma|^(1/2), those of either sign together.
+  // The columns of S times |sigma|^(1/2): those with positive sigma go to `plus`, and the others to `minus`.
   Status pull_variances(const Group& group) {
     const auto s = static_cast<Index>(group.size());
     std::vector<double> S(static_cast<std::size_t>(s * s)), of_sign[2];
@@ -235,8 +236,8 @@ class Pulled {
   const Partials& all_;
   const LeftOut& partials_;
   Adjoint& adjoint_;
-  LowerTiles<double> factor_;  // of one group after the other
-  Tall in_c_;                  // dJ/dc of densities, and of the criterion itself
+  LowerTiles<double> factor_;  // of P.II for the current group
+  Tall in_c_;                  // dJ/dc, directly and by way of the densities
   Index first_ = 0, plus_ = 0, minus_ = 0;
 };
 

@@ -35,7 +35,7 @@ Status average_information(const State& state, const Partials& partials, std::ve
 
   out.assign(static_cast<std::size_t>(p * p), 0.0);
   const auto at = [&](Index a, Index b) -> double& { return out[static_cast<std::size_t>(a + b * p)]; };
-  std::vector<double> slopes(static_cast<std::size_t>(p), 0.0);  // c'u_a / s^2, of an output, or of all
+  std::vector<double> slopes(static_cast<std::size_t>(p), 0.0);  // c'u_a / s^2, summed over the outputs that share s
   const auto subtract = [&](double freedom) {
     for (Index b = 0; b < p; ++b)
       for (Index a = 0; a < p; ++a)

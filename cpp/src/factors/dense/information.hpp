@@ -1,5 +1,5 @@
-// The average information (factor.hpp): one more pass over the kernel matrix, and one product of P with a column for each
-// parameter. O(n^2), where the observed or the expected information takes O(n^3) for each.
+// The average information (Factor::information): one more pass over the kernel matrix, and one product of P with a vector for
+// each parameter and output. It takes O(n^2) operations for each, where observed and expected information take O(n^3).
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-// A fit by the whole kernel matrix, with all that does not depend on the criterion.
+// The quantities of a fit by the whole kernel matrix (fit.hpp), none of which depends on the criterion.
 #pragma once
 
 #include <memory>
@@ -17,7 +17,7 @@ struct State {
 
   Kernel k;
   Problem problem;
-  LowerTiles<double>& P;  // first L
+  LowerTiles<double>& P;  // the Cholesky factor L of K~, or P after find_precision() with `whole`
   std::unique_ptr<Program<double>> program;
   Index n, m, padded = 0;
   Tall c;
@@ -26,8 +26,9 @@ struct State {
   double log_det = 0.0;
 };
 
-// The fit up to c, with L in P's place; then the diagonal of P., and with `whole` P in place of L. Where it is divided by,
-// `strict`, it must not be zero.
+// start() computes all but the diagonal of P., and leaves L in state.P. find_precision() computes this diagonal, and with
+// `whole` replaces L with all of P. With `strict`, for callers that divide by the diagonal, it fails if an entry is zero to
+// rounding.
 Status start(State& state, bool differentiable);
 Status find_precision(State& state, bool whole, bool strict);
 

@@ -1,4 +1,4 @@
-// Matern kernels of any smoothness: of the distance, or multiplied over the columns.
+// Matern kernels of any smoothness: of the distance, or products over the columns.
 #include "kernels/nodes/matern_table.hpp"
 #include "kernels/nodes/metric_leaf.hpp"
 
@@ -37,7 +37,7 @@ class AnyMaternStep final : public LeafStep<T> {
 
  private:
   double argument(T s) const { return std::sqrt(2.0 * nu_ * static_cast<double>(s)); }
-  // S, and G = W df/dS; 0 where S is 0, as for all rough kernels.
+  // Computes S and G = W df/dS. Where S is 0, the slope may be infinite; G is 0 there, as for all profiles.
   void pull_value(const Place& at, const T* value, const T* W, T* S, T* G) const {
     metrics_.forward(at, S);
     for (Index i = 0; i < at.count(); ++i) {
@@ -75,7 +75,7 @@ class AnyProductMaternStep final : public LeafStep<T> {
     tile_kernels<T>().profile(Profile::exp, at.count(), nullptr, out, out);
     return {};
   }
-  // a f'(a) / f = -(a^2 / nu) rate.
+  // Adds dJ/dlog l_k, by a f'(a) / f = -(a^2 / nu) rate and da/dlog l_k = -a, where log rate is MaternTable::log_rate.
   Status pull_parameters(const Place& at, const T* const*, const T* value, const T* W, double* gradient) const override {
     if (!at.tile()) return {};
     each(at, [&](std::size_t k, Index i, double difference, Index, Index) {
@@ -99,7 +99,7 @@ class AnyProductMaternStep final : public LeafStep<T> {
   }
 
  private:
-  // f(column of the points, place in the tile, difference there, row, column) for all of them.
+  // Calls f(column of the points, index in the tile, difference of the coordinates, row, column) for all elements.
   template <class F>
   void each(const Place& at, const F& f) const {
     const PointTile<T> tile = points_.at(at, nullptr);

@@ -1,4 +1,5 @@
-// Brownian motion in one column, the Brownian sheet in several: prod_k min(|x_k|, |z_k|), and 0 where signs differ.
+// The covariance of Brownian motion for one column, and of the Brownian sheet for several: prod_k min(|x_k|, |z_k|), and 0
+// where the signs of x_k and z_k differ.
 #include "kernels/nodes/node.hpp"
 
 namespace kernsel {
@@ -11,7 +12,7 @@ T least(T x, T z) {
   return x < T(0) && z < T(0) ? -std::max(x, z) : T(0);
 }
 
-// Where both are equal, half of the slope.
+// The derivative of least(x, z) in x. At x = z it is the mean of the derivatives on both sides.
 template <class T>
 T slope(T x, T z) {
   const T sign = x < T(0) ? T(-1) : T(1);
@@ -48,7 +49,7 @@ class BrownianStep final : public LeafStep<T> {
             if (m != k) rest *= least(tile.X[r + Index(m) * at.height], tile.Z[other + Index(m) * tile.width]);
           const T x = tile.X[r + Index(k) * at.height], z = tile.Z[other + Index(k) * tile.width];
           if (x * z <= T(0)) continue;
-          // On a diagonal the point moves in both of its places.
+          // On a diagonal, both arguments are the same point, so that both derivatives are added.
           if (gx) gx[r + columns_[k] * at.height] += rest * (at.tile() ? slope(x, z) : T(2) * slope(x, x));
           if (gz) gz[c + columns_[k] * at.width] += rest * slope(z, x);
         }

@@ -1,4 +1,4 @@
-// A kernel that sees some columns only.
+// A kernel of some columns of the points only.
 #include "kernels/nodes/node.hpp"
 
 namespace kernsel {

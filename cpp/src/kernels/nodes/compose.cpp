@@ -1,5 +1,5 @@
-// A kernel of another kernel's features: f(S), where S is the inner product of the features, k(x, z), or the square of their
-// distance, k(x, x) + k(z, z) - 2 k(x, z), by a length scale.
+// A kernel of the features of another kernel k: f(S), where S is the inner product of the features, k(x, z), or their squared
+// distance, k(x, x) + k(z, z) - 2 k(x, z), divided by the square of a length scale.
 #include "kernels/nodes/metric_leaf.hpp"
 
 namespace kernsel {
@@ -17,7 +17,7 @@ class ComposeStep final : public Step<T> {
         rows_(points.X.rows),
         cols_(points.Z.rows) {}
 
-  // children: the kernel, its diagonals for the points of X and of Z.
+  // The children are the values of k, and its diagonals for the points of X and of Z.
   Status forward(const Place& at, const T* const* children, T* out) const override {
     const Status status = features(at, children, out);
     if (!status.ok()) return status;
@@ -43,11 +43,11 @@ class ComposeStep final : public Step<T> {
 
   const T* pull_child(const Place& at, std::size_t c, const T* const* children, const T* value, const T* W,
                       T* room) const override {
-    if (distance_ && !at.tile()) {  // no distance from itself, whatever the kernel is
+    if (distance_ && !at.tile()) {  // the distance of a point from itself is zero for every kernel
       tile_kernels<T>().fill(at.count(), T(0), room);
       return room;
     }
-    T* S = scratch<T>(Scratch::metric, 2 * at.count());  // which pull_parameters() has just had
+    T* S = scratch<T>(Scratch::metric, 2 * at.count());  // not nullptr: pull_parameters() has just used the same memory
     T* G = c == 0 ? room : S + at.count();
     double own = 0.0;
     (void)features(at, children, S);
@@ -65,7 +65,7 @@ class ComposeStep final : public Step<T> {
   }
 
  private:
-  // S may be where a child is.
+  // Computes S, whose memory may be that of a child.
   Status features(const Place& at, const T* const* children, T* S) const {
     const T* k = children[0];
     if (!distance_) {
@@ -85,7 +85,7 @@ class ComposeStep final : public Step<T> {
     for (Index j = 0; j < at.width; ++j)
       for (Index i = 0; i < at.height; ++i) {
         const Index e = i + j * at.height;
-        // The sum of both diagonals first: the same for (z, x).
+        // The diagonals are added first, so that (z, x) gives the same bits.
         const T square = (x[i] + z[j]) - T(2) * k[e];
         S[e] = i < rows && j < cols ? factor_ * std::max(square, T(0)) : T(0);
       }

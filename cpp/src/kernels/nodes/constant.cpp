@@ -1,4 +1,5 @@
-// Kernels that do not look at where the points are: a constant, white noise, and noise that differs from point to point.
+// Kernels that depend on the identity of points but not on their distances: a constant, white noise, and noise whose variance
+// is a function of the point.
 #include "kernels/nodes/functions.hpp"
 
 namespace kernsel {
@@ -52,7 +53,7 @@ class WhiteStep final : public PlacelessStep<T> {
   T noise_;
 };
 
-// A node with one parameter, positive, and steps made of it.
+// A node with one positive parameter, and steps that are made from this number.
 template <template <class> class StepOf, bool noise>
 class NumberNode final : public NodeBase<NumberNode<StepOf, noise>> {
  public:
@@ -80,7 +81,7 @@ class NumberNode final : public NodeBase<NumberNode<StepOf, noise>> {
   const char* problem_;
 };
 
-// Needs the variances of X only where X meets itself.
+// The variances are computed only for places at which points are paired with themselves.
 template <class T>
 class NoiseStep final : public LeafStep<T> {
  public:
@@ -111,7 +112,7 @@ class NoiseStep final : public LeafStep<T> {
     add_row_products(at, W, value, rows);
     return {};
   }
-  // In a tile, half of the way that a point has as X, half as Z.
+  // In a tile, half of the derivative goes to the point as a row of X, and half to it as a row of Z.
   Status pull_points(const Place& at, const T* const*, const T*, const T* W, T* gx, T* gz) const override {
     if (!itself(at)) return {};
     const Index step = at.tile() ? at.height + 1 : 1;

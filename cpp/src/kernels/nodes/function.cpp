@@ -1,5 +1,5 @@
-// Functions of a kernel that leave it positive semidefinite: powers, series with coefficients that are not negative, the
-// exponential.
+// Functions of a kernel whose results are positive semidefinite again: powers, power series with nonnegative coefficients, and
+// the exponential.
 #include "kernels/nodes/node.hpp"
 
 namespace kernsel {
@@ -62,8 +62,8 @@ class FunctionNode final : public NodeBase<FunctionNode> {
 
 Kernel exp(const Kernel& k) { return Kernel(std::make_shared<FunctionNode>(Profile::exp, std::vector<double>{}, k, nullptr)); }
 
-// Whole powers of a kernel are kernels. Other powers are where the kernel is infinitely divisible, which is for the caller to
-// know: its values are then not negative.
+// Whole powers of a kernel are kernels. Other powers are kernels only if the kernel is infinitely divisible, which the caller
+// must know; its values are then nonnegative.
 Kernel pow(const Kernel& k, double exponent) {
   const char* problem = exponent > 0.0 && exponent <= 100.0 ? nullptr : "pow: the exponent must be positive, and at most 100";
   const bool whole = exponent == std::floor(exponent);

@@ -1,4 +1,4 @@
-// Functions of points that the caller gives: what they return for all points, and its derivatives.
+// Functions of points that the user gives: their values and derivatives at all points.
 #pragma once
 
 #include "base/call_out.hpp"
@@ -6,12 +6,12 @@
 
 namespace kernsel {
 
-// The key of a node with a function: see PointFunction::name.
+// The key of a node with a function. Functions without a name are all different; see PointFunction::name.
 inline std::string function_key(const char* what, const std::string& name, const KernelNode& node) {
   return name.empty() ? node.KernelNode::key() : what + (" " + name);
 }
 
-// The columns that a kernel sees, in double precision.
+// A copy of the columns that a kernel sees, in double precision.
 template <class T>
 class PlainPoints {
  public:
@@ -24,7 +24,7 @@ class PlainPoints {
   View<const double> view() const { return rows(values_.data(), rows_, columns_); }
   View<double> view() { return rows(values_.data(), rows_, columns_); }
 
-  // A step for central differences along each column.
+  // Steps for central differences, one for each column: about a thousandth of its range.
   std::vector<double> steps() const {
     std::vector<double> all;
     for (Index k = 0; k < columns_; ++k) {
@@ -34,7 +34,7 @@ class PlainPoints {
         high = std::max(high, view()(r, k));
       }
       const double size = high > low ? high - low : std::max(std::abs(high), 1.0);
-      all.push_back(std::ldexp(1.0, std::ilogb(size) - 10));  // a power of two: exact
+      all.push_back(std::ldexp(1.0, std::ilogb(size) - 10));  // a power of two, so that quotients are exact
     }
     return all;
   }
@@ -44,7 +44,8 @@ class PlainPoints {
   std::vector<double> values_;
 };
 
-// df/dx_k by central differences of fourth order: 4 evaluations of f(points moved by h along k), each a list of numbers.
+// out <- df/dx_k by central differences of fourth order, from four calls of f(h, values), which evaluates at points moved by h
+// along column k.
 template <class F>
 Status central_differences(const F& f, double step, std::vector<double>& out) {
   const double moves[] = {1.0, -1.0, 2.0, -2.0}, factors[] = {8.0 / 12.0, -8.0 / 12.0, -1.0 / 12.0, 1.0 / 12.0};
@@ -58,9 +59,9 @@ Status central_differences(const F& f, double step, std::vector<double>& out) {
   return {};
 }
 
-// A function with several outputs, at all points of both sets, in blocks: (height, outputs) by columns. Derivatives, if the
-// geometry wants them, are given by a function, (n, outputs * columns) with the columns of the points running fastest, or made
-// by differences.
+// The values of a function with several outputs at all points of both sets, in column-major blocks (height, outputs). If the
+// geometry asks for derivatives, these are (n, outputs * columns), with the index of the column varying fastest; they come from
+// the derivative that the user gave, or from differences.
 template <class T>
 class PointValues {
  public:
@@ -72,7 +73,7 @@ class PointValues {
   const T* of_z(const Place& at) const { return second().values.block_data(at.j); }
   const T* derivative_of_x(const Place& at) const { return first(at).derivatives.block_data(at.i); }
   const T* derivative_of_z(const Place& at) const { return second().derivatives.block_data(at.j); }
-  // All values of a set, by columns.
+  // The values for a whole set of points, column-major.
   View<const T> all_of_x() const { return X_.all(); }
   View<const T> all_of_z() const { return second().all(); }
 

@@ -1,11 +1,11 @@
-// Kernels whose values the caller gives: a matrix, or a function.
+// Kernels whose values the user gives, by a matrix or a function.
 #include "kernels/nodes/functions.hpp"
 
 namespace kernsel {
 
 namespace {
 
-// Points are numbers of rows of the matrix.
+// A point is the number of a row of the matrix.
 template <class T>
 class PrecomputedStep final : public LeafStep<T> {
  public:
@@ -102,7 +102,7 @@ class FunctionStep final : public LeafStep<T> {
       for (Index r = 0; r < x.rows; ++r) out[r] = static_cast<T>(K[static_cast<std::size_t>(r + r * x.rows)]);
       return {};
     }
-    // On the diagonal the lower triangle counts: symmetric to the last bit.
+    // In a diagonal tile, the lower triangle is copied to the upper one, so that the result is symmetric to the last bit.
     for (Index c = 0; c < z.rows; ++c)
       for (Index r = 0; r < x.rows; ++r) {
         const Index i = at.on_diagonal() && r < c ? c + r * x.rows : r + c * x.rows;
@@ -170,7 +170,8 @@ class FunctionStep final : public LeafStep<T> {
         weights[static_cast<std::size_t>(r + (at.tile() ? c : r) * n)] = static_cast<double>(W[r + c * at.height]);
     return weights;
   }
-  // use(point, column, dK) for all points moved along each column.
+  // Calls use(point, column, dK) for all points and columns, where dK has the derivatives of the values in that column, by
+  // central differences.
   template <class Evaluate, class Use>
   Status differences(View<const double> points, const Evaluate& evaluate, const Use& use) const {
     std::vector<double> moved(static_cast<std::size_t>(points.rows * points.cols)), slopes;
@@ -181,7 +182,7 @@ class FunctionStep final : public LeafStep<T> {
             moved[static_cast<std::size_t>(r * points.cols + c)] = points(r, c) + (c == static_cast<Index>(k) ? h : 0.0);
         return evaluate(rows(static_cast<const double*>(moved.data()), points.rows, points.cols), K);
       };
-      const Status status = evaluate(points, slopes);  // for its size
+      const Status status = evaluate(points, slopes);  // this call sets the size of `slopes`
       if (!status.ok()) return status;
       const Status done = central_differences(along, steps_[k], slopes);
       if (!done.ok()) return done;
@@ -190,7 +191,7 @@ class FunctionStep final : public LeafStep<T> {
     return {};
   }
 
-  const KernelFunction& function_;  // of the node
+  const KernelFunction& function_;  // owned by the node
   std::vector<Index> columns_;
   Index block_;
   bool same_;

@@ -12,20 +12,20 @@ namespace kernsel {
 namespace {
 
 constexpr double pi = 3.14159265358979323846;
-constexpr double negligible = -42.0;  // e^-42 < 1e-18
+constexpr double negligible = -42.0;  // terms below e^-42 < 1e-18 of the largest are left out
 
 struct Logarithms {
-  double value, rate;  // of f, and of -df/ds / f
+  double value, rate;  // the logarithms of f and of -df/ds / f
 };
 
-// u = u_0 e^v, where u_0 is the peak of exp(nu v - e^v - (a^2/4) e^-v), the integrand over log u; everything is kept relative
-// to that peak, and to the peak for a = 0, which is at nu.
+// Integrates over v, u = u_0 e^v, where u_0 is the peak of the integrand over log u; relative to the peak it is exp(nu v - u_0
+// (e^v - 1) - w (e^-v - 1)), w = a^2 / (4 u_0). The peak value is taken relative to that for a = 0, which is at u = nu.
 Logarithms integrate(double nu, double a) {
   const double curvature = std::sqrt(nu * nu + a * a);
   const double shift = a * a / (2.0 * (curvature + nu));  // u_0 - nu
   const double u = nu + shift, w = a * a / (4.0 * u);
   const double step = std::min(0.15, 0.5 / std::sqrt(curvature));
-  long double sum = 1.0L, over_u = 1.0L;  // of many terms
+  long double sum = 1.0L, over_u = 1.0L;  // long double, since the sums have many terms
   for (const double direction : {step, -step}) {
     for (int j = 1;; ++j) {
       const double v = direction * j, term = nu * v - u * std::expm1(v) - w * std::expm1(-v);
@@ -34,7 +34,7 @@ Logarithms integrate(double nu, double a) {
       over_u += std::exp(term - v);
     }
   }
-  // Gamma(nu) in the same way, but for small nu, where its integral has a long tail.
+  // Gamma(nu) is integrated in the same way, so that errors cancel, except for small nu, where its integral has a long tail.
   double log_gamma = std::lgamma(nu) - nu * std::log(nu) + nu;
   if (nu > 2.0) {
     const double width = std::min(0.15, 0.5 / std::sqrt(nu));
@@ -52,7 +52,8 @@ Logarithms integrate(double nu, double a) {
   return {log_value, std::log(nu / 2.0 / u * static_cast<double>(over_u / sum))};
 }
 
-// E (1 - exp(-a^2 / (4u))) over u ~ Gamma(nu), u = nu e^v: for small a, where 1 - f would cancel.
+// 1 - f(a) = E (1 - exp(-a^2 / (4u))) over u ~ Gamma(nu), u = nu e^v: for small a, where the difference 1 - f would lose
+// digits.
 double one_minus_value(double nu, double a) {
   const double step = std::min(0.15, 0.5 / std::sqrt(nu)), w = a * a / (4.0 * nu);
   long double sum = -std::expm1(-w), all = 1.0L;
@@ -74,18 +75,20 @@ Logarithms log_matern(double nu, double a) {
   return at;
 }
 
+// The i-th Chebyshev point of [-1, 1].
 double node(std::size_t i, std::size_t count) {
   return std::cos(pi * (static_cast<double>(i) + 0.5) / static_cast<double>(count));
 }
 
-// The polynomial of these values at Chebyshev's points of [-1, 1], node(i), in powers of t, the highest first.
+// Returns the polynomial in t that has these values at the Chebyshev points node(i), highest power first.
 template <std::size_t terms>
 std::array<double, terms> fit(std::array<double, terms> values) {
   std::array<double, terms> result{};
-  // Rounding is of the size of what is fitted: of differences to the value in the middle, which is added at the end.
+  // Rounding errors are proportional to the values that are fitted. These are therefore differences from the value in the
+  // middle, which is added at the end.
   const double middle = values[terms / 2];
   for (double& value : values) value -= middle;
-  std::array<double, terms> before{}, now{};  // Chebyshev's polynomials, in powers of t, the lowest first
+  std::array<double, terms> before{}, now{};  // Chebyshev polynomials in powers of t, lowest power first
   before[0] = 1.0;
   now[1] = 1.0;
   for (std::size_t n = 0; n < terms; ++n) {
@@ -127,14 +130,14 @@ MaternTable::MaternTable(double nu) : nu_(nu) {
   }
 }
 
-// 1 - Gamma(1-nu) / Gamma(1+nu) (a/2)^(2 nu) is all of f in double precision, if nu is below 0.9; otherwise 1 is.
+// For a below the table and nu < 0.9, f = 1 - Gamma(1-nu) / Gamma(1+nu) (a/2)^(2 nu) in double precision; for larger nu, f = 1.
 double MaternTable::small_log_value(double a) const {
   if (a == 0.0 || nu_ >= 0.9) return 0.0;
   return std::log1p(-std::exp(std::lgamma(1.0 - nu_) - std::lgamma(1.0 + nu_) + 2.0 * nu_ * std::log(a / 2.0)));
 }
 
-// The derivative of that: a^(2 nu - 2) grows towards 0. From nu = 0.9 on what it is multiplied by, s, is below 1e-19: the
-// rate at the smallest distance of the table will do.
+// The rate for that f, which grows as a^(2 nu - 2) towards 0. For nu >= 0.9, gradients multiply it by s < 1e-19, so that the
+// rate at the beginning of the table is good enough.
 double MaternTable::small_log_rate(double a) const {
   if (nu_ >= 0.9) return log_rate(smallest);
   const double change = std::lgamma(1.0 - nu_) - std::lgamma(1.0 + nu_) + 2.0 * nu_ * std::log(a / 2.0) + std::log(nu_);
@@ -147,7 +150,7 @@ std::mutex mutex;
 std::map<double, std::shared_ptr<const MaternTable>> known;
 
 #if defined(__unix__) || defined(__APPLE__)
-// No child of fork() may find the mutex locked by a thread that it does not have.
+// Without this, a child of fork() might find the mutex locked by a thread that does not exist there.
 [[maybe_unused]] const int fork_handler = pthread_atfork([] { mutex.lock(); }, [] { mutex.unlock(); }, [] { mutex.unlock(); });
 #endif
 
@@ -161,7 +164,7 @@ std::shared_ptr<const MaternTable> MaternTable::of(double nu) {
   }
   auto table = std::make_shared<const MaternTable>(nu);
   const std::lock_guard<std::mutex> lock(mutex);
-  if (known.size() > 64) known.clear();  // kernels keep the tables that they use
+  if (known.size() > 64) known.clear();  // kernels hold the tables that they use
   return known.emplace(nu, std::move(table)).first->second;
 }
 

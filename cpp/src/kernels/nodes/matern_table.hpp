@@ -1,11 +1,12 @@
-// The Matern kernel of any smoothness, as a table: f(a) = 2^(1-nu) / Gamma(nu) a^nu K_nu(a), a = (2 nu s)^(1/2), s a squared
-// distance in length scales.
+// The Matern kernel of any smoothness nu, as a table: f(a) = 2^(1-nu) / Gamma(nu) a^nu K_nu(a) with a = (2 nu s)^(1/2), where s
+// is a squared distance in units of the length scales.
 //
-// Bessel functions are slow, and f is wanted for millions of distances at one nu: so its logarithm is tabulated once for each
-// nu, by polynomials on quarters of octaves of a. The nodes come from f as a mixture of Gaussians over u ~ Gamma(nu),
+// Bessel functions are slow, and f is needed for millions of distances at one nu. Its logarithm is therefore tabulated once for
+// each nu, by polynomials on quarters of octaves of a. The values at the nodes come from f as a mixture of Gaussians over u ~
+// Gamma(nu),
 //     f(a) = E exp(-a^2 / (4u)),    df/ds = -(nu/2) E exp(-a^2 / (4u)) / u,
-// integrated over log u by the trapezoidal rule, which converges exponentially here and adds positive terms only: no
-// cancellation, no recurrence, and nothing special about whole or half nu.
+// integrated over log u by the trapezoidal rule, which converges exponentially here and adds positive terms only. There is no
+// cancellation, no recurrence, and no special case for whole or half-integer nu.
 #pragma once
 
 #include <array>
@@ -19,8 +20,8 @@ namespace kernsel {
 
 class MaternTable {
  public:
-  static constexpr double smallest_nu = 1e-6, largest_nu = 100.0;  // integrals of less would take forever
-  static std::shared_ptr<const MaternTable> of(double nu);         // made once for each nu
+  static constexpr double smallest_nu = 1e-6, largest_nu = 100.0;  // integrals for smaller nu take too long
+  static std::shared_ptr<const MaternTable> of(double nu);         // returns the table for nu, from a cache
   explicit MaternTable(double nu);
 
   // log f(a), a >= 0.
@@ -45,7 +46,7 @@ class MaternTable {
 
   struct Interval {
     double center, scale;
-    std::array<double, terms> value, rate;  // of log f and of the rate; powers of the place in [-1, 1], the highest first
+    std::array<double, terms> value, rate;  // coefficients of log_value and log_rate, highest power first
   };
 
   static double polynomial(const std::array<double, terms>& c, double t) {
@@ -53,7 +54,7 @@ class MaternTable {
     for (std::size_t i = 1; i < c.size(); ++i) sum = sum * t + c[i];
     return sum;
   }
-  // The exponent and the first two bits of the mantissa number the intervals.
+  // The exponent and the first two bits of the mantissa of a are the number of its interval.
   const Interval& interval(double a) const {
     std::uint64_t bits = 0;
     std::memcpy(&bits, &a, sizeof bits);

@@ -1,12 +1,12 @@
-// Leaves that are functions of a squared distance or of an inner product and of nothing else: k = f(sum_k term_k), term_k of
-// columns divided by length scales.
+// Kernels that are functions of one squared distance, inner product or signed difference: k = f(sum_k term_k), where the
+// columns are divided by length scales.
 #pragma once
 
 #include "kernels/nodes/node.hpp"
 
 namespace kernsel {
 
-// 1 / l = factor * rest, factor a power of two, so that to multiply by it is exact, and rest in (1/2, 1].
+// 1 / l = factor * rest, where factor is a power of two, so that multiplication by it is exact, and rest is in (1/2, 1].
 struct Scaling {
   double factor, rest;
 };
@@ -17,7 +17,7 @@ inline Scaling scaling_by(double length_scale) {
   return {std::ldexp(1.0, 1 - exponent), 0.5 / mantissa};
 }
 
-// Length scales or periods: one for all columns, or one for each.
+// Checks length scales or periods: there must be one for all columns, or one for each.
 inline Status check_scales(const std::vector<double>& scales, Index columns) {
   const auto count = static_cast<Index>(scales.size());
   if (count != 1 && count != columns) return Status::invalid("give one length scale, or one for each column of X");
@@ -29,18 +29,19 @@ inline Status check_scales(const std::vector<double>& scales, Index columns) {
 struct MetricLeaf {
   Metric metric;
   Profile profile;
-  std::vector<double> scale;       // length scales: one, or one for each column; none for inner products as they are
-  std::vector<double> parameters;  // of the profile
-  bool learned = false;            // is the first of them a hyperparameter? It comes before the length scales.
+  std::vector<double> scale;       // length scales: one, one for each column, or none
+  std::vector<double> parameters;  // parameters of the profile
+  bool learned = false;            // parameters[0] is a hyperparameter, the first in theta
   double exponent = 1.0;           // the hyperparameter is parameters[0]^(1 / exponent)
   bool plain = false;              // the hyperparameter is parameters[0] itself, which may be negative
-  // As it is written: the function of kernel.hpp that makes it, and the numbers that this takes before the parameters.
+  // The written form: the function of kernel.hpp that makes this kernel, and the numbers that it takes before the parameters.
   const char* name = nullptr;
   std::vector<double> numbers = {};
 };
 
-// Points, each column divided by the power of two next to its length scale, which is exact; the rest of the scale is a weight
-// in (1/4, 1]. So differences stay correctly rounded, and columns in any unit stay within range.
+// Points, each column divided by the greatest power of two up to its length scale, which is exact. The rest of the length scale
+// is a weight in (1/4, 1], or (1/2, 1] for differences. Differences are then correctly rounded, and columns in any unit stay
+// within the range of T.
 template <class T>
 class Metrics {
  public:
@@ -63,7 +64,8 @@ class Metrics {
       tile_kernels<T>().metric_diagonal(metric_, place(at), factor_, S);
   }
 
-  // For G = dJ/dS: adds dJ/dlog l; S is needed where there is one l. A term of S is l^-2 times something, or l^-1.
+  // Adds dJ/dlog l for G = dJ/dS; `scales` is their number. If there is one l, S is proportional to l^-power, so that dS/dlog l
+  // = -power S; otherwise S is not read.
   void pull_scales(const Place& at, const T* S, const T* G, std::size_t scales, double* gradient) const {
     const double power = metric_ == Metric::difference ? 1.0 : 2.0;
     if (scales == 1) {
@@ -83,7 +85,7 @@ class Metrics {
     }
   }
 
-  // The same for each row.
+  // As pull_scales, but with separate sums for each row of a tile.
   void pull_scale_rows(const Place& at, const T* S, const T* G, std::size_t scales, T* room, double* rows) const {
     const double power = metric_ == Metric::difference ? 1.0 : 2.0;
     std::fill_n(room, at.height * static_cast<Index>(std::max<std::size_t>(scales, 1)), T(0));
@@ -96,7 +98,7 @@ class Metrics {
     for (Index i = 0; i < at.height * static_cast<Index>(scales); ++i) rows[i] -= power * static_cast<double>(room[i]);
   }
 
-  // Adds dJ/dx and dJ/dz; `room` for a tile.
+  // Adds dJ/dx and dJ/dz for G = dJ/dS; `room` has the size of a tile.
   Status pull_points(const Place& at, const T* G, T* room, T* gx, T* gz) const {
     const Index most = std::max(at.height, at.width), dimension = static_cast<Index>(columns_.size());
     T* terms = scratch<T>(Scratch::step, most * dimension);
@@ -182,16 +184,17 @@ class MetricStep final : public LeafStep<T> {
   }
 
  private:
-  // S, and G = W df/dS; returns the derivative in the hyperparameter of the profile.
+  // Computes S and G = W df/dS. Returns the derivative in log parameters[0], or in parameters[0] itself if `plain`.
   double pull_profile(const Place& at, const T* value, const T* W, T* S, T* G) const {
     double own = 0.0;
-    // The squared exponential's slope is made of its value, and several scales are pulled from the points.
+    // S is not needed if the slope follows from the value, as for the squared exponential, and the gradients in several length
+    // scales follow from the points.
     if (leaf_.profile != Profile::rbf || leaf_.scale.size() == 1) metrics_.forward(at, S);
     tile_kernels<T>().profile_pullback(leaf_.profile, at.count(), parameters_.data(), S, value, W, G, &own);
     return own;
   }
 
-  // The hyperparameter of the profile, by central differences: profiles have its derivative for whole tiles only.
+  // The derivative in parameters[0] for each row, by central differences, since profiles compute it only for whole tiles.
   void pull_own_rows(const Place& at, const T* W, T* S, T* room, double* rows) const {
     const T step = std::cbrt(std::numeric_limits<T>::epsilon());
     std::vector<T> moved = parameters_;
@@ -217,7 +220,7 @@ class MetricStep final : public LeafStep<T> {
 
 class MetricNode final : public NodeBase<MetricNode> {
  public:
-  // `problem`: what is wrong with the parameters, or nullptr.
+  // `problem` tells what is wrong with the parameters, or is nullptr.
   MetricNode(MetricLeaf leaf, const char* problem) : leaf_(std::move(leaf)), problem_(problem) {}
 
   const MetricLeaf& leaf() const { return leaf_; }
@@ -237,7 +240,7 @@ class MetricNode final : public NodeBase<MetricNode> {
     const bool inner = leaf_.metric == Metric::inner_product;
     const bool periods = leaf_.profile == Profile::periodic || leaf_.metric == Metric::difference;
     std::vector<Rule> all(leaf_.scale.size(), inner ? Rule::size : periods ? Rule::period : Rule::length);
-    // The constant of a linear kernel has the unit of the points, unless these are scaled.
+    // The constant of a linear kernel has the unit of the points, unless these are divided by length scales.
     const bool norm = leaf_.exponent != 1.0 && leaf_.scale.empty();
     if (leaf_.learned) all.insert(all.begin(), leaf_.plain ? Rule::signed_number : norm ? Rule::norm : Rule::ratio);
     return all;
@@ -251,7 +254,7 @@ class MetricNode final : public NodeBase<MetricNode> {
     return true;
   }
   std::string key() const override {
-    // Also how hyperparameters enter: equal values need not have equal gradients.
+    // The key also has what determines gradients, since kernels of equal values may differ in their hyperparameters.
     std::vector<double> numbers{double(leaf_.metric),  double(leaf_.profile), double(leaf_.scale.size()),
                                 double(leaf_.learned), leaf_.exponent,        double(leaf_.plain)};
     numbers.insert(numbers.end(), leaf_.scale.begin(), leaf_.scale.end());
@@ -259,7 +262,7 @@ class MetricNode final : public NodeBase<MetricNode> {
     return key_of("metric", numbers);
   }
   Expression expression() const override {
-    if (leaf_.exponent != 1.0) return {leaf_.name, {std::sqrt(leaf_.parameters[0])}, leaf_.scale};  // of a squared number
+    if (leaf_.exponent != 1.0) return {leaf_.name, {std::sqrt(leaf_.parameters[0])}, leaf_.scale};  // dot_product(sigma)
     std::vector<double> numbers = leaf_.numbers;
     numbers.insert(numbers.end(), leaf_.parameters.begin(), leaf_.parameters.end());
     return {leaf_.name, std::move(numbers), leaf_.scale};

@@ -1,4 +1,4 @@
-// What every file of this folder begins with: the common part of nodes and steps.
+// Base classes of nodes and steps, and helper functions, for all files of this folder.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace kernsel {
 
 inline bool positive(double value) { return value > 0.0 && std::isfinite(value); }
 
-// A positive number as the steps have it.
+// Checks that a number is positive and finite in the type of the steps.
 template <class T>
 Status check_range(double value) {
   const bool fits = static_cast<T>(value) > T(0) && std::isfinite(static_cast<T>(value));
@@ -25,7 +25,7 @@ Status check_range(double value) {
               : Status::invalid("a number of the kernel is out of the range of single precision; use float64 points");
 }
 
-// Text that is equal for equal names and equal numbers, to the bit.
+// Returns a text that is equal for equal names and numbers, to the bit.
 inline std::string key_of(const char* name, const std::vector<double>& numbers) {
   std::string key(name);
   const std::size_t start = key.size() + 1;
@@ -34,7 +34,7 @@ inline std::string key_of(const char* name, const std::vector<double>& numbers) 
   return key;
 }
 
-// The inverse; returns where the next parameters are.
+// values <- exp(logs). Returns a pointer to the numbers after those that were read.
 inline const double* exponentials(const double* logs, std::vector<double>& values) {
   for (double& value : values) value = std::exp(*logs++);
   return logs;
@@ -46,8 +46,8 @@ inline std::vector<double> logarithms(const std::vector<double>& values) {
   return logs;
 }
 
-// A node whose steps need nothing but the node's own numbers: Node has `template <class T> std::unique_ptr<Step<T>>
-// make(points, status)`.
+// A node whose steps need only the node's own numbers. Node must have `template <class T> std::unique_ptr<Step<T>> make(points,
+// status)`.
 template <class Node>
 class NodeBase : public KernelNode {
  public:
@@ -61,19 +61,21 @@ class NodeBase : public KernelNode {
 };
 
 template <class T>
+// A step without children.
 class LeafStep : public Step<T> {
  public:
   const T* pull_child(const Place&, std::size_t, const T* const*, const T*, const T* W, T*) const override { return W; }
 };
 
-// rows += the sum of each row of A o B: what a parameter does that multiplies the value.
+// rows += the sums of the rows of the elementwise product of A and B: the derivative for a parameter in log form that
+// multiplies the value.
 template <class T>
 void add_row_products(const Place& at, const T* A, const T* B, double* rows) {
   for (Index c = 0; c < at.width; ++c, A += at.height, B += at.height)
     for (Index r = 0; r < at.height; ++r) rows[r] += static_cast<double>(A[r] * B[r]);
 }
 
-// The points of both sets as a leaf sees them, each column multiplied by a factor.
+// The points of both sets as a leaf sees them, with each column multiplied by a factor.
 template <class T>
 class LeafPoints {
  public:
@@ -83,7 +85,7 @@ class LeafPoints {
     const Status status = X_.assign(points.X, points.block, points.columns, factor);
     return status.ok() && !same_ ? Z_.assign(points.Z, points.block, points.columns, factor) : status;
   }
-  // Of a tile; on a diagonal, of its block against itself.
+  // Returns the points of a tile; for a diagonal, those of its block, paired with themselves.
   PointTile<T> at(const Place& at, const T* weights) const {
     const Points<T>& of_z = same_ ? X_ : Z_;
     const T* x = (at.part == Part::diagonal_of_z ? of_z : X_).block_data(at.i);
@@ -97,7 +99,7 @@ class LeafPoints {
   bool same_ = false;
 };
 
-// A kernel that does not depend on where the points are.
+// The step of a kernel that does not depend on the coordinates of the points.
 template <class T>
 class PlacelessStep : public LeafStep<T> {
  public:
@@ -105,7 +107,7 @@ class PlacelessStep : public LeafStep<T> {
 };
 
 template <class T>
-class OperationStep : public Step<T> {  // no parameters of its own, and no look at the points
+class OperationStep : public Step<T> {  // a step without parameters that does not read the points
  public:
   Status pull_parameters(const Place&, const T* const*, const T*, const T*, double*) const override { return {}; }
   Status pull_points(const Place&, const T* const*, const T*, const T*, T*, T*) const override { return {}; }

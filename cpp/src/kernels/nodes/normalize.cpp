@@ -1,4 +1,4 @@
-// k(x, z) / (k(x, x) k(z, z))^(1/2)
+// The normalized kernel, k(x, z) / (k(x, x) k(z, z))^(1/2).
 #include "kernels/nodes/node.hpp"
 
 namespace kernsel {
@@ -10,7 +10,7 @@ class NormalizeStep final : public OperationStep<T> {
  public:
   explicit NormalizeStep(const Geometry<T>& points) : rows_(points.X.rows), cols_(points.Z.rows) {}
 
-  // children: the kernel, its diagonals for the points of X and of Z.
+  // The children are the values of k, and its diagonals for the points of X and of Z.
   Status forward(const Place& at, const T* const* children, T* out) const override {
     T* f = scratch<T>(Scratch::step, at.height + at.width);
     if (!f) return no_memory();
@@ -22,7 +22,7 @@ class NormalizeStep final : public OperationStep<T> {
     if (!factors(children[1], at.height, rows_ - at.row, f) || !factors(children[2], at.width, cols_ - at.col, f + at.height))
       return no_length();
     const T* g = f + at.height;
-    for (Index c = 0; c < at.width; ++c)  // the two factors first: the same for (z, x)
+    for (Index c = 0; c < at.width; ++c)  // f g first, so that (z, x) gives the same bits
       for (Index r = 0; r < at.height; ++r) out[r + c * at.height] = children[0][r + c * at.height] * (f[r] * g[c]);
     for (Index r = 0; at.on_diagonal() && r < at.height; ++r) out[r + r * at.height] = T(1);
     return {};
@@ -38,7 +38,7 @@ class NormalizeStep final : public OperationStep<T> {
         const T of_z = root(children[2][j]);
         for (Index i = 0; i < at.height; ++i) room[i + j * at.height] = W[i + j * at.height] * (root(children[1][i]) * of_z);
       }
-    } else {  // d/dk(x, x) = -k / (2 k(x, x))
+    } else {  // the derivative in k(x, x) is -value / (2 k(x, x))
       const T* diagonal = children[c];
       const Index count = c == 1 ? at.height : at.width;
       tile_kernels<T>().fill(count, T(0), room);
@@ -54,7 +54,7 @@ class NormalizeStep final : public OperationStep<T> {
     return Status::invalid(
         "normalize: k(x, x) is not positive for a point, which leaves nothing to divide by: leave it out, or add a constant");
   }
-  // Rows beyond `real` are padding.
+  // out <- k(x, x)^(-1/2), and zero for the padding, the rows from `real` on. Returns false if some k(x, x) is not positive.
   static bool factors(const T* diagonal, Index count, Index real, T* out) {
     for (Index r = 0; r < count; ++r) {
       if (r < real && !(diagonal[r] > T(0))) return false;

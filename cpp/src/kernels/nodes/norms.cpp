@@ -10,13 +10,14 @@ constexpr double pi = 3.14159265358979323846;
 
 enum class NormsKernel { radial_pair, arc_cosine0, arc_cosine1, arc_cosine2 };
 
-// A value with its derivatives in p and u; that in v is by symmetry.
+// A value k with its derivatives in p, u and v.
 struct Derivatives {
   double k, p, u, v;
 };
 
-// (u v)^(n/2) J_n(t) / pi, t the angle between the points. t comes from s = |x/|x| - z/|z||^2 = 4 sin(t/2)^2, and from the
-// same with a plus near t = pi: an angle taken from its cosine would lose half of its digits there.
+// The arc-cosine kernel of order n, (u v)^(n/2) J_n(t) / pi, where t is the angle between the points. t is computed from s =
+// |x/|x| - z/|z||^2 = 4 sin(t/2)^2, or, near t = pi, from s_plus = |x/|x| + z/|z||^2: an angle computed from its cosine would
+// lose half of its digits there.
 Derivatives arc_cosine(int n, double s, double s_plus, double u, double v) {
   const bool small = s <= 2.0;
   const double half = std::asin(std::min(std::sqrt(small ? s : s_plus) / 2.0, 1.0));
@@ -87,7 +88,7 @@ class NormsStep final : public LeafStep<T> {
   }
 
  private:
-  // Weights on p, u and v; room for metrics.
+  // The gradients G, u and v in p, u and v; S is memory for one metric.
   struct Pulled {
     T *S, *G, *u, *v;
   };
@@ -107,7 +108,7 @@ class NormsStep final : public LeafStep<T> {
     return diagonal;
   }
 
-  // The points divided by their norms, with the offset as one more column; nothing for a point without a norm.
+  // to <- the points divided by their norms, with offset^(1/2) as an additional column; zero for a point of norm zero.
   Status directions(View<const T> X, const std::vector<double>& scale, const Geometry<T>& points, Points<T>& to) {
     const std::size_t d = points.columns.size();
     std::vector<T> all(static_cast<std::size_t>(X.rows) * (d + 1));
@@ -136,7 +137,7 @@ class NormsStep final : public LeafStep<T> {
     return (at.part == Part::diagonal_of_z && !same_ ? Z_ : X_).block_data(at.i);
   }
 
-  // f(row, column, place in the tile, value and derivatives)
+  // Calls f(row, column, index in the tile, value and derivatives) for all elements.
   template <class F>
   Status visit(const Place& at, const F& f) const {
     T* p = scratch<T>(Scratch::step, 2 * at.count() + at.height + at.width);
@@ -169,7 +170,8 @@ class NormsStep final : public LeafStep<T> {
           of_x += a * a;
           of_z += b * b;
         }
-        // The origin has no direction, and no angle to others; a norm may also be zero because it is too small for its square.
+        // The origin has no direction, and the kernel is 0 there. A norm may also be zero because its square underflows; such a
+        // point has a direction.
         if ((un == 0.0 && of_x == 0.0) || (vn == 0.0 && of_z == 0.0)) {
           f(r, c, i, Derivatives{0.0, 0.0, 0.0, 0.0});
           continue;

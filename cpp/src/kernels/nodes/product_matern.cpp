@@ -1,4 +1,4 @@
-// Products of one-dimensional Matern kernels.
+// Products of one-dimensional Matern kernels of smoothness 1/2, 3/2 and 5/2.
 #include "kernels/nodes/metric_leaf.hpp"
 
 namespace kernsel {
@@ -111,7 +111,7 @@ class ProductMaternNode final : public NodeBase<ProductMaternNode> {
 
 }  // namespace
 
-Kernel any_product_matern(double nu, std::vector<double> length_scale);  // any_matern.cpp
+Kernel any_product_matern(double nu, std::vector<double> length_scale);  // defined in any_matern.cpp
 
 Kernel product_matern(double nu, std::vector<double> length_scale) {
   if (nu == HUGE_VAL) return rbf(std::move(length_scale));

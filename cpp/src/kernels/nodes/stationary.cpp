@@ -6,7 +6,8 @@ namespace kernsel {
 
 namespace {
 
-// `name`: the function that makes it, which takes `numbers` or, if there are none, the parameters before the length scales.
+// `name` is the function by which the kernel is written. Before the length scales, it takes `numbers`, followed by the
+// parameters.
 Kernel stationary(Profile profile, const char* name, std::vector<double> length_scale, std::vector<double> parameters = {},
                   std::vector<double> numbers = {}) {
   const char* problem = length_scale.empty() ? "give one length scale, or one for each column of X" : nullptr;
@@ -19,7 +20,7 @@ Kernel stationary(Profile profile, const char* name, std::vector<double> length_
   return Kernel(std::make_shared<MetricNode>(leaf, problem));
 }
 
-// The profile depends on the number of columns that the kernel sees.
+// A node of its own, since the profile depends on the number of columns that the kernel sees.
 class WendlandNode final : public NodeBase<WendlandNode> {
  public:
   WendlandNode(int smoothness, std::vector<double> length_scale)

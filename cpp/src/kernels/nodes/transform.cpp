@@ -1,4 +1,4 @@
-// k(phi(x), phi(z)): phi a function that the caller gives, or a matrix whose entries are hyperparameters.
+// k(phi(x), phi(z)), where phi is a function that the user gives, or a matrix B whose entries are hyperparameters.
 #include "kernels/nodes/functions.hpp"
 
 namespace kernsel {
@@ -50,8 +50,8 @@ class MatrixMap final : public PointMap<T> {
 
  private:
   struct Set {
-    Points<T> points;       // before
-    std::vector<T> mapped;  // (n, outputs), by columns
+    Points<T> points;       // before the map
+    std::vector<T> mapped;  // (n, outputs), column-major
     Index rows = 0, outputs = 0;
     View<const T> view() const { return kernsel::columns(mapped.data(), rows, outputs); }
   };
@@ -65,7 +65,7 @@ class MatrixMap final : public PointMap<T> {
     to.mapped.assign(static_cast<std::size_t>(X.rows * outputs_), T(0));
     constexpr Index padding = 64 / static_cast<Index>(sizeof(T));
     const auto dimension = static_cast<Index>(columns_.size());
-    std::vector<T> turned(B_.size());  // (d, outputs), by columns: the rows of B
+    std::vector<T> turned(B_.size());  // (d, outputs), column-major, which is the order of the rows of B
     std::copy(B_.begin(), B_.end(), turned.begin());
     for (Index first = 0, b = 0; first < X.rows; first += block, ++b) {
       const Index real = std::min(block, X.rows - first), height = round_up(real, padding);
@@ -93,7 +93,7 @@ class MatrixMap final : public PointMap<T> {
   }
 
   std::vector<Index> columns_;
-  std::vector<T> B_;  // by rows
+  std::vector<T> B_;  // (outputs, d), row-major
   Index outputs_;
   bool same_;
   Set X_, Z_;

@@ -1,4 +1,4 @@
-// f(x) k(x, z) f(z)
+// f(x) k(x, z) f(z), where f is a function that the user gives.
 #include "kernels/nodes/functions.hpp"
 
 namespace kernsel {
@@ -37,7 +37,8 @@ class WarpStep final : public Step<T> {
   }
 
  private:
-  // g(row, column, place in the tile, f(x) f(z)): the product of both first, the same for (z, x).
+  // Calls g(row, column, index in the tile, f(x) f(z)) for all elements. f(x) f(z) is multiplied first, so that (z, x) gives
+  // the same bits.
   template <class G>
   void each(const Place& at, const G& g) const {
     const T *fx = f_.of_x(at), *fz = at.tile() ? f_.of_z(at) : fx;
