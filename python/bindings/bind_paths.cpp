@@ -69,7 +69,7 @@ Numbers copied(const py::object& object, const char* name) {
 // Returns the path of a kernel matrix or of features; if the matrix is not positive semidefinite, its least and greatest
 // eigenvalues. `decompose(A, values, vectors)` is a Python function that writes the decomposition of A to the other two.
 py::object path(const py::object& matrix, bool features, const py::object& y, const py::object& trend,
-                const py::object& weights, double noise_std, bool mean_of_errors, double rounding,
+                const py::object& weights, double sigma, bool mean_of_errors, double rounding,
                 const py::object& decompose) {
   const Input K = numbers(matrix, "K", 2), targets = numbers(y, "y", 2), basis = numbers(trend, "trend", 2);
   const Numbers w = weights.is_none() ? Numbers() : copied(weights, "sample_weight");
@@ -79,7 +79,7 @@ py::object path(const py::object& matrix, bool features, const py::object& y, co
   problem.y = targets.view<double>();
   problem.trend = basis.view<double>();
   problem.weights = w.empty() ? nullptr : w.data();
-  problem.noise_std = noise_std;
+  problem.sigma = sigma;
   problem.mean_of_errors = mean_of_errors;
   problem.rounding = rounding;
   const auto call = [f = shared_object(decompose)](View<double> A, View<double> values, View<double> vectors) {
@@ -230,5 +230,5 @@ void bind_paths(py::module_& module) {
           },
           py::arg("k"));
   module.def("path", &path, py::arg("matrix"), py::arg("features"), py::arg("y"), py::arg("trend"), py::arg("weights"),
-             py::arg("noise_std"), py::arg("mean_of_errors"), py::arg("rounding"), py::arg("decompose"));
+             py::arg("sigma"), py::arg("mean_of_errors"), py::arg("rounding"), py::arg("decompose"));
 }

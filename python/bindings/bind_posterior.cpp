@@ -44,11 +44,21 @@ void change(Held& held, const F& f) {
   });
 }
 
-py::array_t<double> copied(View<const double> from) {
-  auto out = new_array<double>(from.rows, from.cols);
-  const View<double> to = view_of(out);
-  for (Index i = 0; i < from.rows; ++i)
-    for (Index j = 0; j < from.cols; ++j) to(i, j) = from(i, j);
+// A copy of a part of a posterior, made while no other thread may change it.
+template <class Part>
+py::array_t<double> copied(const Held& held, const Part& part) {
+  std::vector<double> values;
+  Index count = 0, width = 0;
+  read(held, [&](const DensePosterior& posterior) {
+    const View<const double> from = (posterior.*part)();
+    count = from.rows;
+    width = from.cols;
+    for (Index i = 0; i < count; ++i)
+      for (Index j = 0; j < width; ++j) values.push_back(from(i, j));
+    return Status{};
+  });
+  auto out = new_array<double>(count, width);
+  std::copy(values.begin(), values.end(), out.mutable_data());
   return out;
 }
 
@@ -120,11 +130,19 @@ py::array_t<double> at_points(const Held& held, const py::object& Z, const Cols&
   return out;
 }
 
+// That the posterior still has as many points as the output has rows: they are counted before the lock is taken.
+Status require_points(const DensePosterior& posterior, Index n) {
+  return posterior.points() == n ? Status{} : Status::invalid("posterior: another thread has changed its points");
+}
+
 py::tuple leave_one_out(const Held& held) {
   const Index n = held.posterior.points(), m = held.posterior.outputs();
   auto residuals = new_array<double>(n, m), variances = new_array<double>(n), leverage = new_array<double>(n);
   const View<double> r = view_of(residuals), v = view_of(variances), l = view_of(leverage);
-  read(held, [&](const DensePosterior& posterior) { return posterior.leave_one_out(r, v, l); });
+  read(held, [&](const DensePosterior& posterior) {
+    const Status status = require_points(posterior, n);
+    return status.ok() ? posterior.leave_one_out(r, v, l) : status;
+  });
   return py::make_tuple(residuals, variances, leverage);
 }
 
@@ -140,7 +158,8 @@ py::array_t<double> lower(const Held& held) {
   const View<double> to = view_of(out);
   read(held, [&](const DensePosterior& posterior) {
     const kernsel::LowerTiles<double>* L = nullptr;
-    const Status status = posterior.factor(L);
+    Status status = require_points(posterior, n);
+    if (status.ok()) status = posterior.factor(L);
     return status.ok() ? kernsel::unpack_lower<double>(*L, to) : status;
   });
   return out;
@@ -178,7 +197,7 @@ void bind_posterior(py::module_& module) {
       });
     };
   };
-  const auto part = [](auto method) { return [method](const Held& held) { return copied((held.posterior.*method)()); }; };
+  const auto part = [](auto method) { return [method](const Held& held) { return copied(held, method); }; };
   py::class_<Held>(module, "Posterior")
       .def_static("condition", &condition, py::arg("kernel"), py::arg("X"), py::arg("y"), py::arg("noise"), py::arg("trend"),
                   py::arg("count"))

@@ -267,7 +267,7 @@ def path(
     y: ArrayLike,
     trend: ArrayLike,
     weights: ArrayLike | None,
-    noise_std: float,
+    sigma: float,
     mean_of_errors: bool,
     rounding: float,
     decompose: Callable[..., None],

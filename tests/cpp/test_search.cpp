@@ -282,6 +282,31 @@ void chooses() {
   CHECK(kernsel::choose(problem, {}, again).code == kernsel::Code::invalid_argument);
 }
 
+// An amplitude that acts twice is no common factor of the kernel: what is reported is the criterion at what was found.
+void amplitudes_in_several_places() {
+  const Data data;
+  const kernsel::Kernel n = 2.0 * kernsel::matern52({1.0, 1.0}), other = 0.5 * kernsel::matern32({0.3, 0.4});
+  for (const kernsel::Kernel& k : {n * n, n + n, n * other, n * n + n, n * other + n}) {
+    kernsel::Choosing problem(k, data.problem().X, data.problem().y);
+    problem.finds_noise = true;
+    problem.criterion = [](const std::vector<Index>&) { return kernsel::criteria::likelihood(); };
+    problem.scale_free = [](const std::vector<Index>&) {
+      return kernsel::criteria::likelihood(false, kernsel::criteria::Scale::shared);
+    };
+    kernsel::Choice choice;
+    CHECK(kernsel::choose(problem, {}, choice).ok());
+    const double noise = choice.noise + choice.jitter;
+    kernsel::Problem there = data.problem();
+    there.trend = {};
+    there.noise = kernsel::vector<const double>(&noise, 1);
+    kernsel::Evaluation found;
+    const auto factor = kernsel::dense_factor();
+    const kernsel::Kernel at = problem.kernel.with_theta(choice.theta);
+    CHECK(kernsel::evaluate(at, there, kernsel::criteria::likelihood(), kernsel::Order::value, *factor, found).ok());
+    CHECK_BELOW(std::abs(found.value - choice.criterion), 1e-8 * (1.0 + std::abs(choice.criterion)));
+  }
+}
+
 }  // namespace
 
 int main() {
@@ -293,5 +318,6 @@ int main() {
   any_criterion();
   gradients_of_groups();
   chooses();
+  amplitudes_in_several_places();
   return report("search");
 }

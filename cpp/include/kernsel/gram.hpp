@@ -38,7 +38,7 @@ Status pullback(const Kernel& k, View<const T> X, View<const T> W, double* gradi
 template <class T>
 Status pullback(const Kernel& k, View<const T> X, View<const T> Z, View<const T> W, double* gradient);
 
-// out, (n, k.parameters()), <- dK/dtheta_p v for each parameter: O(n^2 d). Kernels that are functions of the caller,
+// out, (n, k.parameters()), by columns, <- dK/dtheta_p v for each parameter: O(n^2 d). Kernels that are functions of the caller,
 // transformed or normalized are differentiated by central differences.
 Status tangents(const Kernel& k, View<const double> X, View<const double> v, View<double> out);
 

@@ -3,6 +3,7 @@
 #if defined(__linux__)
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <unistd.h>
 #endif
 #if defined(_WIN32)
 #include <malloc.h>
@@ -74,7 +75,7 @@ std::size_t left_in_address_space() {
   rlimit limit{};
   if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return unknown;
   const std::size_t pages = read_number("/proc/self/statm");
-  const std::size_t used = pages == unknown ? 0 : pages * 4096;
+  const std::size_t used = pages == unknown ? 0 : pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   return limit.rlim_cur > used ? limit.rlim_cur - used : 0;
 }
 #endif

@@ -4,6 +4,10 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <system_error>
 
 namespace kernsel {
 
@@ -158,7 +162,8 @@ Status write_container(const char* path, const std::string& description, const s
     for (std::size_t i = 0; i < 8; ++i) bytes[i] = static_cast<char>(bits >> 8 * i & 0xFF);
     return bytes;
   };
-  const std::string beside = std::string(path) + ".part";
+  // Two that write the same model at once write two files, and the later one stays.
+  const std::string beside = std::string(path) + "." + std::to_string(std::random_device{}()) + ".part";
   {
     std::ofstream file(beside, std::ios::binary | std::ios::trunc);
     file << as_bytes(header.size()) << header;
@@ -177,7 +182,9 @@ Status write_container(const char* path, const std::string& description, const s
       return Status::invalid("model: the file cannot be written");
     }
   }
-  if (std::rename(beside.c_str(), path) == 0) return {};
+  std::error_code problem;
+  std::filesystem::rename(beside, path, problem);  // over a file that is there, on any system
+  if (!problem) return {};
   std::remove(beside.c_str());
   return Status::invalid("model: the file cannot be written");
 }

@@ -190,26 +190,14 @@ const Kernel& Model::kernel() const {
 }
 const DensePosterior* Model::posterior() const { return content_ && content_->has_points ? &content_->posterior : nullptr; }
 
-namespace {
-
-// Calls f and returns its status, or that an allocation in it has failed.
-template <class F>
-Status guarded(const F& f) {
-  try {
-    return f();
-  } catch (const std::bad_alloc&) {
-    return no_memory();
-  }
-}
-
-}  // namespace
+namespace {}  // namespace
 
 Status Model::predict(View<const double> Z, View<double> mean) const {
   if (!content_) return Status::invalid("model: none has been loaded");
   if (Z.cols != content_->d) return Status::invalid("Z: expected as many columns as the model has");
   if (mean.rows != Z.rows || mean.cols != content_->outputs)
     return Status::invalid("mean: expected a row for each point and a column for each output");
-  return guarded([&] { return content_->mean(Z, mean); });
+  return within_memory([&] { return content_->mean(Z, mean); });
 }
 
 Status Model::predict(View<const double> Z, View<double> mean, View<double> deviation) const {
@@ -218,7 +206,7 @@ Status Model::predict(View<const double> Z, View<double> mean, View<double> devi
   if (!content_->process) return Status::invalid("deviation: only Gaussian processes have standard deviations");
   if (deviation.rows != mean.rows || deviation.cols != mean.cols)
     return Status::invalid("deviation: expected a row for each point and a column for each output");
-  return guarded([&] { return content_->deviation(Z, deviation); });
+  return within_memory([&] { return content_->deviation(Z, deviation); });
 }
 
 Status Model::predict_gradient(View<const double> Z, View<double> mean, View<double> deviation) const {
@@ -229,7 +217,7 @@ Status Model::predict_gradient(View<const double> Z, View<double> mean, View<dou
       (deviation.rows > 0 && (deviation.rows != Z.rows || deviation.cols != width)))
     return Status::invalid("predict_gradient: expected a row for each point, and a column for each derivative of each output");
   if (deviation.rows > 0 && !own.process) return Status::invalid("deviation: only Gaussian processes have standard deviations");
-  return guarded([&] {
+  return within_memory([&] {
     Status status = own.posterior.mean_gradient(Z, mean);
     for (Index i = 0; i < Z.rows; ++i)
       for (Index j = 0; j < width; ++j) mean(i, j) *= own.factor[static_cast<std::size_t>(j % own.outputs)];
@@ -250,12 +238,12 @@ Status Model::predict_gradient(View<const double> Z, View<double> mean, View<dou
 
 Status Model::append(View<const double> X, View<const double> y, View<const double> noise) {
   if (!content_ || !content_->process) return Status::invalid("append: only Gaussian processes take more points in");
-  return guarded([&] { return content_->posterior.append(X, y, noise); });
+  return within_memory([&] { return content_->posterior.append(X, y, noise); });
 }
 
 Status Model::remove(Index i) {
   if (!content_ || !content_->process) return Status::invalid("remove: only Gaussian processes leave points out");
-  return guarded([&] { return content_->posterior.remove(i); });
+  return within_memory([&] { return content_->posterior.remove(i); });
 }
 
 Status load_model(const char* path, Model& model) {
@@ -279,7 +267,7 @@ Status save_model(const char* path, const Model& model) {
   if (!model.content_ || !model.content_->has_points)
     return Status::invalid("save_model: expected a model that is a function of points");
   const Model::Content& own = *model.content_;
-  return guarded([&] {
+  return within_memory([&] {
     std::string kernel;
     const Status status = kernel_to_json(own.posterior.kernel(), kernel);
     if (!status.ok()) return status;

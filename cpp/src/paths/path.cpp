@@ -132,8 +132,8 @@ class Maker {
     if (n_ == 0 || problem_.y.cols == 0) return Status::invalid("y: expected a point at least");
     if (q_ > 0 && problem_.trend.rows != n_) return Status::invalid("trend: expected one row for each row of y");
     if (q_ > n_) return Status::invalid("trend: expected no more columns than points");
-    if (!(problem_.noise_std >= 0.0) || !std::isfinite(problem_.noise_std))
-      return Status::invalid("noise_std: expected a positive number");
+    if (!(problem_.sigma >= 0.0) || !std::isfinite(problem_.sigma))
+      return Status::invalid("sigma: expected a number that is not negative");
     spectrum_->root.assign(static_cast<std::size_t>(n_), 1.0);
     for (Index i = 0; i < n_ && problem_.weights; ++i) {
       if (!(problem_.weights[i] > 0.0) || !std::isfinite(problem_.weights[i]))
@@ -259,7 +259,7 @@ class Maker {
       for (double& value : beyond) value = std::max(1.0 - value, 0.0);
     }
     status = spectrum_->V.assign(vectors_.view());
-    content_->noise = problem_.noise_std;
+    content_->noise = problem_.sigma;
     double weights = 0.0;
     for (const double value : spectrum_->root) weights += value * value;
     content_->per_alpha = (problem_.mean_of_errors ? weights : 1.0) / spectrum_->k_unit;

@@ -186,7 +186,7 @@ class Chooser {
 // Solves |lambda c|^2 = tau^2 n m sigma^2 by Newton's method for |lambda c|^-1 in beta = 1 / lambda: increasing and concave, so
 // that the iteration is monotone from 0.
 Status discrepancy(const RegularizationPath::Content& content, double tau, PathChoice& out) {
-  if (!(content.noise > 0.0)) return Status::invalid("noise_std: discrepancy needs the standard deviation of the noise");
+  if (!(content.noise > 0.0)) return Status::invalid("sigma: discrepancy needs the standard deviation of the noise");
   if (!(tau > 0.0) || !std::isfinite(tau)) return Status::invalid("tau: expected a positive number");
   const std::vector<double>&e = content.spectrum->e, &energy = content.energy;
   const double sigma = content.noise / content.y_unit;
@@ -253,7 +253,7 @@ Status RegularizationPath::best(PathRule rule, const PathValues& grid, PathChoic
     out = {};
     if (rule == PathRule::discrepancy) return discrepancy(*content_, tau, out);
     if (rule == PathRule::risk && !(content_->noise > 0.0))
-      return Status::invalid("noise_std: the risk needs the standard deviation of the noise");
+      return Status::invalid("sigma: the risk needs the standard deviation of the noise");
     const Chooser chooser(*this, rule);
     const bool interior = rule == PathRule::l_curve || rule == PathRule::quasi_optimality;
     return interior ? chooser.interior(out) : chooser.beyond_the_grid(grid, out);

@@ -108,6 +108,9 @@ Status RegularizationPath::leave_groups_out(const std::vector<Index>& group, Ind
       if (group[i] < 0 || group[i] >= count) return Status::invalid("groups: expected numbers from 0 to count - 1");
       parts[static_cast<std::size_t>(group[i])].rows.push_back(static_cast<Index>(i));
     }
+    for (const Part& part : parts)
+      if (part.rows.size() == group.size())
+        return Status::invalid("groups: expected points in two at least: one of them must be left to learn from");
     const Content& content = *content_;
     const Spectrum& s = *content.spectrum;
     const std::vector<double> lambda = content.in_units(alphas);

@@ -343,9 +343,9 @@ Status Chooser::Content::descend(const std::vector<std::vector<double>>& from, O
     std::vector<std::vector<double>> places{x};
     for (const std::vector<double>& theta : turned_points(space.hints, theta_of(x)))
       places.push_back(x_of(theta, problem.finds_noise ? x.back() : 0.0));
-    how.evaluations = left - out.evaluations;
     how.seconds = std::min(seconds_left, seconds());
-    const Index before = out.evaluations;
+    const Index before = out.evaluations + out.evaluations_of_some;
+    how.evaluations = left - before;
     how.progress = nullptr;
     if (options.progress)
       how.progress = [&](Index count, Index points, double best) { return options.progress(before + count, points, best); };

@@ -305,7 +305,10 @@ Status search(Objective& all, Objective* some, const std::vector<std::vector<dou
       if (!status.ok()) return status;
       if (trial.value < best.value) best = trial;
     }
-    if (!std::isfinite(best.value)) return search.ended() ? Status{} : search.failure();
+    if (!std::isfinite(best.value)) {
+      if (search.ended() || !search.failure().ok()) return search.ended() ? Status{} : search.failure();
+      return Status::invalid("search: what was found on the subset could not be evaluated on all points");
+    }
     Trial at;
     const Status status = search.evaluate(all, best.x, Order::information, true, at);
     if (!status.ok() || search.ended()) return status;

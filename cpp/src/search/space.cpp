@@ -86,24 +86,31 @@ std::vector<Seen> nodes_of(const Kernel& kernel, Index columns) {
 }
 
 // The positions in theta of the hyperparameters that all grow by log s if the kernel is multiplied by s: the amplitudes of all
-// terms of a sum, and those of one factor of a product. Empty if there are none.
+// terms of a sum, and those of one factor of a product. Empty if there are none, or if one of them stands in several places.
 std::vector<Index> amplitudes_of(const std::vector<Seen>& nodes) {
   std::unordered_map<const KernelNode*, std::vector<Index>> found;  // empty for a kernel that has none
-  std::unordered_map<const KernelNode*, Index> first;
+  std::unordered_map<const KernelNode*, Index> first, uses;
   Index next = 0;
   for (const Seen& seen : nodes) {
     first[seen.node] = next;
     next += static_cast<Index>(seen.node->theta().size());
+    for (const auto& child : seen.node->children) ++uses[child.get()];
   }
-  std::vector<bool> twice(static_cast<std::size_t>(next), false);
-  for (auto at = nodes.rbegin(); at != nodes.rend(); ++at) {
-    const KernelNode& node = *at->node;
-    const std::vector<Rule> rules = node.rules();
+  // Parents before their children: a node comes once all nodes that use it have come. Several ways to a node count as two.
+  std::unordered_map<const KernelNode*, int> ways{{nodes[0].node, 1}};
+  std::vector<const KernelNode*> order{nodes[0].node};
+  for (std::size_t i = 0; i < order.size(); ++i)
+    for (const auto& child : order[i]->children) {
+      ways[child.get()] = std::min(2, ways[child.get()] + ways[order[i]]);
+      if (--uses[child.get()] == 0) order.push_back(child.get());
+    }
+  for (auto at = order.rbegin(); at != order.rend(); ++at) {
+    const KernelNode& node = **at;
     const Expression written = node.expression();
     const std::string name = written.name ? written.name : "";
     std::vector<Index>& own = found[&node];
     if (name == "constant" || name == "white" || name == "scale") {
-      own = {first[&node]};
+      if (ways[&node] == 1) own = {first[&node]};  // in n * n, an amplitude in n would act twice
     } else if (name == "sum") {
       for (const auto& child : node.children) {
         const std::vector<Index>& part = found[child.get()];
@@ -122,8 +129,7 @@ std::vector<Index> amplitudes_of(const std::vector<Seen>& nodes) {
   }
   std::vector<Index> all = found[nodes[0].node];
   std::sort(all.begin(), all.end());
-  const bool shared = std::adjacent_find(all.begin(), all.end()) != all.end();
-  return shared ? std::vector<Index>{} : all;
+  return all;
 }
 
 }  // namespace

@@ -55,7 +55,7 @@ std::size_t LowerTiles<T>::bytes(Index size, Index tile) {
 
 template <class T>
 Status LowerTiles<T>::resize(Index size, Index tile) {
-  constexpr Index largest_size = Index{1} << 31;  // near this size, bytes() of doubles reaches 2^64
+  constexpr Index largest_size = Index{1} << 30;  // near twice this size, bytes() of doubles reaches 2^64
   if (size < 0 || size > largest_size) return Status::invalid("LowerTiles: the size is out of range");
   if (tile < 0 || tile > largest_tile || tile % padding != 0) return Status::invalid("LowerTiles: the tile is out of range");
   if (tile == 0) tile = preferred_tile(size);
