@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import linalg
 
-__all__ = ["Trend", "require_trend_of_objects", "trend_gradient", "trend_matrix"]
+__all__ = ["Trend", "require_trend_of_objects", "trend_matrix"]
 
 # None, "constant", "linear", "quadratic", a matrix with one row for each point, or a function of the points.
 Trend = str | ArrayLike | Callable[..., Any] | None
@@ -74,37 +74,6 @@ def require_trend_of_objects(trend: Trend) -> None:
     """Raise if a trend is a function of the columns of X, for points that are objects."""
     if callable(trend) or (isinstance(trend, str) and trend not in ("auto", "constant")):
         raise ValueError(f'trend: expected "constant" or None for points that are objects, got {trend!r}')
-
-
-def trend_gradient(trend: Trend, X: NDArray[np.float64], widths: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the derivatives of a trend's functions with respect to the points, shape (n, d, q).
-
-    A callable is differentiated by central differences, whose steps are proportional to `widths`, the ranges of the columns of
-    the training points, and to the size of X.
-    """
-    n, d = X.shape
-    if callable(trend):
-        step = np.cbrt(np.finfo(float).eps) * np.maximum(np.abs(X).max(axis=0, initial=0.0), widths)
-        step = np.where(step > 0, step, 1.0)
-        slopes = []
-        for k in range(d):
-            ahead, behind = X.copy(), X.copy()
-            ahead[:, k] += step[k]
-            behind[:, k] -= step[k]
-            width = (ahead[:, k] - behind[:, k])[:, None]
-            slopes.append((np.asarray(trend(ahead), dtype=np.float64) - np.asarray(trend(behind), dtype=np.float64)) / width)
-        return np.stack(slopes, axis=1)
-    parts = [np.zeros((n, d, 1))]
-    if trend != "constant":
-        parts.append(np.broadcast_to(np.eye(d), (n, d, d)))
-    if trend == "quadratic":
-        products = [(j, k) for j in range(d) for k in range(j, d)]
-        part = np.zeros((n, d, len(products)))
-        for at, (j, k) in enumerate(products):
-            part[:, j, at] += X[:, k]
-            part[:, k, at] += X[:, j]
-        parts.append(part)
-    return np.concatenate(parts, axis=2)
 
 
 def _require_independent(H: NDArray[np.float64], names: list[str]) -> None:

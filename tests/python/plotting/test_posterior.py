@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+import kernsel as ks
+from kernsel.kernels import RBF
 from kernsel.plotting import (
     PosteriorDisplay,
 )
@@ -69,3 +71,24 @@ def test_predictions_of_any_model():
     assert len(plane.contours_) == 1
     with pytest.raises(ValueError, match=r"mean: expected finite numbers of shape \(3, 5\), as the grid has"):
         PosteriorDisplay.from_predictions((x, x[:3]), np.outer(x, x[:3]))
+
+
+def test_two_classes_over_two_columns():
+    rng = np.random.default_rng(3)
+    X = rng.uniform(-1, 1, (60, 2))
+    labels = np.where(X[:, 0] + X[:, 1] ** 2 > 0.2, "spam", "ham")
+    model = ks.GaussianProcessClassifier(4.0 * RBF(0.8), optimizer=None).fit(X, labels)
+    display = PosteriorDisplay.from_estimator(model)
+    texts = [text.get_text() for text in display.legend_.get_texts()]
+    assert texts == ["as probable as not", "ham", "spam"]
+    # The two contours, a light one on a dark one, are where the probability is one half.
+    ax = display.axes_.flat[0]
+    half = [one for one in ax.collections if getattr(one, "levels", None) is not None and list(one.levels) == [0.5]]
+    assert len(half) == 2
+    for contour in half:
+        points = np.concatenate([path.vertices for path in contour.get_paths()])
+        assert len(points) > 10
+        np.testing.assert_allclose(model.predict_proba(points)[:, 1], 0.5, atol=0.02)
+    # Each class has marks of its own, where its points are.
+    marks = [one.get_offsets() for one in ax.collections if len(one.get_offsets()) > 1]
+    assert sorted(map(len, marks)) == sorted([np.sum(labels == "ham"), np.sum(labels == "spam")])
