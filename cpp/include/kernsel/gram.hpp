@@ -38,8 +38,8 @@ Status pullback(const Kernel& k, View<const T> X, View<const T> W, double* gradi
 template <class T>
 Status pullback(const Kernel& k, View<const T> X, View<const T> Z, View<const T> W, double* gradient);
 
-// out, (n, k.parameters()), by columns, <- dK/dtheta_p v for each parameter: O(n^2 d). Kernels that are functions of the caller,
-// transformed or normalized are differentiated by central differences.
+// out, (n, k.parameters()), by columns, <- dK/dtheta_p v for each parameter: O(n^2 d). Kernels that are functions of the
+// caller, transformed or normalized are differentiated by central differences.
 Status tangents(const Kernel& k, View<const double> X, View<const double> v, View<double> out);
 
 // gradient, n x d, <- d/dX sum_ij W_ij k(x_i, x_j), or d/dX sum_ij W_ij k(x_i, z_j) for constant Z.

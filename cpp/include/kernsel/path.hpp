@@ -25,7 +25,7 @@ struct PathProblem {
   View<const double> y;             // (n, m)
   View<const double> trend = {};    // H, (n, q), of full column rank, not penalized; or none
   const double* weights = nullptr;  // (n), positive; or nullptr for ones
-  double sigma = 0.0;           // the standard deviation of the noise at weight one; 0 if it is not known
+  double sigma = 0.0;               // the standard deviation of the noise at weight one; 0 if it is not known
   bool mean_of_errors = false;      // multiply lambda by the sum of the weights, for an objective with the mean of the errors
   // The relative rounding error of the entries of K, which determines how negative an eigenvalue may be.
   double rounding = std::numeric_limits<double>::epsilon();
