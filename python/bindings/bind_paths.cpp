@@ -69,8 +69,7 @@ Numbers copied(const py::object& object, const char* name) {
 // Returns the path of a kernel matrix or of features; if the matrix is not positive semidefinite, its least and greatest
 // eigenvalues. `decompose(A, values, vectors)` is a Python function that writes the decomposition of A to the other two.
 py::object path(const py::object& matrix, bool features, const py::object& y, const py::object& trend,
-                const py::object& weights, double sigma, bool mean_of_errors, double rounding,
-                const py::object& decompose) {
+                const py::object& weights, double sigma, bool mean_of_errors, double rounding, const py::object& decompose) {
   const Input K = numbers(matrix, "K", 2), targets = numbers(y, "y", 2), basis = numbers(trend, "trend", 2);
   const Numbers w = weights.is_none() ? Numbers() : copied(weights, "sample_weight");
   if (!w.empty() && static_cast<Index>(w.size()) != targets.rows())
