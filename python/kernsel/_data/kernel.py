@@ -119,14 +119,9 @@ def kernel_and_points(
     if isinstance(value, str) and value == "precomputed" and Z is None:
         return *matrix_of_indices(np.asarray(X, dtype=np.float64)), None
     kernel, points, others = kernel_of(value).ready(X, Z)
-    if _is_automatic(kernel):
+    if kernel.is_automatic():
         kernel = kernel.resolve(Data(np.asarray(points, dtype=np.float64), y, weights))
     return kernel, points, others
-
-
-def _is_automatic(kernel: Kernel) -> bool:
-    """Tell whether some hyperparameter is "auto"."""
-    return any(isinstance(getattr(value, "value", value), str) for _, value in kernel.own())
 
 
 def matrix_of_indices(K: Matrix) -> tuple[Kernel, Matrix]:

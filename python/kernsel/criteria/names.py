@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from inspect import signature
 from typing import Any
 
@@ -46,8 +47,8 @@ def criterion_named(criterion: str | Criterion | Loss, options: Mapping[str, Any
     """Return the criterion of a name with these options, or the leave-one-out criterion of a loss function."""
     row = TABLE.get(criterion) if isinstance(criterion, str) else None
     if row is not None and row.kind is not None:
-        open_to = [name for name in signature(row.kind).parameters if name not in row.fixed]
         for name in options:
+            open_to = [one for one in _parameters(row.kind) if one not in row.fixed]
             if name not in open_to:
                 raise TypeError(f"{criterion}: has no option {name!r}; it has {', '.join(open_to) or 'none'}")
         return row.kind(**row.fixed, **(dict(row.defaults) | dict(options)))
@@ -59,6 +60,11 @@ def criterion_named(criterion: str | Criterion | Loss, options: Mapping[str, Any
     if callable(criterion) and not isinstance(criterion, type):
         return LeaveOneOut(criterion)
     raise ValueError(f"criterion: expected one of {', '.join(searched())}, a Criterion or a function, got {criterion!r}")
+
+
+@cache
+def _parameters(kind: Callable[..., Criterion]) -> tuple[str, ...]:
+    return tuple(signature(kind).parameters)
 
 
 def name_of(criterion: Criterion) -> str:

@@ -171,6 +171,9 @@ class Pair(Operation):
             for h, value in operand.own():
                 yield h.prefixed("k1__", len(operands) - 1 - i, "k2__" if i else ""), value
 
+    def is_automatic(self) -> bool:
+        return any(operand.is_automatic() for operand in self.subkernels())
+
     def core_order(self) -> list[int]:
         order: list[int] = []
         for operand in self.subkernels():

@@ -56,6 +56,10 @@ class Kernel(ABC):
     def own(self) -> Iterator[tuple[Hyperparameter, ArrayLike]]:
         """Yield the hyperparameters from left to right in the expression, fixed ones included, with their values."""
 
+    def is_automatic(self) -> bool:
+        """Tell whether some hyperparameter is "auto"."""
+        return any(isinstance(getattr(value, "value", value), str) for _, value in self.own())
+
     @abstractmethod
     def with_values(self, values: Iterator[ArrayLike]) -> Self:
         """Return a copy with values for all hyperparameters, fixed ones included, in the order of `own`."""

@@ -94,6 +94,14 @@ class Leaf(Kernel):
             prior, tie = (argument.prior, argument.name) if isinstance(argument, Parameter) else (None, None)
             yield Hyperparameter(name, self.bounds_of(name), count, name not in self._signed, prior, tie), value
 
+    def core_order(self) -> list[int]:
+        values = ((name, value_of(getattr(self, name))) for name in self._hyper)
+        present = [value for name, value in values if not self._absent(name, value)]
+        return list(range(sum(1 if isinstance(value, str) else np.size(value) for value in present)))
+
+    def is_automatic(self) -> bool:
+        return any(isinstance(value_of(getattr(self, name)), str) for name in self._hyper)
+
     def with_values(self, values: Iterator[ArrayLike]) -> Self:
         changed = {}
         for (h, _), value in zip(self.own(), values, strict=False):
