@@ -17,14 +17,26 @@ using Group = std::vector<Index>;
 // Computes the Cholesky factor of the block of P. that belongs to a group I: L L' = P.II, with L in `factor`.
 Status factor_group(const State& state, const Group& group, LowerTiles<double>& factor) {
   const auto s = static_cast<Index>(group.size());
-  std::vector<double> block(static_cast<std::size_t>(s * s));
-  for (Index c = 0; c < s; ++c)
-    for (Index r = 0; r < s; ++r) {
-      const Index i = group[static_cast<std::size_t>(r)], j = group[static_cast<std::size_t>(c)];
-      double value = i >= j ? state.P.at(i, j) : state.P.at(j, i);
-      for (Index l = 0; l < state.trend.q; ++l) value -= state.trend.V(i, l) * state.trend.V(j, l);
-      block[static_cast<std::size_t>(r + c * s)] = value;
+  const LowerTiles<double>& P = state.P;
+  struct Position {
+    Index block, inside;
+  };
+  std::vector<Position> at;
+  for (const Index i : group) at.push_back({i / P.tile(), i % P.tile()});
+  std::vector<double> block(static_cast<std::size_t>(s * s));  // its lower triangle: the rows of a group are in order
+  for (Index c = 0; c < s; ++c) {
+    const auto [column, shift] = at[static_cast<std::size_t>(c)];
+    double* to = block.data() + c * s;
+    for (Index r = c; r < s; ++r) {
+      const auto [row, inside] = at[static_cast<std::size_t>(r)];
+      to[r] = P.block(row, column)[inside + shift * P.stride(row)];
     }
+    for (Index l = 0; l < state.trend.q; ++l) {
+      const double* V = state.trend.V.column(l);
+      const double of_column = V[group[static_cast<std::size_t>(c)]];
+      for (Index r = c; r < s; ++r) to[r] -= V[group[static_cast<std::size_t>(r)]] * of_column;
+    }
+  }
   Status status = factor.resize(s);
   if (status.ok())
     status = factorize<double>(ArraySource<double>(columns(static_cast<const double*>(block.data()), s, s)), factor);
