@@ -21,8 +21,10 @@ def require_memory(needed: int, what: str, cure: str = "") -> None:
     cure : str
         Its end.
     """
-    available = _core.available_memory()  # 0 if it is not known
-    if needed >= _WORTH_CHECKING and 0 < available < needed:
+    if needed < _WORTH_CHECKING:
+        return
+    available = _core.available_memory()  # 0 if it is not known; to ask takes longer than a small fit
+    if 0 < available < needed:
         raise MemoryError(
             f"not enough memory: {what} {needed / 2**30:.4g} GiB ({needed} bytes), and {available / 2**30:.4g} GiB "
             f"({available} bytes) are available{cure}"
