@@ -25,11 +25,6 @@ settings.register_profile(
 settings.load_profile("kernsel")
 
 
-def pytest_configure(config):
-    config.addinivalue_line("markers", "core: rerun under every other instruction set (test_isa.py)")
-    config.addinivalue_line("markers", "slow: builds or tests the core once more; asked for by -m slow, as CI does")
-
-
 def pytest_report_header():
     config = ks.show_config("dict")
     return f"kernsel {config['version']}: {config['isa']}, {config['threads']} threads, {config['compiler']}, {ks.__file__}"
