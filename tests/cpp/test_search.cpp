@@ -251,6 +251,19 @@ void gradients_of_groups() {
       }
 }
 
+// A criterion for a kernel and the noise that was chosen, without a trend.
+double value_at(const kernsel::Kernel& k, const kernsel::Choice& choice, const Data& data,
+                const kernsel::Criterion& criterion) {
+  const double noise = choice.noise + choice.jitter;
+  kernsel::Problem there = data.problem();
+  there.trend = {};
+  there.noise = kernsel::vector<const double>(&noise, 1);
+  kernsel::Evaluation found;
+  const auto factor = kernsel::dense_factor();
+  CHECK(kernsel::evaluate(k, there, criterion, kernsel::Order::value, *factor, found).ok());
+  return found.value;
+}
+
 // The choice by defaults: starts and bounds from the data, a scale in closed form, and leave-one-out errors as the criterion.
 void chooses() {
   const Data data;
@@ -262,15 +275,7 @@ void chooses() {
   CHECK(choice.noise > 1e-3 && choice.noise < 1.0);
   const auto value = [&](double more) {
     const kernsel::Kernel k = problem.kernel.with_theta({choice.theta[0], choice.theta[1] + more, choice.theta[2]});
-    const double noise = choice.noise + choice.jitter;
-    kernsel::Problem there = data.problem();
-    there.trend = {};
-    there.noise = kernsel::vector<const double>(&noise, 1);
-    kernsel::Evaluation found;
-    const auto factor = kernsel::dense_factor();
-    const kernsel::Criterion loo = kernsel::criteria::leave_out(kernsel::criteria::squared());
-    CHECK(kernsel::evaluate(k, there, loo, kernsel::Order::value, *factor, found).ok());
-    return found.value;
+    return value_at(k, choice, data, kernsel::criteria::leave_out(kernsel::criteria::squared()));
   };
   CHECK_BELOW(std::abs(value(0.0) - choice.criterion), 1e-9 * choice.criterion);
   CHECK_BELOW(value(0.0), std::min(value(0.05), value(-0.05)));
@@ -295,15 +300,9 @@ void amplitudes_in_several_places() {
     };
     kernsel::Choice choice;
     CHECK(kernsel::choose(problem, {}, choice).ok());
-    const double noise = choice.noise + choice.jitter;
-    kernsel::Problem there = data.problem();
-    there.trend = {};
-    there.noise = kernsel::vector<const double>(&noise, 1);
-    kernsel::Evaluation found;
-    const auto factor = kernsel::dense_factor();
     const kernsel::Kernel at = problem.kernel.with_theta(choice.theta);
-    CHECK(kernsel::evaluate(at, there, kernsel::criteria::likelihood(), kernsel::Order::value, *factor, found).ok());
-    CHECK_BELOW(std::abs(found.value - choice.criterion), 1e-8 * (1.0 + std::abs(choice.criterion)));
+    const double value = value_at(at, choice, data, kernsel::criteria::likelihood());
+    CHECK_BELOW(std::abs(value - choice.criterion), 1e-8 * (1.0 + std::abs(choice.criterion)));
   }
 }
 
