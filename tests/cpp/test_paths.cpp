@@ -484,6 +484,9 @@ void groups() {
     Numbers squared, density;
     CHECK(path.leave_groups_out(group, 4, false, alphas, squared).ok());
     CHECK(path.leave_groups_out(group, 4, true, alphas, density).ok());
+    // One group of all points, beside empty ones, leaves none to learn from.
+    const std::vector<Index> all(group.size(), 2);
+    CHECK(path.leave_groups_out(all, 4, false, alphas, squared).code == kernsel::Code::invalid_argument);
     for (std::size_t l = 0; l < 2; ++l) {
       double expected = 0.0;
       for (Index g = 0; g < 4; ++g) {
