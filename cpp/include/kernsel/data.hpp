@@ -4,6 +4,7 @@
 // measured in another unit.
 #pragma once
 
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -31,17 +32,28 @@ class Data {
   // The share of the targets' variance that a cubic polynomial of each column alone explains; 1 for fewer than 8 points.
   const std::vector<double>& relevance();
   double variance();  // the variance of the targets, averaged over outputs; 1 without targets, or if they are constant
+  // The period of the strongest oscillation of the targets along each column. It is 0 if that is longer than a quarter of the
+  // range, or no stronger than the strongest one of mere noise.
+  const std::vector<double>& periods();
+  // The distance of points, in ranges of the columns, at which the targets have lost half of their likeness; 0 if the nearest
+  // points are as unlike as any others, or if there are too few.
+  double half_distance();
 
   const Proposal& propose(Rule rule);
 
  private:
   Proposal proposal(Rule rule);
-  double best_period(Index column, double shortest, double longest) const;
+  struct Wave {
+    double period, power;  // the power is |sum_i y_i exp(2 pi i x_i / period)|^2 / sum_i y_i^2, on average 1 for noise
+  };
+  std::vector<Index> sample(Index count) const;
+  Wave strongest_wave(Index column, Index output, double shortest, double longest, Index points, Index& frequencies) const;
 
   View<const double> X_, y_;
   const double* weights_;
   std::vector<double> ranges_, spacings_, spreads_, sizes_, relevance_;
-  std::optional<double> variance_;
+  std::vector<double> periods_;
+  std::optional<double> variance_, half_distance_;
   std::optional<Proposal> proposals_[10];
 };
 
@@ -54,6 +66,9 @@ struct Hint {
   double columns = 1.0;    // for length scales: the number of columns that the kernel depends on
   Index leaf = 0;          // for length scales: the index of the simple kernel in the expression
   bool of_column = false;  // whether it is the length scale of a single column
+  // For length scales: two that are short enough to follow what the targets do, from their strongest oscillation and from the
+  // distance at which they lose their likeness; logarithms, or NaN if the data show none that are shorter than usual.
+  double of_wave = std::numeric_limits<double>::quiet_NaN(), of_likeness = std::numeric_limits<double>::quiet_NaN();
 };
 
 // The hyperparameters of a kernel that a search may change.

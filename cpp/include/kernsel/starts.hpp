@@ -4,9 +4,11 @@
 // everything as noise, and the right ones between them. Without noise there are three starts: medium length scales, length
 // scales that depend on how much of the targets a cubic polynomial of each column alone explains, and short ones. With noise
 // they are short length scales with little noise, long ones with much noise, and length scales that depend on the columns in
-// the same way with some noise. A few quasi-random starts are added. Few points with noise have more local optima, and in most
-// of them some columns are irrelevant. For these there are sparse starts, and changes of the relevance of each column at a
-// point found.
+// the same way with some noise. Targets that change faster than these length scales can follow have an optimum of their own,
+// which no other start leads to: for them there is one at the period of their strongest oscillation, and one at the distance at
+// which they lose their likeness (data.hpp). A few quasi-random starts are added. Few points with noise have more local optima,
+// and in most of them some columns are irrelevant. For these there are sparse starts, and changes of the relevance of each
+// column at a point found.
 #pragma once
 
 #include <vector>

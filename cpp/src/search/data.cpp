@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 
 namespace kernsel {
@@ -12,6 +13,9 @@ constexpr double pi = 3.14159265358979323846;
 constexpr Index fewest_points = 8;     // relevance and periods are not estimated from fewer
 constexpr Index enough_points = 1000;  // of these at most a period is estimated
 constexpr Index most_frequencies = 2000;
+constexpr Index fewest_for_waves = 20;         // oscillations and the loss of likeness are not looked for in fewer points
+constexpr Index points_of_many_columns = 300;  // at most so many are used for it, if there are several columns
+constexpr Index most_outputs = 4;              // and so many outputs
 
 // The weighted mean of f(row); weights may be nullptr.
 template <class F>
@@ -205,13 +209,18 @@ Proposal Data::proposal(Rule rule) {
       return {{variance()}, {1e-5 * variance()}, {1e10 * variance()}};
     case Rule::noise:  // from 1e-10 to 10 times the variance of the targets
       return {{0.1 * variance()}, {1e-10 * variance()}, {10.0 * variance()}};
-    case Rule::period: {  // the one with the best sinusoid; from twice the spacing to twice the range
+    case Rule::period: {  // that of the strongest oscillation; from twice the spacing to twice the range
       Proposal found;
       for (Index k = 0; k < X_.cols; ++k) {
         const auto at = static_cast<std::size_t>(k);
         found.lower.push_back(std::min(2.0 * spacings()[at], 0.5 * ranges()[at]));
         found.upper.push_back(2.0 * ranges_[at]);
-        found.start.push_back(best_period(k, found.lower.back(), 0.5 * found.upper.back()));
+        const double shortest = found.lower.back(), longest = 0.5 * found.upper.back();
+        Index frequencies = 0;
+        if (y_.cols == 0 || X_.rows < fewest_points)
+          found.start.push_back(std::sqrt(shortest) * std::sqrt(longest));
+        else
+          found.start.push_back(strongest_wave(k, 0, shortest, longest, enough_points, frequencies).period);
       }
       return found;
     }
@@ -222,21 +231,36 @@ Proposal Data::proposal(Rule rule) {
   }
 }
 
-// The period, between `shortest` and `longest`, at which the periodogram of the first output as a function of one column is
-// largest, from at most `enough_points` points. A straight line is subtracted first, since it would look like the longest
-// period. Without enough data, the geometric mean of the two limits.
-double Data::best_period(Index column, double shortest, double longest) const {
+// The rows of at most `count` points: one of each of as many parts of equal size, at a place in it that looks random. Rows at
+// equal distances would make oscillations that are faster than they are look like slow ones.
+std::vector<Index> Data::sample(Index count) const {
   const Index n = X_.rows;
-  if (y_.cols == 0 || n < fewest_points) return std::sqrt(shortest) * std::sqrt(longest);
-  const Index kept = std::min(n, enough_points);
+  std::vector<Index> chosen;
+  if (n <= count) {
+    for (Index i = 0; i < n; ++i) chosen.push_back(i);
+    return chosen;
+  }
+  std::uint64_t state = 1;
+  for (Index i = 0; i < count; ++i) {
+    state = state * 6364136223846793005u + 1442695040888963407u;  // the generator of Knuth's MMIX
+    const Index first = i * n / count, size = (i + 1) * n / count - first;
+    chosen.push_back(first + static_cast<Index>(state >> 33) % size);
+  }
+  return chosen;
+}
+
+// The largest value of the periodogram of an output as a function of one column, for periods between `shortest` and `longest`,
+// from at most so many points; also the number of frequencies tried. A straight line is subtracted first, since it would look
+// like the longest period.
+Data::Wave Data::strongest_wave(Index column, Index output, double shortest, double longest, Index points,
+                                Index& frequencies) const {
   std::vector<double> x, y;
-  for (Index i = 0; i < kept; ++i) {
-    const Index row = i * (n - 1) / (kept - 1);
+  for (const Index row : sample(points)) {
     x.push_back(X_(row, column));
-    y.push_back(y_(row, 0));
+    y.push_back(y_(row, output));
   }
   const double centre_x = average(x), centre_y = average(y);
-  double size = std::numeric_limits<double>::min(), square = 0.0, product = 0.0;
+  double size = std::numeric_limits<double>::min(), square = 0.0, product = 0.0, total = 0.0;
   for (double& value : x) size = std::max(size, std::abs(value -= centre_x));
   for (std::size_t i = 0; i < x.size(); ++i) {
     y[i] -= centre_y;
@@ -244,22 +268,37 @@ double Data::best_period(Index column, double shortest, double longest) const {
     product += x[i] / size * y[i];
   }
   const double slope = product / std::max(square, std::numeric_limits<double>::min());
-  for (std::size_t i = 0; i < x.size(); ++i) y[i] -= slope * (x[i] / size);
+  double largest = std::numeric_limits<double>::min();
+  for (std::size_t i = 0; i < x.size(); ++i) largest = std::max(largest, std::abs(y[i] -= slope * (x[i] / size)));
+  for (double& value : y) total += (value /= largest) * value;
   // Equidistant frequencies from 1 / longest to 1 / shortest, four for each one that the range can resolve, within limits. From
-  // one to the next the phase of a point turns by the same angle, so that no sine is computed for each.
+  // one to the next the phase of a point turns by the same angle, so that no sine is computed for each. Points are treated in
+  // groups, whose turns do not wait for each other.
   const double wanted = 4.0 * longest * (1.0 / shortest - 1.0 / longest);
   const auto count = static_cast<Index>(std::clamp(wanted, 8.0, static_cast<double>(most_frequencies)));
   const double first = 1.0 / longest, step = (1.0 / shortest - first) / static_cast<double>(count - 1);
   std::vector<double> real(static_cast<std::size_t>(count), 0.0), imaginary = real;
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    const double turn = 2.0 * pi * step * x[i], c = std::cos(turn), s = std::sin(turn);
-    double u = y[i] * std::cos(2.0 * pi * first * x[i]), v = y[i] * std::sin(2.0 * pi * first * x[i]);
+  constexpr std::size_t group = 8;
+  for (std::size_t begin = 0; begin < x.size(); begin += group) {
+    double u[group] = {}, v[group] = {}, c[group] = {}, s[group] = {};
+    for (std::size_t i = 0; i < std::min(group, x.size() - begin); ++i) {
+      const double turn = 2.0 * pi * step * x[begin + i], at = 2.0 * pi * first * x[begin + i];
+      c[i] = std::cos(turn);
+      s[i] = std::sin(turn);
+      u[i] = y[begin + i] * std::cos(at);
+      v[i] = y[begin + i] * std::sin(at);
+    }
     for (std::size_t f = 0; f < real.size(); ++f) {
-      real[f] += u;
-      imaginary[f] += v;
-      const double turned = u * c - v * s;
-      v = u * s + v * c;
-      u = turned;
+      double sum_u = 0.0, sum_v = 0.0;
+      for (std::size_t i = 0; i < group; ++i) {
+        sum_u += u[i];
+        sum_v += v[i];
+        const double turned = u[i] * c[i] - v[i] * s[i];
+        v[i] = u[i] * s[i] + v[i] * c[i];
+        u[i] = turned;
+      }
+      real[f] += sum_u;
+      imaginary[f] += sum_v;
     }
   }
   Index best = 0;
@@ -271,7 +310,89 @@ double Data::best_period(Index column, double shortest, double longest) const {
       best = f;
     }
   }
-  return 1.0 / (first + static_cast<double>(best) * step);
+  frequencies = count;
+  return {1.0 / (first + static_cast<double>(best) * step), total > 0.0 ? most / total : 0.0};
+}
+
+const std::vector<double>& Data::periods() {
+  if (!periods_.empty() || X_.cols == 0) return periods_;
+  periods_.assign(static_cast<std::size_t>(X_.cols), 0.0);
+  if (y_.cols == 0 || X_.rows < fewest_for_waves) return periods_;
+  spacings();
+  ranges();
+  const Index points = X_.cols == 1 ? enough_points : points_of_many_columns;
+  for (Index k = 0; k < X_.cols; ++k) {
+    const auto at = static_cast<std::size_t>(k);
+    const double longest = ranges_[at];
+    const double shortest = std::max(2.0 * spacings_[at], 2.0 * longest / static_cast<double>(std::min(X_.rows, points)));
+    double most = 0.0;
+    for (Index j = 0; j < std::min(y_.cols, most_outputs) && 4.0 * shortest < longest; ++j) {
+      Index frequencies = 0;
+      const Wave wave = strongest_wave(k, j, shortest, longest, points, frequencies);
+      // The power of noise at one frequency is above t with the probability exp(-t); a quarter of them are independent.
+      const bool noise = wave.power < std::log(0.25 * static_cast<double>(frequencies)) + 5.0;
+      if (noise || wave.power < most || wave.period > 0.25 * longest) continue;
+      most = wave.power;
+      periods_[at] = wave.period;
+    }
+  }
+  return periods_;
+}
+
+double Data::half_distance() {
+  if (half_distance_) return *half_distance_;
+  half_distance_ = 0.0;
+  const Index m = std::min(y_.cols, most_outputs), d = X_.cols;
+  if (m == 0 || d == 0 || X_.rows < fewest_for_waves) return 0.0;
+  const std::vector<Index> chosen = sample(points_of_many_columns);
+  const std::size_t n = chosen.size();
+  ranges();
+  std::vector<double> x, y;  // of the points: coordinates in ranges, and outputs of variance one half, one point after another
+  for (const Index row : chosen)
+    for (Index k = 0; k < d; ++k) x.push_back(X_(row, k) / ranges_[static_cast<std::size_t>(k)]);
+  y.assign(n * static_cast<std::size_t>(m), 0.0);
+  for (Index j = 0; j < m; ++j) {
+    double centre = 0.0, square = 0.0;
+    for (const Index row : chosen) centre += y_(row, j) / static_cast<double>(n);
+    for (const Index row : chosen) square += (y_(row, j) - centre) * (y_(row, j) - centre) / static_cast<double>(n);
+    for (std::size_t i = 0; i < n && square > 0.0; ++i)
+      y[i * static_cast<std::size_t>(m) + static_cast<std::size_t>(j)] = (y_(chosen[i], j) - centre) / std::sqrt(2.0 * square);
+  }
+  struct Pair {
+    double distance, difference;  // their squares; the difference of unlike points is 1 on average
+  };
+  std::vector<Pair> pairs;
+  for (std::size_t i = 0; i < n; ++i)
+    for (std::size_t j = 0; j < i; ++j) {
+      Pair pair{0.0, 0.0};
+      for (std::size_t k = 0; k < static_cast<std::size_t>(d); ++k) {
+        const double apart = x[i * static_cast<std::size_t>(d) + k] - x[j * static_cast<std::size_t>(d) + k];
+        pair.distance += apart * apart;
+      }
+      for (std::size_t k = 0; k < static_cast<std::size_t>(m); ++k) {
+        const double apart = y[i * static_cast<std::size_t>(m) + k] - y[j * static_cast<std::size_t>(m) + k];
+        pair.difference += apart * apart / static_cast<double>(m);
+      }
+      pairs.push_back(pair);
+    }
+  // Averages over as many pairs as there are points, from the nearest pairs on, as far as they are near.
+  const std::size_t some = std::min(pairs.size(), 16 * n);
+  std::nth_element(pairs.begin(), pairs.begin() + static_cast<std::ptrdiff_t>(some - 1), pairs.end(),
+                   [](const Pair& a, const Pair& b) { return a.distance < b.distance; });
+  std::sort(pairs.begin(), pairs.begin() + static_cast<std::ptrdiff_t>(some),
+            [](const Pair& a, const Pair& b) { return a.distance < b.distance; });
+  double nearest = 0.0;
+  for (std::size_t begin = 0; begin + n <= some; begin += n) {
+    double difference = 0.0;
+    for (std::size_t i = begin; i < begin + n; ++i) difference += pairs[i].difference / static_cast<double>(n);
+    if (begin == 0) nearest = difference;
+    if (nearest > 0.8) break;
+    if (difference > 0.5 * (1.0 + nearest)) {
+      half_distance_ = std::sqrt(pairs[begin + n / 2].distance);
+      break;
+    }
+  }
+  return *half_distance_;
 }
 
 }  // namespace kernsel

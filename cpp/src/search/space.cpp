@@ -132,6 +132,15 @@ std::vector<Index> amplitudes_of(const std::vector<Seen>& nodes) {
   return all;
 }
 
+// The logarithm of a length scale that follows the oscillation along a column, or, for one length scale of all columns, the
+// shortest oscillation along any; NaN if there is none.
+double log_of_wave(const std::vector<double>& periods, bool each, std::size_t column) {
+  double shortest = each ? periods[column] : 0.0;
+  for (const double period : periods)
+    if (!each && period > 0.0 && (shortest == 0.0 || period < shortest)) shortest = period;
+  return shortest > 0.0 ? std::log(0.25 * shortest) : std::numeric_limits<double>::quiet_NaN();
+}
+
 }  // namespace
 
 void hints_of(const std::vector<Anchor>& anchors, std::vector<Hint>& hints) {
@@ -155,6 +164,10 @@ void hints_of(const std::vector<Anchor>& anchors, std::vector<Hint>& hints) {
       const std::size_t column = d > 0 ? static_cast<std::size_t>(i) % d : 0;
       hint.unit = std::log(each ? ranges[column] : average(ranges));
       if (each) hint.relevance = anchor.data->relevance()[column];
+      hint.of_wave = log_of_wave(anchor.data->periods(), each, column);
+      const double likeness = anchor.data->half_distance();
+      if (likeness > 0.0 && likeness < 0.1 * std::max(1.0, 0.5 * std::sqrt(static_cast<double>(d))))
+        hint.of_likeness = hint.unit + std::log(0.85 * likeness);  // exp(-h^2 / (2 l^2)) = 1/2 at h = 1.18 l
       hint.of_column = each;
       hint.columns = static_cast<double>(d);
       hint.leaf = leaf;

@@ -89,6 +89,19 @@ std::vector<Start> starting_points(const std::vector<Hint>& hints, double varian
       start.theta[p] = hint.unit + std::log(factor * (number % 2 == 0 ? apart : 1.0 / apart));
     }
   }
+  // Starts with length scales that follow what the targets do, if the others have none so short. In a sum, the first kernel
+  // gets these.
+  for (const auto brief : {&Hint::of_wave, &Hint::of_likeness}) {
+    const auto is_brief = [brief](const Hint& hint) { return is_length(hint) && std::isfinite(hint.*brief); };
+    if (!std::any_of(hints.begin(), hints.end(), is_brief)) continue;
+    Start& start = starts.emplace_back(middle(hints, std::log(1e-2 * variance)));
+    for (std::size_t p = 0; p < hints.size(); ++p) {
+      const Hint& hint = hints[p];
+      if (!is_length(hint)) continue;
+      const bool short_one = is_brief(hint) && hint.leaf == 0;
+      start.theta[p] = short_one ? hint.*brief : hint.unit + std::log(0.3 * std::sqrt(hint.columns));
+    }
+  }
   for (const std::vector<double>& u : quasi_random(random, hints.size() + 1, shift)) {
     Start& start = starts.emplace_back(middle(hints, std::log(1e-4 * variance) + u.back() * std::log(1e4)));
     for (std::size_t p = 0; p < hints.size(); ++p) {
