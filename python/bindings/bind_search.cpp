@@ -142,6 +142,9 @@ class Search {
         return value;
       };
     }
+    problem.spreads = options["spreads"].cast<Numbers>();
+    problem.expects_all = options["expects_all"].cast<bool>();
+    problem.excepted = options["excepted"].cast<std::vector<bool>>();
     kernsel::ChoosingOptions how;
     how.evaluations = options["evaluations"].cast<Index>();
     how.seconds = options["seconds"].cast<double>();
@@ -215,6 +218,8 @@ py::dict as_dict(const Choice& choice) {
   result["criterion"] = choice.criterion;
   result["profiled"] = choice.profiled;
   result["noise_at_bound"] = choice.noise_at_bound;
+  result["spread"] = choice.spread;
+  result["evidence"] = choice.evidence;
   result["gradient"] = numbers(choice.gradient);
   const auto unknowns = static_cast<Index>(choice.gradient.size());
   result["information"] = unknowns > 0 ? numbers(choice.information, unknowns) : py::none();

@@ -292,6 +292,8 @@ class Found(TypedDict):
     criterion: float
     profiled: bool
     noise_at_bound: bool
+    spread: float
+    evidence: float
     gradient: NDArray[np.float64]
     information: NDArray[np.float64] | None  # None if there was nothing to find
     free: list[int]

@@ -47,6 +47,14 @@ struct Choosing {
   std::function<Kernel(const std::vector<double>& theta)> make = {};  // as in CriterionObjective
   std::function<double(const std::vector<double>& theta, std::vector<double>& gradient)> prior = {};  // of the space's theta
   Factor* factor = nullptr;  // what stands for K~; dense_factor() if there is none
+  // What is expected of the hyperparameters (prior.hpp). With `spreads`, in increasing order, the length scales of a kernel are
+  // expected to be like each other, with the one of these spreads for which the data are the most probable; an expectation of
+  // this kind has no effect on kernels with one length scale. With `expects_all`, something is expected of all hyperparameters
+  // but those that are `excepted` (for each number of theta, or empty), because `prior` tells it; the search then maximizes the
+  // criterion, a likelihood, times these densities, and computes its integral over the hyperparameters (Choice::evidence).
+  std::vector<double> spreads = {};
+  bool expects_all = false;
+  std::vector<bool> excepted = {};
 };
 
 struct ChoosingOptions {
@@ -72,7 +80,9 @@ struct Choice {
   double criterion = 0.0;     // its value at the end; NaN if the search was interrupted before it evaluated all points
   bool profiled = false;      // whether the scale-free criterion was evaluated
   bool noise_at_bound = false;
-  std::vector<double> gradient, information;  // with respect to the unknowns
+  double spread = std::numeric_limits<double>::quiet_NaN();    // the one of the problem's spreads that was chosen
+  double evidence = std::numeric_limits<double>::quiet_NaN();  // its logarithm, if all hyperparameters have expectations
+  std::vector<double> gradient, information;                   // with respect to the unknowns
   // For each unknown but the noise its position in theta; theta.size() for the amplitude. The noise is the last unknown, if it
   // was to be found.
   std::vector<Index> free;

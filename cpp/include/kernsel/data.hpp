@@ -66,6 +66,10 @@ struct Hint {
   double columns = 1.0;    // for length scales: the number of columns that the kernel depends on
   Index leaf = 0;          // for length scales: the index of the simple kernel in the expression
   bool of_column = false;  // whether it is the length scale of a single column
+  // The length scales of one kernel, of distances or inner products, have the same number `alike` (-1 otherwise), and the
+  // logarithms of the standard deviations of their columns as their units, times the square root of the number of columns.
+  Index alike = -1;
+  double of_spread = 0.0;
   // For length scales: two that are short enough to follow what the targets do, from their strongest oscillation and from the
   // distance at which they lose their likeness; logarithms, or NaN if the data show none that are shorter than usual.
   double of_wave = std::numeric_limits<double>::quiet_NaN(), of_likeness = std::numeric_limits<double>::quiet_NaN();

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kernsel/factor.hpp"
+#include "kernsel/prior.hpp"
 
 namespace kernsel {
 
@@ -66,6 +67,8 @@ class CriterionObjective final : public Objective {
   std::function<Kernel(const std::vector<double>& theta)> make = {};
   std::function<double(const std::vector<double>& x, std::vector<double>& gradient)> prior = {};
 
+  // What is expected of the unknowns: its log density is subtracted from the value, but is no part of the criterion.
+  Prior expected;
   bool newton = true;  // whether the information of a likelihood is used as its curvature
 
   explicit CriterionObjective(Kernel k, Factor& factor) : kernel(std::move(k)), factor_(&factor) {}

@@ -106,6 +106,7 @@ Status CriterionObjective::evaluate(const std::vector<double>& x, Order order, T
     for (std::size_t a = 0; a < out.gradient.size(); ++a) out.gradient[a] += slopes[a];
   }
   measure(out);
+  if (!expected.empty()) out.value -= expected.log_density(x, out.gradient, out.information);
   return status;
 }
 

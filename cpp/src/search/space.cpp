@@ -144,7 +144,7 @@ double log_of_wave(const std::vector<double>& periods, bool each, std::size_t co
 }  // namespace
 
 void hints_of(const std::vector<Anchor>& anchors, std::vector<Hint>& hints) {
-  Index leaf = -1;
+  Index leaf = -1, sets = 0;
   for (const Anchor& anchor : anchors) {
     if (anchor.rule == Rule::length) ++leaf;
     if (anchor.begin < 0) continue;
@@ -159,6 +159,12 @@ void hints_of(const std::vector<Anchor>& anchors, std::vector<Hint>& hints) {
       const double start =
           starts ? proposal.start[static_cast<std::size_t>(i) % proposal.start.size()] : average(proposal.start);
       if (anchor.logarithm) hint.middle = std::log(start);
+      if (starts && anchor.logarithm && (length || anchor.rule == Rule::size)) {
+        const std::size_t columns = proposal.start.size();
+        hint.alike = sets + i / static_cast<Index>(columns);
+        hint.of_spread = std::log(anchor.data->spreads()[static_cast<std::size_t>(i) % columns]) +
+                         0.5 * std::log(static_cast<double>(columns));
+      }
       if (!length || !anchor.data) continue;
       const std::vector<double>& ranges = anchor.data->ranges();
       const std::size_t column = d > 0 ? static_cast<std::size_t>(i) % d : 0;
@@ -172,6 +178,7 @@ void hints_of(const std::vector<Anchor>& anchors, std::vector<Hint>& hints) {
       hint.columns = static_cast<double>(d);
       hint.leaf = leaf;
     }
+    sets += anchor.count;
   }
 }
 

@@ -13,9 +13,9 @@ from kernsel import _core
 from kernsel._base.annotations import Vector
 from kernsel._base.blas import with_one_blas_thread
 from kernsel._data.trend import Trend, trend_matrix
-from kernsel._search.layout import Layout, has_values
+from kernsel._search.layout import Layout, has_open, has_values
 from kernsel._search.own_optimizer import Optimizer, own_optimizer
-from kernsel.criteria import Criterion, Likelihood
+from kernsel.criteria import Criterion, Evidence, Likelihood
 from kernsel.criteria.base import Given
 from kernsel.kernels import Kernel
 from kernsel.kernels.automatic import Data
@@ -26,6 +26,7 @@ __all__ = ["Budget", "Selection", "choose", "explained", "generator_of", "requir
 RandomState = int | np.random.Generator | np.random.RandomState | None
 
 _MANY, _SUBSET = 600, 400  # with more than _MANY points, a search begins on _SUBSET of them
+_SPREADS = (0.125, 0.25, 0.5, 1.0, 2.0, 4.0)  # the spreads of length scales that a search chooses from
 _KEPT = 2000  # with more points, nothing is computed after an interrupt of the search, since it would take seconds
 
 
@@ -63,6 +64,9 @@ class Selection:
     scale : float
         The common factor of kernel and noise that `kernel` does not include, because it has no amplitude, or one whose bounds
         exclude the product; otherwise 1.
+    spread : float
+        The standard deviation of the logarithms of a kernel's length scales around their common value that was expected, see
+        the parameter `shrinkage`; nan if they were not expected to be alike.
     n_evaluations, n_evaluations_subset : int
         The number of evaluations of the criterion on all points, and on the subset on which the search began.
     of_starts : ndarray
@@ -84,6 +88,7 @@ class Selection:
     value: float
     amplitude: float = 1.0
     scale: float = 1.0
+    spread: float = np.nan
     n_evaluations: int = 0
     n_evaluations_subset: int = 0
     of_starts: Vector = field(default_factory=lambda: np.zeros(0))
@@ -101,6 +106,7 @@ class Selection:
         starts = ", ".join(f"{value:.6g}" for value in self.of_starts)
         lines = [
             f"{self.kernel}{noise}",
+            "" if np.isnan(self.spread) else f"length scales expected to be alike, but for a factor of {np.exp(self.spread):.3g}",
             f"value {self.value:.6g} after {counts}, {self.seconds:.2f} s; ended: {self.ended}",
             f"of the starts: {starts}" if starts else "",
             f"at a bound: {', '.join(self.at_bounds)}" if self.at_bounds else "",
@@ -128,6 +134,7 @@ def choose(
     random_state: RandomState = None,
     budget: Budget | None = None,
     profile: bool = True,
+    shrinkage: float | str | None = None,
 ) -> Selection:
     """Find the hyperparameters of a kernel and the noise for which a criterion is best. The search runs in the C++ core.
 
@@ -163,6 +170,10 @@ def choose(
     profile : bool
         Whether to use the closed form of the best common factor of kernel and noise, where there is one, instead of searching
         for the factor.
+    shrinkage : float, "auto" or None
+        The standard deviation of the logarithms of a kernel's length scales around their common value that is expected. "auto"
+        is the one of a few for which the data are the most probable, if the criterion is a likelihood and a hyperparameter is
+        "auto"; otherwise, like None, no expectation.
 
     Returns
     -------
@@ -189,6 +200,7 @@ def choose(
         "same_for_any_points": criterion.same_for_any_points and not own,
         "has_values": has_values(kernel),
         "seed": None if random_state is None else int(generator_of(random_state).integers(2**63)),
+        "spreads": _spreads(shrinkage, criterion, kernel, own),
     }
     search = core_search(
         criterion,
@@ -272,6 +284,9 @@ def core_search(
         "same_for_any_points": criterion.same_for_any_points,
         "has_values": True,
         "seed": None,
+        "spreads": [],
+        "expects_all": isinstance(criterion, Evidence),
+        "excepted": layout.with_prior().tolist(),
     }
     how = usual | options
     return _core.Search(
@@ -301,9 +316,25 @@ def core_search(
             "variance": data.variance,
         },
         layout.maker(),
-        layout.log_prior if layout.has_priors and criterion.adds_prior else None,
+        _prior(criterion, layout),
         how,
     )
+
+
+def _spreads(shrinkage: float | str | None, criterion: Criterion, kernel: Kernel, own_optimizer: bool) -> list[float]:
+    """Return the spreads of length scales that are tried."""
+    if shrinkage is None or own_optimizer:
+        return []
+    if isinstance(shrinkage, str):
+        return list(_SPREADS) if isinstance(criterion, Likelihood) and has_open(kernel) else []
+    return [float(shrinkage)]
+
+
+def _prior(criterion: Criterion, layout: Layout) -> Callable[[list[float]], tuple[float, list[float]]] | None:
+    """Return the log density of the priors, if the criterion includes them: the evidence integrates over logarithms."""
+    if not (layout.has_priors and criterion.adds_prior):
+        return None
+    return layout.log_prior_of_logarithms if isinstance(criterion, Evidence) else layout.log_prior
 
 
 def _layout(
@@ -374,9 +405,10 @@ def _finish(found: _core.Found, layout: Layout, criterion: Criterion, finds_nois
         noise=found["noise"] if finds_noise else np.nan,
         jitter=found["jitter"],
         criterion=scale_free if found["profiled"] and scale_free is not None else criterion,
-        value=found["criterion"],
+        value=found["evidence"] if isinstance(criterion, Evidence) else found["criterion"],
         amplitude=found["amplitude"],
         scale=found["scale"],
+        spread=found["spread"],
         n_evaluations=found["evaluations"],
         n_evaluations_subset=found["evaluations_of_some"],
         of_starts=np.where(np.isnan(found["of_starts"]), worst, found["of_starts"]),

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kernsel import _core
 from kernsel._base.annotations import Vector
@@ -14,7 +15,7 @@ from kernsel.kernels import Columns, ConstantKernel, Kernel, Product, Sum, Trans
 from kernsel.kernels.automatic import Anchor
 from kernsel.kernels.hyperparameter import Hyperparameter, numbers
 
-__all__ = ["Layout", "has_values"]
+__all__ = ["Layout", "has_open", "has_values"]
 
 
 class Layout:
@@ -91,10 +92,20 @@ class Layout:
         value, gradient = self.kernel.clone_with_theta(np.asarray(theta)).log_prior()
         return value, gradient.tolist()
 
+    def log_prior_of_logarithms(self, theta: list[float]) -> tuple[float, list[float]]:
+        """Return the log density of theta that follows from the priors, which are densities of exp(theta), and its gradient."""
+        value, gradient = self.log_prior(theta)
+        with_prior = self.with_prior()
+        return value + float(np.sum(np.asarray(theta)[with_prior])), (np.asarray(gradient) + with_prior).tolist()
+
+    def with_prior(self) -> NDArray[np.bool_]:
+        """Tell for each number of theta whether it has a prior."""
+        return np.array([h.prior is not None for h, _ in self.free for _ in range(h.n_elements)], dtype=bool)
+
     @property
     def has_priors(self) -> bool:
         """Tell whether any hyperparameter has a prior."""
-        return any(h.prior is not None for h, _ in self.free)
+        return bool(self.with_prior().any())
 
     def amplitudes(self) -> list[int] | None:
         """Return the positions in theta of the amplitudes, which all grow by log s if the kernel is multiplied by s, or None.
@@ -107,7 +118,7 @@ class Layout:
             return None
         theta = [int(self.places[i]) for i in found]
         times = np.bincount(self.places[self.places >= 0], minlength=len(self.theta))
-        with_prior = [h.prior is not None for h, _ in self.free for _ in range(h.n_elements)]
+        with_prior = self.with_prior()
         return theta if all(at >= 0 and times[at] == 1 and not with_prior[at] for at in theta) else None
 
 
@@ -131,6 +142,11 @@ def _factors(kernel: Kernel, begin: int) -> list[int] | None:
     if isinstance(kernel, Sum):
         return None if any(part is None for part in parts) else [i for part in parts for i in part or []]
     return next((part for part in parts if part is not None), None)
+
+
+def has_open(kernel: Kernel) -> bool:
+    """Tell whether any hyperparameter is to be found from the data alone, its value being "auto"."""
+    return any(not h.fixed and isinstance(getattr(value, "value", value), str) for h, value in kernel.own())
 
 
 def has_values(kernel: Kernel) -> bool:

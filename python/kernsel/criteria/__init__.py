@@ -18,13 +18,14 @@ from kernsel._base.renamed import CRITERION_CLASSES, refuse_name_in_module
 from kernsel._core import Workspace
 from kernsel.criteria.base import Criterion
 from kernsel.criteria.leave_out import GroupsOut, LeaveOneOut
-from kernsel.criteria.likelihoods import Likelihood, MaximumAPosteriori
+from kernsel.criteria.likelihoods import Evidence, Likelihood, MaximumAPosteriori
 from kernsel.criteria.names import listing, searched
 from kernsel.criteria.smoothing import GeneralizedCrossValidation, UnbiasedRisk
 
 __all__ = [
     "CRITERIA",
     "Criterion",
+    "Evidence",
     "GeneralizedCrossValidation",
     "GroupsOut",
     "LeaveOneOut",

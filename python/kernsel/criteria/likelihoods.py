@@ -9,7 +9,7 @@ from kernsel import _core
 from kernsel.criteria.base import Criterion, Given, Slopes
 from kernsel.kernels import Kernel
 
-__all__ = ["Likelihood", "MaximumAPosteriori"]
+__all__ = ["Evidence", "Likelihood", "MaximumAPosteriori"]
 
 
 @dataclass(frozen=True)
@@ -82,3 +82,34 @@ class MaximumAPosteriori(Likelihood):
         """Add the log densities of the priors."""
         prior, slopes = kernel.log_prior()
         return value + prior, None if gradient is None else gradient + slopes
+
+
+@dataclass(frozen=True)
+class Evidence(Likelihood):
+    """The logarithm of the probability of the data given the kernel, its hyperparameters integrated out ("evidence").
+
+    A search finds the maximum of f = restricted likelihood + log density of what is expected of the p logarithms of the
+    hyperparameters (and of the noise), and approximates the integral of exp(f) by that of a normal density (Laplace)::
+
+        f + p/2 log 2 pi - 1/2 log det H,    H the negative second derivatives of f at the maximum
+
+    A kernel with more hyperparameters has a larger maximum, but it is as much better only if the data need it: kernels are
+    compared by the evidence. Little is expected of the logarithms, in the units of the data: that length scales are within a
+    factor of exp(1.5) of the standard deviations of the columns times the square root of their number, and alike (see
+    `shrinkage` of :class:`kernsel.GaussianProcessRegressor`); variances of the function within one of exp(2) of the variance of
+    y; and the noise, a Cauchy variable so that it may be far smaller, around a tenth of it. A hyperparameter with a prior has
+    that instead. It is the criterion of a search: :func:`kernsel.evaluate` has none to integrate.
+
+    Examples
+    --------
+    >>> import numpy as np, kernsel as ks
+    >>> X = np.linspace(0, 6, 40).reshape(-1, 1)
+    >>> y = X[:, 0] + 0.1 * np.random.default_rng(0).standard_normal(40)
+    >>> straight, wavy = (ks.GaussianProcessRegressor(k, noise="auto", trend="constant", criterion="evidence").fit(X, y)
+    ...                   for k in ("Linear", "Linear * RBF"))
+    >>> bool(straight.criterion_value_ > wavy.criterion_value_)
+    True
+    """
+
+    restricted: bool = True
+    adds_prior: ClassVar[bool] = True

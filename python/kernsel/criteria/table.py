@@ -12,7 +12,7 @@ from typing import Any
 
 from kernsel.criteria.base import Criterion
 from kernsel.criteria.leave_out import GroupsOut, LeaveOneOut
-from kernsel.criteria.likelihoods import Likelihood, MaximumAPosteriori
+from kernsel.criteria.likelihoods import Evidence, Likelihood, MaximumAPosteriori
 from kernsel.criteria.smoothing import GeneralizedCrossValidation, UnbiasedRisk
 
 __all__ = ["TABLE", "Row"]
@@ -149,6 +149,16 @@ _ROWS = (
         kind=MaximumAPosteriori,
         fixed={"restricted": False, "scale": "known"},
         needs=("prior",),
+    ),
+    Row(
+        "evidence",
+        "log of the integral of exp(reml) p(hyperparameters), by Laplace's approximation",
+        "evidence",
+        "log evidence",
+        "the probability of the data, hyperparameters integrated out",
+        larger_is_better=True,
+        kind=Evidence,
+        fixed={"restricted": True, "scale": "known"},
     ),
     Row(
         "loo",

@@ -55,6 +55,7 @@ _ALLOWED = {
     "max_evaluations": whole(1),
     "verbose": whole(0),
     "max_seconds": number("positive", infinite=True) | None,
+    "shrinkage": (number("positive") | "auto" | None).said('"auto", a positive number or None'),
 }
 
 
@@ -146,6 +147,13 @@ class GaussianProcessRegressor(FittedProcess, CallbackSupport, MultiOutputMixin,
     scale : {"shared", "each"}
         For several outputs: "shared" gives all the same covariance, "each" multiplies it by a variance that is estimated for
         each output (`scale_`).
+    shrinkage : "auto", float or None
+        Whether the length scales of a kernel are expected to be alike: log l_j = log u_j + c + d_j for column j, where u_j is its
+        standard deviation, c is common to all columns and d_j is normal of standard deviation `shrinkage`. 0.1 is almost one
+        length scale for all columns, 4 hardly any expectation, None none. "auto" takes the one for which the data are the most
+        probable (the integral over the hyperparameters, see :class:`kernsel.criteria.Evidence`), for a likelihood and a kernel
+        with "auto" hyperparameters; otherwise it is None. One length scale for each column overfits if there are many columns,
+        and one for all misses what only some of them tell.
     max_evaluations : int
         The largest number of evaluations of the criterion.
     max_seconds : float or None
@@ -210,6 +218,7 @@ class GaussianProcessRegressor(FittedProcess, CallbackSupport, MultiOutputMixin,
         trend: Trend = "auto",
         noise: float | ArrayLike | Literal["auto"] | None = None,
         scale: Literal["shared", "each"] = "shared",
+        shrinkage: float | Literal["auto"] | None = "auto",
         max_evaluations: int = 1000,
         max_seconds: float | None = None,
         verbose: int = 0,
@@ -226,6 +235,7 @@ class GaussianProcessRegressor(FittedProcess, CallbackSupport, MultiOutputMixin,
         self.trend = trend
         self.noise = noise
         self.scale = scale
+        self.shrinkage = shrinkage
         self.max_evaluations = max_evaluations
         self.max_seconds = max_seconds
         self.verbose = verbose
@@ -722,6 +732,7 @@ class GaussianProcessRegressor(FittedProcess, CallbackSupport, MultiOutputMixin,
                 optimizer={"fmin_l_bfgs_b": "l-bfgs-b"}.get(str(self.optimizer), self.optimizer),
                 n_restarts=self.n_restarts_optimizer,
                 random_state=self.random_state,
+                shrinkage=self.shrinkage,
                 budget=Budget(self.max_evaluations, np.inf if self.max_seconds is None else self.max_seconds, tell),
             )
 
