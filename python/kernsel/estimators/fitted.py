@@ -6,7 +6,7 @@ member                     meaning                                              
 ``shown_data``             the training data, as far as they were kept                      ``PosteriorDisplay``
 ``prediction``             mean and band at other points                                    ``PosteriorDisplay``
 ``kernel_and_points``      k and the points x_i of a function sum_i c_i k(., x_i)           ``KernelDisplay``
-``sample_y``               samples of the function at points                                ``PosteriorDisplay``
+``sample_y``               samples at points                                                ``PosteriorDisplay``
 ``left_out``               the prediction of each target from all other points              ``LOODisplay``
 ``regularization_path``    the path in lambda of the kernel and the data                    ``PathDisplay``, ``LCurveDisplay``
 ``mean_of_term`` ...       the mean as a sum of terms                                       ``Selected.describe``
@@ -245,8 +245,8 @@ class HasPrediction(Protocol):
 class HasSamples(Protocol):
     """A fitted estimator that can draw samples of the function."""
 
-    def sample_y(self, X: Points, n_samples: int = 1, random_state: Seed = 0) -> Matrix:
-        """Return samples of the function at points, shape (m, n_samples) or (m, n_targets, n_samples)."""
+    def sample_y(self, X: Points, n_samples: int = 1, random_state: Seed = 0, *, noisy: bool | None = None) -> Matrix:
+        """Return samples at points, of the function if `noisy` is False, shape (m, n_samples) or (m, n_targets, n_samples)."""
 
 
 @runtime_checkable
