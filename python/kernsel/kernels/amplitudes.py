@@ -6,7 +6,7 @@ from kernsel.kernels.algebra import Columns, Product, Sum
 from kernsel.kernels.base import Kernel
 from kernsel.kernels.simple import ConstantKernel, HeteroscedasticNoise, WhiteKernel
 
-__all__ = ["has_noise", "with_amplitudes"]
+__all__ = ["has_noise", "with_amplitudes", "with_sizes_of_terms"]
 
 
 def with_amplitudes(kernel: Kernel, *, needed: bool = True) -> Kernel:
@@ -44,6 +44,15 @@ def with_amplitudes(kernel: Kernel, *, needed: bool = True) -> Kernel:
         assert result is not None
         return ConstantKernel("auto") * result if needed else result
     return ConstantKernel("auto") * kernel if needed else kernel
+
+
+def with_sizes_of_terms(kernel: Kernel) -> Kernel:
+    """Return a kernel whose terms may have any sizes, for a model in which a factor of the whole kernel is redundant.
+
+    A kernel of one term stays as it is. In a sum, all terms get an amplitude, not all but one: an amplitude is sought near the
+    variance of the targets, and so is their ratio then near one.
+    """
+    return kernel if with_amplitudes(kernel, needed=False) == kernel else with_amplitudes(kernel)
 
 
 def has_noise(kernel: Kernel) -> bool:

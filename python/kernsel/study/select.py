@@ -227,6 +227,8 @@ def select(
             raise ValueError("noise, trend: are of a Gaussian process; expected none of them with an estimator")
         if criterion is not None:
             estimator = clone(estimator).set_params(criterion=criterion)
+        if estimator.get_params().get("criterion", "") is None:  # its default may depend on the kernel
+            estimator = clone(estimator).set_params(criterion="loo")
         criterion = estimator.get_params().get("criterion")
         if is_classifier(estimator):
             criterion = {"loo": "loo_log_density"}.get(str(criterion), "lml")
