@@ -643,3 +643,62 @@ def test_criteria_as_objects_are_those_by_name(rng):
     squared = ks.KernelRidge(alpha="auto", criterion=lambda r, v: (r**2, 2 * r, 0 * v)).fit(X, y)
     by_name = ks.KernelRidge(alpha="auto", criterion="loo").fit(X, y)
     assert squared.criterion_value_ == pytest.approx(by_name.criterion_value_, rel=1e-5)
+
+
+@pytest.mark.parametrize(("kernel", "same"), [("auto", RBF("auto")), ("RBF", RBF("auto"))])
+def test_text_leaves_alpha_open(data, kernel, same):
+    X, Y, Z = data
+    model = ks.KernelRidge(kernel)
+    assert model.get_params()["alpha"] is None
+    assert model.chooses_alpha
+    chosen = ks.KernelRidge(same, alpha="auto").fit(X, Y)
+    assert clone(model).fit(X, Y).alpha_ == chosen.alpha_ != 1
+    assert np.array_equal(model.fit(X, Y).predict(Z), chosen.predict(Z))
+    assert model.set_params(alpha=0.3).fit(X, Y).alpha_ == 0.3
+    assert model.intercept_ == 0.0
+
+
+@pytest.mark.parametrize("kernel", [None, "rbf", "linear", RBF("auto"), "precomputed"])
+def test_all_other_kernels_have_the_alpha_of_scikit_learn(data, kernel):
+    X, Y, _ = data
+    X = RBF(0.5)(X) if kernel == "precomputed" else X
+    model = (ks.KernelRidge() if kernel is None else ks.KernelRidge(kernel)).fit(X, Y)
+    assert (model.alpha_, model.intercept_) == (1.0, 0.0)
+    if isinstance(kernel, str):
+        theirs = kernel_ridge.KernelRidge(kernel=kernel).fit(X, Y)
+        assert model.predict(X) == pytest.approx(theirs.predict(X), abs=1e-10)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"kernel": "auto"},
+        {"kernel": "RBF + Linear"},
+        {"kernel": "2.0 * RBF", "alpha_scale": "n"},
+        {"alpha": "auto"},
+        {"alpha": "auto", "kernel": "rbf"},
+        {"alpha": "auto", "kernel": "rbf", "criterion": "lcurve"},
+        {"alpha": "auto", "kernel": RBF("auto"), "criterion": "loo"},
+        {"alpha": "auto", "kernel": RBF("auto") + RBF("auto"), "criterion": "gcv"},
+    ],
+)
+def test_what_is_chosen_follows_origin_and_unit(rng, options):
+    X, y = wavy(rng)
+    base = ks.KernelRidge(**options).fit(X, y)
+    assert base.intercept_ != 0
+    for unit, origin in ((1.0, 1e6), (1e-6, 0.0), (1e6, 1e9), (-1.0, 0.0)):
+        moved = ks.KernelRidge(**options).fit(X, unit * y + origin)
+        assert (moved.predict(X) - origin) / unit == pytest.approx(base.predict(X), abs=1e-3)
+    assert base.score(X, y) > 0.8
+
+
+def test_the_choice_does_not_overfit_many_length_scales():
+    """On a table of people, ten length scales by the leave-one-out error were worse than alpha = 1 left as it is."""
+    X, y = load_diabetes(return_X_y=True)
+
+    def error(**options):
+        folds = KFold(5, shuffle=True, random_state=0)
+        return np.sqrt(-cross_val_score(ks.KernelRidge(**options), X, y, cv=folds, scoring="neg_mean_squared_error").mean())
+
+    chosen, as_it_is, by_loo = error(alpha="auto"), error(), error(alpha="auto", criterion="loo")
+    assert chosen < 0.98 * as_it_is < by_loo
