@@ -712,8 +712,8 @@ class GaussianProcessRegressor(FittedProcess, CallbackSupport, MultiOutputMixin,
         return Layout(resolved).amplitudes() is not None
 
     def _not_sought(self, criterion: Criterion, kernel: Kernel) -> list[str]:
-        """Return what this fit leaves out, without having been told to, because its kernel is an object."""
-        if isinstance(self.kernel, str):
+        """Return what a search leaves out, without having been told to, because the kernel is an object."""
+        if isinstance(self.kernel, str) or self.optimizer is None:
             return []
         left_out = {
             "noise": self.noise is None and is_auto(self.alpha) and not has_noise(kernel),
