@@ -50,6 +50,7 @@ __all__ = [
     "ShownData",
     "as_array",
     "column",
+    "opened_by_kernel",
     "require_training_data",
     "targets_for",
     "weighted",
@@ -316,6 +317,22 @@ class HasPath(Protocol):
         -------
         path : ModelPath
         """
+
+
+def opened_by_kernel(estimator: object) -> dict[str, object]:
+    """Return the parameters that say explicitly what the estimator looks for because its kernel is "auto" or text.
+
+    With them, it looks for the same with a kernel that is an object. An estimator tells them by a method of this name.
+
+    Examples
+    --------
+    >>> import kernsel as ks
+    >>> from kernsel.estimators.fitted import opened_by_kernel
+    >>> opened_by_kernel(ks.SVR("RBF", epsilon=0.5)), opened_by_kernel(ks.SVR("rbf"))
+    ({'C': 'auto'}, {})
+    """
+    own = getattr(estimator, "opened_by_kernel", None)
+    return {} if own is None else own()
 
 
 def require_training_data(

@@ -711,6 +711,15 @@ class GaussianProcessRegressor(FittedProcess, CallbackSupport, MultiOutputMixin,
         resolved = kernel.resolve(Data(X, targets, None, self.feature_names())).on_points(X)[0]
         return Layout(resolved).amplitudes() is not None
 
+    def opened_by_kernel(self) -> dict[str, object]:
+        """Return what is looked for because of the kernel, see :func:`kernsel.estimators.fitted.opened_by_kernel`."""
+        opened: dict[str, object] = {}
+        if isinstance(self.kernel, str) and self.noise is None and not has_noise(self._prior_kernel()):
+            opened["noise"] = "auto"
+        if isinstance(self.kernel, str) and is_auto(self.trend):
+            opened["trend"] = "constant"
+        return opened
+
     def _not_sought(self, criterion: Criterion, kernel: Kernel) -> list[str]:
         """Return what a search leaves out, without having been told to, because the kernel is an object."""
         if isinstance(self.kernel, str) or self.optimizer is None:
@@ -734,8 +743,7 @@ class GaussianProcessRegressor(FittedProcess, CallbackSupport, MultiOutputMixin,
 
     def _variances(self, n: int) -> tuple[float | Vector, bool]:
         """Return the known variances, `alpha` plus `noise`, and whether a noise variance is to be estimated as well."""
-        is_open = isinstance(self.kernel, str) and not has_noise(self._prior_kernel())
-        unknown = is_open if self.noise is None else isinstance(self.noise, str)
+        unknown = "noise" in self.opened_by_kernel() or isinstance(self.noise, str)
         known: float | Vector = 0.0
         for name in ("alpha", "noise"):
             value = getattr(self, name)

@@ -216,6 +216,10 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
         """Whether alpha is chosen, and not given."""
         return leaves_open(self.kernel) if self.alpha is None else is_auto(self.alpha)
 
+    def opened_by_kernel(self) -> dict[str, object]:
+        """Return what is looked for because of the kernel, see :func:`kernsel.estimators.fitted.opened_by_kernel`."""
+        return {"alpha": "auto"} if self.alpha is None and self.chooses_alpha else {}
+
     @property
     def has_intercept(self) -> bool:
         """Whether a constant is added to the function."""

@@ -20,7 +20,7 @@ from kernsel._data.kernel import kernel_of
 from kernsel._data.trend import Trend
 from kernsel.criteria import Criterion
 from kernsel.criteria.names import criterion_named, name_of
-from kernsel.estimators.fitted import STRENGTHS, HasTerms
+from kernsel.estimators.fitted import STRENGTHS, HasTerms, opened_by_kernel
 from kernsel.estimators.gaussian_process import GaussianProcessRegressor
 from kernsel.kernels import RBF, Kernel, Linear, Matern, RationalQuadratic
 from kernsel.kernels.amplitudes import with_amplitudes
@@ -187,7 +187,8 @@ def select(
     estimator : estimator, optional
         The model that is fitted with each kernel. It must select by a criterion, as ``SVR(C="auto", epsilon="auto")``,
         ``KernelRidge(alpha="auto")`` or ``GaussianProcessClassifier(criterion="loo")`` do. None stands for a
-        :class:`kernsel.GaussianProcessRegressor` with `noise` and `trend`. In models other than Gaussian processes, C or alpha
+        :class:`kernsel.GaussianProcessRegressor` with `noise` and `trend`. What its own kernel leaves open if it is "auto" or
+        text, such as alpha, is chosen for the others, too. In models other than Gaussian processes, C or alpha
         is the amplitude of the kernel, and only the terms of sums get amplitudes.
     noise : float, array-like of shape (n,), or "auto"
         The noise variance of the Gaussian process; "auto" estimates it.
@@ -227,6 +228,9 @@ def select(
             raise ValueError("noise, trend: are of a Gaussian process; expected none of them with an estimator")
         if criterion is not None:
             estimator = clone(estimator).set_params(criterion=criterion)
+        opened = opened_by_kernel(estimator)
+        if opened:  # its own kernel is replaced by others, which are objects
+            estimator = clone(estimator).set_params(**opened)
         if estimator.get_params().get("criterion", "") is None:  # its default may depend on the kernel
             estimator = clone(estimator).set_params(criterion="loo")
         criterion = estimator.get_params().get("criterion")

@@ -319,3 +319,19 @@ def test_the_trend_is_part_of_the_description():
     assert first.startswith("a linear trend beside the kernel, of size 8.")  # 3 times the standard deviation of t is 8.8
     constant = ks.select(t, y, kernels=[RBF("auto")], criterion="reml")
     assert "beside" not in constant.describe()
+
+
+@pytest.mark.parametrize(
+    ("by_text", "told"),
+    [
+        (ks.KernelRidge("auto"), ks.KernelRidge(alpha="auto")),
+        (ks.SVR("RBF"), ks.SVR(C="auto", epsilon="auto")),
+        (ks.GaussianProcessRegressor(), ks.GaussianProcessRegressor(RBF(), noise="auto", trend="constant")),
+    ],
+)
+def test_what_a_text_leaves_open_is_open_for_all_kernels(data, by_text, told):
+    X, y = data
+    kernels = [RBF("auto"), Matern("auto", nu=1.5)]
+    found, expected = (ks.select(X, y, kernels, estimator=estimator) for estimator in (by_text, told))
+    assert [one.value for one in found.tried] == [one.value for one in expected.tried]
+    assert np.array_equal(found.predict(X), expected.predict(X))

@@ -228,7 +228,7 @@ class SVR(FittedModel, RegressorMixin, BaseEstimator):  # type: ignore[misc]
         """
         self._check()
         kernel = kernel_or_name(self.kernel, auto=RBF("auto"), function=partial(_function_kernel, options=self.kernel_params))
-        if isinstance(kernel, Kernel) and leaves_open(self.kernel) and None in (self._given("C"), self._given("epsilon")):
+        if isinstance(kernel, Kernel) and leaves_open(self.kernel) and self._chooses():
             kernel = with_sizes_of_terms(kernel)
         _require_positive(sample_weight)
         given = training_set(
@@ -249,12 +249,21 @@ class SVR(FittedModel, RegressorMixin, BaseEstimator):  # type: ignore[misc]
             )
         return self
 
+    def opened_by_kernel(self) -> dict[str, object]:
+        """Return what is looked for because of the kernel, see :func:`kernsel.estimators.fitted.opened_by_kernel`."""
+        names = ("epsilon",) if self.lam is not None else ("C", "epsilon")
+        return {name: "auto" for name in names if getattr(self, name) is None} if leaves_open(self.kernel) else {}
+
     def _given(self, name: Literal["C", "epsilon"]) -> float | None:
         """Return the value of a parameter, or None if it is to be chosen."""
         value = getattr(self, name)
         if value is None:
             return None if leaves_open(self.kernel) else _USUAL[name]
         return None if is_auto(value) else float(value)
+
+    def _chooses(self) -> bool:
+        """Tell whether C or epsilon is to be chosen."""
+        return self._given("epsilon") is None or (self.lam is None and self._given("C") is None)
 
     def _choose(self, kernel: Kernel, points: Vector, y: Vector, weights: Vector | None) -> Kernel:
         """Set `C_` and `epsilon_`, and return the kernel, which is chosen if C or epsilon is."""
