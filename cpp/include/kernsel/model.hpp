@@ -43,8 +43,8 @@ class Model {
 
   // mean, (m, outputs), at the points Z, (m, columns).
   Status predict(View<const double> Z, View<double> mean) const;
-  // Also the standard deviation, that of return_std=True in Python. For a model from a file, the first call factorizes the
-  // kernel matrix in n^3/3 operations.
+  // Also the standard deviation of the function, that of noisy=False in Python. For a model from a file, the first call
+  // factorizes the kernel matrix in n^3/3 operations.
   Status predict(View<const double> Z, View<double> mean, View<double> deviation) const;
   // Their derivatives with respect to the points, (m, columns outputs), with the index of the output varying fastest. The view
   // of the deviation may be empty.

@@ -25,6 +25,7 @@ __all__ = [
     "kernel_of",
     "kernel_of_text",
     "kernel_or_name",
+    "leaves_open",
     "matrix_of_indices",
     "require_square",
 ]
@@ -93,6 +94,21 @@ def kernel_or_name(value: object, *, auto: Kernel, function: Callable[[Function]
     if callable(value) and not isinstance(value, type):
         return function(value)
     raise _not_understood(value, auto, auto, "its name or text", '"precomputed"', "a function")
+
+
+def leaves_open(value: object) -> bool:
+    """Tell whether an argument `kernel` leaves to the data what it does not mention: it is "auto", or the text of a kernel.
+
+    scikit-learn's names for kernels, which are in lower case, and "precomputed" leave nothing open, and objects only what they
+    say.
+
+    Examples
+    --------
+    >>> from kernsel._data.kernel import leaves_open
+    >>> [leaves_open(value) for value in ("auto", "RBF + Linear", "rbf", None)]
+    [True, True, False, False]
+    """
+    return isinstance(value, str) and value != "precomputed" and value not in NAMES
 
 
 def kernel_and_points(

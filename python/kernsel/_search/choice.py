@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -73,6 +73,9 @@ class Selection:
         The value that the search reached from each start; on the subset, if there was one.
     at_bounds, flat : list of str
         The hyperparameters that ended at one of their bounds, and those that the criterion hardly depends on.
+    not_sought : list of str
+        What was not looked for because a kernel that is an object is taken as it is: "noise", "trend", "amplitude". A kernel
+        given by text leaves them open.
     ended : {"converged", "evaluations", "seconds", "stopped", "interrupted", "undecided"}
         Why the search ended. "undecided" means that the trend alone explains y, so that there was nothing to search.
     seconds : float
@@ -94,6 +97,7 @@ class Selection:
     of_starts: Vector = field(default_factory=lambda: np.zeros(0))
     at_bounds: list[str] = field(default_factory=list)
     flat: list[str] = field(default_factory=list)
+    not_sought: list[str] = field(default_factory=list)
     ended: str = "converged"
     seconds: float = 0.0
     interrupt: BaseException | None = None
@@ -111,8 +115,16 @@ class Selection:
             f"of the starts: {starts}" if starts else "",
             f"at a bound: {', '.join(self.at_bounds)}" if self.at_bounds else "",
             f"the criterion hardly depends on: {', '.join(self.flat)}" if self.flat else "",
+            self.said_of_not_sought,
         ]
         return "\n".join(filter(None, lines))
+
+    @property
+    def said_of_not_sought(self) -> str:
+        """What was not looked for, in words; empty if nothing was left out."""
+        if not self.not_sought:
+            return ""
+        return f"not looked for: {', '.join(self.not_sought)} (a kernel given by text leaves them open)"
 
 
 @with_one_blas_thread
@@ -187,6 +199,8 @@ def choose(
         of_used = trend_matrix(trend, X, used)
         H = np.zeros((len(y), of_used.shape[1]))
         H[used] = of_used
+    units = _Units.of(criterion, y, used, H.shape[1])
+    y, budget = y / units.of_outputs, units.converted(budget or Budget())
     criterion.require_trend(H[used], Given(X, y, used))
     data, layout = _layout(criterion, kernel, X, y, sample_weight, names, alone=not known.any() and not finds_amplitude)
     if explained(y[used], H[used]).all():
@@ -212,7 +226,7 @@ def choose(
         known=known if known.any() else np.zeros(0),
         finds_noise=finds_noise,
         jitter=jitter,
-        budget=budget or Budget(),
+        budget=budget,
         options=options,
     )
     found = own_optimizer(optimizer, search, n_restarts) if callable(optimizer) else search.run()
@@ -222,7 +236,41 @@ def choose(
         best["evaluations_of_some"], best["of_starts"] = found["evaluations_of_some"], found["of_starts"]
         best["evaluations"] = 1
         found = best
+    subset = _SUBSET if found["evaluations_of_some"] else len(used)
+    found["criterion"] += units.shift(len(used))
+    found["of_starts"] = np.asarray(found["of_starts"]) + units.shift(subset)
     return _finish(found, layout, criterion, finds_noise, began)
+
+
+@dataclass(frozen=True)
+class _Units:
+    """The units in which a search sees the outputs: standard deviations for a likelihood with a scale for each output.
+
+    Starts, bounds and rounding are then the same whatever the outputs are measured in. In all other cases they stay as they
+    are, since their common unit tells the kernel's amplitude.
+    """
+
+    of_outputs: Vector
+    taken: int  # the number of points' worth of the likelihood that the trend takes
+
+    @classmethod
+    def of(cls, criterion: Criterion, y: Vector, used: NDArray[np.intp], q: int) -> _Units:
+        """Return the units of outputs y, for a trend of q functions."""
+        if not (isinstance(criterion, Likelihood) and criterion.scale == "each"):
+            return cls(np.ones(1), 0)
+        spread = np.atleast_1d(np.std(y[used], axis=0))
+        return cls(np.where(spread > 0, spread, 1.0), q if criterion.restricted else 0)
+
+    def shift(self, n: int) -> float:
+        """Return what is added to the likelihood of n points to have it in the units of the outputs."""
+        return -(n - self.taken) * float(np.sum(np.log(self.of_outputs)))
+
+    def converted(self, budget: Budget) -> Budget:
+        """Return a budget whose progress is told in the units of the outputs."""
+        tell = budget.progress
+        if tell is None:
+            return budget
+        return replace(budget, progress=lambda evaluations, n, best: tell(evaluations, n, best + self.shift(n)))
 
 
 def core_search(

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["CallbackSupport", "watched", "with_callbacks"]
+__all__ = ["CallbackSupport", "remark", "watched", "with_callbacks"]
 
 try:  # scikit-learn 1.9 and later
     _callback = importlib.import_module("sklearn.callback")
@@ -24,6 +24,11 @@ except (ImportError, AttributeError):
     def with_callbacks(method: Any) -> Any:
         """Return the method unchanged, for versions of scikit-learn without callbacks."""
         return method
+
+
+def remark(line: str) -> None:
+    """Print a line about a fit that was asked to be verbose, on the standard error."""
+    print(line, file=sys.stderr, flush=True)
 
 
 class watched:  # noqa: N801
@@ -78,7 +83,7 @@ class watched:  # noqa: N801
     def show_line(self) -> None:
         """Print the last line of text, if it has not been printed."""
         if self.line:
-            print(self.line, file=sys.stderr, flush=True)
+            remark(self.line)
         self.line, self.last_line = "", time.monotonic()
 
     def __exit__(self, *error: object) -> None:

@@ -6,7 +6,7 @@ member                     meaning                                              
 ``shown_data``             the training data, as far as they were kept                      ``PosteriorDisplay``
 ``prediction``             mean and band at other points                                    ``PosteriorDisplay``
 ``kernel_and_points``      k and the points x_i of a function sum_i c_i k(., x_i)           ``KernelDisplay``
-``sample_y``               samples of the function at points                                ``PosteriorDisplay``
+``sample_y``               samples at points                                                ``PosteriorDisplay``
 ``left_out``               the prediction of each target from all other points              ``LOODisplay``
 ``regularization_path``    the path in lambda of the kernel and the data                    ``PathDisplay``, ``LCurveDisplay``
 ``mean_of_term`` ...       the mean as a sum of terms                                       ``Selected.describe``
@@ -50,6 +50,7 @@ __all__ = [
     "ShownData",
     "as_array",
     "column",
+    "opened_by_kernel",
     "require_training_data",
     "targets_for",
     "weighted",
@@ -245,8 +246,8 @@ class HasPrediction(Protocol):
 class HasSamples(Protocol):
     """A fitted estimator that can draw samples of the function."""
 
-    def sample_y(self, X: Points, n_samples: int = 1, random_state: Seed = 0) -> Matrix:
-        """Return samples of the function at points, shape (m, n_samples) or (m, n_targets, n_samples)."""
+    def sample_y(self, X: Points, n_samples: int = 1, random_state: Seed = 0, *, noisy: bool | None = None) -> Matrix:
+        """Return samples at points, of the function if `noisy` is False, shape (m, n_samples) or (m, n_targets, n_samples)."""
 
 
 @runtime_checkable
@@ -316,6 +317,22 @@ class HasPath(Protocol):
         -------
         path : ModelPath
         """
+
+
+def opened_by_kernel(estimator: object) -> dict[str, object]:
+    """Return the parameters that say explicitly what the estimator looks for because its kernel is "auto" or text.
+
+    With them, it looks for the same with a kernel that is an object. An estimator tells them by a method of this name.
+
+    Examples
+    --------
+    >>> import kernsel as ks
+    >>> from kernsel.estimators.fitted import opened_by_kernel
+    >>> opened_by_kernel(ks.SVR("RBF", epsilon=0.5)), opened_by_kernel(ks.SVR("rbf"))
+    ({'C': 'auto'}, {})
+    """
+    own = getattr(estimator, "opened_by_kernel", None)
+    return {} if own is None else own()
 
 
 def require_training_data(

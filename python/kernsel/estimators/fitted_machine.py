@@ -26,9 +26,14 @@ class FittedMachine(FittedModel):
     dual_coef_: Matrix
     intercept_: float | Vector
     alpha_: float | Vector
-    fit_intercept: bool
+    fit_intercept: bool | None
     alpha_scale: Literal["none", "n"]
     sigma: float | None
+
+    @property
+    def has_intercept(self) -> bool:
+        """Whether a constant is added to the function."""
+        return bool(self.fit_intercept)
 
     def kernel_and_points(self) -> tuple[Kernel | str, Matrix]:
         """Return the kernel and the training points, or the kernel matrix if that was given."""
@@ -51,8 +56,8 @@ class FittedMachine(FittedModel):
         alpha = float(np.ravel(self.alpha_)[output if np.ndim(self.alpha_) else 0])
         noise = alpha * (n if self.alpha_scale == "n" else 1.0)
         target = column(targets, output)
-        fit = loo(kernel, points, target, noise=noise, trend="constant" if self.fit_intercept else None)
-        return LeftOut.of_best_scale(target, fit, int(self.fit_intercept), fit.leverage)
+        fit = loo(kernel, points, target, noise=noise, trend="constant" if self.has_intercept else None)
+        return LeftOut.of_best_scale(target, fit, int(self.has_intercept), fit.leverage)
 
     def regularization_path(self, X: Points | None = None, y: ArrayLike | None = None, output: int = 0) -> ModelPath:
         """Return `path_`; if alpha was given, compute the path for y. See :class:`kernsel.estimators.fitted.HasPath`."""
@@ -65,7 +70,7 @@ class FittedMachine(FittedModel):
                 (K + K.T) / 2,
                 targets,
                 sigma=self.sigma,
-                trend=np.ones((len(targets), 1)) if self.fit_intercept else None,
+                trend=np.ones((len(targets), 1)) if self.has_intercept else None,
                 alpha_scale=self.alpha_scale,
             )
         return ModelPath.of_machine(path, self.alpha_, output)

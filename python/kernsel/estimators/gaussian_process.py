@@ -24,8 +24,9 @@ from kernsel._data.points import in_parts, new_points, reading_of
 from kernsel._data.training import for_objects, objects_as_numbers, require_squares, training_set
 from kernsel._data.trend import Trend, require_trend_of_objects, trend_matrix
 from kernsel._search import Budget, Selection, choose, explained, require_few_if_interrupted
+from kernsel._search.layout import Layout
 from kernsel._search.own_optimizer import Optimizer
-from kernsel._search.progress import CallbackSupport, watched, with_callbacks
+from kernsel._search.progress import CallbackSupport, remark, watched, with_callbacks
 from kernsel._solve.evaluate import evaluate
 from kernsel._solve.posterior import Posterior
 from kernsel.criteria import Criterion, Likelihood
@@ -35,6 +36,7 @@ from kernsel.estimators.fitted_process import FittedProcess
 from kernsel.estimators.guarded import changes, reads
 from kernsel.estimators.process_data import of_observations, require_function, require_variances
 from kernsel.kernels import RBF, ConstantKernel, Kernel, Matern
+from kernsel.kernels.amplitudes import has_noise, with_amplitudes
 from kernsel.kernels.automatic import Data
 from kernsel.kernels.objects import Points
 from kernsel.kernels.written import KernelLike
@@ -47,7 +49,7 @@ _AUTO = ConstantKernel("auto") * Matern("auto", nu=2.5, product=True)
 _NONE = ConstantKernel(1.0, (1e-5, 1e5)) * RBF(1.0, (1e-5, 1e5))  # scikit-learn's default
 _ALLOWED = {
     "n_targets": (whole(1) | None).said("a whole number from 1 on, or None"),
-    "scale": one_of("shared", "each"),
+    "scale": one_of("auto", "shared", "each"),
     "optimizer": (function("auto", "newton", "l-bfgs-b", "fmin_l_bfgs_b") | None).said(
         '"auto", "newton", "l-bfgs-b", a function or None'
     ),
@@ -115,9 +117,11 @@ class GaussianProcessRegressor(FittedProcess, CallbackSupport, MultiOutputMixin,
     ----------
     kernel : Kernel, "auto", str or None
         "auto" is ``ConstantKernel("auto") * Matern("auto", nu=2.5, product=True)``, one length scale for each column, as in
-        kriging; the trend is then a constant and the noise is estimated, unless they are given. None is scikit-learn's default,
-        ``ConstantKernel(1.0) * RBF(1.0)``. Kernels of scikit-learn are accepted, and text such as ``"2 * RBF + Linear"``,
-        where parameters that the text does not give are "auto".
+        kriging. Other text, such as ``"RBF"`` or ``"2 * RBF + Linear"``, leaves to the data what it does not give: its
+        parameters are "auto", and so are the amplitudes of its terms. With "auto" and text, the trend is a constant and the
+        noise is estimated, unless they are given. A kernel that is an object is taken as it is, without noise and trend unless
+        they are given; ``selection_.not_sought`` tells what was then not looked for. Kernels of scikit-learn are accepted; None
+        is scikit-learn's default, ``ConstantKernel(1.0) * RBF(1.0)``.
     alpha : float, array-like of shape (n,), or "auto"
         Added to the diagonal of the kernel matrix, as in scikit-learn: known noise variances, or a small number that makes the
         matrix positive definite in spite of rounding. "auto" adds the least that rounding requires, `jitter_`, if no noise is
@@ -140,20 +144,22 @@ class GaussianProcessRegressor(FittedProcess, CallbackSupport, MultiOutputMixin,
     criterion : str, Criterion or callable
         The criterion that chooses the hyperparameters, see :mod:`kernsel.criteria`.
     trend : {"auto", "constant", "linear", "quadratic"}, callable or None
-        The functions h. "auto" is "constant" with ``kernel="auto"``, and otherwise no trend.
+        The functions h. "auto" is "constant" for a kernel that is "auto" or text, and otherwise no trend.
     noise : float, array-like of shape (n,), "auto" or None
-        Noise variances. "auto" is one variance for all points, estimated together with the hyperparameters. None is "auto" with
-        ``kernel="auto"``, and otherwise zero; the kernel may then have a WhiteKernel.
-    scale : {"shared", "each"}
+        Noise variances. "auto" is one variance for all points, estimated together with the hyperparameters. None is "auto" for
+        a kernel that is "auto" or text without noise, and otherwise zero; the kernel may then have a WhiteKernel.
+    scale : {"auto", "shared", "each"}
         For several outputs: "shared" gives all the same covariance, "each" multiplies it by a variance that is estimated for
-        each output (`scale_`).
+        each output (`scale_`), so that they may have any units. "auto" is "each" if a likelihood chooses, no noise variances
+        are given, and the kernel has an amplitude that is to be found, and otherwise "shared".
     shrinkage : "auto", float or None
         Whether the length scales of a kernel are expected to be alike: log l_j = log u_j + c + d_j for column j, where u_j is its
         standard deviation, c is common to all columns and d_j is normal of standard deviation `shrinkage`. 0.1 is almost one
-        length scale for all columns, 4 hardly any expectation, None none. "auto" takes the one for which the data are the most
-        probable (the integral over the hyperparameters, see :class:`kernsel.criteria.Evidence`), for a likelihood and a kernel
-        with "auto" hyperparameters; otherwise it is None. One length scale for each column overfits if there are many columns,
-        and one for all misses what only some of them tell.
+        length scale for all columns, 4 hardly any expectation, None none. One length scale for each column overfits if there are
+        many columns, and one for all misses what only some of them tell. With "auto", for a kernel with "auto" hyperparameters,
+        the data choose: "evidence" takes the number for which they are the most probable (the integral over the
+        hyperparameters, see :class:`kernsel.criteria.Evidence`), and other likelihoods do so if they are then e^4 times as
+        probable as for 4, with up to 50 points for each column; for criteria that are not likelihoods it is None.
     max_evaluations : int
         The largest number of evaluations of the criterion.
     max_seconds : float or None
@@ -177,7 +183,7 @@ class GaussianProcessRegressor(FittedProcess, CallbackSupport, MultiOutputMixin,
     jitter_ : float
         The number that ``alpha="auto"`` has added to the diagonal of the kernel matrix.
     scale_ : ndarray of shape (n_targets,)
-        The factor of the kernel and the noise for each output; ones unless ``scale="each"``.
+        The factor of the kernel and the noise for each output; ones if they share one scale.
     criterion_value_ : float
         The value of the criterion at the end of the search; nan if the trend alone explains y. With ``optimizer=None`` and a
         criterion that is not a likelihood, it is evaluated on first access.
@@ -186,8 +192,8 @@ class GaussianProcessRegressor(FittedProcess, CallbackSupport, MultiOutputMixin,
     n_evaluations_ : int
         The number of evaluations of the criterion on all points.
     selection_ : kernsel._search.Selection
-        The report of the search: evaluations, where each start led, which hyperparameters ended at a bound, and which ones the
-        data do not determine.
+        The report of the search: evaluations, where each start led, which hyperparameters ended at a bound, which ones the
+        data do not determine, and what was not looked for.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
 
@@ -198,6 +204,14 @@ class GaussianProcessRegressor(FittedProcess, CallbackSupport, MultiOutputMixin,
     >>> gp = ks.GaussianProcessRegressor("auto", noise=0.0).fit(X, np.sin(X[:, 0]))
     >>> mean, std = gp.predict([[1.5]], return_std=True)
     >>> bool(abs(mean[0] - np.sin(1.5)) < 0.01 and std[0] < 0.02)
+    True
+
+    Noise that was found is part of the standard deviation, which is then that of a new observation:
+
+    >>> y = np.sin(X[:, 0]) + 0.1 * np.cos(50 * X[:, 0])
+    >>> gp = ks.GaussianProcessRegressor("RBF").fit(X, y)
+    >>> (_, of_observation), (_, of_function) = (gp.predict([[1.5]], return_std=True, noisy=noisy) for noisy in (None, False))
+    >>> bool(np.isclose(of_observation[0] ** 2, of_function[0] ** 2 + gp.noise_))
     True
     """
 
@@ -217,7 +231,7 @@ class GaussianProcessRegressor(FittedProcess, CallbackSupport, MultiOutputMixin,
         criterion: str | Criterion | Loss = "lml",
         trend: Trend = "auto",
         noise: float | ArrayLike | Literal["auto"] | None = None,
-        scale: Literal["shared", "each"] = "shared",
+        scale: Literal["auto", "shared", "each"] = "auto",
         shrinkage: float | Literal["auto"] | None = "auto",
         max_evaluations: int = 1000,
         max_seconds: float | None = None,
@@ -276,6 +290,9 @@ class GaussianProcessRegressor(FittedProcess, CallbackSupport, MultiOutputMixin,
         known, unknown = self._variances(len(y))
         trend = self._trend()
         require_memory_of_points(len(y))
+        each = self._has_own_scales(criterion, kernel, X, targets, known)
+        if each:
+            criterion = _of_own_scales(criterion)
         if self.scale == "each":
             require_variances(targets, trend_matrix(trend, X))
 
@@ -283,9 +300,13 @@ class GaussianProcessRegressor(FittedProcess, CallbackSupport, MultiOutputMixin,
             if not unknown and not np.any(known):
                 resolved = partial(kernel.resolve, Data(X, targets, None, self.feature_names()))
                 require_function(resolved, X, targets)
-            selection = self._select(criterion, kernel, X, targets, known, unknown, trend)
+            told = targets[:, ~explained(targets, trend_matrix(trend, X))] if each else targets
+            selection = self._select(criterion, kernel, X, told if told.size else targets, known, unknown, trend)
         except np.linalg.LinAlgError as error:
             raise self._singular(kernel, error) from error
+        selection = replace(selection, not_sought=self._not_sought(criterion, kernel))
+        if self.verbose and selection.not_sought:
+            remark(f"{type(self).__name__}: {selection.said_of_not_sought}")
         if selection.interrupt is not None:
             for name in ("posterior_", "kernel_"):
                 self.__dict__.pop(name, None)
@@ -358,8 +379,12 @@ class GaussianProcessRegressor(FittedProcess, CallbackSupport, MultiOutputMixin,
 
     def restore(self, state: ProcessState) -> None:
         """Set all fitted attributes from a state that `state` has returned."""
-        self._criterion_used = self._criterion()
         self.selection_ = state.selection
+        criterion = self._criterion()
+        several = isinstance(criterion, Likelihood) and state.posterior.y.shape[1] > 1
+        chosen_each = several and getattr(state.selection.criterion, "scale", "known") == "each"
+        self._own_scales = self.scale == "each" or (self.scale == "auto" and chosen_each)
+        self._criterion_used = _of_own_scales(criterion) if self._own_scales else criterion
         self.kernel_ = state.kernel
         self.__dict__.pop("criterion_value_", None)
         if state.criterion_value is not None:
@@ -377,7 +402,7 @@ class GaussianProcessRegressor(FittedProcess, CallbackSupport, MultiOutputMixin,
         n, m = posterior.y.shape
         freedom = n - posterior.H.shape[1] if self._restricted else n
         self.scale_ = np.ones(m)
-        if self.scale == "each":
+        if self._own_scales:
             each = np.einsum("ik,ik->k", posterior.y, posterior.weights) / max(freedom, 1)
             self.scale_ = np.where((each > 0) & ~explained(posterior.y, posterior.H), each, 1.0)
         self.X_train_ = posterior.X
@@ -398,7 +423,7 @@ class GaussianProcessRegressor(FittedProcess, CallbackSupport, MultiOutputMixin,
 
     @reads
     def predict(
-        self, X: Points, return_std: bool = False, return_cov: bool = False, *, noisy: bool = False
+        self, X: Points, return_std: bool = False, return_cov: bool = False, *, noisy: bool | None = None
     ) -> Vector | tuple[Vector, Vector]:
         """Return the posterior mean at points and, on request, its standard deviation or covariance; before `fit`, the prior's.
 
@@ -411,9 +436,11 @@ class GaussianProcessRegressor(FittedProcess, CallbackSupport, MultiOutputMixin,
             Also return the standard deviation, in O(n^2) for each point.
         return_cov : bool
             Also return the joint covariance of the points.
-        noisy : bool
-            Return the standard deviation or covariance of observations instead of the function: `noise_` and `alpha` are added,
-            and must be one number each. The noise of a WhiteKernel is always included.
+        noisy : bool, optional
+            Whether the standard deviation or covariance is that of new observations, or that of the function. None includes the
+            noise that was *found* (``noise="auto"``, or a kernel given by text), and not what was given as `noise` or `alpha`:
+            as in scikit-learn, where a WhiteKernel counts and `alpha` does not. True adds `noise_` and `alpha`, which must be
+            one number each; False adds neither. The noise of a WhiteKernel is always included.
 
         Returns
         -------
@@ -434,14 +461,12 @@ class GaussianProcessRegressor(FittedProcess, CallbackSupport, MultiOutputMixin,
             m = 1 if self.n_targets is None else self.n_targets
             mean = np.zeros((len(Z), m))
             factor, flat = np.ones(m), m == 1
-            noise = 0.0 if self.noise is None or isinstance(self.noise, str) else self._numbers("noise", None)
-            alpha = 0.0 if isinstance(self.alpha, str) else self._numbers("alpha", None)
-            extra = of_observations(noise, alpha) if noisy else 0.0
+            extra = self._given_noise() if noisy else 0.0
         else:
             Z = np.asarray(new_points(self, self.kernel_, X, dtype=np.float64, ensure_2d=True))
             mean = self.posterior_.mean(Z) * self._y_train_std + self._y_train_mean
             factor, flat = self.scale_ * self._y_train_std**2, self._flat
-            extra = of_observations(self.noise_, self._alpha_known) if noisy else 0.0
+            extra = self._noise_of_prediction(noisy)
         least = self.jitter_ if fitted else 0.0
         if flat:
             mean = mean[:, 0]
@@ -456,9 +481,22 @@ class GaussianProcessRegressor(FittedProcess, CallbackSupport, MultiOutputMixin,
         covariance = np.multiply.outer(cov, factor)
         return mean, covariance[:, :, 0] if flat else covariance
 
+    def _noise_of_prediction(self, noisy: bool | None) -> float:
+        """Return the variance that predictions add to that of the function, see the parameter `noisy` of `predict`."""
+        if noisy is None:
+            found = self.selection_.noise * self.selection_.scale
+            return 0.0 if np.isnan(found) else found
+        return of_observations(self.noise_, self._alpha_known) if noisy else 0.0
+
+    def _given_noise(self) -> float:
+        """Return the noise variance of an observation of the prior."""
+        noise = 0.0 if self.noise is None or isinstance(self.noise, str) else self._numbers("noise", None)
+        alpha = 0.0 if isinstance(self.alpha, str) else self._numbers("alpha", None)
+        return of_observations(noise, alpha)
+
     @reads
     def predict_gradient(
-        self, X: Points, return_std: bool = False
+        self, X: Points, return_std: bool = False, *, noisy: bool | None = None
     ) -> NDArray[np.float64] | tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the derivatives of the mean with respect to the points and, on request, those of the standard deviation.
 
@@ -467,6 +505,8 @@ class GaussianProcessRegressor(FittedProcess, CallbackSupport, MultiOutputMixin,
         X : array-like of shape (m, d)
         return_std : bool
             Also return d std / dx = (d var / dx) / (2 std), which is set to zero where the standard deviation is zero.
+        noisy : bool, optional
+            Whether std is that of new observations, or that of the function, as in `predict`.
 
         Returns
         -------
@@ -489,13 +529,15 @@ class GaussianProcessRegressor(FittedProcess, CallbackSupport, MultiOutputMixin,
         if not return_std:
             return slopes[..., 0] if self._flat else slopes
         factor = np.sqrt(self.scale_) * self._y_train_std
-        std = np.sqrt(np.maximum(self.posterior_.variance(Z), self.jitter_))
+        std = np.sqrt(np.maximum(self.posterior_.variance(Z), self.jitter_) + self._noise_of_prediction(noisy))
         half = self.posterior_.variance_gradient(Z) / (2 * np.where(std > 0, std, np.inf)[:, None])
         of_std = np.multiply.outer(half, factor)
         return (slopes[..., 0], of_std[..., 0]) if self._flat else (slopes, of_std)
 
     @reads
-    def sample_y(self, X: Points, n_samples: int = 1, random_state: Seed = 0) -> NDArray[np.float64]:
+    def sample_y(
+        self, X: Points, n_samples: int = 1, random_state: Seed = 0, *, noisy: bool | None = None
+    ) -> NDArray[np.float64]:
         """Draw joint samples of the process at points, in O(m^3) beyond `predict`; before `fit`, samples of the prior.
 
         Parameters
@@ -503,6 +545,8 @@ class GaussianProcessRegressor(FittedProcess, CallbackSupport, MultiOutputMixin,
         X : array-like of shape (m, d)
         n_samples : int
         random_state : int, RandomState instance or None
+        noisy : bool, optional
+            Whether samples are of new observations, or of the function, as in `predict`: None includes noise that was found.
 
         Returns
         -------
@@ -511,7 +555,7 @@ class GaussianProcessRegressor(FittedProcess, CallbackSupport, MultiOutputMixin,
         if not isinstance(n_samples, Integral) or isinstance(n_samples, bool) or n_samples < 0:
             raise ValueError(f"n_samples: expected a whole number from 0 on, got {n_samples!r}")
         rng = check_random_state(random_state)
-        mean, cov = self.predict(X, return_cov=True)
+        mean, cov = self.predict(X, return_cov=True, noisy=noisy)
         if mean.ndim == 1:
             return _draw(rng, mean, cov, int(n_samples))
         outputs = [_draw(rng, mean[:, k], cov[..., k], int(n_samples))[:, None] for k in range(mean.shape[1])]
@@ -550,7 +594,7 @@ class GaussianProcessRegressor(FittedProcess, CallbackSupport, MultiOutputMixin,
         posterior = self.posterior_
         try:
             found = evaluate(
-                Likelihood(restricted=self._restricted, scale="each" if self.scale == "each" else "known"),
+                Likelihood(restricted=self._restricted, scale="each" if self._own_scales else "known"),
                 kernel,
                 posterior.X,
                 posterior.y,
@@ -660,19 +704,47 @@ class GaussianProcessRegressor(FittedProcess, CallbackSupport, MultiOutputMixin,
                 finite = np.isfinite(self.kernel.bounds).all()
             if not finite:
                 raise ValueError("Multiple optimizer restarts (n_restarts_optimizer>0) requires that all bounds are finite.")
-        return kernel_of(self.kernel, auto=_AUTO, none=_NONE)
+        kernel = kernel_of(self.kernel, auto=_AUTO, none=_NONE)
+        return with_amplitudes(kernel) if isinstance(self.kernel, str) else kernel
 
     def _criterion(self) -> Criterion:
         criterion = criterion_named(self.criterion, {})
-        if self.scale == "each":
-            if not isinstance(criterion, Likelihood):
-                raise ValueError('scale: "each" is for likelihoods, which tell the variance of each output')
-            criterion = replace(criterion, scale="each")
+        if self.scale == "each" and not isinstance(criterion, Likelihood):
+            raise ValueError('scale: "each" is for likelihoods, which tell the variance of each output')
         return criterion
+
+    def _has_own_scales(self, criterion: Criterion, kernel: Kernel, X: Vector, targets: Vector, known: float | Vector) -> bool:
+        """Tell whether the criterion estimates a scale for each output, see the parameter `scale`."""
+        if self.scale != "auto":
+            return self.scale == "each"
+        if targets.shape[1] == 1 or not isinstance(criterion, Likelihood) or np.any(known) or self.optimizer is None:
+            return False
+        resolved = kernel.resolve(Data(X, targets, None, self.feature_names())).on_points(X)[0]
+        return Layout(resolved).amplitudes() is not None
+
+    def opened_by_kernel(self) -> dict[str, object]:
+        """Return what is looked for because of the kernel, see :func:`kernsel.estimators.fitted.opened_by_kernel`."""
+        opened: dict[str, object] = {}
+        if isinstance(self.kernel, str) and self.noise is None and not has_noise(self._prior_kernel()):
+            opened["noise"] = "auto"
+        if isinstance(self.kernel, str) and is_auto(self.trend):
+            opened["trend"] = "constant"
+        return opened
+
+    def _not_sought(self, criterion: Criterion, kernel: Kernel) -> list[str]:
+        """Return what a search leaves out, without having been told to, because the kernel is an object."""
+        if isinstance(self.kernel, str) or self.optimizer is None:
+            return []
+        left_out = {
+            "noise": self.noise is None and is_auto(self.alpha) and not has_noise(kernel),
+            "trend": is_auto(self.trend) and not self.normalize_y,
+            "amplitude": with_amplitudes(kernel, needed=criterion.sees_scale) != kernel,
+        }
+        return [name for name, is_left_out in left_out.items() if is_left_out]
 
     def _trend(self) -> Trend:
         if is_auto(self.trend):
-            return "constant" if is_auto(self.kernel) else None
+            return "constant" if isinstance(self.kernel, str) else None
         if self.trend is not None and not callable(self.trend) and not isinstance(self.trend, str):
             raise ValueError(
                 'trend: expected "auto", "constant", "linear", "quadratic", a function of points or None, '
@@ -682,8 +754,7 @@ class GaussianProcessRegressor(FittedProcess, CallbackSupport, MultiOutputMixin,
 
     def _variances(self, n: int) -> tuple[float | Vector, bool]:
         """Return the known variances, `alpha` plus `noise`, and whether a noise variance is to be estimated as well."""
-        automatic = is_auto(self.kernel)
-        unknown = automatic if self.noise is None else isinstance(self.noise, str)
+        unknown = "noise" in self.opened_by_kernel() or isinstance(self.noise, str)
         known: float | Vector = 0.0
         for name in ("alpha", "noise"):
             value = getattr(self, name)
@@ -747,6 +818,12 @@ class GaussianProcessRegressor(FittedProcess, CallbackSupport, MultiOutputMixin,
         tags = super().__sklearn_tags__()
         tags.requires_fit = False
         return tags
+
+
+def _of_own_scales(criterion: Criterion) -> Criterion:
+    """Return a likelihood with a scale for each output in place of one that all share."""
+    assert isinstance(criterion, Likelihood)
+    return replace(criterion, scale="each")
 
 
 def _as_it_is(

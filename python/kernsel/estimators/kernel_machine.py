@@ -40,7 +40,7 @@ class KernelMachine(FittedMachine, MultiOutputMixin, RegressorMixin, BaseEstimat
     degree: float
     coef0: float
     kernel_params: Mapping[str, Any] | None
-    fit_intercept: bool
+    fit_intercept: bool | None
     alpha_scale: Literal["none", "n"]
     sigma: float | None
     criterion: Any
@@ -80,8 +80,12 @@ class KernelMachine(FittedMachine, MultiOutputMixin, RegressorMixin, BaseEstimat
 
     def _training_set(self, X: Points, y: ArrayLike, sample_weight: ArrayLike | float | None) -> TrainingSet:
         require(self, self._allowed)
-        kernel = kernel_or_name(self.kernel, auto=RBF("auto"), function=partial(row_kernel, options=self.kernel_params))
+        kernel = self._kernel()
         return training_set(self, kernel, X, y, sample_weight, named=self._named, single=True, accept_sparse=("csr", "csc"))
+
+    def _kernel(self) -> Kernel | str:
+        """Return the kernel that the parameter `kernel` stands for, or its name."""
+        return kernel_or_name(self.kernel, auto=RBF("auto"), function=partial(row_kernel, options=self.kernel_params))
 
     def _named(self, name: str, X: Matrix) -> Kernel:
         """Return the kernel that has this name in scikit-learn."""
@@ -105,7 +109,7 @@ class KernelMachine(FittedMachine, MultiOutputMixin, RegressorMixin, BaseEstimat
             np.asarray(given.targets[given.used], dtype=np.float64),
             alphas=alphas,
             sigma=self.sigma,
-            trend=np.ones((n, 1)) if self.fit_intercept else None,
+            trend=np.ones((n, 1)) if self.has_intercept else None,
             sample_weight=given.weights_used,
             alpha_scale=self.alpha_scale,
         )

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kernsel._base.annotations import Vector
-from kernsel._data.allowed import is_auto, is_number, whole
+from kernsel._data.allowed import FLAG, is_auto, is_number, whole
+from kernsel._data.kernel import leaves_open
 from kernsel._data.noise import regularizations
 from kernsel._data.training import TrainingSet, require_squares
 from kernsel._search import Budget, Selection, choose, require_few_if_interrupted
@@ -22,6 +23,7 @@ from kernsel.criteria.names import along_path, criterion_named, needs, require_n
 from kernsel.criteria.table import TABLE
 from kernsel.estimators.kernel_machine import ALLOWED, KernelMachine
 from kernsel.kernels import Kernel
+from kernsel.kernels.amplitudes import with_sizes_of_terms
 from kernsel.kernels.objects import Points
 
 __all__ = ["KernelRidge"]
@@ -45,29 +47,34 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
     Parameters
     ----------
     kernel : Kernel, str, callable or None
-        None and "auto" are ``RBF("auto")``, with length scales from the spread of each column. With "precomputed", X is the
+        None and "auto" are ``RBF("auto")``, with length scales from the spread of each column; with "auto", alpha and the
+        length scales are chosen unless alpha is given. With "precomputed", X is the
         kernel matrix: (n, n) in `fit`, (n_test, n) in `predict`. scikit-learn's names ("linear", "rbf", "poly",
         "laplacian", "cosine", "sigmoid", "chi2", ...) stand for its kernels with `gamma`, `degree` and `coef0`, which
         are fixed; other text, such as ``"RBF + Linear"``, is read by :func:`kernsel.kernels.kernel`, where parameters that the
-        text does not give are "auto". A function is called with two points.
+        text does not give are "auto", and leaves alpha and the sizes of the terms of a sum to be chosen unless alpha is given.
+        A function is called with two points.
         "sigmoid" and "additive_chi2" are not positive semidefinite: unless alpha is large enough, they raise
         :class:`kernsel.NotPositiveDefiniteError`.
-    alpha : float, array-like of shape (n_targets,), or "auto"
-        The regularization, not negative; one for all targets, or one for each. "auto" chooses one for all targets.
+    alpha : float, array-like of shape (n_targets,), "auto" or None
+        The regularization, not negative; one for all targets, or one for each. "auto" chooses one for all targets. None is
+        "auto" if the kernel is "auto" or text other than scikit-learn's names, and otherwise 1, as in scikit-learn.
     criterion : str, Criterion, callable or None
-        The criterion that chooses alpha and the kernel. None is "loo" with ``alpha="auto"``; if alpha is given, nothing is
-        chosen. The criteria of :mod:`kernsel.criteria` choose the kernel and alpha together. The rules "discrepancy", "lcurve"
-        and "quasi-optimality" of :meth:`kernsel.RegularizationPath.best` choose alpha alone. Criteria that depend on
-        the scale of y, such as likelihoods, are evaluated for the best common scale of kernel and noise, since this model has
-        no scale.
+        The criterion that chooses alpha and the kernel. If alpha is chosen, None is "reml" where the kernel has hyperparameters
+        to choose as well, of which the squared leave-one-out error overfits many, and otherwise "loo"; if alpha is given,
+        nothing is then chosen. The criteria of :mod:`kernsel.criteria` choose the kernel and alpha together. The rules
+        "discrepancy", "lcurve" and "quasi-optimality" of :meth:`kernsel.RegularizationPath.best` choose alpha alone. Criteria
+        that depend on the scale of y, such as likelihoods, are evaluated for the best common scale of kernel and noise, since
+        this model has no scale.
     gamma : float or None
         The parameter gamma of a kernel given by name; None is 1 / d, and 1 for "chi2".
     degree, coef0 : float
         The parameters of "poly" and "sigmoid".
     kernel_params : dict, optional
         Keyword arguments for a kernel that is a function.
-    fit_intercept : bool
-        Add a constant b, which is not penalized.
+    fit_intercept : bool or None
+        Add a constant b, which is not penalized. None does so if alpha is chosen: the fitted values then follow y to another
+        origin and unit. If alpha is given, it does not, as in scikit-learn.
     alpha_scale : {"none", "n"}
         The convention of `alpha`. "n" multiplies it by the number of points (the sum of the weights), which gives the
         objective with the *mean* of the squared errors: an alpha then has the same effect for any number of points.
@@ -85,7 +92,7 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
     dual_coef_ : ndarray of shape (n,) or (n, n_targets)
         The coefficients c. Zero for points of weight zero.
     intercept_ : float or ndarray of shape (n_targets,)
-        The constant b; 0.0 without `fit_intercept`.
+        The constant b; 0.0 without intercept.
     X_fit_ : ndarray of shape (n, d)
         The training points, or the kernel matrix if it is precomputed.
     kernel_ : Kernel or "precomputed"
@@ -111,22 +118,24 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
     >>> model = ks.KernelRidge(ks.kernels.RBF("auto"), alpha="auto", criterion="loo").fit(X, y)
     >>> bool(abs(model.predict([[1.5]])[0] - np.sin(1.5)) < 0.1)
     True
+    >>> ks.KernelRidge("RBF").fit(X, y).alpha_ < 0.1, ks.KernelRidge("rbf").fit(X, y).alpha_
+    (True, 1.0)
     """
 
     criterion_value_: float
-    _allowed: ClassVar = ALLOWED | {"max_evaluations": whole(1)}
+    _allowed: ClassVar = ALLOWED | {"max_evaluations": whole(1), "fit_intercept": FLAG | None}
 
     def __init__(
         self,
         kernel: Kernel | str | Callable[..., Any] | None = None,
         *,
-        alpha: float | ArrayLike | Literal["auto"] = 1.0,
+        alpha: float | ArrayLike | Literal["auto"] | None = None,
         criterion: str | Criterion | Loss | None = None,
         gamma: float | None = None,
         degree: float = 3,
         coef0: float = 1,
         kernel_params: Mapping[str, Any] | None = None,
-        fit_intercept: bool = False,
+        fit_intercept: bool | None = None,
         alpha_scale: Literal["none", "n"] = "none",
         sigma: float | None = None,
         random_state: Any = None,
@@ -166,13 +175,13 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
         for name in ("selection_", "path_", "_path_of", "criterion_value_"):
             self.__dict__.pop(name, None)
         unit = given.total_weight if self.alpha_scale == "n" else 1.0
-        automatic = is_auto(self.alpha)
+        automatic = self.chooses_alpha
         if automatic or self.criterion is not None:
             given, alphas = self._chosen(given, unit, automatic)
             exact = given.in_double()
         else:
             given = given.resolved()
-            alphas = regularizations(self.alpha, given.targets.shape[1])
+            alphas = self._alphas_given(given.targets.shape[1])
             exact = given
         coefficients = np.zeros_like(given.targets)
         intercepts = np.zeros(given.targets.shape[1], dtype=given.targets.dtype)
@@ -184,7 +193,7 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
             right = exact.targets[given.used][:, mine]
             part = coefficients[given.used]
             solution = factor.solve(right)
-            if self.fit_intercept:
+            if self.has_intercept:
                 of_one = factor.solve(np.ones(len(right), dtype=right.dtype))
                 intercepts[mine] = solution.sum(axis=0) / of_one.sum()
                 solution = factor.solve(right - intercepts[mine])
@@ -195,17 +204,47 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
         self.kernel_ = given.kernel
         self.X_fit_ = given.X
         self.dual_coef_ = coefficients.reshape(given.y.shape)
-        self.intercept_ = (intercepts if given.y.ndim == 2 else float(intercepts[0])) if self.fit_intercept else 0.0
+        self.intercept_ = (intercepts if given.y.ndim == 2 else float(intercepts[0])) if self.has_intercept else 0.0
         self.alpha_ = float(alphas[0]) if np.ptp(alphas) == 0 else alphas
         selection = getattr(self, "selection_", None)
         if selection is not None and selection.interrupt is not None:
             raise selection.interrupt
         return self
 
+    @property
+    def chooses_alpha(self) -> bool:
+        """Whether alpha is chosen, and not given."""
+        return leaves_open(self.kernel) if self.alpha is None else is_auto(self.alpha)
+
+    def opened_by_kernel(self) -> dict[str, object]:
+        """Return what is looked for because of the kernel, see :func:`kernsel.estimators.fitted.opened_by_kernel`."""
+        return {"alpha": "auto"} if self.alpha is None and self.chooses_alpha else {}
+
+    @property
+    def has_intercept(self) -> bool:
+        """Whether a constant is added to the function."""
+        return self.chooses_alpha if self.fit_intercept is None else bool(self.fit_intercept)
+
+    @property
+    def default_criterion(self) -> str:
+        """The criterion that chooses alpha, and the kernel, if none is given."""
+        kernel = self._kernel()
+        return "loo" if isinstance(kernel, str) or all(h.fixed for h in kernel.hyperparameters) else "reml"
+
+    def _kernel(self) -> Kernel | str:
+        kernel = super()._kernel()
+        if isinstance(kernel, str) or not (leaves_open(self.kernel) and self.chooses_alpha):
+            return kernel
+        return with_sizes_of_terms(kernel)
+
+    def _alphas_given(self, targets: int) -> Vector:
+        """Return the given regularization of each target."""
+        return regularizations(1.0 if self.alpha is None else self.alpha, targets)
+
     def _chosen(self, given: TrainingSet, unit: float, automatic: bool) -> tuple[TrainingSet, Vector]:
         """Choose alpha and the kernel; return the data with that kernel, and one alpha for each target."""
         require_squares(given.targets)
-        name = "loo" if self.criterion is None else self.criterion
+        name = self.default_criterion if self.criterion is None else self.criterion
         count = given.targets.shape[1]
         if isinstance(name, str):
             require_name(name, (*searched(), *along_path()))
@@ -224,7 +263,7 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
             self.criterion_value_ = float(getattr(path.at(alpha), TABLE[rule].curve)[0])
             return resolved, np.full(count, alpha)
         criterion = criterion_named(name, {"sigma": self.sigma} if needs(name, "sigma") else {})
-        alphas = np.zeros(0) if automatic else regularizations(self.alpha, count)
+        alphas = np.zeros(0) if automatic else self._alphas_given(count)
         if np.ptp(alphas) > 0 if len(alphas) else False:
             raise ValueError('alpha: expected one number or "auto", since the kernel is chosen for all targets together')
         kernel, points = given.kernel_and_points()
@@ -244,7 +283,7 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
                 finds_noise=automatic,
                 finds_amplitude=scaled,
                 jitter=resolved.least if automatic and resolved.least else None,
-                trend="constant" if self.fit_intercept else None,
+                trend="constant" if self.has_intercept else None,
                 sample_weight=given.weights,
                 names=given.names,
                 random_state=self.random_state,

@@ -84,7 +84,7 @@ def draw(plot: str, even: ks.GaussianProcessRegressor, growing: ks.GaussianProce
     """Draw the cars, and the 95 % intervals of two models."""
     grid = np.linspace(0.5, 27, 200)
     with axes_of(plot, xlabel="speed / mph", ylabel="stopping distance / ft", ylim=(-35, 145), xlim=(0, 27)) as axes:
-        mean, std = growing.predict(grid[:, None], return_std=True)
+        mean, std = growing.predict(grid[:, None], return_std=True, noisy=True)
         axes.fill_between(grid, mean - 1.96 * std, mean + 1.96 * std, color=BLUE, alpha=0.2, lw=0)
         axes.plot(grid, mean, color=BLUE, label="reaction and brakes; 95 % of cars if noise grows with speed")
         mean, std = even.predict(grid[:, None], return_std=True, noisy=True)

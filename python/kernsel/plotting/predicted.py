@@ -142,10 +142,10 @@ def predicted(model: HasPrediction, Z: Matrix, level: float, noisy: bool, output
 
 
 def samples_of(model: HasPrediction, Z: Matrix, count: int, random_state: Seed, output: int) -> Matrix | None:
-    """Return samples of one output of a Gaussian process at points, shape (m, count); None for a count of zero."""
+    """Return samples of the function of one output of a Gaussian process, shape (m, count); None for a count of zero."""
     if not count:
         return None
     if not isinstance(model, HasSamples):
         raise ValueError(f"n_samples: samples are of a GaussianProcessRegressor, expected 0 for a {type(model).__name__}")
-    samples = model.sample_y(_as_fitted(model, Z), count, random_state)
+    samples = model.sample_y(_as_fitted(model, Z), count, random_state, noisy=False)
     return samples[:, output] if samples.ndim == 3 else samples

@@ -342,7 +342,8 @@ def _selection(estimator: BaseEstimator, inner: Inner, grouped: bool) -> _Select
     if isinstance(estimator, GridSearchCV):
         name = f"{name} of {len(ParameterGrid(estimator.param_grid))} candidates"
     if inner is None:
-        values = {key: "loo" if all_params[key] is None and key.endswith("criterion") else all_params[key] for key in found}
+        defaults = {key: _default_criterion(key, estimator, all_params) for key in found if key.endswith("criterion")}
+        values = {key: defaults.get(key) if all_params[key] is None else all_params[key] for key in found}
         text = ", ".join([name, *(f"{key}={_short(value)}" for key, value in values.items())])
         if not grouped or has_criterion or len(found) != 1:
             return _Selection(text)
@@ -358,7 +359,9 @@ def _selection(estimator: BaseEstimator, inner: Inner, grouped: bool) -> _Select
     folds = f"{inner} folds" if isinstance(inner, Integral) else str(inner)
     if has_criterion:
         criterion = all_params[found[0]]
-        if criterion is None or (isinstance(criterion, str) and criterion not in searched()):  # the name of a rule for a path
+        if criterion is None:
+            criterion = _default_criterion(found[0], estimator, all_params)
+        elif isinstance(criterion, str) and criterion not in searched():  # the name of a rule for a path
             criterion = "loo"
         return _Selection(f"{name}, closed form, {folds}", found[0], inner, criterion_named(criterion, {}))
     return _Selection(f"{name}, {folds}", found[0], inner)
@@ -371,10 +374,18 @@ def _selects(key: str, estimator: BaseEstimator, params: Params) -> bool:
     if last == "criterion":
         if value is None:  # a default, which matters if there is an alpha to choose
             alpha = params.get(f"{owner}__alpha" if owner else "alpha")
-            return isinstance(alpha, str) and alpha == "auto"
+            by_kernel = bool(getattr(params[owner] if owner else estimator, "chooses_alpha", False))
+            return by_kernel or (isinstance(alpha, str) and alpha == "auto")
         named = isinstance(value, str) and value in TABLE
         return named or isinstance(value, Criterion) or (callable(value) and not isclass(value))
     return last == "cv" and _is_search(params[owner] if owner else estimator)
+
+
+def _default_criterion(key: str, estimator: BaseEstimator, params: Params) -> str:
+    """Return the criterion that None stands for in a parameter of the estimator, or of a part of it."""
+    owner = key.rpartition("__")[0]
+    name: str = getattr(params[owner] if owner else estimator, "default_criterion", "loo")
+    return name
 
 
 def _is_search(estimator: object) -> TypeGuard[HasParams]:

@@ -20,21 +20,10 @@ from kernsel._data.kernel import kernel_of
 from kernsel._data.trend import Trend
 from kernsel.criteria import Criterion
 from kernsel.criteria.names import criterion_named, name_of
-from kernsel.estimators.fitted import STRENGTHS, HasTerms
+from kernsel.estimators.fitted import STRENGTHS, HasTerms, opened_by_kernel
 from kernsel.estimators.gaussian_process import GaussianProcessRegressor
-from kernsel.kernels import (
-    RBF,
-    Columns,
-    ConstantKernel,
-    HeteroscedasticNoise,
-    Kernel,
-    Linear,
-    Matern,
-    Product,
-    RationalQuadratic,
-    Sum,
-    WhiteKernel,
-)
+from kernsel.kernels import RBF, Kernel, Linear, Matern, RationalQuadratic
+from kernsel.kernels.amplitudes import with_amplitudes
 from kernsel.kernels.objects import Mixed, Points, Reading
 from kernsel.kernels.written import KernelLike
 from kernsel.study.structure import describe, hidden_period, larger_structures, numbers_found, simplest_structures, terms_of
@@ -198,7 +187,8 @@ def select(
     estimator : estimator, optional
         The model that is fitted with each kernel. It must select by a criterion, as ``SVR(C="auto", epsilon="auto")``,
         ``KernelRidge(alpha="auto")`` or ``GaussianProcessClassifier(criterion="loo")`` do. None stands for a
-        :class:`kernsel.GaussianProcessRegressor` with `noise` and `trend`. In models other than Gaussian processes, C or alpha
+        :class:`kernsel.GaussianProcessRegressor` with `noise` and `trend`. What its own kernel leaves open if it is "auto" or
+        text, such as alpha, is chosen for the others, too. In models other than Gaussian processes, C or alpha
         is the amplitude of the kernel, and only the terms of sums get amplitudes.
     noise : float, array-like of shape (n,), or "auto"
         The noise variance of the Gaussian process; "auto" estimates it.
@@ -238,6 +228,11 @@ def select(
             raise ValueError("noise, trend: are of a Gaussian process; expected none of them with an estimator")
         if criterion is not None:
             estimator = clone(estimator).set_params(criterion=criterion)
+        opened = opened_by_kernel(estimator)
+        if opened:  # its own kernel is replaced by others, which are objects
+            estimator = clone(estimator).set_params(**opened)
+        if estimator.get_params().get("criterion", "") is None:  # its default may depend on the kernel
+            estimator = clone(estimator).set_params(criterion="loo")
         criterion = estimator.get_params().get("criterion")
         if is_classifier(estimator):
             criterion = {"loo": "loo_log_density"}.get(str(criterion), "lml")
@@ -482,40 +477,6 @@ def _kernel(one: object) -> Kernel:
         return kernel_of(one)
     except TypeError:
         raise TypeError(f"kernels: expected kernels or their texts, got {one!r}") from None
-
-
-def with_amplitudes(kernel: Kernel, *, needed: bool = True) -> Kernel:
-    """Return a kernel with an "auto" factor for each term that has none, also in products and restrictions to columns.
-
-    The first term gets none if no amplitude is `needed`, because a factor of all terms would be redundant: a product that the
-    sum is in, or the model, has one.
-    """
-    if isinstance(kernel, Sum):
-        first, *others = kernel.operands()
-        total = with_amplitudes(first, needed=needed)
-        for term in others:
-            total = Sum(total, with_amplitudes(term, needed=True))
-        return total
-    if isinstance(kernel, ConstantKernel | WhiteKernel | HeteroscedasticNoise):
-        return kernel
-    if isinstance(kernel, Columns) and isinstance(kernel.kernel, Sum | Product):
-        return with_amplitudes(kernel.kernel, needed=needed).on(kernel.columns)
-    if isinstance(kernel, Product):
-        factors = kernel.operands()
-        needed = needed and not any(isinstance(factor, ConstantKernel | WhiteKernel) for factor in factors)
-        result: Kernel | None = None
-        for factor in factors:
-            part = factor
-            if _has_sum(factor):
-                part, needed = with_amplitudes(factor, needed=needed), False
-            result = part if result is None else result * part
-        assert result is not None
-        return ConstantKernel("auto") * result if needed else result
-    return ConstantKernel("auto") * kernel if needed else kernel
-
-
-def _has_sum(kernel: Kernel) -> bool:
-    return isinstance(kernel, Sum) or (isinstance(kernel, Columns) and _has_sum(kernel.kernel))
 
 
 def _cut(text: str, width: int) -> str:

@@ -15,13 +15,20 @@ X = np.linspace(0, 3, 12).reshape(-1, 1)
 Y = np.sin(2 * X[:, 0])
 LABELS = np.where(Y > 0, "above", "below")
 
+
+def of_process(kernel):
+    """Return the kernel of a Gaussian process, without the amplitude that text leaves open."""
+    found = ks.GaussianProcessRegressor(kernel, optimizer=None, alpha=0.1).fit(X, Y).kernel_
+    return found.k2 if isinstance(kernel, str) else found
+
+
 # What each place makes of an argument `kernel`: the kernel that it then has, or a number that depends on that.
 ESTIMATORS = {
-    "process": lambda kernel: ks.GaussianProcessRegressor(kernel, optimizer=None, alpha=0.1).fit(X, Y).kernel_,
+    "process": of_process,
     "classifier": lambda kernel: ks.GaussianProcessClassifier(kernel, optimizer=None).fit(X, LABELS).kernel_,
     "ridge": lambda kernel: ks.KernelRidge(kernel, alpha=0.1).fit(X, Y).kernel_,
     "ridge of many alphas": lambda kernel: ks.KernelRidgeCV(kernel).fit(X, Y).kernel_,
-    "support vectors": lambda kernel: ks.SVR(kernel).fit(X, Y).kernel_,
+    "support vectors": lambda kernel: ks.SVR(kernel, C=1.0, epsilon=0.1).fit(X, Y).kernel_,
     "interpolator": lambda kernel: ks.KernelInterpolator(kernel).fit(X, Y).kernel_,
     "features": lambda kernel: features.RadialBasis(4, kernel=kernel).fit(X).kernel_,
 }

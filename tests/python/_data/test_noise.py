@@ -50,7 +50,6 @@ def test_variances():
     [
         (-1.0, ValueError, "alpha: expected finite numbers that are not negative, got -1.0"),
         ([1.0, 2.0, 3.0], ValueError, r"alpha: expected one number or 2, one for each target, got shape \(3,\)"),
-        (None, TypeError, "alpha: expected a number, one for each target"),
         ("large", TypeError, "alpha: expected a number, one for each target"),
         (True, TypeError, "alpha: expected a number, one for each target"),
     ],
@@ -63,6 +62,8 @@ def test_bad_regularizations(make, alpha, error, message):
 def test_regularizations():
     assert regularizations(2, 3).tolist() == [2.0, 2.0, 2.0]
     assert regularizations([1, 2], 2).tolist() == [1.0, 2.0]
+    with pytest.raises(TypeError, match="alpha: expected a number, one for each target"):
+        ks.RidgeRegression(alpha=None).fit(X, Y)
 
 
 def test_weights():

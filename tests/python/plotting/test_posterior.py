@@ -48,7 +48,7 @@ def test_slices_through_many_columns(table):
     assert [contours.axes.get_ylabel() for contours in plane.contours_] == ["depth", "depth"]
     Z = X.iloc[:1].copy()
     Z[:] = [[plane.grid[1][7], plane.grid[0][40], 0.25]]
-    mean, std = model.predict(Z, return_std=True)
+    mean, std = model.predict(Z, return_std=True, noisy=False)
     assert plane.mean[7, 40] == pytest.approx(mean[0])
     assert plane.spread[7, 40] == pytest.approx(std[0])
     for wrong, message in (
@@ -92,3 +92,14 @@ def test_two_classes_over_two_columns():
     # Each class has marks of its own, where its points are.
     marks = [one.get_offsets() for one in ax.collections if len(one.get_offsets()) > 1]
     assert sorted(map(len, marks)) == sorted([np.sum(labels == "ham"), np.sum(labels == "spam")])
+
+
+def test_band_and_samples_are_of_the_function_though_noise_was_found(rng):
+    X = np.linspace(0, 6, 60)[:, None]
+    model = ks.GaussianProcessRegressor().fit(X, np.sin(X[:, 0]) + 0.3 * rng.standard_normal(60))
+    display = PosteriorDisplay.from_estimator(model, n_samples=200, random_state=1)
+    std = model.predict(display.grid[0][:, None], return_std=True, noisy=False)[1]
+    np.testing.assert_allclose(display.upper - display.mean, stats.norm.isf(0.025) * std, rtol=1e-9)
+    assert np.std(display.samples - display.mean[:, None], axis=1) == pytest.approx(std, rel=0.25)
+    rough = np.abs(np.diff(display.samples, axis=0)).mean()
+    assert rough < 0.1 * model.noise_**0.5  # smooth curves, no noise of each point

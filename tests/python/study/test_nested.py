@@ -106,7 +106,7 @@ def test_against_two_loops_by_hand(data, seed):
     assert result.std["score"] == pytest.approx(np.std(outside, ddof=1), abs=limit(X))
     for fold, (train, test) in zip(result.folds, KFold(4, **shuffled).split(X), strict=True):
         assert (fold.train_size, fold.test.tolist()) == (len(train), test.tolist())
-    assert model.get_params()["alpha"] == 1.0
+    assert model.get_params()["alpha"] is None
     assert not hasattr(model, "dual_coef_")
 
 
@@ -576,7 +576,8 @@ OURS = [
         "criterion=loo",
     ),
     (ks.KernelRidge(SMOOTH, alpha="auto", criterion="loo"), {"kernel_", "alpha_"}, "criterion=loo"),
-    (ks.KernelRidge(SMOOTH, alpha="auto"), {"kernel_", "alpha_"}, "criterion=loo"),
+    (ks.KernelRidge(SMOOTH, alpha="auto"), {"kernel_", "alpha_"}, "criterion=reml"),
+    (ks.KernelRidge("RBF"), {"kernel_", "alpha_"}, "criterion=reml"),
     (ks.KernelRidge("rbf", alpha="auto", criterion="discrepancy", sigma=0.2), {"kernel_", "alpha_"}, "criterion=discrepancy"),
     (ks.KernelRidgeCV("rbf"), {"kernel_", "alpha_"}, "criterion=loo"),
     (ks.KernelRidgeCV("rbf", criterion="reml", fit_intercept=True), {"kernel_", "alpha_"}, "criterion=reml"),
@@ -628,7 +629,7 @@ def test_ours_choose_by_folds_in_closed_form(data, model, names, text):
                 noise = again.noise_ + again.jitter_
                 one = ks.GaussianProcessRegressor(again.kernel_, optimizer=None, alpha=0.0, noise=noise, trend="constant")
             else:
-                one = ks.KernelRidge(again.kernel_, alpha=again.alpha_)
+                one = ks.KernelRidge(again.kernel_, alpha=again.alpha_, fit_intercept=again.has_intercept)
             squares[out] = (y[train][out] - one.fit(X[train][~out], y[train][~out]).predict(X[train][out])) ** 2
         noise = again.noise_ + again.jitter_ if isinstance(model, ks.GaussianProcessRegressor) else again.alpha_
         condition = np.linalg.norm(again.kernel_(X[train]), 2) / noise
@@ -637,7 +638,7 @@ def test_ours_choose_by_folds_in_closed_form(data, model, names, text):
         assert fold.inner_score == pytest.approx(squares.mean(), rel=1e-9 + rounding)
 
 
-@pytest.mark.parametrize("model", [OURS[0][0], OURS[3][0], OURS[5][0]], ids=lambda model: type(model).__name__)
+@pytest.mark.parametrize("model", [OURS[0][0], OURS[3][0], OURS[6][0]], ids=lambda model: type(model).__name__)
 def test_jobs_do_not_change_what_ours_choose(data, model):
     one, two = (ks.nested_cv(model, *data, outer=3, inner=4, random_state=1, n_jobs=jobs) for jobs in (1, 2))
     assert one.scores["score"].tolist() == two.scores["score"].tolist()
@@ -648,7 +649,7 @@ def test_jobs_do_not_change_what_ours_choose(data, model):
 def test_a_criterion_in_a_pipeline_is_found_by_default_too(data):
     X, y = data
     model = make_pipeline(StandardScaler(), ks.KernelRidge(alpha="auto"))
-    assert ks.nested_cv(model, X, y, outer=3).selection == "Pipeline, kernelridge__criterion=loo"
+    assert ks.nested_cv(model, X, y, outer=3).selection == "Pipeline, kernelridge__criterion=reml"
     assert ks.nested_cv(model, X, y, outer=3, inner=4).selection == "Pipeline, closed form, 4 folds"
     with pytest.raises(ValueError, match="no search and no criterion of ours"):
         ks.nested_cv(ks.KernelRidge(alpha=1.0), X, y, inner=4)

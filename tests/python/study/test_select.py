@@ -15,8 +15,8 @@ from kernsel.kernels import (
     Linear,
     Matern,
 )
+from kernsel.kernels.amplitudes import with_amplitudes
 from kernsel.study import structure
-from kernsel.study.select import with_amplitudes
 from kernsel.study.structure import terms_of
 
 
@@ -163,46 +163,6 @@ def test_time(rng):
         assert "* before the search was at its end" in str(found)
     assert len(ks.select(X[:50], y[:50], max_seconds=0).tried) == 1
     assert ks.select(X[:50], y[:50], max_seconds=1e6).ended == ""
-
-
-@pytest.mark.parametrize(
-    ("kernel", "expected"),
-    [
-        ("RBF", "A * RBF"),
-        ("RBF + Linear", "A * RBF + A * Linear"),
-        ("2.0 * RBF + Linear", "2.0 * RBF + A * Linear"),
-        ("RBF + WhiteKernel", "A * RBF + WhiteKernel"),
-        ("ConstantKernel", "ConstantKernel"),
-        ("RBF * Matern", "A * (RBF * Matern)"),
-        ("RBF.on([0]) * Matern.on([1])", "A * (RBF.on([0]) * Matern.on([1]))"),
-        ("RBF.on([0]) + Matern.on([1])", "A * RBF.on([0]) + A * Matern.on([1])"),
-        ("(RBF + Linear).on([0])", "(A * RBF + A * Linear).on([0])"),
-        ("(RBF + Linear) * Matern", "(A * RBF + A * Linear) * Matern"),
-        ("2.0 * (RBF + Linear)", "2.0 * (RBF + A * Linear)"),
-        ("(RBF + Linear) * (Matern + Linear)", "(A * RBF + A * Linear) * (Matern + A * Linear)"),
-        ("RBF * WhiteKernel", "RBF * WhiteKernel"),
-        ("(2.0 * RBF + Linear) * Matern", "(2.0 * RBF + A * Linear) * Matern"),
-    ],
-)
-def test_amplitudes(kernel, expected):
-    found = with_amplitudes(ks.kernels.kernel(kernel))
-    assert found == ks.kernels.kernel(expected.replace("A", "ConstantKernel('auto')"))
-    assert with_amplitudes(found) == found
-
-
-@pytest.mark.parametrize("kernel", ["(RBF + Linear) * Matern", "2.0 * (RBF + Linear)", "(RBF + Linear).on([0])"])
-def test_amplitudes_are_neither_too_few_nor_too_many(data, kernel):
-    """Terms can have any sizes, and no two amplitudes do the same."""
-    X, _ = data
-    whole = with_amplitudes(ks.kernels.kernel(kernel)).for_data(X)
-    names = [h.name for h in whole.hyperparameters if not h.fixed for _ in range(h.n_elements)]
-    free = [k for k, name in enumerate(names) if "constant_value" in name]
-    assert len(free) == 2
-    rows = []
-    for k in free:
-        step = 1e-4 * (np.arange(len(names)) == k)
-        rows.append((whole.clone_with_theta(whole.theta + step)(X) - whole.clone_with_theta(whole.theta - step)(X)).ravel())
-    assert np.linalg.matrix_rank(np.array(rows), tol=1e-8 * np.abs(rows).max()) == 2
 
 
 @pytest.mark.parametrize(
@@ -359,3 +319,19 @@ def test_the_trend_is_part_of_the_description():
     assert first.startswith("a linear trend beside the kernel, of size 8.")  # 3 times the standard deviation of t is 8.8
     constant = ks.select(t, y, kernels=[RBF("auto")], criterion="reml")
     assert "beside" not in constant.describe()
+
+
+@pytest.mark.parametrize(
+    ("by_text", "told"),
+    [
+        (ks.KernelRidge("auto"), ks.KernelRidge(alpha="auto")),
+        (ks.SVR("RBF"), ks.SVR(C="auto", epsilon="auto")),
+        (ks.GaussianProcessRegressor(), ks.GaussianProcessRegressor(RBF(), noise="auto", trend="constant")),
+    ],
+)
+def test_what_a_text_leaves_open_is_open_for_all_kernels(data, by_text, told):
+    X, y = data
+    kernels = [RBF("auto"), Matern("auto", nu=1.5)]
+    found, expected = (ks.select(X, y, kernels, estimator=estimator) for estimator in (by_text, told))
+    assert [one.value for one in found.tried] == [one.value for one in expected.tried]
+    assert np.array_equal(found.predict(X), expected.predict(X))

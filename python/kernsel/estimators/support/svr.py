@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernsel._base.annotations import Vector
 from kernsel._data.allowed import FLAG, is_auto, is_number, number, one_of, require, whole
-from kernsel._data.kernel import kernel_or_name, matrix_of_indices
+from kernsel._data.kernel import kernel_or_name, leaves_open, matrix_of_indices
 from kernsel._data.points import in_parts, new_points
 from kernsel._data.training import dense, require_squares, training_set
 from kernsel.estimators.fitted import FittedModel, LeftOut, Prediction, ShownData, column
@@ -26,6 +26,7 @@ from kernsel.estimators.support.selection import choose_support
 from kernsel.estimators.support.span import left_out_residuals
 from kernsel.estimators.support.vectors import SupportSolution, SupportVectors
 from kernsel.kernels import RBF, Kernel, Linear
+from kernsel.kernels.amplitudes import with_sizes_of_terms
 from kernsel.kernels.given import FunctionKernel, Precomputed
 from kernsel.kernels.objects import Points
 from kernsel.kernels.pairwise import pairwise_kernel
@@ -39,8 +40,8 @@ _ALLOWED = {
     "fit_intercept": FLAG,
     "shrinking": FLAG,
     "verbose": FLAG,
-    "C": (number("positive", infinite=True) | "auto").said('a number, positive, or "auto"'),
-    "epsilon": (number("from 0 on") | "auto").said('a number, from 0 on, or "auto"'),
+    "C": (number("positive", infinite=True) | "auto" | None).said('a number, positive, "auto" or None'),
+    "epsilon": (number("from 0 on") | "auto" | None).said('a number, from 0 on, "auto" or None'),
     "tol": _POSITIVE,
     "cache_size": _POSITIVE,
     "criterion": one_of(*CRITERIA).said(f"one of {', '.join(CRITERIA)}"),
@@ -49,6 +50,7 @@ _ALLOWED = {
     "lam": number("positive") | None,
     "max_iter": whole(-1).said("a whole number from 0 on, or -1 for no limit"),
 }
+_USUAL = {"C": 1.0, "epsilon": 0.1}  # scikit-learn's defaults
 _WITHOUT_GAMMA = ("linear", "cosine", "additive_chi2", "precomputed")
 
 
@@ -70,14 +72,18 @@ class SVR(FittedModel, RegressorMixin, BaseEstimator):  # type: ignore[misc]
         As in :class:`kernsel.KernelRidge`: None and "auto" are ``RBF("auto")``, with length scales from the spread of each
         column; scikit-learn's names are used with `gamma`, `degree` and `coef0`; with "precomputed", X is the kernel matrix.
         Unlike there, a function is called as by scikit-learn's SVR: ``kernel(X, Z)`` returns the matrix between all rows of X
-        and of Z, and may be called for parts of the matrix.
-    C : float or "auto"
-        The weight of the errors. "auto" is chosen by `criterion`. If C or epsilon is "auto", the hyperparameters of the kernel
-        that are not fixed are chosen as well; otherwise "auto" parameters of the kernel are set from the spread of the data.
-        An infinite C allows no error beyond epsilon: a finite C is then raised until no coefficient is at its bound, and the
-        objective and the gap belong to the last one.
-    epsilon : float or "auto"
-        The size up to which errors cost nothing, in the unit of y. "auto" is chosen by `criterion`.
+        and of Z, and may be called for parts of the matrix. With "auto" and with text other than scikit-learn's names, C and
+        epsilon are chosen unless they are given.
+    C : float, "auto" or None
+        The weight of the errors. "auto" is chosen by `criterion`; None is "auto" if the kernel leaves it open, and otherwise 1,
+        as in scikit-learn. If C or epsilon is chosen, the hyperparameters of the kernel that are not fixed are chosen as well;
+        otherwise "auto" parameters of the kernel are set from the spread of the data. An infinite C allows no error beyond
+        epsilon: a finite C is then raised until no coefficient is at its bound, and the objective and the gap belong to the
+        last one.
+    epsilon : float, "auto" or None
+        The size up to which errors cost nothing, in the unit of y. "auto" is chosen by `criterion`; None is "auto" if the
+        kernel leaves it open, and otherwise 0.1, as in scikit-learn. If it is larger than all errors of a constant, there are
+        no support vectors, which is warned of.
     criterion : {"kfold", "loo"}
         The criterion to minimize, the mean error of points left out: by k-fold cross-validation with warm starts ("kfold"), or
         for each point alone, by the span estimate from the support vectors of one fit ("loo").
@@ -150,6 +156,8 @@ class SVR(FittedModel, RegressorMixin, BaseEstimator):  # type: ignore[misc]
     >>> chosen = ks.SVR(C="auto", epsilon="auto", criterion="loo").fit(X, y)
     >>> chosen.criterion_value_ < 0.01, len(chosen.selection_.table)
     (True, 4)
+    >>> bool(np.abs(ks.SVR("auto").fit(X, y).predict(X) - y).max() < 0.01)
+    True
 
     A common example: the stopping distance of cars against their speed, with the objective mean of the losses + lam |f|^2.
 
@@ -169,8 +177,8 @@ class SVR(FittedModel, RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self,
         kernel: Kernel | str | Callable[..., Any] | None = None,
         *,
-        C: float | Literal["auto"] = 1.0,
-        epsilon: float | Literal["auto"] = 0.1,
+        C: float | Literal["auto"] | None = None,
+        epsilon: float | Literal["auto"] | None = None,
         criterion: Literal["kfold", "loo"] = "kfold",
         scoring: Literal["absolute", "squared"] = "absolute",
         folds: Any = 5,
@@ -220,6 +228,8 @@ class SVR(FittedModel, RegressorMixin, BaseEstimator):  # type: ignore[misc]
         """
         self._check()
         kernel = kernel_or_name(self.kernel, auto=RBF("auto"), function=partial(_function_kernel, options=self.kernel_params))
+        if isinstance(kernel, Kernel) and leaves_open(self.kernel) and self._chooses():
+            kernel = with_sizes_of_terms(kernel)
         _require_positive(sample_weight)
         given = training_set(
             self, kernel, X, y, sample_weight, named=self._named, accept_sparse=("csr",), multi_output=False
@@ -230,7 +240,7 @@ class SVR(FittedModel, RegressorMixin, BaseEstimator):  # type: ignore[misc]
         bounds = self._bounds(len(y), weights)
         found = self._solve(SupportVectors(core_kernel, points, self.cache_size), core_kernel, points, y, bounds)
         self.kernel_ = given.kernel if isinstance(given.kernel, str) else core_kernel
-        self._warn(found, core_kernel, points)
+        self._warn(found, core_kernel, points, y if weights is None else y[weights > 0])
         self._keep(given.original, found)
         if self.verbose:
             print(
@@ -239,13 +249,29 @@ class SVR(FittedModel, RegressorMixin, BaseEstimator):  # type: ignore[misc]
             )
         return self
 
+    def opened_by_kernel(self) -> dict[str, object]:
+        """Return what is looked for because of the kernel, see :func:`kernsel.estimators.fitted.opened_by_kernel`."""
+        names = ("epsilon",) if self.lam is not None else ("C", "epsilon")
+        return {name: "auto" for name in names if getattr(self, name) is None} if leaves_open(self.kernel) else {}
+
+    def _given(self, name: Literal["C", "epsilon"]) -> float | None:
+        """Return the value of a parameter, or None if it is to be chosen."""
+        value = getattr(self, name)
+        if value is None:
+            return None if leaves_open(self.kernel) else _USUAL[name]
+        return None if is_auto(value) else float(value)
+
+    def _chooses(self) -> bool:
+        """Tell whether C or epsilon is to be chosen."""
+        return self._given("epsilon") is None or (self.lam is None and self._given("C") is None)
+
     def _choose(self, kernel: Kernel, points: Vector, y: Vector, weights: Vector | None) -> Kernel:
         """Set `C_` and `epsilon_`, and return the kernel, which is chosen if C or epsilon is."""
         for name in ("selection_", "criterion_value_"):
             self.__dict__.pop(name, None)
         total = float(len(y) if weights is None else weights.sum())
-        C = None if is_auto(self.C) else float(self.C) if self.lam is None else 1.0 / (2.0 * total * float(self.lam))
-        epsilon = None if is_auto(self.epsilon) else float(self.epsilon)
+        C = self._given("C") if self.lam is None else 1.0 / (2.0 * total * float(self.lam))
+        epsilon = self._given("epsilon")
         if C is None or epsilon is None:
             if C is not None and not np.isfinite(C):
                 raise ValueError(f'C: expected a finite number or "auto" where epsilon is chosen, got {C!r}')
@@ -419,7 +445,8 @@ class SVR(FittedModel, RegressorMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(f"lam: {self.lam!r} is too small")
         return bounds
 
-    def _warn(self, found: SupportSolution, kernel: Kernel, points: Vector) -> None:
+    def _warn(self, found: SupportSolution, kernel: Kernel, points: Vector, y: Vector) -> None:
+        """Warn of a kernel that is not positive semidefinite, a gap that is not closed, and a fit without support vectors."""
         # Rounding of a kernel matrix to single precision causes small negative eigenvalues.
         rounded = isinstance(kernel, Precomputed) and _is_single(np.asarray(kernel.K))
         rounding = float(np.finfo(np.float32).eps) if rounded else 1e-13
@@ -435,6 +462,14 @@ class SVR(FittedModel, RegressorMixin, BaseEstimator):  # type: ignore[misc]
             warnings.warn(
                 f"the duality gap is {found.gap:.3g}, of an objective of {found.objective:.6g}: raise {why}",
                 ConvergenceWarning,
+                stacklevel=3,
+            )
+
+        elif np.ptp(y) > 0 and not found.a.any() and self._given("epsilon") is not None:
+            warnings.warn(
+                f"epsilon: errors up to {self.epsilon_:g} cost nothing, but y has a spread of {np.ptp(y):.3g} only, from "
+                f"{y.min():.6g} to {y.max():.6g}, so that there are no support vectors and the fit is the constant "
+                f'{found.intercept:.6g}; let epsilon="auto" or SVR("auto") choose it',
                 stacklevel=3,
             )
 

@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.svm import SVR
 from sklearn.utils.estimator_checks import check_estimator
 
 import kernsel as ks
 from kernsel.estimators.support.path import spread
-from kernsel.kernels import RBF, Linear, Matern
+from kernsel.kernels import RBF, ConstantKernel, Linear, Matern
 
 from conventions import expected_failures
 
@@ -151,7 +152,7 @@ def test_select_tries_other_models(data):
 def test_errors(data):
     X, y, kernel = data
     for change, message in (
-        ({"C": "best"}, 'C: expected a number, positive, or "auto", got'),
+        ({"C": "best"}, 'C: expected a number, positive, "auto" or None, got'),
         ({"epsilon": "best"}, "epsilon: expected a number, from 0 on"),
         ({"C": "auto", "criterion": "gcv"}, "criterion: expected one of kfold, loo, got 'gcv'"),
         ({"C": "auto", "scoring": "r2"}, "scoring: expected one of absolute, squared"),
@@ -186,3 +187,64 @@ def test_errors(data):
 def test_scikit_learns_checks():
     model = ks.SVR(C="auto", epsilon=0.1, criterion="loo", tol=0.01)
     check_estimator(model, expected_failed_checks=expected_failures(model), on_skip=None)
+
+
+@pytest.mark.parametrize(
+    ("text", "kernel"),
+    [
+        ("auto", RBF("auto")),
+        ("Matern(nu=2.5)", Matern("auto", nu=2.5)),
+        ("RBF + Linear", ConstantKernel("auto") * RBF("auto") + ConstantKernel("auto") * Linear("auto")),
+    ],
+)
+def test_text_leaves_c_and_epsilon_open(rng, text, kernel):
+    X, y, f = friedman(rng, 60)
+    model = ks.SVR(text)
+    assert (model.get_params()["C"], model.get_params()["epsilon"]) == (None, None)
+    chosen = ks.SVR(kernel, C="auto", epsilon="auto").fit(X, y)
+    assert np.array_equal(clone(model).fit(X, y).predict(X), chosen.predict(X))
+    assert (model.fit(X, y).C_, model.epsilon_) == (chosen.C_, chosen.epsilon_)
+    assert np.mean((model.predict(X) - f) ** 2) < 0.2 * np.var(f)
+    unit = ks.SVR(text).fit(X, 1e-6 * y + 1e-3)
+    assert (unit.predict(X) - 1e-3) * 1e6 == pytest.approx(model.predict(X), abs=0.05 * np.std(f))
+    half = ks.SVR(text, C=3.0).fit(X, y)
+    assert half.C_ == 3.0
+    assert half.selection_.table[0].scores.shape == (1, 7)
+    both = ks.SVR(text, C=3.0, epsilon=0.5).fit(X, y)
+    assert (both.C_, both.epsilon_) == (3.0, 0.5)
+    assert not hasattr(both, "selection_")
+    by_mean = ks.SVR(text, lam=0.01).fit(X, y)
+    assert pytest.approx(1 / (2 * 60 * 0.01)) == by_mean.C_
+    assert hasattr(by_mean, "selection_")
+
+
+@pytest.mark.parametrize("kernel", [None, "rbf", "linear", RBF("auto"), "precomputed"])
+def test_all_other_kernels_have_the_values_of_scikit_learn(rng, kernel):
+    X, y, _ = friedman(rng, 60)
+    X = RBF(0.5)(X) if kernel == "precomputed" else X
+    model = (ks.SVR(tol=1e-10) if kernel is None else ks.SVR(kernel, tol=1e-10)).fit(X, y)
+    assert (model.C_, model.epsilon_) == (1.0, 0.1)
+    assert not hasattr(model, "selection_")
+    if isinstance(kernel, str):
+        assert model.predict(X) == pytest.approx(SVR(kernel=kernel, tol=1e-8).fit(X, y).predict(X), abs=1e-4)
+
+
+def test_a_fit_without_support_vectors_is_warned_of(rng):
+    X, y, _ = friedman(rng, 60)
+    small = 1e-3 * y + 5.0
+    said = rf"^epsilon: errors up to 0.1 cost nothing, but y has a spread of {np.ptp(small):.3g} only, .*epsilon=\"auto\""
+    with pytest.warns(UserWarning, match=said) as caught:
+        model = ks.SVR().fit(X, small)
+    assert [warning.category for warning in caught] == [UserWarning]
+    assert caught[0].filename == __file__
+    assert len(model.support_) == 0
+    assert f"the constant {model.intercept_[0]:.6g}" in str(caught[0].message)
+    weights = np.where(y > np.median(y), 1.0, 0.0)
+    with pytest.warns(UserWarning, match=f"a spread of {np.ptp(small[weights > 0]):.3g} only"):
+        ks.SVR().fit(X, small, weights)
+    with pytest.warns(UserWarning, match="a spread of"):
+        ks.SVR(C="auto", epsilon=0.1).fit(X, small)
+    for cure in (ks.SVR(epsilon="auto"), ks.SVR("auto")):
+        assert cure.fit(X, small).score(X, small) > 0.3
+    assert not len(ks.SVR().fit(X, np.full(60, 5.0)).support_)  # a constant is what it should be
+    ks.SVR(C=1.0, epsilon="auto").fit(X, np.round(rng.random(60) < 0.1))  # chosen, not given
