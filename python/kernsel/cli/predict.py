@@ -15,7 +15,7 @@ import numpy as np
 
 import kernsel as ks
 from kernsel._base.annotations import Vector
-from kernsel.cli.outputs import require_writable
+from kernsel.cli.outputs import require_format_of_table, require_writable
 from kernsel.cli.terminal import Terminal
 from kernsel.study import Study
 from kernsel.study.tables import Table, read_to_predict
@@ -37,7 +37,8 @@ def add(commands: Commands) -> argparse.ArgumentParser:
         help="predict at the rows of a file, with intervals",
         description="Predict at the rows of a file by a model that `kernsel select` has saved. The file needs the columns that "
         "the model was learnt from, in any order. Each of its rows becomes a row of predicted, std (the standard deviation of "
-        "a new observation), lower and upper. If the file has the target, too, the error is shown.",
+        "a new observation), lower and upper. Rows with a category that was not learnt stay "
+        "empty. If the file has the target, too, the error is shown.",
         epilog="examples:\n"
         "  kernsel predict cars.ksl new.csv\n"
         "  kernsel predict cars.ksl new.csv --output predictions.csv --intervals 90\n"
@@ -47,14 +48,17 @@ def add(commands: Commands) -> argparse.ArgumentParser:
     parser.add_argument("model", metavar="MODEL", help="a .ksl file")
     parser.add_argument("file", metavar="FILE", help='CSV, TSV, Parquet or npz; "-" is the standard input')
     parser.add_argument(
-        "--output", "-o", metavar="FILE", help="CSV, TSV, Parquet or npz, by its ending; the standard output by default"
+        "--output",
+        "-o",
+        metavar="FILE",
+        help="CSV, TSV, Parquet or npz, by its ending: .csv, .tsv, .parquet or .npz; the standard output by default",
     )
     parser.add_argument(
         "--intervals",
         type=percent,
         default=95.0,
         metavar="95",
-        help="how many observations, in percent, lie within lower and upper (default 95)",
+        help="how many observations lie within lower and upper: a share below 1 such as 0.95, or percent (default 95)",
     )
     parser.add_argument(
         "--missing",
@@ -67,16 +71,20 @@ def add(commands: Commands) -> argparse.ArgumentParser:
 
 
 def percent(text: str) -> float:
-    """Return a number between 0 and 100 from a text with or without "%"."""
-    match = re.fullmatch(r"(\d*[.]?\d+)\s*%?", text.strip())
-    if not match or not 0 < float(match[1]) < 100:
-        raise argparse.ArgumentTypeError(f"expected a number between 0 and 100, such as 95, got {text!r}")
-    return float(match[1])
+    """Return the percentage of "95", "95%" or, as a share, "0.95": without "%", a number below 1 is a share."""
+    match = re.fullmatch(r"(\d*[.]?\d+)\s*(%?)", text.strip())
+    value = float(match[1]) if match else math.nan
+    value = 100 * value if match and value < 1 and not match[2] else value
+    if not 0 < value < 100:
+        raise argparse.ArgumentTypeError(f"expected a percentage such as 95 or a share such as 0.95, got {text!r}")
+    return value
 
 
 def run(arguments: argparse.Namespace, terminal: Terminal) -> int:
     """Run the command; return its exit code."""
-    require_writable(arguments.output)
+    if arguments.output is not None:
+        require_format_of_table(arguments.output)
+        require_writable(arguments.output)
     study = Study.load(arguments.model)
     table = read_to_predict(arguments.file, study.columns, study.target.name, missing=arguments.missing)
     for remark in table.remarks:
@@ -160,11 +168,11 @@ def _document(
 
 def _write(path: Path, columns: dict[str, Vector]) -> None:
     """Write predictions in the format that the ending of the path names."""
-    ending = path.suffix.lower()
-    if ending == ".npz":
+    form = require_format_of_table(str(path))
+    if form == "npz":
         with path.open("wb") as file:
             np.savez(file, **columns)  # type: ignore[arg-type]
-    elif ending in (".parquet", ".pq"):
+    elif form == "Parquet":
         try:
             import pyarrow as arrow
             import pyarrow.parquet as parquet
@@ -173,7 +181,7 @@ def _write(path: Path, columns: dict[str, Vector]) -> None:
         parquet.write_table(arrow.table(columns), path)
     else:
         with path.open("w", newline="", encoding="utf-8") as file:
-            _write_text(file, columns, "\t" if ending in (".tsv", ".tab") else ",")
+            _write_text(file, columns, "\t" if form == "TSV" else ",")
 
 
 def _write_text(file: TextIO, columns: dict[str, Vector], delimiter: str) -> None:

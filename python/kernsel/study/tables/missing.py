@@ -12,7 +12,7 @@ from kernsel.study.tables.encode import encoded_names, stand_ins
 from kernsel.study.tables.raw import Raw
 from kernsel.study.tables.table import Column
 
-__all__ = ["Missing", "filled", "rows_kept"]
+__all__ = ["Missing", "counted_rows", "filled", "rows_kept"]
 
 Missing = Literal["drop", "mean", "error"]
 
@@ -38,7 +38,7 @@ def rows_kept(
         raise ValueError(f"{raw.source}, {raw.where(row)}: column {name!r} has no value; --missing drop or --missing mean")
     remarks = []
     if no_target.any():
-        remarks.append(f"{_rows(no_target)} without a value of {target!r} cannot be learnt from.")
+        remarks.append(f"{counted_rows(no_target)} without a value of {target!r} cannot be learnt from.")
     if in_inputs.any() and missing == "mean":
         remarks.append(f"Missing values ({counts}) are taken to be the mean of the column.")
         dropped = no_target
@@ -46,7 +46,7 @@ def rows_kept(
         dropped = no_target | in_inputs
         if in_inputs.any():
             effect = "no prediction is made for them" if to_predict else "they are left out (--missing mean would keep them)"
-            remarks.append(f"{_rows(in_inputs)} with missing values ({counts}): {effect}.")
+            remarks.append(f"{counted_rows(in_inputs)} with missing values ({counts}): {effect}.")
     if in_inputs.mean() > 0.5 and missing == "drop" and not to_predict:
         worst = max(inputs, key=lambda column: column.missing)
         raise ValueError(
@@ -79,6 +79,7 @@ def _first_gap(inputs: list[Column], gaps: NDArray[np.bool_]) -> str:
     return [column.name for column in inputs for _ in encoded_names(column)][int(gaps.argmax())]
 
 
-def _rows(mask: NDArray[np.bool_]) -> str:
+def counted_rows(mask: NDArray[np.bool_]) -> str:
+    """Return the number of rows in a mask, in words."""
     count = int(mask.sum())
     return f"{count:,} row{'s' * (count != 1)}"

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 
 import numpy as np
+from numpy.typing import NDArray
 
-from kernsel._base.annotations import Vector
-from kernsel.study.tables.encode import encode, encoded_names
+from kernsel._base.annotations import Matrix, Vector
+from kernsel.study.tables.encode import encode, encode_new, encoded_names
 from kernsel.study.tables.files import read_raw
 from kernsel.study.tables.guess import guess, numbers_in
-from kernsel.study.tables.missing import Missing, filled, rows_kept
+from kernsel.study.tables.missing import Missing, counted_rows, filled, rows_kept
 from kernsel.study.tables.raw import Raw
 from kernsel.study.tables.table import Column, Table
 
@@ -107,7 +108,8 @@ def read_to_predict(path: str, columns: Sequence[Column], target: str, *, missin
     target : str
         The name of the target, which is read for comparison if the file has it and all its values are numbers.
     missing : {"drop", "mean", "error"}
-        What to do about missing inputs. "mean" takes the means of the training data.
+        What to do about missing inputs. "mean" takes the means of the training data. Rows with a level of a category that the
+        training table does not have are never kept; "error" raises.
 
     Returns
     -------
@@ -126,7 +128,8 @@ def read_to_predict(path: str, columns: Sequence[Column], target: str, *, missin
     remarks = [*raw.remarks]
     if extra:
         remarks.append(f"Columns that the model does not know are ignored: {', '.join(extra)}.")
-    X = np.hstack([encode(raw, column) for column in inputs])
+    X, unknown, unknown_remarks = _encoded_new(raw, inputs, missing)
+    remarks += unknown_remarks
     y = None
     if target in raw.columns:
         try:
@@ -134,11 +137,33 @@ def read_to_predict(path: str, columns: Sequence[Column], target: str, *, missin
         except ValueError as error:
             remarks.append(f"The predictions are not compared with the target: {error}.")
     kept, row_remarks = rows_kept(raw, X, np.zeros(len(X)), inputs, target, missing, to_predict=True)
+    kept = kept[~unknown[kept]]
     if missing == "mean":
         X = filled(X, inputs)
     names = [name for column in inputs for name in encoded_names(column)]
     targets = None if y is None else y[kept]
     return Table(raw.source, raw.rows, X[kept], targets, names, [*inputs], None, remarks + row_remarks, kept + 1)
+
+
+def _encoded_new(raw: Raw, inputs: list[Column], missing: Missing) -> tuple[Matrix, NDArray[np.bool_], list[str]]:
+    """Return the inputs of new rows, a mask of the rows with a level that is not known, and a remark about these."""
+    unknown = np.zeros(raw.rows, dtype=bool)
+    parts, phrases = [], []
+    for column in inputs:
+        codes, rows = (encode(raw, column), []) if missing == "error" else encode_new(raw, column)
+        parts.append(codes)
+        unknown[rows] = True
+        if rows:
+            values = list(dict.fromkeys(str(raw.columns[column.name][row]).strip()[:40] for row in rows))
+            more = f" and {len(values) - 3} more" if len(values) > 3 else ""
+            phrases.append(f"{', '.join(map(repr, values[:3]))}{more} in {column.name}")
+    remarks = []
+    if phrases:
+        listed = "; ".join(phrases[:4]) + (f"; and in {len(phrases) - 4} more columns" if len(phrases) > 4 else "")
+        remarks.append(
+            f"{counted_rows(unknown)} with values that the model has not learnt ({listed}): no prediction is made for them."
+        )
+    return np.hstack(parts), unknown, remarks
 
 
 def require_column(raw: Raw, name: str) -> None:
