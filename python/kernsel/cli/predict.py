@@ -15,6 +15,7 @@ import numpy as np
 
 import kernsel as ks
 from kernsel._base.annotations import Vector
+from kernsel.cli import words
 from kernsel.cli.outputs import require_format_of_table, require_writable
 from kernsel.cli.terminal import Terminal
 from kernsel.study import Study
@@ -46,7 +47,7 @@ def add(commands: Commands) -> argparse.ArgumentParser:
         "  printf 'speed\\n21\\n' | kernsel predict cars.ksl - --json",
     )
     parser.add_argument("model", metavar="MODEL", help="a .ksl file")
-    parser.add_argument("file", metavar="FILE", help='CSV, TSV, Parquet or npz; "-" is the standard input')
+    parser.add_argument("file", metavar="FILE", help=words.FILES)
     parser.add_argument(
         "--output",
         "-o",

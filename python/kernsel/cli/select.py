@@ -39,14 +39,14 @@ def add(commands: Commands) -> argparse.ArgumentParser:
         '  kernsel select data.csv --target y --kernel "RBF + Linear" --kernel "Matern(nu=2.5)" --criterion loo,lml,gcv\n'
         "  kernsel select data.csv --target y --kernel search --budget 2m --report report.html\n"
         "  kernsel select big.parquet --target y --rows 3000 --leave-out id,comment --missing mean --seed 1\n"
-        "  zcat data.csv.gz | kernsel select - --target y --json > result.json\n\n"
+        "  cat data.csv | kernsel select - --target y --json > result.json\n\n"
         'kernels: text such as "RBF", "Matern(nu=2.5) + Linear" or "RBF.on([\'speed\']) * Linear". There are\n'
         "  RBF, Matern, RationalQuadratic, ExpSineSquared, Linear, Polynomial and more, see\n"
         "  help(kernsel.kernels) in Python; `search` builds kernels itself. Length scales and other\n"
         "  numbers are found: those in the text are where the search begins, RBF(2.0, 'fixed') stays.\n\n"
         "criteria:\n" + "\n".join(f"  {name:25s} {TABLE[name].sentence}" for name in offered()),
     )
-    parser.add_argument("file", metavar="FILE", help='CSV, TSV, Parquet or npz; "-" is the standard input')
+    parser.add_argument("file", metavar="FILE", help=words.FILES)
     parser.add_argument("--target", metavar="NAME", help="the column that is to be predicted")
     data = parser.add_argument_group("data")
     data.add_argument(

@@ -16,8 +16,10 @@ from kernsel.study import Line, Study
 from kernsel.study.select import in_words
 from kernsel.study.tables import Column, Table, date_of
 
-__all__ = ["print_chosen", "print_table_read", "print_tried", "words_of"]
+__all__ = ["FILES", "print_chosen", "print_table_read", "print_tried", "words_of"]
 
+# What a file of data may be, in the help of commands.
+FILES = 'CSV, TSV, values between blanks (each maybe as .gz), Excel (.xlsx), Parquet or npz; "-" is the standard input'
 _MOST_COLUMNS = 25  # of the table that are listed
 _ALL_LISTED = 10  # columns, up to which all are listed whatever their influence
 _MOST_KERNELS = 12  # of a criterion that are listed

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import numpy as np
 
 from kernsel._base.annotations import Matrix
+from kernsel.study.tables.dates import Order, day_of
 from kernsel.study.tables.guess import numbers_in
-from kernsel.study.tables.numerals import MISSING, day_of
+from kernsel.study.tables.numerals import MISSING
 from kernsel.study.tables.raw import Raw
 from kernsel.study.tables.table import Column
 
@@ -76,7 +79,7 @@ def _codes_of(column: Column, texts: list[str]) -> tuple[Matrix, list[int]]:
             if level.lower() in MISSING:
                 cache[text] = gap
             elif column.kind == "date":
-                day = day_of(level)
+                day = day_of(level, cast(Order, column.order))
                 cache[text] = None if np.isnan(day) else [day]
             else:
                 cache[text] = codes.get(level)

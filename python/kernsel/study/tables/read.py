@@ -197,9 +197,7 @@ def _target(raw: Raw, name: str) -> Vector:
             )
             raise ValueError(f"{error}; the target has to be numbers{advice}") from None
     else:
-        y = values
-    if np.isinf(y).any():
-        raise ValueError(f"{raw.source}, {raw.where(int(np.isinf(y).argmax()))}: the target {name!r} is infinite")
+        y = numbers_in(raw, name)
     if np.isnan(y).all():
         raise ValueError(f"{raw.source}: the target {name!r} has no values")
     return y
