@@ -58,6 +58,7 @@ def _records(values: list[list[Any]], source: str, remarks: list[str]) -> Record
             found.lines.append(line)
     if found is None:
         raise ValueError(f"{source} is empty")
+    found.blank = blank
     return found
 
 
