@@ -97,7 +97,7 @@ def _of_texts(raw: Raw, name: str, texts: list[str], others: list[int], numbers:
     if numbers >= len(others) and not repeated:
         raise ValueError(
             f"{raw.source}, {raw.where(row)}: column {name!r} has {_short(texts[row])}, and {numbers:,} of its "
-            f"{len(present):,} values are numbers; correct it, or leave the column out: --leave-out {_quoted(name)}"
+            f"{len(present):,} values are numbers; correct it, or leave the column out: {raw.without(name)}"
         )
     lower = {level.lower() for level in levels}
     for no, yes in _BOOLEANS:
@@ -117,7 +117,7 @@ def _of_texts(raw: Raw, name: str, texts: list[str], others: list[int], numbers:
     hint = "; dates have to be written as 2024-12-31" if looks_like_date(present[0]) else ""
     raise ValueError(
         f"{raw.source}: column {name!r} is text with {len(levels):,} different values, such as {_short(present[0])}; "
-        f"at most {_MOST_LEVELS} can be learnt from{hint}. Leave it out: --leave-out {_quoted(name)}"
+        f"at most {_MOST_LEVELS} can be learnt from{hint}. Leave it out: {raw.without(name)}"
     )
 
 
@@ -128,7 +128,7 @@ def _refuse_infinite(raw: Raw, name: str, texts: list[str], others: list[int], n
         row = infinite[0]
         raise ValueError(
             f"{raw.source}, {raw.where(row)}: column {name!r} has {_short(texts[row])}, which is no finite number; correct "
-            f"it, leave it empty, or leave the column out: --leave-out {_quoted(name)}"
+            f"it, leave it empty, or leave the column out: {raw.without(name)}"
         )
 
 
@@ -142,7 +142,7 @@ def _of_dates(raw: Raw, name: str, present: list[str], missing: int) -> Column |
     if ambiguous and not any(np.isnan(day_of(text, order or "day first")) for text in present):
         raise ValueError(
             f"{raw.source}: column {name!r} has dates such as {_short(ambiguous[0])}, of which day and month cannot be told "
-            f"apart; write them as 2024-12-31, or leave the column out: --leave-out {_quoted(name)}"
+            f"apart; write them as 2024-12-31, or leave the column out: {raw.without(name)}"
         )
     return None
 
@@ -167,7 +167,3 @@ def _was_made_up(name: str) -> bool:
 def _short(text: str) -> str:
     text = text.strip()
     return repr(text if len(text) <= 40 else text[:37] + "...")
-
-
-def _quoted(name: str) -> str:
-    return f"'{name}'" if any(c in name for c in " \t;&|()<>$*'\"") else name

@@ -45,14 +45,15 @@ def rows_kept(
     else:
         dropped = no_target | in_inputs
         if in_inputs.any():
-            effect = "no prediction is made for them" if to_predict else "they are left out (--missing mean would keep them)"
+            kept = "" if raw.in_python else " (--missing mean would keep them)"
+            effect = "no prediction is made for them" if to_predict else f"they are left out{kept}"
             remarks.append(f"{counted_rows(in_inputs)} with missing values ({counts}): {effect}.")
     if in_inputs.mean() > 0.5 and missing == "drop" and not to_predict:
         worst = max(inputs, key=lambda column: column.missing)
+        cure = "fill them first" if raw.in_python else "--missing mean puts the mean of the column there"
         raise ValueError(
             f"{raw.source}: {int(in_inputs.sum()):,} of {len(X):,} rows have missing values ({counts}), and without them too "
-            "few are left; --missing mean puts the mean of the column there, --leave-out NAME leaves a column out "
-            f"({worst.name} is the emptiest)"
+            f"few are left; {cure}, {raw.without(worst.name)} leaves a column out ({worst.name} is the emptiest)"
         )
     return np.flatnonzero(~dropped), remarks
 

@@ -67,7 +67,7 @@ def test_what_counts_the_rows_is_left_out_only_if_its_name_says_so(put):
 
 def test_a_target_of_two_values_may_be_meant_as_classes(put):
     table = read_table(put("x,y\n" + rows(9, lambda i: i * i, lambda i: i % 2)), "y")
-    assert table.remarks == ["'y' has two values only: kernsel.GaussianProcessClassifier in Python gives their probabilities."]
+    assert table.remarks == ["'y' has two values only: --classify gives their probabilities."]
 
 
 @pytest.mark.parametrize(

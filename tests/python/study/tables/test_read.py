@@ -26,7 +26,7 @@ def rows(count, *columns):
         ("x,z\n1,2\n", r"has no column 'y'; it has x, z"),
         ("x,Yy\n1,2\n", r"has no column 'y'; did you mean 'Yy'\?"),
         ("x,y\n1,two\n2,3\n", r"line 2: column 'y' has 'two', which is not a number; the target has to be numbers$"),
-        ("x,y\n" + "1,a\n2,b\n" * 5, "it has 2 different values: for classes, use kernsel.GaussianProcessClassifier"),
+        ("x,y\n" + "1,a\n2,b\n" * 5, "it has 2 different values: for classes, use --classify"),
         ("x,y\n1,\n2,NA\n", "the target 'y' has no values"),
         ("x,y\n1,2\n2,inf\n", r"line 3: column 'y' has 'inf', which is not a number"),
         ("x,y\n1,2\n2,1e999\n", r"line 3: column 'y' has '1e999', which is not a number"),
