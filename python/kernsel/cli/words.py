@@ -10,7 +10,7 @@ from kernsel.cli.terminal import Terminal
 from kernsel.criteria.table import TABLE
 from kernsel.report.findings import Findings, findings_of
 from kernsel.report.formats import percent
-from kernsel.report.inputs import Influence, influences, inputs_of
+from kernsel.report.inputs import Influence, about_total, influences, inputs_of
 from kernsel.report.parameters import Number, numbers_of
 from kernsel.study import Line, Study
 from kernsel.study.select import in_words
@@ -50,7 +50,7 @@ def _row(column: Column) -> list[str]:
 def _values(column: Column) -> str:
     """Return the values of a column in words."""
     if column.kind == "number":
-        counts = ", counts the rows" * (column.why == "counts the rows")
+        counts = f", {column.why}" if column.why else ""
         return f"numbers from {column.least:.6g} to {column.greatest:.6g}{counts}"
     if column.kind == "date":
         return f"dates from {date_of(column.least)} to {date_of(column.greatest)}, as days"
@@ -153,13 +153,17 @@ def print_inputs(study: Study, by_influence: list[Influence], numbers: list[Numb
         rows.append(
             [
                 influence.input.name,
-                f"{min(100 * influence.share, 100):.0f} %",
+                f"{100 * influence.share:.0f} %",
                 ", ".join(_length(one.value, span) for one in lengths),
                 _number(span) if isfinite(span) else "",
             ]
         )
     terminal.say("")
-    lines = ["influence: how much of the variance of the prediction an input takes part in"] if len(by_influence) > 1 else []
+    lines = []
+    if len(by_influence) > 1:
+        lines.append(
+            f"influence: how much of the variance of the prediction an input takes part in. {about_total(by_influence)}"
+        )
     if any("far" in row[2] for row in rows):
         lines.append("far: so long a length scale that the prediction is straight there, or hardly depends on it")
     terminal.table(["input", "influence", "length scale", "range"], rows, flexible=0)

@@ -102,6 +102,7 @@ def test_of_many_inputs_only_those_that_matter_are_listed(run):
     assert "and 5 more columns" in out
     assert re.search(r"v4 +100 %", out)
     assert "and 29 more with less influence" in out
+    assert "takes part in. They act one by one: together they come to nearly all." in " ".join(out.split())
 
 
 def test_rows_that_cannot_be_left_out_are_no_failure(run):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -12,13 +13,16 @@ from kernsel.study.tables.numerals import is_infinite, missing_in, numbers_of
 from kernsel.study.tables.raw import Raw
 from kernsel.study.tables.table import Column
 
-__all__ = ["guess", "numbers_in"]
+__all__ = ["DIFFERENT_TEXTS", "guess", "numbers_in"]
 
+DIFFERENT_TEXTS = "text that is different in every row"  # the reason why such a column is left out
 _MOST_LEVELS = 20  # the largest number of levels of a category; a column of text with more is an error
 # In a column that is mostly numbers, texts are levels, and not mistakes, if values occur this many times on average.
 _REPEATED = 5
 _BOOLEANS = [("no", "yes"), ("false", "true"), ("n", "y"), ("f", "t"), ("off", "on")]
 _COUNTERS = frozenset(["id", "index", "row", "rowid", "row_id", "rownumber", "row_number", "nr", "no", "number", "#", "x.1"])
+
+_KEYS = frozenset(["id", "ids", "index", "row", "no", "nr", "key", "uuid", "guid", "number", "#"])
 
 
 def guess(raw: Raw, name: str, *, wanted: bool) -> Column:
@@ -83,7 +87,7 @@ def _of_numbers(name: str, numbers: Vector, wanted: bool) -> Column:
         return replace(column, kind="left out", why="counts the rows")
     if set(np.unique(present[:1000])) <= {0.0, 1.0} and set(np.unique(present)) == {0.0, 1.0}:
         return replace(column, kind="boolean", why="0 and 1")
-    return replace(column, why="counts the rows" if is_counter and len(numbers) > 2 else "")
+    return replace(column, why=_like_a_row_number(name, numbers))
 
 
 def _of_texts(raw: Raw, name: str, texts: list[str], others: list[int], numbers: int) -> Column:
@@ -110,7 +114,7 @@ def _of_texts(raw: Raw, name: str, texts: list[str], others: list[int], numbers:
     if len(levels) == 1:
         return Column(name, "constant", f"all values are {_short(levels[0])}", levels, missing)
     if len(levels) == len(present):
-        return Column(name, "left out", "text that is different in every row", missing=missing)
+        return Column(name, "left out", DIFFERENT_TEXTS, missing=missing)
     if len(levels) <= _MOST_LEVELS:
         shares = [present.count(level) / len(present) for level in levels]
         return Column(name, "category", f"text with {len(levels)} different values", levels, missing, shares=shares)
@@ -157,6 +161,24 @@ def _measured(column: Column, present: Vector) -> Column:
 def _counts_rows(numbers: Vector) -> bool:
     """Tell whether numbers are 0, 1, 2, ... or 1, 2, 3, ..."""
     return bool(numbers[0] in (0.0, 1.0) and (numbers == numbers[0] + np.arange(len(numbers))).all())
+
+
+def _like_a_row_number(name: str, numbers: Vector) -> str:
+    """Return why a column of numbers may say nothing but which row it is; empty if nothing speaks for that."""
+    if len(numbers) < 3 or np.isnan(numbers).any() or (numbers != np.round(numbers)).any():
+        return ""
+    if _counts_rows(numbers):
+        return "counts the rows"
+    step = float(numbers[1] - numbers[0])
+    if step > 0 and (np.diff(numbers) == step).all():
+        return f"counts up by {step:g}"
+    return "has a different number in each row" if _names_a_key(name) and len(np.unique(numbers)) == len(numbers) else ""
+
+
+def _names_a_key(name: str) -> bool:
+    """Tell whether the last word of a name is one for keys and numbers of rows, as in "customer_id" or "orderNo"."""
+    words = re.findall(r"[A-Z]?[a-z]+|[A-Z]+|#", name)
+    return bool(words) and words[-1].lower() in _KEYS
 
 
 def _was_made_up(name: str) -> bool:

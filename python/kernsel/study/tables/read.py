@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from kernsel._base.annotations import Matrix
 from kernsel.study.tables.encode import encode, encode_new, encoded_names
 from kernsel.study.tables.files import read_raw
-from kernsel.study.tables.guess import guess, numbers_in
+from kernsel.study.tables.guess import DIFFERENT_TEXTS, guess, numbers_in
 from kernsel.study.tables.missing import Missing, counted_rows, filled, rows_kept
 from kernsel.study.tables.raw import Raw
 from kernsel.study.tables.table import Column, Table
@@ -92,7 +92,7 @@ def table_of(
             described.append(Column(name, "left out", "as told"))
         else:
             described.append(guess(raw, name, wanted=name in columns))
-    remarks = [*raw.remarks, *_remarks(raw, described)]
+    remarks = [*raw.remarks, *_remarks(raw, described, columns)]
     if not classes and len(np.unique(y[~np.isnan(y)])) == 2 and len(y) > 2:
         remarks.append(f"{target!r} has two values only: {raw.for_classes} gives their probabilities.")
     inputs = [column for column in described if encoded_names(column)]
@@ -202,10 +202,16 @@ def _close(name: str, raw: Raw) -> str:
     return f"; it has {', '.join(names[:12])}{f' and {len(names) - 12} more' if len(names) > 12 else ''}"
 
 
-def _remarks(raw: Raw, columns: list[Column]) -> list[str]:
-    """Return remarks about columns that may be no inputs."""
-    return [
-        f"Column {column.name!r} counts the rows. If that means nothing: {raw.without(column.name)}"
-        for column in columns
-        if column.kind == "number" and column.why == "counts the rows"
-    ]
+def _remarks(raw: Raw, columns: list[Column], named: Sequence[str]) -> list[str]:
+    """Return remarks about columns that may be no inputs, but for those that the user names."""
+    inputs = [column for column in columns if encoded_names(column)]
+    remarks = []
+    for column in columns:
+        if column.kind == "left out" and column.why == DIFFERENT_TEXTS:
+            remarks.append(f"Column {column.name!r} is {column.why}, as an id is; it is not used.")
+        elif column.kind == "number" and column.why and len(inputs) > 1 and column.name not in named:
+            remarks.append(
+                f"Column {column.name!r} {column.why}; it looks like a row number. If it says nothing else: "
+                f"{raw.without(column.name)}"
+            )
+    return remarks

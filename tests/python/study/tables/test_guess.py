@@ -59,7 +59,9 @@ def test_kinds_of_columns(put):
 def test_what_counts_the_rows_is_left_out_only_if_its_name_says_so(put):
     table = read_table(put("month,z,y\n" + rows(12, lambda i: i + 1, lambda i: i % 5, lambda i: i)), "y")
     assert table.names == ["month", "z"]
-    assert table.remarks == ["Column 'month' counts the rows. If that means nothing: --leave-out month"]
+    assert table.remarks == [
+        "Column 'month' counts the rows; it looks like a row number. If it says nothing else: --leave-out month"
+    ]
     table = read_table(put(",z,y\n" + rows(12, lambda i: i, lambda i: i % 5, lambda i: i)), "y")  # an index of pandas
     assert table.names == ["z"]
     assert table.columns[0].why == "counts the rows"
@@ -111,3 +113,32 @@ def test_infinity_is_no_category(put, value):
 def test_a_word_that_is_also_a_name_of_infinity_may_be_a_category(put):
     text = "x,z,y\n" + rows(40, lambda i: ["inf", "sup"][i % 2], lambda i: i * i, lambda i: i)
     assert read_table(put(text), "y").columns[0].kind == "category"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "why"),
+    [
+        ("code", lambda i: 1000 + 5 * i, "counts up by 5"),
+        ("customer_id", lambda i: 7 * i % 31, "has a different number in each row"),
+        ("orderNo", lambda i: 7 * i % 31, "has a different number in each row"),
+        ("Key", lambda i: 7 * i % 31, "has a different number in each row"),
+        ("speed", lambda i: 7 * i % 31, ""),
+        ("humid", lambda i: 7 * i % 31, ""),
+        ("piano", lambda i: 7 * i % 31, ""),
+        ("id", lambda i: i % 7, ""),
+        ("time", lambda i: 0.5 * i, ""),
+    ],
+)
+def test_what_looks_like_a_row_number_is_remarked_on(put, name, value, why):
+    path = put(f"{name},z,y\n" + rows(20, value, lambda i: i % 5, lambda i: i * i))
+    table = read_table(path, "y")
+    expected = f"Column '{name}' {why}; it looks like a row number. If it says nothing else: --leave-out {name}"
+    assert table.remarks == [expected] * bool(why)
+    assert table.names == [name, "z"]
+    assert not read_table(path, "y", columns=[name, "z"]).remarks  # named by the user
+    assert not read_table(path, "y", columns=[name]).remarks  # the only column
+
+
+def test_texts_that_differ_in_each_row_are_remarked_on(put):
+    table = read_table(put("uuid,z,y\n" + rows(20, lambda i: f"a{i}", lambda i: i % 5, lambda i: i * i)), "y")
+    assert table.remarks == ["Column 'uuid' is text that is different in every row, as an id is; it is not used."]
