@@ -58,7 +58,7 @@ def _values(column: Column) -> str:
         return " or ".join(column.levels or ["0", "1"])
     if column.kind == "category":
         levels = ", ".join(column.levels[:4]) + ", ..." * (len(column.levels) > 4)
-        return f"{len(column.levels)} categories: {levels}"
+        return f"{column.why if column.why.endswith('classes') else f'{len(column.levels)} categories'}: {levels}"
     return f"not used: {column.why}"
 
 
