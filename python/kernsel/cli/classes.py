@@ -17,6 +17,7 @@ from kernsel.cli.terminal import Terminal
 from kernsel.study import kernel_of, plain
 from kernsel.study.classes import ClassStudy, study_of_classes
 from kernsel.study.tables import Column, read_table, read_to_predict
+from kernsel.study.texts import with_names
 
 __all__ = ["predict_classes", "select_classes"]
 
@@ -98,7 +99,7 @@ def _print(study: ClassStudy, left_out: dict[str, float], terminal: Terminal) ->
         terminal.say(f"\nprobability: {told}.", style="dim")
     terminal.heading(f"Chosen by {study.criterion}: {study.lines[0].kernel}")
     if study.lines[0].fitted:
-        terminal.say(study.lines[0].fitted)
+        terminal.say(with_names(study.lines[0].fitted, study.names))
     else:
         terminal.say(f"A kernel for each of the {len(study.model.classes_)} classes, against all others.")
     terminal.heading("How good is it?")

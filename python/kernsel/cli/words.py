@@ -15,6 +15,7 @@ from kernsel.report.parameters import Number, numbers_of
 from kernsel.study import Line, Study
 from kernsel.study.select import in_words
 from kernsel.study.tables import Column, Table, date_of
+from kernsel.study.texts import with_names
 
 __all__ = ["FILES", "print_chosen", "print_table_read", "print_tried", "words_of"]
 
@@ -127,7 +128,8 @@ def words_of(study: Study) -> str:
     model = study.model
     if not isfinite(study.lines[study.criterion][0].value):
         return f"the trend alone gives {study.target.name}: there is nothing to choose a kernel by"
-    return f"{model.kernel_}\n" + "\n".join(f"- {line}" for line in in_words(model, study.names).split("\n"))
+    terms = in_words(model, study.names).split("\n")
+    return "\n".join([with_names(str(model.kernel_), study.names), *(f"- {term}" for term in terms)])
 
 
 def as_good(lines: list[Line], better: str) -> list[str]:

@@ -158,12 +158,16 @@ class Kernel(ABC):
         X = np.asarray(X)
         return self._with_points(X, [str(name) for name in names]), X
 
+    def on_table(self, names: Sequence[str]) -> Kernel:
+        """Return the kernel with the indices of named columns set, for a table whose columns have these names."""
+        return self._with_points(None, names)
+
     def depends_on_points(self) -> bool:
         """Tell whether `build` needs something that only the points say, even if their columns have no names."""
         return any(part.depends_on_points() for part in self.subkernels())
 
-    def _with_points(self, X: ArrayLike, names: Sequence[str] | None) -> Kernel:
-        """Return the kernel with what follows from the points and the names of their columns set."""
+    def _with_points(self, X: ArrayLike | None, names: Sequence[str] | None) -> Kernel:
+        """Return the kernel with what follows from the points, if they are given, and the names of their columns set."""
         del X, names
         return self
 

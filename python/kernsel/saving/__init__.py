@@ -138,7 +138,8 @@ def load(path: str | os.PathLike[str]) -> BaseEstimator:
             model = form.estimator(**values)
             model.n_features_in_ = given.whole("columns", 1)
             if given.has("column_names"):
-                model.feature_names_in_ = np.array(given.texts("column_names", model.n_features_in_), dtype=object)
+                given.column_names = given.texts("column_names", model.n_features_in_)
+                model.feature_names_in_ = np.array(given.column_names, dtype=object)
             form.read(model, given)
         return model
     except (ValueError, TypeError, RecursionError, OverflowError) as error:

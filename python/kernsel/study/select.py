@@ -40,6 +40,7 @@ from kernsel.kernels.written import KernelLike
 from kernsel.study.encoded import Encoding, encoded
 from kernsel.study.structure import describe, hidden_period, larger_structures, numbers_found, simplest_structures, terms_of
 from kernsel.study.texts import kernel_of as kernel_of_table
+from kernsel.study.texts import with_names
 
 __all__ = ["Selected", "Tried", "in_words", "select"]
 
@@ -168,7 +169,7 @@ class Selected:
         any_cut_short = False
         for one in self.tried:
             if one.kernel_ is None:
-                lines.append(_cut(f"{_cut(str(one.kernel), 55):55s} {one.problem}", 100))
+                lines.append(_cut(f"{_cut(self._written(one.kernel), 55):55s} {one.problem}", 100))
                 continue
             noise = one.noise_
             noise_cell = f"{noise:9.3g}" if np.ndim(noise) == 0 else "   vector"
@@ -177,8 +178,8 @@ class Selected:
                 numbers = " ".join([f"{one.value:12.6g}", *(f"{one.others[n]:9.4g}" for n in names), f"{one.seconds:7.2f}"])
             cut_short = one.ended not in ("converged", "undecided")
             any_cut_short = any_cut_short or cut_short
-            lines.append(f"{_cut(str(_shown(one)), 55):55s} {numbers}{' *' if cut_short else ''}")
-        best = str(_shown(self.best))
+            lines.append(f"{_cut(self._written(_shown(one)), 55):55s} {numbers}{' *' if cut_short else ''}")
+        best = self._written(_shown(self.best))
         if len(best) > 55:
             lines += textwrap.wrap(f"best: {best}", 100, break_long_words=False)
         better = "larger" if self.criterion.larger_is_better else "smaller"
@@ -187,6 +188,10 @@ class Selected:
             lines.append("* before the search was at its end")
         remarks = [] if self.encoding is None else self.encoding.remarks
         return "\n".join([*lines, *([self.ended] if self.ended else []), *remarks])
+
+    def _written(self, kernel: Kernel) -> str:
+        """Return a kernel as text, with the names of columns that it may have as indices."""
+        return str(kernel) if self.encoding is None else with_names(str(kernel), self.encoding.names)
 
 
 def select(
@@ -552,7 +557,7 @@ def with_amplitudes(kernel: Kernel, *, needed: bool = True) -> Kernel:
     if isinstance(kernel, ConstantKernel | WhiteKernel | HeteroscedasticNoise):
         return kernel
     if isinstance(kernel, Columns) and isinstance(kernel.kernel, Sum | Product):
-        return with_amplitudes(kernel.kernel, needed=needed).on(kernel.columns)
+        return kernel.moved_to(with_amplitudes(kernel.kernel, needed=needed))
     if isinstance(kernel, Product):
         factors = kernel.operands()
         needed = needed and not any(isinstance(factor, ConstantKernel | WhiteKernel) for factor in factors)

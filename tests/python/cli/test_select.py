@@ -68,6 +68,7 @@ def test_options_reach_what_they_are_for(run):
     assert list(said["lines"]) == ["lml", "loo", "gcv"]
     assert said["chosen"]["noise"] == 0.25
     assert "linear trend beside the kernel" in " ".join(said["chosen"]["words"])
+    assert "on(['speed'])" in said["chosen"]["words"][0]
     assert Study.load("cars.ksl").model.trend == "linear"
     said = strict(run("select", "cars.csv", "--target", "dist", "--kernel", "search", "--budget", "0.2s", "--json")[1])
     assert said["ended"]
