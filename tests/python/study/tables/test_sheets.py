@@ -62,14 +62,21 @@ def test_a_file_that_decompresses_to_much_is_not_read(put, monkeypatch):
         read_table(path, "y")
 
 
-def test_what_is_missing_and_what_is_damaged_is_said(put, monkeypatch):
+def damaged(put):
+    """Write an archive that has no sheets."""
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w") as archive:
         archive.writestr("xl/workbook.xml", "<no")
-    path = put(stream.getvalue(), "a.xlsx")
+    return put(stream.getvalue(), "a.xlsx")
+
+
+def test_a_damaged_file_is_refused(put):
     pytest.importorskip("openpyxl")
     with pytest.raises(ValueError, match=r"a.xlsx cannot be read as an Excel file"):
-        read_table(path, "y")
+        read_table(damaged(put), "y")
+
+
+def test_without_openpyxl_the_command_that_installs_it_is_said(put, monkeypatch):
     monkeypatch.setitem(sys.modules, "openpyxl", None)
     with pytest.raises(ImportError, match=r"a.xlsx: Excel files need openpyxl: pip install 'kernsel\[excel\]'; or save"):
-        read_table(path, "y")
+        read_table(damaged(put), "y")
