@@ -6,7 +6,28 @@ import importlib.util
 import os
 from pathlib import Path
 
-__all__ = ["require_report", "require_writable"]
+__all__ = ["require_format_of_table", "require_report", "require_writable"]
+
+_FORMATS = {
+    ".csv": "CSV",
+    ".txt": "CSV",
+    "": "CSV",
+    ".tsv": "TSV",
+    ".tab": "TSV",
+    ".parquet": "Parquet",
+    ".pq": "Parquet",
+    ".npz": "npz",
+}
+
+
+def require_format_of_table(path: str) -> str:
+    """Return the format that the ending of a file names: CSV, TSV, Parquet or npz; raise if it names another one."""
+    ending = Path(path).suffix.lower()
+    if ending not in _FORMATS:
+        raise ValueError(
+            f"--output: {path} would not be of the format that its ending says; expected .csv, .tsv, .parquet or .npz"
+        )
+    return _FORMATS[ending]
 
 
 def require_writable(*paths: str | None) -> None:

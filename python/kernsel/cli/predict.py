@@ -7,24 +7,29 @@ import csv
 import math
 import re
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from statistics import NormalDist
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, TextIO, TypeAlias
 
 import numpy as np
 
 import kernsel as ks
 from kernsel._base.annotations import Vector
-from kernsel.cli.outputs import require_writable
+from kernsel.cli import words
+from kernsel.cli.classes import predict_classes
+from kernsel.cli.outputs import require_format_of_table, require_writable
 from kernsel.cli.terminal import Terminal
-from kernsel.study import Study
-from kernsel.study.tables import Table, read_to_predict
+from kernsel.study import Study, plain
+from kernsel.study.classes import is_of_classes
+from kernsel.study.tables import Column, Table, read_to_predict
 
 if TYPE_CHECKING:
     from kernsel.cli.parser import Commands
 
 __all__ = ["add", "run"]
 
+Columns: TypeAlias = dict[str, Vector | list[str]]  # of the output, one value for each row of the input
 _NAMES = ("predicted", "std", "lower", "upper")
 _BLOCK = 2000  # rows in a step of the progress bar
 
@@ -37,7 +42,9 @@ def add(commands: Commands) -> argparse.ArgumentParser:
         help="predict at the rows of a file, with intervals",
         description="Predict at the rows of a file by a model that `kernsel select` has saved. The file needs the columns that "
         "the model was learnt from, in any order. Each of its rows becomes a row of predicted, std (the standard deviation of "
-        "a new observation), lower and upper. If the file has the target, too, the error is shown.",
+        "a new observation), lower and upper. Rows with a category that was not learnt stay "
+        "empty. A model of classes gives the likeliest class, and the probability of each. If the file has the target, "
+        "too, the error is shown.",
         epilog="examples:\n"
         "  kernsel predict cars.ksl new.csv\n"
         "  kernsel predict cars.ksl new.csv --output predictions.csv --intervals 90\n"
@@ -45,16 +52,19 @@ def add(commands: Commands) -> argparse.ArgumentParser:
         "  printf 'speed\\n21\\n' | kernsel predict cars.ksl - --json",
     )
     parser.add_argument("model", metavar="MODEL", help="a .ksl file")
-    parser.add_argument("file", metavar="FILE", help='CSV, TSV, Parquet or npz; "-" is the standard input')
+    parser.add_argument("file", metavar="FILE", help=words.FILES)
     parser.add_argument(
-        "--output", "-o", metavar="FILE", help="CSV, TSV, Parquet or npz, by its ending; the standard output by default"
+        "--output",
+        "-o",
+        metavar="FILE",
+        help="CSV, TSV, Parquet or npz, by its ending: .csv, .tsv, .parquet or .npz; the standard output by default",
     )
     parser.add_argument(
         "--intervals",
         type=percent,
         default=95.0,
         metavar="95",
-        help="how many observations, in percent, lie within lower and upper (default 95)",
+        help="how many observations lie within lower and upper: a share below 1 such as 0.95, or percent (default 95)",
     )
     parser.add_argument(
         "--missing",
@@ -67,47 +77,63 @@ def add(commands: Commands) -> argparse.ArgumentParser:
 
 
 def percent(text: str) -> float:
-    """Return a number between 0 and 100 from a text with or without "%"."""
-    match = re.fullmatch(r"(\d*[.]?\d+)\s*%?", text.strip())
-    if not match or not 0 < float(match[1]) < 100:
-        raise argparse.ArgumentTypeError(f"expected a number between 0 and 100, such as 95, got {text!r}")
-    return float(match[1])
+    """Return the percentage of "95", "95%" or, as a share, "0.95": without "%", a number below 1 is a share."""
+    match = re.fullmatch(r"(\d*[.]?\d+)\s*(%?)", text.strip())
+    value = float(match[1]) if match else math.nan
+    value = 100 * value if match and value < 1 and not match[2] else value
+    if not 0 < value < 100:
+        raise argparse.ArgumentTypeError(f"expected a percentage such as 95 or a share such as 0.95, got {text!r}")
+    return value
 
 
 def run(arguments: argparse.Namespace, terminal: Terminal) -> int:
     """Run the command; return its exit code."""
-    require_writable(arguments.output)
+    if arguments.output is not None:
+        require_format_of_table(arguments.output)
+        require_writable(arguments.output)
+    if is_of_classes(arguments.model):
+        target, columns, error, sentence = predict_classes(arguments, terminal)
+    else:
+        target, columns, error, sentence = _numbers(arguments, terminal)
+    if terminal.json:
+        terminal.document(_document(target.name, arguments, columns, error))
+    elif arguments.output is None:
+        _write_text(sys.stdout, columns, ",")
+    if arguments.output is not None:
+        _write(Path(arguments.output), columns)
+        if not terminal.json:
+            count = sum(not _is_empty(value) for value in columns["predicted"])
+            terminal.say(f"{arguments.output}: {count:,} predictions of {target.name}", indent=0)
+    if sentence and not terminal.json:
+        if arguments.output is None:
+            terminal.note(sentence)
+        else:
+            terminal.say(sentence, indent=0)
+    return 0
+
+
+def _numbers(arguments: argparse.Namespace, terminal: Terminal) -> tuple[Column, Columns, dict[str, float], str]:
+    """Return the target, the predictions with their intervals for all rows, the errors, and these in words."""
     study = Study.load(arguments.model)
     table = read_to_predict(arguments.file, study.columns, study.target.name, missing=arguments.missing)
     for remark in table.remarks:
         terminal.note(remark)
     mean, std = _predicted(study, table, terminal)
     half = NormalDist().inv_cdf(0.5 + arguments.intervals / 200) * std
-    columns = {"predicted": mean, "std": std, "lower": mean - half, "upper": mean + half}
     # Rows without a prediction are kept as nan, so that row i of the output belongs to row i of the input.
-    output = {name: np.full(table.rows, np.nan) for name in _NAMES}
-    for name in _NAMES:
-        output[name][table.kept - 1] = columns[name]
+    output: Columns = {}
+    for name, values in zip(_NAMES, (mean, std, mean - half, mean + half), strict=True):
+        output[name] = whole = np.full(table.rows, np.nan)
+        whole[table.kept - 1] = values
     error = _error(study, table, mean, half)
-    if terminal.json:
-        terminal.document(_document(study, arguments, output, error))
-    elif arguments.output is None:
-        _write_text(sys.stdout, output, ",")
-    if arguments.output is not None:
-        _write(Path(arguments.output), output)
-        if not terminal.json:
-            terminal.say(f"{arguments.output}: {len(table.kept):,} predictions of {study.target.name}", indent=0)
-    if error and not terminal.json:
+    sentence = ""
+    if error:
         sentence = (
             f"{arguments.file} has {study.target.name}, too: error {error['rmse']:.4g} (root mean square), where the mean of "
             f"what was learnt from has {error['rmse_of_mean']:.4g}; {arguments.intervals:g} % intervals contain "
             f"{100 * error['coverage']:.0f} %."
         )
-        if arguments.output is None:
-            terminal.note(sentence)
-        else:
-            terminal.say(sentence, indent=0)
-    return 0
+    return study.target, output, error, sentence
 
 
 def _predicted(study: Study, table: Table, terminal: Terminal) -> tuple[Vector, Vector]:
@@ -141,30 +167,36 @@ def _error(study: Study, table: Table, mean: Vector, half: Vector) -> dict[str, 
     }
 
 
-def _document(
-    study: Study, arguments: argparse.Namespace, columns: dict[str, Vector], error: dict[str, float]
-) -> dict[str, object]:
+def _document(target: str, arguments: argparse.Namespace, columns: Columns, error: dict[str, float]) -> dict[str, object]:
     """Return the predictions as values of JSON."""
-    rows = zip(*(columns[name].tolist() for name in _NAMES), strict=True)
     return {
         "kernsel": ks.__version__,
         "model": arguments.model,
         "source": arguments.file,
-        "target": study.target.name,
-        "intervals": arguments.intervals,
-        "predictions": [None if math.isnan(row[0]) else dict(zip(_NAMES, row, strict=True)) for row in rows],
-        "error": error or None,
+        "target": target,
+        "intervals": arguments.intervals if "lower" in columns else None,
+        "predictions": [None if _is_empty(row[0]) else dict(zip(columns, row, strict=True)) for row in _rows(columns)],
+        "error": plain(error) if error else None,
         "output": arguments.output,
     }
 
 
-def _write(path: Path, columns: dict[str, Vector]) -> None:
+def _rows(columns: Columns) -> Iterator[tuple[float | str, ...]]:
+    return zip(*(np.asarray(values).tolist() for values in columns.values()), strict=True)
+
+
+def _is_empty(value: float | str) -> bool:
+    """Tell whether there is no prediction."""
+    return value == "" if isinstance(value, str) else math.isnan(value)
+
+
+def _write(path: Path, columns: Columns) -> None:
     """Write predictions in the format that the ending of the path names."""
-    ending = path.suffix.lower()
-    if ending == ".npz":
+    form = require_format_of_table(str(path))
+    if form == "npz":
         with path.open("wb") as file:
-            np.savez(file, **columns)  # type: ignore[arg-type]
-    elif ending in (".parquet", ".pq"):
+            np.savez(file, **{name: np.asarray(values) for name, values in columns.items()})  # type: ignore[arg-type]
+    elif form == "Parquet":
         try:
             import pyarrow as arrow
             import pyarrow.parquet as parquet
@@ -173,11 +205,11 @@ def _write(path: Path, columns: dict[str, Vector]) -> None:
         parquet.write_table(arrow.table(columns), path)
     else:
         with path.open("w", newline="", encoding="utf-8") as file:
-            _write_text(file, columns, "\t" if ending in (".tsv", ".tab") else ",")
+            _write_text(file, columns, "\t" if form == "TSV" else ",")
 
 
-def _write_text(file: TextIO, columns: dict[str, Vector], delimiter: str) -> None:
+def _write_text(file: TextIO, columns: Columns, delimiter: str) -> None:
     writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
-    writer.writerow(_NAMES)
-    for row in zip(*(columns[name].tolist() for name in _NAMES), strict=True):
-        writer.writerow("" if math.isnan(value) else value for value in row)
+    writer.writerow(columns)
+    for row in _rows(columns):
+        writer.writerow("" if _is_empty(value) else value for value in row)

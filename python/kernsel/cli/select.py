@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kernsel.cli import machine, words
+from kernsel.cli.classes import select_classes
 from kernsel.cli.outputs import require_report, require_writable
 from kernsel.cli.parser import criteria as criteria_named
 from kernsel.cli.parser import duration, names, share, variance, whole
@@ -38,16 +39,22 @@ def add(commands: Commands) -> argparse.ArgumentParser:
         "  kernsel select cars.csv --target dist\n"
         '  kernsel select data.csv --target y --kernel "RBF + Linear" --kernel "Matern(nu=2.5)" --criterion loo,lml,gcv\n'
         "  kernsel select data.csv --target y --kernel search --budget 2m --report report.html\n"
+        "  kernsel select flowers.csv --target species --classify --test 20%\n"
         "  kernsel select big.parquet --target y --rows 3000 --leave-out id,comment --missing mean --seed 1\n"
-        "  zcat data.csv.gz | kernsel select - --target y --json > result.json\n\n"
+        "  cat data.csv | kernsel select - --target y --json > result.json\n\n"
         'kernels: text such as "RBF", "Matern(nu=2.5) + Linear" or "RBF.on([\'speed\']) * Linear". There are\n'
         "  RBF, Matern, RationalQuadratic, ExpSineSquared, Linear, Polynomial and more, see\n"
         "  help(kernsel.kernels) in Python; `search` builds kernels itself. Length scales and other\n"
         "  numbers are found: those in the text are where the search begins, RBF(2.0, 'fixed') stays.\n\n"
         "criteria:\n" + "\n".join(f"  {name:25s} {TABLE[name].sentence}" for name in offered()),
     )
-    parser.add_argument("file", metavar="FILE", help='CSV, TSV, Parquet or npz; "-" is the standard input')
+    parser.add_argument("file", metavar="FILE", help=words.FILES)
     parser.add_argument("--target", metavar="NAME", help="the column that is to be predicted")
+    parser.add_argument(
+        "--classify",
+        action="store_true",
+        help="the target is a class: learn the probabilities of classes, by --criterion loo (default) or lml",
+    )
     data = parser.add_argument_group("data")
     data.add_argument(
         "--columns", type=names, action="extend", default=[], metavar="A,B", help="predict from these columns only"
@@ -114,6 +121,8 @@ def run(arguments: argparse.Namespace, terminal: Terminal) -> int:
         columns = ", ".join(list(read_raw(arguments.file).columns)[:20])
         arguments.parser.error(f"--target: which column is to be predicted? {arguments.file} has {columns}")
     save = arguments.save or default_model(arguments.file)
+    if arguments.classify:
+        return select_classes(arguments, terminal, save=save)
     require_writable(save, arguments.report)
     require_report(arguments.report)
     table = read_table(

@@ -10,14 +10,17 @@ from kernsel.cli.terminal import Terminal
 from kernsel.criteria.table import TABLE
 from kernsel.report.findings import Findings, findings_of
 from kernsel.report.formats import percent
-from kernsel.report.inputs import Influence, influences, inputs_of
+from kernsel.report.inputs import Influence, about_total, influences, inputs_of
 from kernsel.report.parameters import Number, numbers_of
 from kernsel.study import Line, Study
 from kernsel.study.select import in_words
 from kernsel.study.tables import Column, Table, date_of
+from kernsel.study.texts import with_names
 
-__all__ = ["print_chosen", "print_table_read", "print_tried", "words_of"]
+__all__ = ["FILES", "print_chosen", "print_table_read", "print_tried", "words_of"]
 
+# What a file of data may be, in the help of commands.
+FILES = 'CSV, TSV, values between blanks (each maybe as .gz), Excel (.xlsx), Parquet or npz; "-" is the standard input'
 _MOST_COLUMNS = 25  # of the table that are listed
 _ALL_LISTED = 10  # columns, up to which all are listed whatever their influence
 _MOST_KERNELS = 12  # of a criterion that are listed
@@ -48,7 +51,7 @@ def _row(column: Column) -> list[str]:
 def _values(column: Column) -> str:
     """Return the values of a column in words."""
     if column.kind == "number":
-        counts = ", counts the rows" * (column.why == "counts the rows")
+        counts = f", {column.why}" if column.why else ""
         return f"numbers from {column.least:.6g} to {column.greatest:.6g}{counts}"
     if column.kind == "date":
         return f"dates from {date_of(column.least)} to {date_of(column.greatest)}, as days"
@@ -56,7 +59,7 @@ def _values(column: Column) -> str:
         return " or ".join(column.levels or ["0", "1"])
     if column.kind == "category":
         levels = ", ".join(column.levels[:4]) + ", ..." * (len(column.levels) > 4)
-        return f"{len(column.levels)} categories: {levels}"
+        return f"{column.why if column.why.endswith('classes') else f'{len(column.levels)} categories'}: {levels}"
     return f"not used: {column.why}"
 
 
@@ -125,7 +128,8 @@ def words_of(study: Study) -> str:
     model = study.model
     if not isfinite(study.lines[study.criterion][0].value):
         return f"the trend alone gives {study.target.name}: there is nothing to choose a kernel by"
-    return f"{model.kernel_}\n" + "\n".join(f"- {line}" for line in in_words(model, study.names).split("\n"))
+    terms = in_words(model, study.names).split("\n")
+    return "\n".join([with_names(str(model.kernel_), study.names), *(f"- {term}" for term in terms)])
 
 
 def as_good(lines: list[Line], better: str) -> list[str]:
@@ -151,13 +155,17 @@ def print_inputs(study: Study, by_influence: list[Influence], numbers: list[Numb
         rows.append(
             [
                 influence.input.name,
-                f"{min(100 * influence.share, 100):.0f} %",
+                f"{100 * influence.share:.0f} %",
                 ", ".join(_length(one.value, span) for one in lengths),
                 _number(span) if isfinite(span) else "",
             ]
         )
     terminal.say("")
-    lines = ["influence: how much of the variance of the prediction an input takes part in"] if len(by_influence) > 1 else []
+    lines = []
+    if len(by_influence) > 1:
+        lines.append(
+            f"influence: how much of the variance of the prediction an input takes part in. {about_total(by_influence)}"
+        )
     if any("far" in row[2] for row in rows):
         lines.append("far: so long a length scale that the prediction is straight there, or hardly depends on it")
     terminal.table(["input", "influence", "length scale", "range"], rows, flexible=0)

@@ -87,10 +87,10 @@ class Operation(Kernel):
     def resolve(self, data: Data) -> Kernel:
         return self.map_parts(lambda part: part.resolve(data))
 
-    def _with_points(self, X: ArrayLike, names: Sequence[str] | None) -> Kernel:
+    def _with_points(self, X: ArrayLike | None, names: Sequence[str] | None) -> Kernel:
         return self._with_points_of_parts(X, names)
 
-    def _with_points_of_parts(self, X: ArrayLike, names: Sequence[str] | None) -> Self:
+    def _with_points_of_parts(self, X: ArrayLike | None, names: Sequence[str] | None) -> Self:
         """Return the operation with what follows from the points of its parts set in these."""
         return self.map_parts(lambda part: part._with_points(X, names))
 
@@ -428,12 +428,14 @@ class Columns(Operation):
     ----------
     kernel : Kernel
     columns : sequence of int or str
-        Indices, or names where the points are a table.
+        Indices, or names where the points are a table. Names stay: the kernel of a fitted model shows them, and finds them in
+        any other table. For points without names, they stand for the columns of the last table, such as that of the fit.
     """
 
     _parts = ("kernel",)
 
     _source: Reading | None = None  # of the points with several parts that the kernel is bound to
+    _found: tuple[list[str], list[int]] | None = None  # names of columns, and their indices in the table that had them last
 
     def __init__(self, kernel: Kernel, columns: Sequence[int] | Sequence[str]) -> None:
         self.kernel = kernel
@@ -453,33 +455,48 @@ class Columns(Operation):
             raise ValueError(f"columns: a column is named twice in {self.columns!r}")
 
     def indices(self) -> list[int]:
-        """Return the columns as indices; raise if they are names, which only a table resolves."""
-        columns = list(plain(self.columns))
+        """Return the columns as indices; raise if they are names that no table has resolved."""
+        columns = self.places()
         if isinstance(columns[0], str):
             raise ValueError(f"columns: {self.columns!r} are names, and the points have none; give a table, or indices")
-        return columns
+        return [int(column) for column in columns]
+
+    def places(self) -> list[int] | list[str]:
+        """Return the columns as indices, or as names if no table has said yet which indices these have."""
+        columns: list[int] | list[str] = list(plain(self.columns))
+        return self._found[1] if self._found is not None and self._found[0] == columns else columns
+
+    def moved_to(self, kernel: Kernel) -> Columns:
+        """Return another kernel on the same columns."""
+        moved = Columns(kernel, self.columns)
+        moved._found, moved._source = self._found, self._source
+        return moved
 
     def build(self) -> _core.Kernel:
         return _core.on(self.kernel.build(), self.indices())
 
-    def _with_points(self, X: ArrayLike, names: Sequence[str] | None) -> Kernel:
+    def _with_points(self, X: ArrayLike | None, names: Sequence[str] | None) -> Kernel:
         columns = list(plain(self.columns))
-        if isinstance(columns[0], str) and names is not None:
-            missing = [column for column in columns if column not in names]
-            if missing:
-                raise ValueError(f"columns: {', '.join(missing)} not among the columns {', '.join(names)}")
-            for column in columns:
-                if list(names).count(column) > 1:
-                    raise ValueError(f"columns: the points have more than one column {column}; name it by its index")
-            columns = [list(names).index(column) for column in columns]
-            return Columns(self.kernel, columns)._with_points(X, names)
-        if X is None or isinstance(columns[0], str):
-            return self
-        count = np.shape(X)[1] if np.ndim(X) == 2 else max(columns) + 1
-        if max(columns) >= count:
-            raise ValueError(f"columns: there is no column {max(columns)}, the points have {count}")
-        inside = np.asarray(X)[:1, columns] if np.ndim(X) == 2 else X
-        return self._with_points_of_parts(inside, None if names is None else [names[i] for i in columns])
+        named = self if names is None or isinstance(columns[0], int) else self._found_among(names)
+        if isinstance(named.places()[0], str):
+            return named
+        indices = named.indices()
+        count = len(names) if names is not None else np.shape(X)[1] if X is not None and np.ndim(X) == 2 else max(indices) + 1
+        if max(indices) >= count:
+            raise ValueError(f"columns: there is no column {max(indices)}, the points have {count}")
+        inside = np.asarray(X)[:1, indices] if X is not None and np.ndim(X) == 2 else X
+        return named._with_points_of_parts(inside, None if names is None else [names[i] for i in indices])
+
+    def _found_among(self, names: Sequence[str]) -> Self:
+        """Return the same kernel, which keeps the names of its columns, with their indices in a table."""
+        columns = list(plain(self.columns))
+        missing = [column for column in columns if column not in names]
+        if missing:
+            raise ValueError(f"columns: {', '.join(missing)} not among the columns {', '.join(names)}")
+        for column in columns:
+            if list(names).count(column) > 1:
+                raise ValueError(f"columns: the points have more than one column {column}; name it by its index")
+        return self.replaced(_found=(columns, [list(names).index(column) for column in columns]))
 
     def resolve(self, data: Data) -> Kernel:
         indexed = self._with_points(data.X, data.names)

@@ -31,7 +31,7 @@ def with_amplitudes(kernel: Kernel, *, needed: bool = True) -> Kernel:
     if isinstance(kernel, ConstantKernel | WhiteKernel | HeteroscedasticNoise):
         return kernel
     if isinstance(kernel, Columns) and isinstance(kernel.kernel, Sum | Product):
-        return with_amplitudes(kernel.kernel, needed=needed).on(kernel.columns)
+        return kernel.moved_to(with_amplitudes(kernel.kernel, needed=needed))
     if isinstance(kernel, Product):
         factors = kernel.operands()
         needed = needed and not any(isinstance(factor, ConstantKernel | WhiteKernel) for factor in factors)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, Self, overload
 import numpy as np
 
 from kernsel._base.annotations import Matrix, Vector
+from kernsel.kernels.arguments import naming_unknown_arguments
 from kernsel.kernels.automatic import Data
 from kernsel.kernels.hyperparameter import Hyperparameter, Parameter, plain
 from kernsel.kernels.objects import Mixed, Points, Reading, numbered
@@ -43,6 +44,11 @@ class Kernel(ABC):
     _sees_points: ClassVar[bool] = True  # does k(x, z) depend on the coordinates of x and z?
     _infix: ClassVar[bool] = False  # does the expression have an operator between kernels?
     _always_shown: ClassVar[tuple[str, ...]] = ()  # arguments that `str` prints even where they have their defaults
+
+    def __init_subclass__(cls, **options: object) -> None:
+        super().__init_subclass__(**options)
+        if "__init__" in vars(cls):
+            type.__setattr__(cls, "__init__", naming_unknown_arguments(vars(cls)["__init__"]))
 
     @abstractmethod
     def build(self) -> _core.Kernel:
@@ -152,12 +158,16 @@ class Kernel(ABC):
         X = np.asarray(X)
         return self._with_points(X, [str(name) for name in names]), X
 
+    def on_table(self, names: Sequence[str]) -> Kernel:
+        """Return the kernel with the indices of named columns set, for a table whose columns have these names."""
+        return self._with_points(None, names)
+
     def depends_on_points(self) -> bool:
         """Tell whether `build` needs something that only the points say, even if their columns have no names."""
         return any(part.depends_on_points() for part in self.subkernels())
 
-    def _with_points(self, X: ArrayLike, names: Sequence[str] | None) -> Kernel:
-        """Return the kernel with what follows from the points and the names of their columns set."""
+    def _with_points(self, X: ArrayLike | None, names: Sequence[str] | None) -> Kernel:
+        """Return the kernel with what follows from the points, if they are given, and the names of their columns set."""
         del X, names
         return self
 

@@ -73,7 +73,7 @@ class Composition(Operation):
     def bound_to(self, reading: Reading) -> Kernel:
         return self.replaced(inner=self.inner.bound_to(reading))
 
-    def _with_points(self, X: ArrayLike, names: Sequence[str] | None) -> Kernel:
+    def _with_points(self, X: ArrayLike | None, names: Sequence[str] | None) -> Kernel:
         inner = self.inner._with_points(X, names)
         return self if inner is self.inner else self.replaced(inner=inner)
 

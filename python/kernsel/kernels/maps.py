@@ -165,10 +165,10 @@ class Transform(Operation):
         mapped = data.X @ numbers(start.B, "phi", positive=False).T
         return sized.replaced(phi=start.B, phi_bounds=start.B_bounds, kernel=self.kernel.resolve(data.moved(mapped)))
 
-    def _with_points(self, X: ArrayLike, names: Sequence[str] | None) -> Kernel:
+    def _with_points(self, X: ArrayLike | None, names: Sequence[str] | None) -> Kernel:
         """Return the transform with the number of outputs of phi set, from its value at the first point."""
         del names  # the columns of phi(x) have none
-        if np.ndim(X) != 2:
+        if X is None or np.ndim(X) != 2:
             return self  # the core raises the error that says what is wrong with X
         first = np.asarray(np.asarray(X)[:1], dtype=np.float64)
         if not np.isfinite(first).all():

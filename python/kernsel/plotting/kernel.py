@@ -16,7 +16,7 @@ from kernsel.estimators.fitted import HasKernel
 from kernsel.kernels import Kernel
 from kernsel.kernels.objects import Points
 from kernsel.plotting.figures import panels, require_matplotlib, room
-from kernsel.plotting.models import column_names, model_in, require_fitted, require_two_classes
+from kernsel.plotting.models import column_names, model_and_points, require_fitted, require_two_classes
 from kernsel.plotting.styles import BLUE, GREEN, OCHRE, PINK, VERMILION, LineStyle, faint
 from kernsel.plotting.writing import legend_below, named, set_labels
 
@@ -32,7 +32,7 @@ Kind = Literal["both", "matrix", "function"]
 
 _ACCEPTED = (
     "GaussianProcessRegressor, GaussianProcessClassifier of two classes, KernelRidge, KernelRidgeCV, KernelInterpolator, SVR, "
-    "or what ks.select returns with one of them"
+    "a pipeline that ends with one, or what ks.select returns with one"
 )
 _CURVES: list[tuple[str, LineStyle]] = [
     (BLUE, "-"),
@@ -144,7 +144,7 @@ class KernelDisplay:
         """
         del y
         require_matplotlib(f"{cls.__name__}.from_estimator")
-        model = model_in(estimator)
+        model, X = model_and_points(estimator, X)
         kernel, points = _kernel_and_points(model)
         if X is not None:
             reading = kernel.reading()

@@ -7,19 +7,19 @@ from sklearn.base import BaseEstimator
 
 from kernsel.estimators.fitted import HasLeftOut, LeftOut
 from kernsel.kernels.objects import Points
-from kernsel.plotting.models import model_in, require_fitted
+from kernsel.plotting.models import model_and_points, require_fitted
 
 __all__ = ["left_out"]
 
 _ACCEPTED = (
     "GaussianProcessRegressor, KernelRidge, KernelRidgeCV, KernelInterpolator, RidgeRegression, SVR, "
-    "or what ks.select returns with one of them"
+    "a pipeline that ends with one, or what ks.select returns with one"
 )
 
 
 def left_out(estimator: BaseEstimator, X: Points | None, y: ArrayLike | None, output: int) -> LeftOut:
     """Return the leave-one-out predictions of a fitted estimator; raise TypeError for one that has none."""
-    model = model_in(estimator)
+    model, X = model_and_points(estimator, X)
     if not isinstance(model, HasLeftOut):
         raise TypeError(f"estimator: expected a fitted {_ACCEPTED}, got {type(model).__name__}")
     require_fitted(model)

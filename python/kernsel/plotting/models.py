@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
+from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from kernsel.study.select import Selected
 
-__all__ = ["column_names", "model_in", "name_of_target", "require_fitted", "require_two_classes"]
+__all__ = ["column_names", "model_and_points", "name_of_target", "require_fitted", "require_two_classes"]
 
 
-def model_in(estimator: BaseEstimator) -> BaseEstimator:
-    """Return the estimator itself, or the best estimator of a :class:`kernsel.Selected`."""
-    return estimator.best_estimator_ if isinstance(estimator, Selected) else estimator
+def model_and_points(estimator: BaseEstimator, X: Any) -> tuple[BaseEstimator, Any]:
+    """Return the model that displays show, and points as it has them.
+
+    That is the estimator itself, the best one of a :class:`kernsel.Selected`, or the last step of a pipeline, whose other steps
+    are applied to X.
+    """
+    if isinstance(estimator, Selected):
+        encoding = estimator.encoding
+        return estimator.best_estimator_, X if X is None or encoding is None else encoding.rows(X).X
+    if isinstance(estimator, Pipeline):
+        if X is not None and len(estimator.steps) > 1:
+            X = estimator[:-1].transform(X)
+        return model_and_points(estimator.steps[-1][1], X)
+    return estimator, X
 
 
 def require_fitted(model: BaseEstimator) -> None:

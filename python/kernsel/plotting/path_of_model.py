@@ -7,16 +7,19 @@ from sklearn.base import BaseEstimator
 
 from kernsel.estimators.fitted import HasPath, ModelPath
 from kernsel.kernels.objects import Points
-from kernsel.plotting.models import model_in, require_fitted
+from kernsel.plotting.models import model_and_points, require_fitted
 
 __all__ = ["path_of_model"]
 
-_ACCEPTED = "GaussianProcessRegressor, KernelRidge, KernelRidgeCV, RidgeRegression, or what ks.select returns with one of them"
+_ACCEPTED = (
+    "GaussianProcessRegressor, KernelRidge, KernelRidgeCV, RidgeRegression, a pipeline that ends with one, or what ks.select "
+    "returns with one"
+)
 
 
 def path_of_model(estimator: BaseEstimator, X: Points | None, y: ArrayLike | None, output: int) -> ModelPath:
     """Return the path of a fitted estimator; raise TypeError for one that has none."""
-    model = model_in(estimator)
+    model, X = model_and_points(estimator, X)
     if not isinstance(model, HasPath):
         raise TypeError(f"estimator: expected a fitted {_ACCEPTED}, got {type(model).__name__}")
     require_fitted(model)

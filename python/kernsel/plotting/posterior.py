@@ -190,7 +190,7 @@ class PosteriorDisplay:
         display : PosteriorDisplay
         """
         require_matplotlib(f"{cls.__name__}.from_estimator")
-        model = model_for_scene(estimator)
+        model, X = model_for_scene(estimator, X)
         if not 0 < level < 1:
             raise ValueError(f"level: expected a number between 0 and 1, got {level!r}")
         data = model.shown_data(X, y, output)

@@ -13,12 +13,13 @@ from kernsel._base.annotations import Matrix, Seed, Vector
 from kernsel._data.training import for_objects
 from kernsel.estimators.fitted import HasPrediction, HasSamples, Prediction
 from kernsel.kernels.objects import Points
-from kernsel.plotting.models import column_names, model_in, require_fitted, require_two_classes
+from kernsel.plotting.models import column_names, model_and_points, require_fitted, require_two_classes
 
 __all__ = ["Scene", "model_for_scene", "predicted", "samples_of", "scene_of"]
 
 _ACCEPTED = (
-    "GaussianProcessRegressor, GaussianProcessClassifier, KernelRidge, KernelRidgeCV, KernelInterpolator, RidgeRegression, SVR"
+    "GaussianProcessRegressor, GaussianProcessClassifier, KernelRidge, KernelRidgeCV, KernelInterpolator, RidgeRegression, "
+    "SVR, a pipeline that ends with one, or Selected"
 )
 _MARGIN = 0.06  # on both sides of the range of a column, as a share of it
 _ON_A_LINE, _ON_A_SIDE = 201, 51  # grid points of a line, and of each side of a plane
@@ -59,18 +60,18 @@ class Scene:
         return None if values is None else values.reshape([len(axis) for axis in self.grid[::-1]])
 
 
-def model_for_scene(estimator: BaseEstimator) -> HasPrediction:
-    """Return the fitted model of an estimator; raise TypeError unless its points are columns of numbers."""
-    model = model_in(estimator)
+def model_for_scene(estimator: BaseEstimator, X: Points | None) -> tuple[HasPrediction, Points | None]:
+    """Return the fitted model of an estimator, and points as it has them; raise TypeError unless its points are numbers."""
+    model, X = model_and_points(estimator, X)
     if not isinstance(model, HasPrediction):
-        raise TypeError(f"estimator: expected a fitted {_ACCEPTED} or Selected, got {type(model).__name__}")
+        raise TypeError(f"estimator: expected a fitted {_ACCEPTED}, got {type(model).__name__}")
     require_fitted(model)
     kernel = getattr(model, "kernel_", None)
     if isinstance(kernel, str) or for_objects(kernel):
         kind = "a kernel matrix" if isinstance(kernel, str) else "objects"
         raise TypeError(f"estimator: expected one that was fitted to columns of numbers, got one of {kind}")
     require_two_classes(model)
-    return model
+    return model, X
 
 
 def scene_of(

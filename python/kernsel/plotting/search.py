@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,6 +15,7 @@ from kernsel.criteria.names import label_of
 from kernsel.estimators.support.selection import SupportSelection
 from kernsel.kernels.objects import Points
 from kernsel.plotting.figures import panels, require_matplotlib, room
+from kernsel.plotting.models import model_and_points
 from kernsel.plotting.styles import BLUE, VERMILION, faint
 from kernsel.plotting.writing import set_labels, text_width
 from kernsel.study.select import Selected
@@ -233,13 +234,14 @@ def _limits(values: NDArray[np.float64], larger_is_better: bool) -> tuple[float,
     return (best - reach, best + 0.0) if larger_is_better else (best + 0.0, best + reach)
 
 
-def _table(given: object) -> _Table:
+def _table(given: Any) -> _Table:
     if isinstance(given, Selected):
         names = [_in_short(str(one.kernel)) for one in given.tried]
         values = np.array([one.value for one in given.tried])
         problems = [one.problem for one in given.tried]
         larger = given.criterion.larger_is_better
         return _Table(names, values, problems, label_of(given.criterion), larger, 0)
+    given, _ = model_and_points(given, None)
     selection = getattr(given, "selection_", given)
     if isinstance(selection, SupportSelection):
         names = [f"{one.kernel}, {one.n_points} points" for one in selection.table]

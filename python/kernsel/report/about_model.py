@@ -7,7 +7,7 @@ import numpy as np
 from kernsel._base.annotations import Vector
 from kernsel.report import figures
 from kernsel.report.formats import count, listed, percent, short, split_unit
-from kernsel.report.inputs import Influence, Input
+from kernsel.report.inputs import Influence, Input, about_total
 from kernsel.report.markup import Amounts, Cell, Html, Table, code, column, join, markup, paragraph, say, section, value
 from kernsel.report.parameters import Number, numbers_of
 from kernsel.study import Study
@@ -135,7 +135,7 @@ def influence(study: Study, influences: list[Influence]) -> Html:
     rows: list[list[Cell]] = []
     for one in influences[:_MOST]:
         per = one.input.unit
-        bar = Html(f'<span class="bar" style="--share: {100 * min(max(one.share, 0.0), 1.0):.1f}%"></span>')
+        bar = Html(f'<span class="bar" style="--share: {100 * one.share:.1f}%"></span>')
         slope = value(one.slope) if np.isfinite(one.slope) else markup("")
         units = f"{unit} per {per}".strip() if per else unit
         share = value(
@@ -149,19 +149,11 @@ def influence(study: Study, influences: list[Influence]) -> Html:
         rows.append(
             [column(one.input.name), share, bar, say("{} {}", slope, units) if np.isfinite(one.slope) else "", _direction(one)]
         )
-    total = sum(one.share for one in influences)
-    interpretation = (
-        f" Together they come to {percent(total)}: inputs that act together are counted with each of them."
-        if total > 1.1
-        else f" Together they come to {percent(total)}: inputs go together here, and what they share is no one's alone."
-        if total < 0.9
-        else " They act one by one: together they come to nearly all."
-    )
     intro = paragraph(
         "How much of the variance of the predictions goes with each input: half the mean squared change when it alone is "
         "exchanged with that of another row. It asks the model what it says, and so is right for sums and products of kernels, "
-        "where a length scale alone would mislead.{}",
-        interpretation,
+        "where a length scale alone would mislead. {}",
+        about_total(influences),
     )
     heads = ["input", Amounts("share"), markup(""), Amounts("mean slope"), "direction"]
     return section(

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from kernsel._base.annotations import Matrix, Vector
-from kernsel.report.formats import date, number, split_unit
+from kernsel.report.formats import date, number, percent, split_unit
 from kernsel.study import Study
 from kernsel.study.tables.encode import encoded_names
 
-__all__ = ["Influence", "Input", "influences", "inputs_of"]
+__all__ = ["Influence", "Input", "about_total", "influences", "inputs_of"]
 
 _SHIFTS = 24  # permutations of each input; all cyclic ones, if there are fewer
 _POINTS = 1000  # that are permuted at most
@@ -62,7 +62,8 @@ class Influence:
     input : Input
     share : float
         The total Sobol' index: half the mean squared change of the prediction when the input alone takes its value from another
-        row, divided by the variance of the predictions. It includes interactions, so that shares may add up to more than one.
+        row, divided by the variance of the predictions; 1 if it is more, which it is where inputs cancel each other in the rows
+        there are. It includes interactions, so that shares may add up to more than one, see :func:`about_total`.
     slope : float
         The mean derivative of the prediction in the input; for a boolean, the mean difference between its values. nan for
         categories, and for an input that is constant in the training data.
@@ -109,11 +110,24 @@ def influences(study: Study, inputs: list[Input]) -> list[Influence]:
             for place in one.places:
                 permuted[order, place] = X[np.roll(order, shift), place]
             squares.append(np.mean((_predicted(study, permuted) - mean) ** 2))
-        share = 0.5 * float(np.mean(squares)) / variance if variance > 0 else 0.0
+        share = min(0.5 * float(np.mean(squares)) / variance, 1.0) if variance > 0 else 0.0
         slopes = _slopes(study, X, one) if one.kind != "category" else np.full(1, np.nan)
         rising = float(np.mean(slopes > 0)) if np.isfinite(slopes).all() else np.nan
         found.append(Influence(one, share, float(slopes.mean()), rising))
     return sorted(found, key=lambda influence: -influence.share)
+
+
+def about_total(influences: list[Influence]) -> str:
+    """Return a sentence that says what the shares add up to, and why that is not 100 %."""
+    total = sum(one.share for one in influences)
+    if total > 1.1:
+        return (
+            f"Together they come to {percent(total)}: inputs that act together, or against each other, are counted with each "
+            "of them."
+        )
+    if total < 0.9:
+        return f"Together they come to {percent(total)}: inputs go together here, and what they share is no one's alone."
+    return "They act one by one: together they come to nearly all."
 
 
 def _slopes(study: Study, X: Matrix, one: Input) -> Vector:

@@ -27,6 +27,8 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from kernsel._base.renamed import CRITERIA
@@ -46,7 +48,9 @@ def save(model: BaseEstimator, path: str | os.PathLike[str], notes: object = Non
     ----------
     model : estimator
         A fitted GaussianProcessRegressor, GaussianProcessClassifier, KernelRidge, KernelRidgeCV, KernelInterpolator, SVR, or
-        RidgeRegression on features of :mod:`kernsel.features` (saved without its `path_`).
+        RidgeRegression on features of :mod:`kernsel.features` (saved without its `path_`);
+        or what :func:`kernsel.select` or a search of scikit-learn returns: its `best_estimator_`. Of a selection with `target`,
+        that is the model of the encoded columns, without the encoding.
     path : str or path-like
         The name of the file, usually ``*.ksl``. An existing file is replaced once the new one is written completely.
     notes : object
@@ -55,7 +59,10 @@ def save(model: BaseEstimator, path: str | os.PathLike[str], notes: object = Non
     Raises
     ------
     TypeError
-        If a part of the model is a Python function, or another object that only pickle can write.
+        If a part of the model is a Python function, or another object that only pickle can write, or
+        if the model is a pipeline.
+    NotFittedError
+        If the model is not fitted.
 
     Examples
     --------
@@ -68,10 +75,19 @@ def save(model: BaseEstimator, path: str | os.PathLike[str], notes: object = Non
     >>> bool(np.allclose(again.predict([[1.5]]), gp.predict([[1.5]])))
     True
     """
+    model = getattr(model, "best_estimator_", model)
     form = FORMS.get(type(model).__name__)
+    if isinstance(model, Pipeline):
+        raise TypeError(
+            "model: a Pipeline has steps that such a file cannot hold; save its last one, pipeline[-1], and transform points "
+            "by pipeline[:-1] before you predict, or write all of it with joblib.dump"
+        )
     if form is None or type(model) is not form.estimator:
         raise TypeError(f"model: expected one of {', '.join(FORMS)}, got {type(model).__name__}; pickle and joblib take others")
-    check_is_fitted(model)
+    try:
+        check_is_fitted(model)
+    except NotFittedError:
+        raise NotFittedError(f"model: this {type(model).__name__} is not fitted; call fit(X, y) before it is saved") from None
     if not hasattr(model, "n_features_in_"):
         raise TypeError("model: its points are objects, or parts with names, and no array; use pickle or joblib for this model")
     arrays: dict[str, Stored] = {}
@@ -122,7 +138,8 @@ def load(path: str | os.PathLike[str]) -> BaseEstimator:
             model = form.estimator(**values)
             model.n_features_in_ = given.whole("columns", 1)
             if given.has("column_names"):
-                model.feature_names_in_ = np.array(given.texts("column_names", model.n_features_in_), dtype=object)
+                given.column_names = given.texts("column_names", model.n_features_in_)
+                model.feature_names_in_ = np.array(given.column_names, dtype=object)
             form.read(model, given)
         return model
     except (ValueError, TypeError, RecursionError, OverflowError) as error:

@@ -139,15 +139,17 @@ class Writing:
 class Fields:
     """A JSON object of the description that is being read.
 
-    Each field is read once, with a check of its type. As a context manager, it raises for fields that have not been read.
+    Each field is read once, with a check of its type. Kernels on named columns find these among
+    `column_names`. As a context manager, it raises for fields that have not been read.
     """
 
-    def __init__(self, json: object, container: Container, prefix: str = "") -> None:
+    def __init__(self, json: object, container: Container, prefix: str = "", column_names: Sequence[str] = ()) -> None:
         if not isinstance(json, dict):
             raise ValueError(f"{prefix.rstrip('.') or 'model'}: expected an object")
         self.json = dict(json)
         self.container = container
         self.prefix = prefix
+        self.column_names = list(column_names)
 
     def has(self, name: str) -> bool:
         """Tell whether there is a field, or an array, of this name."""
@@ -161,14 +163,15 @@ class Fields:
 
     def part(self, name: str) -> Fields:
         """Return an object within this one."""
-        return Fields(self.take(name), self.container, f"{self.prefix}{name}.")
+        return Fields(self.take(name), self.container, f"{self.prefix}{name}.", self.column_names)
 
     def parts(self, name: str, most: int) -> list[Fields]:
         """Return a list of objects."""
         items = self.take(name)
         if not isinstance(items, list) or len(items) > most:
             raise self._wrong(name, f"a list of at most {most} objects", items)
-        return [Fields(item, self.container, f"{self.prefix}{name}.{i}.") for i, item in enumerate(items)]
+        prefixes = [f"{self.prefix}{name}.{i}." for i in range(len(items))]
+        return [Fields(item, self.container, prefix, self.column_names) for item, prefix in zip(items, prefixes, strict=True)]
 
     def __enter__(self) -> Self:
         return self
@@ -257,7 +260,8 @@ class Fields:
             if known.startswith(within)
         }
         try:
-            return _with_arrays(_kernel_of(value, matrices))
+            kernel = _with_arrays(_kernel_of(value, matrices))
+            return kernel.on_table(self.column_names) if self.column_names else kernel
         except (TypeError, ValueError, RecursionError, OverflowError) as error:
             raise ValueError(f"{self.prefix}{name}: {error}") from None
 

@@ -24,7 +24,7 @@ from kernsel.study.select import Tried, select
 from kernsel.study.tables import Table
 from kernsel.study.texts import kernel_of, label
 
-__all__ = ["require_criterion", "scores", "study"]
+__all__ = ["divided", "require_criterion", "scores", "study"]
 
 _INTERRUPTED = "interrupted: not all was tried"
 _MOST_TESTED = 10_000  # the largest number of test rows
@@ -94,7 +94,7 @@ def study(
     criteria = list(dict.fromkeys(map(require_criterion, criteria)))
     if not criteria:
         raise ValueError(f"criteria: expected one at least of {', '.join(offered())}")
-    X, y, training, tests, split_remarks = _divided(table, rows, test, seed)
+    X, y, training, tests, split_remarks = divided(table, rows, test, seed)
     assert table.target is not None
     candidates = kernels if kernels is None or isinstance(kernels, str) else [kernel_of(one, table) for one in kernels]
     lines: dict[str, list[Line]] = {}
@@ -168,7 +168,7 @@ def require_criterion(name: str) -> str:
     return name
 
 
-def _divided(table: Table, rows: int, test: float, seed: int) -> tuple[Matrix, Vector, Indices, Indices, list[str]]:
+def divided(table: Table, rows: int, test: float, seed: int) -> tuple[Matrix, Vector, Indices, Indices, list[str]]:
     """Return the training data, the indices of training and of test rows, and remarks for the user."""
     if table.y is None or table.target is None:
         raise ValueError("table: expected one with a target")

@@ -98,6 +98,8 @@ class Study:
         study : Study
         """
         notes = read_notes(path)
+        if isinstance(notes, dict) and "study of classes" in notes:
+            raise ValueError(f"{path} predicts classes; expected a model of numbers")
         if not isinstance(notes, dict) or "study" not in notes:
             raise ValueError(
                 f"{path} has a model, but not what `kernsel select --save` writes beside it; kernsel.load reads it"

@@ -26,7 +26,10 @@ from kernsel.kernels import RBF, Kernel, Linear, Matern, RationalQuadratic
 from kernsel.kernels.amplitudes import with_amplitudes
 from kernsel.kernels.objects import Mixed, Points, Reading
 from kernsel.kernels.written import KernelLike
+from kernsel.study.encoded import Encoding, encoded
 from kernsel.study.structure import describe, hidden_period, larger_structures, numbers_found, simplest_structures, terms_of
+from kernsel.study.texts import kernel_of as kernel_of_table
+from kernsel.study.texts import with_names
 
 __all__ = ["Selected", "Tried", "in_words", "select"]
 
@@ -84,6 +87,9 @@ class Selected:
         The fitted model with the best kernel. The other models are not kept.
     ended : str
         The reason why not everything was tried; empty if it was.
+    encoding : Encoding or None
+        How the columns of a frame become the numbers that `best_estimator_` is fitted to, if `target` was given: `names`,
+        `columns`, `target`, `remarks`.
     interrupt : BaseException or None
         The KeyboardInterrupt that ended the selection, whose results so far are kept. A program that should stop then can raise
         it again.
@@ -94,6 +100,7 @@ class Selected:
     best_estimator_: BaseEstimator = field(repr=False)
     ended: str = ""
     interrupt: BaseException | None = field(default=None, repr=False)
+    encoding: Encoding | None = field(default=None, repr=False)
 
     @property
     def best(self) -> Tried:
@@ -106,13 +113,33 @@ class Selected:
         kernel: Kernel = self.best_estimator_.kernel_
         return kernel
 
-    def predict(self, X: Points, **options: Any) -> Any:  # with return_std=True, a tuple
-        """Return predictions of the best model, see its method `predict`."""
-        return self.best_estimator_.predict(X, **options)
+    def predict(self, X: Any, **options: Any) -> Any:  # with return_std=True, a tuple
+        """Return predictions of the best model, see its method `predict`.
 
-    def score(self, X: ArrayLike, y: ArrayLike) -> float:
-        """Return the score of the best model, which is R^2 for most, see its method `score`."""
-        return float(self.best_estimator_.score(X, y))
+        After a selection with `target`, X is a frame or the path of a file; its rows that have missing values or categories
+        that were not learnt get nan (None, if classes are predicted) and a warning.
+        """
+        if self.encoding is None:
+            return self.best_estimator_.predict(X, **options)
+        return self.encoding.predicted(X, self.best_estimator_.predict, options)
+
+    def predict_proba(self, X: Any) -> Any:
+        """Return the probabilities of the classes by the best model, if it is a classifier; X as in :meth:`predict`."""
+        if self.encoding is None:
+            return self.best_estimator_.predict_proba(X)
+        return self.encoding.predicted(X, self.best_estimator_.predict_proba, {})
+
+    def score(self, X: Any, y: ArrayLike | None = None) -> float:
+        """Return the score of the best model, which is R^2 for most, see its method `score`.
+
+        After a selection with `target`, y is that column of X.
+        """
+        if self.encoding is None:
+            return float(self.best_estimator_.score(X, y))
+        if y is not None:
+            raise ValueError(f"y: expected None, because column {self.encoding.target.name!r} of X is the target")
+        table = self.encoding.rows(X)
+        return float(self.best_estimator_.score(table.X, self.encoding.targets(table)))
 
     def describe(self) -> str:
         """Return a description of the best model in words, with the size of each of its terms."""
@@ -121,7 +148,7 @@ class Selected:
             raise TypeError(f"describe: expected a GaussianProcessRegressor to be the best model, got {type(model).__name__}")
         if np.isnan(self.best.value):
             return "the trend alone gives y: there is nothing to choose a kernel by"
-        return in_words(model, model.feature_names())
+        return in_words(model, model.feature_names() if self.encoding is None else self.encoding.names)
 
     def __str__(self) -> str:
         names = next((list(one.others) for one in self.tried if one.others), [])
@@ -131,7 +158,7 @@ class Selected:
         any_cut_short = False
         for one in self.tried:
             if one.kernel_ is None:
-                lines.append(_cut(f"{_cut(str(one.kernel), 55):55s} {one.problem}", 100))
+                lines.append(_cut(f"{_cut(self._written(one.kernel), 55):55s} {one.problem}", 100))
                 continue
             noise = one.noise_
             noise_cell = f"{noise:9.3g}" if np.ndim(noise) == 0 else "   vector"
@@ -140,23 +167,29 @@ class Selected:
                 numbers = " ".join([f"{one.value:12.6g}", *(f"{one.others[n]:9.4g}" for n in names), f"{one.seconds:7.2f}"])
             cut_short = one.ended not in ("converged", "undecided")
             any_cut_short = any_cut_short or cut_short
-            lines.append(f"{_cut(str(_shown(one)), 55):55s} {numbers}{' *' if cut_short else ''}")
-        best = str(_shown(self.best))
+            lines.append(f"{_cut(self._written(_shown(one)), 55):55s} {numbers}{' *' if cut_short else ''}")
+        best = self._written(_shown(self.best))
         if len(best) > 55:
             lines += textwrap.wrap(f"best: {best}", 100, break_long_words=False)
         better = "larger" if self.criterion.larger_is_better else "smaller"
         lines.append(f"{better} values of {name_of(self.criterion)} are better")
         if any_cut_short:
             lines.append("* before the search was at its end")
-        return "\n".join([*lines, *([self.ended] if self.ended else [])])
+        remarks = [] if self.encoding is None else self.encoding.remarks
+        return "\n".join([*lines, *([self.ended] if self.ended else []), *remarks])
+
+    def _written(self, kernel: Kernel) -> str:
+        """Return a kernel as text, with the names of columns that it may have as indices."""
+        return str(kernel) if self.encoding is None else with_names(str(kernel), self.encoding.names)
 
 
 def select(
-    X: Points,
-    y: ArrayLike,
+    X: Any,
+    y: ArrayLike | None = None,
     kernels: Kernel | Iterable[KernelLike] | Literal["search"] | None = None,
     criterion: str | Criterion | None = None,
     *,
+    target: str | None = None,
     estimator: BaseEstimator | None = None,
     noise: Noise = "auto",
     trend: Trend = "constant",
@@ -174,8 +207,10 @@ def select(
 
     Parameters
     ----------
-    X : array-like of shape (n, d); or n objects, for a kernel on objects
-    y : array-like of shape (n,) or (n, n_targets)
+    X : array-like of shape (n, d); or n objects, for a kernel on objects; or, with `target`, a table
+        A table is a frame of pandas or polars, a dictionary of arrays, or the path of a file.
+    y : array-like of shape (n,) or (n, n_targets), optional
+        Not with `target`.
     kernels : Kernel, iterable of Kernel or str, "search" or None
         None tries the squared exponential, Matern kernels of smoothness 3/2 and 5/2, the rational quadratic and the squared
         exponential with a linear part. "search" builds kernels: it starts with no kernel and with single ones, and then adds a
@@ -184,6 +219,10 @@ def select(
         See :meth:`Selected.describe`. Arguments that a text such as ``"RBF + Linear"`` does not mention are "auto".
     criterion : str, Criterion or None
         See :mod:`kernsel.criteria`. None stands for the criterion of the estimator, and for "loo" without an estimator.
+    target : str, optional
+        The column of the table X that is to be predicted from the others. They are encoded as ``kernsel select`` does: texts as
+        categories, dates as days; rows with missing values and columns that say nothing are left out.
+        :attr:`Selected.encoding` says so, and kernels that are texts may name columns, as ``"RBF.on(['speed']) + Linear"``.
     estimator : estimator, optional
         The model that is fitted with each kernel. It must select by a criterion, as ``SVR(C="auto", epsilon="auto")``,
         ``KernelRidge(alpha="auto")`` or ``GaussianProcessClassifier(criterion="loo")`` do. None stands for a
@@ -220,7 +259,26 @@ def select(
     >>> sel = ks.select(X, y, kernels=[RBF("auto"), Matern("auto", nu=0.5), RBF("auto") + Linear("auto")], criterion="lml")
     >>> len(sel.tried), sel.best_kernel_.n_dims
     (3, 4)
+
+    A table with names, whose columns may be texts, dates and numbers:
+
+    >>> table = {"x": X[:, 0], "kind": np.where(X[:, 0] < 3, "new", "old"), "y": y}
+    >>> sel = ks.select(table, target="y", kernels=["RBF.on(['x']) + Linear"])
+    >>> sel.encoding.names
+    ['x', 'kind=old']
+    >>> sel.predict({"x": [1.0, 2.0], "kind": ["old", "new"]}).shape
+    (2,)
     """
+    encoding: Encoding | None = None
+    if target is not None:
+        if y is not None:
+            raise ValueError("y: expected either y or target, the name of a column of X, got both")
+        table, encoding = encoded(X, target, classes=estimator is not None and is_classifier(estimator))
+        X, y = table.X, encoding.targets(table)
+        if kernels is not None and not isinstance(kernels, str | Kernel | sk.Kernel):
+            kernels = [kernel_of_table(one, table) if isinstance(one, str) else one for one in kernels]
+    elif y is None:
+        raise TypeError("y: expected the targets, or target= with the name of a column of X")
     if estimator is not None:
         if isinstance(estimator, type) or "kernel" not in getattr(estimator, "get_params", dict)():
             raise TypeError(f"estimator: expected an estimator with a kernel, got {estimator!r}")
@@ -267,7 +325,7 @@ def select(
             attempt.try_kernel(with_amplitudes(k, needed=not strengths_of(estimator)), among=len(candidates) - i)
     except KeyboardInterrupt as interrupt:
         attempt.interrupted(interrupt)
-    return attempt.result()
+    return replace(attempt.result(), encoding=encoding)
 
 
 class _Attempt:

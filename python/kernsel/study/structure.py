@@ -136,7 +136,7 @@ def _factors(term: Kernel) -> list[Kernel]:
         return [factor for part in term.operands() for factor in _factors(part)]
     if isinstance(term, Columns) and isinstance(term.kernel, Product):
         factors = _factors(term.kernel)
-        return [factor if isinstance(factor, ConstantKernel) else factor.on(term.columns) for factor in factors]
+        return [factor if isinstance(factor, ConstantKernel) else term.moved_to(factor) for factor in factors]
     return [term]
 
 
@@ -145,7 +145,7 @@ def terms_of(kernel: Kernel) -> list[Kernel]:
     if isinstance(kernel, Sum):
         return [term for part in kernel.operands() for term in terms_of(part)]
     if isinstance(kernel, Columns):
-        return [term.on(kernel.columns) for term in terms_of(kernel.kernel)] if isinstance(kernel.kernel, Sum) else [kernel]
+        return [kernel.moved_to(term) for term in terms_of(kernel.kernel)] if isinstance(kernel.kernel, Sum) else [kernel]
     if not isinstance(kernel, Product):
         return [kernel]
     expanded: list[Kernel] = []
@@ -329,7 +329,7 @@ class _Words:
 
     def widths(self, factor: Kernel, count: int) -> Vector | None:
         """Return the ranges of the columns of a kernel, or their maximum if it has one length scale for all columns."""
-        columns = self.columns(factor)
+        columns = factor.places() if isinstance(factor, Columns) else self.columns(factor)
         indices = [column for column in columns if not isinstance(column, str)]
         if self.ranges is None or not indices or len(indices) < len(columns):
             return None

@@ -9,7 +9,7 @@ from kernsel._data.kernel import kernel_of_text
 from kernsel.kernels import ConstantKernel, Kernel
 from kernsel.study.tables import Table
 
-__all__ = ["kernel_of", "label"]
+__all__ = ["kernel_of", "label", "with_names"]
 
 
 def kernel_of(kernel: Kernel | str, table: Table) -> Kernel:
@@ -32,6 +32,12 @@ def label(kernel: Kernel, names: Sequence[str]) -> str:
     depth = [text[: k + 1].count("(") - text[: k + 1].count(")") for k in range(len(text))]
     if text.startswith("(") and depth.index(0) == len(text) - 1:
         text = text[1:-1]
+
+    return with_names(text, names)
+
+
+def with_names(text: str, names: Sequence[str]) -> str:
+    """Return the text of a kernel with names of columns for indices."""
 
     def named(match: re.Match[str]) -> str:
         return f"on({[names[int(number)] for number in match[1].split(', ')]})"

@@ -32,7 +32,10 @@ from commands import COMMANDS
         (["demo", "--threads", "0"], "expected a whole number from 1 on, got '0'"),
         (["select", "cars.csv", "--target", "dist", "--test", "120%"], "expected a share such as 20% or 0.2, got '120%'"),
         (["select", "cars.csv", "--target", "dist", "--rows", "2"], "expected a whole number from 3 on"),
-        (["predict", "m.ksl", "cars.csv", "--intervals", "100"], "expected a number between 0 and 100, such as 95, got '100'"),
+        (
+            ["predict", "m.ksl", "cars.csv", "--intervals", "100"],
+            "expected a percentage such as 95 or a share such as 0.95, got '100'",
+        ),
         (["examples", "--plot", "a.png"], "--plot: of which example"),
     ],
 )

@@ -65,3 +65,33 @@ def test_formats_of_predictions(run, model, name):
     else:
         values = importlib.import_module("pandas").read_parquet(name).to_numpy()
     np.testing.assert_array_equal(values, expected)
+
+
+def test_intervals_are_a_share_or_percent(run, model):
+    expected = run("predict", model, "cars.csv", "--intervals", "95")[1]
+    for text in ("0.95", ".95", "95%"):
+        assert run("predict", model, "cars.csv", "--intervals", text)[1] == expected
+    for text, percent in (("1", 1.0), ("0.5%", 0.5), ("0.5", 50.0)):
+        assert strict(run("predict", model, "cars.csv", "--intervals", text, "--json")[1])["intervals"] == percent
+    assert run("predict", model, "cars.csv", "--intervals", "0")[0] == 2
+
+
+@pytest.mark.parametrize("name", ["out.xlsx", "out.csv.gz", "out.json"])
+def test_a_format_that_is_not_written_is_refused(run, model, name):
+    code, out, err = run("predict", model, "cars.csv", "-o", name)
+    assert code == 1
+    assert not out
+    assert f"--output: {name} would not be" in err
+    assert "expected .csv, .tsv, .parquet or .npz" in " ".join(err.split())
+    assert not Path(name).exists()
+
+
+def test_an_unknown_category_leaves_its_row_empty(run, folder):
+    rows = "".join(f"{x},{'uvw'[x % 3]},{x * x}\n" for x in range(12))
+    (folder / "kinds.csv").write_text("x,kind,y\n" + rows)
+    assert run("select", "kinds.csv", "--target", "y", "--kernel", "RBF", "--criterion", "lml")[0] == 0
+    (folder / "new.csv").write_text("x,kind\n1,u\n2,new\n3,v\n")
+    code, out, err = run("predict", "kinds.ksl", "new.csv")
+    assert code == 0
+    assert "1 row with values that the model has not learnt ('new' in kind): no prediction" in " ".join(err.split())
+    assert np.isnan(predictions(out)).all(axis=1).tolist() == [False, True, False]

@@ -68,6 +68,7 @@ def test_options_reach_what_they_are_for(run):
     assert list(said["lines"]) == ["lml", "loo", "gcv"]
     assert said["chosen"]["noise"] == 0.25
     assert "linear trend beside the kernel" in " ".join(said["chosen"]["words"])
+    assert "on(['speed'])" in said["chosen"]["words"][0]
     assert Study.load("cars.ksl").model.trend == "linear"
     said = strict(run("select", "cars.csv", "--target", "dist", "--kernel", "search", "--budget", "0.2s", "--json")[1])
     assert said["ended"]
@@ -102,6 +103,7 @@ def test_of_many_inputs_only_those_that_matter_are_listed(run):
     assert "and 5 more columns" in out
     assert re.search(r"v4 +100 %", out)
     assert "and 29 more with less influence" in out
+    assert "takes part in. They act one by one: together they come to nearly all." in " ".join(out.split())
 
 
 def test_rows_that_cannot_be_left_out_are_no_failure(run):

@@ -14,6 +14,7 @@ from sklearn.base import clone
 from sklearn.gaussian_process import kernels as sk
 
 import kernsel as ks
+from kernsel import kernels
 from kernsel.kernels import (
     RBF,
     ConstantKernel,
@@ -200,12 +201,26 @@ def test_columns_by_name(rng):
     W = rng.standard_normal((20, 20))
     assert np.array_equal(k.pullback(table, W), by_index.pullback(table.to_numpy(), W))
     model = ks.KernelRidge(RBF("auto").on(["size", "price"]), alpha=0.1).fit(table, table["size"])
-    assert model.kernel_.columns == [2, 1]
+    assert model.kernel_.columns == ["size", "price"]
+    assert model.kernel_.indices() == [2, 1]
+    assert str(model.kernel_).endswith(".on(['size', 'price'])")
+    assert kernels.kernel(repr(model.kernel_)) == model.kernel_
+    K = model.kernel_(table)
+    assert np.array_equal(model.kernel_(table[["price", "size", "year"]]), K)  # by name, wherever they are
+    assert np.array_equal(model.kernel_(table.to_numpy()), K)  # as in the fit
+    assert np.array_equal(pickle.loads(pickle.dumps(model.kernel_))(table.to_numpy()), K)
+    with pytest.raises(ValueError, match="columns: size not among the columns year, price"):
+        model.kernel_(table[["year", "price"]])
+    other = model.kernel_.set_params(columns=["year", "price"])
+    with pytest.raises(ValueError, match="are names, and the points have none"):  # not those of the fit
+        other(table.to_numpy())
     assert model.kernel_.kernel.length_scale == pytest.approx(table[["size", "price"]].std(ddof=0) * 2**0.5)
     with pytest.raises(ValueError, match="columns: weight not among the columns year, price, size"):
         RBF().on(["weight"])(table)
     with pytest.raises(ValueError, match="are names, and the points have none"):
         RBF().on(["price"])(table.to_numpy())
+    nested = (RBF(1.0).on(["price"]) + Linear(1.0)).on(["size", "price"])
+    assert np.array_equal(nested.on_table(["year", "price", "size"])(table.to_numpy()), nested(table))
 
 
 @pytest.mark.core

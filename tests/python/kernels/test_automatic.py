@@ -128,7 +128,8 @@ def test_names_and_maps_are_resolved(rng):
     table = pd.DataFrame(rng.standard_normal((20, 3)), columns=["a", "b", "c"])
     k = Transform(RBF("auto").on([1]), np.tanh).on(["c", "a"])
     resolved = k.for_data(table)
-    assert resolved.columns == [2, 0]
+    assert resolved.columns == ["c", "a"]
+    assert resolved.indices() == [2, 0]
     X = table.to_numpy()
     expected = RBF(resolved.kernel.kernel.kernel.length_scale)(np.tanh(X[:, [0]]))
     assert k.for_data(table)(X) == pytest.approx(expected)

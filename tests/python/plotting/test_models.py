@@ -5,6 +5,8 @@ import pytest
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import kernsel as ks
 from kernsel.estimators.fitted import FittedModel, LeftOut
@@ -104,3 +106,26 @@ def test_an_interpolator_shows_the_targets_it_was_given(rng, tmp_path):
     ks.save(model, tmp_path / "model.ksl")
     for one in (model, ks.load(tmp_path / "model.ksl")):
         np.testing.assert_array_equal(PosteriorDisplay.from_estimator(one).y, y)
+
+
+def test_pipelines_are_shown_as_their_last_step(data):
+    X, y = data
+    model = ks.KernelRidge(ROUGH, alpha=0.1)
+    pipeline = make_pipeline(StandardScaler(), model).fit(X, y)
+    scaled = StandardScaler().fit_transform(X)
+    alone = ks.KernelRidge(ROUGH, alpha=0.1).fit(scaled, y)
+    for given in (None, X):
+        points = None if given is None else scaled
+        one, other = (PosteriorDisplay.from_estimator(m, p, y) for m, p in ((pipeline, given), (alone, points)))
+        np.testing.assert_array_equal(one.mean, other.mean)
+        np.testing.assert_array_equal(one.X, other.X)
+        one, other = (LOODisplay.from_estimator(m, p, y) for m, p in ((pipeline, given), (alone, points)))
+        np.testing.assert_array_equal(one.residuals_, other.residuals_)
+        one, other = (KernelDisplay.from_estimator(m, p) for m, p in ((pipeline, given), (alone, points)))
+        np.testing.assert_array_equal(one.X, other.X)
+        one, other = (PathDisplay.from_estimator(m, p, y) for m, p in ((pipeline, given), (alone, points)))
+        np.testing.assert_array_equal(one.path.alphas, other.path.alphas)
+    searched = make_pipeline(StandardScaler(), ks.GaussianProcessRegressor()).fit(X, y)
+    assert len(SearchDisplay.from_estimator(searched).names) > 1
+    with pytest.raises(TypeError, match=r"expected .* a pipeline that ends with one, .* got Ridge"):
+        LOODisplay.from_estimator(make_pipeline(StandardScaler(), Ridge()).fit(X, y))

@@ -7,7 +7,7 @@ import pytest
 
 import kernsel as ks
 from kernsel.kernels import RBF, Linear
-from kernsel.report.inputs import influences, inputs_of
+from kernsel.report.inputs import about_total, influences, inputs_of
 
 from reported import of_model, table_of
 
@@ -47,3 +47,15 @@ def test_influence_sees_through_sums_and_products():
     assert shares["a"] == pytest.approx(1.0, abs=0.15)
     assert shares["b"] == pytest.approx(1.0, abs=0.15)
     assert shares["c"] < 1e-3
+
+
+def test_no_share_is_more_than_all_and_the_total_is_explained():
+    rng = np.random.default_rng(1)
+    first = rng.uniform(-1, 1, 80)
+    for sign, total in ((-1, "200 %: inputs that act together, or against"), (1, " %: inputs go together here")):
+        X = np.column_stack([first, sign * first + 0.05 * rng.standard_normal(80)])
+        model = ks.GaussianProcessRegressor(Linear(1.0), noise=1e-6, optimizer=None).fit(X, X.sum(axis=1))
+        found = of_model(model, table_of(X, first, list("ab")))
+        shares = influences(found, inputs_of(found))
+        assert [one.share for one in shares] == ([1.0, 1.0] if sign < 0 else [pytest.approx(0.25, abs=0.1)] * 2)
+        assert total in about_total(shares)

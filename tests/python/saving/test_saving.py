@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import kernsel as ks
@@ -87,8 +89,26 @@ def test_notes_and_replacing(tmp_path):
         ks.load(tmp_path)
 
 
+def test_a_selection_is_saved_as_its_best_model(tmp_path, rng):
+    X, y = rng.uniform(size=(12, 1)), rng.standard_normal(12)
+    grid = GridSearchCV(ks.KernelRidge(RBF(0.3)), {"alpha": [0.1, 1.0]}, cv=2).fit(X, y)
+    for found in (ks.select(X, y, kernels=[RBF("auto")], criterion="lml"), grid):
+        ks.save(found, tmp_path / "a.ksl")
+        np.testing.assert_allclose(ks.load(tmp_path / "a.ksl").predict(X), found.predict(X), rtol=1e-9)
+
+
+def test_a_pipeline_is_not_saved(tmp_path, rng):
+    X, y = rng.uniform(size=(12, 1)), rng.standard_normal(12)
+    model = make_pipeline(StandardScaler(), ks.KernelRidge(RBF(0.3))).fit(X, y)
+    with pytest.raises(TypeError, match=r"model: a Pipeline .*save its last one, pipeline\[-1\].*joblib.dump"):
+        ks.save(model, tmp_path / "a.ksl")
+    ks.save(model[-1], tmp_path / "a.ksl")
+    again = ks.load(tmp_path / "a.ksl")
+    np.testing.assert_allclose(again.predict(model[:-1].transform(X)), model.predict(X), rtol=1e-9)
+
+
 def test_what_is_no_fitted_estimator(tmp_path):
-    with pytest.raises(NotFittedError):
+    with pytest.raises(NotFittedError, match=r"model: this KernelRidge is not fitted; call fit\(X, y\) before"):
         ks.save(ks.KernelRidge(), tmp_path / "a.ksl")
     for other in (StandardScaler(), RBF(1.0), features.Fourier(), None):
         with pytest.raises(TypeError, match=r"model: expected one of GaussianProcessRegressor, .*pickle and joblib"):

@@ -26,6 +26,14 @@ def test_a_study_is_what_it_was_after_it_was_saved(found, tmp_path):
     np.testing.assert_allclose(again.model.loo_residuals_, found.model.loo_residuals_, rtol=1e-6)
 
 
+def test_a_study_of_an_older_version_is_read(found, tmp_path):
+    notes = {"study": 1} | found.as_json()
+    for column in [*notes["columns"], notes["target"]]:
+        del column["order"]
+    ks.save(found.model, tmp_path / "study.ksl", notes=notes)
+    assert Study.load(tmp_path / "study.ksl").columns == found.columns
+
+
 def test_what_is_no_study_is_refused(found, tmp_path):
     path = tmp_path / "study.ksl"
     ks.save(found.model, path)

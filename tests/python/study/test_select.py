@@ -1,5 +1,7 @@
 """select: the table, what cannot be fitted, and what its search finds."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -335,3 +337,23 @@ def test_what_a_text_leaves_open_is_open_for_all_kernels(data, by_text, told):
     found, expected = (ks.select(X, y, kernels, estimator=estimator) for estimator in (by_text, told))
     assert [one.value for one in found.tried] == [one.value for one in expected.tried]
     assert np.array_equal(found.predict(X), expected.predict(X))
+
+
+def test_names_of_columns_stay(rng, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(rng.uniform(0, 6, (40, 2)), columns=["dose", "age"])
+    y = np.sin(frame["dose"]) + 0.5 * frame["age"]
+    model = ks.GaussianProcessRegressor("RBF.on(['dose']) + Linear.on(['age'])", noise=1e-4).fit(frame, y)
+    ks.save(model, tmp_path / "a.ksl")
+    for one in (model, ks.load(tmp_path / "a.ksl")):
+        assert re.fullmatch(r".*RBF.*on\(\['dose'\]\) \+ .*Linear.*on\(\['age'\]\)", str(one.kernel_))
+        np.testing.assert_allclose(one.predict(frame), y, atol=0.01)
+        assert np.array_equal(one.kernel_(frame), one.kernel_(frame.to_numpy()))
+        with pytest.raises(ValueError, match="feature names"):
+            one.predict(frame.rename(columns={"age": "size"}))
+    sel = ks.select(frame, y, kernels=["(RBF + Linear).on(['dose']) + Linear.on(['age'])"], criterion="lml")
+    assert "in dose" in sel.describe()
+    assert "in age" in sel.describe()
+    table = {"dose": frame["dose"], "age": frame["age"], "y": y}
+    sel = ks.select(table, target="y", kernels=["RBF.on(['dose']) + Linear.on(['age'])"], criterion="lml")
+    assert ".on(['dose'])" in str(sel)

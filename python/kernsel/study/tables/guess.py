@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
 
 from kernsel._base.annotations import Vector
-from kernsel.study.tables.numerals import day_of, looks_like_other_date, missing_in, numbers_of
+from kernsel.study.tables.dates import day_of, is_ambiguous, looks_like_date, order_of
+from kernsel.study.tables.numerals import is_infinite, missing_in, numbers_of
 from kernsel.study.tables.raw import Raw
 from kernsel.study.tables.table import Column
 
-__all__ = ["guess", "numbers_in"]
+__all__ = ["DIFFERENT_TEXTS", "guess", "numbers_in"]
 
+DIFFERENT_TEXTS = "text that is different in every row"  # the reason why such a column is left out
 _MOST_LEVELS = 20  # the largest number of levels of a category; a column of text with more is an error
 # In a column that is mostly numbers, texts are levels, and not mistakes, if values occur this many times on average.
 _REPEATED = 5
 _BOOLEANS = [("no", "yes"), ("false", "true"), ("n", "y"), ("f", "t"), ("off", "on")]
 _COUNTERS = frozenset(["id", "index", "row", "rowid", "row_id", "rownumber", "row_number", "nr", "no", "number", "#", "x.1"])
+
+_KEYS = frozenset(["id", "ids", "index", "row", "no", "nr", "key", "uuid", "guid", "number", "#"])
 
 
 def guess(raw: Raw, name: str, *, wanted: bool) -> Column:
@@ -45,9 +50,7 @@ def guess(raw: Raw, name: str, *, wanted: bool) -> Column:
         if others:
             return _of_texts(raw, name, values, others, int(np.isfinite(numbers).sum()))
     else:
-        numbers = values
-        if np.isinf(numbers).any():
-            raise ValueError(f"{raw.source}, {raw.where(int(np.isinf(numbers).argmax()))}: column {name!r} is infinite")
+        numbers = numbers_in(raw, name)
     return _of_numbers(name, numbers, wanted)
 
 
@@ -57,10 +60,12 @@ def numbers_in(raw: Raw, name: str) -> Vector:
     Raises
     ------
     ValueError
-        If a value is no number; the message names the first one.
+        If a value is no number, or infinite; the message names the first one.
     """
     values = raw.columns[name]
     if not isinstance(values, list):
+        if np.isinf(values).any():
+            raise ValueError(f"{raw.source}, {raw.where(int(np.isinf(values).argmax()))}: column {name!r} is infinite")
         return values
     numbers, others = numbers_of(values, raw.decimal_comma)
     if others:
@@ -82,7 +87,7 @@ def _of_numbers(name: str, numbers: Vector, wanted: bool) -> Column:
         return replace(column, kind="left out", why="counts the rows")
     if set(np.unique(present[:1000])) <= {0.0, 1.0} and set(np.unique(present)) == {0.0, 1.0}:
         return replace(column, kind="boolean", why="0 and 1")
-    return replace(column, why="counts the rows" if is_counter and len(numbers) > 2 else "")
+    return replace(column, why=_like_a_row_number(name, numbers))
 
 
 def _of_texts(raw: Raw, name: str, texts: list[str], others: list[int], numbers: int) -> Column:
@@ -90,35 +95,60 @@ def _of_texts(raw: Raw, name: str, texts: list[str], others: list[int], numbers:
     missing = int(is_missing.sum())
     present = [text.strip() for text, gap in zip(texts, is_missing, strict=True) if not gap]
     levels = sorted(set(present))
+    _refuse_infinite(raw, name, texts, others, numbers)
     row = others[0]
     repeated = len(levels) <= _MOST_LEVELS and len(present) >= _REPEATED * len(levels)  # such as "0", "1", "2" and "3+"
     if numbers >= len(others) and not repeated:
         raise ValueError(
             f"{raw.source}, {raw.where(row)}: column {name!r} has {_short(texts[row])}, and {numbers:,} of its "
-            f"{len(present):,} values are numbers; correct it, or leave the column out: --leave-out {_quoted(name)}"
+            f"{len(present):,} values are numbers; correct it, or leave the column out: {raw.without(name)}"
         )
     lower = {level.lower() for level in levels}
     for no, yes in _BOOLEANS:
         if lower == {no, yes}:
             codes = np.array([float(text.lower() == yes) for text in present])
             return _measured(Column(name, "boolean", f"{no} and {yes}", [no, yes], missing), codes)
-    days = np.fromiter(map(day_of, present), dtype=np.float64, count=len(present))
-    if not np.isnan(days).any():
-        column = _measured(Column(name, "date", "dates, as days since 1970-01-01", missing=missing), days)
-        if column.least < column.greatest:
-            return column
+    dates = _of_dates(raw, name, present, missing)
+    if dates is not None and dates.least < dates.greatest:
+        return dates
     if len(levels) == 1:
         return Column(name, "constant", f"all values are {_short(levels[0])}", levels, missing)
     if len(levels) == len(present):
-        return Column(name, "left out", "text that is different in every row", missing=missing)
+        return Column(name, "left out", DIFFERENT_TEXTS, missing=missing)
     if len(levels) <= _MOST_LEVELS:
         shares = [present.count(level) / len(present) for level in levels]
         return Column(name, "category", f"text with {len(levels)} different values", levels, missing, shares=shares)
-    hint = "; dates have to be written as 2024-12-31" if looks_like_other_date(present[0]) else ""
+    hint = "; dates have to be written as 2024-12-31" if looks_like_date(present[0]) else ""
     raise ValueError(
         f"{raw.source}: column {name!r} is text with {len(levels):,} different values, such as {_short(present[0])}; "
-        f"at most {_MOST_LEVELS} can be learnt from{hint}. Leave it out: --leave-out {_quoted(name)}"
+        f"at most {_MOST_LEVELS} can be learnt from{hint}. Leave it out: {raw.without(name)}"
     )
+
+
+def _refuse_infinite(raw: Raw, name: str, texts: list[str], others: list[int], numbers: int) -> None:
+    """Raise if a column of numbers has infinities; `others` are the rows of texts that are no finite numbers."""
+    infinite = [row for row in others if is_infinite(texts[row])]
+    if infinite and (len(infinite) == len(others) or (numbers and numbers + len(infinite) >= len(others) - len(infinite))):
+        row = infinite[0]
+        raise ValueError(
+            f"{raw.source}, {raw.where(row)}: column {name!r} has {_short(texts[row])}, which is no finite number; correct "
+            f"it, leave it empty, or leave the column out: {raw.without(name)}"
+        )
+
+
+def _of_dates(raw: Raw, name: str, present: list[str], missing: int) -> Column | None:
+    """Return a column of dates; None if one of its texts is none."""
+    order = order_of(present)
+    days = np.array([day_of(text, order) for text in present])
+    if not np.isnan(days).any():
+        return _measured(Column(name, "date", "dates, as days since 1970-01-01", missing=missing, order=order), days)
+    ambiguous = [text for text in present if is_ambiguous(text)]
+    if ambiguous and not any(np.isnan(day_of(text, order or "day first")) for text in present):
+        raise ValueError(
+            f"{raw.source}: column {name!r} has dates such as {_short(ambiguous[0])}, of which day and month cannot be told "
+            f"apart; write them as 2024-12-31, or leave the column out: {raw.without(name)}"
+        )
+    return None
 
 
 def _measured(column: Column, present: Vector) -> Column:
@@ -133,6 +163,24 @@ def _counts_rows(numbers: Vector) -> bool:
     return bool(numbers[0] in (0.0, 1.0) and (numbers == numbers[0] + np.arange(len(numbers))).all())
 
 
+def _like_a_row_number(name: str, numbers: Vector) -> str:
+    """Return why a column of numbers may say nothing but which row it is; empty if nothing speaks for that."""
+    if len(numbers) < 3 or np.isnan(numbers).any() or (numbers != np.round(numbers)).any():
+        return ""
+    if _counts_rows(numbers):
+        return "counts the rows"
+    step = float(numbers[1] - numbers[0])
+    if step > 0 and (np.diff(numbers) == step).all():
+        return f"counts up by {step:g}"
+    return "has a different number in each row" if _names_a_key(name) and len(np.unique(numbers)) == len(numbers) else ""
+
+
+def _names_a_key(name: str) -> bool:
+    """Tell whether the last word of a name is one for keys and numbers of rows, as in "customer_id" or "orderNo"."""
+    words = re.findall(r"[A-Z]?[a-z]+|[A-Z]+|#", name)
+    return bool(words) and words[-1].lower() in _KEYS
+
+
 def _was_made_up(name: str) -> bool:
     """Tell whether a name stands for a column without one, such as the index of a table of pandas."""
     return name in ("column1", "Unnamed: 0", "__index_level_0__")
@@ -141,7 +189,3 @@ def _was_made_up(name: str) -> bool:
 def _short(text: str) -> str:
     text = text.strip()
     return repr(text if len(text) <= 40 else text[:37] + "...")
-
-
-def _quoted(name: str) -> str:
-    return f"'{name}'" if any(c in name for c in " \t;&|()<>$*'\"") else name

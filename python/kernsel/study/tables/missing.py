@@ -12,7 +12,7 @@ from kernsel.study.tables.encode import encoded_names, stand_ins
 from kernsel.study.tables.raw import Raw
 from kernsel.study.tables.table import Column
 
-__all__ = ["Missing", "filled", "rows_kept"]
+__all__ = ["Missing", "counted_rows", "filled", "rows_kept"]
 
 Missing = Literal["drop", "mean", "error"]
 
@@ -38,21 +38,22 @@ def rows_kept(
         raise ValueError(f"{raw.source}, {raw.where(row)}: column {name!r} has no value; --missing drop or --missing mean")
     remarks = []
     if no_target.any():
-        remarks.append(f"{_rows(no_target)} without a value of {target!r} cannot be learnt from.")
+        remarks.append(f"{counted_rows(no_target)} without a value of {target!r} cannot be learnt from.")
     if in_inputs.any() and missing == "mean":
         remarks.append(f"Missing values ({counts}) are taken to be the mean of the column.")
         dropped = no_target
     else:
         dropped = no_target | in_inputs
         if in_inputs.any():
-            effect = "no prediction is made for them" if to_predict else "they are left out (--missing mean would keep them)"
-            remarks.append(f"{_rows(in_inputs)} with missing values ({counts}): {effect}.")
+            kept = "" if raw.in_python else " (--missing mean would keep them)"
+            effect = "no prediction is made for them" if to_predict else f"they are left out{kept}"
+            remarks.append(f"{counted_rows(in_inputs)} with missing values ({counts}): {effect}.")
     if in_inputs.mean() > 0.5 and missing == "drop" and not to_predict:
         worst = max(inputs, key=lambda column: column.missing)
+        cure = "fill them first" if raw.in_python else "--missing mean puts the mean of the column there"
         raise ValueError(
             f"{raw.source}: {int(in_inputs.sum()):,} of {len(X):,} rows have missing values ({counts}), and without them too "
-            "few are left; --missing mean puts the mean of the column there, --leave-out NAME leaves a column out "
-            f"({worst.name} is the emptiest)"
+            f"few are left; {cure}, {raw.without(worst.name)} leaves a column out ({worst.name} is the emptiest)"
         )
     return np.flatnonzero(~dropped), remarks
 
@@ -79,6 +80,7 @@ def _first_gap(inputs: list[Column], gaps: NDArray[np.bool_]) -> str:
     return [column.name for column in inputs for _ in encoded_names(column)][int(gaps.argmax())]
 
 
-def _rows(mask: NDArray[np.bool_]) -> str:
+def counted_rows(mask: NDArray[np.bool_]) -> str:
+    """Return the number of rows in a mask, in words."""
     count = int(mask.sum())
     return f"{count:,} row{'s' * (count != 1)}"

@@ -1,29 +1,32 @@
-"""The parsing of texts as numbers, dates or missing values."""
+"""The parsing of texts as numbers or missing values."""
 
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime, timedelta
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kernsel._base.annotations import Vector
 
-__all__ = ["MISSING", "date_of", "day_of", "is_number", "looks_like_other_date", "missing_in", "numbers_of"]
+__all__ = ["MISSING", "is_infinite", "is_number", "missing_in", "numbers_of"]
 
 MISSING = frozenset(["", "na", "n/a", "#n/a", "nan", "null", "?", "-"])  # in lower case
 
 _NUMBER = re.compile(r"[+-]?(\d+([.]\d*)?|[.]\d+)([eE][+-]?\d+)?", re.ASCII)
+_INFINITE = re.compile(r"[+-]?(inf|infinity|∞)")
 _NUMBER_WITH_COMMA = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?", re.ASCII)
-_DATE = re.compile(r"\d{4}-\d{2}(-\d{2}([T ]\d{2}:\d{2}(:\d{2}([.]\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?)?", re.ASCII)
-_OTHER_DATE = re.compile(r"\d{1,4}[./-]\d{1,2}[./-]\d{1,4}([ T].*)?", re.ASCII)
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def is_number(text: str, comma: bool) -> bool:
     """Tell whether a text is a number, which may have a decimal comma if `comma`."""
     return bool((_NUMBER_WITH_COMMA if comma else _NUMBER).fullmatch(text.strip()))
+
+
+def is_infinite(text: str) -> bool:
+    """Tell whether a text stands for infinity, or for a number that is too large, such as 1e999."""
+    stripped = text.strip().lower()
+    return bool(_INFINITE.fullmatch(stripped)) or (bool(_NUMBER.fullmatch(stripped)) and np.isinf(float(stripped)).item())
 
 
 def missing_in(texts: list[str]) -> NDArray[np.bool_]:
@@ -50,31 +53,3 @@ def numbers_of(texts: list[str], comma: bool) -> tuple[Vector, list[int]]:
         elif stripped.lower() not in MISSING:
             others.append(row)
     return values, others
-
-
-def day_of(text: str) -> float:
-    """Return a date of ISO 8601, with or without a time, as days since 1970-01-01; nan for any other text.
-
-    Examples
-    --------
-    >>> day_of("1970-01-11"), day_of("1970-01-01 18:00"), day_of("1970-02"), day_of("11.1.1970")
-    (10.0, 0.75, 31.0, nan)
-    """
-    stripped = text.strip()
-    if not _DATE.fullmatch(stripped):
-        return float("nan")
-    try:
-        when = datetime.fromisoformat(stripped + "-01" if len(stripped) == 7 else stripped)
-    except ValueError:  # such as 2023-02-30
-        return float("nan")
-    return (when.replace(tzinfo=when.tzinfo or UTC) - _EPOCH).total_seconds() / 86400
-
-
-def date_of(day: float) -> str:
-    """Return the date of a day since 1970-01-01."""
-    return (_EPOCH + timedelta(days=day)).date().isoformat()
-
-
-def looks_like_other_date(text: str) -> bool:
-    """Tell whether a text may be a date in another format than ISO 8601."""
-    return bool(_OTHER_DATE.fullmatch(text.strip())) and np.isnan(day_of(text)).item()

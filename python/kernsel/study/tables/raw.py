@@ -1,4 +1,4 @@
-"""The columns of a file as texts or numbers, before their kinds are guessed."""
+"""The columns of a file or a frame as texts or numbers, before their kinds are guessed."""
 
 from __future__ import annotations
 
@@ -27,6 +27,8 @@ class Raw:
         Sentences about what was changed on reading.
     decimal_comma : bool
         Whether numbers may have a decimal comma.
+    in_python : bool
+        Whether these are columns of an object in Python, whose user has no options of the command.
     """
 
     source: str
@@ -34,6 +36,7 @@ class Raw:
     lines: Indices | None = None
     remarks: list[str] = field(default_factory=list)
     decimal_comma: bool = False
+    in_python: bool = False
 
     @property
     def rows(self) -> int:
@@ -43,6 +46,17 @@ class Raw:
     def where(self, row: int) -> str:
         """Return the position of a row in the file in words; `row` counts from 0."""
         return f"row {row + 1}" if self.lines is None else f"line {self.lines[row]}"
+
+    @property
+    def for_classes(self) -> str:
+        """What a user takes for classes."""
+        return "estimator=GaussianProcessClassifier()" if self.in_python else "--classify"
+
+    def without(self, name: str) -> str:
+        """Return the advice how to leave a column out."""
+        if self.in_python:
+            return f"drop(columns=[{name!r}])"
+        return f"--leave-out '{name}'" if any(c in name for c in " \t;&|()<>$*'\"") else f"--leave-out {name}"
 
 
 def unique_names(names: list[str], source: str) -> tuple[list[str], list[str]]:

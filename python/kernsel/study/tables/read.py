@@ -6,16 +6,18 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 
 import numpy as np
+from numpy.typing import NDArray
 
-from kernsel._base.annotations import Vector
-from kernsel.study.tables.encode import encode, encoded_names
+from kernsel._base.annotations import Matrix
+from kernsel.study.tables.encode import encode, encode_new, encoded_names
 from kernsel.study.tables.files import read_raw
-from kernsel.study.tables.guess import guess, numbers_in
-from kernsel.study.tables.missing import Missing, filled, rows_kept
+from kernsel.study.tables.guess import DIFFERENT_TEXTS, guess, numbers_in
+from kernsel.study.tables.missing import Missing, counted_rows, filled, rows_kept
 from kernsel.study.tables.raw import Raw
 from kernsel.study.tables.table import Column, Table
+from kernsel.study.tables.targets import class_target, number_target, numbers_of_classes
 
-__all__ = ["read_table", "read_to_predict"]
+__all__ = ["read_table", "read_to_predict", "rows_to_predict", "table_of"]
 
 
 def read_table(
@@ -25,6 +27,7 @@ def read_table(
     columns: Sequence[str] = (),
     leave_out: Sequence[str] = (),
     missing: Missing = "drop",
+    classes: bool = False,
 ) -> Table:
     r"""Read a file with training data.
 
@@ -41,6 +44,8 @@ def read_table(
     missing : {"drop", "mean", "error"}
         What to do about missing values: drop the rows that have one, replace them by the mean of the column, or raise. Rows
         without a target are dropped, unless it is "error".
+    classes : bool
+        Whether the target is a class. Then y has the number of the class, an index of the levels of the column `target`.
 
     Returns
     -------
@@ -59,14 +64,26 @@ def read_table(
     >>> table.X.tolist(), table.y.tolist()
     ([[10.0, 1.0], [20.0, 1.0], [20.0, 0.0]], [26.0, 50.0, 44.0])
     """
-    raw = read_raw(path)
+    return table_of(read_raw(path), target, columns=columns, leave_out=leave_out, missing=missing, classes=classes)
+
+
+def table_of(
+    raw: Raw,
+    target: str,
+    *,
+    columns: Sequence[str] = (),
+    leave_out: Sequence[str] = (),
+    missing: Missing = "drop",
+    classes: bool = False,
+) -> Table:
+    """Return columns as a table with training data, see :func:`read_table`."""
     for name in (target, *columns, *leave_out):
         require_column(raw, name)
     if target in columns or target in leave_out:
         raise ValueError(f"target: column {target!r} is what is predicted; it can be neither an input nor left out")
     if raw.rows == 1:
         raise ValueError(f"{raw.source} has 1 row, and nothing can be learnt from one")
-    y = _target(raw, target)
+    y, target_column = class_target(raw, target) if classes else number_target(raw, target)
     described = []
     for name in raw.columns:
         if name == target:
@@ -75,11 +92,9 @@ def read_table(
             described.append(Column(name, "left out", "as told"))
         else:
             described.append(guess(raw, name, wanted=name in columns))
-    remarks = [*raw.remarks, *_remarks(described)]
-    if len(np.unique(y[~np.isnan(y)])) == 2 and len(y) > 2:
-        remarks.append(
-            f"{target!r} has two values only: kernsel.GaussianProcessClassifier in Python gives their probabilities."
-        )
+    remarks = [*raw.remarks, *_remarks(raw, described, columns)]
+    if not classes and len(np.unique(y[~np.isnan(y)])) == 2 and len(y) > 2:
+        remarks.append(f"{target!r} has two values only: {raw.for_classes} gives their probabilities.")
     inputs = [column for column in described if encoded_names(column)]
     if not inputs:
         reasons = "; ".join(f"{column.name}: {column.why}" for column in described[:8] if column.why != "as told")
@@ -88,15 +103,13 @@ def read_table(
     kept, row_remarks = rows_kept(raw, X, y, inputs, target, missing)
     if missing == "mean":
         X = filled(X, inputs)
-    present = y[~np.isnan(y)]
-    with np.errstate(over="ignore"):
-        mean = float(np.mean(present))
-    target_column = Column(target, "number", "", [], len(y) - len(present), float(present.min()), float(present.max()), mean)
     names = [name for column in inputs for name in encoded_names(column)]
     return Table(raw.source, raw.rows, X[kept], y[kept], names, described, target_column, remarks + row_remarks, kept + 1)
 
 
-def read_to_predict(path: str, columns: Sequence[Column], target: str, *, missing: Missing = "drop") -> Table:
+def read_to_predict(
+    path: str, columns: Sequence[Column], target: str, *, missing: Missing = "drop", levels: Sequence[str] = ()
+) -> Table:
     """Read a file with points to predict at, which has the columns of a training table.
 
     Parameters
@@ -105,16 +118,25 @@ def read_to_predict(path: str, columns: Sequence[Column], target: str, *, missin
     columns : sequence of Column
         The columns of the training table; their order in the file does not matter.
     target : str
-        The name of the target, which is read for comparison if the file has it and all its values are numbers.
+        The name of the target, which is read for comparison if the file has it, and all its values are numbers or classes.
     missing : {"drop", "mean", "error"}
-        What to do about missing inputs. "mean" takes the means of the training data.
+        What to do about missing inputs. "mean" takes the means of the training data. Rows with a level of a category that the
+        training table does not have are never kept; "error" raises.
+    levels : sequence of str
+        The classes, if the target is one. A row whose target is another one has nan.
 
     Returns
     -------
     table : Table
         The table, with y if the file has the target.
     """
-    raw = read_raw(path)
+    return rows_to_predict(read_raw(path), columns, target, missing=missing, levels=levels)
+
+
+def rows_to_predict(
+    raw: Raw, columns: Sequence[Column], target: str, *, missing: Missing = "drop", levels: Sequence[str] = ()
+) -> Table:
+    """Return new rows as a table, see :func:`read_to_predict`."""
     inputs = [column for column in columns if encoded_names(column)]
     absent = [column.name for column in inputs if column.name not in raw.columns]
     if absent:
@@ -126,19 +148,42 @@ def read_to_predict(path: str, columns: Sequence[Column], target: str, *, missin
     remarks = [*raw.remarks]
     if extra:
         remarks.append(f"Columns that the model does not know are ignored: {', '.join(extra)}.")
-    X = np.hstack([encode(raw, column) for column in inputs])
+    X, unknown, unknown_remarks = _encoded_new(raw, inputs, missing)
+    remarks += unknown_remarks
     y = None
     if target in raw.columns:
         try:
-            y = numbers_in(raw, target)
+            y = numbers_of_classes(raw, target, levels) if levels else numbers_in(raw, target)
         except ValueError as error:
             remarks.append(f"The predictions are not compared with the target: {error}.")
     kept, row_remarks = rows_kept(raw, X, np.zeros(len(X)), inputs, target, missing, to_predict=True)
+    kept = kept[~unknown[kept]]
     if missing == "mean":
         X = filled(X, inputs)
     names = [name for column in inputs for name in encoded_names(column)]
     targets = None if y is None else y[kept]
     return Table(raw.source, raw.rows, X[kept], targets, names, [*inputs], None, remarks + row_remarks, kept + 1)
+
+
+def _encoded_new(raw: Raw, inputs: list[Column], missing: Missing) -> tuple[Matrix, NDArray[np.bool_], list[str]]:
+    """Return the inputs of new rows, a mask of the rows with a level that is not known, and a remark about these."""
+    unknown = np.zeros(raw.rows, dtype=bool)
+    parts, phrases = [], []
+    for column in inputs:
+        codes, rows = (encode(raw, column), []) if missing == "error" else encode_new(raw, column)
+        parts.append(codes)
+        unknown[rows] = True
+        if rows:
+            values = list(dict.fromkeys(str(raw.columns[column.name][row]).strip()[:40] for row in rows))
+            more = f" and {len(values) - 3} more" if len(values) > 3 else ""
+            phrases.append(f"{', '.join(map(repr, values[:3]))}{more} in {column.name}")
+    remarks = []
+    if phrases:
+        listed = "; ".join(phrases[:4]) + (f"; and in {len(phrases) - 4} more columns" if len(phrases) > 4 else "")
+        remarks.append(
+            f"{counted_rows(unknown)} with values that the model has not learnt ({listed}): no prediction is made for them."
+        )
+    return np.hstack(parts), unknown, remarks
 
 
 def require_column(raw: Raw, name: str) -> None:
@@ -157,33 +202,16 @@ def _close(name: str, raw: Raw) -> str:
     return f"; it has {', '.join(names[:12])}{f' and {len(names) - 12} more' if len(names) > 12 else ''}"
 
 
-def _target(raw: Raw, name: str) -> Vector:
-    """Return the target; raise unless it is numeric."""
-    values = raw.columns[name]
-    if isinstance(values, list):
-        levels = {text.strip() for text in values} - {""}
-        try:
-            y = numbers_in(raw, name)
-        except ValueError as error:
-            advice = (
-                f"; it has {len(levels)} different values: for classes, use kernsel.GaussianProcessClassifier in Python"
-                if len(levels) <= 20 and len(levels) < len(values)
-                else ""
+def _remarks(raw: Raw, columns: list[Column], named: Sequence[str]) -> list[str]:
+    """Return remarks about columns that may be no inputs, but for those that the user names."""
+    inputs = [column for column in columns if encoded_names(column)]
+    remarks = []
+    for column in columns:
+        if column.kind == "left out" and column.why == DIFFERENT_TEXTS:
+            remarks.append(f"Column {column.name!r} is {column.why}, as an id is; it is not used.")
+        elif column.kind == "number" and column.why and len(inputs) > 1 and column.name not in named:
+            remarks.append(
+                f"Column {column.name!r} {column.why}; it looks like a row number. If it says nothing else: "
+                f"{raw.without(column.name)}"
             )
-            raise ValueError(f"{error}; the target has to be numbers{advice}") from None
-    else:
-        y = values
-    if np.isinf(y).any():
-        raise ValueError(f"{raw.source}, {raw.where(int(np.isinf(y).argmax()))}: the target {name!r} is infinite")
-    if np.isnan(y).all():
-        raise ValueError(f"{raw.source}: the target {name!r} has no values")
-    return y
-
-
-def _remarks(columns: list[Column]) -> list[str]:
-    """Return remarks about columns that may be no inputs."""
-    return [
-        f"Column {column.name!r} counts the rows. If that means nothing: --leave-out {column.name}"
-        for column in columns
-        if column.kind == "number" and column.why == "counts the rows"
-    ]
+    return remarks

@@ -1,20 +1,25 @@
-"""The parsing of delimited text, such as CSV and TSV."""
+"""The parsing of delimited text, such as CSV and TSV, or values between blanks."""
 
 from __future__ import annotations
 
 import csv
 import io
+import re
 from collections import Counter
-from itertools import islice
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import dropwhile, islice
 
 import numpy as np
 
 from kernsel.study.tables.numerals import is_number
 from kernsel.study.tables.raw import Raw, unique_names
 
-__all__ = ["read_separated"]
+__all__ = ["Records", "raw_of_records", "read_separated"]
 
-_DELIMITERS = {"\t": "tabs", ";": "semicolons", "|": "bars", ",": "commas"}  # the preferred ones first
+# The preferred ones first; a blank stands for any number of blanks and tabs.
+_DELIMITERS = {"\t": "tabs", ";": "semicolons", "|": "bars", ",": "commas", " ": "blanks"}
+_BETWEEN_BLANKS = re.compile(r'"((?:[^"]|"")*)"(?=\s|$)|(\S+)')
 _ROWS_TO_GUESS_BY = 50
 
 
@@ -24,7 +29,8 @@ def read_separated(content: bytes, source: str) -> Raw:
     Parameters
     ----------
     content : bytes
-        Text in UTF-8, or in UTF-16 with a byte order mark.
+        Text in UTF-8, or in UTF-16 with a byte order mark. Lines that begin with # are comments; the last one above the rows
+        may have the names of the columns.
     source : str
         The name of the file in errors.
 
@@ -35,24 +41,28 @@ def read_separated(content: bytes, source: str) -> Raw:
     text = _decoded(content, source)
     if not text.strip():
         raise ValueError(f"{source} is empty")
-    delimiter = _delimiter(text, source)
-    header, header_line, records, lines, blank = _records(text, delimiter, source)
-    remarks = []
-    if blank:
-        remarks.append(f"{_counted(blank, 'blank line')} skipped.")
-    if any(header) and all(is_number(name, delimiter != ",") for name in header if name):
+    marked = _has_comments(text)
+    delimiter = _delimiter(text, source, marked)
+    return raw_of_records(_records(text, delimiter, source, marked), source, decimal_comma=delimiter != ",")
+
+
+def raw_of_records(records: Records, source: str, *, decimal_comma: bool) -> Raw:
+    """Return the columns of records, of which the first one has the names, unless it is numbers."""
+    header, rows, lines, remarks = records.header, records.rows, records.lines, list(records.remarks)
+    if records.blank:
+        remarks.append(f"{_counted(records.blank, 'blank line')} skipped.")
+    if any(header) and all(is_number(name, decimal_comma) for name in header if name):
         remarks.append(
             f"The first line is numbers, not names: it was read as a row, and the columns are called "
             f"column1 to column{len(header)}."
         )
-        records.insert(0, header)
-        lines.insert(0, header_line)
+        rows, lines = [header, *rows], [records.header_line, *lines]
         header = [f"column{number}" for number in range(1, len(header) + 1)]
     names, name_remarks = unique_names(header, source)
-    if not records:
+    if not rows:
         raise ValueError(f"{source} has names of columns, {', '.join(names[:6])}{', ...' * (len(names) > 6)}, and no rows")
-    columns: dict[str, list[str]] = dict(zip(names, map(list, zip(*records, strict=True)), strict=True))
-    return Raw(source, dict(columns), np.array(lines, dtype=np.intp), remarks + name_remarks, delimiter != ",")
+    columns: dict[str, list[str]] = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
+    return Raw(source, dict(columns), np.array(lines, dtype=np.intp), remarks + name_remarks, decimal_comma)
 
 
 def _decoded(content: bytes, source: str) -> str:
@@ -60,7 +70,7 @@ def _decoded(content: bytes, source: str) -> str:
     encoding = "utf-16" if content[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
     if encoding != "utf-16" and b"\0" in content:
         raise ValueError(
-            f"{source} is not text: it has a zero byte at position {content.index(0)}; expected CSV, Parquet or npz"
+            f"{source} is not text: it has a zero byte at position {content.index(0)}; expected CSV, Excel, Parquet or npz"
         )
     try:
         return content.decode(encoding)
@@ -72,12 +82,21 @@ def _decoded(content: bytes, source: str) -> str:
         ) from None
 
 
-def _delimiter(text: str, source: str) -> str:
+def _has_comments(text: str) -> bool:
+    """Tell whether lines that begin with # are comments: they are values if most lines below the first are such."""
+    if "#" not in text:
+        return False
+    marked = [line.lstrip().startswith("#") for line in io.StringIO(text, newline="") if not line.isspace()]
+    below = list(dropwhile(bool, marked))[1:]  # without the comments above the names, and the names
+    return any(marked) and 2 * sum(below) <= len(below)
+
+
+def _delimiter(text: str, source: str, marked: bool) -> str:
     """Return the delimiter with which the first rows have the same number of values, more than one."""
     best, best_merit = ",", (0.0, False, 0)
     for delimiter in _DELIMITERS:
         try:
-            reader = csv.reader(_beginning(text), delimiter=delimiter)
+            reader = _Reader(_beginning(text), delimiter, marked, strict=False)
             rows = [row for row in islice(reader, _ROWS_TO_GUESS_BY) if _has_values(row)]
         except csv.Error as error:
             raise ValueError(f"{source} cannot be read as CSV: {error}") from None
@@ -89,39 +108,133 @@ def _delimiter(text: str, source: str) -> str:
     return best
 
 
-def _beginning(text: str) -> io.StringIO:
+def _beginning(text: str) -> str:
     """Return the first megabyte, which bounds the length of a value whose quote is never closed."""
-    return io.StringIO(text[:1_000_000], newline="")
+    return text[:1_000_000]
 
 
-def _records(text: str, delimiter: str, source: str) -> tuple[list[str], int, list[list[str]], list[int], int]:
-    """Return the first row and its line, the other rows and their lines, and the number of blank lines."""
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True, strict=True)
-    header: list[str] | None = None
-    records: list[list[str]] = []
-    lines: list[int] = []
-    blank = header_line = 0
-    line = 1  # where the next record begins
+class _Reader:
+    """An iterator over the records of a text, without comments.
+
+    Attributes
+    ----------
+    line : int
+        The number of lines that have been read.
+    comments : list of tuple of int and str
+        The comments that have been read, with their lines.
+    """
+
+    def __init__(self, text: str, delimiter: str, marked: bool, *, strict: bool = True) -> None:
+        self.line = 0
+        self.comments: list[tuple[int, str]] = []
+        self._marked = marked  # whether lines that begin with # are comments
+        self._begins = True  # whether the next line begins a record, and does not go on with a value in quotes
+        lines = self._lines(text)
+        if delimiter == " ":
+            self._records: Iterator[list[str]] = map(_between_blanks, lines)
+        else:
+            self._records = csv.reader(lines, delimiter=delimiter, skipinitialspace=True, strict=strict)
+
+    def _lines(self, text: str) -> Iterator[str]:
+        for line in io.StringIO(text, newline=""):
+            self.line += 1
+            if self._marked and self._begins and line.lstrip().startswith("#"):
+                self.comments.append((self.line, line.strip()))
+            else:
+                self._begins = False
+                yield line
+
+    def __iter__(self) -> Iterator[list[str]]:
+        return self
+
+    def __next__(self) -> list[str]:
+        self._begins = True
+        return next(self._records)
+
+
+def _between_blanks(line: str) -> list[str]:
+    """Return the values of a line that blanks separate; blanks within quotes are part of a value."""
+    return [found[1].replace('""', '"') if found[2] is None else found[2] for found in _BETWEEN_BLANKS.finditer(line)]
+
+
+@dataclass
+class Records:
+    """The lines of a table as texts.
+
+    Attributes
+    ----------
+    header : list of str
+        The first record, which has the names of the columns, or is a row.
+    header_line : int
+    rows : list of list of str
+        The other records.
+    lines : list of int
+        Their lines.
+    blank : int
+        The number of blank lines.
+    remarks : list of str
+    """
+
+    header: list[str]
+    header_line: int
+    rows: list[list[str]]
+    lines: list[int]
+    blank: int = 0
+    remarks: list[str] = field(default_factory=list)
+
+
+def _records(text: str, delimiter: str, source: str, marked: bool) -> Records:
+    """Return the records of a text; raise if they are not equally long."""
+    reader = _Reader(text, delimiter, marked)
+    found: Records | None = None
+    blank = 0
+    end = 0  # the line at which the last record ends
     try:
         for record in reader:
-            start, line = line, reader.line_num + 1
+            start = max(end, reader.comments[-1][0] if reader.comments else 0) + 1
+            end = reader.line
             if not _has_values(record):
                 blank += 1
-            elif header is None:
-                header, header_line = [name.strip() for name in record], start
-            elif len(record) != len(header):
-                raise ValueError(_ragged(source, start, record, header, header_line, delimiter))
+            elif found is None:
+                found = _begun(record, start, reader.comments, delimiter)
+            elif len(record) != len(found.header):
+                raise ValueError(_ragged(source, start, record, found.header, found.header_line, delimiter))
             else:
-                records.append(record)
-                lines.append(start)
+                found.rows.append(record)
+                found.lines.append(start)
     except csv.Error as error:
         unclosed = (
             "; is a quote not closed?" if "quote" in str(error) or "end of data" in str(error) or "limit" in str(error) else ""
         )
-        raise ValueError(f"{source}, line {line}: {error}{unclosed}") from None
-    if header is None:
+        raise ValueError(f"{source}, line {end + 1}: {error}{unclosed}") from None
+    if found is None:
         raise ValueError(f"{source} is empty")
-    return header, header_line, records, lines, blank
+    found.blank = blank
+    comments = len(reader.comments) - any(line == found.header_line for line, _ in reader.comments)
+    if comments:
+        found.remarks.append(f"{_counted(comments, 'line')} that begin{'s' * (comments == 1)} with # skipped.")
+    return found
+
+
+def _begun(record: list[str], line: int, comments: list[tuple[int, str]], delimiter: str) -> Records:
+    """Return the records that begin with one; its names may be in the comment above it, if it has a number."""
+    if comments and len(record) > 1 and any(is_number(value, delimiter != ",") for value in record):
+        above, comment = comments[-1]
+        names = _names_in(comment, delimiter)
+        if len(names) == len(record):
+            remark = f"The names of the columns are those in line {above}, which begins with #."
+            return Records(names, above, [record], [line], remarks=[remark])
+    return Records([name.strip() for name in record], line, [], [])
+
+
+def _names_in(comment: str, delimiter: str) -> list[str]:
+    """Return the names of columns that a comment may have; the column of a mark alone is called so, as in "#,x,y"."""
+    text = comment.lstrip("#").lstrip(" ")
+    try:
+        names = [name.strip() for name in next(_Reader(text, delimiter, marked=False), [])]
+    except csv.Error:
+        return []
+    return ["#", *names[1:]] if names and not names[0] else names
 
 
 def _has_values(record: list[str]) -> bool:

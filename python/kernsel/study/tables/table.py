@@ -30,6 +30,8 @@ class Column:
         Statistics of numbers, dates and booleans; nan for other kinds.
     shares : list of float
         The share of rows with each level of a category.
+    order : {"", "day first", "month first"}
+        For dates such as 3/14/2024: which number comes first.
     """
 
     name: str
@@ -41,6 +43,7 @@ class Column:
     greatest: float = nan
     mean: float = nan
     shares: list[float] = field(default_factory=list)
+    order: str = ""
 
 
 @dataclass(frozen=True)

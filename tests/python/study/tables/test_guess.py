@@ -1,10 +1,12 @@
 """What columns are taken for."""
 
+import re
+
 import numpy as np
 import pytest
 
-from kernsel.study.tables import read_table
-from kernsel.study.tables.numerals import date_of
+from kernsel.study.tables import read_table, read_to_predict
+from kernsel.study.tables.dates import date_of
 
 
 def rows(count, *columns):
@@ -57,7 +59,9 @@ def test_kinds_of_columns(put):
 def test_what_counts_the_rows_is_left_out_only_if_its_name_says_so(put):
     table = read_table(put("month,z,y\n" + rows(12, lambda i: i + 1, lambda i: i % 5, lambda i: i)), "y")
     assert table.names == ["month", "z"]
-    assert table.remarks == ["Column 'month' counts the rows. If that means nothing: --leave-out month"]
+    assert table.remarks == [
+        "Column 'month' counts the rows; it looks like a row number. If it says nothing else: --leave-out month"
+    ]
     table = read_table(put(",z,y\n" + rows(12, lambda i: i, lambda i: i % 5, lambda i: i)), "y")  # an index of pandas
     assert table.names == ["z"]
     assert table.columns[0].why == "counts the rows"
@@ -65,4 +69,76 @@ def test_what_counts_the_rows_is_left_out_only_if_its_name_says_so(put):
 
 def test_a_target_of_two_values_may_be_meant_as_classes(put):
     table = read_table(put("x,y\n" + rows(9, lambda i: i * i, lambda i: i % 2)), "y")
-    assert table.remarks == ["'y' has two values only: kernsel.GaussianProcessClassifier in Python gives their probabilities."]
+    assert table.remarks == ["'y' has two values only: --classify gives their probabilities."]
+
+
+@pytest.mark.parametrize(
+    ("texts", "expected"),
+    [
+        (["13/1/2024", "2/1/2024"], [19735.0, 19724.0]),
+        (["1/13/2024", "2/1/2024"], [19735.0, 19754.0]),
+        (["13-01-2024 12:00", "02-01-2024 00:00"], [19735.5, 19724.0]),
+        (["01.02.2024", "02.02.2024"], [19754.0, 19755.0]),
+        (["2024/02/01", "2024-02-02T06:00:00Z"], [19754.0, 19755.25]),
+        (["Feb 2024", "2024-01"], [19754.0, 19723.0]),
+    ],
+)
+def test_dates_in_common_forms(put, texts, expected):
+    table = read_table(put("when,x,y\n" + rows(20, lambda i: texts[i % 2], lambda i: i * i, lambda i: i)), "y")
+    assert table.columns[0].kind == "date"
+    assert table.X[:2, 0].tolist() == expected
+    again = read_to_predict(put(f"when,x\n{texts[1]},3\n", "new.csv"), table.columns, "y")
+    assert again.X[0, 0] == expected[1]
+
+
+def test_dates_whose_day_and_month_cannot_be_told_apart(put):
+    text = "when,x,y\n" + rows(20, lambda i: f"{i % 12 + 1}/{i % 5 + 1}/2024", lambda i: i * i, lambda i: i)
+    with pytest.raises(ValueError, match=r"'when' has dates such as '1/1/2024', of which day .*2024-12-31.*--leave-out when"):
+        read_table(put(text), "y")
+    known = read_table(put("when,y\n13/1/2024,1\n2/1/2024,2\n3/2/2024,4\n"), "y")
+    with pytest.raises(ValueError, match="column 'when' has '1/13/2024'; expected a date such as"):
+        read_to_predict(put("when\n1/13/2024\n", "new.csv"), known.columns, "y")
+
+
+@pytest.mark.parametrize("value", ["inf", "-inf", "Infinity", "+INF", "1e999"])
+def test_infinity_is_no_category(put, value):
+    text = "x,z,y\n" + rows(40, lambda i: value if i % 4 == 2 else i % 4, lambda i: i * i, lambda i: i)
+    with pytest.raises(ValueError, match=rf"line 4: column 'x' has '{re.escape(value)}', which is no finite number"):
+        read_table(put(text), "y")
+    mostly = "x,z,y\n" + rows(40, lambda i: 1 if i == 7 else value, lambda i: i * i, lambda i: i)
+    with pytest.raises(ValueError, match="line 2: column 'x' has"):
+        read_table(put(mostly), "y")
+
+
+def test_a_word_that_is_also_a_name_of_infinity_may_be_a_category(put):
+    text = "x,z,y\n" + rows(40, lambda i: ["inf", "sup"][i % 2], lambda i: i * i, lambda i: i)
+    assert read_table(put(text), "y").columns[0].kind == "category"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "why"),
+    [
+        ("code", lambda i: 1000 + 5 * i, "counts up by 5"),
+        ("customer_id", lambda i: 7 * i % 31, "has a different number in each row"),
+        ("orderNo", lambda i: 7 * i % 31, "has a different number in each row"),
+        ("Key", lambda i: 7 * i % 31, "has a different number in each row"),
+        ("speed", lambda i: 7 * i % 31, ""),
+        ("humid", lambda i: 7 * i % 31, ""),
+        ("piano", lambda i: 7 * i % 31, ""),
+        ("id", lambda i: i % 7, ""),
+        ("time", lambda i: 0.5 * i, ""),
+    ],
+)
+def test_what_looks_like_a_row_number_is_remarked_on(put, name, value, why):
+    path = put(f"{name},z,y\n" + rows(20, value, lambda i: i % 5, lambda i: i * i))
+    table = read_table(path, "y")
+    expected = f"Column '{name}' {why}; it looks like a row number. If it says nothing else: --leave-out {name}"
+    assert table.remarks == [expected] * bool(why)
+    assert table.names == [name, "z"]
+    assert not read_table(path, "y", columns=[name, "z"]).remarks  # named by the user
+    assert not read_table(path, "y", columns=[name]).remarks  # the only column
+
+
+def test_texts_that_differ_in_each_row_are_remarked_on(put):
+    table = read_table(put("uuid,z,y\n" + rows(20, lambda i: f"a{i}", lambda i: i % 5, lambda i: i * i)), "y")
+    assert table.remarks == ["Column 'uuid' is text that is different in every row, as an id is; it is not used."]

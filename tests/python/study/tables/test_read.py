@@ -26,11 +26,11 @@ def rows(count, *columns):
         ("x,z\n1,2\n", r"has no column 'y'; it has x, z"),
         ("x,Yy\n1,2\n", r"has no column 'y'; did you mean 'Yy'\?"),
         ("x,y\n1,two\n2,3\n", r"line 2: column 'y' has 'two', which is not a number; the target has to be numbers$"),
-        ("x,y\n" + "1,a\n2,b\n" * 5, "it has 2 different values: for classes, use kernsel.GaussianProcessClassifier"),
+        ("x,y\n" + "1,a\n2,b\n" * 5, "it has 2 different values: for classes, use --classify"),
         ("x,y\n1,\n2,NA\n", "the target 'y' has no values"),
         ("x,y\n1,2\n2,inf\n", r"line 3: column 'y' has 'inf', which is not a number"),
         ("x,y\n1,2\n2,1e999\n", r"line 3: column 'y' has '1e999', which is not a number"),
-        ("x,y\n1,2\n1e999,3\n5,6\n", r"line 3: column 'x' has '1e999', and 2 of its 3 values are numbers"),
+        ("x,y\n1,2\n1e999,3\n5,6\n", r"line 3: column 'x' has '1e999', which is no finite number"),
         (
             "x,y\n1_000,2\n2,2\n3,3\n",
             r"line 2: column 'x' has '1_000', and 2 of its 3 values are numbers; correct it, or leave",
@@ -39,7 +39,7 @@ def rows(count, *columns):
         ("x,y\n1,2\n1,3\n", r"no column to predict 'y' from .x: all values are 1."),
         ("y\n1\n2\n", "no column to predict 'y' from$"),
         ("a b,y\n" + rows(50, lambda i: f"w{i // 2}", lambda i: i), r"'a b' is text with 25 different.*--leave-out 'a b'"),
-        ("x,y\n" + rows(60, lambda i: f"{i % 30 + 1}.1.2020", lambda i: i), "dates have to be written as 2024-12-31"),
+        ("x,y\n" + rows(60, lambda i: f"{i % 30 + 1}.1.20", lambda i: i), "dates have to be written as 2024-12-31"),
         ("x,y\nNA,1\nNA,2\n3,4\n4,NA\n?,2\n", "3 of 5 rows have missing values .3 in x., and without them too few are left"),
     ],
 )
@@ -66,15 +66,28 @@ def test_new_rows_are_read_as_those_that_were_learnt_from(put):
     for text, message in (
         ("a,c,b\n1,u,yes\n", r"column 'when', which the model predicts from, is not there; it has a, c, b"),
         ("A,C\n1,u\n", r"column 'a', which .* did you mean 'A'\? .and 3 more: c, b, when."),
-        ("a,c,b,when\n1,u,yes,2024-01-01\n1,q,yes,2024-01-01\n", "line 3: column 'c' has 'q'; expected one of u, v, w"),
-        ("a,c,b,when\n1,u,maybe,2024-01-01\n", "line 2: column 'b' has 'maybe'; expected no or yes"),
-        ("a,c,b,when\n1,u,no,1.1.2024\n", "line 2: column 'when' has '1.1.2024'; expected a date such as 2024-12-31"),
+        ("a,c,b,when\n1,u,no,1.1.24\n", "line 2: column 'when' has '1.1.24'; expected a date such as 2024-12-31"),
         ("a,c,b,when\nx,u,no,2024-01-01\n", "line 2: column 'a' has 'x', which is not a number"),
     ):
         with pytest.raises(ValueError, match=message):
             read_to_predict(put(text, "new.csv"), table.columns, "y")
     with_target = put("a,c,b,when,y\n1,u,no,2024-01-01,5\n2,u,no,2024-01-01,\n", "new.csv")
     np.testing.assert_array_equal(read_to_predict(with_target, table.columns, "y").y, [5.0, np.nan])
+
+
+def test_rows_with_levels_that_were_not_learnt_are_not_predicted(put):
+    table = read_table(put("a,c,b,y\n1,u,yes,1\n2,v,no,2\n3,w,yes,3\n4,u,no,3\n"), "y")
+    new = put("a,c,b\n1,u,yes\n2,q,no\n3,q,NA\n,w,no\n4, r ,maybe\n", "new.csv")
+    said = "3 rows with values that the model has not learnt ('q', 'r' in c; 'maybe' in b): no prediction is made for them."
+    again = read_to_predict(new, table.columns, "y")
+    assert again.kept.tolist() == [1]
+    assert again.X.tolist() == [[1.0, 1.0, 0.0, 0.0, 1.0]]
+    assert again.remarks[0] == said
+    again = read_to_predict(new, table.columns, "y", missing="mean")  # an unknown level is no missing value
+    assert again.kept.tolist() == [1, 4]
+    assert said in again.remarks
+    with pytest.raises(ValueError, match="line 3: column 'c' has 'q'; expected one of u, v, w"):
+        read_to_predict(new, table.columns, "y", missing="error")
 
 
 def test_many_rows_are_read_fast_enough(put):

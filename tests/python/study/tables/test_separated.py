@@ -11,7 +11,7 @@ from kernsel.study.tables import read_table
 from kernsel.study.tables.separated import read_separated
 
 
-@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|", " "])
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_delimiters_and_ends_of_lines(put, delimiter, end):
     lines = [["x", "a name, with all; of|them", "y"], ["1", "2.5", "-3e2"], ["4", ".5", "+6"]]
@@ -52,7 +52,7 @@ def test_lines_are_those_of_the_file_even_after_a_quoted_one_of_several(put):
         read_table(put('x,y\n"1\n",2\n\n3,4\n5\n'), "y")
 
 
-@given(st.one_of(st.binary(max_size=80), st.text("ab1,;|\"'\t\r\n .-\ufeff\u2028\x00", max_size=60).map(str.encode)))
+@given(st.one_of(st.binary(max_size=80), st.text("ab1#,;|\"'\t\r\n .-\ufeff\u2028\x00", max_size=60).map(str.encode)))
 def test_any_bytes_are_read_or_refused(content):
     try:
         raw = read_separated(content, "data")
@@ -72,3 +72,51 @@ def test_what_python_writes_is_read_back(data, delimiter, width, count):
     writer.writerows(written)
     raw = read_separated(text.getvalue().encode(), "data")
     assert list(map(list, zip(*raw.columns.values(), strict=True))) == written
+
+
+def test_values_between_blanks(put):
+    text = '   x   "a name"\ty \n 1.5  -2e3   3\n2\t7 4  \n\n 3 8 5\n'
+    table = read_table(put(text, "data.txt"), "y")
+    assert table.names == ["x", "a name"]
+    assert table.X.tolist() == [[1.5, -2000.0], [2.0, 7.0], [3.0, 8.0]]
+    assert table.remarks == ["1 blank line skipped."]
+    with pytest.raises(ValueError, match=r"line 4: 3 values, where line 1 has 2 \(separated by blanks\)"):
+        read_table(put("x y\n1 2\n3 4\n5 6 7\n"), "y")
+    assert read_table(put("x y\n1,5 2\n2,5 4\n"), "y").X.tolist() == [[1.5], [2.5]]  # decimal commas
+    dates = read_table(put("when,y\n2024-01-01 10:00,1\n2024-01-02 11:00,2\n"), "y")
+    assert dates.names == ["when"]
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", " ", "\t"])
+def test_comments(put, delimiter):
+    lines = ["# measured in May, with; care", "#", "x,y", "# the first", "1,2", '  # not "closed', '"3",4', "#5,6", "7,8"]
+    text = "\n".join(line if "#" in line else line.replace(",", delimiter) for line in lines)
+    table = read_table(put(text), "y")
+    assert table.names == ["x"]
+    assert table.X.tolist() == [[1.0], [3.0], [7.0]]
+    assert table.remarks == ["5 lines that begin with # skipped."]
+    with pytest.raises(ValueError, match="line 9: column 'x' has no value"):
+        read_table(put(text.replace("7", "NA")), "y", missing="error")
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("# x z y\n1 2 3\n2 5 4\n", ["x", "z"]),  # as NumPy writes it
+        ("# made, by me\n#x,z,y\n1,2,3\n2,5,4\n", ["x", "z"]),
+        ("#,z,y\n7,2,3\n2,5,4\n", ["#", "z"]),
+    ],
+)
+def test_names_in_a_comment(put, text, names):
+    table = read_table(put(text), "y")
+    assert table.names == names
+    assert table.y.tolist() == [3.0, 4.0]
+    assert "which begins with #" in table.remarks[0]
+
+
+def test_values_that_begin_with_a_mark_are_no_comments(put):
+    table = read_table(put("colour,y\n" + "#ff0000,1\n#00ff00,2\n" * 5), "y")
+    assert table.names == ["colour=#ff0000"]
+    assert len(table.y) == 10
+    table = read_table(put('x,y\n"# 1\n# 2",1\n"# 1\n# 2",3\nb,2\n"b",1\n'), "y")  # within quotes
+    assert len(table.y) == 4

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kernsel.study.tables import read_table
+from kernsel.study.tables import read_table, read_to_predict
 
 
 def test_npz(tmp_path):
@@ -23,6 +23,11 @@ def test_npz(tmp_path):
         np.savez(path, **arrays)
         with pytest.raises(ValueError, match=message):
             read_table(path, "y")
+    np.savez(path, x=[1.0, 2.0, 4.0], y=[1.0, 2.0, 3.0])
+    columns = read_table(path, "y").columns
+    np.savez(path, x=[1.0, -np.inf])
+    with pytest.raises(ValueError, match="row 2: column 'x' is infinite"):
+        read_to_predict(path, columns, "y")
 
 
 def test_parquet_is_read_as_csv_is(tmp_path, put):
