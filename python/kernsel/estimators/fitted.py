@@ -115,12 +115,15 @@ class LeftOut:
         of the Gaussian process with the same predictions whose scale maximizes the likelihood.
     leverage : ndarray of shape (n,) or None
         The leverages in the fit with all points.
+    standardized : ndarray of shape (n,) or None
+        Of a predictive distribution F that is not normal, ndtri(F(y)); None stands for (y - predictions) / std.
     """
 
     y: Vector
     predictions: Vector
     std: Vector | None = None
     leverage: Vector | None = None
+    standardized: Vector | None = None
 
     @classmethod
     def of_best_scale(cls, y: Vector, fit: LeaveOneOutFit, trend: int, leverage: Vector | None) -> Self:
