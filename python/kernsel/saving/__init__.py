@@ -29,10 +29,10 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from kernsel._base.renamed import CRITERIA
 from kernsel.saving.container import Container, Stored, plain_json, read_container, write_container, written_json
 from kernsel.saving.fields import Fields, Writing
 from kernsel.saving.forms import FORMS
+from kernsel.saving.given import read_given, write_given
 
 __all__ = ["load", "read_notes", "save"]
 
@@ -45,8 +45,8 @@ def save(model: BaseEstimator, path: str | os.PathLike[str], notes: object = Non
     Parameters
     ----------
     model : estimator
-        A fitted GaussianProcessRegressor, GaussianProcessClassifier, KernelRidge, KernelRidgeCV, KernelInterpolator, SVR, or
-        RidgeRegression on features of :mod:`kernsel.features` (saved without its `path_`).
+        A fitted GaussianProcessRegressor, StackedRegressor, GaussianProcessClassifier, KernelRidge, KernelRidgeCV,
+        KernelInterpolator, SVR, or RidgeRegression on features of :mod:`kernsel.features` (saved without its `path_`).
     path : str or path-like
         The name of the file, usually ``*.ksl``. An existing file is replaced once the new one is written completely.
     notes : object
@@ -77,12 +77,7 @@ def save(model: BaseEstimator, path: str | os.PathLike[str], notes: object = Non
     arrays: dict[str, Stored] = {}
     writing = Writing(arrays)
     writing.json["estimator"] = type(model).__name__
-    parameters = writing.part("parameters")
-    for name, value in model.get_params(deep=False).items():
-        parameters.value(name, value)
-    writing.json["columns"] = int(model.n_features_in_)
-    if hasattr(model, "feature_names_in_"):
-        writing.json["column_names"] = [str(name) for name in model.feature_names_in_]
+    write_given(model, writing)
     form.write(model, writing)
     if notes is not None:
         arrays["notes"] = np.frombuffer(_noted(notes), dtype=np.uint8)
@@ -112,17 +107,7 @@ def load(path: str | os.PathLike[str]) -> BaseEstimator:
         container = _opened(path)
         with Fields(plain_json(container.metadata["model"], "the model"), container) as given:
             form = FORMS[given.text("estimator", tuple(FORMS))]
-            given.json.pop("core_kernel", None)  # only for programs in C++
-            parameters = given.part("parameters")
-            names = form.estimator().get_params(deep=False)
-            with parameters:
-                values = {name: parameters.value(name) for name in names}
-            if isinstance(values.get("criterion"), str):
-                values["criterion"] = CRITERIA.get(values["criterion"], values["criterion"])
-            model = form.estimator(**values)
-            model.n_features_in_ = given.whole("columns", 1)
-            if given.has("column_names"):
-                model.feature_names_in_ = np.array(given.texts("column_names", model.n_features_in_), dtype=object)
+            model = read_given(form.estimator, given)
             form.read(model, given)
         return model
     except (ValueError, TypeError, RecursionError, OverflowError) as error:
