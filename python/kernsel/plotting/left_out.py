@@ -12,7 +12,7 @@ from kernsel.plotting.models import model_in, require_fitted
 __all__ = ["left_out"]
 
 _ACCEPTED = (
-    "GaussianProcessRegressor, KernelRidge, KernelRidgeCV, KernelInterpolator, RidgeRegression, SVR, "
+    "GaussianProcessRegressor, StackedRegressor, KernelRidge, KernelRidgeCV, KernelInterpolator, RidgeRegression, SVR, "
     "or what ks.select returns with one of them"
 )
 
