@@ -40,7 +40,7 @@ from kernsel.kernels.objects import Points
 from kernsel.kernels.written import KernelLike
 from kernsel.linalg.jitter import least_jitter, with_jitter
 
-__all__ = ["GaussianProcessRegressor", "ProcessState"]
+__all__ = ["GaussianProcessRegressor", "ProcessState", "draw"]
 
 
 _AUTO = ConstantKernel("auto") * Matern("auto", nu=2.5, product=True)
@@ -503,8 +503,8 @@ class GaussianProcessRegressor(FittedProcess, CallbackSupport, MultiOutputMixin,
         rng = check_random_state(random_state)
         mean, cov = self.predict(X, return_cov=True)
         if mean.ndim == 1:
-            return _draw(rng, mean, cov, int(n_samples))
-        outputs = [_draw(rng, mean[:, k], cov[..., k], int(n_samples))[:, None] for k in range(mean.shape[1])]
+            return draw(rng, mean, cov, int(n_samples))
+        outputs = [draw(rng, mean[:, k], cov[..., k], int(n_samples))[:, None] for k in range(mean.shape[1])]
         return np.hstack(outputs)
 
     @reads
@@ -765,7 +765,7 @@ def _stacked(parts: list[Vector | tuple[Vector, Vector]]) -> Vector | tuple[Vect
     return np.concatenate(parts)
 
 
-def _draw(rng: np.random.RandomState, mean: Vector, cov: Vector, count: int) -> Vector:
+def draw(rng: np.random.RandomState, mean: Vector, cov: Vector, count: int) -> Vector:
     """Return samples of a normal distribution, shape (m, count). The covariance need be semidefinite only up to rounding."""
     size = float(np.diag(cov).max(initial=0.0)) or 1.0  # scaled to one, since NumPy's check has an absolute tolerance
     drawn = rng.multivariate_normal(np.zeros(len(mean)), cov / size, count, check_valid="ignore")

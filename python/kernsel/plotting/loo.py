@@ -144,8 +144,8 @@ class LOODisplay:
         Parameters
         ----------
         estimator : GaussianProcessRegressor, StackedRegressor, KernelRidge, KernelRidgeCV, KernelInterpolator, RidgeRegression,
-            SVR or Selected. Fitted. Standard deviations of all but the first two are those of the Gaussian process with the same
-            predictions and the scale of the best likelihood; an SVR has none, and its residuals are the span estimate.
+            SVR or Selected. Fitted. Standard deviations of all but the first two are those of the Gaussian process with the
+            same predictions and the scale of the best likelihood; an SVR has none, and its residuals are the span estimate.
         X, y : array-like, optional
             The training data. A Gaussian process and an interpolator know them; KernelRidge, KernelRidgeCV and RidgeRegression
             need `y`, SVR both.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, fields
+from dataclasses import MISSING, asdict, fields
 from math import isfinite, nan
 from typing import Any, TypedDict, TypeVar
 
@@ -72,7 +72,7 @@ def of_notes(notes: Mapping[str, Any]) -> Notes:
 
 
 def _record(kind: type[Record], values: Mapping[str, object]) -> Record:
-    """Return a dataclass of texts, numbers and lists; None stands for nan."""
+    """Return a dataclass of texts, numbers and lists; None stands for nan. Later versions have more fields, with defaults."""
     readers: dict[str, Callable[[Any], Any]] = {
         "str": _text,
         "float": _number,
@@ -80,7 +80,8 @@ def _record(kind: type[Record], values: Mapping[str, object]) -> Record:
         "list[str]": _texts,
         "list[float]": _numbers,
     }
-    return kind(**{entry.name: readers[str(entry.type)](values[entry.name]) for entry in fields(kind)})
+    present = [entry for entry in fields(kind) if entry.name in values or entry.default is MISSING]
+    return kind(**{entry.name: readers[str(entry.type)](values[entry.name]) for entry in present})
 
 
 def _text(value: object) -> str:

@@ -8,6 +8,7 @@ from typing import Self
 
 from kernsel._base.annotations import Indices
 from kernsel.estimators.gaussian_process import GaussianProcessRegressor
+from kernsel.estimators.stacking.regressor import StackedRegressor
 from kernsel.saving import load, read_notes, save
 from kernsel.study.line import Line
 from kernsel.study.notes import of_notes, plain
@@ -41,8 +42,8 @@ class Study:
         For each criterion, "larger" or "smaller".
     criterion : str
         The first criterion, which chose the model.
-    model : GaussianProcessRegressor
-        The fitted model.
+    model : GaussianProcessRegressor or StackedRegressor
+        The fitted model; the latter if kernels are combined.
     test : dict of str to float
         The scores on test rows: "rows", their number, "rmse", "coverage" of 95 % intervals, and "rmse_of_mean", the error of
         predicting the mean of the training targets. Empty if there are no test rows.
@@ -62,11 +63,26 @@ class Study:
     lines: dict[str, list[Line]]
     better: dict[str, str]
     criterion: str
-    model: GaussianProcessRegressor = field(repr=False)
+    model: GaussianProcessRegressor | StackedRegressor = field(repr=False)
     test: dict[str, float]
     kept: Indices = field(repr=False)
     seconds: float
     ended: str = ""
+
+    @property
+    def processes(self) -> list[tuple[float, GaussianProcessRegressor]]:
+        """The weight of each process of the model and the process, the one of the largest weight first."""
+        return self.model.processes if isinstance(self.model, StackedRegressor) else [(1.0, self.model)]
+
+    @property
+    def process(self) -> GaussianProcessRegressor:
+        """The model, or the process of the largest weight in it: the one whose hyperparameters are shown."""
+        return self.processes[0][1]
+
+    @property
+    def is_stacked(self) -> bool:
+        """Whether the model mixes several processes."""
+        return len(self.processes) > 1
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model and the study to a file, see :func:`kernsel.save`.
@@ -105,8 +121,8 @@ class Study:
         if notes["study"] != _VERSION:
             raise ValueError(f"{path}: the study in it is of version {notes['study']!r}, expected {_VERSION}; upgrade kernsel")
         model = load(path)
-        if not isinstance(model, GaussianProcessRegressor):
-            raise ValueError(f"{path}: expected a GaussianProcessRegressor, got a {type(model).__name__}")
+        if not isinstance(model, GaussianProcessRegressor | StackedRegressor):
+            raise ValueError(f"{path}: expected a GaussianProcessRegressor or StackedRegressor, got a {type(model).__name__}")
         try:
             checked = of_notes(notes)
             if len(checked["names"]) != model.n_features_in_ or len(checked["kept"]) != len(model.X_train_):

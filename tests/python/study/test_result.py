@@ -46,5 +46,5 @@ def test_what_is_no_study_is_refused(found, tmp_path):
         with pytest.raises(ValueError, match=message):
             Study.load(path)
     ks.save(ks.KernelRidge(RBF(1.0)).fit(np.eye(2), [0.0, 1.0]), path, notes=notes)
-    with pytest.raises(ValueError, match="expected a GaussianProcessRegressor, got a KernelRidge"):
+    with pytest.raises(ValueError, match="expected a GaussianProcessRegressor or StackedRegressor, got a KernelRidge"):
         Study.load(path)

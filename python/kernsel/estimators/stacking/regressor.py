@@ -15,7 +15,7 @@ from kernsel._base.annotations import Indices, Matrix, Seed, Vector
 from kernsel._data.allowed import whole
 from kernsel._data.points import new_points, reading_of
 from kernsel.estimators.fitted import FittedModel, LeftOut, Prediction, column, require_training_data
-from kernsel.estimators.gaussian_process import GaussianProcessRegressor
+from kernsel.estimators.gaussian_process import GaussianProcessRegressor, draw
 from kernsel.estimators.stacking.mixture import Mixture
 from kernsel.estimators.stacking.set_aside import SetAside
 from kernsel.estimators.stacking.weights import stacking_weights
@@ -209,14 +209,16 @@ class StackedRegressor(FittedModel, MultiOutputMixin, RegressorMixin, BaseEstima
             raise ValueError(f"y: expected shape {self._shaped(found.mean).shape}, got {targets.shape}")
         return found.log_density(targets.reshape(found.mean.shape))
 
-    def sample_y(self, X: Points, n_samples: int = 1, random_state: Seed = 0) -> NDArray[np.float64]:
-        """Draw joint samples of the function at points: each of one of the processes, which is drawn by its weight.
+    def sample_y(self, X: Points, n_samples: int = 1, random_state: Seed = 0, *, noisy: bool = True) -> NDArray[np.float64]:
+        """Draw joint samples at points: each of one of the processes, which is drawn by its weight.
 
         Parameters
         ----------
         X : array-like of shape (m, d)
         n_samples : int
         random_state : int, RandomState instance or None
+        noisy : bool
+            Whether samples are of new observations, or of the function, as in `predict`.
 
         Returns
         -------
@@ -227,10 +229,13 @@ class StackedRegressor(FittedModel, MultiOutputMixin, RegressorMixin, BaseEstima
             raise ValueError(f"n_samples: expected {whole(0).expected}, got {n_samples!r}")
         rng = check_random_state(random_state)
         drawn = rng.choice(len(self.weights_), n_samples, p=self.weights_)
-        parts = [one.sample_y(X, int(np.sum(drawn == k)), rng) for k, one in enumerate(self.estimators_)]
-        samples = np.empty((*parts[0].shape[:-1], n_samples))
-        for k, part in enumerate(parts):
-            samples[..., drawn == k] = part
+        outputs = () if self._flat else self.y_train_.shape[1:]
+        parts = [one.predict(X, return_cov=True, noisy=noisy) for one in self.estimators_]
+        samples = np.empty((len(parts[0][0]), *outputs, n_samples))
+        for k, (mean, cov) in enumerate(parts):
+            count = int(np.sum(drawn == k))
+            for output in np.ndindex(outputs):
+                samples[:, *output, drawn == k] = draw(rng, mean[:, *output], cov[:, :, *output], count)
         return samples
 
     @property
@@ -286,9 +291,8 @@ class StackedRegressor(FittedModel, MultiOutputMixin, RegressorMixin, BaseEstima
         require_training_data(self, self.estimators_[0].kernel_, X, y, points, targets)
         found = self.left_out_predictive()
         z = found.standardized(targets.reshape(found.mean.shape))
-        return LeftOut(
-            column(targets, output), column(found.mean, output), column(found.std, output), self.leverage_, column(z, output)
-        )
+        y, mean, std, z = (column(values, output) for values in (targets, found.mean, found.std, z))
+        return LeftOut(y, mean, std, self.leverage_, standardized=z)
 
     def _check(self, X: Points) -> None:
         """Raise for points with other columns than those of the fit, in the name of this estimator."""

@@ -105,15 +105,18 @@ def test_leverage_is_the_derivative_of_fitted_values(model, data):
         assert model.leverage_[i] == pytest.approx((fitted(i, 0.5) - fitted(i, -0.5)), rel=1e-6)
 
 
-def test_samples_are_of_the_processes_by_their_weights(model, data):
+@pytest.mark.parametrize("noisy", [False, True])
+def test_samples_are_of_the_processes_by_their_weights(model, data, noisy):
     Z = data[0][:3] + 0.1
-    samples = model.sample_y(Z, 4000, random_state=3)
+    samples = model.sample_y(Z, 4000, random_state=3, noisy=noisy)
     assert samples.shape == (3, 4000)
-    mean, std = model.predict(Z, return_std=True, noisy=False)
+    mean, std = model.predict(Z, return_std=True, noisy=noisy)
     assert (np.abs(samples.mean(axis=1) - mean) < 5 * std / np.sqrt(4000)).all()
     np.testing.assert_allclose(samples.std(axis=1), std, rtol=0.1)
-    np.testing.assert_array_equal(samples, model.sample_y(Z, 4000, random_state=3))
+    np.testing.assert_array_equal(samples, model.sample_y(Z, 4000, random_state=3, noisy=noisy))
     assert model.sample_y(Z, 0).shape == (3, 0)
+    two = model.sample_y(np.repeat(Z[:1], 2, axis=0), 2000, noisy=False)
+    assert np.corrcoef(two)[0, 1] > 0.999  # joint: equal points have equal values
     with pytest.raises(ValueError, match="n_samples: expected a whole number from 0 on, got -1"):
         model.sample_y(Z, -1)
 
