@@ -25,12 +25,12 @@ def use(study: Study, file: str) -> Html:
     """Return the section with programs that load the model and predict the first row of the data."""
     x = [float(f"{v:.6g}") for v in study.model.X_train_[0]]
     row = ", ".join(f"{v:g}" for v in x)
-    mean, std = study.model.predict([x], return_std=True)
+    mean, std = study.model.predict([x], return_std=True, noisy=False)
     name = json.dumps(file, ensure_ascii=False)
     python = f"""import kernsel as ks
 
 model = ks.load({file!r})
-mean, std = model.predict([[{row}]], return_std=True)
+mean, std = model.predict([[{row}]], return_std=True, noisy=False)
 print(mean, std)  # {mean[0]:.6g}, {std[0]:.6g}
 """
     cpp = f"""#include <cstdio>
@@ -57,6 +57,9 @@ int main() {{
 target_link_libraries(program PRIVATE kernsel::core)
 """
     shell = f"kernsel predict {shlex.quote(file)} new.csv --output predictions.csv --intervals 95\n"
+    in_cpp = [paragraph("From C++, without Python:"), program(cpp, "C++"), program(cmake, "CMake")]
+    if study.is_stacked:
+        in_cpp = [paragraph("C++ reads single processes only: save one of model.estimators_ for it.", kind="note")]
     names = join([code(name) for name in study.names[:_NAMED]], ", ")
     more = f" and {count(len(study.names) - _NAMED)} more" if len(study.names) > _NAMED else ""
     return section(
@@ -68,14 +71,12 @@ target_link_libraries(program PRIVATE kernsel::core)
                 program(shell, "Command line"),
                 paragraph(
                     "From Python. The columns of X are {}{}. The first row that was learnt from gives what the comment says; "
-                    "the standard deviation is that of the function, without noise.",
+                    "the standard deviation is that of the function, without noise; noisy=True gives that of a new row.",
                     names,
                     more,
                 ),
                 program(python, "Python"),
-                paragraph("From C++, without Python:"),
-                program(cpp, "C++"),
-                program(cmake, "CMake"),
+                *in_cpp,
             ]
         ),
     )

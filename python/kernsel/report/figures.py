@@ -39,6 +39,7 @@ def left_out(study: Study, findings: Findings, kind: Kind) -> Html:
         predictions=findings.predicted,
         std=findings.std,
         leverage=findings.leverage,
+        standardized=findings.z,
         labels=[f"row {row}" for row in study.kept],
     )
 
@@ -171,7 +172,7 @@ def line_of(study: Study, one: Input) -> Html:
     low, high = float(X.min()), float(X.max())
     margin = 0.04 * (high - low)
     x = np.linspace(low - margin, high + margin, 240)
-    mean, std = model.predict(x[:, None], return_std=True)
+    mean, std = model.predict(x[:, None], return_std=True, noisy=False)
     _, noisy_std = model.predict(x[:, None], return_std=True, noisy=True)
     display = PosteriorDisplay(
         grid=(x,),
@@ -207,7 +208,7 @@ def map_of(study: Study, inputs: list[Input], *, of_std: bool) -> Html:
     X = model.X_train_
     sides = [np.linspace(side.min(), side.max(), 60) for side in X.T]
     points = np.stack(np.meshgrid(*sides), axis=-1).reshape(-1, 2)
-    values = np.asarray(model.predict(points, return_std=True)[int(of_std)])
+    values = np.asarray(model.predict(points, return_std=True, noisy=False)[int(of_std)])
     what = f"standard deviation of {target}" if of_std else target
     display = PosteriorDisplay(
         grid=sides,
@@ -253,7 +254,7 @@ def slices_of(study: Study, inputs: list[Input], at: Vector, *, small: bool) -> 
     slices = []
     for one in inputs:
         points, x, labels = _along(one, at, study.model.X_train_)
-        mean, std = study.model.predict(points, return_std=True)
+        mean, std = study.model.predict(points, return_std=True, noisy=False)
         slices.append(_Slice(one, x, mean, _95 * std, labels))
     low, high = min((s.mean - s.half).min() for s in slices), max((s.mean + s.half).max() for s in slices)
     margin = 0.05 * (high - low) or 1.0

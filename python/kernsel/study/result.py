@@ -6,6 +6,8 @@ import os
 from dataclasses import dataclass, field, fields
 from typing import Self
 
+from numpy import mean, nan_to_num
+
 from kernsel._base.annotations import Indices
 from kernsel.estimators.gaussian_process import GaussianProcessRegressor
 from kernsel.estimators.stacking.regressor import StackedRegressor
@@ -81,8 +83,24 @@ class Study:
 
     @property
     def is_stacked(self) -> bool:
-        """Whether the model mixes several processes."""
-        return len(self.processes) > 1
+        """Whether kernels are combined; the model may be of one alone nevertheless."""
+        return isinstance(self.model, StackedRegressor)
+
+    @property
+    def line(self) -> Line:
+        """The line of the model's kernel, or of that with the largest weight."""
+        lines = self.lines[self.criterion]
+        return max(lines, key=lambda line: nan_to_num(line.weight)) if self.is_stacked else lines[0]
+
+    @property
+    def combined(self) -> list[Line]:
+        """The lines of the kernels that have a weight, the largest first; empty if kernels are not combined."""
+        return sorted((one for one in self.lines[self.criterion] if one.weight > 0), key=lambda one: -one.weight)
+
+    @property
+    def noise(self) -> float:
+        """The variance of the noise, of several processes its mean."""
+        return float(sum(weight * mean(one.noise_) for weight, one in self.processes))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model and the study to a file, see :func:`kernsel.save`.

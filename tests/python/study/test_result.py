@@ -9,7 +9,7 @@ import pytest
 import kernsel as ks
 from kernsel.kernels import RBF
 from kernsel.saving import read_notes
-from kernsel.study import Line, Study
+from kernsel.study import Line, Study, study
 
 
 def test_a_study_is_what_it_was_after_it_was_saved(found, tmp_path):
@@ -24,6 +24,25 @@ def test_a_study_is_what_it_was_after_it_was_saved(found, tmp_path):
             assert str(getattr(again, each.name)) == str(getattr(odd, each.name))
     assert json.loads(json.dumps(read_notes(path), allow_nan=False))["lines"]["gcv"][0]["value"] is None
     np.testing.assert_allclose(again.model.loo_residuals_, found.model.loo_residuals_, rtol=1e-6)
+
+
+def test_a_mixture_is_what_it_was_and_files_without_weights_are_read(table, found, tmp_path):
+    path = tmp_path / "study.ksl"
+    mixed = study(table, kernels=["RBF", "Linear"], criteria=["lml"], combine="stack")
+    mixed.save(path)
+    again = Study.load(path)
+    assert again.is_stacked
+    assert str(again.lines) == str(mixed.lines)
+    np.testing.assert_allclose(again.model.predict(table.X, True), mixed.model.predict(table.X, True), rtol=1e-7)
+    notes = {"study": 1} | found.as_json()
+    for lines in notes["lines"].values():
+        for line in lines:
+            del line["weight"]  # as in files of 0.1.0
+    ks.save(found.model, path, notes=notes)
+    old = Study.load(path)
+    assert np.isnan(old.line.weight)
+    assert old.line.kernel == found.line.kernel
+    assert not old.is_stacked
 
 
 def test_what_is_no_study_is_refused(found, tmp_path):
