@@ -10,6 +10,8 @@ member                     meaning                                              
 ``left_out``               the prediction of each target from all other points              ``LOODisplay``
 ``regularization_path``    the path in lambda of the kernel and the data                    ``PathDisplay``, ``LCurveDisplay``
 ``mean_of_term`` ...       the mean as a sum of terms                                       ``Selected.describe``
+``predictive``             the predictive distribution at points, as a mixture              ``kernsel.study``, the command
+``left_out_predictive``    that of each training point from all others                      ``kernsel.report``
 ``strengths``              parameters in which the scale of the kernel would be redundant   ``kernsel.select``
 =========================  ===============================================================  ==================================
 
