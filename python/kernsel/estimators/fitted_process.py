@@ -68,13 +68,31 @@ class FittedProcess(FittedModel):
         return self._points_left_out
 
     def predictive(self, X: Points, *, noisy: bool = True) -> Mixture:
-        """Return the predictive distribution at points, of observations or of the function, as a mixture of one part."""
+        """Return the predictive distribution at points, which gives quantiles and log densities.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+        noisy : bool
+            Whether it is that of new observations, or of the function.
+
+        Returns
+        -------
+        mixture : kernsel.estimators.stacking.mixture.Mixture
+            A mixture of one normal distribution for each point and output.
+        """
         mean, std = self.predict(X, return_std=True, noisy=noisy)
         return self._normal(np.asarray(mean), np.asarray(std))
 
     @reads
     def left_out_predictive(self) -> Mixture:
-        """Return the predictive distribution of each training point from all others, as a mixture of one part."""
+        """Return the predictive distribution of each training point from all others.
+
+        Returns
+        -------
+        mixture : kernsel.estimators.stacking.mixture.Mixture
+            A mixture of one normal distribution for each point and output.
+        """
         return self._normal(self.kept_data()[1] - self.loo_residuals_, self.loo_std_)
 
     def _normal(self, mean: Vector, std: Vector) -> Mixture:

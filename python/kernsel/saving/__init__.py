@@ -15,6 +15,9 @@ Files of regressions also have the fields that a program without Python needs, w
 there is one; and the arrays ``points`` X, ``coefficients`` C, ``trend_coefficients`` B, ``factor`` and ``offset``, with which
 the mean at a point z is (k(z, X) C + h(z) B) * factor + offset.
 
+A file of a StackedRegressor has `processes`, a list of such descriptions of Gaussian processes, and the arrays ``weights`` and
+``kept``; programs without Python do not read it.
+
 Files are not trusted when they are read: every number is checked like an argument of a user, every size is compared with the
 length of the file, and classes come from a fixed table. Objects that cannot be written in this way, such as Python functions,
 raise TypeError; pickle and joblib can save them.

@@ -408,7 +408,7 @@ class _Attempt:
     def result(self) -> Selected:
         """Return the sorted results; raise if no kernel could be fitted."""
         tried, stacked = self.tried, None
-        if self.combine and self.best is not None:
+        if any(self.aside):  # none is, if the first kernel was interrupted
             tried, stacked = combined(tried, self.aside, self.estimator)
         order = sorted(tried, key=self.rank)
         if self.best is None:

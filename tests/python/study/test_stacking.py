@@ -8,6 +8,7 @@ import pytest
 
 import kernsel as ks
 from kernsel import structured as st
+from kernsel.estimators.stacking.set_aside import SetAside
 from kernsel.kernels import RBF, Linear, Matern
 
 KERNELS = [RBF("auto"), Matern("auto", nu=0.5), RBF([1.0, 2.0, 3.0]), RBF("auto") + Linear("auto")]
@@ -106,3 +107,23 @@ def test_other_models_and_ways_are_refused(data):
         ks.select(*data, estimator=ks.KernelRidge(alpha="auto"), combine="stack")
     with pytest.raises(ValueError, match="of them could be fitted"):
         ks.select(*data, [RBF([1.0, 2.0, 3.0]), "RBF.on([7])"], combine="stack")
+
+
+def test_an_interruption_keeps_what_there_is(data, monkeypatch):
+    def interrupt(process):
+        raise KeyboardInterrupt(process)
+
+    whole = SetAside.of
+    first = iter([whole, interrupt])
+    monkeypatch.setattr(SetAside, "of", lambda process: next(first)(process))
+    found = ks.select(*data, KERNELS, combine="stack")
+    assert found.ended.startswith("interrupted")
+    assert isinstance(found.best_estimator_, ks.StackedRegressor)
+    assert [one.weight for one in found.tried if np.isfinite(one.weight)] == [1.0]
+    monkeypatch.setattr(SetAside, "of", interrupt)
+    assert isinstance(ks.select(*data, KERNELS, combine="stack").best_estimator_, ks.GaussianProcessRegressor)
+
+
+def test_nested_cross_validation_scores_the_mixture(data, found):
+    nested = ks.nested_cv(ks.StackedRegressor(found.best_estimator_.estimators[:2]), *data, outer=3, random_state=0)
+    assert nested.mean["score"] > 0.5
