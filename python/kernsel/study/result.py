@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass, field, fields
 from typing import Self
 
-from numpy import mean, nan_to_num
+import numpy as np
 
 from kernsel._base.annotations import Indices
 from kernsel.estimators.gaussian_process import GaussianProcessRegressor
@@ -90,7 +90,7 @@ class Study:
     def line(self) -> Line:
         """The line of the model's kernel, or of that with the largest weight."""
         lines = self.lines[self.criterion]
-        return max(lines, key=lambda line: nan_to_num(line.weight)) if self.is_stacked else lines[0]
+        return max(lines, key=lambda line: np.nan_to_num(line.weight)) if self.is_stacked else lines[0]
 
     @property
     def combined(self) -> list[Line]:
@@ -100,7 +100,7 @@ class Study:
     @property
     def noise(self) -> float:
         """The variance of the noise, of several processes its mean."""
-        return float(sum(weight * mean(one.noise_) for weight, one in self.processes))
+        return float(sum(weight * np.mean(one.noise_) for weight, one in self.processes))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model and the study to a file, see :func:`kernsel.save`.
