@@ -149,4 +149,14 @@ def constant():
     return of_model(ks.GaussianProcessRegressor("RBF", noise="auto", trend="constant").fit(table.X, table.y), table)
 
 
-MADE = {f.__name__: f for f in (cars, failing, plane, many, five, constant)}
+def stacked():
+    rng = np.random.default_rng(6)
+    X = rng.uniform(0, 6, (80, 2))
+    y = np.where(X[:, 0] > 3, 1.0, np.sin(4 * X[:, 0])) + 0.1 * rng.standard_normal(80)
+    kernels = ["RBF", "Matern(nu=0.5)", "RBF + Linear", FunctionKernel(len)]
+    found = study(table_of(X, y, ["a", "b"]), kernels=kernels, criteria=("loo", "reml"), combine="stack")
+    assert len(found.combined) > 1
+    return found
+
+
+MADE = {f.__name__: f for f in (cars, failing, plane, many, five, constant, stacked)}

@@ -30,6 +30,9 @@ gp, krr, cv, svr, gpc, ridge = (
     ks.RidgeRegression,
 )
 two = labels > 0
+stack = ks.StackedRegressor
+rough = np.where(X[:, 0] > 2, 1.0, np.sin(4 * X[:, 0])) + 0.1 * X[:, 1] + 0.2 * rng.standard_normal(40)
+given = {"noise": np.full(40, 0.05), "optimizer": None, "trend": "constant"}
 
 # Each by name: how to make it, fitted.
 MODELS = {
@@ -45,6 +48,12 @@ MODELS = {
     "gp left as it is": lambda: gp(2.0 * Matern([1.0, 2.0], nu=1.5), optimizer=None, noise=0.1).fit(X, Y),
     "gp of scikit-learn's kernel": lambda: gp(None, alpha=1e-2).fit(X, y),
     "gp updated": lambda: gp(noise="auto", trend="constant").fit(X[:30], y[:30]).update(X[30:], y[30:]).downdate(3),
+    "stack": lambda: stack([gp("RBF", noise="auto"), gp("Matern(nu=0.5)", noise="auto"), gp(Linear(1.0), noise=0.3)]).fit(
+        X, rough
+    ),
+    "stack of a table, two outputs": lambda: stack([gp(RBF([1.0, 2.0]), **given), gp(noise=0.1, criterion="loo")]).fit(
+        table, Y
+    ),
     "ridge of a kernel": lambda: krr("rbf", alpha=0.1, gamma=0.5).fit(X, Y),
     "ridge chosen": lambda: krr(alpha="auto", fit_intercept=True).fit(table, y, sample_weight=weights),
     "ridge along a path": lambda: krr("rbf", alpha="auto", criterion="lcurve", fit_intercept=True).fit(X, y, weights),

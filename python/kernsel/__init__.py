@@ -1,9 +1,9 @@
 """Kernel methods with the choice of the kernel at their heart.
 
 Models, with scikit-learn's manners: :class:`KernelRidge`, :class:`KernelRidgeCV`, :class:`GaussianProcessRegressor`,
-:class:`GaussianProcessClassifier`, :class:`SVR`, :class:`KernelInterpolator`, :class:`RidgeRegression`; what they are composed
-of: :mod:`kernels`, :mod:`structured`, :mod:`criteria`, :mod:`features`; and what is done with them: :func:`select`,
-:func:`nested_cv`, :mod:`plotting`, :func:`save`, :func:`load`.
+:class:`GaussianProcessClassifier`, :class:`StackedRegressor`, :class:`SVR`, :class:`KernelInterpolator`,
+:class:`RidgeRegression`; what they are composed of: :mod:`kernels`, :mod:`structured`, :mod:`criteria`, :mod:`features`; and
+what is done with them: :func:`select`, :func:`nested_cv`, :mod:`plotting`, :func:`save`, :func:`load`.
 """
 
 from typing import NoReturn
@@ -22,6 +22,7 @@ from kernsel.estimators.interpolator import KernelInterpolator
 from kernsel.estimators.kernel_ridge import KernelRidge
 from kernsel.estimators.kernel_ridge_cv import KernelRidgeCV
 from kernsel.estimators.ridge_regression import RidgeRegression
+from kernsel.estimators.stacking.regressor import StackedRegressor
 from kernsel.estimators.support.path import SVRPath
 from kernsel.estimators.support.svr import SVR
 from kernsel.saving import load, save
@@ -41,6 +42,7 @@ __all__ = [
     "RegularizationPath",
     "RidgeRegression",
     "SVRPath",
+    "StackedRegressor",
     "__version__",
     "criteria",
     "evaluate",

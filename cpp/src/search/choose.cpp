@@ -186,6 +186,7 @@ struct Chooser::Content {
   double best_spread(CriterionObjective& objective, bool climbs, double tolerance, double least_gain, Optimum& best,
                      double& of_first);
   Status consider_alike(Optimum& found);
+  std::function<bool(Index, Index, double)> told_after(const Optimum& before) const;
   Status evidence(const Choice& choice, double& out);
 };
 
@@ -464,6 +465,16 @@ double Chooser::Content::integral(const CriterionObjective& objective, const Tri
   return laplace_near(value, gradient, H);
 }
 
+// Reports of the progress of a search that goes on from a result: its evaluations count, and the best criterion stays that of
+// the result, because the criterion itself may become worse where something is expected.
+std::function<bool(Index, Index, double)> Chooser::Content::told_after(const Optimum& before) const {
+  if (!options.progress) return nullptr;
+  const Index counted = before.evaluations + before.evaluations_of_some;
+  return [this, counted, best = before.best.criterion](Index count, Index points, double now) {
+    return options.progress(counted + count, points, std::isnan(best) ? now : best);
+  };
+}
+
 // Finds the spread of length scales for which the data are the most probable, and the optimum of `objective` for it. The
 // optimum for one spread also tells about the others: the best of these is tried next. `best` is where the search begins, with
 // the present spread; if it is no optimum for that (`climbs`), it becomes one first. Returns the logarithm of the integral, and
@@ -481,7 +492,7 @@ double Chooser::Content::best_spread(CriterionObjective& objective, bool climbs,
       how.coarse = how.fine = tolerance;
       how.evaluations = options.evaluations - here.evaluations - here.evaluations_of_some;
       how.seconds = seconds();
-      how.progress = options.progress;
+      how.progress = told_after(here);
       Optimum next;
       if (how.evaluations < 1 || !search(objective, nullptr, {here.best.x}, how, next).ok()) break;
       next.evaluations += here.evaluations;
@@ -560,7 +571,7 @@ Status Chooser::Content::consider_alike(Optimum& found) {
   how.coarse = how.fine = fine();
   how.evaluations = std::max<Index>(options.evaluations - found.evaluations - found.evaluations_of_some, 1);
   how.seconds = seconds();
-  how.progress = options.progress;
+  how.progress = told_after(found);
   Optimum next;
   const Status status = search(*all, nullptr, {best.best.x}, how, next);
   if (!status.ok() || !std::isfinite(next.best.value)) return status;

@@ -110,7 +110,9 @@ class Selection:
         starts = ", ".join(f"{value:.6g}" for value in self.of_starts)
         lines = [
             f"{self.kernel}{noise}",
-            "" if np.isnan(self.spread) else f"length scales expected to be alike, but for a factor of {np.exp(self.spread):.3g}",
+            ""
+            if np.isnan(self.spread)
+            else f"length scales expected to be alike, but for a factor of {np.exp(self.spread):.3g}",
             f"value {self.value:.6g} after {counts}, {self.seconds:.2f} s; ended: {self.ended}",
             f"of the starts: {starts}" if starts else "",
             f"at a bound: {', '.join(self.at_bounds)}" if self.at_bounds else "",

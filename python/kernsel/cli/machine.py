@@ -15,6 +15,8 @@ __all__ = ["document_of"]
 def document_of(study: Study, files: dict[str, str]) -> dict[str, object]:
     """Return a study and its chosen model as values of JSON; None stands for nan and infinity.
 
+    Of stacked processes, the kernel and its numbers are those of the largest weight.
+
     Parameters
     ----------
     study : Study
@@ -23,13 +25,14 @@ def document_of(study: Study, files: dict[str, str]) -> dict[str, object]:
     """
     lengths = [one for one in numbers_of(study) if one.what == "length scale"]
     chosen = {
-        "kernel": study.lines[study.criterion][0].kernel,
-        "fitted": str(study.model.kernel_),
-        "repr": repr(study.model.kernel_),
-        "noise": float(study.model.noise_),
+        "kernel": study.line.kernel,
+        "fitted": str(study.process.kernel_),
+        "repr": repr(study.process.kernel_),
+        "noise": study.noise,
+        "combined": [{"kernel": one.kernel, "fitted": one.fitted, "weight": one.weight} for one in study.combined],
         "words": words_of(study).split("\n"),
         **_left_out(study),
-        "at_bounds": study.model.selection_.at_bounds,
+        "at_bounds": study.process.selection_.at_bounds,
         "inputs": [
             {
                 "name": one.input.name,
@@ -53,10 +56,11 @@ def _left_out(study: Study) -> dict[str, object]:
     try:
         found = findings_of(study)
     except ValueError:  # a trend may have no fit without one of the rows
-        return dict.fromkeys(("loo_rmse", "loo_rmse_of_mean", "explained", "coverage", "verdict"))
+        return dict.fromkeys(("loo_rmse", "loo_rmse_of_mean", "loo_log_density", "explained", "coverage", "verdict"))
     return {
         "loo_rmse": found.rmse,
         "loo_rmse_of_mean": found.rmse_of_mean,
+        "loo_log_density": found.log_density,
         "explained": found.explained,
         "coverage": found.within / len(found.truth),
         "verdict": found.verdict,

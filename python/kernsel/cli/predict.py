@@ -9,7 +9,6 @@ import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from statistics import NormalDist
 from typing import TYPE_CHECKING, TextIO, TypeAlias
 
 import numpy as np
@@ -118,14 +117,13 @@ def _numbers(arguments: argparse.Namespace, terminal: Terminal) -> tuple[Column,
     table = read_to_predict(arguments.file, study.columns, study.target.name, missing=arguments.missing)
     for remark in table.remarks:
         terminal.note(remark)
-    mean, std = _predicted(study, table, terminal)
-    half = NormalDist().inv_cdf(0.5 + arguments.intervals / 200) * std
+    columns = _predicted(study, table, arguments.intervals / 100, terminal)
     # Rows without a prediction are kept as nan, so that row i of the output belongs to row i of the input.
     output: Columns = {}
-    for name, values in zip(_NAMES, (mean, std, mean - half, mean + half), strict=True):
+    for name in _NAMES:
         output[name] = whole = np.full(table.rows, np.nan)
-        whole[table.kept - 1] = values
-    error = _error(study, table, mean, half)
+        whole[table.kept - 1] = columns[name]
+    error = _error(study, table, columns)
     sentence = ""
     if error:
         sentence = (
@@ -136,20 +134,20 @@ def _numbers(arguments: argparse.Namespace, terminal: Terminal) -> tuple[Column,
     return study.target, output, error, sentence
 
 
-def _predicted(study: Study, table: Table, terminal: Terminal) -> tuple[Vector, Vector]:
-    """Return means and standard deviations of observations."""
+def _predicted(study: Study, table: Table, level: float, terminal: Terminal) -> dict[str, Vector]:
+    """Return means, standard deviations and the ends of intervals of observations."""
     blocks = range(0, len(table.X), _BLOCK)
-    means, deviations = [np.zeros(0)], [np.zeros(0)]
+    parts = [np.zeros((0, len(_NAMES)))]
+    ends = [0.5 - level / 2, 0.5 + level / 2]
     with terminal.progress(len(blocks)) as begin:
         for start in blocks:
             begin(f"row {start + 1:,} of {len(table.X):,}")
-            mean, std = study.model.predict(table.X[start : start + _BLOCK], return_std=True, noisy=True)
-            means.append(mean)
-            deviations.append(std)
-    return np.concatenate(means), np.concatenate(deviations)
+            found = study.model.predictive(table.X[start : start + _BLOCK])
+            parts.append(np.column_stack([found.mean, found.std, found.quantiles(ends)[:, 0]]))
+    return dict(zip(_NAMES, np.concatenate(parts).T, strict=True))
 
 
-def _error(study: Study, table: Table, mean: Vector, half: Vector) -> dict[str, float]:
+def _error(study: Study, table: Table, columns: dict[str, Vector]) -> dict[str, float]:
     """Return the errors of predictions where the file has the target; empty if it has it nowhere."""
     if table.y is None:
         return {}
@@ -157,13 +155,14 @@ def _error(study: Study, table: Table, mean: Vector, half: Vector) -> dict[str, 
     if not measured.any():
         return {}
     y = table.y[measured]
-    errors = y - mean[measured]
+    errors = y - columns["predicted"][measured]
+    within = (columns["lower"][measured] <= y) & (y <= columns["upper"][measured])
     of_mean = y - float(np.mean(study.model.y_train_))
     return {
         "rows": float(len(y)),
         "rmse": float(np.sqrt(np.mean(errors**2))),
         "rmse_of_mean": float(np.sqrt(np.mean(of_mean**2))),
-        "coverage": float(np.mean(np.abs(errors) <= half[measured])),
+        "coverage": float(np.mean(within)),
     }
 
 

@@ -97,6 +97,11 @@ def add_choices(parser: argparse.ArgumentParser) -> None:
         help="what is best; the first one chooses the model (default reml,loo)",
     )
     choice.add_argument(
+        "--combine",
+        action="store_true",
+        help="mix all kernels by the first criterion, with the weights that make rows left out most likely",
+    )
+    choice.add_argument(
         "--noise", type=variance, default="auto", metavar="VARIANCE", help="0 for data without noise; found by default"
     )
     choice.add_argument(
@@ -158,6 +163,7 @@ def choose(table: Table, arguments: argparse.Namespace, terminal: Terminal, *, r
             table,
             kernels="search" if search else kernels,
             criteria=criteria,
+            combine="stack" if arguments.combine else None,
             noise=arguments.noise,
             trend=None if arguments.trend == "none" else arguments.trend,
             rows=rows,
@@ -223,6 +229,7 @@ def _typed(arguments: argparse.Namespace) -> Sequence[str]:
         ("test", 0.0),
         ("kernel", None),
         ("criterion", None),
+        ("combine", False),
         ("noise", "auto"),
         ("trend", "constant"),
         ("budget", None),
@@ -232,7 +239,9 @@ def _typed(arguments: argparse.Namespace) -> Sequence[str]:
         if value == default:
             continue
         option = "--" + name.replace("_", "-")
-        if name == "kernel":
+        if value is True:
+            typed.append(option)
+        elif name == "kernel":
             typed += [part for text in value for part in (option, text)]
         else:
             typed += [option, ",".join(value) if isinstance(value, list) else str(value)]

@@ -69,6 +69,7 @@ def print_tried(study: Study, terminal: Terminal) -> None:
         fitted = [line for line in lines if not line.problem]
         values = [line.value for line in fitted if isfinite(line.value)]
         by_worth = values != sorted(values, reverse=study.better[name] == "larger")  # sorted with a penalty, by a search
+        weighted = any(isfinite(line.weight) for line in fitted)
         best = "larger is better" if study.better[name] == "larger" else "smaller is better"
         terminal.heading(f"By {name}: {TABLE[name].sentence} ({best})")
         rows = [
@@ -78,11 +79,13 @@ def print_tried(study: Study, terminal: Terminal) -> None:
                 _number(line.loo_rmse),
                 f"{line.loo_log_density:.4g}" if isfinite(line.loo_log_density) else "-",
                 f"{100 * line.coverage:.0f} %" if isfinite(line.coverage) else "-",
+                *([f"{line.weight:.3f}"] if weighted else []),
                 f"{line.seconds:.1f} s{'*' * _is_cut(line)}",
             ]
             for line in fitted[:_MOST_KERNELS]
         ]
-        titles = ["kernel", name if len(name) <= 8 else "value", "error", "density", "in 95 %", "time"]
+        weights = ["weight"] if weighted else []
+        titles = ["kernel", name if len(name) <= 8 else "value", "error", "density", "in 95 %", *weights, "time"]
         width = len(titles) if terminal.width >= _NARROW else len(titles) - 1
         terminal.table(titles[:width], [row[:width] for row in rows], best=0)
         if len(fitted) > _MOST_KERNELS:
@@ -104,15 +107,15 @@ def print_tried(study: Study, terminal: Terminal) -> None:
 
 def print_chosen(study: Study, terminal: Terminal) -> None:
     """Print the chosen model in words, the influence of its inputs, and its errors."""
-    terminal.heading(f"Chosen by {study.criterion}: {study.lines[study.criterion][0].kernel}")
+    terminal.heading(_heading(study))
     terminal.say(words_of(study))
     others = as_good(study.lines[study.criterion], study.better[study.criterion])
-    if others:
+    if others and not study.is_stacked:
         items = [*others[:_MOST_ALIKE], f"{len(others) - _MOST_ALIKE} more"] if len(others) > _MOST_ALIKE + 1 else others
         terminal.say(f"{_listed(items)} {'are' if len(others) > 1 else 'is'} about as good by {study.criterion}.")
     numbers = numbers_of(study)
     print_inputs(study, influences(study, inputs_of(study)), numbers, terminal)
-    for sentence in about_bounds(numbers, study.model.selection_.at_bounds):
+    for sentence in about_bounds(numbers, study.process.selection_.at_bounds):
         terminal.say(sentence, style="yellow")
     terminal.heading("How good is it?")
     try:
@@ -123,13 +126,20 @@ def print_chosen(study: Study, terminal: Terminal) -> None:
         terminal.say(sentence)
 
 
+def _heading(study: Study) -> str:
+    """Return what was chosen: a kernel, or several that are mixed."""
+    if not study.is_stacked:
+        return f"Chosen by {study.criterion}: {study.line.kernel}"
+    weights = ", ".join(f"{one.weight:.0%} {one.kernel}" for one in study.combined)
+    return f"Stacked, so that rows left out are most likely: {weights}"
+
+
 def words_of(study: Study) -> str:
-    """Return the kernel of the model, and its terms in words."""
-    model = study.model
-    if not isfinite(study.lines[study.criterion][0].value):
+    """Return the kernel of the model, and its terms in words; of stacked processes, the terms of each."""
+    if not isfinite(study.line.value):
         return f"the trend alone gives {study.target.name}: there is nothing to choose a kernel by"
-    terms = in_words(model, study.names).split("\n")
-    return "\n".join([with_names(str(model.kernel_), study.names), *(f"- {term}" for term in terms)])
+    kernel = "" if study.is_stacked else f"{with_names(str(study.process.kernel_), study.names)}\n"
+    return kernel + "\n".join(f"- {line}" for line in in_words(study.model, study.names).split("\n"))
 
 
 def as_good(lines: list[Line], better: str) -> list[str]:
@@ -161,6 +171,8 @@ def print_inputs(study: Study, by_influence: list[Influence], numbers: list[Numb
             ]
         )
     terminal.say("")
+    if study.is_stacked:
+        terminal.say(f"Length scales are those of {study.line.kernel}, which has the largest weight.", style="dim")
     lines = []
     if len(by_influence) > 1:
         lines.append(
@@ -209,6 +221,9 @@ def about_errors(study: Study, findings: Findings) -> list[str]:
     elif findings.verdict == "doubtful":
         sentences.append("That is so little that it may be chance.")
     sentences.append(f"Their 95 % intervals contain {100 * findings.within / n:.0f} % of them.")
+    if study.is_stacked:
+        best = max(line.loo_log_density for line in study.lines[study.criterion] if isfinite(line.loo_log_density))
+        sentences.append(f"Their mean log density is {findings.log_density:.4g}, with the best kernel alone {best:.4g}.")
     test = study.test
     if test:
         comparison = f", where the mean has {_number(test['rmse_of_mean'])}" if isfinite(test["rmse_of_mean"]) else ""
@@ -216,7 +231,7 @@ def about_errors(study: Study, findings: Findings) -> list[str]:
             f"On {test['rows']:,.0f} rows that were not learnt from: error {_number(test['rmse'])}{comparison}; 95 % intervals "
             f"contain {100 * test['coverage']:.0f} %."
         )
-    elif TABLE[study.criterion].leaves_out and n >= 20:
+    elif (study.is_stacked or TABLE[study.criterion].leaves_out) and n >= 20:
         sentences.append("The error was what was made small, so it is a little too good to be true; --test 20% measures it.")
     if study.ended:
         sentences.append(f"{study.ended[0].upper()}{study.ended[1:]}.")

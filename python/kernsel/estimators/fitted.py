@@ -10,6 +10,8 @@ member                     meaning                                              
 ``left_out``               the prediction of each target from all other points              ``LOODisplay``
 ``regularization_path``    the path in lambda of the kernel and the data                    ``PathDisplay``, ``LCurveDisplay``
 ``mean_of_term`` ...       the mean as a sum of terms                                       ``Selected.describe``
+``predictive``             the predictive distribution at points, as a mixture              ``kernsel.study``, the command
+``left_out_predictive``    that of each training point from all others                      ``kernsel.report``
 ``strengths``              parameters in which the scale of the kernel would be redundant   ``kernsel.select``
 =========================  ===============================================================  ==================================
 
@@ -116,12 +118,15 @@ class LeftOut:
         of the Gaussian process with the same predictions whose scale maximizes the likelihood.
     leverage : ndarray of shape (n,) or None
         The leverages in the fit with all points.
+    standardized : ndarray of shape (n,) or None
+        Of a predictive distribution F that is not normal, ndtri(F(y)); None stands for (y - predictions) / std.
     """
 
     y: Vector
     predictions: Vector
     std: Vector | None = None
     leverage: Vector | None = None
+    standardized: Vector | None = None
 
     @classmethod
     def of_best_scale(cls, y: Vector, fit: LeaveOneOutFit, trend: int, leverage: Vector | None) -> Self:

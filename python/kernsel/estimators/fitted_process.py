@@ -13,6 +13,7 @@ from kernsel._solve.path import RegularizationPath
 from kernsel._solve.posterior import Posterior
 from kernsel.estimators.fitted import FittedModel, LeftOut, ModelPath, Prediction, column, require_training_data
 from kernsel.estimators.guarded import reads
+from kernsel.estimators.stacking.mixture import Mixture
 from kernsel.kernels import Kernel
 from kernsel.kernels.objects import Points
 
@@ -65,6 +66,37 @@ class FittedProcess(FittedModel):
         if not hasattr(self, "_points_left_out"):
             self._points_left_out = self.posterior_.leave_one_out()
         return self._points_left_out
+
+    def predictive(self, X: Points, *, noisy: bool = True) -> Mixture:
+        """Return the predictive distribution at points, which gives quantiles and log densities.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+        noisy : bool
+            Whether it is that of new observations, or of the function.
+
+        Returns
+        -------
+        mixture : kernsel.estimators.stacking.mixture.Mixture
+            A mixture of one normal distribution for each point and output.
+        """
+        mean, std = self.predict(X, return_std=True, noisy=noisy)
+        return self._normal(np.asarray(mean), np.asarray(std))
+
+    @reads
+    def left_out_predictive(self) -> Mixture:
+        """Return the predictive distribution of each training point from all others.
+
+        Returns
+        -------
+        mixture : kernsel.estimators.stacking.mixture.Mixture
+            A mixture of one normal distribution for each point and output.
+        """
+        return self._normal(self.kept_data()[1] - self.loo_residuals_, self.loo_std_)
+
+    def _normal(self, mean: Vector, std: Vector) -> Mixture:
+        return Mixture(np.ones(1), *(values.reshape(1, len(values), -1) for values in (mean, std)))
 
     def kernel_and_points(self) -> tuple[Kernel, Vector]:
         """Return the kernel and the training points."""

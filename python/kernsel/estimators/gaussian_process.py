@@ -42,7 +42,7 @@ from kernsel.kernels.objects import Points
 from kernsel.kernels.written import KernelLike
 from kernsel.linalg.jitter import least_jitter, with_jitter
 
-__all__ = ["GaussianProcessRegressor", "ProcessState"]
+__all__ = ["GaussianProcessRegressor", "ProcessState", "draw"]
 
 
 _AUTO = ConstantKernel("auto") * Matern("auto", nu=2.5, product=True)
@@ -153,12 +153,12 @@ class GaussianProcessRegressor(FittedProcess, CallbackSupport, MultiOutputMixin,
         each output (`scale_`), so that they may have any units. "auto" is "each" if a likelihood chooses, no noise variances
         are given, and the kernel has an amplitude that is to be found, and otherwise "shared".
     shrinkage : "auto", float or None
-        Whether the length scales of a kernel are expected to be alike: log l_j = log u_j + c + d_j for column j, where u_j is its
-        standard deviation, c is common to all columns and d_j is normal of standard deviation `shrinkage`. 0.1 is almost one
-        length scale for all columns, 4 hardly any expectation, None none. One length scale for each column overfits if there are
-        many columns, and one for all misses what only some of them tell. With "auto", for a kernel with "auto" hyperparameters,
-        the data choose: "evidence" takes the number for which they are the most probable (the integral over the
-        hyperparameters, see :class:`kernsel.criteria.Evidence`), and other likelihoods do so if they are then e^4 times as
+        Whether the length scales of a kernel are expected to be alike: log l_j = log u_j + c + d_j for column j, where u_j is
+        its standard deviation, c is common to all columns and d_j is normal of standard deviation `shrinkage`. 0.1 is almost
+        one length scale for all columns, 4 hardly any expectation, None none. One length scale for each column overfits if
+        there are many columns, and one for all misses what only some of them tell. With "auto", for a kernel with "auto"
+        hyperparameters, the data choose: "evidence" takes the number for which they are the most probable (the integral over
+        the hyperparameters, see :class:`kernsel.criteria.Evidence`), and other likelihoods do so if they are then e^4 times as
         probable as for 4, with up to 50 points for each column; for criteria that are not likelihoods it is None.
     max_evaluations : int
         The largest number of evaluations of the criterion.
@@ -557,8 +557,8 @@ class GaussianProcessRegressor(FittedProcess, CallbackSupport, MultiOutputMixin,
         rng = check_random_state(random_state)
         mean, cov = self.predict(X, return_cov=True, noisy=noisy)
         if mean.ndim == 1:
-            return _draw(rng, mean, cov, int(n_samples))
-        outputs = [_draw(rng, mean[:, k], cov[..., k], int(n_samples))[:, None] for k in range(mean.shape[1])]
+            return draw(rng, mean, cov, int(n_samples))
+        outputs = [draw(rng, mean[:, k], cov[..., k], int(n_samples))[:, None] for k in range(mean.shape[1])]
         return np.hstack(outputs)
 
     @reads
@@ -853,7 +853,7 @@ def _stacked(parts: list[Vector | tuple[Vector, Vector]]) -> Vector | tuple[Vect
     return np.concatenate(parts)
 
 
-def _draw(rng: np.random.RandomState, mean: Vector, cov: Vector, count: int) -> Vector:
+def draw(rng: np.random.RandomState, mean: Vector, cov: Vector, count: int) -> Vector:
     """Return samples of a normal distribution, shape (m, count). The covariance need be semidefinite only up to rounding."""
     size = float(np.diag(cov).max(initial=0.0)) or 1.0  # scaled to one, since NumPy's check has an absolute tolerance
     drawn = rng.multivariate_normal(np.zeros(len(mean)), cov / size, count, check_valid="ignore")

@@ -12,7 +12,7 @@ from kernsel.plotting.models import model_and_points, require_fitted
 __all__ = ["left_out"]
 
 _ACCEPTED = (
-    "GaussianProcessRegressor, KernelRidge, KernelRidgeCV, KernelInterpolator, RidgeRegression, SVR, "
+    "GaussianProcessRegressor, StackedRegressor, KernelRidge, KernelRidgeCV, KernelInterpolator, RidgeRegression, SVR, "
     "a pipeline that ends with one, or what ks.select returns with one"
 )
 

@@ -55,6 +55,9 @@ class LOODisplay:
         For "leverage".
     labels : sequence of n str, optional
         Names of the points; their numbers by default.
+    standardized : array-like of shape (n,), optional
+        Of predictive distributions F that are not normal, the quantiles ndtri(F(y)), which are normal if F is right. By default
+        the residuals over their standard deviations.
 
     Attributes
     ----------
@@ -96,6 +99,7 @@ class LOODisplay:
         std: ArrayLike | None = None,
         leverage: ArrayLike | None = None,
         labels: Sequence[object] | None = None,
+        standardized: ArrayLike | None = None,
     ) -> None:
         self.y = column(y, None)
         n = len(self.y)
@@ -111,7 +115,8 @@ class LOODisplay:
         # The median of the absolute values is 0.674 standard deviations of normal residuals.
         spread = self.std if self.std is not None else float(np.median(np.abs(self.residuals_))) / 0.6745
         spread = np.where(np.asarray(spread) > 0, spread, 1.0)
-        self.standardized_: Vector = np.asarray(self.residuals_ / spread)
+        given = None if standardized is None else column(standardized, None, n, "standardized")
+        self.standardized_: Vector = np.asarray(self.residuals_ / spread) if given is None else given
         size = np.abs(self.standardized_)
         order = np.argsort(-size, kind="stable")
         self._worst = order
@@ -138,9 +143,9 @@ class LOODisplay:
 
         Parameters
         ----------
-        estimator : GaussianProcessRegressor, KernelRidge, KernelRidgeCV, KernelInterpolator, RidgeRegression, SVR or Selected
-            Fitted. Standard deviations of all but the first are those of the Gaussian process with the same predictions and
-            the scale of the best likelihood; an SVR has none, and its residuals are the span estimate.
+        estimator : GaussianProcessRegressor, StackedRegressor, KernelRidge, KernelRidgeCV, KernelInterpolator, RidgeRegression,
+            SVR or Selected. Fitted. Standard deviations of all but the first two are those of the Gaussian process with the
+            same predictions and the scale of the best likelihood; an SVR has none, and its residuals are the span estimate.
         X, y : array-like, optional
             The training data. A Gaussian process and an interpolator know them; KernelRidge, KernelRidgeCV and RidgeRegression
             need `y`, SVR both.
@@ -167,7 +172,14 @@ class LOODisplay:
         """
         require_matplotlib(f"{cls.__name__}.from_estimator")
         found = left_out(estimator, X, y, output)
-        display = cls(y=found.y, predictions=found.predictions, std=found.std, leverage=found.leverage, labels=labels)
+        display = cls(
+            y=found.y,
+            predictions=found.predictions,
+            std=found.std,
+            leverage=found.leverage,
+            labels=labels,
+            standardized=found.standardized,
+        )
         return display.plot(
             ax,
             kind=kind,

@@ -32,7 +32,7 @@ def model_and_points(estimator: BaseEstimator, X: Any) -> tuple[BaseEstimator, A
 
 def require_fitted(model: BaseEstimator) -> None:
     """Raise NotFittedError for a model that is not fitted, also for one that can predict from its prior."""
-    names = ("kernel_", "coef_", "classes_")
+    names = ("kernel_", "coef_", "classes_", "estimators_")
     check_is_fitted(model, next((name for name in names if hasattr(model, name)), names[0]))
 
 

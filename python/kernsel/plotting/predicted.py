@@ -18,8 +18,8 @@ from kernsel.plotting.models import column_names, model_and_points, require_fitt
 __all__ = ["Scene", "model_for_scene", "predicted", "samples_of", "scene_of"]
 
 _ACCEPTED = (
-    "GaussianProcessRegressor, GaussianProcessClassifier, KernelRidge, KernelRidgeCV, KernelInterpolator, RidgeRegression, "
-    "SVR, a pipeline that ends with one, or Selected"
+    "GaussianProcessRegressor, StackedRegressor, GaussianProcessClassifier, KernelRidge, KernelRidgeCV, KernelInterpolator, "
+    "RidgeRegression, SVR, a pipeline that ends with one, or Selected"
 )
 _MARGIN = 0.06  # on both sides of the range of a column, as a share of it
 _ON_A_LINE, _ON_A_SIDE = 201, 51  # grid points of a line, and of each side of a plane
@@ -66,10 +66,11 @@ def model_for_scene(estimator: BaseEstimator, X: Points | None) -> tuple[HasPred
     if not isinstance(model, HasPrediction):
         raise TypeError(f"estimator: expected a fitted {_ACCEPTED}, got {type(model).__name__}")
     require_fitted(model)
-    kernel = getattr(model, "kernel_", None)
-    if isinstance(kernel, str) or for_objects(kernel):
-        kind = "a kernel matrix" if isinstance(kernel, str) else "objects"
-        raise TypeError(f"estimator: expected one that was fitted to columns of numbers, got one of {kind}")
+    for part in getattr(model, "estimators_", [model]):
+        kernel = getattr(part, "kernel_", None)
+        if isinstance(kernel, str) or for_objects(kernel):
+            kind = "a kernel matrix" if isinstance(kernel, str) else "objects"
+            raise TypeError(f"estimator: expected one that was fitted to columns of numbers, got one of {kind}")
     require_two_classes(model)
     return model, X
 

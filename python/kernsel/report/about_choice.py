@@ -39,16 +39,18 @@ def kernels(study: Study) -> Html:
 def _intro(study: Study) -> Html:
     n_kernels = max(len(lines) for lines in study.lines.values())
     names = [say("{} ({})", code(name), label_of(name)) for name in study.lines]
-    first = study.lines[study.criterion][0]
     fits = sum(len(lines) for lines in study.lines.values())
+    model = say("is {}, the best by {}", code(study.line.kernel), code(study.criterion))
+    if study.is_stacked:
+        weights = [say("{} ({})", code(one.kernel), percent(one.weight)) for one in study.combined]
+        model = say("mixes, with the weights by which rows left out are most likely, {}", join(weights, ", "))
     return paragraph(
-        "{} tried, each with its numbers at their best by {}: {}. The model is {}, the best by {}. Values of "
+        "{} tried, each with its numbers at their best by {}: {}. The model {}. Values of "
         "different criteria cannot be compared; the leave-one-out error, in units of the target, can.",
         f"{counted(n_kernels, 'kernel')} {'was' if n_kernels == 1 else 'were'}",
         join(names, ", "),
         counted(fits, "fit"),
-        code(first.kernel),
-        code(study.criterion),
+        model,
     )
 
 
@@ -91,11 +93,15 @@ def _table(study: Study, criterion: str) -> Html:
     lines = study.lines[criterion]
     rows = [_line(line, len(heads)) for line in lines]
     chosen = [0] if criterion == study.criterion and not lines[0].problem else []
+    if study.is_stacked and criterion == study.criterion:
+        heads.insert(2, Amounts("weight"))
+        rows = [_line(line, len(heads), weighted=True) for line in lines]
+        chosen = [i for i, line in enumerate(lines) if line.weight > 0]
     caption = say("By {}, the {}: {} is better", code(criterion), label_of(criterion), study.better[criterion])
     return Table(caption, heads, rows, chosen).html()
 
 
-def _line(line: Line, width: int) -> list[Cell]:
+def _line(line: Line, width: int, *, weighted: bool = False) -> list[Cell]:
     name = code(line.kernel)
     if line.problem:
         return [name, Wide(say("failed: {}", line.problem), width - 1)]
@@ -103,6 +109,7 @@ def _line(line: Line, width: int) -> list[Cell]:
     return [
         say('{}<small class="fitted">{}</small>', name, code(line.fitted)),
         say("{}{}", value(line.value, 5), early),
+        *([value(line.weight, 3)] if weighted else []),
         value(line.loo_rmse),
         value(line.coverage, shown=percent(line.coverage)),
         value(float(np.sqrt(line.noise))),
@@ -123,9 +130,10 @@ def rules(study: Study, choices: Choices) -> Html:
             rows.append([choice.title, value(choice.alpha), value(deviation), value(choice.rmse), value(choice.dof)])
     heads = ["rule", Amounts("λ"), Amounts("√λ"), Amounts("error, left out"), Amounts("effective parameters")]
     intro = paragraph(
-        "With the chosen kernel as it is, how much noise λ should be assumed? Too little follows the noise, too much misses "
+        "With the {} kernel as it is, how much noise λ should be assumed? Too little follows the noise, too much misses "
         "the function. Rules that agree are a good sign. The L-curve knows nothing of the noise, the discrepancy only its "
-        "size; both often smooth more."
+        "size; both often smooth more.",
+        "most heavily weighted" if study.is_stacked else "chosen",
     )
     table = Table("What each rule for λ chooses", heads, rows, [] if choices.model is None else [0]).html()
     pictures = Html(f'<div class="plots">\n{figures.curve(study, choices)}{figures.l_curve(study, choices)}</div>\n')

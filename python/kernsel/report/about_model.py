@@ -21,14 +21,16 @@ _MOST = 60  # rows of a table
 
 def model(study: Study) -> Html:
     """Return the section with the chosen model in words, and its hyperparameters with remarks."""
-    chosen = study.model
+    chosen = study.process
     names = [short(name) for name in study.names]
     undecided = chosen.selection_.ended == "undecided"
-    words = ["the trend alone gives every value"] if undecided else in_words(chosen, names).split("\n")
+    words = ["the trend alone gives every value"] if undecided else in_words(study.model, names).split("\n")
     items = "".join(f"<li>{markup(line)}</li>\n" for line in words)
     kernel = paragraph("{}", code(str(chosen.kernel_)), kind="kernel")
     numbers = numbers_of(study)
-    intro = paragraph("{} is made of", column(study.target.name))
+    intro = paragraph("{} is {}", column(study.target.name), "a mixture of" if study.is_stacked else "made of")
+    if study.is_stacked:
+        kernel = join([paragraph("The kernel of the largest weight, and its numbers:"), kernel])
     unit = split_unit(study.target.name)[1]
     noise = float(np.sqrt(np.mean(chosen.noise_)))
     rows: list[list[Cell]] = [_row(one) for one in numbers[:_MOST]]

@@ -76,8 +76,7 @@ def headline(study: Study, findings: Findings, inputs: list[Input]) -> Html:
 
 def _tiles(study: Study, findings: Findings) -> Html:
     n = len(findings.truth)
-    model = study.model
-    noise = float(np.sqrt(np.mean(model.noise_)))
+    noise = float(np.sqrt(study.noise))
     tiles = [
         ("typical error, left out", value(findings.rmse), "root mean square"),
         ("the mean's error", value(findings.rmse_of_mean), "always saying the mean"),

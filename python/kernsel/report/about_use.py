@@ -57,6 +57,9 @@ int main() {{
 target_link_libraries(program PRIVATE kernsel::core)
 """
     shell = f"kernsel predict {shlex.quote(file)} new.csv --output predictions.csv --intervals 95\n"
+    in_cpp = [paragraph("From C++, without Python:"), program(cpp, "C++"), program(cmake, "CMake")]
+    if study.is_stacked:
+        in_cpp = [paragraph("C++ reads single processes only: save one of model.estimators_ for it.", kind="note")]
     names = join([code(name) for name in study.names[:_NAMED]], ", ")
     more = f" and {count(len(study.names) - _NAMED)} more" if len(study.names) > _NAMED else ""
     return section(
@@ -73,9 +76,7 @@ target_link_libraries(program PRIVATE kernsel::core)
                     more,
                 ),
                 program(python, "Python"),
-                paragraph("From C++, without Python:"),
-                program(cpp, "C++"),
-                program(cmake, "CMake"),
+                *in_cpp,
             ]
         ),
     )

@@ -64,7 +64,7 @@ class Choices:
 
 def choices_of(study: Study) -> Choices:
     """Return the choice of each rule."""
-    of_model = path_of_model(study.model, None, None, 0)
+    of_model = path_of_model(study.process, None, None, 0)
     path, alpha = of_model.path, of_model.alpha
     display = PathDisplay(path=path, alpha=alpha, scale_known=of_model.scale_known)
     rules = {}

@@ -39,6 +39,7 @@ def left_out(study: Study, findings: Findings, kind: Kind) -> Html:
         predictions=findings.predicted,
         std=findings.std,
         leverage=findings.leverage,
+        standardized=findings.z,
         labels=[f"row {row}" for row in study.kept],
     )
 

@@ -24,10 +24,12 @@ class Findings:
     truth, predicted, errors, std : ndarray of shape (n,)
         The targets, their leave-one-out predictions, the differences of both, and the standard deviations of these.
     z : ndarray of shape (n,)
-        Errors divided by `std`.
+        Errors divided by `std`; where the predictive distribution F is a mixture, the quantiles ndtri(F(truth)).
     leverage : ndarray of shape (n,)
     rmse, rmse_of_mean : float
         The root mean squares of the errors, and of the errors if the mean of all other targets is the prediction.
+    log_density : float
+        The mean log density of the truths.
     explained : float
         1 - rmse^2 / rmse_of_mean^2; nan if all truths are equal.
     verdict : {"constant", "useless", "doubtful", "useful"}
@@ -42,6 +44,7 @@ class Findings:
     leverage: Vector
     rmse: float
     rmse_of_mean: float
+    log_density: float
     explained: float
     verdict: str
 
@@ -91,9 +94,9 @@ def findings_of(study: Study) -> Findings:
     model = study.model
     truth = np.asarray(model.y_train_, dtype=np.float64)
     n = len(truth)
-    errors, std = model.loo_residuals_, model.loo_std_
+    errors, std, found = model.loo_residuals_, model.loo_std_, model.left_out_predictive()
     of_mean = (truth - truth.mean()) * (n / max(n - 1, 1))  # errors of the mean of all other targets
-    z = np.divide(errors, std, out=np.zeros(n), where=std > 0)
+    z = found.standardized(truth[:, None])[:, 0]
     rmse, rmse_of_mean = (float(np.sqrt(np.mean(e**2))) for e in (errors, of_mean))
     explained = np.nan if not np.ptp(truth) else 1 - (rmse / rmse_of_mean) ** 2
     # Divided by a variance, because the fourth power of the target's unit could overflow in the standard deviation.
@@ -104,4 +107,16 @@ def findings_of(study: Study) -> Findings:
         verdict = "useless"
     else:
         verdict = "useful" if gain.mean() > _SIGNIFICANCE * gain.std(ddof=1) / np.sqrt(n) else "doubtful"
-    return Findings(truth, truth - errors, errors, std, z, model.leverage_, rmse, rmse_of_mean, float(explained), verdict)
+    return Findings(
+        truth,
+        truth - errors,
+        errors,
+        std,
+        z,
+        model.leverage_,
+        rmse,
+        rmse_of_mean,
+        float(np.mean(found.log_density(truth[:, None]))),
+        float(explained),
+        verdict,
+    )

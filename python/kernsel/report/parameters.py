@@ -61,8 +61,8 @@ class Number:
 
 
 def numbers_of(study: Study) -> list[Number]:
-    """Return the hyperparameters of the chosen kernel in the order of its expression."""
-    selection = study.model.selection_
+    """Return the hyperparameters of the chosen kernel, or of that with the largest weight, in the order of its expression."""
+    selection = study.process.selection_
     ranges = np.ptp(study.model.X_train_, axis=0)
     unit = split_unit(study.target.name)[1]
     square = f"{unit}²" if unit.isalpha() else f"({unit})²" if unit else ""

@@ -15,6 +15,9 @@ Files of regressions also have the fields that a program without Python needs, w
 there is one; and the arrays ``points`` X, ``coefficients`` C, ``trend_coefficients`` B, ``factor`` and ``offset``, with which
 the mean at a point z is (k(z, X) C + h(z) B) * factor + offset.
 
+A file of a StackedRegressor has `processes`, a list of such descriptions of Gaussian processes, and the arrays ``weights`` and
+``kept``; programs without Python do not read it.
+
 Files are not trusted when they are read: every number is checked like an argument of a user, every size is compared with the
 length of the file, and classes come from a fixed table. Objects that cannot be written in this way, such as Python functions,
 raise TypeError; pickle and joblib can save them.
@@ -31,10 +34,10 @@ from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from kernsel._base.renamed import CRITERIA
 from kernsel.saving.container import Container, Stored, plain_json, read_container, write_container, written_json
 from kernsel.saving.fields import Fields, Writing
 from kernsel.saving.forms import FORMS
+from kernsel.saving.given import read_given, write_given
 
 __all__ = ["load", "read_notes", "save"]
 
@@ -47,8 +50,8 @@ def save(model: BaseEstimator, path: str | os.PathLike[str], notes: object = Non
     Parameters
     ----------
     model : estimator
-        A fitted GaussianProcessRegressor, GaussianProcessClassifier, KernelRidge, KernelRidgeCV, KernelInterpolator, SVR, or
-        RidgeRegression on features of :mod:`kernsel.features` (saved without its `path_`);
+        A fitted GaussianProcessRegressor, StackedRegressor, GaussianProcessClassifier, KernelRidge, KernelRidgeCV,
+        KernelInterpolator, SVR, or RidgeRegression on features of :mod:`kernsel.features` (saved without its `path_`);
         or what :func:`kernsel.select` or a search of scikit-learn returns: its `best_estimator_`. Of a selection with `target`,
         that is the model of the encoded columns, without the encoding.
     path : str or path-like
@@ -93,12 +96,7 @@ def save(model: BaseEstimator, path: str | os.PathLike[str], notes: object = Non
     arrays: dict[str, Stored] = {}
     writing = Writing(arrays)
     writing.json["estimator"] = type(model).__name__
-    parameters = writing.part("parameters")
-    for name, value in model.get_params(deep=False).items():
-        parameters.value(name, value)
-    writing.json["columns"] = int(model.n_features_in_)
-    if hasattr(model, "feature_names_in_"):
-        writing.json["column_names"] = [str(name) for name in model.feature_names_in_]
+    write_given(model, writing)
     form.write(model, writing)
     if notes is not None:
         arrays["notes"] = np.frombuffer(_noted(notes), dtype=np.uint8)
@@ -128,18 +126,7 @@ def load(path: str | os.PathLike[str]) -> BaseEstimator:
         container = _opened(path)
         with Fields(plain_json(container.metadata["model"], "the model"), container) as given:
             form = FORMS[given.text("estimator", tuple(FORMS))]
-            given.json.pop("core_kernel", None)  # only for programs in C++
-            parameters = given.part("parameters")
-            names = form.estimator().get_params(deep=False)
-            with parameters:
-                values = {name: parameters.value(name) for name in names}
-            if isinstance(values.get("criterion"), str):
-                values["criterion"] = CRITERIA.get(values["criterion"], values["criterion"])
-            model = form.estimator(**values)
-            model.n_features_in_ = given.whole("columns", 1)
-            if given.has("column_names"):
-                given.column_names = given.texts("column_names", model.n_features_in_)
-                model.feature_names_in_ = np.array(given.column_names, dtype=object)
+            model = read_given(form.estimator, given)
             form.read(model, given)
         return model
     except (ValueError, TypeError, RecursionError, OverflowError) as error:

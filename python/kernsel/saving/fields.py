@@ -21,6 +21,7 @@ from kernsel._base.errors import NotPositiveSemidefiniteWarning
 from kernsel._base.renamed import CRITERION_CLASSES
 from kernsel.criteria import Criterion
 from kernsel.criteria.names import criterion_named, name_of, searched
+from kernsel.estimators.gaussian_process import GaussianProcessRegressor
 from kernsel.kernels import Kernel, Precomputed
 from kernsel.kernels.algebra import Operation, as_kernel
 from kernsel.kernels.written import kernel_with_arrays
@@ -96,7 +97,7 @@ class Writing:
         self.json["core_kernel"] = None if text is None else plain_json(text, "core_kernel")
 
     def value(self, name: str, value: object) -> None:
-        """Store a number, a text, None, a list of these, an array, a kernel, or a criterion."""
+        """Store a number, a text, None, a list of these, an array, a kernel, a criterion, features, or a process not fitted."""
         self.json[name] = self._encoded(name, value)
 
     def values(self, owner: object, *names: str) -> None:
@@ -133,6 +134,9 @@ class Writing:
         if isinstance(value, BaseEstimator) and type(value) in _FEATURES.values():
             options = {key: self._encoded(f"{name}.{key}", item) for key, item in value.get_params(deep=False).items()}
             return {"features": type(value).__name__, "options": options}
+        if type(value) is GaussianProcessRegressor:
+            options = {key: self._encoded(f"{name}.{key}", item) for key, item in value.get_params(deep=False).items()}
+            return {"process": options}
         raise _unwritable(f"{self.prefix}{name}", value)
 
 
@@ -271,7 +275,7 @@ class Fields:
 
     def _decoded(self, name: str, value: object) -> object:
         if isinstance(value, list):
-            return [self._decoded(name, item) for item in value]
+            return [self._decoded(f"{name}.{i}", item) for i, item in enumerate(value)]
         if not isinstance(value, dict):
             return value
         match value:
@@ -292,6 +296,10 @@ class Fields:
                 decoded = {key: self._decoded(f"{name}.{key}", item) for key, item in options.items()}
                 if set(decoded) == set(_FEATURES[kind]().get_params()):
                     return _FEATURES[kind](**decoded)
+            case {"process": dict(options), **rest} if not rest:
+                decoded = {key: self._decoded(f"{name}.{key}", item) for key, item in options.items()}
+                if set(decoded) == set(GaussianProcessRegressor().get_params()):
+                    return GaussianProcessRegressor().set_params(**decoded)
         raise self._wrong(name, "a value", value)
 
     def _wrong(self, name: str, wanted: str, got: object) -> ValueError:

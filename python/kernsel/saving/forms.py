@@ -14,6 +14,7 @@ from kernsel.estimators.interpolator import KernelInterpolator
 from kernsel.estimators.kernel_ridge import KernelRidge
 from kernsel.estimators.kernel_ridge_cv import KernelRidgeCV
 from kernsel.estimators.ridge_regression import RidgeRegression
+from kernsel.estimators.stacking.regressor import StackedRegressor
 from kernsel.estimators.support.svr import SVR
 from kernsel.saving.classifiers import read_classifier, write_classifier
 from kernsel.saving.features import read_features_regression, write_features_regression
@@ -30,6 +31,7 @@ from kernsel.saving.machines import (
     write_support,
 )
 from kernsel.saving.processes import read_process, write_process
+from kernsel.saving.stacks import read_stack, write_stack
 
 __all__ = ["FORMS", "Form"]
 
@@ -108,6 +110,7 @@ FORMS: dict[str, Form] = {
     form.estimator.__name__: form
     for form in (
         Form(GaussianProcessRegressor, write_process, read_process),
+        Form(StackedRegressor, write_stack, read_stack),
         Form(KernelRidge, write_ridge, read_ridge),
         Form(KernelRidgeCV, write_cv, read_cv),
         Form(KernelInterpolator, write_interpolator, read_interpolator),

@@ -17,6 +17,7 @@ from kernsel._data.trend import Trend
 from kernsel._solve.evaluate import loo
 from kernsel.criteria.names import direction, offered
 from kernsel.estimators.gaussian_process import GaussianProcessRegressor
+from kernsel.estimators.stacking.regressor import StackedRegressor
 from kernsel.kernels import Kernel
 from kernsel.study.line import Line
 from kernsel.study.result import Study
@@ -37,6 +38,7 @@ def study(
     *,
     kernels: Iterable[Kernel | str] | Literal["search"] | None = None,
     criteria: Sequence[str] = ("reml", "loo"),
+    combine: Literal["stack"] | None = None,
     noise: float | Literal["auto"] = "auto",
     trend: Trend = "constant",
     rows: int = 1000,
@@ -59,6 +61,8 @@ def study(
         "auto".
     criteria : sequence of str
         Names of :mod:`kernsel.criteria`.
+    combine : "stack" or None
+        "stack" mixes the kernels that were fitted by the first criterion, see :func:`kernsel.select`.
     noise : float or "auto"
         The noise variance; "auto" estimates it.
     trend : {"constant", "linear", "quadratic"} or None
@@ -98,7 +102,7 @@ def study(
     assert table.target is not None
     candidates = kernels if kernels is None or isinstance(kernels, str) else [kernel_of(one, table) for one in kernels]
     lines: dict[str, list[Line]] = {}
-    model: GaussianProcessRegressor | None = None
+    model: GaussianProcessRegressor | StackedRegressor | None = None
     remarks, ended = [*table.remarks, *split_remarks], ""
 
     def tell(criterion: str) -> Callable[[Kernel], None] | None:
@@ -116,6 +120,7 @@ def study(
                 y,
                 candidates,
                 name,
+                combine=combine if model is None else None,
                 noise=noise,
                 trend=trend,
                 max_seconds=share,
@@ -226,6 +231,7 @@ def _line(one: Tried, X: Matrix, y: Vector, trend: Trend, names: Sequence[str]) 
         one.seconds,
         one.problem,
         one.ended,
+        one.weight,
     )
 
 
@@ -236,11 +242,12 @@ def scores(errors: Vector, std: Vector) -> tuple[float, float, float]:
     return float(np.sqrt(np.mean(errors**2))), float(np.mean(density)), float(np.mean(np.abs(z) <= _95))
 
 
-def _tested(model: GaussianProcessRegressor, X: Matrix, y: Vector) -> dict[str, float]:
+def _tested(model: GaussianProcessRegressor | StackedRegressor, X: Matrix, y: Vector) -> dict[str, float]:
     """Return the scores of the model on test rows; empty without any."""
     if not len(y):
         return {}
-    mean, std = model.predict(X, return_std=True, noisy=True)
-    rmse, _, coverage = scores(y - mean, std)
+    found = model.predictive(X)
+    rmse = float(np.sqrt(np.mean((y - found.mean[:, 0]) ** 2)))
+    coverage = float(np.mean(np.abs(found.standardized(y[:, None])) <= _95))
     of_mean = float(np.sqrt(np.mean((y - np.mean(model.y_train_)) ** 2)))
     return {"rows": float(len(y)), "rmse": rmse, "coverage": coverage, "rmse_of_mean": of_mean}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import nan
 
 __all__ = ["Line"]
 
@@ -29,6 +30,8 @@ class Line:
         The reason why the kernel could not be fitted; empty if it could.
     ended : str
         The reason why the search ended, see :class:`kernsel._search.Selection`.
+    weight : float
+        The weight in the mixture, if kernels are combined; otherwise nan.
     """
 
     kernel: str
@@ -43,3 +46,4 @@ class Line:
     seconds: float
     problem: str
     ended: str
+    weight: float = nan

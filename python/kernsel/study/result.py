@@ -6,8 +6,11 @@ import os
 from dataclasses import dataclass, field, fields
 from typing import Self
 
+import numpy as np
+
 from kernsel._base.annotations import Indices
 from kernsel.estimators.gaussian_process import GaussianProcessRegressor
+from kernsel.estimators.stacking.regressor import StackedRegressor
 from kernsel.saving import load, read_notes, save
 from kernsel.study.line import Line
 from kernsel.study.notes import of_notes, plain
@@ -41,8 +44,8 @@ class Study:
         For each criterion, "larger" or "smaller".
     criterion : str
         The first criterion, which chose the model.
-    model : GaussianProcessRegressor
-        The fitted model.
+    model : GaussianProcessRegressor or StackedRegressor
+        The fitted model; the latter if kernels are combined.
     test : dict of str to float
         The scores on test rows: "rows", their number, "rmse", "coverage" of 95 % intervals, and "rmse_of_mean", the error of
         predicting the mean of the training targets. Empty if there are no test rows.
@@ -62,11 +65,42 @@ class Study:
     lines: dict[str, list[Line]]
     better: dict[str, str]
     criterion: str
-    model: GaussianProcessRegressor = field(repr=False)
+    model: GaussianProcessRegressor | StackedRegressor = field(repr=False)
     test: dict[str, float]
     kept: Indices = field(repr=False)
     seconds: float
     ended: str = ""
+
+    @property
+    def processes(self) -> list[tuple[float, GaussianProcessRegressor]]:
+        """The weight of each process of the model and the process, the one of the largest weight first."""
+        return self.model.processes if isinstance(self.model, StackedRegressor) else [(1.0, self.model)]
+
+    @property
+    def process(self) -> GaussianProcessRegressor:
+        """The model, or the process of the largest weight in it: the one whose hyperparameters are shown."""
+        return self.processes[0][1]
+
+    @property
+    def is_stacked(self) -> bool:
+        """Whether kernels are combined; the model may be of one alone nevertheless."""
+        return isinstance(self.model, StackedRegressor)
+
+    @property
+    def line(self) -> Line:
+        """The line of the model's kernel, or of that with the largest weight."""
+        lines = self.lines[self.criterion]
+        return max(lines, key=lambda line: np.nan_to_num(line.weight)) if self.is_stacked else lines[0]
+
+    @property
+    def combined(self) -> list[Line]:
+        """The lines of the kernels that have a weight, the largest first; empty if kernels are not combined."""
+        return sorted((one for one in self.lines[self.criterion] if one.weight > 0), key=lambda one: -one.weight)
+
+    @property
+    def noise(self) -> float:
+        """The variance of the noise, of several processes its mean."""
+        return float(sum(weight * np.mean(one.noise_) for weight, one in self.processes))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model and the study to a file, see :func:`kernsel.save`.
@@ -107,8 +141,8 @@ class Study:
         if notes["study"] != _VERSION:
             raise ValueError(f"{path}: the study in it is of version {notes['study']!r}, expected {_VERSION}; upgrade kernsel")
         model = load(path)
-        if not isinstance(model, GaussianProcessRegressor):
-            raise ValueError(f"{path}: expected a GaussianProcessRegressor, got a {type(model).__name__}")
+        if not isinstance(model, GaussianProcessRegressor | StackedRegressor):
+            raise ValueError(f"{path}: expected a GaussianProcessRegressor or StackedRegressor, got a {type(model).__name__}")
         try:
             checked = of_notes(notes)
             if len(checked["names"]) != model.n_features_in_ or len(checked["kept"]) != len(model.X_train_):

@@ -22,11 +22,14 @@ from kernsel.criteria import Criterion
 from kernsel.criteria.names import criterion_named, name_of
 from kernsel.estimators.fitted import STRENGTHS, HasTerms, opened_by_kernel
 from kernsel.estimators.gaussian_process import GaussianProcessRegressor
+from kernsel.estimators.stacking.regressor import StackedRegressor
+from kernsel.estimators.stacking.set_aside import SetAside
 from kernsel.kernels import RBF, Kernel, Linear, Matern, RationalQuadratic
 from kernsel.kernels.amplitudes import with_amplitudes
 from kernsel.kernels.objects import Mixed, Points, Reading
 from kernsel.kernels.written import KernelLike
 from kernsel.study.encoded import Encoding, encoded
+from kernsel.study.stacking import combined, in_short
 from kernsel.study.structure import describe, hidden_period, larger_structures, numbers_found, simplest_structures, terms_of
 from kernsel.study.texts import kernel_of as kernel_of_table
 from kernsel.study.texts import with_names
@@ -59,6 +62,8 @@ class Tried:
         The number of hyperparameters of the kernel that were selected, without redundant amplitudes.
     ended : str
         The reason why its search ended, see :class:`kernsel._search.Selection`.
+    weight, log_density : float
+        With ``combine="stack"``: the weight in the mixture, and the mean log density of points that are left out; or nan.
     """
 
     kernel: Kernel
@@ -72,6 +77,8 @@ class Tried:
     parameters: int = 0
     ended: str = "converged"
     others: dict[str, float] = field(default_factory=dict)
+    weight: float = np.nan
+    log_density: float = np.nan
 
 
 @dataclass(frozen=True)
@@ -84,7 +91,8 @@ class Selected:
         The best kernel first, by the value of the criterion; in a structure search, less a penalty for each hyperparameter.
     criterion : Criterion
     best_estimator_ : GaussianProcessRegressor, or an estimator of the class of `estimator`
-        The fitted model with the best kernel. The other models are not kept.
+        The fitted model with the best kernel. The other models are not kept. With ``combine="stack"`` the mixture of several, a
+        :class:`kernsel.StackedRegressor`.
     ended : str
         The reason why not everything was tried; empty if it was.
     encoding : Encoding or None
@@ -109,8 +117,10 @@ class Selected:
 
     @property
     def best_kernel_(self) -> Kernel:
-        """The best kernel, with its fitted hyperparameters."""
-        kernel: Kernel = self.best_estimator_.kernel_
+        """The best kernel, with its fitted hyperparameters; also where several are combined."""
+        stacked = isinstance(self.best_estimator_, StackedRegressor)
+        owner: Any = self.best if stacked else self.best_estimator_
+        kernel: Kernel = owner.kernel_
         return kernel
 
     def predict(self, X: Any, **options: Any) -> Any:  # with return_std=True, a tuple
@@ -144,7 +154,7 @@ class Selected:
     def describe(self) -> str:
         """Return a description of the best model in words, with the size of each of its terms."""
         model = self.best_estimator_
-        if not isinstance(model, HasTerms):
+        if not isinstance(model, HasTerms | StackedRegressor):
             raise TypeError(f"describe: expected a GaussianProcessRegressor to be the best model, got {type(model).__name__}")
         if np.isnan(self.best.value):
             return "the trend alone gives y: there is nothing to choose a kernel by"
@@ -154,6 +164,9 @@ class Selected:
         names = next((list(one.others) for one in self.tried if one.others), [])
         rest = [*names, "seconds"] if names else ["found", "noise", "evals", "seconds"]
         widths = [9] * len(names) + [7] if names else [5, 9, 5, 7]
+        stacked = self.best_estimator_ if isinstance(self.best_estimator_, StackedRegressor) else None
+        if stacked is not None:
+            rest, widths = ["found", "noise", "weight", "seconds"], [5, 8, 6, 7]
         lines = [" ".join([f"{'kernel':55s} {'value':>12s}", *(f"{r:>{w}s}" for r, w in zip(rest, widths, strict=True))])]
         any_cut_short = False
         for one in self.tried:
@@ -163,7 +176,9 @@ class Selected:
             noise = one.noise_
             noise_cell = f"{noise:9.3g}" if np.ndim(noise) == 0 else "   vector"
             numbers = f"{one.value:12.6g} {one.parameters:5d} {noise_cell} {one.n_evaluations_:5d} {one.seconds:7.2f}"
-            if names:
+            if stacked is not None:
+                numbers = f"{one.value:12.6g} {one.parameters:5d} {noise_cell[1:]} {one.weight:6.3f} {one.seconds:7.2f}"
+            elif names:
                 numbers = " ".join([f"{one.value:12.6g}", *(f"{one.others[n]:9.4g}" for n in names), f"{one.seconds:7.2f}"])
             cut_short = one.ended not in ("converged", "undecided")
             any_cut_short = any_cut_short or cut_short
@@ -175,6 +190,8 @@ class Selected:
         lines.append(f"{better} values of {name_of(self.criterion)} are better")
         if any_cut_short:
             lines.append("* before the search was at its end")
+        if stacked is not None:
+            lines.append(in_short(stacked, self.tried))
         remarks = [] if self.encoding is None else self.encoding.remarks
         return "\n".join([*lines, *([self.ended] if self.ended else []), *remarks])
 
@@ -191,6 +208,7 @@ def select(
     *,
     target: str | None = None,
     estimator: BaseEstimator | None = None,
+    combine: Literal["stack"] | None = None,
     noise: Noise = "auto",
     trend: Trend = "constant",
     max_seconds: float | None = None,
@@ -229,6 +247,10 @@ def select(
         :class:`kernsel.GaussianProcessRegressor` with `noise` and `trend`. What its own kernel leaves open if it is "auto" or
         text, such as alpha, is chosen for the others, too. In models other than Gaussian processes, C or alpha
         is the amplitude of the kernel, and only the terms of sums get amplitudes.
+    combine : "stack" or None
+        None keeps the model with the best kernel. "stack" mixes the predictions of the Gaussian processes with all kernels that
+        could be fitted, with the weights under which points that are left out are most likely: `best_estimator_` is then a
+        :class:`kernsel.StackedRegressor`, and the table shows the weights. Its order remains that of the criterion.
     noise : float, array-like of shape (n,), or "auto"
         The noise variance of the Gaussian process; "auto" estimates it.
     trend : {"constant", "linear", "quadratic"}, callable or None
@@ -294,6 +316,11 @@ def select(
         criterion = estimator.get_params().get("criterion")
         if is_classifier(estimator):
             criterion = {"loo": "loo_log_density"}.get(str(criterion), "lml")
+    if combine not in (None, "stack"):
+        raise ValueError(f'combine: expected "stack" or None, got {combine!r}')
+    if combine and not isinstance(estimator, GaussianProcessRegressor | None):
+        kind = type(estimator).__name__
+        raise ValueError(f"combine: stacks Gaussian processes, whose predictions have densities; expected None with a {kind}")
     resolved = criterion_named("loo" if criterion is None else criterion, {})
     search = isinstance(kernels, str)
     if search and kernels != "search":
@@ -317,7 +344,7 @@ def select(
         estimator = GaussianProcessRegressor(criterion=resolved, noise=noise, trend=trend)
     if random_state is not None and "random_state" in estimator.get_params():
         estimator = clone(estimator).set_params(random_state=random_state)
-    attempt = _Attempt(X, y, resolved, estimator, until, verbose, search, progress)
+    attempt = _Attempt(X, y, resolved, estimator, until, verbose, search, progress, combine)
     try:
         if search:
             _grow(attempt, max_structures, points, targets)
@@ -341,6 +368,7 @@ class _Attempt:
         verbose: int,
         by_worth: bool,
         progress: Callable[[Kernel], None] | None,
+        combine: str | None = None,
     ) -> None:
         self.X: Any = X  # points of any kind have a length
         self.y = y
@@ -351,7 +379,9 @@ class _Attempt:
         self.progress = progress
         self.by_worth = by_worth  # are kernels ranked with a penalty for hyperparameters, as in a structure search?
         self.tried: list[Tried] = []
-        self.best: tuple[Tried, BaseEstimator] | None = None  # the only model that is kept
+        self.best: tuple[Tried, BaseEstimator] | None = None  # the only model that is kept whole
+        self.combine = combine
+        self.aside: list[SetAside | None] = []  # what is to be combined, for each of `tried`
         self.errors: list[Exception] = []
         self.ended = ""
         self.interrupt: BaseException | None = None
@@ -372,9 +402,11 @@ class _Attempt:
         model = clone(self.estimator).set_params(kernel=kernel)
         if "max_seconds" in model.get_params():
             model.set_params(max_seconds=share)
-        problem = ""
+        problem, aside = "", None
         try:
             model.fit(self.X, self.y)
+            if self.combine:
+                aside = SetAside.of(model)
             if not hasattr(model, "criterion_value_"):
                 raise ValueError(
                     f'estimator: expected one that chooses by a criterion, such as alpha="auto", got {self.estimator}'
@@ -405,6 +437,7 @@ class _Attempt:
         if self.verbose:
             print(f"{value:12.6g}  {_cut(problem or str(model.kernel_), 86)}", flush=True)
         self.tried.append(one)
+        self.aside.append(aside)
         return one
 
     def worth(self, one: Tried) -> float:
@@ -427,7 +460,10 @@ class _Attempt:
 
     def result(self) -> Selected:
         """Return the sorted results; raise if no kernel could be fitted."""
-        order = sorted(self.tried, key=self.rank)
+        tried, stacked = self.tried, None
+        if any(self.aside):  # none is, if the first kernel was interrupted
+            tried, stacked = combined(tried, self.aside, self.estimator)
+        order = sorted(tried, key=self.rank)
         if self.best is None:
             if self.interrupt is not None:
                 raise self.interrupt
@@ -435,7 +471,7 @@ class _Attempt:
                 raise self.errors[0]  # an error that all kernels have in common is not due to a kernel
             problems = "; ".join(f"{one.kernel}: {one.problem}" for one in order[:5])
             raise ValueError(f"kernels: none of them could be fitted: {problems}") from self.errors[0]
-        return Selected(order, self.criterion, self.best[1], self.ended, self.interrupt)
+        return Selected(order, self.criterion, stacked or self.best[1], self.ended, self.interrupt)
 
 
 def _grow(attempt: _Attempt, most: int, X: Matrix, y: Matrix) -> None:
@@ -473,8 +509,13 @@ def strengths_of(estimator: BaseEstimator) -> tuple[str, ...]:
     return names
 
 
-def in_words(model: HasTerms, names: Sequence[str] | None = None) -> str:
-    """Return a description of a model in words, with the standard deviation over the data of each of its terms."""
+def in_words(model: HasTerms | StackedRegressor, names: Sequence[str] | None = None) -> str:
+    """Return a description of a model in words, with the standard deviation over the data of each of its terms.
+
+    Of stacked processes, each is a line that begins with its weight.
+    """
+    if isinstance(model, StackedRegressor):
+        return "\n".join(f"{weight:.1%}: {in_words(one, names)}".replace("\n", "; ") for weight, one in model.processes)
     sizes = [_spread(model.mean_of_term(term)) for term in terms_of(model.kernel_)]
     ranges = np.ptp(model.X_train_, axis=0).tolist()
     terms = describe(model.kernel_, model.noise_, sizes, ranges=ranges, names=names)

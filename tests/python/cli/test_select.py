@@ -139,3 +139,39 @@ def test_columns_that_are_constant_in_the_sample(run, folder):
     code, out, err = run("predict", "rare.ksl", "rare.csv")
     assert code == 0
     assert "arning" not in err
+
+
+def test_kernels_are_combined(run, folder):
+    rng = np.random.default_rng(6)
+    X = rng.uniform(0, 6, (80, 2))
+    y = np.where(X[:, 0] > 3, 1.0, np.sin(4 * X[:, 0])) + 0.1 * rng.standard_normal(80)
+    np.savetxt(folder / "step.csv", np.column_stack([X, y]), delimiter=",", header="a,b,y", comments="")
+    arguments = ("select", "step.csv", "--target", "y", "--criterion", "loo,reml", "--combine")
+    code, out, err = run(*arguments, "--report", "page.html")
+    assert (code, err) == (0, "")
+    found = Study.load("step.ksl")
+    assert len(found.combined) > 1
+    text = " ".join(out.split())
+    first, second = out[out.index("By loo") :].split("By reml")
+    assert "weight" in first.splitlines()[1]
+    for line in found.lines["loo"]:
+        assert re.search(rf"{re.escape(line.kernel)} .* {line.weight:.3f} ", first)
+    assert "weight" not in second.split("Stacked")[0]
+    assert "Stacked, so that rows left out are most likely: " in text
+    assert f"{found.line.weight:.0%} {found.line.kernel}" in text
+    for weight, _ in found.processes:
+        assert f"- {weight:.1%}: " in out
+    assert f"Length scales are those of {found.line.kernel}, which has the largest weight." in text
+    assert f"Their mean log density is {found.model.loo_log_density_.mean():.4g}, with the best kernel alone " in text
+    assert "--combine" in Path("page.html").read_text(encoding="utf-8")
+    chosen = strict(run(*arguments, "--json")[1])["chosen"]
+    assert chosen["kernel"] == found.line.kernel
+    assert [one["weight"] for one in chosen["combined"]] == pytest.approx([one.weight for one in found.combined])
+    assert chosen["loo_log_density"] == pytest.approx(found.model.loo_log_density_.mean())
+    assert run("report", "step.ksl")[0] == 0
+    # Intervals are those of the mixture.
+    out = run("predict", "step.ksl", "step.csv", "--intervals", "90")[1]
+    values = np.array([[float(v) for v in line.split(",")] for line in out.splitlines()[1:]])
+    mean, std = found.model.predict(X, return_std=True)
+    np.testing.assert_allclose(values, np.column_stack([mean, std, found.model.predict_quantiles(X, [0.05, 0.95])]), rtol=1e-6)
+    assert (np.abs(values[:, 3] - mean - 1.6448536 * std) > 1e-4).any()  # it is no normal distribution

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import Ridge
@@ -19,6 +20,7 @@ from kernsel.plotting import (
     PosteriorDisplay,
     SearchDisplay,
 )
+from kernsel.structured import Spectrum
 
 from plotted import ROUGH, gram
 
@@ -129,3 +131,34 @@ def test_pipelines_are_shown_as_their_last_step(data):
     assert len(SearchDisplay.from_estimator(searched).names) > 1
     with pytest.raises(TypeError, match=r"expected .* a pipeline that ends with one, .* got Ridge"):
         LOODisplay.from_estimator(make_pipeline(StandardScaler(), Ridge()).fit(X, y))
+
+
+def test_stacked_processes_are_shown(data):
+    X, y = data
+    found = ks.select(X, y, [RBF("auto"), Matern("auto", nu=0.5)], combine="stack", random_state=0)
+    model = ks.StackedRegressor([ks.GaussianProcessRegressor(RBF(0.7), noise=s, optimizer=None) for s in (0.05, 4.0)])
+    model.fit(X, y)
+    assert len(model.weights_) == 2
+    shown = PosteriorDisplay.from_estimator(model, level=0.9, noisy=True, n_samples=3)
+    Z = shown.grid[0][:, None]
+    np.testing.assert_allclose(shown.mean, model.predict(Z), rtol=1e-12)
+    np.testing.assert_allclose(shown.lower, model.predict_quantiles(Z, 0.05), rtol=1e-12)
+    assert shown.samples.shape == (len(Z), 3)
+    assert shown.band_name == "90 % of observations"
+    display = LOODisplay.from_estimator(model, kind="calibration")
+    below = sum(w * stats.norm.cdf(one.loo_residuals_ / one.loo_std_) for w, one in model.processes)
+    inside = np.abs(2 * below - 1)
+    levels, shares = display.line_.get_data()
+    np.testing.assert_allclose(shares, [np.mean(inside <= level) for level in levels])
+    np.testing.assert_allclose(display.residuals_, model.loo_residuals_)
+    assert PosteriorDisplay.from_estimator(found).lines_
+    assert SearchDisplay.from_estimator(found).names[0]
+    for other in (KernelDisplay, PathDisplay, LCurveDisplay):
+        with pytest.raises(TypeError, match=r"expected a fitted .*, got StackedRegressor"):
+            other.from_estimator(model)
+    for display in (PosteriorDisplay, LOODisplay):
+        with pytest.raises(NotFittedError):
+            display.from_estimator(ks.StackedRegressor())
+    objects = ks.StackedRegressor([ks.GaussianProcessRegressor(Spectrum(1), noise=0.1)]).fit(["a", "ab", "b", "abb"], y[:4])
+    with pytest.raises(TypeError, match="fitted to columns of numbers, got one of objects"):
+        PosteriorDisplay.from_estimator(objects)

@@ -45,3 +45,20 @@ def test_rules_are_marked_with_their_errors(made):
         fit = ks.loo(model.kernel_, model.X_train_, model.y_train_, noise=lam, trend="constant")
         np.testing.assert_allclose([root, rmse], [lam**0.5, np.sqrt(np.mean(fit.residuals**2))], rtol=1e-6)
     assert rows["leave-one-out"][2] == min(values[2] for values in rows.values())
+
+
+def test_kernels_that_are_mixed_are_shown_with_their_weights(made):
+    found, page = made("stacked")
+    rows = page.table("By loo, ")
+    for row, line in zip(rows, found.lines["loo"], strict=True):
+        if line.problem:
+            assert len(row) == 2
+        else:
+            np.testing.assert_allclose(row[2], line.weight)
+            np.testing.assert_allclose(row[3], line.loo_rmse)
+    assert all(len(row) in (2, 8) for row in page.table("By reml, "))  # which has no weights
+    marked = page.text.count('<tr class="chosen"><th scope="row"><code><bdi>')
+    assert marked == len(found.combined)
+    assert "mixes, with the weights by which rows left out are most likely" in page.text
+    rules = {row[0]: row[1:] for row in page.table("What each rule")}
+    np.testing.assert_allclose(rules["the model"][0], found.process.noise_ + found.process.jitter_)

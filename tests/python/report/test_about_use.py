@@ -10,8 +10,9 @@ import pytest
 pytest.importorskip("matplotlib")
 
 
-def test_python_of_the_page_runs(made, tmp_path, monkeypatch):
-    found, page = made("many")
+@pytest.mark.parametrize("name", ["many", "stacked"])
+def test_python_of_the_page_runs(made, tmp_path, monkeypatch, name):
+    found, page = made(name)
     monkeypatch.chdir(tmp_path)
     found.save("model.ksl")
     program = next(pre["text"] for pre in page.all("pre") if "import kernsel" in pre["text"])
@@ -22,3 +23,4 @@ def test_python_of_the_page_runs(made, tmp_path, monkeypatch):
     promised = [float(number) for number in program.split("#")[1].split(",")]
     np.testing.assert_allclose(printed, promised, rtol=1e-5)
     np.testing.assert_allclose(promised[0], found.model.predict(found.model.X_train_[:1])[0], rtol=1e-4)
+    assert any("load_model" in pre["text"] for pre in page.all("pre")) == (name == "many")  # C++ reads no mixtures

@@ -20,7 +20,7 @@ pytest.importorskip("matplotlib")
 def test_figures_say_what_they_show_and_follow_the_page(made, name):
     _, page = made(name)
     figures = page.all("svg")
-    assert len(figures) == {"constant": 0, "five": 7, "cars": 7, "plane": 8, "failing": 10, "many": 12}[name]
+    assert len(figures) == {"constant": 0, "five": 7, "cars": 7, "plane": 8, "failing": 10, "many": 12, "stacked": 8}[name]
     for figure in figures:
         assert figure["attributes"]["role"] == "img"
         alt = figure["attributes"]["aria-label"]
@@ -33,7 +33,7 @@ def test_figures_say_what_they_show_and_follow_the_page(made, name):
             assert "font-family" not in element["attributes"]["style"]
             assert not element["attributes"]["style"].startswith("font:")
             # Colours are the page's, but on maps.
-            in_map = name == "plane"
+            in_map = name in ("plane", "stacked")
             assert in_map or "#" not in re.sub(r"url\(#[\w-]+\)", "", element["attributes"]["style"])
     used = set(re.findall(r"var\(--([a-z]+)\)", page.text))
     defined = set(re.findall(r"--([a-z]+):", page.all("style")[0]["text"]))

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import kernsel as ks
 from kernsel.kernels import RBF, Linear
@@ -52,3 +53,16 @@ def test_verdicts_are_honest(made):
     found, page = made("many")
     assert f"On {found.test['rows']:.0f} rows that were held out" in re.sub("<[^>]*>", "", page.text)
     assert f'<data value="{found.test["rmse"]!r}">' in page.text
+
+
+def test_intervals_of_a_mixture_are_those_of_its_distribution(made):
+    found, page = made("stacked")
+    findings = findings_of(found)
+    y = found.model.y_train_
+    below = sum(w * stats.norm.cdf(one.loo_residuals_ / one.loo_std_) for w, one in found.processes)
+    np.testing.assert_allclose(stats.norm.cdf(findings.z), below, atol=1e-12)
+    assert findings.within == np.sum(np.abs(below - 0.5) <= 0.475)
+    assert findings.log_density == pytest.approx(found.model.loo_log_density_.mean())
+    np.testing.assert_allclose(findings.predicted, y - found.model.loo_residuals_)
+    shares = {row[0]: row[1] for row in page.table("Rows within leave-one-out intervals")}
+    assert shares["95 %"] == findings.within / len(y)

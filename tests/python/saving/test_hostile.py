@@ -260,7 +260,7 @@ def other_arrays(arrays, rng):
 
 
 KINDS = [
-    *("gp", "gp with noise of each point", "ridge chosen", "ridge along a path", "ridge of rows", "cv of each target"),
+    *("gp", "stack", "gp with noise of each point", "ridge chosen", "ridge along a path", "ridge of rows", "cv of each target"),
     *("interpolator", "svr chosen", "svr of sparse points", "polynomials", "radial basis", "fourier", "linear"),
     *("classes", "classes by draws", "three pairs", "softmax"),
 ]

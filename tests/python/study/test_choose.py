@@ -124,6 +124,30 @@ def test_a_kernel_that_fails_is_a_line_and_a_criterion_that_fails_a_remark(table
         study(table, criteria=[])
 
 
+def test_kernels_are_combined_by_the_first_criterion():
+    rng = np.random.default_rng(6)
+    table = made(90)
+    y = np.where(table.X[:, 0] > 3, 1.0, np.sin(4 * table.X[:, 0])) + 0.1 * rng.standard_normal(90)
+    options = {"criteria": ["loo", "lml"], "test": 0.2, "seed": 1}
+    found, alone = (study(replace(table, y=y), combine=combine, **options) for combine in ("stack", None))
+    assert isinstance(found.model, ks.StackedRegressor)
+    assert len(found.combined) == len(found.processes) > 1
+    weights = [one.weight for one in found.combined]
+    assert weights == sorted(weights, reverse=True) == pytest.approx([weight for weight, _ in found.processes])
+    assert found.line is found.combined[0]
+    assert found.line.fitted == str(found.process.kernel_)
+    assert found.noise == pytest.approx(sum(w * one.noise_ for w, one in found.processes))
+    assert np.isnan([one.weight for one in found.lines["lml"]]).all()
+    assert not alone.is_stacked
+    assert alone.combined == []
+    for name, lines in alone.lines.items():
+        assert [(one.kernel, one.value) for one in found.lines[name]] == [(one.kernel, one.value) for one in lines]
+    tests = ~np.isin(table.kept, found.kept)
+    assert found.test["rmse"] == pytest.approx(np.sqrt(np.mean((y[tests] - found.model.predict(table.X[tests])) ** 2)))
+    low, high = found.model.predict_quantiles(table.X[tests], [0.025, 0.975]).T
+    assert found.test["coverage"] == np.mean((low <= y[tests]) & (y[tests] <= high))
+
+
 @pytest.mark.parametrize(
     ("change", "options", "message"),
     [

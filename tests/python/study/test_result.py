@@ -9,7 +9,7 @@ import pytest
 import kernsel as ks
 from kernsel.kernels import RBF
 from kernsel.saving import read_notes
-from kernsel.study import Line, Study
+from kernsel.study import Line, Study, study
 
 
 def test_a_study_is_what_it_was_after_it_was_saved(found, tmp_path):
@@ -34,6 +34,25 @@ def test_a_study_of_an_older_version_is_read(found, tmp_path):
     assert Study.load(tmp_path / "study.ksl").columns == found.columns
 
 
+def test_a_mixture_is_what_it_was_and_files_without_weights_are_read(table, found, tmp_path):
+    path = tmp_path / "study.ksl"
+    mixed = study(table, kernels=["RBF", "Linear"], criteria=["lml"], combine="stack")
+    mixed.save(path)
+    again = Study.load(path)
+    assert again.is_stacked
+    assert str(again.lines) == str(mixed.lines)
+    np.testing.assert_allclose(again.model.predict(table.X, True), mixed.model.predict(table.X, True), rtol=1e-7)
+    notes = {"study": 1} | found.as_json()
+    for lines in notes["lines"].values():
+        for line in lines:
+            del line["weight"]  # as in files of 0.1.0
+    ks.save(found.model, path, notes=notes)
+    old = Study.load(path)
+    assert np.isnan(old.line.weight)
+    assert old.line.kernel == found.line.kernel
+    assert not old.is_stacked
+
+
 def test_what_is_no_study_is_refused(found, tmp_path):
     path = tmp_path / "study.ksl"
     ks.save(found.model, path)
@@ -54,5 +73,5 @@ def test_what_is_no_study_is_refused(found, tmp_path):
         with pytest.raises(ValueError, match=message):
             Study.load(path)
     ks.save(ks.KernelRidge(RBF(1.0)).fit(np.eye(2), [0.0, 1.0]), path, notes=notes)
-    with pytest.raises(ValueError, match="expected a GaussianProcessRegressor, got a KernelRidge"):
+    with pytest.raises(ValueError, match="expected a GaussianProcessRegressor or StackedRegressor, got a KernelRidge"):
         Study.load(path)

@@ -1,0 +1,52 @@
+"""Fitted Gaussian processes without their factorizations, which take n^2 numbers each, until it is known which are needed."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass, fields
+from typing import Any, Self
+
+import numpy as np
+
+from kernsel._base.annotations import Vector
+from kernsel._solve.posterior import Posterior
+from kernsel.estimators.gaussian_process import GaussianProcessRegressor, ProcessState
+
+__all__ = ["SetAside"]
+
+
+@dataclass(frozen=True)
+class SetAside:
+    """A fitted process without its factorization.
+
+    Attributes
+    ----------
+    log_density : ndarray of shape (n,)
+        The log density of each training point in the prediction from all others, summed over outputs.
+    """
+
+    log_density: Vector
+    _process: GaussianProcessRegressor
+    _state: dict[str, Any]  # the fields of ProcessState without the posterior
+    _posterior: dict[str, Any]  # the arguments of Posterior
+
+    @classmethod
+    def of(cls, process: GaussianProcessRegressor) -> Self:
+        """Return a fitted process without its factorization. The process itself is not changed."""
+        state = process.state()
+        if len(process.X_train_) < 2:
+            raise ValueError("X: expected at least two points, one of which can be left out, got n_samples = 1")
+        log_density = process.left_out_predictive().log_density(process.kept_data()[1].reshape(len(process.X_train_), -1))
+        if not np.isfinite(log_density).all():
+            raise ValueError(f"kernel: {process.kernel_} gives points that are left out no finite log density")
+        light = copy.copy(process)
+        del light.posterior_
+        rest = {entry.name: getattr(state, entry.name) for entry in fields(ProcessState) if entry.name != "posterior"}
+        posterior = {name: getattr(state.posterior, name) for name in ("kernel", "X", "y", "noise", "trend")}
+        return cls(log_density, light, rest, posterior)
+
+    def taken_up(self) -> GaussianProcessRegressor:
+        """Return the process, factorized again in n^3 / 3 operations."""
+        process = copy.copy(self._process)
+        process.restore(ProcessState(posterior=Posterior(**self._posterior), **self._state))
+        return process

@@ -1,0 +1,71 @@
+"""The weights of a mixture: the maximum, known by its conditions, and by another method."""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from kernsel.estimators.stacking.weights import LEAST, stacking_weights
+
+
+def violation(logs, weights):
+    """Return how far the conditions of a maximum on the simplex are from holding."""
+    p = np.exp(logs - logs.max(axis=1, keepdims=True))
+    slopes = (p / (p @ weights)[:, None]).mean(axis=0) - 1
+    assert (weights >= 0).all()
+    return max(slopes.max(), np.abs(slopes[weights > 0]).max(), abs(weights.sum() - 1))
+
+
+def drawn(rng, n, count, spread):
+    return rng.normal(size=(n, 1)) + spread * rng.normal(size=(n, count)) + 0.1 * rng.normal(size=count)
+
+
+@pytest.mark.parametrize("spread", [1e-6, 1e-3, 0.1, 1.0, 10.0])
+@pytest.mark.parametrize(("n", "count"), [(1, 3), (7, 2), (50, 5), (300, 20), (2000, 50)])
+def test_the_conditions_of_a_maximum_hold(rng, spread, n, count):
+    logs = drawn(rng, n, count, spread)
+    assert violation(logs, stacking_weights(logs, least=0.0)) < 1e-10
+    logs[:, -1] = logs[:, 0]  # equal models: their weights are not unique, the maximum is
+    assert violation(logs, stacking_weights(logs, least=0.0)) < 1e-10
+
+
+def test_densities_of_very_unlike_size(rng):
+    logs = drawn(rng, 200, 5, 1.0)
+    logs[:3, 1:] = -1e6  # three points that one model alone allows
+    logs[:, 4] = -1e9
+    assert violation(logs, stacking_weights(logs, least=0.0)) < 1e-10
+    assert stacking_weights(logs)[4] == 0
+    for _ in range(20):
+        logs = drawn(rng, 60, 8, 200.0)
+        assert violation(logs, stacking_weights(logs, least=0.0)) < 1e-8  # the slopes are sums of up to n
+
+
+def test_it_is_the_maximum_that_another_method_finds(rng):
+    logs = drawn(rng, 80, 4, 1.0)
+
+    def loss(free):
+        weights = np.exp(free) / np.exp(free).sum()
+        return -np.log(np.exp(logs) @ weights).mean()
+
+    best = min(minimize(loss, start, tol=1e-12).fun for start in rng.normal(size=(5, 4)))
+    found = stacking_weights(logs, least=0.0)
+    assert -np.log(np.exp(logs) @ found).mean() == pytest.approx(best, abs=1e-8)
+    two = logs[:, :2]
+    grid = np.linspace(0, 1, 100_001)
+    values = np.log(np.exp(two[:, :1]) * grid + np.exp(two[:, 1:]) * (1 - grid)).mean(axis=0)
+    assert stacking_weights(two)[0] == pytest.approx(grid[np.argmax(values)], abs=2e-5)
+
+
+def test_small_weights_are_dropped_and_the_others_are_the_best_without_them(rng):
+    logs = drawn(rng, 30_000, 2, 1.0)
+    rare = np.full((30_000, 1), -20.0)
+    rare[7] = logs[7].max() + 12  # the third model is the best at one point alone
+    three = np.hstack([logs, rare])
+    assert 0 < stacking_weights(three, least=0.0)[2] < LEAST
+    np.testing.assert_allclose(stacking_weights(three), [*stacking_weights(logs), 0.0], atol=1e-12)
+    np.testing.assert_array_equal(stacking_weights(logs), stacking_weights(logs.copy()))
+
+
+def test_what_are_no_densities_is_said():
+    for logs in (np.zeros(3), np.zeros((0, 2)), np.zeros((2, 0)), [[0.0, np.nan]], [[0.0, -np.inf]]):
+        with pytest.raises(ValueError, match="log_densities: expected finite numbers of shape"):
+            stacking_weights(logs)
