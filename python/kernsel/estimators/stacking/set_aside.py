@@ -10,6 +10,7 @@ import numpy as np
 
 from kernsel._base.annotations import Vector
 from kernsel._solve.posterior import Posterior
+from kernsel.criteria import Likelihood
 from kernsel.estimators.gaussian_process import GaussianProcessRegressor, ProcessState
 
 __all__ = ["SetAside"]
@@ -23,9 +24,12 @@ class SetAside:
     ----------
     log_density : ndarray of shape (n,)
         The log density of each training point in the prediction from all others, summed over outputs.
+    log_likelihood : float
+        The value of the process's criterion if that is a likelihood, otherwise the sum of `log_density`.
     """
 
     log_density: Vector
+    log_likelihood: float
     _process: GaussianProcessRegressor
     _state: dict[str, Any]  # the fields of ProcessState without the posterior
     _posterior: dict[str, Any]  # the arguments of Posterior
@@ -43,7 +47,9 @@ class SetAside:
         del light.posterior_
         rest = {entry.name: getattr(state, entry.name) for entry in fields(ProcessState) if entry.name != "posterior"}
         posterior = {name: getattr(state.posterior, name) for name in ("kernel", "X", "y", "noise", "trend")}
-        return cls(log_density, light, rest, posterior)
+        of_all = isinstance(state.selection.criterion, Likelihood) and np.isfinite(state.criterion_value or np.nan)
+        likely = float(state.criterion_value or 0.0) if of_all else float(log_density.sum())
+        return cls(log_density, likely, light, rest, posterior)
 
     def taken_up(self) -> GaussianProcessRegressor:
         """Return the process, factorized again in n^3 / 3 operations."""

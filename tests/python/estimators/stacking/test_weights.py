@@ -7,10 +7,11 @@ from scipy.optimize import minimize
 from kernsel.estimators.stacking.weights import LEAST, stacking_weights
 
 
-def violation(logs, weights):
+def violation(logs, weights, points=0.0):
     """Return how far the conditions of a maximum on the simplex are from holding."""
     p = np.exp(logs - logs.max(axis=1, keepdims=True))
-    slopes = (p / (p @ weights)[:, None]).mean(axis=0) - 1
+    of_points = points / np.where(weights > 0, weights, np.inf)
+    slopes = ((p / (p @ weights)[:, None]).sum(axis=0) + of_points) / (len(p) + points * len(weights)) - 1
     assert (weights >= 0).all()
     return max(slopes.max(), np.abs(slopes[weights > 0]).max(), abs(weights.sum() - 1))
 
@@ -24,6 +25,7 @@ def drawn(rng, n, count, spread):
 def test_the_conditions_of_a_maximum_hold(rng, spread, n, count):
     logs = drawn(rng, n, count, spread)
     assert violation(logs, stacking_weights(logs, least=0.0)) < 1e-10
+    assert violation(logs, stacking_weights(logs, least=0.0, points=3.0), 3.0) < 1e-10
     logs[:, -1] = logs[:, 0]  # equal models: their weights are not unique, the maximum is
     assert violation(logs, stacking_weights(logs, least=0.0)) < 1e-10
 
@@ -39,16 +41,18 @@ def test_densities_of_very_unlike_size(rng):
         assert violation(logs, stacking_weights(logs, least=0.0)) < 1e-8  # the slopes are sums of up to n
 
 
-def test_it_is_the_maximum_that_another_method_finds(rng):
+@pytest.mark.parametrize("points", [0.0, 2.5])
+def test_it_is_the_maximum_that_another_method_finds(rng, points):
     logs = drawn(rng, 80, 4, 1.0)
 
-    def loss(free):
-        weights = np.exp(free) / np.exp(free).sum()
-        return -np.log(np.exp(logs) @ weights).mean()
+    def loss(weights):
+        return -np.log(np.exp(logs) @ weights).sum() - points * np.log(weights + 1e-300).sum()
 
-    best = min(minimize(loss, start, tol=1e-12).fun for start in rng.normal(size=(5, 4)))
-    found = stacking_weights(logs, least=0.0)
-    assert -np.log(np.exp(logs) @ found).mean() == pytest.approx(best, abs=1e-8)
+    def of_free(free):
+        return loss(np.exp(free) / np.exp(free).sum())
+
+    best = min(minimize(of_free, start, tol=1e-12).fun for start in rng.normal(size=(5, 4)))
+    assert loss(stacking_weights(logs, least=0.0, points=points)) == pytest.approx(best, abs=1e-6)
     two = logs[:, :2]
     grid = np.linspace(0, 1, 100_001)
     values = np.log(np.exp(two[:, :1]) * grid + np.exp(two[:, 1:]) * (1 - grid)).mean(axis=0)
