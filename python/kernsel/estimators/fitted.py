@@ -115,21 +115,24 @@ class LeftOut:
         of the Gaussian process with the same predictions whose scale maximizes the likelihood.
     leverage : ndarray of shape (n,) or None
         The leverages in the fit with all points.
+    groups : ndarray of int of shape (n,) or None
+        The number of the group with which each point is left out; None if each is left out alone.
     """
 
     y: Vector
     predictions: Vector
     std: Vector | None = None
     leverage: Vector | None = None
+    groups: Indices | None = None
 
     @classmethod
     def of_best_scale(cls, y: Vector, fit: LeaveOneOutFit, trend: int, leverage: Vector | None) -> Self:
         """Return a leave-one-out fit whose variances are multiplied by the scale of largest likelihood, y'Py / (n - q).
 
-        Py = residuals / variances, and q = `trend` is the number of coefficients of the trend.
+        q = `trend` is the number of coefficients of the trend.
         """
-        scale = float(y @ (fit.residuals / fit.variances)) / max(len(y) - trend, 1)
-        return cls(y, fit.means, np.sqrt(max(scale, 0.0) * fit.variances), leverage)
+        scale = float(y @ fit.dual_coef) / max(len(y) - trend, 1)
+        return cls(y, fit.means, np.sqrt(max(scale, 0.0) * fit.variances), leverage, fit.groups)
 
 
 @dataclass(frozen=True)

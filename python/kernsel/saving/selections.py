@@ -24,6 +24,8 @@ def write_selection(selection: Selection, to: Writing) -> None:
     to.array("of_starts", selection.of_starts)
     to.values(selection, "noise", "jitter", "criterion", "value", "amplitude", "scale", "n_evaluations", "n_evaluations_subset")
     to.values(selection, "at_bounds", "flat", "ended", "seconds")
+    if selection.remarks:
+        to.values(selection, "remarks")
 
 
 def read_selection(given: Fields) -> Selection:
@@ -47,6 +49,7 @@ def read_selection(given: Fields) -> Selection:
             flat=given.texts("flat"),
             ended=given.text("ended"),
             seconds=given.number("seconds", 0.0),
+            remarks=given.texts("remarks") if given.has("remarks") else [],
         )
 
 
