@@ -18,6 +18,7 @@ from kernsel._base.annotations import Indices, Matrix, Vector
 from kernsel._base.errors import ArgumentError
 from kernsel._data.kernel import matrix_of_indices, require_square
 from kernsel._data.noise import point_weights
+from kernsel._data.together import checked_groups, first_of_equal, means_of_equal
 from kernsel.kernels import Kernel
 from kernsel.kernels.automatic import Data
 from kernsel.kernels.objects import Mixed, Points, Reading, are_numbers
@@ -79,6 +80,30 @@ class TrainingSet:
             return 0.0
         diagonal = np.diag(self.X) if isinstance(self.kernel, str) else self.kernel.diag(self.X[:1000].astype(np.float64))
         return float(len(self.X) * np.finfo(np.float32).eps * np.mean(np.abs(diagonal)))
+
+    def groups(self, told: ArrayLike | None) -> Indices | None:
+        """Return the groups that a user has told; equal rows of a precomputed matrix; otherwise None.
+
+        Criteria find equal rows themselves, but for a precomputed matrix, whose points are indices.
+        """
+        if told is None and isinstance(self.kernel, str):
+            return first_of_equal(self.X)
+        return checked_groups(told, len(self.X))
+
+    def together(self, told: ArrayLike | None) -> Indices | None:
+        """Return for each point of positive weight what it is left out with: groups, or equal rows; None if it is alone."""
+        groups = self.groups(told)
+        return first_of_equal(self.X[self.used]) if groups is None else groups[self.used]
+
+    def with_equal_rows_once(self) -> TrainingSet:
+        """Return the data with one row of positive weight in place of equal ones, of their mean target and total weight."""
+        used: Any = np.arange(len(self.X))[self.used]
+        first = first_of_equal(self.X[used])
+        if first is None:
+            return self
+        targets, weights = np.array(self.y, dtype=np.float64), np.zeros(len(self.X))
+        targets[used], weights[used] = means_of_equal(first, targets[used], self.weights_used)
+        return replace(self, y=targets, weights=weights)
 
     def in_double(self) -> TrainingSet:
         """Return the same data in double precision, which searches and paths use."""

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import linalg
+from scipy import linalg, optimize
 from sklearn.gaussian_process import kernels as sk
 
 from kernsel import _core
@@ -310,7 +310,7 @@ class RegularizationPath:
         c = self._path.dual_coef(float(self._checked(alpha)[0]))
         return np.asarray(c[:, 0] if self.n_targets == 1 else c)
 
-    def leave_groups_out(self, groups: ArrayLike, *, log_density: bool = False) -> Vector:
+    def leave_groups_out(self, groups: ArrayLike, *, log_density: bool = False, alphas: ArrayLike | None = None) -> Vector:
         """Return the k-fold cross-validation error at all `alphas`, in closed form: each group of points is left out in turn.
 
         Parameters
@@ -320,6 +320,8 @@ class RegularizationPath:
         log_density : bool
             Return the sum of the joint log densities of the groups, instead of the mean of the squared residuals. Both take
             `sample_weight` into account.
+        alphas : array-like of shape (l,), optional
+            Other values of lambda than the attribute `alphas`.
 
         Returns
         -------
@@ -341,9 +343,11 @@ class RegularizationPath:
         names, numbers = np.unique(labels, return_inverse=True)
         if len(names) < 2:
             raise ValueError("groups: expected two at least: one of them must be left to learn from")
-        return self._path.leave_groups_out(numbers.astype(np.int64), len(names), log_density, self.alphas)
+        return self._path.leave_groups_out(
+            numbers.astype(np.int64), len(names), log_density, self.alphas if alphas is None else self._checked(alphas)
+        )
 
-    def best(self, rule: str = "loo", *, tau: float = 1.0) -> float:
+    def best(self, rule: str = "loo", *, tau: float = 1.0, groups: ArrayLike | None = None) -> float:
         """Return the lambda that a rule chooses, which may lie between or beyond the values in `alphas`.
 
         Parameters
@@ -355,6 +359,9 @@ class RegularizationPath:
             `quasi_optimality`. The last two do not use the size of the noise, and can fail.
         tau : float
             The factor in the rule "discrepancy".
+        groups : array-like of shape (n,), optional
+            For the rule "loo": a label for each point, so that all points of a group are left out together, see
+            :meth:`leave_groups_out`.
 
         Returns
         -------
@@ -367,12 +374,32 @@ class RegularizationPath:
         """
         require_name(rule, along_path(), argument="rule")
         require_sigma(rule, self.sigma, called="rule")
+        if groups is not None:
+            if rule != "loo":
+                raise ValueError(f'groups: are left out by the rule "loo" only, got {rule!r}')
+            return self._best_without(groups)
         if rule == "discrepancy" and (not isinstance(tau, Real) or not tau > 0):
             raise ValueError(f"tau: expected a positive number, got {tau!r}")
         found = self._path.best(rule, self.alphas, getattr(self, TABLE[rule].curve), float(tau))
         if found["outcome"] != "found":
             raise ValueError(f"{rule}: {_PROBLEMS[found['outcome']].format(**found)}")
         return float(found["alpha"])
+
+    def _best_without(self, groups: ArrayLike) -> float:
+        """Return the lambda with the least error of groups that are left out, near the best of `alphas`."""
+        order = np.sort(self.alphas)
+        errors = self.leave_groups_out(groups, alphas=order)
+        at = int(np.nanargmin(errors))
+        low, high = (order[k] for k in (max(at - 1, 0), min(at + 1, len(order) - 1)))
+        if at in (0, len(order) - 1):  # also beyond the ends
+            low, high = (low / 10, high) if at == 0 else (low, 10 * high)
+            low, high = (low, 10 * high) if len(order) == 1 else (low, high)
+
+        def error(log: float) -> float:
+            return float(self.leave_groups_out(groups, alphas=np.exp([log]))[0])
+
+        found = optimize.minimize_scalar(error, bounds=(np.log(low), np.log(high)), method="bounded", options={"xatol": 1e-9})
+        return float(np.exp(found.x)) if found.fun < errors[at] else float(order[at])
 
     def _checked(self, alphas: ArrayLike) -> Vector:
         values = np.atleast_1d(np.asarray(alphas, dtype=np.float64))

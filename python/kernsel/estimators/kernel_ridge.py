@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kernsel._base.annotations import Vector
+from kernsel._base.annotations import Indices, Vector
 from kernsel._data.allowed import is_auto, is_number, whole
 from kernsel._data.noise import regularizations
 from kernsel._data.training import TrainingSet, require_squares
@@ -148,7 +148,13 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
         self.verbose = verbose
 
     @with_callbacks  # type: ignore[untyped-decorator]
-    def fit(self, X: Points, y: ArrayLike, sample_weight: ArrayLike | float | None = None) -> Self:
+    def fit(
+        self,
+        X: Points,
+        y: ArrayLike,
+        sample_weight: ArrayLike | float | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Self:
         """Choose alpha and the kernel if asked to, and compute the coefficients.
 
         Parameters
@@ -157,18 +163,22 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
         y : array-like of shape (n,) or (n, n_targets)
         sample_weight : float or array-like of shape (n,), optional
             Not negative. A weight of zero leaves the point out.
+        groups : array-like of shape (n,), optional
+            A label for each point: criteria that leave points out leave the points of a group out together. By default rows
+            that are equal are left out together.
 
         Returns
         -------
         self : KernelRidge
         """
         given = self._training_set(X, y, sample_weight)
+        together, told = given.together(groups), given.groups(groups)
         for name in ("selection_", "path_", "_path_of", "criterion_value_"):
             self.__dict__.pop(name, None)
         unit = given.total_weight if self.alpha_scale == "n" else 1.0
         automatic = is_auto(self.alpha)
         if automatic or self.criterion is not None:
-            given, alphas = self._chosen(given, unit, automatic)
+            given, alphas = self._chosen(given, unit, automatic, told, alone=together is None)
             exact = given.in_double()
         else:
             given = given.resolved()
@@ -202,8 +212,13 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
             raise selection.interrupt
         return self
 
-    def _chosen(self, given: TrainingSet, unit: float, automatic: bool) -> tuple[TrainingSet, Vector]:
-        """Choose alpha and the kernel; return the data with that kernel, and one alpha for each target."""
+    def _chosen(
+        self, given: TrainingSet, unit: float, automatic: bool, groups: Indices | None, *, alone: bool
+    ) -> tuple[TrainingSet, Vector]:
+        """Choose alpha and the kernel; return the data with that kernel, and one alpha for each target.
+
+        `alone` tells that each point is left out alone, as along a path.
+        """
         require_squares(given.targets)
         name = "loo" if self.criterion is None else self.criterion
         count = given.targets.shape[1]
@@ -213,7 +228,8 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
         resolved = given.resolved()
         fixed = isinstance(resolved.kernel, str) or resolved.kernel.n_dims == 0
         row = TABLE[name] if isinstance(name, str) else None
-        if row and row.for_path and (not row.for_search or (fixed and not row.differs_on_path)):
+        along = fixed and row is not None and not row.differs_on_path and (alone or not row.leaves_out)
+        if row and row.for_path and (not row.for_search or along):
             if not automatic:
                 raise ValueError(
                     f'alpha: expected "auto", since the criterion {name!r} chooses nothing else, got {self.alpha!r}'
@@ -246,6 +262,7 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
                 jitter=resolved.least if automatic and resolved.least else None,
                 trend="constant" if self.fit_intercept else None,
                 sample_weight=given.weights,
+                groups=groups,
                 names=given.names,
                 random_state=self.random_state,
                 budget=Budget(self.max_evaluations, np.inf, tell),

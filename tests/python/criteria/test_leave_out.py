@@ -125,7 +125,7 @@ def test_copied_rows_do_not_make_noise_look_small(criterion, rng):
     assert not once.selection_.remarks
 
 
-def test_copies_without_noise(rng):
+def test_copies_without_noise():
     X = np.vstack([np.linspace(0, 3, 15)[:, None]] * 2)
     y = np.sin(X[:, 0])
     once = ks.GaussianProcessRegressor(RBF("auto"), criterion="loo", noise=0.0).fit(X[:15], y[:15])
