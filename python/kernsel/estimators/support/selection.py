@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from kernsel._base.annotations import Vector
+from kernsel._base.annotations import Indices, Vector
 from kernsel.estimators.kernel_ridge import KernelRidge
 from kernsel.estimators.support.path import SVRPath, fold_scores, grids, one_of, spread
 from kernsel.estimators.support.vectors import SupportVectors
@@ -108,6 +108,7 @@ def choose_support(
     criterion: str,
     scoring: str,
     folds: Any,
+    groups: Indices | None = None,
     **options: Any,
 ) -> SupportSelection:
     """Choose C and epsilon where they are None, and the free hyperparameters of the kernel, by the error of points left out.
@@ -131,7 +132,9 @@ def choose_support(
         Given values; None for a parameter to choose.
     criterion : {"kfold", "loo"}
     scoring : {"absolute", "squared"}
-    folds : int or splitter
+    folds : int, labels of points, or splitter
+    groups : ndarray of int of shape (n,), optional
+        The groups that are left out together; by default equal rows are.
     **options
         `fit_intercept`, `tol`, `max_iter` and `cache_size` of :class:`kernsel.SVRPath`.
 
@@ -144,7 +147,7 @@ def choose_support(
     began = time.perf_counter()
     if len(y) < 2:
         raise ValueError(f"C, epsilon: there is nothing to choose them by, got n_samples = {len(y)} of positive weight")
-    problem = _Problem(X, y, weights, C, epsilon, criterion, scoring, folds, options)
+    problem = _Problem(X, y, weights, C, epsilon, criterion, scoring, folds, groups, options)
     table: list[SupportTried] = []
     best = None
     if kernel.n_dims and np.ptp(y) > 0:
@@ -174,6 +177,7 @@ class _Problem:
     criterion: str
     scoring: str
     folds: Any
+    groups: Indices | None
     options: dict[str, Any]
 
     def part(self, most: int) -> _Problem:
@@ -184,9 +188,8 @@ class _Problem:
         some = np.sort(np.random.default_rng(0).permutation(n)[:most])
         weights = None if self.weights is None else self.weights[some]
         folds = self.folds if isinstance(self.folds, int | np.integer) else 5  # a splitter may be made for all points only
-        return _Problem(
-            self.X[some], self.y[some], weights, self.C, self.epsilon, self.criterion, self.scoring, folds, self.options
-        )
+        groups = None if self.groups is None else self.groups[some]
+        return replace(self, X=self.X[some], y=self.y[some], weights=weights, folds=folds, groups=groups)
 
     def path(self, kernel: Kernel, Cs: Vector, epsilons: Vector) -> SVRPath:
         """Return the fits for all pairs of C and epsilon."""
@@ -203,12 +206,12 @@ class _Problem:
     def scores(self, kernel: Kernel, Cs: Vector, epsilons: Vector) -> Vector:
         """Return the criterion for all pairs of C and epsilon."""
         if self.criterion == "loo":
-            return self.path(kernel, Cs, epsilons).scores("loo", scoring=self.scoring)
+            return self.path(kernel, Cs, epsilons).scores("loo", scoring=self.scoring, groups=self.groups)
         options = dict(self.options)
         solver = SupportVectors(kernel, self.X, options.pop("cache_size"))
         weights = np.ones(len(self.y)) if self.weights is None else self.weights
         power = 1 if self.scoring == "absolute" else 2
-        return fold_scores(solver, kernel, self.X, self.y, weights, Cs, epsilons, self.folds, power, **options)
+        return fold_scores(solver, kernel, self.X, self.y, weights, Cs, epsilons, self.folds, self.groups, power, **options)
 
     def tried(self, kernel: Kernel, origin: str, factor: float) -> SupportTried:
         """Return the scores of all pairs with one kernel."""
@@ -248,8 +251,8 @@ class _Problem:
     def _without_outliers(self, kernel: Kernel) -> Vector:
         """Return y with its leave-one-out residuals clipped to twice their spread."""
         path = self.path(kernel, *self.grids(kernel))
-        i, j = _least(path.scores("loo"))
-        residuals = path.loo_residuals(i, j)
+        i, j = _least(path.scores("loo", groups=self.groups))
+        residuals = path.loo_residuals(i, j, self.groups)
         most = 2 * spread(residuals)
         return self.y - residuals + np.clip(residuals, -most, most)
 
