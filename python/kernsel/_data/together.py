@@ -15,6 +15,7 @@ __all__ = [
     "checked_groups",
     "counted",
     "first_of_equal",
+    "groups_told",
     "means_of_equal",
     "numbered",
     "repeats_in",
@@ -177,6 +178,17 @@ def blocks_of_time(time: ArrayLike, blocks: int = _BLOCKS) -> Indices:
     if number[0] == number[-1]:  # one moment has nearly all points
         number[-1] += 1
     return numbered(number[moment.ravel()])[0]
+
+
+def groups_told(groups: ArrayLike | None, time: ArrayLike | None, n: int) -> Indices | None:
+    """Return the groups of n points that are left out together, if groups or times are given; raise if both are."""
+    if time is None:
+        return checked_groups(groups, n)
+    if groups is not None:
+        raise ValueError("groups, time: expected one of them, since both tell what is left out together")
+    if np.shape(time) != (n,):
+        raise ValueError(f"time: expected one for each of {n} points, got shape {np.shape(time)}")
+    return blocks_of_time(time)
 
 
 def counted(count: int, what: str) -> str:

@@ -43,12 +43,14 @@ def _intro(study: Study) -> Html:
     fits = sum(len(lines) for lines in study.lines.values())
     return paragraph(
         "{} tried, each with its numbers at their best by {}: {}. The model is {}, the best by {}. Values of "
-        "different criteria cannot be compared; the leave-one-out error, in units of the target, can.",
+        "different criteria cannot be compared; the leave-one-out error, in units of the target, can. It is that of rows "
+        "predicted from {}.",
         f"{counted(n_kernels, 'kernel')} {'was' if n_kernels == 1 else 'were'}",
         join(names, ", "),
         counted(fits, "fit"),
         code(first.kernel),
         code(study.criterion),
+        study.others,
     )
 
 

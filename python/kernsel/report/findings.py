@@ -27,7 +27,8 @@ class Findings:
         Errors divided by `std`.
     leverage : ndarray of shape (n,)
     rmse, rmse_of_mean : float
-        The root mean squares of the errors, and of the errors if the mean of all other targets is the prediction.
+        The root mean squares of the errors, and of the errors if the mean of the targets that are not left out is the
+        prediction.
     explained : float
         1 - rmse^2 / rmse_of_mean^2; nan if all truths are equal.
     verdict : {"constant", "useless", "doubtful", "useful"}
@@ -92,7 +93,8 @@ def findings_of(study: Study) -> Findings:
     truth = np.asarray(model.y_train_, dtype=np.float64)
     n = len(truth)
     errors, std = model.loo_residuals_, model.loo_std_
-    of_mean = (truth - truth.mean()) * (n / max(n - 1, 1))  # errors of the mean of all other targets
+    together = model.left_out_together_
+    of_mean = _errors_of_mean(truth, together)
     z = np.divide(errors, std, out=np.zeros(n), where=std > 0)
     rmse, rmse_of_mean = (float(np.sqrt(np.mean(e**2))) for e in (errors, of_mean))
     explained = np.nan if not np.ptp(truth) else 1 - (rmse / rmse_of_mean) ** 2
@@ -103,5 +105,19 @@ def findings_of(study: Study) -> Findings:
     elif explained <= 0:
         verdict = "useless"
     else:
-        verdict = "useful" if gain.mean() > _SIGNIFICANCE * gain.std(ddof=1) / np.sqrt(n) else "doubtful"
+        verdict = "useful" if gain.mean() > _SIGNIFICANCE * _standard_error(gain, together) else "doubtful"
     return Findings(truth, truth - errors, errors, std, z, model.leverage_, rmse, rmse_of_mean, float(explained), verdict)
+
+
+def _errors_of_mean(truth: Vector, together: Indices) -> Vector:
+    """Return the errors if each target is predicted by the mean of those that are not left out together with it."""
+    sums, counts = np.bincount(together, truth - truth.mean()), np.bincount(together)
+    others = np.maximum(len(truth) - counts, 1)
+    return np.asarray(truth - truth.mean() + (sums / others)[together])
+
+
+def _standard_error(values: Vector, together: Indices) -> float:
+    """Return the standard error of a mean, where only the values of different groups are independent."""
+    groups, count = np.unique(together, return_inverse=True)[1], len(np.unique(together))
+    sums = np.bincount(groups, values - values.mean())
+    return float(np.sqrt(np.sum(sums**2) * count / max(count - 1, 1)) / len(values))

@@ -68,6 +68,7 @@ def of_notes(notes: Mapping[str, Any]) -> Notes:
         "kept": np.array([int(row) for row in notes["kept"]], dtype=np.intp),
         "seconds": _number(notes["seconds"]),
         "ended": _text(notes["ended"]),
+        "grouped_by": _text(notes.get("grouped_by", "")),  # which studies of earlier versions do not have
     }
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from kernsel._base.annotations import Vector
 from kernsel.study.tables.encode import encode, encoded_names
 from kernsel.study.tables.files import read_raw
+from kernsel.study.tables.grouping import grouping_by
 from kernsel.study.tables.guess import guess, numbers_in
 from kernsel.study.tables.missing import Missing, filled, rows_kept
 from kernsel.study.tables.raw import Raw
@@ -25,6 +26,8 @@ def read_table(
     columns: Sequence[str] = (),
     leave_out: Sequence[str] = (),
     missing: Missing = "drop",
+    groups: str | None = None,
+    time: str | None = None,
 ) -> Table:
     r"""Read a file with training data.
 
@@ -41,6 +44,11 @@ def read_table(
     missing : {"drop", "mean", "error"}
         What to do about missing values: drop the rows that have one, replace them by the mean of the column, or raise. Rows
         without a target are dropped, unless it is "error".
+    groups : str, optional
+        A column whose values tell which rows are left out together. It is an input only if `columns` names it.
+    time : str, optional
+        A column of numbers or dates, in place of `groups`: rows are left out in blocks that follow each other in time. It is an
+        input like other columns.
 
     Returns
     -------
@@ -60,8 +68,12 @@ def read_table(
     ([[10.0, 1.0], [20.0, 1.0], [20.0, 0.0]], [26.0, 50.0, 44.0])
     """
     raw = read_raw(path)
-    for name in (target, *columns, *leave_out):
+    for name in (target, *columns, *leave_out, *filter(None, (groups, time))):
         require_column(raw, name)
+    if groups and time:
+        raise ValueError("groups, time: expected one of them, since both tell what is left out together")
+    if target in (groups, time):
+        raise ValueError(f"target: column {target!r} is what is predicted; it cannot tell what is left out together")
     if target in columns or target in leave_out:
         raise ValueError(f"target: column {target!r} is what is predicted; it can be neither an input nor left out")
     if raw.rows == 1:
@@ -71,8 +83,10 @@ def read_table(
     for name in raw.columns:
         if name == target:
             continue
-        if name in leave_out or (columns and name not in columns):
+        if name in leave_out or (columns and name not in columns and name != groups):
             described.append(Column(name, "left out", "as told"))
+        elif name == groups and name not in columns:
+            described.append(Column(name, "left out", "tells the groups"))
         else:
             described.append(guess(raw, name, wanted=name in columns))
     remarks = [*raw.remarks, *_remarks(described)]
@@ -86,6 +100,8 @@ def read_table(
         raise ValueError(f"{raw.source} has no column to predict {target!r} from{' (' + reasons + ')' if reasons else ''}")
     X = np.hstack([encode(raw, column) for column in inputs])
     kept, row_remarks = rows_kept(raw, X, y, inputs, target, missing)
+    grouping = grouping_by(raw, groups, time, kept)
+    kept, row_remarks = grouping.kept, [*row_remarks, *grouping.remarks]
     if missing == "mean":
         X = filled(X, inputs)
     present = y[~np.isnan(y)]
@@ -93,7 +109,19 @@ def read_table(
         mean = float(np.mean(present))
     target_column = Column(target, "number", "", [], len(y) - len(present), float(present.min()), float(present.max()), mean)
     names = [name for column in inputs for name in encoded_names(column)]
-    return Table(raw.source, raw.rows, X[kept], y[kept], names, described, target_column, remarks + row_remarks, kept + 1)
+    return Table(
+        raw.source,
+        raw.rows,
+        X[kept],
+        y[kept],
+        names,
+        described,
+        target_column,
+        remarks + row_remarks,
+        kept + 1,
+        grouping.labels,
+        grouping.name,
+    )
 
 
 def read_to_predict(path: str, columns: Sequence[Column], target: str, *, missing: Missing = "drop") -> Table:
