@@ -43,8 +43,8 @@ def _weights_and_copies(estimator):
         return "a duality gap of 1e-4 does not promise predictions to 1e-7" if estimator.tol > 1e-7 else ""
     chooses = isinstance(estimator, ks.KernelRidgeCV) or isinstance(getattr(estimator, "alpha", None), str)
     if chooses and estimator.criterion not in EXACT:
-        if estimator.criterion in ("loo", "gcv"):  # copies are left out together, or count as one point
-            by_other_steps = isinstance(estimator, ks.RidgeRegression) and estimator.criterion == "loo"
-            return "the minimum is found by other steps, not to 1e-7" if by_other_steps else ""
+        if estimator.criterion in (None, "loo", "gcv"):  # copies are left out together, or count as one point
+            along_grid = isinstance(estimator, ks.KernelRidgeCV) or estimator.criterion == "gcv"
+            return "" if along_grid else "the minimum is found by other steps, not to 1e-7"
         return "a criterion that counts points tells a point of weight two from two points"
     return ""

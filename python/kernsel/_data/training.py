@@ -44,6 +44,8 @@ class TrainingSet:
         The names of the columns.
     original : ndarray or sparse matrix
         The points, as a sparse matrix if they were given as one.
+    told : ndarray of int of shape (n,) or None
+        The groups of points that are left out together, if a user has told them.
     """
 
     X: Matrix
@@ -52,6 +54,7 @@ class TrainingSet:
     weights: Vector | None = None
     names: list[str] | None = None
     original: Any = None  # scipy has no common type of its sparse formats
+    told: Indices | None = None
 
     @property
     def targets(self) -> Matrix:
@@ -81,19 +84,28 @@ class TrainingSet:
         diagonal = np.diag(self.X) if isinstance(self.kernel, str) else self.kernel.diag(self.X[:1000].astype(np.float64))
         return float(len(self.X) * np.finfo(np.float32).eps * np.mean(np.abs(diagonal)))
 
-    def groups(self, told: ArrayLike | None) -> Indices | None:
-        """Return the groups that a user has told; equal rows of a precomputed matrix; otherwise None.
+    def with_groups(self, groups: ArrayLike | None) -> TrainingSet:
+        """Return the same data with groups of points that are left out together."""
+        return self if groups is None else replace(self, told=checked_groups(groups, len(self.X)))
+
+    @property
+    def groups(self) -> Indices | None:
+        """The groups that a user has told; equal rows of a precomputed matrix; otherwise None.
 
         Criteria find equal rows themselves, but for a precomputed matrix, whose points are indices.
         """
-        if told is None and isinstance(self.kernel, str):
-            return first_of_equal(self.X)
-        return checked_groups(told, len(self.X))
+        return first_of_equal(self.X) if self.told is None and isinstance(self.kernel, str) else self.told
 
-    def together(self, told: ArrayLike | None) -> Indices | None:
-        """Return for each point of positive weight what it is left out with: groups, or equal rows; None if it is alone."""
-        groups = self.groups(told)
-        return first_of_equal(self.X[self.used]) if groups is None else groups[self.used]
+    @cached_property
+    def together(self) -> Indices | None:
+        """What each point of positive weight is left out with: its group, or equal rows; None if each is left out alone.
+
+        Also None if all rows are equal, since then nothing would be left.
+        """
+        if self.told is not None:
+            return self.told[self.used]
+        first = first_of_equal(self.X[self.used])
+        return first if first is not None and first.any() else None
 
     def with_equal_rows_once(self) -> TrainingSet:
         """Return the data with one row of positive weight in place of equal ones, of their mean target and total weight."""

@@ -273,10 +273,12 @@ def left_out_in_groups(
     return np.column_stack([residuals for residuals, _ in seen]), seen[0][1]
 
 
-def require_takes_groups(criterion: Criterion, groups: object) -> None:
+def require_takes_groups(criterion: Criterion | type[Criterion], groups: object) -> None:
     """Raise if groups were told, and the criterion predicts points without leaving any out."""
     if groups is not None and not criterion.takes_groups:
-        raise ValueError(f'groups: {type(criterion).__name__} cannot leave them out; "loo" and "kfold" can')
+        raise ValueError(
+            f'groups: {getattr(criterion, "__name__", type(criterion).__name__)} cannot leave them out; "loo" and "kfold" can'
+        )
 
 
 def _problem(

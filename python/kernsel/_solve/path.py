@@ -14,9 +14,10 @@ from scipy import linalg, optimize
 from sklearn.gaussian_process import kernels as sk
 
 from kernsel import _core
-from kernsel._base.annotations import Vector
+from kernsel._base.annotations import Indices, Vector
 from kernsel._base.renamed import RenamedAttribute, refuses_arguments
 from kernsel._data.kernel import kernel_and_points, kernel_of
+from kernsel._data.together import checked_groups
 from kernsel._data.training import require_squares
 from kernsel._data.trend import Trend, require_trend_of_objects, trend_matrix
 from kernsel.criteria.names import along_path, require_name, require_sigma
@@ -114,6 +115,9 @@ class RegularizationPath:
     alpha_scale : {"none", "n"}
         "n" multiplies every lambda by n, or by the sum of the weights, which gives the objective with the mean of the squared
         errors.
+    groups : array-like of shape (n,), optional
+        A label for each point: `loo` and the rule "loo" leave all points of a group out together, see `leave_groups_out`. By
+        default each point is left out alone, also where others equal it.
 
     Attributes
     ----------
@@ -154,6 +158,7 @@ class RegularizationPath:
         trend: Trend = None,
         sample_weight: ArrayLike | None = None,
         alpha_scale: Literal["none", "n"] = "none",
+        groups: ArrayLike | None = None,
     ) -> None:
         targets = np.asarray(y, dtype=np.float64)
         if targets.ndim not in (1, 2) or not len(targets) or not np.isfinite(targets).all():
@@ -186,6 +191,8 @@ class RegularizationPath:
                 f"K: expected a positive semidefinite matrix, got one with eigenvalues from {made[0]:.4g} to {made[1]:.4g}"
             )
         self._path = made
+        told = checked_groups(groups, n)
+        self._groups = None if told is None or len(np.unique(told)) == n else told
         self.sigma = None if sigma is None else float(sigma)
         self.eigenvalues = made.eigenvalues
         self.alphas = made.default_alphas() if alphas is None else self._checked(alphas)
@@ -293,7 +300,11 @@ class RegularizationPath:
         -------
         values : PathValues
         """
-        return PathValues(**self._path.values(self._checked(alphas), True))
+        checked = self._checked(alphas)
+        values = self._path.values(checked, self._groups is None)
+        if self._groups is not None:
+            values["loo"] = self.leave_groups_out(self._groups, alphas=checked)
+        return PathValues(**values)
 
     def dual_coef(self, alpha: float) -> Vector:
         """Return the coefficients c of f = sum_i c_i k(., x_i), the trend not included, for one lambda.
@@ -347,7 +358,7 @@ class RegularizationPath:
             numbers.astype(np.int64), len(names), log_density, self.alphas if alphas is None else self._checked(alphas)
         )
 
-    def best(self, rule: str = "loo", *, tau: float = 1.0, groups: ArrayLike | None = None) -> float:
+    def best(self, rule: str = "loo", *, tau: float = 1.0) -> float:
         """Return the lambda that a rule chooses, which may lie between or beyond the values in `alphas`.
 
         Parameters
@@ -359,9 +370,6 @@ class RegularizationPath:
             `quasi_optimality`. The last two do not use the size of the noise, and can fail.
         tau : float
             The factor in the rule "discrepancy".
-        groups : array-like of shape (n,), optional
-            For the rule "loo": a label for each point, so that all points of a group are left out together, see
-            :meth:`leave_groups_out`.
 
         Returns
         -------
@@ -374,10 +382,8 @@ class RegularizationPath:
         """
         require_name(rule, along_path(), argument="rule")
         require_sigma(rule, self.sigma, called="rule")
-        if groups is not None:
-            if rule != "loo":
-                raise ValueError(f'groups: are left out by the rule "loo" only, got {rule!r}')
-            return self._best_without(groups)
+        if rule == "loo" and self._groups is not None:
+            return self._best_without(self._groups)
         if rule == "discrepancy" and (not isinstance(tau, Real) or not tau > 0):
             raise ValueError(f"tau: expected a positive number, got {tau!r}")
         found = self._path.best(rule, self.alphas, getattr(self, TABLE[rule].curve), float(tau))
@@ -385,10 +391,10 @@ class RegularizationPath:
             raise ValueError(f"{rule}: {_PROBLEMS[found['outcome']].format(**found)}")
         return float(found["alpha"])
 
-    def _best_without(self, groups: ArrayLike) -> float:
+    def _best_without(self, groups: Indices) -> float:
         """Return the lambda with the least error of groups that are left out, near the best of `alphas`."""
         order = np.sort(self.alphas)
-        errors = self.leave_groups_out(groups, alphas=order)
+        errors = self.loo[np.argsort(self.alphas)]
         at = int(np.nanargmin(errors))
         low, high = (order[k] for k in (max(at - 1, 0), min(at + 1, len(order) - 1)))
         if at in (0, len(order) - 1):  # also beyond the ends

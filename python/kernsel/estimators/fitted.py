@@ -48,6 +48,7 @@ __all__ = [
     "ModelPath",
     "Prediction",
     "ShownData",
+    "TakesGroups",
     "as_array",
     "column",
     "require_training_data",
@@ -161,6 +162,12 @@ class ModelPath:
         one = path[output] if isinstance(path, list) else path
         alpha = float(np.ravel(alphas)[output if np.ndim(alphas) else 0])
         return cls(one, alpha if alpha > 0 else None, scale_known=False)
+
+
+class TakesGroups:
+    """The default of estimators whose `fit` takes groups: metadata routing of scikit-learn hands them to splitters only."""
+
+    __metadata_request__fit: ClassVar[dict[str, bool]] = {"groups": False}
 
 
 class FittedModel:

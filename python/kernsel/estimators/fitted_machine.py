@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from kernsel._base.annotations import Matrix, Vector
 from kernsel._data.kernel import matrix_of_indices
+from kernsel._data.together import first_of_equal
 from kernsel._solve.evaluate import loo
 from kernsel._solve.path import RegularizationPath
 from kernsel.estimators.fitted import FittedModel, LeftOut, ModelPath, column, require_training_data, targets_for, weighted
@@ -60,6 +61,7 @@ class FittedMachine(FittedModel):
         if path is None:
             targets = self._unweighted_targets(X, y)
             kernel, points = self.kernel_and_points()
+            first = first_of_equal(self.X_fit_)
             K = points if isinstance(kernel, str) else np.asarray(kernel(points))
             path = RegularizationPath(
                 (K + K.T) / 2,
@@ -67,6 +69,7 @@ class FittedMachine(FittedModel):
                 sigma=self.sigma,
                 trend=np.ones((len(targets), 1)) if self.fit_intercept else None,
                 alpha_scale=self.alpha_scale,
+                groups=first if first is not None and first.any() else None,
             )
         return ModelPath.of_machine(path, self.alpha_, output)
 

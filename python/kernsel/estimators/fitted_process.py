@@ -142,5 +142,6 @@ class FittedProcess(FittedModel):
             trend=posterior.H if posterior.H.shape[1] else None,
             sigma=level**0.5 if has_noise else None,
             sample_weight=None if equal else mean / noises,
+            groups=self.left_out_together_,
         )
         return ModelPath(path, level if level > 0 else None, scale_known=True)

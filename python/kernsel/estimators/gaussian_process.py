@@ -32,6 +32,7 @@ from kernsel._solve.posterior import Posterior
 from kernsel.criteria import Criterion, Likelihood
 from kernsel.criteria.base import Loss
 from kernsel.criteria.names import criterion_named
+from kernsel.estimators.fitted import TakesGroups
 from kernsel.estimators.fitted_process import FittedProcess
 from kernsel.estimators.guarded import changes, reads
 from kernsel.estimators.process_data import of_observations, require_function, require_variances
@@ -102,7 +103,7 @@ class ProcessState:
     groups: Indices | None = None
 
 
-class GaussianProcessRegressor(FittedProcess, CallbackSupport, MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
+class GaussianProcessRegressor(TakesGroups, FittedProcess, CallbackSupport, MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """Gaussian process regression, also known as kriging.
 
     The model is y = h(x) beta + f(x) + noise, where f is a Gaussian process of covariance k and beta is unknown. The posterior

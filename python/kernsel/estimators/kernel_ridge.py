@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kernsel._base.annotations import Indices, Vector
+from kernsel._base.annotations import Vector
 from kernsel._data.allowed import is_auto, is_number, whole
 from kernsel._data.noise import regularizations
 from kernsel._data.training import TrainingSet, require_squares
@@ -171,14 +171,13 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
         -------
         self : KernelRidge
         """
-        given = self._training_set(X, y, sample_weight)
-        together, told = given.together(groups), given.groups(groups)
+        given = self._training_set(X, y, sample_weight).with_groups(groups)
         for name in ("selection_", "path_", "_path_of", "criterion_value_"):
             self.__dict__.pop(name, None)
         unit = given.total_weight if self.alpha_scale == "n" else 1.0
         automatic = is_auto(self.alpha)
         if automatic or self.criterion is not None:
-            given, alphas = self._chosen(given, unit, automatic, told, alone=together is None)
+            given, alphas = self._chosen(given, unit, automatic)
             exact = given.in_double()
         else:
             given = given.resolved()
@@ -212,13 +211,8 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
             raise selection.interrupt
         return self
 
-    def _chosen(
-        self, given: TrainingSet, unit: float, automatic: bool, groups: Indices | None, *, alone: bool
-    ) -> tuple[TrainingSet, Vector]:
-        """Choose alpha and the kernel; return the data with that kernel, and one alpha for each target.
-
-        `alone` tells that each point is left out alone, as along a path.
-        """
+    def _chosen(self, given: TrainingSet, unit: float, automatic: bool) -> tuple[TrainingSet, Vector]:
+        """Choose alpha and the kernel; return the data with that kernel, and one alpha for each target."""
         require_squares(given.targets)
         name = "loo" if self.criterion is None else self.criterion
         count = given.targets.shape[1]
@@ -228,8 +222,8 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
         resolved = given.resolved()
         fixed = isinstance(resolved.kernel, str) or resolved.kernel.n_dims == 0
         row = TABLE[name] if isinstance(name, str) else None
-        along = fixed and row is not None and not row.differs_on_path and (alone or not row.leaves_out)
-        if row and row.for_path and (not row.for_search or along):
+        grouped = row is not None and row.name == "gcv" and given.together is not None  # which a path does not leave out
+        if row and row.for_path and (not row.for_search or (fixed and not row.differs_on_path and not grouped)):
             if not automatic:
                 raise ValueError(
                     f'alpha: expected "auto", since the criterion {name!r} chooses nothing else, got {self.alpha!r}'
@@ -262,7 +256,7 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
                 jitter=resolved.least if automatic and resolved.least else None,
                 trend="constant" if self.fit_intercept else None,
                 sample_weight=given.weights,
-                groups=groups,
+                groups=given.groups if criterion.takes_groups else given.told,
                 names=given.names,
                 random_state=self.random_state,
                 budget=Budget(self.max_evaluations, np.inf, tell),

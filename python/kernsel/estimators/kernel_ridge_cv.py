@@ -14,7 +14,7 @@ from kernsel._data.allowed import FLAG
 from kernsel._data.training import TrainingSet
 from kernsel._solve.evaluate import require_takes_groups
 from kernsel._solve.path import RegularizationPath
-from kernsel.criteria import GroupsOut, LeaveOneOut
+from kernsel.criteria import GroupsOut
 from kernsel.criteria.base import Given
 from kernsel.criteria.leave_out import groups
 from kernsel.criteria.names import along_path, criterion_named, require_name, require_sigma, with_free_scale
@@ -128,8 +128,8 @@ class KernelRidgeCV(KernelMachine):
         -------
         self : KernelRidgeCV
         """
-        given = self._training_set(X, y, sample_weight).resolved()
-        folds = self._folds(given, groups)
+        given = self._training_set(X, y, sample_weight).with_groups(groups).resolved()
+        folds = self._folds(given)
         unit = given.total_weight if self.alpha_scale == "n" else 1.0
         path = self._path(given, self._grid(given, unit))
         paths = path.of_each_target() if self.alpha_per_target else [path]
@@ -165,7 +165,7 @@ class KernelRidgeCV(KernelMachine):
         chosen_by = self._path(once, path.alphas)
         return chosen_by.of_each_target() if self.alpha_per_target else [chosen_by]
 
-    def _folds(self, given: TrainingSet, told: ArrayLike | None) -> tuple[NDArray[np.intp], bool] | None:
+    def _folds(self, given: TrainingSet) -> tuple[NDArray[np.intp], bool] | None:
         """Return the group of each point of positive weight and whether the criterion is a log density; None without groups."""
         of_groups = tuple(name for name, row in TABLE.items() if row.kind is GroupsOut)
         if (isinstance(self.criterion, str) and self.criterion in of_groups) or isinstance(self.criterion, GroupsOut):
@@ -173,17 +173,16 @@ class KernelRidgeCV(KernelMachine):
             assert isinstance(criterion, GroupsOut)
             X = np.asarray(given.X, dtype=np.float64)
             used = np.arange(len(X)) if isinstance(given.used, slice) else given.used
-            data = Given(X, np.asarray(given.y, dtype=np.float64), used, given.groups(told))
+            data = Given(X, np.asarray(given.y, dtype=np.float64), used, given.groups)
             if self.fit_intercept:
                 criterion.require_trend(np.ones((len(used), 1)), data)
             return groups(criterion.folds, data)[0], bool(criterion.log_density)
         require_name(self.criterion, (*along_path(), *of_groups), or_else=", or kernsel.criteria.GroupsOut")
         require_sigma(self.criterion, self.sigma)
-        row = TABLE[self.criterion]
-        if told is not None and row.kind is not None:
-            require_takes_groups(criterion_named(self.criterion, {"sigma": self.sigma} if row.needs else {}), told)
-        together = given.together(told) if row.kind is LeaveOneOut else None
-        return None if together is None else (together, False)
+        kind = TABLE[self.criterion].kind
+        if kind is not None:
+            require_takes_groups(kind, given.told)
+        return None
 
     def _grid(self, given: TrainingSet, unit: float) -> Vector | None:
         """Return the alphas; None for the default of the path."""

@@ -28,7 +28,7 @@ from kernsel._data.together import checked_groups, first_of_equal, means_of_equa
 from kernsel._solve.path import RegularizationPath
 from kernsel.criteria.names import along_path, require_name, require_sigma, with_free_scale
 from kernsel.criteria.table import TABLE
-from kernsel.estimators.fitted import FittedModel, LeftOut, ModelPath, column, targets_for, weighted
+from kernsel.estimators.fitted import FittedModel, LeftOut, ModelPath, TakesGroups, column, targets_for, weighted
 from kernsel.kernels.objects import Points
 from kernsel.linalg.cholesky import cholesky
 from kernsel.linalg.least_squares import solved
@@ -47,7 +47,7 @@ _ALLOWED = {
 }
 
 
-class RidgeRegression(FittedModel, MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
+class RidgeRegression(TakesGroups, FittedModel, MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """Linear ridge regression on features of the points, phi(x), its regularization chosen by a closed-form criterion.
 
     Finds the coefficients theta and the intercept b that minimize ::
@@ -99,7 +99,7 @@ class RidgeRegression(FittedModel, MultiOutputMixin, RegressorMixin, BaseEstimat
         if `alpha_` is an array.
     loo_residuals_ : ndarray of shape (n,) or (n, n_targets)
         y_i minus its prediction by the model that is fitted to all other points, with the same alpha and the same features
-        (which are not refitted). nan for a single point.
+        (which are not refitted). Points of equal features, or of one group, are left out together. nan for a single point.
     left_out_together_ : ndarray of int of shape (n,)
         The number of the group with which each point is left out for `loo_residuals_`; all different if each is left out alone.
     effective_dof_ : float or ndarray of shape (n_targets,)
@@ -121,7 +121,8 @@ class RidgeRegression(FittedModel, MultiOutputMixin, RegressorMixin, BaseEstimat
     Notes
     -----
     For a given alpha, a point with an integer weight is equivalent to as many copies of it, if features that depend on the
-    points take weights, too. The criteria are not equivalent: leaving out a point differs from leaving out one of its copies.
+    points take weights, too. So do "loo", which leaves copies out together, and "gcv", for which they count as one point; for
+    likelihoods, copies tell what the noise is, and a weight does not.
 
     Examples
     --------
@@ -191,6 +192,8 @@ class RidgeRegression(FittedModel, MultiOutputMixin, RegressorMixin, BaseEstimat
         w = np.ones(len(y)) if weights is None else weights[positive]
         told = checked_groups(groups, len(y))
         together = first_of_equal(Phi[positive]) if told is None else told[positive]
+        if together is not None and not np.ptp(together):
+            together = None  # all points are equal, and nothing would be left
         if told is not None and self.criterion == "gcv" and self._automatic():
             raise ValueError('groups: "gcv" cannot leave them out; "loo" can')
         centred, mean = _centred(Phi[positive], w if self.fit_intercept else None)
@@ -341,21 +344,23 @@ class RidgeRegression(FittedModel, MultiOutputMixin, RegressorMixin, BaseEstimat
         n, count = y.shape
         if n < 2:
             raise ValueError(f'alpha: "auto" needs at least two points of positive weight, got n_samples = {n}')
-        path = self._path(Phi, y, weights, self.alphas)
+        path = self._path(Phi, y, weights, self.alphas, together)
         rule = with_free_scale(self.criterion)
-        chosen_by, groups = path, together if rule == "loo" else None
+        chosen_by = path
         if together is not None and rule == "gcv":  # which leaves no points out: equal ones count as one
             means, total = means_of_equal(together, y, weights)
             chosen_by = self._path(Phi[total > 0], means[total > 0], total[total > 0], path.alphas)
         paths, choosing = ([one] if not self.alpha_per_target else one.of_each_target() for one in (path, chosen_by))
-        alphas = np.array([one.best(rule, groups=groups) for one in choosing])
-        scores = np.array([_score(one, rule, alpha, groups) for one, alpha in zip(choosing, alphas, strict=True)])
+        alphas = np.array([one.best(rule) for one in choosing])
+        scores = np.array([getattr(one.at(a), TABLE[rule].curve)[0] for one, a in zip(choosing, alphas, strict=True)])
         self.path_ = paths if self.alpha_per_target else path
         self.alpha_ = alphas if self.alpha_per_target else float(alphas[0])
         self.criterion_value_ = scores if self.alpha_per_target else float(scores[0])
         return np.broadcast_to(alphas, (count,))
 
-    def _path(self, Phi: Matrix, y: Matrix, weights: Vector | None, alphas: ArrayLike | None) -> RegularizationPath:
+    def _path(
+        self, Phi: Matrix, y: Matrix, weights: Vector | None, alphas: ArrayLike | None, groups: Indices | None = None
+    ) -> RegularizationPath:
         return RegularizationPath.from_features(
             Phi,
             y,
@@ -363,14 +368,8 @@ class RidgeRegression(FittedModel, MultiOutputMixin, RegressorMixin, BaseEstimat
             sigma=self.sigma,
             trend=np.ones((len(y), 1)) if self.fit_intercept else None,
             sample_weight=weights,
+            groups=groups,
         )
-
-
-def _score(path: RegularizationPath, rule: str, alpha: float, groups: Indices | None) -> float:
-    """Return the value of a rule at an alpha; for "loo", that of groups that are left out together, if there are any."""
-    if groups is not None:
-        return float(path.leave_groups_out(groups, alphas=[alpha])[0])
-    return float(getattr(path.at(alpha), TABLE[rule].curve)[0])
 
 
 def _centred(values: Matrix, weights: Vector | None) -> tuple[Matrix, Vector]:

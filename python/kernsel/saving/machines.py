@@ -127,6 +127,8 @@ def _write_path(model: KernelRidge | KernelRidgeCV, to: Writing) -> None:
     path.json["weighted"] = given.weights is not None
     if given.weights is not None:
         path.array("weights", given.weights)
+    if given.told is not None:
+        path.array("groups", given.told.astype(np.float64))
 
 
 def _read_path(model: KernelRidge | KernelRidgeCV, outer: Fields) -> None:
@@ -140,7 +142,8 @@ def _read_path(model: KernelRidge | KernelRidgeCV, outer: Fields) -> None:
         alphas = given.array("alphas", None, least=np.finfo(np.float64).tiny)
         if not len(alphas) or (weights is not None and np.count_nonzero(weights) < 2):
             raise ValueError("path: expected values of alpha, and two points of positive weight")
-    model._path_of = TrainingSet(X, y, model.kernel_, weights), alphas
+        told = given.array("groups", len(X)) if given.has("groups") else None
+    model._path_of = TrainingSet(X, y, model.kernel_, weights).with_groups(told), alphas
 
 
 def write_ridge(model: KernelRidge, to: Writing) -> None:

@@ -35,6 +35,7 @@ class Notes(TypedDict):
     kept: Indices
     seconds: float
     ended: str
+    grouped_by: str
 
 
 def plain(value: object) -> Any:

@@ -359,3 +359,38 @@ def test_the_trend_is_part_of_the_description():
     assert first.startswith("a linear trend beside the kernel, of size 8.")  # 3 times the standard deviation of t is 8.8
     constant = ks.select(t, y, kernels=[RBF("auto")], criterion="reml")
     assert "beside" not in constant.describe()
+
+
+def test_groups_and_blocks_of_time_are_left_out_together(rng):
+    day = np.datetime64("2020-01-01") + rng.permutation(50)
+    X = rng.uniform(0, 6, (50, 2))
+    y = np.sin(X[:, 0]) + 0.1 * rng.standard_normal(50)
+    kernels, groups = ["RBF", "Matern"], rng.permutation(50) % 7
+    by_groups = ks.select(X, y, kernels, "loo", groups=groups)
+    alone = ks.GaussianProcessRegressor(by_groups.tried[0].kernel, criterion="loo", noise="auto", trend="constant")
+    assert by_groups.best.value == alone.fit(X, y, groups=groups).criterion_value_
+    blocks = np.argsort(np.argsort(day)) // 5
+    by_time = ks.select(X, y, kernels, "loo", time=day)
+    assert by_time.best.value == ks.select(X, y, kernels, "loo", groups=blocks).best.value
+    ridge = ks.select(X, y, kernels, estimator=ks.KernelRidge(alpha="auto"), time=day)
+    assert len(np.unique(ridge.best_estimator_.fit(X, y).alpha_)) == 1
+    for how, error, message in (
+        ({"groups": groups, "time": day}, ValueError, "groups, time: expected one of them"),
+        ({"time": day[:5]}, ValueError, "time: expected one for each of 50 points"),
+        ({"groups": groups[:5]}, ValueError, "groups: expected one label for each of 50 points"),
+        ({"groups": groups, "estimator": ks.GaussianProcessClassifier()}, TypeError, "does not leave groups out"),
+    ):
+        with pytest.raises(error, match=message):
+            ks.select(X, y > 0 if "estimator" in how else y, kernels, **how)
+
+
+def test_repeated_rows_are_said(rng):
+    X = rng.uniform(0, 6, (30, 1))
+    y = np.sin(X[:, 0]) + 0.1 * rng.standard_normal(30)
+    twice = ks.select(np.vstack([X, X]), np.tile(y, 2), ["RBF"], "loo")
+    assert twice.remarks == [
+        "30 of 60 rows have the inputs of an earlier one, and its target: equal rows are left out together."
+    ]
+    assert twice.remarks[0] in " ".join(str(twice).split())
+    assert twice.best_estimator_.score(X, y) < 1 - 1e-4  # it does not go through each point
+    assert ks.select(X, y, ["RBF"], "loo").remarks == []

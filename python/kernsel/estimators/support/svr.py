@@ -20,7 +20,7 @@ from kernsel._data.allowed import FLAG, is_auto, is_number, number, one_of, requ
 from kernsel._data.kernel import kernel_or_name, matrix_of_indices
 from kernsel._data.points import in_parts, new_points
 from kernsel._data.training import dense, require_squares, training_set
-from kernsel.estimators.fitted import FittedModel, LeftOut, Prediction, ShownData, column
+from kernsel.estimators.fitted import FittedModel, LeftOut, Prediction, ShownData, TakesGroups, column
 from kernsel.estimators.support.path import CRITERIA, SCORINGS
 from kernsel.estimators.support.selection import choose_support
 from kernsel.estimators.support.span import left_out_residuals
@@ -52,7 +52,7 @@ _ALLOWED = {
 _WITHOUT_GAMMA = ("linear", "cosine", "additive_chi2", "precomputed")
 
 
-class SVR(FittedModel, RegressorMixin, BaseEstimator):  # type: ignore[misc]
+class SVR(TakesGroups, FittedModel, RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """Epsilon support vector regression.
 
     Finds the function f = b + sum_i a_i k(., x_i) that minimizes ::
@@ -231,12 +231,14 @@ class SVR(FittedModel, RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self._check()
         kernel = kernel_or_name(self.kernel, auto=RBF("auto"), function=partial(_function_kernel, options=self.kernel_params))
         _require_positive(sample_weight)
-        given = training_set(
-            self, kernel, X, y, sample_weight, named=self._named, accept_sparse=("csr",), multi_output=False
-        ).resolved()
+        given = (
+            training_set(self, kernel, X, y, sample_weight, named=self._named, accept_sparse=("csr",), multi_output=False)
+            .with_groups(groups)
+            .resolved()
+        )
         y, weights = given.y, given.weights
         core_kernel, points = given.kernel_and_points()
-        core_kernel = self._choose(core_kernel, points, y, weights, given.groups(groups))
+        core_kernel = self._choose(core_kernel, points, y, weights, given.groups)
         bounds = self._bounds(len(y), weights)
         found = self._solve(SupportVectors(core_kernel, points, self.cache_size), core_kernel, points, y, bounds)
         self.kernel_ = given.kernel if isinstance(given.kernel, str) else core_kernel
