@@ -126,6 +126,11 @@ class LeftOut:
     leverage: Vector | None = None
     groups: Indices | None = None
 
+    @property
+    def in_groups(self) -> bool:
+        """Whether some points are left out together with others."""
+        return self.groups is not None and len(np.unique(self.groups)) < len(self.groups)
+
     @classmethod
     def of_best_scale(cls, y: Vector, fit: LeaveOneOutFit, trend: int, leverage: Vector | None) -> Self:
         """Return a leave-one-out fit whose variances are multiplied by the scale of largest likelihood, y'Py / (n - q).

@@ -185,6 +185,11 @@ class GaussianProcessRegressor(TakesGroups, FittedProcess, CallbackSupport, Mult
     selection_ : kernsel._search.Selection
         The report of the search: evaluations, where each start led, which hyperparameters ended at a bound, and which ones the
         data do not determine.
+    loo_residuals_, loo_std_ : ndarray of shape (n,) or (n, n_targets)
+        The error of the prediction of each point from all others, and its standard deviation. Equal rows are left out together;
+        or groups, if `fit` was told any.
+    left_out_together_ : ndarray of int of shape (n,)
+        The number of the group with which each point is left out; all different if each is left out alone.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
 

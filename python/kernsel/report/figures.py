@@ -40,6 +40,7 @@ def left_out(study: Study, findings: Findings, kind: Kind) -> Html:
         std=findings.std,
         leverage=findings.leverage,
         labels=[f"row {row}" for row in study.kept],
+        others=study.others if study.others != "the others" else "all other points",
     )
 
     def paint(figure: Figure) -> None:

@@ -138,3 +138,74 @@ def test_columns_that_are_constant_in_the_sample(run, folder):
     code, out, err = run("predict", "rare.ksl", "rare.csv")
     assert code == 0
     assert "arning" not in err
+
+
+def visits(rows=60):
+    """Write a table of patients who are seen several times; return the patient and the day of each visit."""
+    rng = np.random.default_rng(4)
+    patient, day = rng.integers(0, 8, rows), rng.permutation(rows)
+    x = rng.uniform(size=rows)
+    y = np.sin(5 * x) + rng.standard_normal(8)[patient] + 0.1 * rng.standard_normal(rows)
+    lines = [f"{a:.6f},p{p},{np.datetime64('2021-03-01') + d},{c:.6f}" for a, p, d, c in zip(x, patient, day, y, strict=True)]
+    Path("visits.csv").write_text("x,patient,day,y\n" + "\n".join(lines) + "\n")
+    return patient, day
+
+
+def test_groups_are_left_out_together(run):
+    patient, _ = visits()
+    options = ["--kernel", "RBF", "--criterion", "loo,reml", "--leave-out", "day"]
+    code, out, err = run("select", "visits.csv", "--target", "y", *options, "--groups", "patient", "--report", "page.html")
+    assert code == 0
+    said = " ".join((out + err).split())
+    assert "not used: tells the groups" in said
+    assert "Left out together: 8 groups of 'patient'." in said
+    assert "of each row, predicted from the other groups of 'patient' by this fit" in said
+    assert "Each of 60 rows, predicted from the other groups of 'patient': error" in said
+    study = Study.load("visits.ksl")
+    assert study.names == ["x"]
+    gp = study.model
+    residuals = []
+    for p in range(8):
+        again = ks.GaussianProcessRegressor(gp.kernel_, noise=gp.noise_, trend="constant", optimizer=None)
+        again.fit(gp.X_train_[patient != p], gp.y_train_[patient != p])
+        residuals.append(gp.y_train_[patient == p] - again.predict(gp.X_train_[patient == p]))
+    rmse = np.sqrt(np.mean(np.concatenate(residuals) ** 2))
+    assert study.lines["loo"][0].loo_rmse == pytest.approx(rmse, rel=1e-6)
+    assert study.lines["loo"][0].value == pytest.approx(rmse**2, rel=1e-6)
+    page = Path("page.html").read_text()
+    assert "each predicted from the other groups of &#x27;patient&#x27;, of which there are 7" in page
+    assert "Left out together: 8 groups of &#x27;patient&#x27;." in page
+    assert run("report", "visits.ksl", "--output", "again.html")[0] == 0
+    assert "the other groups of &#x27;patient&#x27;" in Path("again.html").read_text()
+    tested = strict(run("select", "visits.csv", "--target", "y", *options, "--groups", "patient", "--test", "20%", "--json")[1])
+    held_out = np.setdiff1d(np.arange(60), np.array(tested["kept"]) - 1)
+    assert not np.isin(patient[held_out], patient[np.array(tested["kept"]) - 1]).any()
+    assert tested["grouped_by"] == "groups of 'patient'"
+
+
+def test_blocks_of_time_are_left_out_together(run):
+    _, day = visits()
+    arguments = ("select", "visits.csv", "--target", "y", "--kernel", "RBF", "--criterion", "loo", "--leave-out", "patient")
+    code, _, err = run(*arguments, "--time", "day")
+    assert code == 0
+    assert "Left out together: 10 blocks of 'day' that follow each other." in " ".join(err.split())
+    study = Study.load("visits.ksl")
+    assert study.names == ["x", "day"]
+    labels = study.model.left_out_together_
+    assert np.array_equal(labels[:, None] == labels, (day // 6)[:, None] == day // 6)
+    code, _, err = run(*arguments, "--time", "day", "--groups", "patient")
+    assert code == 2
+    assert "--groups, --time: expected one of them" in err
+
+
+def test_a_table_that_is_concatenated_with_itself(run):
+    rng = np.random.default_rng(5)
+    x = rng.uniform(0, 6, 50)
+    lines = [f"{a:.6f},{np.sin(a) + 0.3 * b:.6f}\n" for a, b in zip(x, rng.standard_normal(50), strict=True)]
+    Path("once.csv").write_text("x,y\n" + "".join(lines))
+    Path("twice.csv").write_text("x,y\n" + "".join(lines) * 2)
+    once, twice = (strict(run("select", f"{name}.csv", "--target", "y", "--json")[1]) for name in ("once", "twice"))
+    assert "50 rows are copies of others; each was learnt from once." in twice["remarks"]
+    assert twice["chosen"]["noise"] == once["chosen"]["noise"]
+    assert twice["chosen"]["explained"] == once["chosen"]["explained"] < 0.95
+    assert "50 rows are copies of others" in " ".join(run("select", "twice.csv", "--target", "y")[2].split())
