@@ -101,6 +101,8 @@ def write_choice(choice: Choice, to: Writing) -> None:
     to.kernel("kernel", choice.kernel)
     to.array("of_starts", choice.of_starts)
     to.values(choice, "n_evaluations", "n_evaluations_subset", "at_bounds", "ended", "seconds", "solved")
+    if choice.remarks:
+        to.values(choice, "remarks")
 
 
 def read_choice(given: Fields) -> Choice:
@@ -115,4 +117,5 @@ def read_choice(given: Fields) -> Choice:
             ended=given.text("ended"),
             seconds=given.number("seconds", 0.0),
             solved=given.flag("solved"),
+            remarks=given.texts("remarks") if given.has("remarks") else [],
         )

@@ -117,7 +117,8 @@ class Selected:
     @property
     def remarks(self) -> list[str]:
         """Sentences that a user should read, such as how many rows are repeated and what that means for the criterion."""
-        return list(getattr(getattr(self.best_estimator_, "selection_", None), "remarks", []))
+        found = getattr(self.best_estimator_, "selection_", None)
+        return list(getattr(found[0] if isinstance(found, list) else found, "remarks", []))
 
     @property
     def best_kernel_(self) -> Kernel:

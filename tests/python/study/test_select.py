@@ -394,3 +394,15 @@ def test_repeated_rows_are_said(rng):
     assert twice.remarks[0] in " ".join(str(twice).split())
     assert twice.best_estimator_.score(X, y) < 1 - 1e-4  # it does not go through each point
     assert ks.select(X, y, ["RBF"], "loo").remarks == []
+
+
+@pytest.mark.parametrize("multi", [False, True])
+def test_classifiers_say_that_rows_are_repeated(rng, multi, tmp_path):
+    X = rng.uniform(0, 6, (30, 1))
+    X[25:] = X[:5]
+    labels = np.digitize(X[:, 0], [2.0, 4.0] if multi else [3.0])
+    selected = ks.select(X, labels, ["RBF"], estimator=ks.GaussianProcessClassifier(criterion="loo"))
+    assert selected.remarks[0].startswith("5 of 30 rows have the inputs of an earlier one, and its target: each row counts as")
+    ks.save(selected.best_estimator_, tmp_path / "classifier.ksl")
+    loaded = ks.load(tmp_path / "classifier.ksl").selection_
+    assert (loaded[0] if multi else loaded).remarks == selected.remarks
