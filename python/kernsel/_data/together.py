@@ -13,12 +13,13 @@ __all__ = [
     "Repeats",
     "blocks_of_time",
     "checked_groups",
+    "copies_in",
     "counted",
     "first_of_equal",
     "groups_told",
-    "means_of_equal",
     "numbered",
     "repeats_in",
+    "weights_of_first",
 ]
 
 _BLOCKS = 10
@@ -86,35 +87,53 @@ def repeats_in(X: Matrix, y: Matrix) -> Repeats:
     return Repeats(len(X), _later(first), 0 if both is None else _later(both))
 
 
+def copies_in(X: Matrix, y: Matrix) -> Indices | None:
+    """Return for each row the index of the first row of which it is a copy, itself if of none; None if there are no copies.
+
+    Rows of equal inputs and targets are taken for copies if nine in ten of the rows that repeat the inputs of another one
+    repeat its target, too, and if that is no chance: two rows have the same target with a probability below one half.
+    Otherwise rows of equal inputs are measurements that were repeated.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> copies_in(np.array([[1.0], [2.0], [1.0], [4.0]]), np.array([0.5, 0.2, 0.5, 0.1]))
+    array([0, 1, 0, 3])
+    >>> copies_in(np.array([[1.0], [2.0], [1.0], [4.0]]), np.array([0.5, 0.2, 0.4, 0.1])) is None
+    True
+    """
+    points = first_of_equal(X)
+    both = None if points is None else first_of_equal(np.column_stack([X, y]))
+    if points is None or both is None or _later(both) < 0.9 * _later(points):
+        return None
+    counts = np.unique(y, axis=0, return_counts=True)[1]
+    return both if np.sum((counts / len(X)) ** 2) < 0.5 else None
+
+
 def _later(first: Indices) -> int:
     return int(np.sum(first != np.arange(len(first))))
 
 
-def means_of_equal(first: Indices, y: Matrix, weights: Vector | None) -> tuple[Matrix, Vector]:
-    """Return targets and weights by which each set of equal rows counts as one row, of their mean target and total weight.
+def weights_of_first(first: Indices, weights: Vector | None) -> Vector:
+    """Return weights by which each set of equal rows counts as its first row: the sum of theirs for that, and zero for others.
 
     Parameters
     ----------
     first : ndarray of int of shape (n,)
         For each row the index of the first row that equals it.
-    y : ndarray of shape (n,) or (n, m)
     weights : ndarray of shape (n,) or None
 
     Returns
     -------
-    y : ndarray of the same shape
-        The weighted mean of the equal rows, at the first one of them; unchanged at the others.
     weights : ndarray of shape (n,)
-        The sum of the weights of the equal rows, at the first one of them; zero at the others.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> weights_of_first(np.array([0, 1, 0]), None)
+    array([2., 1., 0.])
     """
-    n = len(first)
-    own = np.ones(n) if weights is None else weights
-    total = np.bincount(first, own, n)
-    columns: Matrix = y.reshape(n, -1).copy()
-    used = total > 0
-    for k in range(columns.shape[1]):
-        columns[used, k] = np.bincount(first, own * columns[:, k], n)[used] / total[used]
-    return columns.reshape(y.shape), np.asarray(total, dtype=np.float64)
+    return np.bincount(first, weights, len(first)).astype(np.float64)
 
 
 def checked_groups(groups: ArrayLike | None, n: int) -> Indices | None:

@@ -18,7 +18,7 @@ from kernsel._base.annotations import Indices, Matrix, Vector
 from kernsel._base.errors import ArgumentError
 from kernsel._data.kernel import matrix_of_indices, require_square
 from kernsel._data.noise import point_weights
-from kernsel._data.together import checked_groups, first_of_equal, means_of_equal
+from kernsel._data.together import checked_groups, copies_in, first_of_equal, numbered, weights_of_first
 from kernsel.kernels import Kernel
 from kernsel.kernels.automatic import Data
 from kernsel.kernels.objects import Mixed, Points, Reading, are_numbers
@@ -107,15 +107,21 @@ class TrainingSet:
         first = first_of_equal(self.X[self.used])
         return first if first is not None and first.any() else None
 
-    def with_equal_rows_once(self) -> TrainingSet:
-        """Return the data with one row of positive weight in place of equal ones, of their mean target and total weight."""
+    @property
+    def left_out_together(self) -> Indices:
+        """The number of the group with which each point is left out, shape (n,); all different if each is left out alone."""
+        together = first_of_equal(self.X) if self.told is None else self.told
+        return np.arange(len(self.X)) if together is None else numbered(together)[0]
+
+    def with_copies_once(self) -> TrainingSet:
+        """Return the data with one row of positive weight, the sum of theirs, in place of copies; itself if there are none."""
         used: Any = np.arange(len(self.X))[self.used]
-        first = first_of_equal(self.X[used])
+        first = copies_in(self.X[used], self.targets[used])
         if first is None:
             return self
-        targets, weights = np.array(self.y, dtype=np.float64), np.zeros(len(self.X))
-        targets[used], weights[used] = means_of_equal(first, targets[used], self.weights_used)
-        return replace(self, y=targets, weights=weights)
+        weights = np.zeros(len(self.X))
+        weights[used] = weights_of_first(first, self.weights_used)
+        return replace(self, weights=weights)
 
     def in_double(self) -> TrainingSet:
         """Return the same data in double precision, which searches and paths use."""

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from kernsel import _core
 from kernsel._base.annotations import Indices, Vector
 from kernsel._base.blas import with_one_blas_thread
-from kernsel._data.together import first_of_equal, means_of_equal, repeats_in
+from kernsel._data.together import copies_in, first_of_equal, repeats_in, weights_of_first
 from kernsel._data.trend import Trend, trend_matrix
 from kernsel._search.layout import Layout, has_values
 from kernsel._search.own_optimizer import Optimizer, own_optimizer
@@ -183,9 +183,11 @@ def choose(
     require_takes_groups(criterion, groups)
     first = first_of_equal(X[used])
     remarks = [] if first is None else remarks_on(criterion, X[used], y[used], groups)
-    if first is not None and _counts_once(criterion, kernel, X[used], y[used], known, finds_noise):
-        y, sample_weight = _merged(y, sample_weight, used, first)
-        used, first = np.flatnonzero(sample_weight), None
+    if first is not None and (once := _rows_once(criterion, kernel, X[used], y[used], known, finds_noise)) is not None:
+        weights = np.zeros(len(y))
+        weights[used] = weights_of_first(once, None if sample_weight is None else sample_weight[used])
+        used, sample_weight = np.flatnonzero(weights), weights
+        first = first_of_equal(X[used])
     same_for_any_points = criterion.same_for_any_points and groups is None
     if first is not None:  # nearly all points of a subset may be equal
         same_for_any_points = same_for_any_points and 2 * len(np.unique(first)) >= len(first)
@@ -243,8 +245,10 @@ def remarks_on(criterion: Criterion, X: Vector, y: Vector, groups: Indices | Non
         effect = "a likelihood takes copies for independent measurements, and the noise it finds may be too small"
     elif not criterion.leaves_points_out:
         effect = "the criterion takes them for independent measurements"
-    elif criterion.counts_equal_rows_once:
-        effect = "equal rows count as one of their mean, with the sum of their weights"
+    elif criterion.counts_copies_once:
+        if copies_in(X, y) is None:
+            return []
+        effect = "copies count as one row, with the sum of their weights"
     elif groups is not None:
         effect = "groups are left out as they were told, also where rows of several groups are equal"
     else:
@@ -252,29 +256,22 @@ def remarks_on(criterion: Criterion, X: Vector, y: Vector, groups: Indices | Non
     return [f"{repeats}: {effect}."]
 
 
-def _counts_once(
+def _rows_once(
     criterion: Criterion, kernel: Kernel, X: Vector, y: Vector, known: NDArray[np.float64], finds_noise: bool
-) -> bool:
-    """Tell whether the criterion is evaluated for one row in place of equal ones.
+) -> Indices | None:
+    """Return for each row the first one of those that count as one for the criterion; None if each counts.
 
-    That is so if it does not leave any out, and if there is no noise: equal rows then have equal targets, and a kernel matrix
-    that is singular.
+    Copies count as one row for a criterion that does not leave any out. Without noise, equal rows have equal targets and make
+    the kernel matrix singular, so that they count as one, too.
     """
     if not criterion.leaves_points_out or len(known) > 1:
-        return False
-    if criterion.counts_equal_rows_once:
-        return True
+        return None
+    if criterion.counts_copies_once:
+        return copies_in(X, y)
     if finds_noise or known.any():
-        return False
+        return None
     resolved = kernel.resolve(Data(X, y, None, None)).on_points(X)[0]
-    return not np.asarray(resolved.build().noise(X)).any()
-
-
-def _merged(y: Vector, weights: Vector | None, used: Indices, first: Indices) -> tuple[Vector, Vector]:
-    """Return all targets and weights such that each set of equal rows counts as one row, of its mean and total weight."""
-    targets, total = y.copy(), np.zeros(len(y))
-    targets[used], total[used] = means_of_equal(first, y[used], None if weights is None else weights[used])
-    return targets, total
+    return None if np.asarray(resolved.build().noise(X)).any() else first_of_equal(np.column_stack([X, y]))
 
 
 def core_search(

@@ -117,7 +117,8 @@ class RegularizationPath:
         errors.
     groups : array-like of shape (n,), optional
         A label for each point: `loo` and the rule "loo" leave all points of a group out together, see `leave_groups_out`. By
-        default each point is left out alone, also where others equal it.
+        default each point is left out alone, also where others equal it. `loo` is nan where lambda is too small against
+        rounding to leave out a group of nearly equal points.
 
     Attributes
     ----------
@@ -303,7 +304,7 @@ class RegularizationPath:
         checked = self._checked(alphas)
         values = self._path.values(checked, self._groups is None)
         if self._groups is not None:
-            values["loo"] = self.leave_groups_out(self._groups, alphas=checked)
+            values["loo"] = self._errors_without(self._groups, checked)
         return PathValues(**values)
 
     def dual_coef(self, alpha: float) -> Vector:
@@ -391,6 +392,15 @@ class RegularizationPath:
             raise ValueError(f"{rule}: {_PROBLEMS[found['outcome']].format(**found)}")
         return float(found["alpha"])
 
+    def _errors_without(self, groups: Indices, alphas: Vector) -> Vector:
+        """Return the errors of groups that are left out; nan where lambda is too small against rounding to tell them."""
+        try:
+            return self.leave_groups_out(groups, alphas=alphas)
+        except np.linalg.LinAlgError:
+            if len(alphas) == 1:
+                return np.full(1, np.nan)
+            return np.concatenate([self._errors_without(groups, alpha) for alpha in np.split(alphas, len(alphas))])
+
     def _best_without(self, groups: Indices) -> float:
         """Return the lambda with the least error of groups that are left out, near the best of `alphas`."""
         order = np.sort(self.alphas)
@@ -402,7 +412,7 @@ class RegularizationPath:
             low, high = (low, 10 * high) if len(order) == 1 else (low, high)
 
         def error(log: float) -> float:
-            return float(self.leave_groups_out(groups, alphas=np.exp([log]))[0])
+            return float(np.nan_to_num(self._errors_without(groups, np.exp([log]))[0], nan=np.inf))
 
         found = optimize.minimize_scalar(error, bounds=(np.log(low), np.log(high)), method="bounded", options={"xatol": 1e-9})
         return float(np.exp(found.x)) if found.fun < errors[at] else float(order[at])

@@ -67,7 +67,7 @@ class Criterion(ABC):
     divides: ClassVar[bool] = False  # whether it divides by the diagonal of P, which then must not be zero
     adds_prior: ClassVar[bool] = False  # whether it includes the priors of the hyperparameters
     leaves_points_out: ClassVar[bool] = False  # whether it is an error or a density of points that are left out
-    counts_equal_rows_once: ClassVar[bool] = False  # whether searches give it one row in place of equal ones
+    counts_copies_once: ClassVar[bool] = False  # whether searches give it one row in place of copies
     takes_groups: ClassVar[bool] = True  # whether it has a meaning if groups are told
     same_for_any_points: ClassVar[bool] = True  # whether it has the same meaning on a subset of the points
 

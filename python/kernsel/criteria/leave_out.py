@@ -26,7 +26,8 @@ class LeaveOneOut(Criterion):
     measures predictions only; losses without v do not measure the predicted uncertainty.
 
     Rows of equal inputs are left out together, since an equal row that stays would predict the one that is left out; or groups,
-    if some were told. A group I then has the residuals r_I = P_II^-1 c_I, and v_i are the diagonal entries of P_II^-1.
+    if some were told. (Objects are not compared.) A group I then has the residuals r_I = P_II^-1 c_I, and v_i are the diagonal
+    entries of P_II^-1.
 
     Parameters
     ----------

@@ -7,9 +7,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kernsel._base.annotations import Matrix, Vector
+from kernsel._base.annotations import Indices, Matrix, Vector
 from kernsel._data.kernel import matrix_of_indices
-from kernsel._data.together import first_of_equal
 from kernsel._solve.evaluate import loo
 from kernsel._solve.path import RegularizationPath
 from kernsel.estimators.fitted import FittedModel, LeftOut, ModelPath, column, require_training_data, targets_for, weighted
@@ -27,6 +26,7 @@ class FittedMachine(FittedModel):
     dual_coef_: Matrix
     intercept_: float | Vector
     alpha_: float | Vector
+    left_out_together_: Indices
     fit_intercept: bool
     alpha_scale: Literal["none", "n"]
     sigma: float | None
@@ -52,7 +52,7 @@ class FittedMachine(FittedModel):
         alpha = float(np.ravel(self.alpha_)[output if np.ndim(self.alpha_) else 0])
         noise = alpha * (n if self.alpha_scale == "n" else 1.0)
         target = column(targets, output)
-        fit = loo(kernel, points, target, noise=noise, trend="constant" if self.fit_intercept else None)
+        fit = loo(kernel, points, target, noise=noise, trend="constant" if self.fit_intercept else None, groups=self._groups())
         return LeftOut.of_best_scale(target, fit, int(self.fit_intercept), fit.leverage)
 
     def regularization_path(self, X: Points | None = None, y: ArrayLike | None = None, output: int = 0) -> ModelPath:
@@ -61,7 +61,6 @@ class FittedMachine(FittedModel):
         if path is None:
             targets = self._unweighted_targets(X, y)
             kernel, points = self.kernel_and_points()
-            first = first_of_equal(self.X_fit_)
             K = points if isinstance(kernel, str) else np.asarray(kernel(points))
             path = RegularizationPath(
                 (K + K.T) / 2,
@@ -69,9 +68,13 @@ class FittedMachine(FittedModel):
                 sigma=self.sigma,
                 trend=np.ones((len(targets), 1)) if self.fit_intercept else None,
                 alpha_scale=self.alpha_scale,
-                groups=first if first is not None and first.any() else None,
+                groups=self._groups(),
             )
         return ModelPath.of_machine(path, self.alpha_, output)
+
+    def _groups(self) -> Indices | None:
+        """Return the groups that are left out together; None if there is one only, without which nothing is left."""
+        return self.left_out_together_ if self.left_out_together_.any() else None
 
     def _unweighted_targets(self, X: Points | None, y: ArrayLike | None) -> Vector:
         """Return y as targets; raise unless y - f(X) = alpha c, which holds for the targets of a fit without weights."""

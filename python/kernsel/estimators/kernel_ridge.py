@@ -92,6 +92,8 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
         The kernel in use, with its "auto" parameters set.
     alpha_ : float or ndarray of shape (n_targets,)
         The regularization in use, in the convention of `alpha_scale`.
+    left_out_together_ : ndarray of int of shape (n,)
+        The number of the group with which each point is left out; all different if each is left out alone.
     criterion_value_ : float
         The value of the criterion for the chosen alpha and kernel, if something was chosen.
     selection_ : kernsel._search.Selection
@@ -203,6 +205,7 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
 
         self.kernel_ = given.kernel
         self.X_fit_ = given.X
+        self.left_out_together_ = given.left_out_together
         self.dual_coef_ = coefficients.reshape(given.y.shape)
         self.intercept_ = (intercepts if given.y.ndim == 2 else float(intercepts[0])) if self.fit_intercept else 0.0
         self.alpha_ = float(alphas[0]) if np.ptp(alphas) == 0 else alphas
@@ -222,8 +225,8 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
         resolved = given.resolved()
         fixed = isinstance(resolved.kernel, str) or resolved.kernel.n_dims == 0
         row = TABLE[name] if isinstance(name, str) else None
-        grouped = row is not None and row.name == "gcv" and given.together is not None  # which a path does not leave out
-        if row and row.for_path and (not row.for_search or (fixed and not row.differs_on_path and not grouped)):
+        has_copies = row is not None and row.name == "gcv" and given.with_copies_once() is not given
+        if row and row.for_path and (not row.for_search or (fixed and not row.differs_on_path and not has_copies)):
             if not automatic:
                 raise ValueError(
                     f'alpha: expected "auto", since the criterion {name!r} chooses nothing else, got {self.alpha!r}'

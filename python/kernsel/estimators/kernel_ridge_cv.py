@@ -61,7 +61,7 @@ class KernelRidgeCV(KernelMachine):
         The value of the criterion at `alpha_`.
     path_ : RegularizationPath, or list of n_targets of them with `alpha_per_target`
         All criteria for all alphas, and the eigenvalues of the kernel matrix.
-    dual_coef_, intercept_, X_fit_, kernel_, n_features_in_, feature_names_in_
+    dual_coef_, intercept_, X_fit_, kernel_, left_out_together_, n_features_in_, feature_names_in_
         As in :class:`KernelRidge`.
 
     Examples
@@ -122,7 +122,7 @@ class KernelRidgeCV(KernelMachine):
             Not negative. A weight of zero leaves the point out.
         groups : array-like of shape (n,), optional
             A label for each point: "loo" leaves the points of a group out together, and folds keep groups whole. By default
-            equal rows are left out together; for "gcv" they count as one row.
+            equal rows are left out together; for "gcv" copies count as one row.
 
         Returns
         -------
@@ -151,6 +151,7 @@ class KernelRidgeCV(KernelMachine):
         self.criterion_value_ = scores if self.alpha_per_target else float(scores[0])
         self.kernel_ = given.kernel
         self.X_fit_ = given.X
+        self.left_out_together_ = given.left_out_together
         self.dual_coef_ = coefficients.astype(given.y.dtype, copy=False).reshape(given.y.shape)
         self.intercept_ = (intercepts if given.y.ndim == 2 else float(intercepts[0])) if self.fit_intercept else 0.0
         return self
@@ -158,8 +159,8 @@ class KernelRidgeCV(KernelMachine):
     def _paths_to_choose_by(
         self, given: TrainingSet, path: RegularizationPath, paths: list[RegularizationPath]
     ) -> list[RegularizationPath]:
-        """Return the paths whose criterion chooses alpha: those of `path_`, or for "gcv" of data with equal rows once."""
-        once = given.with_equal_rows_once() if self.criterion == "gcv" else given
+        """Return the paths whose criterion chooses alpha: those of `path_`, or for "gcv" of data with copies once."""
+        once = given.with_copies_once() if self.criterion == "gcv" else given
         if once is given:
             return paths
         chosen_by = self._path(once, path.alphas)

@@ -24,7 +24,7 @@ from kernsel._base.errors import NotPositiveDefiniteError
 from kernsel._base.renamed import RenamedAttribute
 from kernsel._data.allowed import FLAG, is_auto, number, one_of, require
 from kernsel._data.noise import point_weights, regularizations
-from kernsel._data.together import checked_groups, first_of_equal, means_of_equal, numbered
+from kernsel._data.together import checked_groups, copies_in, first_of_equal, numbered, weights_of_first
 from kernsel._solve.path import RegularizationPath
 from kernsel.criteria.names import along_path, require_name, require_sigma, with_free_scale
 from kernsel.criteria.table import TABLE
@@ -177,7 +177,7 @@ class RidgeRegression(TakesGroups, FittedModel, MultiOutputMixin, RegressorMixin
             Not negative. A point of weight zero is left out.
         groups : array-like of shape (n,), optional
             A label for each point: "loo" and `loo_residuals_` leave the points of a group out together. By default points of
-            equal features are left out together; for "gcv" they count as one point.
+            equal features are left out together; for "gcv" copies count as one point.
 
         Returns
         -------
@@ -347,9 +347,10 @@ class RidgeRegression(TakesGroups, FittedModel, MultiOutputMixin, RegressorMixin
         path = self._path(Phi, y, weights, self.alphas, together)
         rule = with_free_scale(self.criterion)
         chosen_by = path
-        if together is not None and rule == "gcv":  # which leaves no points out: equal ones count as one
-            means, total = means_of_equal(together, y, weights)
-            chosen_by = self._path(Phi[total > 0], means[total > 0], total[total > 0], path.alphas)
+        copies = copies_in(Phi, y) if rule == "gcv" else None
+        if copies is not None:  # they count as one point
+            total = weights_of_first(copies, weights)
+            chosen_by = self._path(Phi[total > 0], y[total > 0], total[total > 0], path.alphas)
         paths, choosing = ([one] if not self.alpha_per_target else one.of_each_target() for one in (path, chosen_by))
         alphas = np.array([one.best(rule) for one in choosing])
         scores = np.array([getattr(one.at(a), TABLE[rule].curve)[0] for one, a in zip(choosing, alphas, strict=True)])

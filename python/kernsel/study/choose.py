@@ -13,7 +13,7 @@ import numpy as np
 
 from kernsel._base.annotations import Indices, Matrix, Vector
 from kernsel._base.renamed import refuse_criterion
-from kernsel._data.together import counted, first_of_equal, numbered
+from kernsel._data.together import copies_in, counted, first_of_equal, numbered, repeats_in
 from kernsel._data.trend import Trend
 from kernsel._solve.evaluate import loo
 from kernsel.criteria.names import direction, offered
@@ -180,25 +180,19 @@ def require_criterion(name: str) -> str:
 def learnt_once(table: Table) -> tuple[Indices, list[str]]:
     """Return the rows of a table without copies of other rows, and remarks on the rows that are repeated.
 
-    A row that was copied says nothing new, and makes the noise look small to a likelihood. Rows of equal inputs and targets are
-    taken for copies if nine in ten of the rows that repeat the inputs of another one repeat its target, too, and if that is no
-    chance: two rows have the same target with a probability below one half. Otherwise rows of equal inputs are measurements
-    that were repeated, and all of them are learnt from.
+    A row that was copied says nothing new, and makes the noise look small to a likelihood. Rows of equal inputs that are not
+    copies, see :func:`kernsel._data.together.copies_in`, are measurements that were repeated, and all of them are learnt from.
     """
     X, y = table.X, np.asarray(table.y)
     n = len(X)
-    points, rows = first_of_equal(X), first_of_equal(np.column_stack([X, y]))
-    if points is None:
+    if (copies := copies_in(X, y)) is not None:
+        kept = np.flatnonzero(copies == np.arange(n))
+        what = "is a copy of another" if n - len(kept) == 1 else "are copies of others"
+        return kept, [f"{counted(n - len(kept), 'row')} {what}; each was learnt from once."]
+    repeated = repeats_in(X, y).points
+    if not repeated:
         return np.arange(n), []
-    repeated = int(np.sum(points != np.arange(n)))
-    copies = 0 if rows is None else int(np.sum(rows != np.arange(n)))
-    by_chance = float(np.sum((np.unique(y, return_counts=True)[1] / n) ** 2))
-    if rows is not None and copies >= 0.9 * repeated and by_chance < 0.5:
-        is_one = copies == 1
-        what = "is a copy of another" if is_one else "are copies of others"
-        return np.flatnonzero(rows == np.arange(n)), [f"{counted(copies, 'row')} {what}; each was learnt from once."]
-    have = "has" if repeated == 1 else "have"
-    said = f"{counted(repeated, 'row')} {have} the inputs of an earlier one"
+    said = f"{counted(repeated, 'row')} {'has' if repeated == 1 else 'have'} the inputs of an earlier one"
     return np.arange(n), [f"{said}: rows with equal inputs are left out together." if table.groups is None else f"{said}."]
 
 

@@ -8,8 +8,8 @@ from kernsel._data.together import (
     blocks_of_time,
     checked_groups,
     first_of_equal,
-    means_of_equal,
     repeats_in,
+    weights_of_first,
 )
 
 
@@ -34,11 +34,9 @@ def test_repeats_are_counted_and_said():
     assert str(Repeats(3, 1, 1)) == "1 of 3 rows has the inputs of an earlier one, and its target"
 
 
-def test_means_of_equal_rows():
+def test_weights_of_copies():
     first = np.array([0, 1, 0, 1, 4])
-    y, w = means_of_equal(first, np.array([1.0, 2.0, 4.0, 5.0, 7.0]), np.array([1.0, 0.0, 2.0, 0.0, 3.0]))
-    assert w.tolist() == [3.0, 0.0, 0.0, 0.0, 3.0]
-    assert y[w > 0].tolist() == [3.0, 7.0]
+    assert weights_of_first(first, np.array([1.0, 0.0, 2.0, 0.0, 3.0])).tolist() == [3.0, 0.0, 0.0, 0.0, 3.0]
 
 
 def test_groups_are_checked():

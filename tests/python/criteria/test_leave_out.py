@@ -119,9 +119,7 @@ def test_copied_rows_do_not_make_noise_look_small(criterion, rng):
     ratio = (twice.noise_ / twice.kernel_.diag(X[:1])) / (once.noise_ / once.kernel_.diag(X[:1]))
     assert 0.6 < ratio[0] < 3.0
     assert np.sqrt(np.mean(twice.loo_residuals_**2)) == pytest.approx(np.sqrt(np.mean(once.loo_residuals_**2)), rel=0.05)
-    assert twice.selection_.remarks[0].startswith(
-        "60 of 120 rows have the inputs of an earlier one, and its target: equal rows"
-    )
+    assert twice.selection_.remarks[0].startswith("60 of 120 rows have the inputs of an earlier one, and its target: ")
     assert not once.selection_.remarks
 
 

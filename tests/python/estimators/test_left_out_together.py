@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import sklearn
+from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, GroupKFold, LeaveOneGroupOut, cross_val_predict
 
 import kernsel as ks
@@ -42,6 +43,9 @@ def test_alpha_by_refits(data, told, intercept):
     assert along.path_.loo == pytest.approx(errors, rel=1e-8)
     assert along.alpha_ == ALPHAS[np.argmin(errors)]
     assert along.criterion_value_ == pytest.approx(min(errors), rel=1e-8)
+    residuals = along.left_out(y=y)
+    assert np.mean((y - residuals.predictions) ** 2) == pytest.approx(min(errors), rel=1e-6)
+    assert np.array_equal(residuals.groups[:, None] == residuals.groups, labels[:, None] == labels)
     for kernel in (RBF(0.5, "fixed"), Matern(0.5, nu=1.5)):  # along a path, and by a search
         ridge = ks.KernelRidge(kernel, alpha="auto", fit_intercept=intercept).fit(X, y, **how)
         assert isinstance(kernel, Matern) or ridge.criterion_value_ <= min(errors) * (1 + 1e-6)
@@ -126,6 +130,7 @@ def test_groups_on_disk(data, tmp_path):
     for one in (model, ridge):
         ks.save(one, tmp_path / "one.ksl")
         loaded = ks.load(tmp_path / "one.ksl")
+        assert np.array_equal(loaded.left_out_together_, one.left_out_together_)
         if one is model:
             assert loaded.path_.loo == pytest.approx(model.path_.loo, rel=1e-9)
         else:
@@ -161,13 +166,26 @@ def test_scikit_learn_hands_groups_to_splitters_unless_asked(data):
         assert search.best_estimator_.alpha_ == alone.alpha_
 
 
-def test_equal_rows_once(data):
+def test_copies_once(data):
     X, y, _ = data
-    given = training_set(ks.KernelRidge(), RBF(1.0), X, y, np.arange(36.0))
-    once = given.with_equal_rows_once()
-    for part in (given, once):
-        used = np.arange(36)[part.used]
-        assert part.weights[used].sum() == np.arange(36).sum()
-    assert len(np.arange(36)[once.used]) == 31 + 1  # the first point has no weight, and its twin has
-    assert once.weights[1] == 22.0
-    assert once.y[1] == pytest.approx((y[1] + 21 * y[21]) / 22)
+    y[20:24] = y[:4]
+    once = training_set(ks.KernelRidge(), RBF(1.0), X, y, np.arange(36.0)).with_copies_once()
+    expected = np.arange(36.0)  # the first one has no weight, so that its copy is no copy
+    expected[[1, 2, 3, 21, 22, 23]] = [22, 24, 26, 0, 0, 0]
+    assert once.weights.tolist() == expected.tolist()
+    y[1] += 0.1  # then they are measurements that were repeated
+    given = training_set(ks.KernelRidge(), RBF(1.0), X, y)
+    assert given.with_copies_once() is given
+
+
+@pytest.mark.parametrize(
+    "estimator", [ks.KernelRidge(RBF(0.5), alpha="auto"), ks.KernelRidgeCV(RBF(0.5)), ks.RidgeRegression()]
+)
+def test_copies_are_one_point_of_their_weight_to_gcv(data, estimator):
+    X, y, _ = data
+    X[20:24] += 0.01
+    estimator = estimator.set_params(criterion="gcv")
+    copied = clone(estimator).fit(np.vstack([X, X[:9]]), np.append(y, y[:9]))
+    weighted = clone(estimator).fit(X, y, np.where(np.arange(36) < 9, 2.0, 1.0))
+    assert copied.criterion_value_ == pytest.approx(weighted.criterion_value_, rel=1e-6)
+    assert copied.predict(X) == pytest.approx(weighted.predict(X), rel=1e-3, abs=1e-3)
