@@ -57,6 +57,8 @@ def write_support_selection(selection: SupportSelection, to: Writing) -> None:
     """Write the choice for a support vector regression, with all kernels that were tried."""
     to.kernel("kernel", selection.kernel)
     to.values(selection, "C", "epsilon", "factor", "value", "criterion", "scoring", "seconds")
+    if selection.remarks:
+        to.values(selection, "remarks")
     for part, tried in zip(to.parts("table", len(selection.table)), selection.table, strict=True):
         part.kernel("kernel", tried.kernel)
         part.values(tried, "origin", "factor", "n_points")
@@ -77,6 +79,7 @@ def read_support_selection(given: Fields) -> SupportSelection:
             scoring=given.text("scoring"),
             table=tuple(_read_tried(part) for part in given.parts("table", 10_000)),
             seconds=given.number("seconds", 0.0),
+            remarks=given.texts("remarks") if given.has("remarks") else [],
         )
 
 

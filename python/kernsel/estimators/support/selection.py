@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from kernsel._base.annotations import Indices, Vector
+from kernsel._search.choice import remarks_on
+from kernsel.criteria import LeaveOneOut
 from kernsel.estimators.kernel_ridge import KernelRidge
 from kernsel.estimators.support.path import SVRPath, fold_scores, grids, one_of, spread
 from kernsel.estimators.support.vectors import SupportVectors
@@ -76,6 +78,8 @@ class SupportSelection:
         The kernels, in the order in which they were tried.
     seconds : float
         The duration of the search.
+    remarks : list of str
+        Sentences that a user should read, such as how many rows are repeated.
     """
 
     C: float
@@ -87,6 +91,7 @@ class SupportSelection:
     scoring: str
     table: tuple[SupportTried, ...]
     seconds: float
+    remarks: list[str] = field(default_factory=list)
 
     def __str__(self) -> str:
         lines = [f"{'kernel':50s} {'from':>10s} {'factor':>6s} {'C':>9s} {'epsilon':>9s} {'value':>9s}"]
@@ -94,7 +99,7 @@ class SupportSelection:
             i, j = _least(one.scores)
             numbers = f"{one.factor:6.3g} {one.Cs[i]:9.4g} {one.epsilons[j]:9.4g} {one.value:9.4g}"
             lines.append(f"{str(one.kernel)[:50]:50s} {one.origin:>10s} {numbers}")
-        return "\n".join([*lines, f"value: mean {self.scoring} error by {self.criterion}"])
+        return "\n".join([*lines, f"value: mean {self.scoring} error by {self.criterion}", *self.remarks])
 
 
 def choose_support(
@@ -162,7 +167,17 @@ def choose_support(
     i, j = _least(best.scores)
     chosen = float(best.Cs[i]), float(best.epsilons[j])
     seconds = time.perf_counter() - began
-    return SupportSelection(*chosen, best.kernel, best.factor, best.value, criterion, scoring, tuple(table), seconds)
+    return SupportSelection(
+        *chosen,
+        best.kernel,
+        best.factor,
+        best.value,
+        criterion,
+        scoring,
+        tuple(table),
+        seconds,
+        remarks_on(LeaveOneOut(), X, y, groups),
+    )
 
 
 @dataclass(frozen=True)

@@ -120,6 +120,18 @@ def test_copied_points_do_not_make_the_error_small(rng):
         assert scores[1] == pytest.approx(scores[0], rel=1e-2)
 
 
+def test_repeated_rows_are_said(rng, tmp_path):
+    X, y, _ = friedman(rng, 20)
+    svr = ks.SVR(RBF(1.0, "fixed"), C="auto", epsilon=0.5).fit(np.vstack([X, X[:3]]), np.append(y, y[:3]))
+    assert svr.selection_.remarks == [
+        "3 of 23 rows have the inputs of an earlier one, and its target: equal rows are left out together."
+    ]
+    assert svr.selection_.remarks[0] in str(svr.selection_)
+    ks.save(svr, tmp_path / "svr.ksl")
+    assert ks.load(tmp_path / "svr.ksl").selection_.remarks == svr.selection_.remarks
+    assert ks.SVR(RBF(1.0, "fixed"), C="auto", epsilon=0.5).fit(X, y).selection_.remarks == []
+
+
 def test_folds_and_groups_of_the_fit(rng):
     X, y, _ = friedman(rng, 60)
     groups = np.arange(60) // 6
