@@ -69,10 +69,12 @@ def test_readme_command_line(root, tmp_path, monkeypatch, rng, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("webbrowser.open", lambda address: True)
     a, b = rng.uniform(size=(2, 30))
-    rows = zip(a, b, a + b**2, a - b, strict=True)
+    rows = list(zip(a, b, a + b**2, a - b, strict=True))
     text = "a,b,dist,y\n" + "".join(",".join(map(repr, map(float, row))) + "\n" for row in rows)
     for name in ("data.csv", "new.csv"):
         (tmp_path / name).write_text(text)
+    visits = [f"{float(a)!r},p{k % 5},{float(y)!r}" for k, (a, *_, y) in enumerate(rows)]
+    (tmp_path / "visits.csv").write_text("\n".join(["a,patient,y", *visits]) + "\n")
     commands = re.findall(r"^    kernsel (.*?)(?: +#.*)?$", (root / "README.md").read_text(), re.M)
     assert {command.split()[0] for command in commands} == {"select", "predict", "report", "examples"}
     for command in commands:

@@ -56,6 +56,7 @@ SUBJECTS = {
     "estimators/test_adding_an_estimator.py",  # what a new estimator takes
     "estimators/test_gaussian_process_defaults.py",  # test_gaussian_process.py has what does not choose
     "estimators/test_gaussian_process_search.py",
+    "estimators/test_left_out_together.py",  # what equal rows and groups mean to all of them
     "estimators/test_one_factorization.py",
     "estimators/test_points_that_are_objects.py",
     "kernels/test_deep.py",  # very many parts, and parts within parts

@@ -12,10 +12,22 @@ from sklearn.base import BaseEstimator, is_classifier
 from sklearn.model_selection import BaseCrossValidator, GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold, check_cv
 from sklearn.utils import _safe_indexing
 
-from kernsel._base.annotations import Indices
+from kernsel._base.annotations import Indices, Matrix
+from kernsel._data.together import first_of_equal, numbered
 from kernsel.kernels.objects import Points
 
-__all__ = ["How", "Splits", "joined", "number_of_points", "of_rows", "splits_by", "splitter_for", "tests_as_labels"]
+__all__ = [
+    "How",
+    "Splits",
+    "joined",
+    "labels_of_folds",
+    "number_of_points",
+    "of_rows",
+    "splits_by",
+    "splits_of_folds",
+    "splitter_for",
+    "tests_as_labels",
+]
 
 Splits = list[tuple[Indices, Indices]]  # the indices of the training points and of the test points of each fold
 Argument = Literal["inner", "outer", "folds"]
@@ -99,6 +111,102 @@ def tests_as_labels(splits: Splits, n: int) -> Indices | None:
     labels = np.empty(n, dtype=np.intp)
     labels[left_out] = np.repeat(np.arange(len(splits)), [len(test) for _, test in splits])
     return labels
+
+
+def labels_of_folds(folds: object, X: Matrix, y: ArrayLike, groups: Indices | None = None) -> Indices:
+    """Return the number of the fold of each point, for closed forms, in which a fold is left out and all other points are kept.
+
+    Parameters
+    ----------
+    folds : int, array-like of shape (n,), or splitter of scikit-learn
+        A number of random folds, the same in each call; a label for each point; or a splitter that leaves out each point once,
+        and whose training sets have all other points. Groups stay whole in folds that are made from a number. Without groups,
+        equal rows are in the same fold, that of the first one, unless labels tell otherwise.
+    X : ndarray of shape (n, d)
+    y : array-like of shape (n,) or (n, m)
+    groups : ndarray of int of shape (n,), optional
+        The groups, which splitters receive.
+
+    Returns
+    -------
+    labels : ndarray of int of shape (n,)
+        From 0 on.
+    """
+    n = len(X)
+    first = first_of_equal(X) if groups is None else None
+    if isinstance(folds, Integral) and not isinstance(folds, bool):
+        labels = _labels_of_number(int(folds), n, first if groups is None else groups)
+    elif hasattr(folds, "split") and not isinstance(folds, str):
+        labels = _labels_of_splitter(folds, X, y, groups)
+        if first is not None:
+            labels = labels[first]
+    else:
+        labels = np.asarray(folds)
+        if labels.shape != (n,):
+            raise ValueError(f"folds: expected a number, a splitter, or one label for each of {n} points, got {folds!r}")
+    numbers, count = numbered(labels)
+    if count < 2:
+        raise ValueError("folds: expected two groups at least: one of them must be left to learn from")
+    return numbers
+
+
+def _labels_of_number(folds: int, n: int, together: Indices | None) -> Indices:
+    """Return the folds of n points, in random order; points that are left out together are in the same fold."""
+    if not 2 <= folds <= n:
+        raise ValueError(f"folds: expected a number from 2 to {n}, the number of points, got {folds!r}")
+    units, count = (np.arange(n), n) if together is None else numbered(together)
+    if count < 2:
+        return np.zeros(n, dtype=np.intp)
+    of_units = np.empty(count, dtype=np.intp)
+    for fold, (_, test) in enumerate(KFold(min(folds, count), shuffle=True, random_state=0).split(of_units)):
+        of_units[test] = fold
+    return of_units[units]
+
+
+def _labels_of_splitter(splitter: Any, X: Matrix, y: ArrayLike, groups: Indices | None) -> Indices:
+    """Return the fold of each point; raise unless each is left out once, and all others are then kept."""
+    n, cure = len(X), "closed forms need each point to be left out once; kernsel.nested_cv takes any splitter"
+    splits = splits_by("folds", splitter, X, y, groups)
+    times = np.bincount(np.concatenate([test for _, test in splits]), minlength=n)
+    if (times != 1).any():
+        point = int(np.argmax(times != 1))
+        often = f"{times[point]} times" if times[point] else "never"
+        raise ValueError(f"folds: {splitter} leaves out point {point} {often}; {cure}")
+    for number, (train, test) in enumerate(splits, 1):
+        if len(train) + len(test) < n:
+            raise ValueError(
+                f"folds: fold {number} of {splitter} leaves out {len(test)} of {n} points, but learns from {len(train)} only; "
+                "closed forms keep all others; kernsel.nested_cv takes any splitter"
+            )
+    labels = tests_as_labels(splits, n)
+    assert labels is not None
+    return labels
+
+
+def splits_of_folds(folds: object, X: Matrix, y: ArrayLike, groups: Indices | None = None) -> Splits:
+    """Return the training and test points of folds, for models that are fitted again for each.
+
+    The folds are those of :func:`labels_of_folds`. A splitter may also leave out points several times or never, or learn from
+    some of the others; then no fold learns from rows that equal one that it leaves out.
+    """
+    try:
+        labels = labels_of_folds(folds, X, y, groups)
+    except ValueError:
+        if not hasattr(folds, "split") or isinstance(folds, str):
+            raise
+        return _without_equal(splits_by("folds", folds, X, y, groups), first_of_equal(X) if groups is None else None)
+    return [(np.flatnonzero(labels != fold), np.flatnonzero(labels == fold)) for fold in range(int(labels.max()) + 1)]
+
+
+def _without_equal(splits: Splits, first: Indices | None) -> Splits:
+    """Remove the training points that equal a test point of their fold."""
+    if first is None:
+        return splits
+    kept = [(train[~np.isin(first[train], first[test])], test) for train, test in splits]
+    for number, (train, _) in enumerate(kept, 1):
+        if not len(train):
+            raise ValueError(f"folds: all points that fold {number} learns from equal one that it leaves out")
+    return kept
 
 
 def joined(splits: Splits, parts: Sequence[ArrayLike | None], n: int) -> NDArray[np.generic] | None:

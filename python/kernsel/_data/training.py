@@ -18,6 +18,7 @@ from kernsel._base.annotations import Indices, Matrix, Vector
 from kernsel._base.errors import ArgumentError
 from kernsel._data.kernel import matrix_of_indices, require_square
 from kernsel._data.noise import point_weights
+from kernsel._data.together import checked_groups, copies_in, first_of_equal, numbered, weights_of_first
 from kernsel.kernels import Kernel
 from kernsel.kernels.automatic import Data
 from kernsel.kernels.objects import Mixed, Points, Reading, are_numbers
@@ -43,6 +44,8 @@ class TrainingSet:
         The names of the columns.
     original : ndarray or sparse matrix
         The points, as a sparse matrix if they were given as one.
+    told : ndarray of int of shape (n,) or None
+        The groups of points that are left out together, if a user has told them.
     """
 
     X: Matrix
@@ -51,6 +54,7 @@ class TrainingSet:
     weights: Vector | None = None
     names: list[str] | None = None
     original: Any = None  # scipy has no common type of its sparse formats
+    told: Indices | None = None
 
     @property
     def targets(self) -> Matrix:
@@ -79,6 +83,45 @@ class TrainingSet:
             return 0.0
         diagonal = np.diag(self.X) if isinstance(self.kernel, str) else self.kernel.diag(self.X[:1000].astype(np.float64))
         return float(len(self.X) * np.finfo(np.float32).eps * np.mean(np.abs(diagonal)))
+
+    def with_groups(self, groups: ArrayLike | None) -> TrainingSet:
+        """Return the same data with groups of points that are left out together."""
+        return self if groups is None else replace(self, told=checked_groups(groups, len(self.X)))
+
+    @property
+    def groups(self) -> Indices | None:
+        """The groups that a user has told; equal rows of a precomputed matrix; otherwise None.
+
+        Criteria find equal rows themselves, but for a precomputed matrix, whose points are indices.
+        """
+        return first_of_equal(self.X) if self.told is None and isinstance(self.kernel, str) else self.told
+
+    @cached_property
+    def together(self) -> Indices | None:
+        """What each point of positive weight is left out with: its group, or equal rows; None if each is left out alone.
+
+        Also None if all rows are equal, since then nothing would be left.
+        """
+        if self.told is not None:
+            return self.told[self.used]
+        first = first_of_equal(self.X[self.used])
+        return first if first is not None and first.any() else None
+
+    @property
+    def left_out_together(self) -> Indices:
+        """The number of the group with which each point is left out, shape (n,); all different if each is left out alone."""
+        together = first_of_equal(self.X) if self.told is None else self.told
+        return np.arange(len(self.X)) if together is None else numbered(together)[0]
+
+    def with_copies_once(self) -> TrainingSet:
+        """Return the data with one row of positive weight, the sum of theirs, in place of copies; itself if there are none."""
+        used: Any = np.arange(len(self.X))[self.used]
+        first = copies_in(self.X[used], self.targets[used])
+        if first is None:
+            return self
+        weights = np.zeros(len(self.X))
+        weights[used] = weights_of_first(first, self.weights_used)
+        return replace(self, weights=weights)
 
     def in_double(self) -> TrainingSet:
         """Return the same data in double precision, which searches and paths use."""

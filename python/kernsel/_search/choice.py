@@ -10,11 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kernsel import _core
-from kernsel._base.annotations import Vector
+from kernsel._base.annotations import Indices, Vector
 from kernsel._base.blas import with_one_blas_thread
+from kernsel._data.together import copies_in, first_of_equal, repeats_in, weights_of_first
 from kernsel._data.trend import Trend, trend_matrix
 from kernsel._search.layout import Layout, has_open, has_values
 from kernsel._search.own_optimizer import Optimizer, own_optimizer
+from kernsel._solve.evaluate import require_takes_groups
 from kernsel.criteria import Criterion, Evidence, Likelihood
 from kernsel.criteria.base import Given
 from kernsel.kernels import Kernel
@@ -82,6 +84,8 @@ class Selection:
         The duration of the search.
     interrupt : BaseException or None
         The exception that interrupted the search.
+    remarks : list of str
+        Sentences that a user should read, such as how many rows are repeated.
     """
 
     kernel: Kernel
@@ -101,6 +105,7 @@ class Selection:
     ended: str = "converged"
     seconds: float = 0.0
     interrupt: BaseException | None = None
+    remarks: list[str] = field(default_factory=list)
 
     def __str__(self) -> str:
         noise = "" if np.isnan(self.noise) else f", noise {self.noise:.4g}"
@@ -118,6 +123,7 @@ class Selection:
             f"at a bound: {', '.join(self.at_bounds)}" if self.at_bounds else "",
             f"the criterion hardly depends on: {', '.join(self.flat)}" if self.flat else "",
             self.said_of_not_sought,
+            *self.remarks,
         ]
         return "\n".join(filter(None, lines))
 
@@ -142,6 +148,7 @@ def choose(
     jitter: float | None = None,
     trend: Trend = None,
     sample_weight: Vector | None = None,
+    groups: Indices | None = None,
     names: Sequence[str] | None = None,
     optimizer: str | Optimizer = "auto",
     n_restarts: int = 0,
@@ -170,6 +177,8 @@ def choose(
         diagonal, multiplied by ten as long as the kernel matrix cannot be factorized anywhere.
     trend : None, str, array-like or callable
     sample_weight : ndarray of shape (n,), optional
+    groups : ndarray of int of shape (n,), optional
+        The groups that are left out together; by default equal rows are.
     names : list of str, optional
         The names of the columns.
     optimizer : {"auto", "newton", "l-bfgs-b"} or callable
@@ -196,6 +205,17 @@ def choose(
     began = time.perf_counter()
     used = np.arange(len(y)) if sample_weight is None else np.flatnonzero(sample_weight)
     known = np.atleast_1d(np.asarray(noise, dtype=np.float64))
+    require_takes_groups(criterion, groups)
+    first = first_of_equal(X[used])
+    remarks = [] if first is None else remarks_on(criterion, X[used], y[used], groups)
+    if first is not None and (once := _rows_once(criterion, kernel, X[used], y[used], known, finds_noise)) is not None:
+        weights = np.zeros(len(y))
+        weights[used] = weights_of_first(once, None if sample_weight is None else sample_weight[used])
+        used, sample_weight = np.flatnonzero(weights), weights
+        first = first_of_equal(X[used])
+    same_for_any_points = criterion.same_for_any_points and groups is None
+    if first is not None:  # nearly all points of a subset may be equal
+        same_for_any_points = same_for_any_points and 2 * len(np.unique(first)) >= len(first)
     H = np.zeros((len(y), 0))
     if trend is not None:
         of_used = trend_matrix(trend, X, used)
@@ -203,17 +223,17 @@ def choose(
         H[used] = of_used
     units = _Units.of(criterion, y, used, H.shape[1])
     y, budget = y / units.of_outputs, units.converted(budget or Budget())
-    criterion.require_trend(H[used], Given(X, y, used))
+    criterion.require_trend(H[used], Given(X, y, used, groups))
     data, layout = _layout(criterion, kernel, X, y, sample_weight, names, alone=not known.any() and not finds_amplitude)
     if explained(y[used], H[used]).all():
-        return _undecided(criterion, layout, len(used), finds_noise, began, X[used], known)
+        return replace(_undecided(criterion, layout, len(used), finds_noise, began, X[used], known), remarks=remarks)
     own = callable(optimizer)
     options: dict[str, object] = {
         "finds_amplitude": finds_amplitude,
         "restarts": n_restarts,
         "newton": optimizer != "l-bfgs-b" and layout.kernel.build().adjustable,
         "profile": profile and not own,
-        "same_for_any_points": criterion.same_for_any_points and not own,
+        "same_for_any_points": same_for_any_points and not own,
         "has_values": has_values(kernel),
         "seed": None if random_state is None else int(generator_of(random_state).integers(2**63)),
         "spreads": _spreads(shrinkage, criterion, kernel, own),
@@ -230,6 +250,7 @@ def choose(
         jitter=jitter,
         budget=budget,
         options=options,
+        groups=groups,
     )
     found = own_optimizer(optimizer, search, n_restarts) if callable(optimizer) else search.run()
     if np.isnan(found["criterion"]) and found["interrupt"] is not None and len(used) <= _KEPT:
@@ -241,7 +262,47 @@ def choose(
     subset = _SUBSET if found["evaluations_of_some"] else len(used)
     found["criterion"] += units.shift(len(used))
     found["of_starts"] = np.asarray(found["of_starts"]) + units.shift(subset)
-    return _finish(found, layout, criterion, finds_noise, began)
+    return replace(_finish(found, layout, criterion, finds_noise, began), remarks=remarks)
+
+
+def remarks_on(criterion: Criterion, X: Vector, y: Vector, groups: Indices | None) -> list[str]:
+    """Return sentences on the rows that are repeated, and on what that means for a criterion."""
+    repeats = repeats_in(X, y)
+    if not repeats.points:
+        return []
+    if isinstance(criterion, Likelihood):
+        if not repeats.copies:
+            return []  # measurements at equal points tell what the noise is
+        effect = "a likelihood takes copies for independent measurements, and the noise it finds may be too small"
+    elif not criterion.leaves_points_out:
+        effect = "the criterion takes them for independent measurements"
+    elif criterion.counts_copies_once:
+        if copies_in(X, y) is None:
+            return []
+        effect = "copies count as one row, with the sum of their weights"
+    elif groups is not None:
+        effect = "groups are left out as they were told, also where rows of several groups are equal"
+    else:
+        effect = "equal rows are left out together"
+    return [f"{repeats}: {effect}."]
+
+
+def _rows_once(
+    criterion: Criterion, kernel: Kernel, X: Vector, y: Vector, known: NDArray[np.float64], finds_noise: bool
+) -> Indices | None:
+    """Return for each row the first one of those that count as one for the criterion; None if each counts.
+
+    Copies count as one row for a criterion that does not leave any out. Without noise, equal rows have equal targets and make
+    the kernel matrix singular, so that they count as one, too.
+    """
+    if not criterion.leaves_points_out or len(known) > 1:
+        return None
+    if criterion.counts_copies_once:
+        return copies_in(X, y)
+    if finds_noise or known.any():
+        return None
+    resolved = kernel.resolve(Data(X, y, None, None)).on_points(X)[0]
+    return None if np.asarray(resolved.build().noise(X)).any() else first_of_equal(np.column_stack([X, y]))
 
 
 @dataclass(frozen=True)
@@ -288,6 +349,7 @@ def core_search(
     jitter: float | None,
     budget: Budget,
     options: dict[str, object],
+    groups: Indices | None = None,
 ) -> _core.Search:
     """Return the search object of the C++ core: the criterion as a function of the unknowns, with bounds and starts.
 
@@ -310,6 +372,8 @@ def core_search(
     budget : Budget
     options : dict
         The options of the search that differ from their defaults.
+    groups : ndarray of int of shape (n,), optional
+        The groups that are left out together.
 
     Returns
     -------
@@ -319,7 +383,7 @@ def core_search(
     scale_free = criterion.without_scale()
 
     def of(which: Criterion) -> Callable[[NDArray[np.intp]], _core.Criterion]:
-        return lambda rows: which.core(Given(X, y, used[rows]))
+        return lambda rows: which.core(Given(X, y, used[rows], groups))
 
     usual = {
         "evaluations": budget.evaluations,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,15 +13,16 @@ from kernsel import _core
 from kernsel._base.annotations import Matrix, Vector
 from kernsel._data.kernel import kernel_and_points
 from kernsel._data.noise import point_weights, variances
-from kernsel._data.trend import Trend, require_leverage_below_one, require_trend_of_objects, trend_matrix
-from kernsel.criteria import Criterion, Workspace
+from kernsel._data.together import checked_groups
+from kernsel._data.trend import Trend, require_trend_of_objects, trend_matrix
+from kernsel.criteria import Criterion, LeaveOneOut, Workspace
 from kernsel.criteria.base import Given, Loss
 from kernsel.criteria.names import criterion_named
 from kernsel.kernels import Kernel
 from kernsel.kernels.objects import Points
 from kernsel.kernels.written import KernelLike
 
-__all__ = ["Evaluation", "LeaveOneOutFit", "evaluate", "loo"]
+__all__ = ["Evaluation", "LeaveOneOutFit", "evaluate", "left_out_in_groups", "loo", "require_takes_groups"]
 
 
 @dataclass(frozen=True)
@@ -68,6 +70,7 @@ def evaluate(
     noise: float | ArrayLike = 0.0,
     trend: Trend = None,
     sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
     gradient: bool = False,
     workspace: Workspace | None = None,
     **options: Any,
@@ -92,6 +95,9 @@ def evaluate(
         Its coefficients are estimated by generalized least squares, and estimated again for each point that is left out.
     sample_weight : array-like of shape (n,), optional
         Not negative. The noise of a point is divided by its weight, and losses are weighted. Points of weight 0 are left out.
+    groups : array-like of shape (n,), optional
+        A label for each point: leave-one-out criteria leave out all points of a group together, and folds keep groups whole. By
+        default equal rows are left out together. Likelihoods and "risk", which leave nothing out, do not depend on groups.
     gradient : bool
         Whether to compute the derivatives.
     workspace : kernsel.criteria.Workspace, optional
@@ -123,7 +129,8 @@ def evaluate(
     diagonal = np.broadcast_to(known, (n,))[used] / (1.0 if weights is None else weights[used])
     H = trend_matrix(trend, points, used)
     chosen = criterion_named(criterion, options)
-    given = Given(points, targets, used)
+    given = Given(points, targets, used, checked_groups(groups, n))
+    require_takes_groups(chosen, given.groups)
     chosen.require_trend(H, given)
     result = _core.evaluate(
         chosen.core(given),
@@ -159,7 +166,7 @@ def evaluate(
 
 @dataclass(frozen=True)
 class LeaveOneOutFit:
-    """The result of :func:`loo`: predictions of each point from all others.
+    """The result of :func:`loo`: predictions of each point from all others, but those that are left out together with it.
 
     Attributes
     ----------
@@ -172,18 +179,33 @@ class LeaveOneOutFit:
     leverage : ndarray of shape (n,)
         1 - N_i P_ii with the noise variances N_i: the derivative of the fitted value at point i in the fit with all points,
         with respect to y_i.
+    groups : ndarray of int of shape (n,)
+        The number of the group with which each point is left out; all different if each is left out alone.
+    dual_coef : ndarray of shape (n,) or (n, m)
+        The coefficients c = P y of the fit with all points.
     """
 
     residuals: NDArray[np.float64]
     means: NDArray[np.float64]
     variances: NDArray[np.float64]
     leverage: NDArray[np.float64]
+    groups: NDArray[np.intp]
+    dual_coef: NDArray[np.float64]
 
 
-def loo(kernel: KernelLike, X: Points, y: ArrayLike, *, noise: float | ArrayLike = 0.0, trend: Trend = None) -> LeaveOneOutFit:
+def loo(
+    kernel: KernelLike,
+    X: Points,
+    y: ArrayLike,
+    *,
+    noise: float | ArrayLike = 0.0,
+    trend: Trend = None,
+    groups: ArrayLike | None = None,
+) -> LeaveOneOutFit:
     """Return leave-one-out residuals, means and variances, and the leverages, of all points from one factorization.
 
-    With P and c = P y as in :mod:`kernsel.criteria`, the residual is c_i / P_ii and the variance 1 / P_ii.
+    With P and c = P y as in :mod:`kernsel.criteria`, the residual is c_i / P_ii and the variance 1 / P_ii. Equal rows are left
+    out together, or groups if they are given: those of a group I are P_II^-1 c_I and the diagonal of P_II^-1.
 
     Parameters
     ----------
@@ -196,6 +218,8 @@ def loo(kernel: KernelLike, X: Points, y: ArrayLike, *, noise: float | ArrayLike
         Noise variances, not negative.
     trend : None, "constant", "linear", "quadratic", array-like of shape (n, q), or callable
         Its coefficients are estimated again for each point that is left out.
+    groups : array-like of shape (n,), optional
+        A label for each point: all points of a group are left out together. By default equal rows are.
 
     Returns
     -------
@@ -211,12 +235,50 @@ def loo(kernel: KernelLike, X: Points, y: ArrayLike, *, noise: float | ArrayLike
     """
     ours, points, targets, known, _ = _problem(kernel, X, y, noise, trend, None)
     H = trend_matrix(trend, points)
-    require_leverage_below_one(H)
-    squared = _core.leave_out("squared", 0.0, None, False, False)
-    fit = _core.evaluate(squared, ours.build(), points, targets, np.atleast_1d(known), H, None, False, Workspace())
+    n = len(points)
+    given = Given(points, targets, np.arange(n), checked_groups(groups, n))
+    LeaveOneOut().require_trend(H, given)
+    core, diagonal = ours.build(), np.atleast_1d(known)
+
+    def evaluated(criterion: _core.Criterion) -> _core.Evaluation:
+        return _core.evaluate(criterion, core, points, targets, diagonal, H, None, False, Workspace())
+
+    fit = evaluated(_core.leave_out("squared", 0.0, None, False, False))
     precision = fit["precision"]
-    residuals = fit["dual_coef"] / (precision if targets.ndim == 1 else precision[:, None])
-    return LeaveOneOutFit(residuals, targets - residuals, 1 / precision, 1 - fit["noise"] * precision)
+    residuals, own, numbers = (
+        fit["dual_coef"] / (precision if targets.ndim == 1 else precision[:, None]),
+        1 / precision,
+        np.arange(n),
+    )
+    if (together := given.left_out_together()) is not None:
+        residuals, own = left_out_in_groups(evaluated, *together)
+        residuals, numbers = residuals.reshape(targets.shape), together[0]
+    return LeaveOneOutFit(residuals, targets - residuals, own, 1 - fit["noise"] * precision, numbers, fit["dual_coef"])
+
+
+def left_out_in_groups(
+    evaluated: Callable[[_core.Criterion], object], groups: NDArray[np.intp], count: int
+) -> tuple[Matrix, Vector]:
+    """Return the residuals, shape (n, outputs), and the variances, (n,), of points that are left out in groups.
+
+    The core hands them to the loss of a criterion, which is evaluated by `evaluated`.
+    """
+    seen: list[tuple[Vector, Vector]] = []
+
+    def loss(residuals: Vector, variances: Vector) -> tuple[Vector, Vector, Vector]:
+        seen.append((residuals.copy(), variances.copy()))
+        return residuals**2, 2 * residuals, np.zeros_like(variances)
+
+    evaluated(_core.leave_out("", 0.0, loss, False, False, groups.tolist(), count))
+    return np.column_stack([residuals for residuals, _ in seen]), seen[0][1]
+
+
+def require_takes_groups(criterion: Criterion | type[Criterion], groups: object) -> None:
+    """Raise if groups were told, and the criterion predicts points without leaving any out."""
+    if groups is not None and not criterion.takes_groups:
+        raise ValueError(
+            f'groups: {getattr(criterion, "__name__", type(criterion).__name__)} cannot leave them out; "loo" and "kfold" can'
+        )
 
 
 def _problem(

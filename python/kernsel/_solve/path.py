@@ -10,13 +10,14 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import linalg
+from scipy import linalg, optimize
 from sklearn.gaussian_process import kernels as sk
 
 from kernsel import _core
-from kernsel._base.annotations import Vector
+from kernsel._base.annotations import Indices, Vector
 from kernsel._base.renamed import RenamedAttribute, refuses_arguments
 from kernsel._data.kernel import kernel_and_points, kernel_of
+from kernsel._data.together import checked_groups
 from kernsel._data.training import require_squares
 from kernsel._data.trend import Trend, require_trend_of_objects, trend_matrix
 from kernsel.criteria.names import along_path, require_name, require_sigma
@@ -114,6 +115,10 @@ class RegularizationPath:
     alpha_scale : {"none", "n"}
         "n" multiplies every lambda by n, or by the sum of the weights, which gives the objective with the mean of the squared
         errors.
+    groups : array-like of shape (n,), optional
+        A label for each point: `loo` and the rule "loo" leave all points of a group out together, see `leave_groups_out`. By
+        default each point is left out alone, also where others equal it. `loo` is nan where lambda is too small against
+        rounding to leave out a group of nearly equal points.
 
     Attributes
     ----------
@@ -154,6 +159,7 @@ class RegularizationPath:
         trend: Trend = None,
         sample_weight: ArrayLike | None = None,
         alpha_scale: Literal["none", "n"] = "none",
+        groups: ArrayLike | None = None,
     ) -> None:
         targets = np.asarray(y, dtype=np.float64)
         if targets.ndim not in (1, 2) or not len(targets) or not np.isfinite(targets).all():
@@ -186,6 +192,8 @@ class RegularizationPath:
                 f"K: expected a positive semidefinite matrix, got one with eigenvalues from {made[0]:.4g} to {made[1]:.4g}"
             )
         self._path = made
+        told = checked_groups(groups, n)
+        self._groups = None if told is None or len(np.unique(told)) == n else told
         self.sigma = None if sigma is None else float(sigma)
         self.eigenvalues = made.eigenvalues
         self.alphas = made.default_alphas() if alphas is None else self._checked(alphas)
@@ -293,7 +301,11 @@ class RegularizationPath:
         -------
         values : PathValues
         """
-        return PathValues(**self._path.values(self._checked(alphas), True))
+        checked = self._checked(alphas)
+        values = self._path.values(checked, self._groups is None)
+        if self._groups is not None:
+            values["loo"] = self._errors_without(self._groups, checked)
+        return PathValues(**values)
 
     def dual_coef(self, alpha: float) -> Vector:
         """Return the coefficients c of f = sum_i c_i k(., x_i), the trend not included, for one lambda.
@@ -310,7 +322,7 @@ class RegularizationPath:
         c = self._path.dual_coef(float(self._checked(alpha)[0]))
         return np.asarray(c[:, 0] if self.n_targets == 1 else c)
 
-    def leave_groups_out(self, groups: ArrayLike, *, log_density: bool = False) -> Vector:
+    def leave_groups_out(self, groups: ArrayLike, *, log_density: bool = False, alphas: ArrayLike | None = None) -> Vector:
         """Return the k-fold cross-validation error at all `alphas`, in closed form: each group of points is left out in turn.
 
         Parameters
@@ -320,6 +332,8 @@ class RegularizationPath:
         log_density : bool
             Return the sum of the joint log densities of the groups, instead of the mean of the squared residuals. Both take
             `sample_weight` into account.
+        alphas : array-like of shape (l,), optional
+            Other values of lambda than the attribute `alphas`.
 
         Returns
         -------
@@ -341,7 +355,9 @@ class RegularizationPath:
         names, numbers = np.unique(labels, return_inverse=True)
         if len(names) < 2:
             raise ValueError("groups: expected two at least: one of them must be left to learn from")
-        return self._path.leave_groups_out(numbers.astype(np.int64), len(names), log_density, self.alphas)
+        return self._path.leave_groups_out(
+            numbers.astype(np.int64), len(names), log_density, self.alphas if alphas is None else self._checked(alphas)
+        )
 
     def best(self, rule: str = "loo", *, tau: float = 1.0) -> float:
         """Return the lambda that a rule chooses, which may lie between or beyond the values in `alphas`.
@@ -367,12 +383,39 @@ class RegularizationPath:
         """
         require_name(rule, along_path(), argument="rule")
         require_sigma(rule, self.sigma, called="rule")
+        if rule == "loo" and self._groups is not None:
+            return self._best_without(self._groups)
         if rule == "discrepancy" and (not isinstance(tau, Real) or not tau > 0):
             raise ValueError(f"tau: expected a positive number, got {tau!r}")
         found = self._path.best(rule, self.alphas, getattr(self, TABLE[rule].curve), float(tau))
         if found["outcome"] != "found":
             raise ValueError(f"{rule}: {_PROBLEMS[found['outcome']].format(**found)}")
         return float(found["alpha"])
+
+    def _errors_without(self, groups: Indices, alphas: Vector) -> Vector:
+        """Return the errors of groups that are left out; nan where lambda is too small against rounding to tell them."""
+        try:
+            return self.leave_groups_out(groups, alphas=alphas)
+        except np.linalg.LinAlgError:
+            if len(alphas) == 1:
+                return np.full(1, np.nan)
+            return np.concatenate([self._errors_without(groups, alpha) for alpha in np.split(alphas, len(alphas))])
+
+    def _best_without(self, groups: Indices) -> float:
+        """Return the lambda with the least error of groups that are left out, near the best of `alphas`."""
+        order = np.sort(self.alphas)
+        errors = self.loo[np.argsort(self.alphas)]
+        at = int(np.nanargmin(errors))
+        low, high = (order[k] for k in (max(at - 1, 0), min(at + 1, len(order) - 1)))
+        if at in (0, len(order) - 1):  # also beyond the ends
+            low, high = (low / 10, high) if at == 0 else (low, 10 * high)
+            low, high = (low, 10 * high) if len(order) == 1 else (low, high)
+
+        def error(log: float) -> float:
+            return float(np.nan_to_num(self._errors_without(groups, np.exp([log]))[0], nan=np.inf))
+
+        found = optimize.minimize_scalar(error, bounds=(np.log(low), np.log(high)), method="bounded", options={"xatol": 1e-9})
+        return float(np.exp(found.x)) if found.fun < errors[at] else float(order[at])
 
     def _checked(self, alphas: ArrayLike) -> Vector:
         values = np.atleast_1d(np.asarray(alphas, dtype=np.float64))

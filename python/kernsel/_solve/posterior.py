@@ -7,8 +7,9 @@ from typing import TypedDict
 import numpy as np
 
 from kernsel import _core
-from kernsel._base.annotations import Vector
+from kernsel._base.annotations import Indices, Vector
 from kernsel._data.trend import Trend, trend_matrix
+from kernsel._solve.evaluate import left_out_in_groups, require_takes_groups
 from kernsel.criteria.base import Criterion, Given
 from kernsel.kernels import Kernel
 
@@ -123,9 +124,14 @@ class Posterior:
         if self.H.shape[1] and not (isinstance(self.trend, str) or callable(self.trend)):
             raise ValueError("trend: a matrix says nothing of other points; give a name or a function to predict")
 
-    def leave_one_out(self) -> tuple[Vector, Vector, Vector]:
-        """Return the leave-one-out residuals, shape (n, outputs), their variances, (n,), and the leverages, (n,)."""
-        return self._at().leave_one_out()
+    def leave_one_out(self, groups: Indices | None = None) -> tuple[Vector, Vector, Vector]:
+        """Return the leave-one-out residuals, shape (n, outputs), their variances, (n,), and the leverages, (n,).
+
+        Equal rows are left out together, or the points of each group if there are groups.
+        """
+        alone = self._at().leave_one_out()
+        together = self.given(groups).left_out_together()
+        return alone if together is None else (*left_out_in_groups(self._at().value, *together), alone[2])
 
     def lower(self) -> Vector:
         """Return the lower Cholesky factor of K~, shape (n, n)."""
@@ -141,19 +147,24 @@ class Posterior:
             value -= 0.5 * m * self._core.log_det_trend
         return float(value)
 
-    def core_of(self, criterion: Criterion) -> _core.Criterion:
+    def given(self, groups: Indices | None = None) -> Given:
+        """Return the data for which a criterion is evaluated, with the groups that a user has told."""
+        return Given(self.X, self.y, np.arange(len(self.X)), groups)
+
+    def core_of(self, criterion: Criterion, groups: Indices | None = None) -> _core.Criterion:
         """Return the core's object for a criterion of these data; raise if the criterion is not defined for them."""
-        given = Given(self.X, self.y, np.arange(len(self.X)))
+        given = self.given(groups)
+        require_takes_groups(criterion, groups)
         criterion.require_trend(self.H, given)
         return criterion.core(given)
 
-    def value_of(self, criterion: Criterion) -> float:
+    def value_of(self, criterion: Criterion, groups: Indices | None = None) -> float:
         """Return the value of a criterion for this kernel and noise, from the existing factorization.
 
         It takes O(n) operations for likelihoods, and n^3 / 3 for criteria that need the diagonal of P, see
         :mod:`kernsel.criteria`. Criteria that leave out groups need blocks of P, for which K~ is factorized again.
         """
-        return float(criterion.with_prior(self.kernel, self._at().value(self.core_of(criterion)), None)[0])
+        return float(criterion.with_prior(self.kernel, self._at().value(self.core_of(criterion, groups)), None)[0])
 
     def append(self, X: Vector, y: Vector, noise: Vector) -> None:
         """Add points in O(n^2) for each. If one of them cannot be added, none is."""

@@ -76,6 +76,12 @@ def add(commands: Commands) -> argparse.ArgumentParser:
     data.add_argument(
         "--test", type=share, default=0.0, metavar="20%", help="hold so many rows out, to test the model".replace("%", "%%")
     )
+    data.add_argument(
+        "--groups", metavar="NAME", help="leave rows with the same value in this column out together; it is then no input"
+    )
+    data.add_argument(
+        "--time", metavar="NAME", help="leave rows out in ten blocks that follow each other by this column of dates or numbers"
+    )
     add_choices(parser)
     return parser
 
@@ -130,8 +136,16 @@ def run(arguments: argparse.Namespace, terminal: Terminal) -> int:
         return select_classes(arguments, terminal, save=save)
     require_writable(save, arguments.report)
     require_report(arguments.report)
+    if arguments.groups and arguments.time:
+        arguments.parser.error("--groups, --time: expected one of them, since both tell what is left out together")
     table = read_table(
-        arguments.file, arguments.target, columns=arguments.columns, leave_out=arguments.leave_out, missing=arguments.missing
+        arguments.file,
+        arguments.target,
+        columns=arguments.columns,
+        leave_out=arguments.leave_out,
+        missing=arguments.missing,
+        groups=arguments.groups,
+        time=arguments.time,
     )
     command = " ".join(
         map(shlex.quote, ["kernsel", "select", arguments.file, "--target", arguments.target, *_typed(arguments)])
@@ -227,6 +241,8 @@ def _typed(arguments: argparse.Namespace) -> Sequence[str]:
         ("missing", "drop"),
         ("rows", 1000),
         ("test", 0.0),
+        ("groups", None),
+        ("time", None),
         ("kernel", None),
         ("criterion", None),
         ("combine", False),

@@ -99,8 +99,8 @@ def print_tried(study: Study, terminal: Terminal) -> None:
             terminal.say("* before the search was at its end")
     if study.lines:
         terminal.say(
-            "\nerror, density, in 95 %: of each row, predicted from the others by this fit: root mean square error, mean log "
-            "density, and how many are within their 95 % intervals.",
+            f"\nerror, density, in 95 %: of each row, predicted from {study.others} by this fit: root mean square error, mean "
+            "log density, and how many are within their 95 % intervals.",
             style="dim",
         )
 
@@ -209,7 +209,7 @@ def about_errors(study: Study, findings: Findings) -> list[str]:
     name, n = study.target.name, len(findings.truth)
     rmse, rmse_of_mean = _number(findings.rmse), _number(findings.rmse_of_mean)
     sentences = [
-        f"Each of {n:,} rows, predicted from the others: error {rmse} (root mean square), where the mean of "
+        f"Each of {n:,} rows, predicted from {study.others}: error {rmse} (root mean square), where the mean of "
         f"{name} has {rmse_of_mean}. That explains {percent(max(findings.explained, 0.0))} of its variance."
     ]
     if findings.verdict == "useless":

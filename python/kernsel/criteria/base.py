@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernsel import _core
-from kernsel._data.trend import require_leverage_below_one
+from kernsel._data.together import first_of_equal, numbered
+from kernsel._data.trend import require_groups_can_be_left_out, require_leverage_below_one
 from kernsel.kernels import Kernel
 
 __all__ = ["Criterion", "Given", "Loss", "Slopes"]
@@ -22,11 +23,41 @@ Slopes = NDArray[np.float64] | None
 
 @dataclass(frozen=True)
 class Given:
-    """The data for which a criterion is evaluated: all points and targets, and the indices of the points that are used."""
+    """The data for which a criterion is evaluated.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n, d)
+    y : ndarray of shape (n,) or (n, m)
+    used : ndarray of int
+        The indices of the points that are used.
+    groups : ndarray of int of shape (n,) or None
+        The groups of all points, if a user has told them.
+    """
 
     X: NDArray[np.float64]
     y: NDArray[np.float64]
     used: NDArray[np.intp]
+    groups: NDArray[np.intp] | None = None
+
+    @property
+    def groups_used(self) -> NDArray[np.intp] | None:
+        """The groups of the points that are used, if a user has told groups."""
+        return None if self.groups is None else self.groups[self.used]
+
+    def left_out_together(self) -> tuple[NDArray[np.intp], int] | None:
+        """Return for each point that is used the number of the group with which it is left out, and the number of groups.
+
+        Equal rows are left out together, or the groups if a user has told them. None if each point is left out alone.
+        """
+        together = self.groups_used if self.groups is not None else first_of_equal(self.X[self.used])
+        if together is None:
+            return None
+        numbers, count = numbered(together)
+        if count < 2 <= len(numbers):
+            what = "all rows are equal" if self.groups is None else "there is one group only"
+            raise ValueError(f"X: {what}, and without it nothing is left to learn from")
+        return None if count == len(numbers) else (numbers, count)
 
 
 class Criterion(ABC):
@@ -36,6 +67,8 @@ class Criterion(ABC):
     divides: ClassVar[bool] = False  # whether it divides by the diagonal of P, which then must not be zero
     adds_prior: ClassVar[bool] = False  # whether it includes the priors of the hyperparameters
     leaves_points_out: ClassVar[bool] = False  # whether it is an error or a density of points that are left out
+    counts_copies_once: ClassVar[bool] = False  # whether searches give it one row in place of copies
+    takes_groups: ClassVar[bool] = True  # whether it has a meaning if groups are told
     same_for_any_points: ClassVar[bool] = True  # whether it has the same meaning on a subset of the points
 
     @property
@@ -49,8 +82,10 @@ class Criterion(ABC):
 
     def require_trend(self, H: NDArray[np.float64], given: Given) -> None:
         """Raise if the trend cannot be estimated without the points that the criterion leaves out."""
-        del given
-        if self.divides:
+        together = given.left_out_together() if self.divides and H.shape[1] else None
+        if together is not None:
+            require_groups_can_be_left_out(H, *together)
+        elif self.divides:
             require_leverage_below_one(H)
 
     @abstractmethod

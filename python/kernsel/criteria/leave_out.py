@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernsel import _core
+from kernsel._data.folds import labels_of_folds
 from kernsel._data.trend import require_groups_can_be_left_out
 from kernsel.criteria.base import Criterion, Given, Loss
 
@@ -23,6 +24,10 @@ class LeaveOneOut(Criterion):
     The gradient is tr(W dK~) with W = -sym(P g c') - P diag(h) P, where g = l_r / P_ii, h = -(l_r r + l_v v) / P_ii, and l_r
     and l_v are the derivatives of the loss. It takes 2 n^3 operations. The criterion is robust against a wrong model, since it
     measures predictions only; losses without v do not measure the predicted uncertainty.
+
+    Rows of equal inputs are left out together, since an equal row that stays would predict the one that is left out; or groups,
+    if some were told. (Objects are not compared.) A group I then has the residuals r_I = P_II^-1 c_I, and v_i are the diagonal
+    entries of P_II^-1.
 
     Parameters
     ----------
@@ -61,14 +66,16 @@ class LeaveOneOut(Criterion):
 
     def core(self, given: Given) -> _core.Criterion:
         """Return the criterion as an object of the C++ core."""
+        together = given.left_out_together()
+        grouped = () if together is None else (together[0].tolist(), together[1])
         if callable(self.loss):
-            return _core.leave_out("", 0.0, self.loss, False, bool(self.profiled))
+            return _core.leave_out("", 0.0, self.loss, False, bool(self.profiled), *grouped)
         if self.loss not in ("squared", "log_density", "crps", "absolute"):
             raise ValueError(f'loss: expected "squared", "log_density", "crps", "absolute" or a function, got {self.loss!r}')
         if not isinstance(self.smoothing, Real) or not self.smoothing > 0:
             raise ValueError(f"smoothing: expected a positive number, got {self.smoothing!r}")
         width = float(self.smoothing) * (float(np.std(given.y)) or 1.0)
-        return _core.leave_out(self.loss, width, None, self.loss == "log_density", bool(self.profiled))
+        return _core.leave_out(self.loss, width, None, self.loss == "log_density", bool(self.profiled), *grouped)
 
     @property
     def sees_scale(self) -> bool:
@@ -91,8 +98,9 @@ class GroupsOut(Criterion):
     Parameters
     ----------
     folds : int, array-like of shape (n,), or splitter
-        A number of groups of consecutive points, a label for each point's group, or a splitter of scikit-learn, whose test sets
-        must cover all points without overlap.
+        A number of random groups, the same in each call; a label for each point's group; or a splitter of scikit-learn. A
+        splitter must leave out each point once and keep all others, since there is a closed form for that only. Rows of equal
+        inputs are in one group, except by labels; groups that were told stay whole, and splitters receive them.
     log_density : bool
         Whether the criterion is the sum of the joint log densities of the groups.
 
@@ -133,27 +141,9 @@ class GroupsOut(Criterion):
 
 def groups(folds: Any, given: Given) -> tuple[NDArray[np.intp], int]:
     """Return the index of the group of each point that is used, and the number of groups."""
-    n, used = len(given.used), given.used
-    if isinstance(folds, int | np.integer) and not isinstance(folds, bool):
-        if not 2 <= folds <= n:
-            raise ValueError(f"folds: expected a number from 2 to {n}, the number of points, got {folds!r}")
-        return np.arange(n) * int(folds) // n, int(folds)
-    if hasattr(folds, "get_n_splits"):
-        labels = np.full(n, -1)
-        for group, (_, left_out) in enumerate(folds.split(given.X[used], given.y[used])):
-            if (labels[left_out] >= 0).any():
-                raise ValueError("folds: a point is left out twice; expected a splitter whose test sets do not overlap")
-            labels[left_out] = group
-        if (labels < 0).any():
-            raise ValueError("folds: a point is never left out; expected a splitter whose test sets cover all points")
-    else:
-        labels = np.asarray(folds)
-        if labels.shape != (len(given.y),):
-            raise ValueError(
-                f"folds: expected a number, a splitter, or one label for each of {len(given.y)} points, got {folds!r}"
-            )
-        labels = labels[used]
-    values, numbers = np.unique(labels, return_inverse=True)
-    if len(values) < 2:
-        raise ValueError("folds: expected two groups at least: one of them must be left to learn from")
-    return numbers.astype(np.intp), len(values)
+    if not hasattr(folds, "split") and np.ndim(folds) == 1:  # labels of all points, of which some may not be used
+        if len(folds) != len(given.y):
+            raise ValueError(f"folds: expected one label for each of {len(given.y)} points, got {len(folds)} of them")
+        folds = np.asarray(folds)[given.used]
+    labels = labels_of_folds(folds, given.X[given.used], given.y[given.used], given.groups_used)
+    return labels, int(labels.max()) + 1

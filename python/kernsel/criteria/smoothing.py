@@ -23,6 +23,9 @@ class GeneralizedCrossValidation(Criterion):
     W = -sym(P g c') - P G P, g = 2 n U c / t^2, G = -2 n c'Uc / t^3 U, t = tr U P, in 2 n^3 operations. It chooses lambda well
     from about n = 50 on; if the noise is correlated, it fits the noise. It is not defined without noise.
 
+    It leaves no points out, and takes the noise of all rows for independent, which that of copies is not: searches give it one
+    row in place of rows of equal inputs and targets, with the sum of their weights. It cannot leave out groups.
+
     Examples
     --------
     >>> import numpy as np, kernsel as ks
@@ -33,6 +36,8 @@ class GeneralizedCrossValidation(Criterion):
     """
 
     leaves_points_out: ClassVar[bool] = True
+    counts_copies_once: ClassVar[bool] = True
+    takes_groups: ClassVar[bool] = False
 
     def core(self, given: Given) -> _core.Criterion:
         """Return the criterion as an object of the C++ core."""

@@ -50,6 +50,7 @@ __all__ = [
     "ModelPath",
     "Prediction",
     "ShownData",
+    "TakesGroups",
     "as_array",
     "column",
     "opened_by_kernel",
@@ -120,6 +121,8 @@ class LeftOut:
         The leverages in the fit with all points.
     standardized : ndarray of shape (n,) or None
         Of a predictive distribution F that is not normal, ndtri(F(y)); None stands for (y - predictions) / std.
+    groups : ndarray of int of shape (n,) or None
+        The number of the group with which each point is left out; None if each is left out alone.
     """
 
     y: Vector
@@ -127,15 +130,21 @@ class LeftOut:
     std: Vector | None = None
     leverage: Vector | None = None
     standardized: Vector | None = None
+    groups: Indices | None = None
+
+    @property
+    def in_groups(self) -> bool:
+        """Whether some points are left out together with others."""
+        return self.groups is not None and len(np.unique(self.groups)) < len(self.groups)
 
     @classmethod
     def of_best_scale(cls, y: Vector, fit: LeaveOneOutFit, trend: int, leverage: Vector | None) -> Self:
         """Return a leave-one-out fit whose variances are multiplied by the scale of largest likelihood, y'Py / (n - q).
 
-        Py = residuals / variances, and q = `trend` is the number of coefficients of the trend.
+        q = `trend` is the number of coefficients of the trend.
         """
-        scale = float(y @ (fit.residuals / fit.variances)) / max(len(y) - trend, 1)
-        return cls(y, fit.means, np.sqrt(max(scale, 0.0) * fit.variances), leverage)
+        scale = float(y @ fit.dual_coef) / max(len(y) - trend, 1)
+        return cls(y, fit.means, np.sqrt(max(scale, 0.0) * fit.variances), leverage, groups=fit.groups)
 
 
 @dataclass(frozen=True)
@@ -164,6 +173,12 @@ class ModelPath:
         one = path[output] if isinstance(path, list) else path
         alpha = float(np.ravel(alphas)[output if np.ndim(alphas) else 0])
         return cls(one, alpha if alpha > 0 else None, scale_known=False)
+
+
+class TakesGroups:
+    """The default of estimators whose `fit` takes groups: metadata routing of scikit-learn hands them to splitters only."""
+
+    __metadata_request__fit: ClassVar[dict[str, bool]] = {"groups": False}
 
 
 class FittedModel:

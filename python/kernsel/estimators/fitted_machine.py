@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kernsel._base.annotations import Matrix, Vector
+from kernsel._base.annotations import Indices, Matrix, Vector
 from kernsel._data.kernel import matrix_of_indices
 from kernsel._solve.evaluate import loo
 from kernsel._solve.path import RegularizationPath
@@ -26,6 +26,7 @@ class FittedMachine(FittedModel):
     dual_coef_: Matrix
     intercept_: float | Vector
     alpha_: float | Vector
+    left_out_together_: Indices
     fit_intercept: bool | None
     alpha_scale: Literal["none", "n"]
     sigma: float | None
@@ -56,7 +57,8 @@ class FittedMachine(FittedModel):
         alpha = float(np.ravel(self.alpha_)[output if np.ndim(self.alpha_) else 0])
         noise = alpha * (n if self.alpha_scale == "n" else 1.0)
         target = column(targets, output)
-        fit = loo(kernel, points, target, noise=noise, trend="constant" if self.has_intercept else None)
+        constant = "constant" if self.has_intercept else None
+        fit = loo(kernel, points, target, noise=noise, trend=constant, groups=self._groups())
         return LeftOut.of_best_scale(target, fit, int(self.has_intercept), fit.leverage)
 
     def regularization_path(self, X: Points | None = None, y: ArrayLike | None = None, output: int = 0) -> ModelPath:
@@ -72,8 +74,13 @@ class FittedMachine(FittedModel):
                 sigma=self.sigma,
                 trend=np.ones((len(targets), 1)) if self.has_intercept else None,
                 alpha_scale=self.alpha_scale,
+                groups=self._groups(),
             )
         return ModelPath.of_machine(path, self.alpha_, output)
+
+    def _groups(self) -> Indices | None:
+        """Return the groups that are left out together; None if there is one only, without which nothing is left."""
+        return self.left_out_together_ if self.left_out_together_.any() else None
 
     def _unweighted_targets(self, X: Points | None, y: ArrayLike | None) -> Vector:
         """Return y as targets; raise unless y - f(X) = alpha c, which holds for the targets of a fit without weights."""

@@ -7,10 +7,10 @@ from numpy.typing import ArrayLike
 from scipy import stats
 from sklearn.utils.validation import check_is_fitted
 
-from kernsel._base.annotations import Vector
-from kernsel._data.trend import require_leverage_below_one
+from kernsel._base.annotations import Indices, Vector
 from kernsel._solve.path import RegularizationPath
 from kernsel._solve.posterior import Posterior
+from kernsel.criteria import LeaveOneOut
 from kernsel.estimators.fitted import FittedModel, LeftOut, ModelPath, Prediction, column, require_training_data
 from kernsel.estimators.guarded import reads
 from kernsel.estimators.stacking.mixture import Mixture
@@ -32,6 +32,7 @@ class FittedProcess(FittedModel):
     scale_: Vector
     _y_train_mean: Vector
     _y_train_std: Vector
+    _groups: Indices | None  # the groups that `fit` was told
     _flat: bool  # whether there is one output, and results have one dimension
 
     def _shaped(self, values: Vector) -> Vector:
@@ -40,9 +41,12 @@ class FittedProcess(FittedModel):
     @property
     @reads
     def loo_residuals_(self) -> Vector:
-        """The error of the prediction of each point from all others, c_i / P_ii, shape (n,) or (n, n_targets)."""
+        """The error of the prediction of each point from all others, c_i / P_ii, shape (n,) or (n, n_targets).
+
+        Equal rows are left out together, P_II^-1 c_I; or groups, if `fit` was told any.
+        """
         check_is_fitted(self, "kernel_")
-        require_leverage_below_one(self.posterior_.H)
+        self._require_trend_without_each()
         return self._shaped(self._left_out()[0] * self._y_train_std)
 
     @property
@@ -50,9 +54,20 @@ class FittedProcess(FittedModel):
     def loo_std_(self) -> Vector:
         """The standard deviation of each leave-one-out residual, P_ii^(-1/2), shape (n,) or (n, n_targets)."""
         check_is_fitted(self, "kernel_")
-        require_leverage_below_one(self.posterior_.H)
+        self._require_trend_without_each()
         std = np.multiply.outer(np.sqrt(self._left_out()[1]), np.sqrt(self.scale_) * self._y_train_std)
         return self._shaped(std)
+
+    def _require_trend_without_each(self) -> None:
+        LeaveOneOut().require_trend(self.posterior_.H, self.posterior_.given(self._groups))
+
+    @property
+    @reads
+    def left_out_together_(self) -> Indices:
+        """The number of the group with which each point is left out, shape (n,); all different if each is left out alone."""
+        check_is_fitted(self, "kernel_")
+        together = self.posterior_.given(self._groups).left_out_together()
+        return np.arange(len(self.X_train_)) if together is None else together[0]
 
     @property
     @reads
@@ -64,7 +79,7 @@ class FittedProcess(FittedModel):
     def _left_out(self) -> tuple[Vector, Vector, Vector]:
         """Return the residual, its variance and the leverage of each point, computed once."""
         if not hasattr(self, "_points_left_out"):
-            self._points_left_out = self.posterior_.leave_one_out()
+            self._points_left_out = self.posterior_.leave_one_out(self._groups)
         return self._points_left_out
 
     def predictive(self, X: Points, *, noisy: bool = True) -> Mixture:
@@ -131,7 +146,8 @@ class FittedProcess(FittedModel):
         require_training_data(self, self.kernel_, X, y, points, all_targets)
         targets = column(all_targets, output)
         residuals = column(self.loo_residuals_, output)
-        return LeftOut(targets, targets - residuals, column(self.loo_std_, output), self.leverage_)
+        together = self.left_out_together_
+        return LeftOut(targets, targets - residuals, column(self.loo_std_, output), self.leverage_, groups=together)
 
     @reads
     def regularization_path(self, X: Points | None = None, y: ArrayLike | None = None, output: int = 0) -> ModelPath:
@@ -158,5 +174,6 @@ class FittedProcess(FittedModel):
             trend=posterior.H if posterior.H.shape[1] else None,
             sigma=level**0.5 if has_noise else None,
             sample_weight=None if equal else mean / noises,
+            groups=self.left_out_together_,
         )
         return ModelPath(path, level if level > 0 else None, scale_known=True)

@@ -14,13 +14,14 @@ from sklearn.gaussian_process import kernels as sk
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from kernsel._base.annotations import Seed, Vector
+from kernsel._base.annotations import Indices, Seed, Vector
 from kernsel._base.blas import with_one_blas_thread
 from kernsel._base.memory import require_memory_of_points
 from kernsel._data.allowed import function, is_auto, number, one_of, require, whole
 from kernsel._data.kernel import kernel_of
 from kernsel._data.noise import variances
 from kernsel._data.points import in_parts, new_points, reading_of
+from kernsel._data.together import checked_groups
 from kernsel._data.training import for_objects, objects_as_numbers, require_squares, training_set
 from kernsel._data.trend import Trend, require_trend_of_objects, trend_matrix
 from kernsel._search import Budget, Selection, choose, explained, require_few_if_interrupted
@@ -32,6 +33,7 @@ from kernsel._solve.posterior import Posterior
 from kernsel.criteria import Criterion, Likelihood
 from kernsel.criteria.base import Loss
 from kernsel.criteria.names import criterion_named
+from kernsel.estimators.fitted import TakesGroups
 from kernsel.estimators.fitted_process import FittedProcess
 from kernsel.estimators.guarded import changes, reads
 from kernsel.estimators.process_data import of_observations, require_function, require_variances
@@ -86,6 +88,8 @@ class ProcessState:
         Whether predictions are arrays of one dimension.
     restricted : bool
         Whether the criterion is a restricted likelihood.
+    groups : ndarray of int of shape (n,) or None
+        The groups that `fit` was told.
     """
 
     posterior: Posterior
@@ -99,9 +103,10 @@ class ProcessState:
     factor: Vector
     one_output: bool
     restricted: bool
+    groups: Indices | None = None
 
 
-class GaussianProcessRegressor(FittedProcess, CallbackSupport, MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
+class GaussianProcessRegressor(TakesGroups, FittedProcess, CallbackSupport, MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """Gaussian process regression, also known as kriging.
 
     The model is y = h(x) beta + f(x) + noise, where f is a Gaussian process of covariance k and beta is unknown. The posterior
@@ -194,6 +199,11 @@ class GaussianProcessRegressor(FittedProcess, CallbackSupport, MultiOutputMixin,
     selection_ : kernsel._search.Selection
         The report of the search: evaluations, where each start led, which hyperparameters ended at a bound, which ones the
         data do not determine, and what was not looked for.
+    loo_residuals_, loo_std_ : ndarray of shape (n,) or (n, n_targets)
+        The error of the prediction of each point from all others, and its standard deviation. Equal rows are left out together;
+        or groups, if `fit` was told any.
+    left_out_together_ : ndarray of int of shape (n,)
+        The number of the group with which each point is left out; all different if each is left out alone.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
 
@@ -256,13 +266,16 @@ class GaussianProcessRegressor(FittedProcess, CallbackSupport, MultiOutputMixin,
 
     @with_callbacks  # type: ignore[untyped-decorator]
     @with_one_blas_thread
-    def fit(self, X: Points, y: ArrayLike) -> Self:
+    def fit(self, X: Points, y: ArrayLike, groups: ArrayLike | None = None) -> Self:
         """Choose the hyperparameters and condition the process on the data.
 
         Parameters
         ----------
         X : array-like of shape (n, d); or n objects, for a kernel on objects
         y : array-like of shape (n,) or (n, n_targets)
+        groups : array-like of shape (n,), optional
+            A label for each point: the points of a group are left out together, by criteria that leave points out and in
+            `loo_residuals_`. By default rows that are equal are left out together.
 
         Returns
         -------
@@ -282,6 +295,7 @@ class GaussianProcessRegressor(FittedProcess, CallbackSupport, MultiOutputMixin,
         X, y = X.copy() if self.copy_X_train else X, given.y
         self._check(y)
         criterion = self._criterion()
+        told = checked_groups(groups, len(y))
         targets = given.targets
         mean = targets.mean(axis=0) if self.normalize_y else np.zeros(targets.shape[1])
         spread = targets.std(axis=0) if self.normalize_y else np.ones(targets.shape[1])
@@ -300,8 +314,8 @@ class GaussianProcessRegressor(FittedProcess, CallbackSupport, MultiOutputMixin,
             if not unknown and not np.any(known):
                 resolved = partial(kernel.resolve, Data(X, targets, None, self.feature_names()))
                 require_function(resolved, X, targets)
-            told = targets[:, ~explained(targets, trend_matrix(trend, X))] if each else targets
-            selection = self._select(criterion, kernel, X, told if told.size else targets, known, unknown, trend)
+            seen = targets[:, ~explained(targets, trend_matrix(trend, X))] if each else targets
+            selection = self._select(criterion, kernel, X, seen if seen.size else targets, known, unknown, trend, told)
         except np.linalg.LinAlgError as error:
             raise self._singular(kernel, error) from error
         selection = replace(selection, not_sought=self._not_sought(criterion, kernel))
@@ -326,7 +340,7 @@ class GaussianProcessRegressor(FittedProcess, CallbackSupport, MultiOutputMixin,
             raise self._singular(fitted_kernel, error) from error
         value: float | None = selection.value
         if self.optimizer is None and not explained(targets, posterior.H).all():
-            at_once = posterior.core_of(criterion).sees == "products"
+            at_once = posterior.core_of(criterion, told).sees == "products"
             value = posterior.value_of(criterion) if at_once else None
 
         noise_given = np.zeros(()) if unknown or self.noise is None else self._numbers("noise", len(y)) * factor
@@ -343,6 +357,7 @@ class GaussianProcessRegressor(FittedProcess, CallbackSupport, MultiOutputMixin,
                 factor=spread,
                 one_output=y.ndim == 1 or y.shape[1] == 1,
                 restricted=isinstance(criterion, Likelihood) and criterion.restricted,
+                groups=told,
             )
         )
         if selection.interrupt is not None:
@@ -358,7 +373,7 @@ class GaussianProcessRegressor(FittedProcess, CallbackSupport, MultiOutputMixin,
         itself: without a search they are evaluated on first access.
         """
         check_is_fitted(self, "kernel_")
-        return self.posterior_.value_of(self._criterion_used)
+        return self.posterior_.value_of(self._criterion_used, self._groups)
 
     def state(self) -> ProcessState:
         """Return the state of the fitted process, from which `restore` makes an equal one."""
@@ -375,6 +390,7 @@ class GaussianProcessRegressor(FittedProcess, CallbackSupport, MultiOutputMixin,
             factor=self._y_train_std,
             one_output=self._flat,
             restricted=self._restricted,
+            groups=self._groups,
         )
 
     def restore(self, state: ProcessState) -> None:
@@ -392,7 +408,7 @@ class GaussianProcessRegressor(FittedProcess, CallbackSupport, MultiOutputMixin,
         self.noise_, self._alpha_known, self.jitter_ = state.noise, state.alpha, state.jitter
         self.n_evaluations_ = state.selection.n_evaluations
         self._y_train_mean, self._y_train_std = state.offset, state.factor
-        self._flat, self._restricted = state.one_output, state.restricted
+        self._flat, self._restricted, self._groups = state.one_output, state.restricted, state.groups
         self.posterior_ = state.posterior
         self._set_fitted()
 
@@ -651,6 +667,8 @@ class GaussianProcessRegressor(FittedProcess, CallbackSupport, MultiOutputMixin,
             require_function(lambda: self.kernel_, np.vstack([posterior.X, Z]), y_all, posterior.noise - self.jitter_)
         self._evaluate_criterion()
         posterior.append(Z, values, given + alpha + self.jitter_)
+        if self._groups is not None:  # each new point is a group of its own
+            self._groups = np.append(self._groups, self._groups.max() + 1 + np.arange(len(Z)))
         if np.ndim(self.noise_) or (given != self.noise_).any():
             self.noise_ = np.append(np.broadcast_to(self.noise_, (len(posterior.X) - len(Z),)), given)
         if np.ndim(self._alpha_known):
@@ -679,6 +697,8 @@ class GaussianProcessRegressor(FittedProcess, CallbackSupport, MultiOutputMixin,
             raise ValueError("i: without this point too few would be left")
         self._evaluate_criterion()
         self.posterior_.remove(int(i))
+        if self._groups is not None:
+            self._groups = np.delete(self._groups, int(i))
         if np.ndim(self.noise_):
             self.noise_ = np.delete(self.noise_, int(i))
         if np.ndim(self._alpha_known):
@@ -785,6 +805,7 @@ class GaussianProcessRegressor(FittedProcess, CallbackSupport, MultiOutputMixin,
         known: float | Vector,
         unknown: bool,
         trend: Trend,
+        groups: Indices | None,
     ) -> Selection:
         """Return the result of the search, or with ``optimizer=None`` the kernel as it is."""
         if self.optimizer is None:
@@ -799,6 +820,7 @@ class GaussianProcessRegressor(FittedProcess, CallbackSupport, MultiOutputMixin,
                 finds_noise=unknown,
                 jitter=None if isinstance(self.alpha, str) else 0.0,
                 trend=trend,
+                groups=groups,
                 names=self.feature_names(),
                 optimizer={"fmin_l_bfgs_b": "l-bfgs-b"}.get(str(self.optimizer), self.optimizer),
                 n_restarts=self.n_restarts_optimizer,

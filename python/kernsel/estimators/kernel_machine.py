@@ -19,6 +19,7 @@ from kernsel._data.kernel import kernel_or_name
 from kernsel._data.points import in_parts, new_points
 from kernsel._data.training import TrainingSet, dense, training_set
 from kernsel._solve.path import RegularizationPath
+from kernsel.estimators.fitted import TakesGroups
 from kernsel.estimators.fitted_machine import FittedMachine
 from kernsel.kernels import RBF, Kernel
 from kernsel.kernels.objects import Points
@@ -32,7 +33,7 @@ __all__ = ["ALLOWED", "KernelMachine", "factorize"]
 ALLOWED = {"alpha_scale": one_of("none", "n"), "fit_intercept": FLAG, "sigma": number("positive") | None}
 
 
-class KernelMachine(FittedMachine, MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
+class KernelMachine(TakesGroups, FittedMachine, MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """Base class of `KernelRidge` and `KernelRidgeCV`: kernels in all accepted forms, points, predictions."""
 
     kernel: Any
@@ -112,6 +113,7 @@ class KernelMachine(FittedMachine, MultiOutputMixin, RegressorMixin, BaseEstimat
             trend=np.ones((n, 1)) if self.has_intercept else None,
             sample_weight=given.weights_used,
             alpha_scale=self.alpha_scale,
+            groups=given.together,
         )
 
     def __sklearn_tags__(self) -> Any:

@@ -99,6 +99,8 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
         The kernel in use, with its "auto" parameters set.
     alpha_ : float or ndarray of shape (n_targets,)
         The regularization in use, in the convention of `alpha_scale`.
+    left_out_together_ : ndarray of int of shape (n,)
+        The number of the group with which each point is left out; all different if each is left out alone.
     criterion_value_ : float
         The value of the criterion for the chosen alpha and kernel, if something was chosen.
     selection_ : kernsel._search.Selection
@@ -157,7 +159,13 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
         self.verbose = verbose
 
     @with_callbacks  # type: ignore[untyped-decorator]
-    def fit(self, X: Points, y: ArrayLike, sample_weight: ArrayLike | float | None = None) -> Self:
+    def fit(
+        self,
+        X: Points,
+        y: ArrayLike,
+        sample_weight: ArrayLike | float | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Self:
         """Choose alpha and the kernel if asked to, and compute the coefficients.
 
         Parameters
@@ -166,12 +174,15 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
         y : array-like of shape (n,) or (n, n_targets)
         sample_weight : float or array-like of shape (n,), optional
             Not negative. A weight of zero leaves the point out.
+        groups : array-like of shape (n,), optional
+            A label for each point: criteria that leave points out leave the points of a group out together. By default rows
+            that are equal are left out together.
 
         Returns
         -------
         self : KernelRidge
         """
-        given = self._training_set(X, y, sample_weight)
+        given = self._training_set(X, y, sample_weight).with_groups(groups)
         for name in ("selection_", "path_", "_path_of", "criterion_value_"):
             self.__dict__.pop(name, None)
         unit = given.total_weight if self.alpha_scale == "n" else 1.0
@@ -203,6 +214,7 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
 
         self.kernel_ = given.kernel
         self.X_fit_ = given.X
+        self.left_out_together_ = given.left_out_together
         self.dual_coef_ = coefficients.reshape(given.y.shape)
         self.intercept_ = (intercepts if given.y.ndim == 2 else float(intercepts[0])) if self.has_intercept else 0.0
         self.alpha_ = float(alphas[0]) if np.ptp(alphas) == 0 else alphas
@@ -252,7 +264,8 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
         resolved = given.resolved()
         fixed = isinstance(resolved.kernel, str) or resolved.kernel.n_dims == 0
         row = TABLE[name] if isinstance(name, str) else None
-        if row and row.for_path and (not row.for_search or (fixed and not row.differs_on_path)):
+        has_copies = row is not None and row.name == "gcv" and given.with_copies_once() is not given
+        if row and row.for_path and (not row.for_search or (fixed and not row.differs_on_path and not has_copies)):
             if not automatic:
                 raise ValueError(
                     f'alpha: expected "auto", since the criterion {name!r} chooses nothing else, got {self.alpha!r}'
@@ -285,6 +298,7 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
                 jitter=resolved.least if automatic and resolved.least else None,
                 trend="constant" if self.has_intercept else None,
                 sample_weight=given.weights,
+                groups=given.groups if criterion.takes_groups else given.told,
                 names=given.names,
                 random_state=self.random_state,
                 budget=Budget(self.max_evaluations, np.inf, tell),

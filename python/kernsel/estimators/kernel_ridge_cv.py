@@ -12,6 +12,7 @@ from kernsel._base.annotations import Vector
 from kernsel._base.renamed import RenamedAttribute
 from kernsel._data.allowed import FLAG
 from kernsel._data.training import TrainingSet
+from kernsel._solve.evaluate import require_takes_groups
 from kernsel._solve.path import RegularizationPath
 from kernsel.criteria import GroupsOut
 from kernsel.criteria.base import Given
@@ -60,7 +61,7 @@ class KernelRidgeCV(KernelMachine):
         The value of the criterion at `alpha_`.
     path_ : RegularizationPath, or list of n_targets of them with `alpha_per_target`
         All criteria for all alphas, and the eigenvalues of the kernel matrix.
-    dual_coef_, intercept_, X_fit_, kernel_, n_features_in_, feature_names_in_
+    dual_coef_, intercept_, X_fit_, kernel_, left_out_together_, n_features_in_, feature_names_in_
         As in :class:`KernelRidge`.
 
     Examples
@@ -104,7 +105,13 @@ class KernelRidgeCV(KernelMachine):
         self.alpha_scale = alpha_scale
         self.sigma = sigma
 
-    def fit(self, X: Points, y: ArrayLike, sample_weight: ArrayLike | float | None = None) -> Self:
+    def fit(
+        self,
+        X: Points,
+        y: ArrayLike,
+        sample_weight: ArrayLike | float | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Self:
         """Decompose the kernel matrix, choose alpha, and compute the coefficients.
 
         Parameters
@@ -113,17 +120,20 @@ class KernelRidgeCV(KernelMachine):
         y : array-like of shape (n,) or (n, n_targets)
         sample_weight : float or array-like of shape (n,), optional
             Not negative. A weight of zero leaves the point out.
+        groups : array-like of shape (n,), optional
+            A label for each point: "loo" leaves the points of a group out together, and folds keep groups whole. By default
+            equal rows are left out together; for "gcv" copies count as one row.
 
         Returns
         -------
         self : KernelRidgeCV
         """
-        given = self._training_set(X, y, sample_weight).resolved()
+        given = self._training_set(X, y, sample_weight).with_groups(groups).resolved()
         folds = self._folds(given)
         unit = given.total_weight if self.alpha_scale == "n" else 1.0
         path = self._path(given, self._grid(given, unit))
         paths = path.of_each_target() if self.alpha_per_target else [path]
-        chosen = [self._best(one, folds) for one in paths]
+        chosen = [self._best(one, folds) for one in self._paths_to_choose_by(given, path, paths)]
         root = np.ones(len(given.y)) if given.weights is None else given.weights
         K = given.matrix() if self.fit_intercept else None
         coefficients = np.zeros(given.targets.shape)
@@ -141,9 +151,20 @@ class KernelRidgeCV(KernelMachine):
         self.criterion_value_ = scores if self.alpha_per_target else float(scores[0])
         self.kernel_ = given.kernel
         self.X_fit_ = given.X
+        self.left_out_together_ = given.left_out_together
         self.dual_coef_ = coefficients.astype(given.y.dtype, copy=False).reshape(given.y.shape)
         self.intercept_ = (intercepts if given.y.ndim == 2 else float(intercepts[0])) if self.fit_intercept else 0.0
         return self
+
+    def _paths_to_choose_by(
+        self, given: TrainingSet, path: RegularizationPath, paths: list[RegularizationPath]
+    ) -> list[RegularizationPath]:
+        """Return the paths whose criterion chooses alpha: those of `path_`, or for "gcv" of data with copies once."""
+        once = given.with_copies_once() if self.criterion == "gcv" else given
+        if once is given:
+            return paths
+        chosen_by = self._path(once, path.alphas)
+        return chosen_by.of_each_target() if self.alpha_per_target else [chosen_by]
 
     def _folds(self, given: TrainingSet) -> tuple[NDArray[np.intp], bool] | None:
         """Return the group of each point of positive weight and whether the criterion is a log density; None without groups."""
@@ -153,12 +174,15 @@ class KernelRidgeCV(KernelMachine):
             assert isinstance(criterion, GroupsOut)
             X = np.asarray(given.X, dtype=np.float64)
             used = np.arange(len(X)) if isinstance(given.used, slice) else given.used
-            data = Given(X, np.asarray(given.y, dtype=np.float64), used)
+            data = Given(X, np.asarray(given.y, dtype=np.float64), used, given.groups)
             if self.fit_intercept:
                 criterion.require_trend(np.ones((len(used), 1)), data)
             return groups(criterion.folds, data)[0], bool(criterion.log_density)
         require_name(self.criterion, (*along_path(), *of_groups), or_else=", or kernsel.criteria.GroupsOut")
         require_sigma(self.criterion, self.sigma)
+        kind = TABLE[self.criterion].kind
+        if kind is not None:
+            require_takes_groups(kind, given.told)
         return None
 
     def _grid(self, given: TrainingSet, unit: float) -> Vector | None:

@@ -7,6 +7,7 @@ from typing import Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import linalg
 from scipy.sparse import sparray, spmatrix
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin, clone
 from sklearn.utils import _safe_indexing
@@ -18,15 +19,16 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from kernsel._base.annotations import Matrix, Vector
+from kernsel._base.annotations import Indices, Matrix, Vector
 from kernsel._base.errors import NotPositiveDefiniteError
 from kernsel._base.renamed import RenamedAttribute
 from kernsel._data.allowed import FLAG, is_auto, number, one_of, require
 from kernsel._data.noise import point_weights, regularizations
+from kernsel._data.together import checked_groups, copies_in, first_of_equal, numbered, weights_of_first
 from kernsel._solve.path import RegularizationPath
 from kernsel.criteria.names import along_path, require_name, require_sigma, with_free_scale
 from kernsel.criteria.table import TABLE
-from kernsel.estimators.fitted import FittedModel, LeftOut, ModelPath, column, targets_for, weighted
+from kernsel.estimators.fitted import FittedModel, LeftOut, ModelPath, TakesGroups, column, targets_for, weighted
 from kernsel.kernels.objects import Points
 from kernsel.linalg.cholesky import cholesky
 from kernsel.linalg.least_squares import solved
@@ -45,7 +47,7 @@ _ALLOWED = {
 }
 
 
-class RidgeRegression(FittedModel, MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
+class RidgeRegression(TakesGroups, FittedModel, MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """Linear ridge regression on features of the points, phi(x), its regularization chosen by a closed-form criterion.
 
     Finds the coefficients theta and the intercept b that minimize ::
@@ -97,7 +99,9 @@ class RidgeRegression(FittedModel, MultiOutputMixin, RegressorMixin, BaseEstimat
         if `alpha_` is an array.
     loo_residuals_ : ndarray of shape (n,) or (n, n_targets)
         y_i minus its prediction by the model that is fitted to all other points, with the same alpha and the same features
-        (which are not refitted). nan for a single point.
+        (which are not refitted). Points of equal features, or of one group, are left out together. nan for a single point.
+    left_out_together_ : ndarray of int of shape (n,)
+        The number of the group with which each point is left out for `loo_residuals_`; all different if each is left out alone.
     effective_dof_ : float or ndarray of shape (n_targets,)
         The sum of the leverages.
     solver_ : {"primal", "dual", "svd"}
@@ -117,7 +121,8 @@ class RidgeRegression(FittedModel, MultiOutputMixin, RegressorMixin, BaseEstimat
     Notes
     -----
     For a given alpha, a point with an integer weight is equivalent to as many copies of it, if features that depend on the
-    points take weights, too. The criteria are not equivalent: leaving out a point differs from leaving out one of its copies.
+    points take weights, too. So do "loo", which leaves copies out together, and "gcv", for which they count as one point; for
+    likelihoods, copies tell what the noise is, and a weight does not.
 
     Examples
     --------
@@ -155,7 +160,13 @@ class RidgeRegression(FittedModel, MultiOutputMixin, RegressorMixin, BaseEstimat
         self.solver = solver
         self.sigma = sigma
 
-    def fit(self, X: Points, y: ArrayLike, sample_weight: ArrayLike | float | None = None) -> Self:
+    def fit(
+        self,
+        X: Points,
+        y: ArrayLike,
+        sample_weight: ArrayLike | float | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Self:
         """Fit the features, choose alpha if it is "auto", and compute the coefficients.
 
         Parameters
@@ -164,6 +175,9 @@ class RidgeRegression(FittedModel, MultiOutputMixin, RegressorMixin, BaseEstimat
         y : array-like of shape (n,) or (n, n_targets)
         sample_weight : float or array-like of shape (n,), optional
             Not negative. A point of weight zero is left out.
+        groups : array-like of shape (n,), optional
+            A label for each point: "loo" and `loo_residuals_` leave the points of a group out together. By default points of
+            equal features are left out together; for "gcv" copies count as one point.
 
         Returns
         -------
@@ -176,9 +190,15 @@ class RidgeRegression(FittedModel, MultiOutputMixin, RegressorMixin, BaseEstimat
         Phi = self._fitted_features(X, y, weights, positive)
         targets = y.reshape(len(y), -1)
         w = np.ones(len(y)) if weights is None else weights[positive]
+        told = checked_groups(groups, len(y))
+        together = first_of_equal(Phi[positive]) if told is None else told[positive]
+        if together is not None and not np.ptp(together):
+            together = None  # all points are equal, and nothing would be left
+        if told is not None and self.criterion == "gcv" and self._automatic():
+            raise ValueError('groups: "gcv" cannot leave them out; "loo" can')
         centred, mean = _centred(Phi[positive], w if self.fit_intercept else None)
         centred_targets, mean_target = _centred(targets[positive], w if self.fit_intercept else None)
-        alphas = self._alphas(centred, centred_targets, None if weights is None else w)
+        alphas = self._alphas(centred, centred_targets, None if weights is None else w, together)
 
         root = np.sqrt(w)[:, None]
         trend = root / np.linalg.norm(root) if self.fit_intercept else np.zeros((len(root), 0))
@@ -186,7 +206,14 @@ class RidgeRegression(FittedModel, MultiOutputMixin, RegressorMixin, BaseEstimat
         theta = np.column_stack([fit.coef for fit in fits])
         intercept = mean_target - mean @ theta
         left_out = targets - Phi @ theta - intercept  # final for points of weight zero, which are not in the fit
-        left_out[positive] = np.column_stack([fit.left_out for fit in fits]) / root
+        residuals = np.column_stack([fit.left_out for fit in fits])
+        if together is not None:
+            rest = (centred_targets - centred @ theta) * root
+            residuals = _left_out_in_groups(centred * root, rest, alphas, trend, together)
+        left_out[positive] = residuals / root
+        self.left_out_together_ = numbered(np.arange(len(y)) if told is None else told)[0]
+        if told is None and together is not None:
+            self.left_out_together_[positive] = np.flatnonzero(positive)[together]
         leverage = np.zeros(targets.shape)
         leverage[positive] = np.column_stack([np.repeat(fit.leverage[:, None], fit.coef.shape[1], axis=1) for fit in fits])
         self.__dict__.pop("dual_coef_", None)
@@ -233,6 +260,9 @@ class RidgeRegression(FittedModel, MultiOutputMixin, RegressorMixin, BaseEstimat
         residuals = column(self.loo_residuals_, output, name="y")
         targets = column(targets_for(self, y, len(residuals)), output)
         leverage = column(self.leverage_, output)
+        groups = self.left_out_together_
+        if len(np.unique(groups)) < len(groups):  # their covariances are not kept
+            return LeftOut(targets, targets - residuals, None, leverage, groups=groups)
         fit_residuals = residuals * (1 - leverage)
         # With an intercept and without weights, these residuals add up to zero.
         if self.fit_intercept and abs(fit_residuals.sum()) > 1e-6 * np.abs(fit_residuals).sum():
@@ -298,38 +328,49 @@ class RidgeRegression(FittedModel, MultiOutputMixin, RegressorMixin, BaseEstimat
         Phi[~positive] = _dense(self.features_.transform(_safe_indexing(X, np.flatnonzero(~positive))))
         return Phi
 
-    def _alphas(self, Phi: Matrix, y: Matrix, weights: Vector | None) -> Vector:
+    def _alphas(self, Phi: Matrix, y: Matrix, weights: Vector | None, together: Indices | None) -> Vector:
         """Return one alpha for each target; set `alpha_` and, if alpha is chosen, `path_` and `criterion_value_`."""
         count = y.shape[1]
         for name in ("path_", "criterion_value_"):
             self.__dict__.pop(name, None)
         if self._automatic():
-            return self._chosen(Phi, y, weights)
+            return self._chosen(Phi, y, weights, together)
         alphas = regularizations(self.alpha, count)
         self.alpha_ = float(alphas[0]) if np.size(self.alpha) == 1 else alphas
         return alphas
 
-    def _chosen(self, Phi: Matrix, y: Matrix, weights: Vector | None) -> Vector:
+    def _chosen(self, Phi: Matrix, y: Matrix, weights: Vector | None, together: Indices | None) -> Vector:
         """Return the alphas that the criterion chooses, one for each target."""
         n, count = y.shape
         if n < 2:
             raise ValueError(f'alpha: "auto" needs at least two points of positive weight, got n_samples = {n}')
-        path = RegularizationPath.from_features(
-            Phi,
-            y,
-            alphas=self.alphas,
-            sigma=self.sigma,
-            trend=np.ones((n, 1)) if self.fit_intercept else None,
-            sample_weight=weights,
-        )
-        paths = path.of_each_target() if self.alpha_per_target else [path]
+        path = self._path(Phi, y, weights, self.alphas, together)
         rule = with_free_scale(self.criterion)
-        alphas = np.array([one.best(rule) for one in paths])
-        scores = np.array([getattr(one.at(a), TABLE[rule].curve)[0] for one, a in zip(paths, alphas, strict=True)])
+        chosen_by = path
+        copies = copies_in(Phi, y) if rule == "gcv" else None
+        if copies is not None:  # they count as one point
+            total = weights_of_first(copies, weights)
+            chosen_by = self._path(Phi[total > 0], y[total > 0], total[total > 0], path.alphas)
+        paths, choosing = ([one] if not self.alpha_per_target else one.of_each_target() for one in (path, chosen_by))
+        alphas = np.array([one.best(rule) for one in choosing])
+        scores = np.array([getattr(one.at(a), TABLE[rule].curve)[0] for one, a in zip(choosing, alphas, strict=True)])
         self.path_ = paths if self.alpha_per_target else path
         self.alpha_ = alphas if self.alpha_per_target else float(alphas[0])
         self.criterion_value_ = scores if self.alpha_per_target else float(scores[0])
         return np.broadcast_to(alphas, (count,))
+
+    def _path(
+        self, Phi: Matrix, y: Matrix, weights: Vector | None, alphas: ArrayLike | None, groups: Indices | None = None
+    ) -> RegularizationPath:
+        return RegularizationPath.from_features(
+            Phi,
+            y,
+            alphas=alphas,
+            sigma=self.sigma,
+            trend=np.ones((len(y), 1)) if self.fit_intercept else None,
+            sample_weight=weights,
+            groups=groups,
+        )
 
 
 def _centred(values: Matrix, weights: Vector | None) -> tuple[Matrix, Vector]:
@@ -382,6 +423,28 @@ def _fits(A: Matrix, b: Matrix, alphas: Vector, trend: Matrix, solver: str) -> l
             dual = None if fit.dual is None else fit.dual[:, [i]]
             fits[k] = _Fit(fit.coef[:, [i]], fit.left_out[:, [i]], fit.leverage, dual)
     return [fits[k] for k in range(len(alphas))]
+
+
+def _left_out_in_groups(A: Matrix, rest: Matrix, alphas: Vector, trend: Matrix, groups: Indices) -> Matrix:
+    """Return the residuals (I - H_II)^-1 e_I of each group I that is left out, with the residuals e = `rest` of the fit.
+
+    H = A (A'A + alpha I)^-1 A' plus the projection to the trend, by a singular value decomposition of A.
+    """
+    U, s, _ = linalg.svd(A, full_matrices=False)
+    kept = s > len(A) * np.finfo(np.float64).eps * max(float(s[0]) if len(s) else 0.0, 0.0)
+    U, s = U[:, kept], s[kept]
+    left_out = np.empty_like(rest)
+    for alpha in np.unique(alphas):
+        columns = np.flatnonzero(alphas == alpha)
+        root = np.column_stack([U * (s / np.hypot(s, np.sqrt(alpha))), trend])  # H = root root'
+        for group in np.unique(groups):
+            rows = np.flatnonzero(groups == group)
+            own = np.eye(len(rows)) - root[rows] @ root[rows].T
+            if np.linalg.eigvalsh(own)[0] <= 1e-10:
+                left_out[np.ix_(rows, columns)] = np.nan  # nothing that is left determines their prediction
+            else:
+                left_out[np.ix_(rows, columns)] = np.linalg.solve(own, rest[np.ix_(rows, columns)])
+    return left_out
 
 
 def _by_primal(A: Matrix, b: Matrix, alpha: float, trend: Matrix) -> _Fit:

@@ -58,6 +58,8 @@ class LOODisplay:
     standardized : array-like of shape (n,), optional
         Of predictive distributions F that are not normal, the quantiles ndtri(F(y)), which are normal if F is right. By default
         the residuals over their standard deviations.
+    others : str
+        What each point is predicted from, for the labels of axes.
 
     Attributes
     ----------
@@ -100,6 +102,7 @@ class LOODisplay:
         leverage: ArrayLike | None = None,
         labels: Sequence[object] | None = None,
         standardized: ArrayLike | None = None,
+        others: str = "all other points",
     ) -> None:
         self.y = column(y, None)
         n = len(self.y)
@@ -110,6 +113,7 @@ class LOODisplay:
         self.leverage = None if leverage is None else column(leverage, None, n, "leverage")
         if labels is not None and len(labels) != n:
             raise ValueError(f"labels: expected one for each of {n} points, got {len(labels)}")
+        self.others = others
         self.labels = [str(label) for label in (range(n) if labels is None else labels)]
         self.residuals_ = self.y - self.predictions
         # The median of the absolute values is 0.674 standard deviations of normal residuals.
@@ -179,6 +183,7 @@ class LOODisplay:
             leverage=found.leverage,
             labels=labels,
             standardized=found.standardized,
+            others="points of other groups" if found.in_groups else "all other points",
         )
         return display.plot(
             ax,
@@ -206,12 +211,13 @@ class LOODisplay:
         units: Mapping[str, str] | None = None,
         ax: Axes | None = None,
         scatter_kwargs: Mapping[str, object] | None = None,
+        others: str = "all other points",
     ) -> Self:
         """Draw predictions of points that were left out, of any model.
 
         Parameters
         ----------
-        y, predictions, std, leverage, labels
+        y, predictions, std, leverage, labels, others
             As above.
         kind, level, most_names, target_name, units, ax, scatter_kwargs
             As in `from_estimator`.
@@ -221,7 +227,7 @@ class LOODisplay:
         display : LOODisplay
         """
         require_matplotlib(f"{cls.__name__}.from_predictions")
-        display = cls(y=y, predictions=predictions, std=std, leverage=leverage, labels=labels)
+        display = cls(y=y, predictions=predictions, std=std, leverage=leverage, labels=labels, others=others)
         return display.plot(
             ax,
             kind=kind,
@@ -309,14 +315,14 @@ class LOODisplay:
                 _mark(BLUE, mark, f"{percent(self._level)} interval holds the truth: {held}"),
                 _mark(VERMILION, "|", f"it does not: {not_held}"),
             ]
-        set_labels(ax, f"{self._name}{self._unit}", f"{self._name}, predicted from all other points{self._unit}")
+        set_labels(ax, f"{self._name}{self._unit}", f"{self._name}, predicted from {self.others}{self._unit}")
         self.legend_ = legend_below(ax, handles, grow=self._new)
         self._name_worst(ax, self.y, self.predictions)
 
     def _draw_residuals(self, ax: Axes) -> None:
         self.line_ = ax.axhline(0.0, **faint(1.2), zorder=1)
         self._scatter(ax, self.predictions, self.residuals_)
-        set_labels(ax, f"{self._name}, predicted from all other points{self._unit}", f"truth minus prediction{self._unit}")
+        set_labels(ax, f"{self._name}, predicted from {self.others}{self._unit}", f"truth minus prediction{self._unit}")
         self._name_worst(ax, self.predictions, self.residuals_)
 
     def _draw_leverage(self, ax: Axes) -> None:

@@ -46,11 +46,13 @@ def _intro(study: Study) -> Html:
         model = say("mixes, with the weights by which rows left out are most likely, {}", join(weights, ", "))
     return paragraph(
         "{} tried, each with its numbers at their best by {}: {}. The model {}. Values of "
-        "different criteria cannot be compared; the leave-one-out error, in units of the target, can.",
+        "different criteria cannot be compared; the leave-one-out error, in units of the target, can. It is that of rows "
+        "predicted from {}.",
         f"{counted(n_kernels, 'kernel')} {'was' if n_kernels == 1 else 'were'}",
         join(names, ", "),
         counted(fits, "fit"),
         model,
+        study.others,
     )
 
 

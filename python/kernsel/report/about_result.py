@@ -63,15 +63,24 @@ def headline(study: Study, findings: Findings, inputs: list[Input]) -> Html:
             reservation,
         )
     explanation = paragraph(
-        "Typically means the root mean square over {} rows, each predicted from the {} others. The noise and the kernel were "
+        "Typically means the root mean square over {} rows, each predicted from {}. The noise and the kernel were "
         "chosen on all of them, so expect a little more on new rows{}.",
         count(n),
-        count(n - 1),
+        _others(study),
         " than that, or look at the rows that were held out" if study.test else "",
         kind="note",
     )
     first = Html(f'<p class="headline">{sentence}</p>\n')
     return join([first, _tiles(study, findings), *([] if findings.verdict == "constant" else [explanation]), _test(study)])
+
+
+def _others(study: Study) -> str:
+    """Return what a row is predicted from when it is left out, in words."""
+    together = study.model.left_out_together_
+    groups = len(np.unique(together))
+    if study.grouped_by:
+        return f"{study.others}, of which there are {count(groups - 1)}"
+    return study.others if groups < len(together) else f"the {count(len(together) - 1)} others"
 
 
 def _tiles(study: Study, findings: Findings) -> Html:

@@ -41,6 +41,7 @@ def left_out(study: Study, findings: Findings, kind: Kind) -> Html:
         leverage=findings.leverage,
         standardized=findings.z,
         labels=[f"row {row}" for row in study.kept],
+        others=study.others if study.others != "the others" else "all other points",
     )
 
     def paint(figure: Figure) -> None:

@@ -27,7 +27,8 @@ class Findings:
         Errors divided by `std`; where the predictive distribution F is a mixture, the quantiles ndtri(F(truth)).
     leverage : ndarray of shape (n,)
     rmse, rmse_of_mean : float
-        The root mean squares of the errors, and of the errors if the mean of all other targets is the prediction.
+        The root mean squares of the errors, and of the errors if the mean of the targets that are not left out is the
+        prediction.
     log_density : float
         The mean log density of the truths.
     explained : float
@@ -93,9 +94,9 @@ def findings_of(study: Study) -> Findings:
     """Return the leave-one-out validation of a study's model."""
     model = study.model
     truth = np.asarray(model.y_train_, dtype=np.float64)
-    n = len(truth)
     errors, std, found = model.loo_residuals_, model.loo_std_, model.left_out_predictive()
-    of_mean = (truth - truth.mean()) * (n / max(n - 1, 1))  # errors of the mean of all other targets
+    together = model.left_out_together_
+    of_mean = _errors_of_mean(truth, together)
     z = found.standardized(truth[:, None])[:, 0]
     rmse, rmse_of_mean = (float(np.sqrt(np.mean(e**2))) for e in (errors, of_mean))
     explained = np.nan if not np.ptp(truth) else 1 - (rmse / rmse_of_mean) ** 2
@@ -106,7 +107,7 @@ def findings_of(study: Study) -> Findings:
     elif explained <= 0:
         verdict = "useless"
     else:
-        verdict = "useful" if gain.mean() > _SIGNIFICANCE * gain.std(ddof=1) / np.sqrt(n) else "doubtful"
+        verdict = "useful" if gain.mean() > _SIGNIFICANCE * _standard_error(gain, together) else "doubtful"
     return Findings(
         truth,
         truth - errors,
@@ -120,3 +121,17 @@ def findings_of(study: Study) -> Findings:
         float(explained),
         verdict,
     )
+
+
+def _errors_of_mean(truth: Vector, together: Indices) -> Vector:
+    """Return the errors if each target is predicted by the mean of those that are not left out together with it."""
+    sums, counts = np.bincount(together, truth - truth.mean()), np.bincount(together)
+    others = np.maximum(len(truth) - counts, 1)
+    return np.asarray(truth - truth.mean() + (sums / others)[together])
+
+
+def _standard_error(values: Vector, together: Indices) -> float:
+    """Return the standard error of a mean, where only the values of different groups are independent."""
+    groups, count = np.unique(together, return_inverse=True)[1], len(np.unique(together))
+    sums = np.bincount(groups, values - values.mean())
+    return float(np.sqrt(np.sum(sums**2) * count / max(count - 1, 1)) / len(values))

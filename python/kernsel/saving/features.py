@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from kernsel._data.together import numbered
 from kernsel.estimators.ridge_regression import RidgeRegression
 from kernsel.features import Fourier, Polynomial, RadialBasis
 from kernsel.kernels import DotProduct
@@ -29,6 +30,8 @@ def write_features_regression(model: RidgeRegression, to: Writing) -> None:
     to.values(model, "intercept_", "alpha_", "effective_dof_", "solver_")
     to.array("loo_residuals", columns_of(model.loo_residuals_))
     to.array("leverage", columns_of(model.leverage_))
+    if len(np.unique(model.left_out_together_)) < len(model.left_out_together_):
+        to.array("groups", model.left_out_together_.astype(np.float64))
     if hasattr(model, "criterion_value_"):
         to.value("criterion_value_", model.criterion_value_)
     to.json["dual"] = hasattr(model, "dual_coef_")
@@ -69,6 +72,8 @@ def read_features_regression(model: RidgeRegression, given: Fields) -> None:
     model.solver_ = given.text("solver_", ("primal", "dual", "svd"))
     left_out = given.array("loo_residuals", None, outputs, finite=False)
     model.loo_residuals_ = shaped(left_out, one)
+    n = len(left_out)
+    model.left_out_together_ = numbered(given.array("groups", n))[0] if given.has("groups") else np.arange(n)
     many = np.ndim(model.alpha_) == 1
     leverage = given.array("leverage", len(left_out), outputs if many else 1, finite=False)
     model.leverage_ = leverage if many else leverage[:, 0]

@@ -10,6 +10,7 @@ from scipy import sparse
 
 from kernsel._base.annotations import Vector
 from kernsel._base.memory import require_memory_of_points
+from kernsel._data.together import numbered
 from kernsel._data.training import TrainingSet, dense
 from kernsel.estimators.interpolator import KernelInterpolator
 from kernsel.estimators.kernel_ridge import KernelRidge
@@ -97,6 +98,9 @@ def _write_function(model: KernelRidge | KernelRidgeCV | KernelInterpolator, int
     to.array("coefficients", coefficients)
     to.array("offset", np.broadcast_to(np.asarray(intercept, dtype=np.float64), coefficients.shape[1:]))
     to.json["one_output"] = np.ndim(model.dual_coef_) == 1
+    together = getattr(model, "left_out_together_", np.arange(0))
+    if len(np.unique(together)) < len(together):
+        to.array("groups", together.astype(np.float64))
 
 
 def _read_function(model: Any, given: Fields) -> int:
@@ -111,6 +115,9 @@ def _read_function(model: Any, given: Fields) -> int:
         raise ValueError(f"coefficients: expected points and outputs, got shape {coefficients.shape}")
     given.array("offset", outputs)  # only for programs in C++
     model.dual_coef_ = shaped(coefficients, given.flag("one_output"))
+    if not isinstance(model, KernelInterpolator):
+        n = len(model.X_fit_)
+        model.left_out_together_ = numbered(given.array("groups", n))[0] if given.has("groups") else np.arange(n)
     if isinstance(model.kernel_, Kernel):
         require_columns(model.kernel_, model.X_fit_)
     return outputs
@@ -127,6 +134,8 @@ def _write_path(model: KernelRidge | KernelRidgeCV, to: Writing) -> None:
     path.json["weighted"] = given.weights is not None
     if given.weights is not None:
         path.array("weights", given.weights)
+    if given.told is not None:
+        path.array("groups", given.told.astype(np.float64))
 
 
 def _read_path(model: KernelRidge | KernelRidgeCV, outer: Fields) -> None:
@@ -140,7 +149,8 @@ def _read_path(model: KernelRidge | KernelRidgeCV, outer: Fields) -> None:
         alphas = given.array("alphas", None, least=np.finfo(np.float64).tiny)
         if not len(alphas) or (weights is not None and np.count_nonzero(weights) < 2):
             raise ValueError("path: expected values of alpha, and two points of positive weight")
-    model._path_of = TrainingSet(X, y, model.kernel_, weights), alphas
+        told = given.array("groups", len(X)) if given.has("groups") else None
+    model._path_of = TrainingSet(X, y, model.kernel_, weights).with_groups(told), alphas
 
 
 def write_ridge(model: KernelRidge, to: Writing) -> None:

@@ -6,8 +6,9 @@ from math import comb
 
 import numpy as np
 
-from kernsel._base.annotations import Vector
+from kernsel._base.annotations import Indices, Vector
 from kernsel._base.memory import require_memory_of_points
+from kernsel._data.together import numbered
 from kernsel._solve.posterior import Posterior
 from kernsel.estimators.gaussian_process import GaussianProcessRegressor, ProcessState
 from kernsel.saving.fields import Fields, Writing
@@ -39,6 +40,8 @@ def write_process(model: GaussianProcessRegressor, to: Writing) -> None:
     ):
         to.array(name, np.asarray(values, dtype=np.float64))
     to.json |= {"jitter": float(state.jitter), "one_output": bool(state.one_output), "restricted": bool(state.restricted)}
+    if state.groups is not None:
+        to.array("groups", state.groups.astype(np.float64))
     to.values(model, "criterion_value_", "n_evaluations_")
     write_selection(state.selection, to.part("selection"))
 
@@ -83,8 +86,18 @@ def read_process(model: GaussianProcessRegressor, given: Fields) -> None:
             factor=factor,
             one_output=one_output,
             restricted=restricted,
+            groups=_groups(given, n) if given.has("groups") else None,
         )
     )
+
+
+def _groups(given: Fields, n: int) -> Indices:
+    """Return the groups that are left out together."""
+    labels = given.array("groups", n)
+    numbers, count = numbered(labels)
+    if count < 2:
+        raise ValueError(f"groups: expected two at least, got {count}")
+    return numbers
 
 
 def _variances(given: Fields, name: str, n: int) -> Vector:

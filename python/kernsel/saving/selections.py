@@ -24,6 +24,8 @@ def write_selection(selection: Selection, to: Writing) -> None:
     to.array("of_starts", selection.of_starts)
     to.values(selection, "noise", "jitter", "criterion", "value", "amplitude", "scale", "n_evaluations", "n_evaluations_subset")
     to.values(selection, "at_bounds", "flat", "not_sought", "ended", "seconds")
+    if selection.remarks:
+        to.values(selection, "remarks")
 
 
 def read_selection(given: Fields) -> Selection:
@@ -48,6 +50,7 @@ def read_selection(given: Fields) -> Selection:
             not_sought=given.texts("not_sought") if given.has("not_sought") else [],  # not in files of version 0.1.0
             ended=given.text("ended"),
             seconds=given.number("seconds", 0.0),
+            remarks=given.texts("remarks") if given.has("remarks") else [],
         )
 
 
@@ -55,6 +58,8 @@ def write_support_selection(selection: SupportSelection, to: Writing) -> None:
     """Write the choice for a support vector regression, with all kernels that were tried."""
     to.kernel("kernel", selection.kernel)
     to.values(selection, "C", "epsilon", "factor", "value", "criterion", "scoring", "seconds")
+    if selection.remarks:
+        to.values(selection, "remarks")
     for part, tried in zip(to.parts("table", len(selection.table)), selection.table, strict=True):
         part.kernel("kernel", tried.kernel)
         part.values(tried, "origin", "factor", "n_points")
@@ -75,6 +80,7 @@ def read_support_selection(given: Fields) -> SupportSelection:
             scoring=given.text("scoring"),
             table=tuple(_read_tried(part) for part in given.parts("table", 10_000)),
             seconds=given.number("seconds", 0.0),
+            remarks=given.texts("remarks") if given.has("remarks") else [],
         )
 
 
@@ -99,6 +105,8 @@ def write_choice(choice: Choice, to: Writing) -> None:
     to.kernel("kernel", choice.kernel)
     to.array("of_starts", choice.of_starts)
     to.values(choice, "n_evaluations", "n_evaluations_subset", "at_bounds", "ended", "seconds", "solved")
+    if choice.remarks:
+        to.values(choice, "remarks")
 
 
 def read_choice(given: Fields) -> Choice:
@@ -113,4 +121,5 @@ def read_choice(given: Fields) -> Choice:
             ended=given.text("ended"),
             seconds=given.number("seconds", 0.0),
             solved=given.flag("solved"),
+            remarks=given.texts("remarks") if given.has("remarks") else [],
         )

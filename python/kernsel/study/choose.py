@@ -13,6 +13,7 @@ import numpy as np
 
 from kernsel._base.annotations import Indices, Matrix, Vector
 from kernsel._base.renamed import refuse_criterion
+from kernsel._data.together import copies_in, counted, first_of_equal, numbered, repeats_in
 from kernsel._data.trend import Trend
 from kernsel._solve.evaluate import loo
 from kernsel.criteria.names import direction, offered
@@ -98,12 +99,18 @@ def study(
     criteria = list(dict.fromkeys(map(require_criterion, criteria)))
     if not criteria:
         raise ValueError(f"criteria: expected one at least of {', '.join(offered())}")
-    X, y, training, tests, split_remarks = divided(table, rows, test, seed)
-    assert table.target is not None
+    if table.y is None or table.target is None:
+        raise ValueError("table: expected one with a target")
+    rows_once, copy_remarks = learnt_once(table)
+    training, tests, split_remarks = divided(table, rows_once, rows, test, seed)
+    X, y = table.X[training], table.y[training]
+    groups = None if table.groups is None else numbered(table.groups[training])[0]
+    if groups is not None and not groups.any():
+        raise ValueError(f"{table.source}: the rows to learn from are of one group only; two {table.grouped_by} are needed")
     candidates = kernels if kernels is None or isinstance(kernels, str) else [kernel_of(one, table) for one in kernels]
     lines: dict[str, list[Line]] = {}
     model: GaussianProcessRegressor | StackedRegressor | None = None
-    remarks, ended = [*table.remarks, *split_remarks], ""
+    remarks, ended = [*table.remarks, *copy_remarks, *split_remarks], ""
 
     def tell(criterion: str) -> Callable[[Kernel], None] | None:
         return None if progress is None else lambda kernel: progress(criterion, label(kernel, table.names))
@@ -126,12 +133,13 @@ def study(
                 max_seconds=share,
                 random_state=seed,
                 progress=tell(name),
+                groups=groups,
             )
             if model is None:
                 model = selected.best_estimator_
             lines[name] = []
             for one in selected.tried:
-                lines[name].append(_line(one, X, y, trend, table.names))
+                lines[name].append(_line(one, X, y, trend, table.names, groups))
             ended = ended or selected.ended
             if selected.interrupt is not None:
                 break
@@ -160,6 +168,7 @@ def study(
         table.kept[training],
         time.perf_counter() - start,
         ended,
+        table.grouped_by,
     )
 
 
@@ -173,19 +182,41 @@ def require_criterion(name: str) -> str:
     return name
 
 
-def divided(table: Table, rows: int, test: float, seed: int) -> tuple[Matrix, Vector, Indices, Indices, list[str]]:
-    """Return the training data, the indices of training and of test rows, and remarks for the user."""
+def learnt_once(table: Table) -> tuple[Indices, list[str]]:
+    """Return the rows of a table without copies of other rows, and remarks on the rows that are repeated.
+
+    A row that was copied says nothing new, and makes the noise look small to a likelihood. Rows of equal inputs that are not
+    copies, see :func:`kernsel._data.together.copies_in`, are measurements that were repeated, and all of them are learnt from.
+    """
+    X, y = table.X, np.asarray(table.y)
+    n = len(X)
+    if (copies := copies_in(X, y)) is not None:
+        kept = np.flatnonzero(copies == np.arange(n))
+        what = "is a copy of another" if n - len(kept) == 1 else "are copies of others"
+        return kept, [f"{counted(n - len(kept), 'row')} {what}; each was learnt from once."]
+    repeated = repeats_in(X, y).points
+    if not repeated:
+        return np.arange(n), []
+    said = f"{counted(repeated, 'row')} {'has' if repeated == 1 else 'have'} the inputs of an earlier one"
+    return np.arange(n), [f"{said}: rows with equal inputs are left out together." if table.groups is None else f"{said}."]
+
+
+def divided(table: Table, among: Indices, rows: int, test: float, seed: int) -> tuple[Indices, Indices, list[str]]:
+    """Return the indices of training and of test rows among the given rows, and remarks for the user."""
     if table.y is None or table.target is None:
         raise ValueError("table: expected one with a target")
     if rows < _LEAST:
         raise ValueError(f"rows: expected {_LEAST} at least, got {rows}")
     if not 0 <= test < 1:
         raise ValueError(f"test: expected a share from 0 on and less than 1, got {test}")
-    n = len(table.y)
-    order = np.random.default_rng(seed).permutation(n)
-    n_tests = round(test * n)
-    training = np.sort(order[n_tests:][:rows])
-    tests = np.sort(order[:n_tests] if n_tests else order[rows:])[:]
+    n = len(among)
+    together = first_of_equal(table.X[among]) if table.groups is None else table.groups[among]
+    order, n_tests = _order(n, together, round(test * n), seed)
+    training = np.sort(among[order[n_tests:][:rows]])
+    tests = among[order[:n_tests] if n_tests else order[rows:]]
+    if together is not None and not n_tests:  # what is left out together with a row that was learnt from tests nothing
+        tests = among[order[rows:][~np.isin(together[order[rows:]], together[order[:rows]])]]
+    tests = np.sort(tests)
     if len(training) < _LEAST:
         raise ValueError(f"{table.source}: {_rows(len(training))} to learn from; at least {_LEAST} are needed")
     y = table.y[training]
@@ -204,19 +235,34 @@ def divided(table: Table, rows: int, test: float, seed: int) -> tuple[Matrix, Ve
         tests = np.sort(np.random.default_rng(seed).choice(tests, _MOST_TESTED, replace=False))
     if len(tests):
         remarks.append(f"{_rows(len(tests))} that {'was' if len(tests) == 1 else 'were'} not learnt from test the model.")
-    return table.X[training], y, training, tests, remarks
+    return training, tests, remarks
+
+
+def _order(n: int, together: Indices | None, n_tests: int, seed: int) -> tuple[Indices, int]:
+    """Return the rows in random order, and how many of the first ones are test rows.
+
+    Rows that are left out together follow each other, and are all test rows or all learnt from.
+    """
+    random = np.random.default_rng(seed)
+    if together is None:
+        return random.permutation(n), n_tests
+    group, count = numbered(together)
+    place = random.permutation(count)[group]
+    order = np.argsort(place, kind="stable")
+    ends = np.flatnonzero(np.diff(place[order])) + 1
+    return order, int(ends[np.argmin(np.abs(ends - n_tests))]) if n_tests and len(ends) else 0
 
 
 def _rows(count: int) -> str:
     return f"{count:,} row{'s' * (count != 1)}"
 
 
-def _line(one: Tried, X: Matrix, y: Vector, trend: Trend, names: Sequence[str]) -> Line:
+def _line(one: Tried, X: Matrix, y: Vector, trend: Trend, names: Sequence[str], groups: Indices | None) -> Line:
     """Return the line of a fit, with its leave-one-out scores, whatever criterion it is by."""
     rmse = density = coverage = nan
     if one.kernel_ is not None:
         with suppress(np.linalg.LinAlgError, ValueError):  # a trend may have no fit without one of the points
-            fit = loo(one.kernel_, X, y, noise=one.noise_ + one.jitter_, trend=trend)
+            fit = loo(one.kernel_, X, y, noise=one.noise_ + one.jitter_, trend=trend, groups=groups)
             rmse, density, coverage = scores(fit.residuals, np.sqrt(fit.variances))
     return Line(
         label(one.kernel, names),

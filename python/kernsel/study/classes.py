@@ -169,8 +169,9 @@ def study_of_classes(
     ('RBF', [[0.0, 1.0], [1.0, 0.0]])
     """
     start = time.perf_counter()
-    X, codes, training, tests, remarks = divided(table, rows, test, seed)
     assert table.target is not None
+    training, tests, remarks = divided(table, np.arange(len(table.X)), rows, test, seed)
+    X, codes = table.X[training], np.asarray(table.y)[training]
     labels = np.array(table.target.levels)[codes.astype(int)]
     found: Selected = select(
         X,

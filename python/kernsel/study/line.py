@@ -20,7 +20,7 @@ class Line:
         The value of the criterion; nan if the kernel could not be fitted.
     loo_rmse, loo_log_density, coverage : float
         The root mean squared leave-one-out error, the mean log leave-one-out density, and the share of points within their 95 %
-        leave-one-out intervals, whatever the criterion.
+        leave-one-out intervals, whatever the criterion. Rows of equal inputs, or of one group, are left out together.
     noise : float
         The variance of the noise.
     parameters, evaluations : int

@@ -35,6 +35,7 @@ class Notes(TypedDict):
     kept: Indices
     seconds: float
     ended: str
+    grouped_by: str
 
 
 def plain(value: object) -> Any:
@@ -68,6 +69,7 @@ def of_notes(notes: Mapping[str, Any]) -> Notes:
         "kept": np.array([int(row) for row in notes["kept"]], dtype=np.intp),
         "seconds": _number(notes["seconds"]),
         "ended": _text(notes["ended"]),
+        "grouped_by": _text(notes.get("grouped_by", "")),  # which studies of earlier versions do not have
     }
 
 

@@ -54,6 +54,8 @@ class Study:
     seconds : float
     ended : str
         The reason why not everything was tried; empty if it was.
+    grouped_by : str
+        What was left out together, such as ``groups of 'patient'``; empty if it was rows, and those that equal them.
     """
 
     source: str
@@ -70,6 +72,15 @@ class Study:
     kept: Indices = field(repr=False)
     seconds: float
     ended: str = ""
+    grouped_by: str = ""
+
+    @property
+    def others(self) -> str:
+        """The rows from which a row is predicted when it is left out, in words."""
+        if self.grouped_by:
+            return f"the other {self.grouped_by}"
+        together = self.model.left_out_together_
+        return "the others" if len(np.unique(together)) == len(together) else "those of other inputs"
 
     @property
     def processes(self) -> list[tuple[float, GaussianProcessRegressor]]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import textwrap
-import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Integral, Real
+from time import perf_counter
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -14,9 +14,12 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.gaussian_process import kernels as sk
 from sklearn.utils import check_X_y
+from sklearn.utils.validation import has_fit_parameter
 
-from kernsel._base.annotations import Matrix, Seed, Vector
+from kernsel._base.annotations import Indices, Matrix, Seed, Vector
+from kernsel._data.folds import number_of_points
 from kernsel._data.kernel import kernel_of
+from kernsel._data.together import groups_told
 from kernsel._data.trend import Trend
 from kernsel.criteria import Criterion
 from kernsel.criteria.names import criterion_named, name_of
@@ -116,6 +119,12 @@ class Selected:
         return self.tried[0]
 
     @property
+    def remarks(self) -> list[str]:
+        """Sentences that a user should read, such as how many rows are repeated and what that means for the criterion."""
+        found = getattr(self.best_estimator_, "selection_", None)
+        return list(getattr(found[0] if isinstance(found, list) else found, "remarks", []))
+
+    @property
     def best_kernel_(self) -> Kernel:
         """The best kernel, with its fitted hyperparameters; also where several are combined."""
         stacked = isinstance(self.best_estimator_, StackedRegressor)
@@ -192,8 +201,9 @@ class Selected:
             lines.append("* before the search was at its end")
         if stacked is not None:
             lines.append(in_short(stacked, self.tried))
-        remarks = [] if self.encoding is None else self.encoding.remarks
-        return "\n".join([*lines, *([self.ended] if self.ended else []), *remarks])
+        remarks = [*([] if self.encoding is None else self.encoding.remarks), *self.remarks]
+        lines += [line for one in remarks for line in textwrap.wrap(one, 100)]
+        return "\n".join([*lines, *([self.ended] if self.ended else [])])
 
     def _written(self, kernel: Kernel) -> str:
         """Return a kernel as text, with the names of columns that it may have as indices."""
@@ -216,6 +226,8 @@ def select(
     random_state: Seed = None,
     verbose: int = 0,
     progress: Callable[[Kernel], None] | None = None,
+    groups: ArrayLike | None = None,
+    time: ArrayLike | None = None,
 ) -> Selected:
     """Fit a model with each of several kernels, and compare them by a criterion; return all results, and the best model.
 
@@ -266,6 +278,12 @@ def select(
         1 prints a line for each kernel that is tried.
     progress : callable, optional
         Called with each kernel before it is tried.
+    groups : array-like of shape (n,), optional
+        A label for each point: criteria that leave points out leave all points of a group out together, as the folds of the
+        criterion "kfold" do. By default rows that are equal are left out together.
+    time : array-like of shape (n,), optional
+        The time of each point, in numbers or dates, in place of `groups`: about ten blocks of points that follow each other in
+        time are left out, one block at a time. A kernel uses the time only if it is a column of X.
 
     Returns
     -------
@@ -322,6 +340,9 @@ def select(
         kind = type(estimator).__name__
         raise ValueError(f"combine: stacks Gaussian processes, whose predictions have densities; expected None with a {kind}")
     resolved = criterion_named("loo" if criterion is None else criterion, {})
+    told = None if groups is None and time is None else groups_told(groups, time, number_of_points(X))
+    if told is not None and estimator is not None and not has_fit_parameter(estimator, "groups"):
+        raise TypeError(f"groups, time: a {type(estimator).__name__} does not leave groups out")
     search = isinstance(kernels, str)
     if search and kernels != "search":
         raise ValueError(f'kernels: expected kernels, "search" or None, got {kernels!r}; texts go in a list')
@@ -339,12 +360,12 @@ def select(
         points, targets = check_X_y(X, y, dtype=np.float64, multi_output=not labels, y_numeric=not labels)
         if not labels and targets.dtype.kind not in "fiub":
             raise ValueError(f"y: expected numbers, got {targets.ravel()[0]!r}")
-    until = np.inf if max_seconds is None else time.perf_counter() + float(max_seconds)
+    until = np.inf if max_seconds is None else perf_counter() + float(max_seconds)
     if estimator is None:
         estimator = GaussianProcessRegressor(criterion=resolved, noise=noise, trend=trend)
     if random_state is not None and "random_state" in estimator.get_params():
         estimator = clone(estimator).set_params(random_state=random_state)
-    attempt = _Attempt(X, y, resolved, estimator, until, verbose, search, progress, combine)
+    attempt = _Attempt(X, y, resolved, estimator, until, verbose, search, progress, told, combine)
     try:
         if search:
             _grow(attempt, max_structures, points, targets)
@@ -368,8 +389,10 @@ class _Attempt:
         verbose: int,
         by_worth: bool,
         progress: Callable[[Kernel], None] | None,
+        groups: Indices | None,
         combine: str | None = None,
     ) -> None:
+        self.groups = {} if groups is None else {"groups": groups}
         self.X: Any = X  # points of any kind have a length
         self.y = y
         self.criterion = criterion
@@ -392,7 +415,7 @@ class _Attempt:
 
     def try_kernel(self, kernel: Kernel, among: int = 1) -> Tried | None:
         """Fit the first of `among` kernels that share the remaining time; return None if no time is left."""
-        start = time.perf_counter()
+        start = perf_counter()
         if self.interrupt is not None or (start > self.until and self.tried):
             self.ended = self.ended or "the time was over before all was tried"
             return None
@@ -404,7 +427,7 @@ class _Attempt:
             model.set_params(max_seconds=share)
         problem, aside = "", None
         try:
-            model.fit(self.X, self.y)
+            model.fit(self.X, self.y, **self.groups)
             if self.combine:
                 aside = SetAside.of(model)
             if not hasattr(model, "criterion_value_"):
@@ -419,7 +442,7 @@ class _Attempt:
             if not hasattr(model, "criterion_value_"):
                 return None
         value = np.nan if problem else float(model.criterion_value_)
-        one = Tried(kernel, value, time.perf_counter() - start, problem)
+        one = Tried(kernel, value, perf_counter() - start, problem)
         if not problem:
             fitted = vars(model)
             one = replace(

@@ -314,3 +314,30 @@ def test_squares_that_are_no_numbers_are_refused():
         for model in (ks.KernelRidge("rbf", alpha="auto"), ks.SVR("rbf", C="auto"), ks.RidgeRegression()):
             with pytest.raises(ValueError, match="y: its squares"):
                 model.fit(X, s * y[:, 0])
+
+
+@pytest.mark.parametrize("of_features", [False, True])
+def test_a_path_that_leaves_groups_out(rng, of_features):
+    X = rng.uniform(-1, 1, (30, 3))
+    X[20:] = X[:10]
+    y = np.sin(3 * X[:, 0]) + 0.3 * rng.standard_normal((30, 2)).T
+    groups = np.append(np.arange(20), np.arange(10))
+    options = {"trend": np.ones((30, 1)), "groups": groups}
+    made = ks.RegularizationPath.from_features if of_features else ks.RegularizationPath
+    path = made(X if of_features else X @ X.T, y.T, **options)
+    assert np.isnan(path.loo).mean() < 0.3  # rounding
+    known = np.isfinite(path.loo)
+    assert path.loo[known] == pytest.approx(path.leave_groups_out(groups, alphas=path.alphas[known]), rel=1e-10)
+    best = path.best("loo")
+    assert path.at(best).loo[0] <= np.nanmin(path.loo)
+    assert path.at([0.9 * best, 1.1 * best]).loo.min() > path.at(best).loo[0]
+    each = path.of_each_target()
+    assert np.mean([one.loo[-1] for one in each]) == pytest.approx(path.loo[-1])
+    one = made(X if of_features else X @ X.T, y.T, trend=np.ones((30, 1)), groups=np.arange(30))
+    alone = made(X if of_features else X @ X.T, y.T, trend=np.ones((30, 1)))
+    assert np.array_equal(one.loo, alone.loo)
+    # The best beyond the ends of a grid.
+    few = made(X if of_features else X @ X.T, y.T, **options, alphas=[best / 5, best / 8])
+    assert few.best("loo") == pytest.approx(best, rel=1e-4)
+    with pytest.raises(ValueError, match="groups: expected one label for each of 30 points"):
+        made(X if of_features else X @ X.T, y.T, groups=[1, 2])

@@ -15,7 +15,7 @@ from commands import strict
 def test_select_prints_and_writes_the_model(run):
     code, out, err = run("select", "cars.csv", "--target", "dist", "--kernel", "RBF", "--kernel", "Matern(nu=2.5)")
     assert code == 0
-    assert err == ""
+    assert " ".join(err.split()) == "31 rows have the inputs of an earlier one: rows with equal inputs are left out together."
     study = Study.load("cars.ksl")
     assert "cars.csv: 50 rows; dist is predicted from 1 column" in out
     assert re.search(r"speed +numbers from 4 to 25", out)
@@ -30,7 +30,8 @@ def test_select_prints_and_writes_the_model(run):
     assert f"Chosen by reml: {best.kernel}" in out
     assert f"noise of standard deviation {np.sqrt(best.noise):.3g}" in out
     y = study.model.y_train_
-    explained = 1 - best.loo_rmse**2 / np.mean(((y - y.mean()) * 50 / 49) ** 2)
+    others = study.model.X_train_ != study.model.X_train_.T
+    explained = 1 - best.loo_rmse**2 / np.mean((y - others @ y / others.sum(axis=1)) ** 2)
     assert f"That explains {100 * explained:.0f} % of its variance." in " ".join(out.split())
     assert "kernsel predict cars.ksl NEW.csv" in out
 
@@ -175,3 +176,74 @@ def test_kernels_are_combined(run, folder):
     mean, std = found.model.predict(X, return_std=True)
     np.testing.assert_allclose(values, np.column_stack([mean, std, found.model.predict_quantiles(X, [0.05, 0.95])]), rtol=1e-6)
     assert (np.abs(values[:, 3] - mean - 1.6448536 * std) > 1e-4).any()  # it is no normal distribution
+
+
+def visits(rows=60):
+    """Write a table of patients who are seen several times; return the patient and the day of each visit."""
+    rng = np.random.default_rng(4)
+    patient, day = rng.integers(0, 8, rows), rng.permutation(rows)
+    x = rng.uniform(size=rows)
+    y = np.sin(5 * x) + rng.standard_normal(8)[patient] + 0.1 * rng.standard_normal(rows)
+    lines = [f"{a:.6f},p{p},{np.datetime64('2021-03-01') + d},{c:.6f}" for a, p, d, c in zip(x, patient, day, y, strict=True)]
+    Path("visits.csv").write_text("x,patient,day,y\n" + "\n".join(lines) + "\n")
+    return patient, day
+
+
+def test_groups_are_left_out_together(run):
+    patient, _ = visits()
+    options = ["--kernel", "RBF", "--criterion", "loo,reml", "--leave-out", "day"]
+    code, out, err = run("select", "visits.csv", "--target", "y", *options, "--groups", "patient", "--report", "page.html")
+    assert code == 0
+    said = " ".join((out + err).split())
+    assert "not used: tells the groups" in said
+    assert "Left out together: 8 groups of 'patient'." in said
+    assert "of each row, predicted from the other groups of 'patient' by this fit" in said
+    assert "Each of 60 rows, predicted from the other groups of 'patient': error" in said
+    study = Study.load("visits.ksl")
+    assert study.names == ["x"]
+    gp = study.model
+    residuals = []
+    for p in range(8):
+        again = ks.GaussianProcessRegressor(gp.kernel_, noise=gp.noise_, trend="constant", optimizer=None)
+        again.fit(gp.X_train_[patient != p], gp.y_train_[patient != p])
+        residuals.append(gp.y_train_[patient == p] - again.predict(gp.X_train_[patient == p]))
+    rmse = np.sqrt(np.mean(np.concatenate(residuals) ** 2))
+    assert study.lines["loo"][0].loo_rmse == pytest.approx(rmse, rel=1e-6)
+    assert study.lines["loo"][0].value == pytest.approx(rmse**2, rel=1e-6)
+    page = Path("page.html").read_text()
+    assert "each predicted from the other groups of &#x27;patient&#x27;, of which there are 7" in page
+    assert "Left out together: 8 groups of &#x27;patient&#x27;." in page
+    assert run("report", "visits.ksl", "--output", "again.html")[0] == 0
+    assert "the other groups of &#x27;patient&#x27;" in Path("again.html").read_text()
+    tested = strict(run("select", "visits.csv", "--target", "y", *options, "--groups", "patient", "--test", "20%", "--json")[1])
+    held_out = np.setdiff1d(np.arange(60), np.array(tested["kept"]) - 1)
+    assert not np.isin(patient[held_out], patient[np.array(tested["kept"]) - 1]).any()
+    assert tested["grouped_by"] == "groups of 'patient'"
+
+
+def test_blocks_of_time_are_left_out_together(run):
+    _, day = visits()
+    arguments = ("select", "visits.csv", "--target", "y", "--kernel", "RBF", "--criterion", "loo", "--leave-out", "patient")
+    code, _, err = run(*arguments, "--time", "day")
+    assert code == 0
+    assert "Left out together: 10 blocks of 'day' that follow each other." in " ".join(err.split())
+    study = Study.load("visits.ksl")
+    assert study.names == ["x", "day"]
+    labels = study.model.left_out_together_
+    assert np.array_equal(labels[:, None] == labels, (day // 6)[:, None] == day // 6)
+    code, _, err = run(*arguments, "--time", "day", "--groups", "patient")
+    assert code == 2
+    assert "--groups, --time: expected one of them" in err
+
+
+def test_a_table_that_is_concatenated_with_itself(run):
+    rng = np.random.default_rng(5)
+    x = rng.uniform(0, 6, 50)
+    lines = [f"{a:.6f},{np.sin(a) + 0.3 * b:.6f}\n" for a, b in zip(x, rng.standard_normal(50), strict=True)]
+    Path("once.csv").write_text("x,y\n" + "".join(lines))
+    Path("twice.csv").write_text("x,y\n" + "".join(lines) * 2)
+    once, twice = (strict(run("select", f"{name}.csv", "--target", "y", "--json")[1]) for name in ("once", "twice"))
+    assert "50 rows are copies of others; each was learnt from once." in twice["remarks"]
+    assert twice["chosen"]["noise"] == once["chosen"]["noise"]
+    assert twice["chosen"]["explained"] == once["chosen"]["explained"] < 0.95
+    assert "50 rows are copies of others" in " ".join(run("select", "twice.csv", "--target", "y")[2].split())

@@ -184,10 +184,10 @@ def test_against_scikit_learns_ridge(data):
             assert ours.intercept_ == pytest.approx(theirs.intercept_, abs=1e-9)
 
 
-def test_consecutive_folds(data):
+def test_a_number_of_folds_is_shuffled(data):
     X, Y, _ = data
     model = ks.KernelRidgeCV(RBF(0.5), alphas=ALPHAS, criterion="kfold").fit(X, Y[:, 0])
-    splitter = KFold(5)
+    splitter = KFold(5, shuffle=True, random_state=0)
     errors = []
     for alpha in ALPHAS:
         predicted = cross_val_predict(ks.KernelRidge(RBF(0.5), alpha=alpha), X, Y[:, 0], cv=splitter)

@@ -16,7 +16,7 @@ def left_out_by_refitting(model):
     X, y = model.X_train_, model.y_train_
     found = []
     for i in range(len(y)):
-        others = np.arange(len(y)) != i
+        others = (X[i] != X).any(axis=1)  # rows of equal inputs are left out together
         again = ks.GaussianProcessRegressor(
             model.kernel_, alpha=model.jitter_, noise=model.noise_, trend=model.trend, optimizer=None
         ).fit(X[others], y[others])
@@ -30,7 +30,8 @@ def test_headline_and_outliers_are_those_of_refitting(made, name):
     y = found.model.y_train_
     predicted, std = left_out_by_refitting(found.model)
     rmse = np.sqrt(np.mean((y - predicted) ** 2))
-    of_mean = np.sqrt(np.mean([(y[i] - np.delete(y, i).mean()) ** 2 for i in range(len(y))]))
+    X = found.model.X_train_
+    of_mean = np.sqrt(np.mean([(y[i] - y[(X[i] != X).any(axis=1)].mean()) ** 2 for i in range(len(y))]))
     within = np.mean(np.abs(y - predicted) < 1.959964 * std)
     tiles = [float(value) for value in re.findall(r'<dd><data value="([^"]*)"', page.text)]
     noise = np.sqrt(found.model.noise_)

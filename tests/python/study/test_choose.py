@@ -173,3 +173,65 @@ def test_scores_and_plain_values():
     assert said["a"] == [1.5, None]
     assert said["b"] == [2, None]
     assert said["d"]["least"] is None
+
+
+def doubled(table, y=None):
+    """Return a table concatenated with itself, or with other targets."""
+    again = np.append(table.kept, table.kept + 1)
+    return replace(table, X=np.vstack([table.X] * 2), y=np.append(table.y, table.y if y is None else y), kept=again)
+
+
+def test_copied_rows_are_learnt_from_once(table, found):
+    one = study(doubled(table), kernels=[RBF("auto"), "Matern(nu=2.5)"], criteria=["lml", "loo"], seed=1)
+    assert "40 rows are copies of others; each was learnt from once." in one.remarks
+    np.testing.assert_array_equal(one.kept, table.kept)
+    assert [line.fitted for line in one.lines["lml"]] == [line.fitted for line in found.lines["lml"]]
+    assert [line.loo_rmse for line in one.lines["loo"]] == [line.loo_rmse for line in found.lines["loo"]]
+    assert one.others == "the others"
+
+
+def test_repeated_measurements_are_all_learnt_from_and_left_out_together(table, rng):
+    other = table.y + 0.1 * rng.standard_normal(40)
+    one = study(doubled(table, other), kernels=["RBF"], criteria=["loo", "gcv", "reml"], seed=1)
+    assert "40 rows have the inputs of an earlier one: rows with equal inputs are left out together." in one.remarks
+    assert len(one.model.y_train_) == 80
+    assert one.others == "those of other inputs"
+    assert one.lines["loo"][0].value == pytest.approx(one.lines["loo"][0].loo_rmse ** 2)
+    for lines in one.lines.values():
+        assert 0.05 < np.sqrt(lines[0].noise) < 0.2
+    # Few values of the target that repeat by chance, for inputs of few values: these are measurements, too.
+    coarse = replace(table, X=np.round(table.X / 3), y=(table.y > -5).astype(float))
+    coarse.y[:4] = 0.0
+    assert len(study(coarse, kernels=["RBF"], criteria=["reml"]).model.y_train_) == 40
+
+
+def test_groups_are_left_out_in_every_line_and_as_test_rows(table):
+    groups = np.arange(40) // 5
+    grouped = replace(table, groups=groups, grouped_by="groups of 'patient'")
+    one = study(grouped, kernels=["RBF"], criteria=["reml", "loo"], seed=1)
+    for lines in one.lines.values():
+        line = lines[0]
+        kernel = ks.select(
+            table.X, table.y, ["RBF"], "reml" if lines is one.lines["reml"] else "loo", random_state=1, groups=groups
+        )
+        model = kernel.best_estimator_
+        assert line.fitted == str(model.kernel_)
+        assert line.loo_rmse == pytest.approx(np.sqrt(np.mean(model.loo_residuals_**2)), rel=1e-6)
+    assert one.others == "the other groups of 'patient'"
+    tested = study(grouped, kernels=["RBF"], criteria=["reml"], test=0.2, seed=1)
+    left = ~np.isin(table.kept, tested.kept)
+    assert tested.test["rows"] == left.sum() == 10
+    assert len(set(groups[left])) == 2
+    some = study(grouped, kernels=["RBF"], criteria=["reml"], rows=12, seed=1)
+    learnt = np.isin(table.kept, some.kept)
+    assert some.test["rows"] == 40 - 5 * len(set(groups[learnt]))  # rows of groups that were learnt from test nothing
+    with pytest.raises(ValueError, match="one group only"):
+        study(grouped, kernels=["RBF"], criteria=["reml"], rows=4, seed=1)
+
+
+def test_test_rows_equal_no_row_that_was_learnt_from(table):
+    one = study(doubled(table, table.y + 1.0), kernels=["RBF"], criteria=["reml"], test=0.25, seed=1)
+    twice = doubled(table)
+    left = ~np.isin(np.arange(80), np.flatnonzero(np.isin(twice.kept, one.kept)))
+    assert left.sum() == one.test["rows"] == 20
+    assert not np.isin(twice.X[left, 0], twice.X[~left, 0]).any()

@@ -357,3 +357,50 @@ def test_names_of_columns_stay(rng, tmp_path):
     table = {"dose": frame["dose"], "age": frame["age"], "y": y}
     sel = ks.select(table, target="y", kernels=["RBF.on(['dose']) + Linear.on(['age'])"], criterion="lml")
     assert ".on(['dose'])" in str(sel)
+
+
+def test_groups_and_blocks_of_time_are_left_out_together(rng):
+    day = np.datetime64("2020-01-01") + rng.permutation(50)
+    X = rng.uniform(0, 6, (50, 2))
+    y = np.sin(X[:, 0]) + 0.1 * rng.standard_normal(50)
+    kernels, groups = ["RBF", "Matern"], rng.permutation(50) % 7
+    by_groups = ks.select(X, y, kernels, "loo", groups=groups)
+    alone = ks.GaussianProcessRegressor(by_groups.tried[0].kernel, criterion="loo", noise="auto", trend="constant")
+    assert by_groups.best.value == alone.fit(X, y, groups=groups).criterion_value_
+    blocks = np.argsort(np.argsort(day)) // 5
+    by_time = ks.select(X, y, kernels, "loo", time=day)
+    assert by_time.best.value == ks.select(X, y, kernels, "loo", groups=blocks).best.value
+    ridge = ks.select(X, y, kernels, estimator=ks.KernelRidge(alpha="auto"), time=day)
+    assert len(np.unique(ridge.best_estimator_.fit(X, y).alpha_)) == 1
+    for how, error, message in (
+        ({"groups": groups, "time": day}, ValueError, "groups, time: expected one of them"),
+        ({"time": day[:5]}, ValueError, "time: expected one for each of 50 points"),
+        ({"groups": groups[:5]}, ValueError, "groups: expected one label for each of 50 points"),
+        ({"groups": groups, "estimator": ks.GaussianProcessClassifier()}, TypeError, "does not leave groups out"),
+    ):
+        with pytest.raises(error, match=message):
+            ks.select(X, y > 0 if "estimator" in how else y, kernels, **how)
+
+
+def test_repeated_rows_are_said(rng):
+    X = rng.uniform(0, 6, (30, 1))
+    y = np.sin(X[:, 0]) + 0.1 * rng.standard_normal(30)
+    twice = ks.select(np.vstack([X, X]), np.tile(y, 2), ["RBF"], "loo")
+    assert twice.remarks == [
+        "30 of 60 rows have the inputs of an earlier one, and its target: equal rows are left out together."
+    ]
+    assert twice.remarks[0] in " ".join(str(twice).split())
+    assert twice.best_estimator_.score(X, y) < 1 - 1e-4  # it does not go through each point
+    assert ks.select(X, y, ["RBF"], "loo").remarks == []
+
+
+@pytest.mark.parametrize("multi", [False, True])
+def test_classifiers_say_that_rows_are_repeated(rng, multi, tmp_path):
+    X = rng.uniform(0, 6, (30, 1))
+    X[25:] = X[:5]
+    labels = np.digitize(X[:, 0], [2.0, 4.0] if multi else [3.0])
+    selected = ks.select(X, labels, ["RBF"], estimator=ks.GaussianProcessClassifier(criterion="loo"))
+    assert selected.remarks[0].startswith("5 of 30 rows have the inputs of an earlier one, and its target: each row counts as")
+    ks.save(selected.best_estimator_, tmp_path / "classifier.ksl")
+    loaded = ks.load(tmp_path / "classifier.ksl").selection_
+    assert (loaded[0] if multi else loaded).remarks == selected.remarks

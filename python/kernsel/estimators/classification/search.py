@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from kernsel import _core
 from kernsel._base.annotations import Seed, Vector
+from kernsel._data.together import repeats_in
 from kernsel._search import Budget, generator_of
 from kernsel._search.layout import Layout, has_values
 from kernsel._search.own_optimizer import Optimizer, minimize_by
@@ -124,6 +125,8 @@ class Choice:
         The state of the model at the last evaluation on all points.
     solved : bool
         Whether the state belongs to `kernel`.
+    remarks : list of str
+        Sentences that a user should read, such as how many rows are repeated.
     """
 
     kernel: Kernel
@@ -136,6 +139,7 @@ class Choice:
     interrupt: BaseException | None = None
     state: object = field(default=None, repr=False)
     solved: bool = False
+    remarks: list[str] = field(default_factory=list)
 
 
 def choose_kernel(
@@ -178,7 +182,7 @@ def choose_kernel(
     data = Data(X, targets, None, names, anchors=[])
     layout = Layout(kernel.resolve(data).on_points(X)[0])
     if optimizer is None or not len(layout.theta):
-        return Choice(layout.kernel)
+        return Choice(layout.kernel, remarks=_remarks(X, targets))
     bounds = layout.bounds
     if n_restarts and not np.isfinite(bounds).all():
         raise ValueError("Multiple optimizer restarts (n_restarts_optimizer>0) requires that all bounds are finite.")
@@ -211,7 +215,15 @@ def choose_kernel(
         interrupt=interrupt,
         state=every.state,
         solved=every.theta is not None and np.array_equal(every.theta, theta),
+        remarks=_remarks(X, targets),
     )
+
+
+def _remarks(X: Vector, targets: Vector) -> list[str]:
+    """Return sentences on the rows that are repeated."""
+    repeats = repeats_in(X, targets)
+    effect = "each row counts as an independent label, and is predicted from equal rows, too, when it is left out"
+    return [f"{repeats}: {effect}."] if repeats.points else []
 
 
 def _starts(layout: Layout, data: Data, own: bool, rng: np.random.Generator | None) -> list[Vector]:

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from kernsel._base.annotations import Indices, Matrix, Seed, Vector
 from kernsel._data.allowed import whole
 from kernsel._data.points import new_points, reading_of
-from kernsel.estimators.fitted import FittedModel, LeftOut, Prediction, column, require_training_data
+from kernsel.estimators.fitted import FittedModel, LeftOut, Prediction, TakesGroups, column, require_training_data
 from kernsel.estimators.gaussian_process import GaussianProcessRegressor, draw
 from kernsel.estimators.stacking.mixture import Mixture
 from kernsel.estimators.stacking.set_aside import SetAside
@@ -24,7 +24,7 @@ from kernsel.kernels.objects import Points
 __all__ = ["StackedRegressor"]
 
 
-class StackedRegressor(FittedModel, MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
+class StackedRegressor(TakesGroups, FittedModel, MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """Several Gaussian processes whose predictions are mixed, with weights chosen by stacking.
 
     The predictive distribution of an observation is the mixture sum_k w_k N(m_k, s_k^2) of those of the processes. The weights
@@ -82,13 +82,15 @@ class StackedRegressor(FittedModel, MultiOutputMixin, RegressorMixin, BaseEstima
     def __init__(self, estimators: Sequence[GaussianProcessRegressor] | None = None) -> None:
         self.estimators = estimators
 
-    def fit(self, X: Points, y: ArrayLike) -> Self:
+    def fit(self, X: Points, y: ArrayLike, *, groups: ArrayLike | None = None) -> Self:
         """Fit each process, and find the weights.
 
         Parameters
         ----------
         X : array-like of shape (n, d); or n objects, for kernels on objects
         y : array-like of shape (n,) or (n, n_targets)
+        groups : array-like of shape (n,), optional
+            Labels of points that are left out together.
 
         Returns
         -------
@@ -100,7 +102,7 @@ class StackedRegressor(FittedModel, MultiOutputMixin, RegressorMixin, BaseEstima
         for one in given:
             if not isinstance(one, GaussianProcessRegressor):
                 raise TypeError(f"estimators: expected each to be a GaussianProcessRegressor, got {one!r:.200}")
-        return self.combine([SetAside.of(clone(one).fit(X, y)) for one in given])
+        return self.combine([SetAside.of(clone(one).fit(X, y, groups=groups)) for one in given])
 
     def combine(self, fitted: Sequence[SetAside]) -> Self:
         """Find the weights of processes that are fitted, one for each of `estimators`, and take up those that have any.
@@ -259,6 +261,12 @@ class StackedRegressor(FittedModel, MultiOutputMixin, RegressorMixin, BaseEstima
         return found.log_density(self.y_train_.reshape(found.mean.shape))
 
     @property
+    def left_out_together_(self) -> Indices:
+        """The number of the group with which each point is left out, shape (n,); all different if each is left out alone."""
+        check_is_fitted(self, "estimators_")
+        return self.estimators_[0].left_out_together_
+
+    @property
     def leverage_(self) -> Vector:
         """The derivative of each fitted value with respect to its own target, for these weights, shape (n,)."""
         check_is_fitted(self, "estimators_")
@@ -296,7 +304,7 @@ class StackedRegressor(FittedModel, MultiOutputMixin, RegressorMixin, BaseEstima
         found = self.left_out_predictive()
         z = found.standardized(targets.reshape(found.mean.shape))
         y, mean, std, z = (column(values, output) for values in (targets, found.mean, found.std, z))
-        return LeftOut(y, mean, std, self.leverage_, standardized=z)
+        return LeftOut(y, mean, std, self.leverage_, z, self.left_out_together_)
 
     def _check(self, X: Points) -> None:
         """Raise for points with other columns than those of the fit, in the name of this estimator."""

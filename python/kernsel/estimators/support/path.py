@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Literal, TypedDict, Unpack
+from collections.abc import Iterator, Sequence
+from typing import Literal, TypeAlias, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.model_selection import KFold
+from sklearn.model_selection import BaseCrossValidator
 
-from kernsel._base.annotations import Vector
-from kernsel._data.folds import How, Splits, splits_by, splitter_for
+from kernsel._base.annotations import Indices, Vector
+from kernsel._data.folds import Splits, splits_of_folds
 from kernsel._data.kernel import kernel_and_points, kernel_of
 from kernsel._data.noise import point_weights
+from kernsel._data.together import checked_groups
 from kernsel._data.training import for_objects
 from kernsel.estimators.support.span import left_out_residuals
 from kernsel.estimators.support.vectors import SupportSolution, SupportVectors
@@ -23,6 +24,7 @@ __all__ = ["CRITERIA", "SCORINGS", "SVRPath", "fold_scores", "grids", "one_of", 
 
 CRITERIA = ("kfold", "loo")
 SCORINGS = ("absolute", "squared")
+Folds: TypeAlias = int | ArrayLike | BaseCrossValidator
 
 
 class SVRPath:
@@ -134,7 +136,7 @@ class SVRPath:
     def _walk(self, weights: Vector) -> Iterator[tuple[tuple[int, int], SupportSolution]]:
         return walk(self._solver, self._y, weights, self.Cs, self.epsilons, **self._options)
 
-    def loo_residuals(self, i: int, j: int) -> Vector:
+    def loo_residuals(self, i: int, j: int, groups: ArrayLike | None = None) -> Vector:
         """Return y_k minus the prediction of each point k from all other points, for `Cs[i]` and `epsilons[j]`.
 
         See :func:`kernsel.estimators.support.span.left_out_residuals`.
@@ -143,6 +145,8 @@ class SVRPath:
         ----------
         i, j : int
             The indices of C and epsilon.
+        groups : array-like of shape (n,), optional
+            A label for each point: the points of a group are left out together. By default equal points are.
 
         Returns
         -------
@@ -150,21 +154,34 @@ class SVRPath:
         """
         bounds = self.Cs[i] * self._weights
         return left_out_residuals(
-            self._kernel, self._X, self._y, self.coefficients[i, j], self.intercepts[i, j], bounds, self._intercept
+            self._kernel,
+            self._X,
+            self._y,
+            self.coefficients[i, j],
+            self.intercepts[i, j],
+            bounds,
+            self._intercept,
+            checked_groups(groups, len(self._y)),
         )
 
-    def scores(self, criterion: str = "loo", *, scoring: str = "absolute", folds: How = 5) -> Vector:
+    def scores(
+        self, criterion: str = "loo", *, scoring: str = "absolute", folds: Folds = 5, groups: ArrayLike | None = None
+    ) -> Vector:
         """Return the mean error of points that are left out, for each pair; weighted if points have weights.
 
         Parameters
         ----------
         criterion : {"loo", "kfold"}
-            "loo" leaves out one point at a time, by the span estimate, which needs no further fit. "kfold" fits the path again
+            "loo" leaves out one point at a time (and those that equal it, or are in its group), by the span estimate, which
+            needs no further fit. "kfold" fits the path again
             for each fold, with warm starts and the known rows of the kernel matrix.
         scoring : {"absolute", "squared"}
             Whether to average absolute or squared errors.
-        folds : int or splitter
-            A number of random folds, which are the same in each call, or an object with a method `split`.
+        folds : int, array-like of shape (n,), or splitter
+            A number of random folds, which are the same in each call; a label for each point; or an object with a method
+            `split`. No fold learns from a row that equals one that it leaves out, except by labels.
+        groups : array-like of shape (n,), optional
+            A label for each point: folds keep groups whole, and splitters receive them.
 
         Returns
         -------
@@ -176,26 +193,28 @@ class SVRPath:
         if criterion == "loo":
             table = np.zeros(self.n_support.shape)
             for at in np.ndindex(*table.shape):
-                table[at] = np.average(np.abs(self.loo_residuals(*at)) ** power, weights=self._weights)
+                table[at] = np.average(np.abs(self.loo_residuals(at[0], at[1], groups)) ** power, weights=self._weights)
             return table
-        return fold_scores(
-            self._solver, self._kernel, self._X, self._y, self._weights, self.Cs, self.epsilons, folds, power, **self._options
-        )
+        told = checked_groups(groups, len(self._y))
+        data = self._X, self._y, self._weights
+        return fold_scores(self._solver, self._kernel, *data, self.Cs, self.epsilons, folds, told, power, **self._options)
 
-    def best(self, criterion: str = "loo", *, scoring: str = "absolute", folds: How = 5) -> tuple[float, float]:
+    def best(
+        self, criterion: str = "loo", *, scoring: str = "absolute", folds: Folds = 5, groups: ArrayLike | None = None
+    ) -> tuple[float, float]:
         """Return the C and the epsilon with the least score; of equal scores, the least C and then the largest epsilon.
 
         Parameters
         ----------
         criterion : {"loo", "kfold"}
-        scoring, folds
+        scoring, folds, groups
             As in :meth:`scores`.
 
         Returns
         -------
         C, epsilon : float
         """
-        table = self.scores(criterion, scoring=scoring, folds=folds)
+        table = self.scores(criterion, scoring=scoring, folds=folds, groups=groups)
         i, j = np.unravel_index(int(np.argmin(table)), table.shape)
         return float(self.Cs[i]), float(self.epsilons[j])
 
@@ -282,7 +301,8 @@ def fold_scores(
     weights: Vector,
     Cs: Vector,
     epsilons: Vector,
-    folds: How,
+    folds: Folds,
+    groups: Indices | None,
     power: int,
     **options: Unpack[Options],
 ) -> Vector:
@@ -291,8 +311,11 @@ def fold_scores(
     Each fold is solved on all points, with bounds of zero for the points left out, so that all folds share kernel rows.
     """
     used = np.flatnonzero(weights)
+    if isinstance(folds, Sequence | np.ndarray) and len(folds) == len(y):  # labels of all points
+        folds = np.asarray(folds)[used]
+    told = None if groups is None else groups[used]
     total, weight = np.zeros((len(Cs), len(epsilons))), 0.0
-    for train, test in folds_of(folds, X[used], y[used]):
+    for train, test in folds_of(folds, X[used], y[used], told):
         left = used[test]
         inside = np.zeros_like(weights)
         inside[used[train]] = weights[used[train]]
@@ -304,13 +327,15 @@ def fold_scores(
     return total / weight
 
 
-def folds_of(folds: How, X: Vector, y: Vector) -> Splits:
+def folds_of(folds: Folds, X: Vector, y: Vector, groups: Indices | None = None) -> Splits:
     """Return the folds; a number stands for random folds, the same in each call, and at most as many as there are points."""
     if len(y) < 2:
         raise ValueError(f"folds: there is nothing to leave out, got n_samples = {len(y)} of positive weight")
-    if isinstance(folds, int | np.integer) and not isinstance(folds, bool) and folds >= 2:
-        folds = KFold(min(int(folds), len(y)), shuffle=True, random_state=0)
-    return splits_by("folds", splitter_for("folds", folds, None, y, None, 0), X, y, None)
+    if isinstance(folds, int | np.integer) and not isinstance(folds, bool):
+        if folds < 2:
+            raise ValueError(f"folds: expected two folds at least, got {folds}")
+        folds = min(int(folds), len(y))
+    return splits_of_folds(folds, X, y, groups)
 
 
 def one_of(name: str, value: object, allowed: tuple[str, ...]) -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from kernsel._base.annotations import Vector
+from kernsel._base.annotations import Indices, Vector
+from kernsel._search.choice import remarks_on
+from kernsel.criteria import LeaveOneOut
 from kernsel.estimators.kernel_ridge import KernelRidge
 from kernsel.estimators.support.path import SVRPath, fold_scores, grids, one_of, spread
 from kernsel.estimators.support.vectors import SupportVectors
@@ -76,6 +78,8 @@ class SupportSelection:
         The kernels, in the order in which they were tried.
     seconds : float
         The duration of the search.
+    remarks : list of str
+        Sentences that a user should read, such as how many rows are repeated.
     """
 
     C: float
@@ -87,6 +91,7 @@ class SupportSelection:
     scoring: str
     table: tuple[SupportTried, ...]
     seconds: float
+    remarks: list[str] = field(default_factory=list)
 
     def __str__(self) -> str:
         lines = [f"{'kernel':50s} {'from':>10s} {'factor':>6s} {'C':>9s} {'epsilon':>9s} {'value':>9s}"]
@@ -94,7 +99,7 @@ class SupportSelection:
             i, j = _least(one.scores)
             numbers = f"{one.factor:6.3g} {one.Cs[i]:9.4g} {one.epsilons[j]:9.4g} {one.value:9.4g}"
             lines.append(f"{str(one.kernel)[:50]:50s} {one.origin:>10s} {numbers}")
-        return "\n".join([*lines, f"value: mean {self.scoring} error by {self.criterion}"])
+        return "\n".join([*lines, f"value: mean {self.scoring} error by {self.criterion}", *self.remarks])
 
 
 def choose_support(
@@ -108,6 +113,7 @@ def choose_support(
     criterion: str,
     scoring: str,
     folds: Any,
+    groups: Indices | None = None,
     **options: Any,
 ) -> SupportSelection:
     """Choose C and epsilon where they are None, and the free hyperparameters of the kernel, by the error of points left out.
@@ -131,7 +137,9 @@ def choose_support(
         Given values; None for a parameter to choose.
     criterion : {"kfold", "loo"}
     scoring : {"absolute", "squared"}
-    folds : int or splitter
+    folds : int, labels of points, or splitter
+    groups : ndarray of int of shape (n,), optional
+        The groups that are left out together; by default equal rows are.
     **options
         `fit_intercept`, `tol`, `max_iter` and `cache_size` of :class:`kernsel.SVRPath`.
 
@@ -144,7 +152,7 @@ def choose_support(
     began = time.perf_counter()
     if len(y) < 2:
         raise ValueError(f"C, epsilon: there is nothing to choose them by, got n_samples = {len(y)} of positive weight")
-    problem = _Problem(X, y, weights, C, epsilon, criterion, scoring, folds, options)
+    problem = _Problem(X, y, weights, C, epsilon, criterion, scoring, folds, groups, options)
     table: list[SupportTried] = []
     best = None
     if kernel.n_dims and np.ptp(y) > 0:
@@ -159,7 +167,17 @@ def choose_support(
     i, j = _least(best.scores)
     chosen = float(best.Cs[i]), float(best.epsilons[j])
     seconds = time.perf_counter() - began
-    return SupportSelection(*chosen, best.kernel, best.factor, best.value, criterion, scoring, tuple(table), seconds)
+    return SupportSelection(
+        *chosen,
+        best.kernel,
+        best.factor,
+        best.value,
+        criterion,
+        scoring,
+        tuple(table),
+        seconds,
+        remarks_on(LeaveOneOut(), X, y, groups),
+    )
 
 
 @dataclass(frozen=True)
@@ -174,6 +192,7 @@ class _Problem:
     criterion: str
     scoring: str
     folds: Any
+    groups: Indices | None
     options: dict[str, Any]
 
     def part(self, most: int) -> _Problem:
@@ -184,9 +203,8 @@ class _Problem:
         some = np.sort(np.random.default_rng(0).permutation(n)[:most])
         weights = None if self.weights is None else self.weights[some]
         folds = self.folds if isinstance(self.folds, int | np.integer) else 5  # a splitter may be made for all points only
-        return _Problem(
-            self.X[some], self.y[some], weights, self.C, self.epsilon, self.criterion, self.scoring, folds, self.options
-        )
+        groups = None if self.groups is None else self.groups[some]
+        return replace(self, X=self.X[some], y=self.y[some], weights=weights, folds=folds, groups=groups)
 
     def path(self, kernel: Kernel, Cs: Vector, epsilons: Vector) -> SVRPath:
         """Return the fits for all pairs of C and epsilon."""
@@ -203,12 +221,12 @@ class _Problem:
     def scores(self, kernel: Kernel, Cs: Vector, epsilons: Vector) -> Vector:
         """Return the criterion for all pairs of C and epsilon."""
         if self.criterion == "loo":
-            return self.path(kernel, Cs, epsilons).scores("loo", scoring=self.scoring)
+            return self.path(kernel, Cs, epsilons).scores("loo", scoring=self.scoring, groups=self.groups)
         options = dict(self.options)
         solver = SupportVectors(kernel, self.X, options.pop("cache_size"))
         weights = np.ones(len(self.y)) if self.weights is None else self.weights
         power = 1 if self.scoring == "absolute" else 2
-        return fold_scores(solver, kernel, self.X, self.y, weights, Cs, epsilons, self.folds, power, **options)
+        return fold_scores(solver, kernel, self.X, self.y, weights, Cs, epsilons, self.folds, self.groups, power, **options)
 
     def tried(self, kernel: Kernel, origin: str, factor: float) -> SupportTried:
         """Return the scores of all pairs with one kernel."""
@@ -248,8 +266,8 @@ class _Problem:
     def _without_outliers(self, kernel: Kernel) -> Vector:
         """Return y with its leave-one-out residuals clipped to twice their spread."""
         path = self.path(kernel, *self.grids(kernel))
-        i, j = _least(path.scores("loo"))
-        residuals = path.loo_residuals(i, j)
+        i, j = _least(path.scores("loo", groups=self.groups))
+        residuals = path.loo_residuals(i, j, self.groups)
         most = 2 * spread(residuals)
         return self.y - residuals + np.clip(residuals, -most, most)
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import linalg
 
 from kernsel._base.annotations import Vector
+from kernsel._data.together import first_of_equal
 from kernsel.kernels import Kernel
 from kernsel.linalg.jitter import least_jitter, with_jitter
 
@@ -20,6 +22,7 @@ def left_out_residuals(
     intercept: float,
     bounds: Vector,
     fit_intercept: bool = True,
+    groups: NDArray[np.intp] | None = None,
 ) -> Vector:
     """Estimate y_i - f_(-i)(x_i), the error at each point of the fit without it, from the fit with all points.
 
@@ -34,7 +37,11 @@ def left_out_residuals(
     in F, called the span by Vapnik and Chapelle. Otherwise it is an estimate, mostly too large for points at a bound with a
     large C. If no other point is in F, the intercept is assumed not to change, and S_i^2 = k_ii.
 
-    K_FF is singular for equal points, and nearly so for smooth kernels. Therefore |F| eps times its largest diagonal entry is
+    Equal points are left out together: they act as one point whose coefficient is the sum of theirs. A group I of points, if
+    groups are given, is left out in the same way, with the matrix S_I = K_II - v_I' M^-1 v_I, where F has no points of I, in
+    place of S_i^2.
+
+    K_FF is nearly singular for smooth kernels. Therefore |F| eps times its largest diagonal entry is
     added to the diagonal, and a hundred times more, up to 1e-6 of that entry, as long as the Cholesky factorization fails.
 
     Parameters
@@ -46,6 +53,8 @@ def left_out_residuals(
     bounds : ndarray of shape (n,)
         The bounds C_i of the coefficients.
     fit_intercept : bool
+    groups : ndarray of int of shape (n,), optional
+        The groups of points that are left out together; by default equal points are.
 
     Returns
     -------
@@ -67,12 +76,33 @@ def left_out_residuals(
     residuals = y - intercept
     if not len(support):
         return np.asarray(residuals)
-    K = np.asarray(kernel(X[support]))
-    coefficients = a[support]
     rest = np.flatnonzero(a == 0)
-    residuals[support] -= K @ coefficients
-    residuals[rest] -= kernel.matmul(X[rest], X[support], coefficients) if len(rest) else 0.0
-    free = np.abs(coefficients) < bounds[support]
+    residuals[support] -= np.asarray(kernel(X[support])) @ a[support]
+    residuals[rest] -= kernel.matmul(X[rest], X[support], a[support]) if len(rest) else 0.0
+    free = (a != 0) & (np.abs(a) < bounds)
+    first = first_of_equal(X if groups is None else np.column_stack([groups, X]))
+    shown, cell = np.arange(len(y)), np.arange(len(y))
+    if first is not None and kernel.build().noise(X).any():  # equal points are not the same to this kernel
+        groups = first if groups is None else groups
+    elif first is not None:  # a function depends on the sum of the coefficients of equal points only
+        shown, cell = np.unique(first, return_inverse=True)
+    total = np.bincount(cell, a).astype(np.float64)
+    is_free = (np.bincount(cell, free) > 0) & (total != 0)
+    of_shown = shown if groups is None else groups[shown]
+    if len(np.unique(of_shown)) == len(shown):
+        active = np.flatnonzero(total)
+        changed = _without_each(kernel(X[shown[active]]), total[active], is_free[active], fit_intercept)
+    else:
+        active = np.flatnonzero(np.isin(of_shown, of_shown[total != 0]))
+        parts = total[active], is_free[active], of_shown[active]
+        changed = _without_groups(kernel(X[shown[active]]), *parts, fit_intercept)
+    change = np.zeros(len(shown))
+    change[active] = changed
+    return np.asarray(residuals + change[cell.ravel()])
+
+
+def _without_each(K: Vector, coefficients: Vector, free: NDArray[np.bool_], fit_intercept: bool) -> Vector:
+    """Return a_i S_i^2 of each support vector."""
     S = np.diag(K).copy()
     if free.any():
         L = _factor(K[np.ix_(free, free)])
@@ -89,8 +119,41 @@ def left_out_residuals(
         if not alone:
             least = np.finfo(float).eps * np.diag(inverse)
             S[free] = 1 / np.maximum(inner, least)
-    residuals[support] += coefficients * np.maximum(S, 0.0)
-    return np.asarray(residuals)
+    return np.asarray(coefficients * np.maximum(S, 0.0))
+
+
+def _without_groups(
+    K: Vector, coefficients: Vector, free: NDArray[np.bool_], groups: NDArray[np.intp], fit_intercept: bool
+) -> Vector:
+    """Return S_I a_I of each group I, S_I the covariance of its points given those in F that are in no group but others.
+
+    Let E be the block of M^-1 for F, and for the points B of I that are not in F, W = the rows F of M^-1 v_B and
+    T = K_BB - v_B' M^-1 v_B. With the points J of I in F, the parts of S_I are S_JJ = E_JJ^-1, S_BJ = W_J' S_JJ and
+    S_BB = T + W_J' S_JJ W_J.
+    """
+    change = np.zeros(len(K))
+    among = np.flatnonzero(free)  # F
+    if len(among):
+        L = _factor(K[np.ix_(among, among)])
+        E = linalg.cho_solve((L, True), np.eye(len(L)))
+        u = E.sum(axis=1) if fit_intercept else np.zeros(len(L))
+        total = float(u.sum()) if fit_intercept else 1.0
+        E = E - np.outer(u, u) / total
+    for group in np.unique(groups):
+        own = np.flatnonzero(groups == group)
+        J, B = own[free[own]], own[~free[own]]
+        if len(J) == len(among):  # nothing else is in F
+            change[own] = K[np.ix_(own, own)] @ coefficients[own]
+            continue
+        C = K[np.ix_(among, B)]
+        W = E @ C + u[:, None] / total
+        T = K[np.ix_(B, B)] - C.T @ W
+        if fit_intercept:
+            T += (1 - u @ C)[None, :] / total
+        places = np.searchsorted(among, J)
+        change[J] = np.linalg.solve(E[np.ix_(places, places)], coefficients[J] + W[places] @ coefficients[B])
+        change[B] = T @ coefficients[B] + W[places].T @ change[J]
+    return change
 
 
 def _factor(K: Vector) -> Vector:

@@ -15,12 +15,12 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from kernsel._base.annotations import Vector
+from kernsel._base.annotations import Indices, Vector
 from kernsel._data.allowed import FLAG, is_auto, is_number, number, one_of, require, whole
 from kernsel._data.kernel import kernel_or_name, leaves_open, matrix_of_indices
 from kernsel._data.points import in_parts, new_points
 from kernsel._data.training import dense, require_squares, training_set
-from kernsel.estimators.fitted import FittedModel, LeftOut, Prediction, ShownData, column
+from kernsel.estimators.fitted import FittedModel, LeftOut, Prediction, ShownData, TakesGroups, column
 from kernsel.estimators.support.path import CRITERIA, SCORINGS
 from kernsel.estimators.support.selection import choose_support
 from kernsel.estimators.support.span import left_out_residuals
@@ -54,7 +54,7 @@ _USUAL = {"C": 1.0, "epsilon": 0.1}  # scikit-learn's defaults
 _WITHOUT_GAMMA = ("linear", "cosine", "additive_chi2", "precomputed")
 
 
-class SVR(FittedModel, RegressorMixin, BaseEstimator):  # type: ignore[misc]
+class SVR(TakesGroups, FittedModel, RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """Epsilon support vector regression.
 
     Finds the function f = b + sum_i a_i k(., x_i) that minimizes ::
@@ -89,8 +89,9 @@ class SVR(FittedModel, RegressorMixin, BaseEstimator):  # type: ignore[misc]
         for each point alone, by the span estimate from the support vectors of one fit ("loo").
     scoring : {"absolute", "squared"}
         Whether absolute or squared errors are averaged. Squared errors depend more on outliers.
-    folds : int or splitter
-        For "kfold": a number of random folds, which are the same in each fit, or an object with a method `split`.
+    folds : int, array-like of shape (n,), or splitter
+        For "kfold": a number of random folds, which are the same in each fit; a label for each point; or an object with a
+        method `split`. No fold learns from a row that equals one that it leaves out, except by labels.
     fit_intercept : bool
         False leaves out b, and with it the condition that the coefficients sum to zero.
     lam : float, optional
@@ -212,7 +213,13 @@ class SVR(FittedModel, RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.verbose = verbose
         self.max_iter = max_iter
 
-    def fit(self, X: Points, y: ArrayLike, sample_weight: ArrayLike | float | None = None) -> Self:
+    def fit(
+        self,
+        X: Points,
+        y: ArrayLike,
+        sample_weight: ArrayLike | float | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Self:
         """Choose C, epsilon and the kernel if asked to, and compute the coefficients.
 
         Parameters
@@ -221,6 +228,9 @@ class SVR(FittedModel, RegressorMixin, BaseEstimator):  # type: ignore[misc]
         y : array-like of shape (n,)
         sample_weight : float or array-like of shape (n,), optional
             The factors w of C for each point, not negative. A weight of zero leaves the point out.
+        groups : array-like of shape (n,), optional
+            A label for each point: where C or epsilon is "auto", the points of a group are left out together. By default rows
+            that are equal are left out together.
 
         Returns
         -------
@@ -231,12 +241,14 @@ class SVR(FittedModel, RegressorMixin, BaseEstimator):  # type: ignore[misc]
         if isinstance(kernel, Kernel) and leaves_open(self.kernel) and self._chooses():
             kernel = with_sizes_of_terms(kernel)
         _require_positive(sample_weight)
-        given = training_set(
-            self, kernel, X, y, sample_weight, named=self._named, accept_sparse=("csr",), multi_output=False
-        ).resolved()
+        given = (
+            training_set(self, kernel, X, y, sample_weight, named=self._named, accept_sparse=("csr",), multi_output=False)
+            .with_groups(groups)
+            .resolved()
+        )
         y, weights = given.y, given.weights
         core_kernel, points = given.kernel_and_points()
-        core_kernel = self._choose(core_kernel, points, y, weights)
+        core_kernel = self._choose(core_kernel, points, y, weights, given.groups)
         bounds = self._bounds(len(y), weights)
         found = self._solve(SupportVectors(core_kernel, points, self.cache_size), core_kernel, points, y, bounds)
         self.kernel_ = given.kernel if isinstance(given.kernel, str) else core_kernel
@@ -265,7 +277,7 @@ class SVR(FittedModel, RegressorMixin, BaseEstimator):  # type: ignore[misc]
         """Tell whether C or epsilon is to be chosen."""
         return self._given("epsilon") is None or (self.lam is None and self._given("C") is None)
 
-    def _choose(self, kernel: Kernel, points: Vector, y: Vector, weights: Vector | None) -> Kernel:
+    def _choose(self, kernel: Kernel, points: Vector, y: Vector, weights: Vector | None, groups: Indices | None) -> Kernel:
         """Set `C_` and `epsilon_`, and return the kernel, which is chosen if C or epsilon is."""
         for name in ("selection_", "criterion_value_"):
             self.__dict__.pop(name, None)
@@ -286,7 +298,8 @@ class SVR(FittedModel, RegressorMixin, BaseEstimator):  # type: ignore[misc]
                 epsilon=epsilon,
                 criterion=self.criterion,
                 scoring=self.scoring,
-                folds=self.folds,
+                folds=self.folds if np.ndim(self.folds) != 1 else np.asarray(self.folds)[used],
+                groups=None if groups is None else groups[used],
                 fit_intercept=self.fit_intercept,
                 tol=self.tol,
                 max_iter=self.max_iter,

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from kernsel._base.annotations import Matrix
 from kernsel.study.tables.encode import encode, encode_new, encoded_names
 from kernsel.study.tables.files import read_raw
+from kernsel.study.tables.grouping import grouping_by
 from kernsel.study.tables.guess import DIFFERENT_TEXTS, guess, numbers_in
 from kernsel.study.tables.missing import Missing, counted_rows, filled, rows_kept
 from kernsel.study.tables.raw import Raw
@@ -28,6 +29,8 @@ def read_table(
     leave_out: Sequence[str] = (),
     missing: Missing = "drop",
     classes: bool = False,
+    groups: str | None = None,
+    time: str | None = None,
 ) -> Table:
     r"""Read a file with training data.
 
@@ -46,6 +49,11 @@ def read_table(
         without a target are dropped, unless it is "error".
     classes : bool
         Whether the target is a class. Then y has the number of the class, an index of the levels of the column `target`.
+    groups : str, optional
+        A column whose values tell which rows are left out together. It is an input only if `columns` names it.
+    time : str, optional
+        A column of numbers or dates, in place of `groups`: rows are left out in blocks that follow each other in time. It is an
+        input like other columns.
 
     Returns
     -------
@@ -64,7 +72,10 @@ def read_table(
     >>> table.X.tolist(), table.y.tolist()
     ([[10.0, 1.0], [20.0, 1.0], [20.0, 0.0]], [26.0, 50.0, 44.0])
     """
-    return table_of(read_raw(path), target, columns=columns, leave_out=leave_out, missing=missing, classes=classes)
+    raw = read_raw(path)
+    return table_of(
+        raw, target, columns=columns, leave_out=leave_out, missing=missing, classes=classes, groups=groups, time=time
+    )
 
 
 def table_of(
@@ -75,10 +86,16 @@ def table_of(
     leave_out: Sequence[str] = (),
     missing: Missing = "drop",
     classes: bool = False,
+    groups: str | None = None,
+    time: str | None = None,
 ) -> Table:
     """Return columns as a table with training data, see :func:`read_table`."""
-    for name in (target, *columns, *leave_out):
+    for name in (target, *columns, *leave_out, *filter(None, (groups, time))):
         require_column(raw, name)
+    if groups and time:
+        raise ValueError("groups, time: expected one of them, since both tell what is left out together")
+    if target in (groups, time):
+        raise ValueError(f"target: column {target!r} is what is predicted; it cannot tell what is left out together")
     if target in columns or target in leave_out:
         raise ValueError(f"target: column {target!r} is what is predicted; it can be neither an input nor left out")
     if raw.rows == 1:
@@ -88,8 +105,10 @@ def table_of(
     for name in raw.columns:
         if name == target:
             continue
-        if name in leave_out or (columns and name not in columns):
+        if name in leave_out or (columns and name not in columns and name != groups):
             described.append(Column(name, "left out", "as told"))
+        elif name == groups and name not in columns:
+            described.append(Column(name, "left out", "tells the groups"))
         else:
             described.append(guess(raw, name, wanted=name in columns))
     remarks = [*raw.remarks, *_remarks(raw, described, columns)]
@@ -101,10 +120,24 @@ def table_of(
         raise ValueError(f"{raw.source} has no column to predict {target!r} from{' (' + reasons + ')' if reasons else ''}")
     X = np.hstack([encode(raw, column) for column in inputs])
     kept, row_remarks = rows_kept(raw, X, y, inputs, target, missing)
+    grouping = grouping_by(raw, groups, time, kept)
+    kept, row_remarks = grouping.kept, [*row_remarks, *grouping.remarks]
     if missing == "mean":
         X = filled(X, inputs)
     names = [name for column in inputs for name in encoded_names(column)]
-    return Table(raw.source, raw.rows, X[kept], y[kept], names, described, target_column, remarks + row_remarks, kept + 1)
+    return Table(
+        raw.source,
+        raw.rows,
+        X[kept],
+        y[kept],
+        names,
+        described,
+        target_column,
+        remarks + row_remarks,
+        kept + 1,
+        grouping.labels,
+        grouping.name,
+    )
 
 
 def read_to_predict(

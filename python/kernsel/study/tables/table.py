@@ -68,6 +68,10 @@ class Table:
         Sentences that a user should read.
     kept : ndarray of shape (n,)
         The rows of X as numbers in the file, from 1 on.
+    groups : ndarray of int of shape (n,) or None
+        The number of the group with which each row is left out, if a column of groups or of time was told.
+    grouped_by : str
+        The groups in words, such as ``groups of 'patient'`` or ``blocks of 'date'``.
     """
 
     source: str
@@ -79,3 +83,5 @@ class Table:
     target: Column | None
     remarks: list[str]
     kept: Indices
+    groups: Indices | None = None
+    grouped_by: str = ""

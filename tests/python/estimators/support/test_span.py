@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from sklearn.model_selection import TimeSeriesSplit
 
 import kernsel as ks
+from kernsel._data.folds import labels_of_folds
 from kernsel.estimators.support.span import left_out_residuals
 from kernsel.estimators.support.vectors import SupportVectors
 from kernsel.kernels import RBF, WhiteKernel
@@ -81,7 +83,68 @@ def test_the_span_by_the_pseudo_inverse(data, intercept):
     assert len(free) > 5
     assert len(bound) > 5
     tolerance = 20 * max(len(free) * EPS * min(condition, 1e11), 1e-8)
-    assert path.loo_residuals(0, 0) == pytest.approx(expected, abs=tolerance)
+    assert path.loo_residuals(0, 0, np.arange(len(y))) == pytest.approx(expected, abs=tolerance)  # each alone
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.3])
+@pytest.mark.parametrize("told", [False, True])
+@pytest.mark.parametrize("intercept", [True, False])
+def test_groups_by_the_pseudo_inverse(data, rng, intercept, told, noise):
+    X, y, kernel = data
+    X = np.vstack([X, X[:6]])
+    y = np.append(y, y[:6] + 0.5)
+    kernel = kernel + WhiteKernel(noise, "fixed") if noise else kernel
+    path = ks.SVRPath(X, y, kernel, Cs=[20.0], epsilons=[0.5], fit_intercept=intercept, tol=1e-10)
+    a, K, Z = path.coefficients[0, 0], kernel(X), kernel(X, X)
+    labels = rng.integers(0, 15, len(y)) if told else np.append(np.arange(60), np.arange(6))
+    free = (a != 0) & (np.abs(a) < 20)
+    expected = y - K @ a - path.intercepts[0, 0]
+    for label in np.unique(labels):
+        own, F = np.flatnonzero(labels == label), np.flatnonzero(free & (labels != label))
+        one = np.ones((len(F), 1)) if intercept else np.zeros((len(F), 0))
+        M = np.block([[K[np.ix_(F, F)], one], [one.T, np.zeros((one.shape[1],) * 2)]])
+        V = np.vstack([Z[np.ix_(F, own)], np.ones((one.shape[1], len(own)))])
+        expected[own] += (K[np.ix_(own, own)] - V.T @ np.linalg.pinv(M, rcond=1e-13) @ V) @ a[own]
+    found = path.loo_residuals(0, 0, labels if told else None)
+    assert found == pytest.approx(expected, abs=1e-6 * np.abs(expected).max())
+
+
+def test_copied_points_do_not_make_the_error_small(rng):
+    X, y, _ = friedman(rng, 50)
+    kernel = RBF("auto").for_data(X, y)
+    for criterion in ("loo", "kfold"):
+        scores = [
+            ks.SVRPath(np.tile(X, (m, 1)), np.tile(y, m), kernel, Cs=[20.0 / m], epsilons=[0.5], tol=1e-8).scores(criterion)
+            for m in (1, 2)
+        ]
+        assert scores[1] == pytest.approx(scores[0], rel=1e-2)
+
+
+def test_repeated_rows_are_said(rng, tmp_path):
+    X, y, _ = friedman(rng, 20)
+    svr = ks.SVR(RBF(1.0, "fixed"), C="auto", epsilon=0.5).fit(np.vstack([X, X[:3]]), np.append(y, y[:3]))
+    assert svr.selection_.remarks == [
+        "3 of 23 rows have the inputs of an earlier one, and its target: equal rows are left out together."
+    ]
+    assert svr.selection_.remarks[0] in str(svr.selection_)
+    ks.save(svr, tmp_path / "svr.ksl")
+    assert ks.load(tmp_path / "svr.ksl").selection_.remarks == svr.selection_.remarks
+    assert ks.SVR(RBF(1.0, "fixed"), C="auto", epsilon=0.5).fit(X, y).selection_.remarks == []
+
+
+def test_folds_and_groups_of_the_fit(rng):
+    X, y, _ = friedman(rng, 60)
+    groups = np.arange(60) // 6
+    labels = labels_of_folds(5, X, y, groups)
+    options = {"C": "auto", "epsilon": 0.5, "folds": labels}
+    by_labels = ks.SVR(RBF(1.0, "fixed"), **options).fit(X, y)
+    in_groups = ks.SVR(RBF(1.0, "fixed"), **options | {"folds": 5}).fit(X, y, groups=groups)
+    assert in_groups.criterion_value_ == by_labels.criterion_value_
+    by_time = ks.SVR(RBF(1.0, "fixed"), **options | {"folds": TimeSeriesSplit(4)}).fit(X, y)
+    assert by_time.criterion_value_ > by_labels.criterion_value_  # it learns from fewer
+    out = ks.SVR(RBF(1.0, "fixed"), C="auto", epsilon=0.5, criterion="loo").fit(X, y, groups=groups)
+    path = ks.SVRPath(X, y, RBF(1.0), Cs=[out.C_], epsilons=[0.5])
+    assert out.criterion_value_ == pytest.approx(path.scores("loo", groups=groups).item(), rel=1e-2)
 
 
 def test_the_intercept_stays_if_no_other_point_is_free():
