@@ -100,12 +100,14 @@ def add_choices(parser: argparse.ArgumentParser) -> None:
         type=criteria_named,
         action="extend",
         metavar="A,B",
-        help="what is best; the first one chooses the model (default reml,loo)",
+        help="what is best; the first one chooses the model (default evidence,loo)",
     )
     choice.add_argument(
         "--combine",
-        action="store_true",
-        help="mix all kernels by the first criterion, with the weights that make rows left out most likely",
+        choices=["auto", "stack", "none"],
+        default="auto",
+        help="stack: mix all kernels by the first criterion, with the weights that make rows left out most likely; none: take "
+        "the best one; auto (default): mix if a likelihood compares several",
     )
     choice.add_argument(
         "--noise", type=variance, default="auto", metavar="VARIANCE", help="0 for data without noise; found by default"
@@ -170,14 +172,14 @@ def choose(table: Table, arguments: argparse.Namespace, terminal: Terminal, *, r
     words.print_table_read(table, terminal)
     for remark in table.remarks:
         terminal.note(remark)
-    criteria = arguments.criterion or ["reml", "loo"]
+    criteria = arguments.criterion or ["evidence", "loo"]
     total = None if search else len(criteria) * (len(kernels) if kernels else _DEFAULTS)
     with terminal.progress(total) as begin:
         found = study(
             table,
             kernels="search" if search else kernels,
             criteria=criteria,
-            combine="stack" if arguments.combine else None,
+            combine=None if arguments.combine == "none" else arguments.combine,
             noise=arguments.noise,
             trend=None if arguments.trend == "none" else arguments.trend,
             rows=rows,
@@ -245,7 +247,7 @@ def _typed(arguments: argparse.Namespace) -> Sequence[str]:
         ("time", None),
         ("kernel", None),
         ("criterion", None),
-        ("combine", False),
+        ("combine", "auto"),
         ("noise", "auto"),
         ("trend", "constant"),
         ("budget", None),

@@ -109,7 +109,7 @@ def print_chosen(study: Study, terminal: Terminal) -> None:
     """Print the chosen model in words, the influence of its inputs, and its errors."""
     terminal.heading(_heading(study))
     terminal.say(words_of(study))
-    others = as_good(study.lines[study.criterion], study.better[study.criterion])
+    others = [line.kernel for line in study.lines[study.criterion][1:] if line.as_good]
     if others and not study.is_stacked:
         items = [*others[:_MOST_ALIKE], f"{len(others) - _MOST_ALIKE} more"] if len(others) > _MOST_ALIKE + 1 else others
         terminal.say(f"{_listed(items)} {'are' if len(others) > 1 else 'is'} about as good by {study.criterion}.")
@@ -140,13 +140,6 @@ def words_of(study: Study) -> str:
         return f"the trend alone gives {study.target.name}: there is nothing to choose a kernel by"
     kernel = "" if study.is_stacked else f"{with_names(str(study.process.kernel_), study.names)}\n"
     return kernel + "\n".join(f"- {line}" for line in in_words(study.model, study.names).split("\n"))
-
-
-def as_good(lines: list[Line], better: str) -> list[str]:
-    """Return the kernels whose values differ from the best by at most 1 in a log density, or 1 % in an error."""
-    best = lines[0].value
-    allowed = 1.0 if better == "larger" else 0.01 * abs(best)
-    return [line.kernel for line in lines[1:] if abs(line.value - best) <= allowed]
 
 
 def print_inputs(study: Study, by_influence: list[Influence], numbers: list[Number], terminal: Terminal) -> None:

@@ -38,8 +38,8 @@ def study(
     table: Table,
     *,
     kernels: Iterable[Kernel | str] | Literal["search"] | None = None,
-    criteria: Sequence[str] = ("reml", "loo"),
-    combine: Literal["stack"] | None = None,
+    criteria: Sequence[str] = ("evidence", "loo"),
+    combine: Literal["auto", "stack"] | None = "auto",
     noise: float | Literal["auto"] = "auto",
     trend: Trend = "constant",
     rows: int = 1000,
@@ -278,6 +278,7 @@ def _line(one: Tried, X: Matrix, y: Vector, trend: Trend, names: Sequence[str], 
         one.problem,
         one.ended,
         one.weight,
+        one.as_good,
     )
 
 

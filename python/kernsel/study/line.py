@@ -32,6 +32,8 @@ class Line:
         The reason why the search ended, see :class:`kernsel._search.Selection`.
     weight : float
         The weight in the mixture, if kernels are combined; otherwise nan.
+    as_good : bool
+        Whether the kernel is about as good as the best, see :func:`kernsel.select`.
     """
 
     kernel: str
@@ -47,3 +49,4 @@ class Line:
     problem: str
     ended: str
     weight: float = nan
+    as_good: bool = False

@@ -79,6 +79,7 @@ def _record(kind: type[Record], values: Mapping[str, object]) -> Record:
         "str": _text,
         "float": _number,
         "int": int,
+        "bool": bool,
         "list[str]": _texts,
         "list[float]": _numbers,
     }

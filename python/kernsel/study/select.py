@@ -21,7 +21,7 @@ from kernsel._data.folds import number_of_points
 from kernsel._data.kernel import kernel_of
 from kernsel._data.together import groups_told
 from kernsel._data.trend import Trend
-from kernsel.criteria import Criterion
+from kernsel.criteria import Criterion, Evidence, Likelihood
 from kernsel.criteria.names import criterion_named, name_of
 from kernsel.estimators.fitted import STRENGTHS, HasTerms, opened_by_kernel
 from kernsel.estimators.gaussian_process import GaussianProcessRegressor
@@ -31,6 +31,7 @@ from kernsel.kernels import RBF, Kernel, Linear, Matern, RationalQuadratic
 from kernsel.kernels.amplitudes import with_amplitudes
 from kernsel.kernels.objects import Mixed, Points, Reading
 from kernsel.kernels.written import KernelLike
+from kernsel.study.as_good import marked, simplest_of_the_best
 from kernsel.study.encoded import Encoding, encoded
 from kernsel.study.stacking import combined, in_short
 from kernsel.study.structure import describe, hidden_period, larger_structures, numbers_found, simplest_structures, terms_of
@@ -67,6 +68,8 @@ class Tried:
         The reason why its search ended, see :class:`kernsel._search.Selection`.
     weight, log_density : float
         With ``combine="stack"``: the weight in the mixture, and the mean log density of points that are left out; or nan.
+    as_good : bool
+        Whether it is about as good as the best: see `criterion` of :func:`select`.
     """
 
     kernel: Kernel
@@ -82,6 +85,7 @@ class Tried:
     others: dict[str, float] = field(default_factory=dict)
     weight: float = np.nan
     log_density: float = np.nan
+    as_good: bool = False
 
 
 @dataclass(frozen=True)
@@ -92,6 +96,7 @@ class Selected:
     ----------
     tried : list of Tried
         The best kernel first, by the value of the criterion; in a structure search, less a penalty for each hyperparameter.
+        The values of criteria that leave points out are not the order, see `criterion` of :func:`select`.
     criterion : Criterion
     best_estimator_ : GaussianProcessRegressor, or an estimator of the class of `estimator`
         The fitted model with the best kernel. The other models are not kept. With ``combine="stack"`` the mixture of several, a
@@ -191,12 +196,15 @@ class Selected:
                 numbers = " ".join([f"{one.value:12.6g}", *(f"{one.others[n]:9.4g}" for n in names), f"{one.seconds:7.2f}"])
             cut_short = one.ended not in ("converged", "undecided")
             any_cut_short = any_cut_short or cut_short
-            lines.append(f"{_cut(self._written(_shown(one)), 55):55s} {numbers}{' *' if cut_short else ''}")
+            mark = f"{' ~' if one.as_good and one is not self.best else ''}{' *' if cut_short else ''}"
+            lines.append(f"{_cut(self._written(_shown(one)), 55):55s} {numbers}{mark}")
         best = self._written(_shown(self.best))
         if len(best) > 55:
             lines += textwrap.wrap(f"best: {best}", 100, break_long_words=False)
         better = "larger" if self.criterion.larger_is_better else "smaller"
         lines.append(f"{better} values of {name_of(self.criterion)} are better")
+        if any(one.as_good for one in self.tried[1:]):
+            lines.append("~ about as good as the best")
         if any_cut_short:
             lines.append("* before the search was at its end")
         if stacked is not None:
@@ -218,7 +226,7 @@ def select(
     *,
     target: str | None = None,
     estimator: BaseEstimator | None = None,
-    combine: Literal["stack"] | None = None,
+    combine: Literal["auto", "stack"] | None = "auto",
     noise: Noise = "auto",
     trend: Trend = "constant",
     max_seconds: float | None = None,
@@ -242,13 +250,19 @@ def select(
     y : array-like of shape (n,) or (n, n_targets), optional
         Not with `target`.
     kernels : Kernel, iterable of Kernel or str, "search" or None
-        None tries the squared exponential, Matern kernels of smoothness 3/2 and 5/2, the rational quadratic and the squared
-        exponential with a linear part. "search" builds kernels: it starts with no kernel and with single ones, and then adds a
+        None tries the squared exponential, Matern kernels of smoothness 1/2, 3/2 and 5/2, the rational quadratic, the linear
+        kernel, and the squared exponential with a linear part. "search" builds kernels: it starts with no kernel and with single ones, and then adds a
         kernel to the best structure, multiplies it with one, exchanges a part or removes one, as long as the criterion improves
-        by more than a penalty for each additional hyperparameter (half the logarithm of n in a log density; 2 % in an error).
+        by more than a penalty for each additional hyperparameter (half the logarithm of n in a log density; 2 % in an error;
+        none in the evidence, which has it).
         See :meth:`Selected.describe`. Arguments that a text such as ``"RBF + Linear"`` does not mention are "auto".
     criterion : str, Criterion or None
-        See :mod:`kernsel.criteria`. None stands for the criterion of the estimator, and for "loo" without an estimator.
+        See :mod:`kernsel.criteria`. None stands for the criterion of the estimator, and without an estimator for "evidence", the
+        probability of the data with the hyperparameters integrated out, so that a kernel with more of them is not the better
+        for that. Kernels whose log likelihood is less than that of the best by no more than 1, or whose error is larger by no
+        more than 1 %, are marked as about as good ("~"). If a Gaussian process is chosen by a criterion that leaves points
+        out, kernels are compared by the log densities of these points: about as good are those within one standard error
+        of the mean difference, and the simplest of them is taken.
     target : str, optional
         The column of the table X that is to be predicted from the others. They are encoded as ``kernsel select`` does: texts as
         categories, dates as days; rows with missing values and columns that say nothing are left out.
@@ -259,10 +273,12 @@ def select(
         :class:`kernsel.GaussianProcessRegressor` with `noise` and `trend`. What its own kernel leaves open if it is "auto" or
         text, such as alpha, is chosen for the others, too. In models other than Gaussian processes, C or alpha
         is the amplitude of the kernel, and only the terms of sums get amplitudes.
-    combine : "stack" or None
+    combine : "auto", "stack" or None
         None keeps the model with the best kernel. "stack" mixes the predictions of the Gaussian processes with all kernels that
-        could be fitted, with the weights under which points that are left out are most likely: `best_estimator_` is then a
-        :class:`kernsel.StackedRegressor`, and the table shows the weights. Its order remains that of the criterion.
+        could be fitted, with the weights under which points that are left out are most likely (see
+        :class:`kernsel.StackedRegressor`, which `best_estimator_` is then); the table shows the weights, and its order remains
+        that of the criterion. "auto" is "stack" where Gaussian processes with several kernels are compared by a likelihood, and
+        otherwise None.
     noise : float, array-like of shape (n,), or "auto"
         The noise variance of the Gaussian process; "auto" estimates it.
     trend : {"constant", "linear", "quadratic"}, callable or None
@@ -334,12 +350,12 @@ def select(
         criterion = estimator.get_params().get("criterion")
         if is_classifier(estimator):
             criterion = {"loo": "loo_log_density"}.get(str(criterion), "lml")
-    if combine not in (None, "stack"):
-        raise ValueError(f'combine: expected "stack" or None, got {combine!r}')
-    if combine and not isinstance(estimator, GaussianProcessRegressor | None):
+    if combine not in (None, "auto", "stack"):
+        raise ValueError(f'combine: expected "auto", "stack" or None, got {combine!r}')
+    if combine == "stack" and not isinstance(estimator, GaussianProcessRegressor | None):
         kind = type(estimator).__name__
         raise ValueError(f"combine: stacks Gaussian processes, whose predictions have densities; expected None with a {kind}")
-    resolved = criterion_named("loo" if criterion is None else criterion, {})
+    resolved = criterion_named("evidence" if criterion is None else criterion, {})
     told = None if groups is None and time is None else groups_told(groups, time, number_of_points(X))
     if told is not None and estimator is not None and not has_fit_parameter(estimator, "groups"):
         raise TypeError(f"groups, time: a {type(estimator).__name__} does not leave groups out")
@@ -365,7 +381,11 @@ def select(
         estimator = GaussianProcessRegressor(criterion=resolved, noise=noise, trend=trend)
     if random_state is not None and "random_state" in estimator.get_params():
         estimator = clone(estimator).set_params(random_state=random_state)
-    attempt = _Attempt(X, y, resolved, estimator, until, verbose, search, progress, told, combine)
+    is_process = isinstance(estimator, GaussianProcessRegressor)
+    stacks = combine == "stack" or (
+        combine == "auto" and is_process and isinstance(resolved, Likelihood) and len(candidates) > 1
+    )
+    attempt = _Attempt(X, y, resolved, estimator, until, verbose, search, progress, told, stacks)
     try:
         if search:
             _grow(attempt, max_structures, points, targets)
@@ -390,7 +410,7 @@ class _Attempt:
         by_worth: bool,
         progress: Callable[[Kernel], None] | None,
         groups: Indices | None,
-        combine: str | None = None,
+        stacks: bool,
     ) -> None:
         self.groups = {} if groups is None else {"groups": groups}
         self.X: Any = X  # points of any kind have a length
@@ -403,7 +423,9 @@ class _Attempt:
         self.by_worth = by_worth  # are kernels ranked with a penalty for hyperparameters, as in a structure search?
         self.tried: list[Tried] = []
         self.best: tuple[Tried, BaseEstimator] | None = None  # the only model that is kept whole
-        self.combine = combine
+        self.stacks = stacks
+        is_process = isinstance(estimator, GaussianProcessRegressor)
+        self.by_densities = is_process and criterion.leaves_points_out and not by_worth  # are kernels compared by these?
         self.aside: list[SetAside | None] = []  # what is to be combined, for each of `tried`
         self.errors: list[Exception] = []
         self.ended = ""
@@ -428,7 +450,7 @@ class _Attempt:
         problem, aside = "", None
         try:
             model.fit(self.X, self.y, **self.groups)
-            if self.combine:
+            if self.stacks or self.by_densities:
                 aside = SetAside.of(model)
             if not hasattr(model, "criterion_value_"):
                 raise ValueError(
@@ -467,6 +489,8 @@ class _Attempt:
         """Return the value of the criterion less a penalty for each hyperparameter; larger is better, -inf if there is none."""
         if one.kernel_ is None or np.isnan(one.value):
             return -np.inf
+        if isinstance(self.criterion, Evidence):
+            return one.value
         if self.criterion.larger_is_better:
             return one.value - 0.5 * one.parameters * float(np.log(len(self.X)))
         return -(one.value + 0.02 * one.parameters * abs(one.value))
@@ -484,9 +508,18 @@ class _Attempt:
     def result(self) -> Selected:
         """Return the sorted results; raise if no kernel could be fitted."""
         tried, stacked = self.tried, None
-        if any(self.aside):  # none is, if the first kernel was interrupted
+        several = sum(one is not None for one in self.aside) > 1
+        if self.stacks and several:
             tried, stacked = combined(tried, self.aside, self.estimator)
         order = sorted(tried, key=self.rank)
+        best = self.best[1] if self.best is not None else None
+        if self.by_densities and several:
+            order = simplest_of_the_best(tried, self.aside)
+            aside = next(a for a, one in zip(self.aside, self.tried, strict=True) if one.kernel is order[0].kernel)
+            assert aside is not None
+            best = best if best is not None and best.kernel is order[0].kernel else aside.taken_up()
+        elif not self.by_worth:
+            order = marked(order, self.criterion)
         if self.best is None:
             if self.interrupt is not None:
                 raise self.interrupt
@@ -494,7 +527,7 @@ class _Attempt:
                 raise self.errors[0]  # an error that all kernels have in common is not due to a kernel
             problems = "; ".join(f"{one.kernel}: {one.problem}" for one in order[:5])
             raise ValueError(f"kernels: none of them could be fitted: {problems}") from self.errors[0]
-        return Selected(order, self.criterion, stacked or self.best[1], self.ended, self.interrupt)
+        return Selected(order, self.criterion, stacked or best, self.ended, self.interrupt)
 
 
 def _grow(attempt: _Attempt, most: int, X: Matrix, y: Matrix) -> None:
@@ -564,7 +597,9 @@ def _defaults() -> list[Kernel]:
         RBF("auto"),
         Matern("auto", nu=2.5),
         Matern("auto", nu=1.5),
+        Matern("auto", nu=0.5),
         RationalQuadratic("auto"),
+        Linear("auto"),
         RBF("auto") + Linear("auto"),
     ]
 

@@ -29,11 +29,11 @@ def test_all_of_the_mixture_is_there_again(again):
 @pytest.mark.parametrize(
     ("weights", "kept", "message"),
     [
-        ([0.5, 0.6], [0, 1], "weights: expected numbers of sum 1, got 1.1"),
-        ([1.0, 0.0], [0, 1], "weights: expected numbers from "),
-        ([0.5, 0.5], [1, 1], "kept: expected increasing places of estimators"),
-        ([0.5, 0.5], [0, 9], "kept: expected increasing places of estimators"),
-        ([1.0], [0], "weights: expected an array of shape (2)"),
+        ([0.5, 0.3, 0.3], [0, 1, 2], "weights: expected numbers of sum 1, got 1.1"),
+        ([0.5, 0.5, 0.0], [0, 1, 2], "weights: expected numbers from "),
+        ([0.5, 0.25, 0.25], [1, 1, 2], "kept: expected increasing places of estimators"),
+        ([0.5, 0.25, 0.25], [0, 1, 9], "kept: expected increasing places of estimators"),
+        ([1.0], [0], "weights: expected an array of shape (3)"),
     ],
 )
 def test_weights_that_are_none(tmp_path, monkeypatch, weights, kept, message):

@@ -82,7 +82,7 @@ class StackedRegressor(TakesGroups, FittedModel, MultiOutputMixin, RegressorMixi
     def __init__(self, estimators: Sequence[GaussianProcessRegressor] | None = None) -> None:
         self.estimators = estimators
 
-    def fit(self, X: Points, y: ArrayLike, *, groups: ArrayLike | None = None) -> Self:
+    def fit(self, X: Points, y: ArrayLike, groups: ArrayLike | None = None) -> Self:
         """Fit each process, and find the weights.
 
         Parameters
