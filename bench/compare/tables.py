@@ -1,7 +1,7 @@
-"""Predictions for public tables with all defaults, against models that other packages offer: ``python -m bench.compare tables``.
+"""Predictions for public tables by all defaults, against models of other packages: ``python -m bench.compare tables``.
 
-Five random splits of each table, four fifths to learn from. Errors are relative to the standard deviation of the test targets'
-table; densities are means of log densities of test rows, in nats, of targets of standard deviation one.
+Five random splits of each table, four fifths to learn from. Errors are relative to the standard deviation of the table's
+targets; densities are means of log densities of test rows, in nats, of targets of standard deviation one.
 """
 
 import warnings
@@ -39,14 +39,20 @@ def process(X, y):
     scaled = StandardScaler().fit(X)
     model = GaussianProcessRegressor(kernel, normalize_y=True, n_restarts_optimizer=2, random_state=0)
     model.fit(scaled.transform(X), y)
-    return lambda Z: model.predict(scaled.transform(Z), return_std=True)
+
+    def score(Z, truth):
+        mean, std = model.predict(scaled.transform(Z), return_std=True)
+        errors = truth - mean
+        return mean, norm.logpdf(errors, scale=std), np.abs(errors) <= norm.ppf(0.975) * std
+
+    return score
 
 
 def point(estimator):
     def fit(X, y):
         scale = y.std()
         model = estimator().fit(X, y / scale)
-        return lambda Z: (model.predict(Z) * scale, None)
+        return lambda Z, truth: (model.predict(Z) * scale, None, None)
 
     return fit
 
@@ -57,8 +63,14 @@ def machine():
 
 
 def selected(X, y):
-    model = ks.select(X, y)
-    return lambda Z: model.predict(Z, return_std=True)
+    model = ks.select(X, y).best_estimator_
+
+    def score(Z, truth):
+        found = model.predictive(Z)
+        lower, upper = found.quantiles([0.025, 0.975])[:, 0].T
+        return found.mean[:, 0], found.log_density(truth[:, None]), (lower <= truth) & (truth <= upper)
+
+    return score
 
 
 MODELS = {
@@ -78,13 +90,9 @@ def scores(model, X, y):
     for training, tests in splits(len(y)):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            predict = model(X[training], y[training])
-        mean, std = predict(X[tests])
-        errors = y[tests] - mean
-        row = [np.sqrt(np.mean(errors**2)), np.nan, np.nan]
-        if std is not None:
-            row[1:] = np.mean(norm.logpdf(errors, scale=std)), np.mean(np.abs(errors) <= norm.ppf(0.975) * std)
-        rows.append(row)
+            mean, density, covered = model(X[training], y[training])(X[tests], y[tests])
+        known = [np.nan, np.nan] if density is None else [np.mean(density), np.mean(covered)]
+        rows.append([np.sqrt(np.mean((y[tests] - mean) ** 2)), *known])
     return np.array(rows)
 
 
@@ -98,7 +106,10 @@ def print_tables(names=None):
         errors.append([found[model][0] for model in MODELS])
         densities.append([found[model][1] for model in MODELS])
         coverages.append(found["ks.select"][2])
-        cells = "".join(f"{e:11.3f}" + (f" {v:7.3f}" if np.isfinite(v) else " " * 8) for e, v in zip(errors[-1], densities[-1]))
+        cells = "".join(
+            f"{e:11.3f}" + (f" {v:7.3f}" if np.isfinite(v) else " " * 8)
+            for e, v in zip(*errors[-1:], *densities[-1:], strict=True)
+        )
         print(f"{name:14s} n = {len(y):5d}, d = {X.shape[1]:3d} {cells}  covered {coverages[-1]:.3f}", flush=True)
     errors, densities = np.array(errors), np.array(densities)
     ranks = rankdata(errors, axis=1).mean(axis=0)

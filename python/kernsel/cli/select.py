@@ -107,7 +107,7 @@ def add_choices(parser: argparse.ArgumentParser) -> None:
         choices=["auto", "stack", "none"],
         default="auto",
         help="stack: mix all kernels by the first criterion, with the weights that make rows left out most likely; none: take "
-        "the best one; auto (default): mix if a likelihood compares several",
+        "the best one; auto (default): mix if the evidence compares several",
     )
     choice.add_argument(
         "--noise", type=variance, default="auto", metavar="VARIANCE", help="0 for data without noise; found by default"

@@ -21,7 +21,7 @@ from kernsel._data.folds import number_of_points
 from kernsel._data.kernel import kernel_of
 from kernsel._data.together import groups_told
 from kernsel._data.trend import Trend
-from kernsel.criteria import Criterion, Evidence, Likelihood
+from kernsel.criteria import Criterion, Evidence
 from kernsel.criteria.names import criterion_named, name_of
 from kernsel.estimators.fitted import STRENGTHS, HasTerms, opened_by_kernel
 from kernsel.estimators.gaussian_process import GaussianProcessRegressor
@@ -277,8 +277,7 @@ def select(
         None keeps the model with the best kernel. "stack" mixes the predictions of the Gaussian processes with all kernels that
         could be fitted, with the weights under which points that are left out are most likely (see
         :class:`kernsel.StackedRegressor`, which `best_estimator_` is then); the table shows the weights, and its order remains
-        that of the criterion. "auto" is "stack" where Gaussian processes with several kernels are compared by a likelihood, and
-        otherwise None.
+        that of the criterion. "auto" is "stack" where several kernels are compared by the evidence, and otherwise None.
     noise : float, array-like of shape (n,), or "auto"
         The noise variance of the Gaussian process; "auto" estimates it.
     trend : {"constant", "linear", "quadratic"}, callable or None
@@ -382,9 +381,7 @@ def select(
     if random_state is not None and "random_state" in estimator.get_params():
         estimator = clone(estimator).set_params(random_state=random_state)
     is_process = isinstance(estimator, GaussianProcessRegressor)
-    stacks = combine == "stack" or (
-        combine == "auto" and is_process and isinstance(resolved, Likelihood) and len(candidates) > 1
-    )
+    stacks = combine == "stack" or (combine == "auto" and is_process and isinstance(resolved, Evidence) and len(candidates) > 1)
     attempt = _Attempt(X, y, resolved, estimator, until, verbose, search, progress, told, stacks)
     try:
         if search:

@@ -13,7 +13,8 @@ from commands import strict
 
 
 def test_select_prints_and_writes_the_model(run):
-    code, out, err = run("select", "cars.csv", "--target", "dist", "--kernel", "RBF", "--kernel", "Matern(nu=2.5)")
+    kernels = ["--kernel", "RBF", "--kernel", "Matern(nu=2.5)"]
+    code, out, err = run("select", "cars.csv", "--target", "dist", *kernels, "--combine", "none")
     assert code == 0
     assert " ".join(err.split()) == "31 rows have the inputs of an earlier one: rows with equal inputs are left out together."
     study = Study.load("cars.ksl")
@@ -24,10 +25,10 @@ def test_select_prints_and_writes_the_model(run):
         part = out[out.index(f"By {name}: ") :]
         for line in lines:
             assert re.search(
-                rf"{re.escape(line.kernel)} +{line.value:.{6 if name == 'reml' else 4}g} +{line.loo_rmse:.2f} ", part
+                rf"{re.escape(line.kernel)} +{line.value:.{6 if name == 'evidence' else 4}g} +{line.loo_rmse:.2f} ", part
             )
-    best = study.lines["reml"][0]
-    assert f"Chosen by reml: {best.kernel}" in out
+    best = study.lines["evidence"][0]
+    assert f"Chosen by evidence: {best.kernel}" in out
     assert f"noise of standard deviation {np.sqrt(best.noise):.3g}" in out
     y = study.model.y_train_
     others = study.model.X_train_ != study.model.X_train_.T
@@ -42,8 +43,9 @@ def test_json_is_whole_and_strict(run):
     said = strict(out)
     study = Study.load("cars.ksl")
     assert said["rows"] == 50
-    assert [line["kernel"] for line in said["lines"]["reml"]] == [line.kernel for line in study.lines["reml"]]
-    assert said["chosen"]["loo_rmse"] == pytest.approx(study.lines["reml"][0].loo_rmse)
+    assert [line["kernel"] for line in said["lines"]["evidence"]] == [line.kernel for line in study.lines["evidence"]]
+    assert study.is_stacked
+    assert [one["weight"] for one in said["chosen"]["combined"]] == pytest.approx([one.weight for one in study.combined])
     assert said["chosen"]["inputs"][0]["name"] == "speed"
     assert said["chosen"]["inputs"][0]["length_scales"][0]["value"] > 0
     assert said["test"]["rows"] == 10
@@ -73,7 +75,7 @@ def test_options_reach_what_they_are_for(run):
     assert Study.load("cars.ksl").model.trend == "linear"
     said = strict(run("select", "cars.csv", "--target", "dist", "--kernel", "search", "--budget", "0.2s", "--json")[1])
     assert said["ended"]
-    assert said["lines"]["reml"]
+    assert said["lines"]["evidence"]
     before = ks.get_num_threads()
     assert run("demo", "--threads", "1", "--quiet", "--kernel", "RBF", "--trend", "none")[0] == 0
     assert ks.get_num_threads() == before
@@ -147,7 +149,7 @@ def test_kernels_are_combined(run, folder):
     X = rng.uniform(0, 6, (80, 2))
     y = np.where(X[:, 0] > 3, 1.0, np.sin(4 * X[:, 0])) + 0.1 * rng.standard_normal(80)
     np.savetxt(folder / "step.csv", np.column_stack([X, y]), delimiter=",", header="a,b,y", comments="")
-    arguments = ("select", "step.csv", "--target", "y", "--criterion", "loo,reml", "--combine")
+    arguments = ("select", "step.csv", "--target", "y", "--criterion", "loo,reml", "--combine", "stack")
     code, out, err = run(*arguments, "--report", "page.html")
     assert (code, err) == (0, "")
     found = Study.load("step.ksl")

@@ -84,7 +84,7 @@ def test_one_model_comes_out_of_any_budget(table):
     assert [len(lines) for lines in one.lines.values()] == [1]
     assert one.ended == "the time was over before all was tried"
     whole = study(table, criteria=["lml"], budget=1e6)
-    assert (len(whole.lines["lml"]), whole.ended) == (5, "")
+    assert (len(whole.lines["lml"]), whole.ended) == (7, "")
 
 
 def test_an_interruption_keeps_what_there_is(table):
