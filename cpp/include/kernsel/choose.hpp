@@ -77,7 +77,7 @@ struct Choice {
   double noise = 0.0;         // the noise variance that was found
   double jitter = 0.0;        // the jitter that was added to the diagonal
   double scale = 1.0;         // the common factor of kernel and noise that theta does not include
-  double criterion = 0.0;     // its value at the end; NaN if the search was interrupted before it evaluated all points
+  double criterion = 0.0;     // its value at the end; NaN if the search ended before it evaluated all points
   bool profiled = false;      // whether the scale-free criterion was evaluated
   bool noise_at_bound = false;
   double spread = std::numeric_limits<double>::quiet_NaN();    // the one of the problem's spreads that was chosen

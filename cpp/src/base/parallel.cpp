@@ -15,6 +15,7 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 std::atomic<InterruptCheck> interrupt_check{nullptr};
+thread_local Clock::time_point deadline = Clock::time_point::max();
 std::atomic<bool> team_for_any_work{false};
 
 constexpr auto time_between_checks = milliseconds(50);
@@ -41,6 +42,9 @@ void use_a_team_for_any_work(bool wish) {
   use_a_team_on_a_busy_machine(wish);
 }
 
+Deadline::Deadline(Time time) : before_(deadline) { deadline = std::min(deadline, time); }
+Deadline::~Deadline() { deadline = before_; }
+
 void set_interrupt_check(InterruptCheck check) { interrupt_check.store(check); }
 
 void Jobs::stop(const Status& status) {
@@ -58,10 +62,9 @@ bool Jobs::wait_slowly(const std::atomic<Index>& counter, Index value) {
 bool Jobs::poll() {
   if (stopped()) return false;
   if (std::this_thread::get_id() != caller_) return true;
-  const InterruptCheck check = interrupt_check.load(std::memory_order_relaxed);
-  if (!check || Clock::now() < next_check_) return true;
-  const ScratchAside aside;  // the check may run any code, including computations of this library
-  const bool interrupted = check();
+  const Clock::time_point now = Clock::now();
+  if (now < next_check_) return true;
+  const bool interrupted = now >= deadline || asked_to_stop();
   next_check_ = Clock::now() + time_between_checks;
   if (!interrupted) return true;
   Status status;
@@ -72,9 +75,9 @@ bool Jobs::poll() {
 
 bool asked_to_stop() {
   const InterruptCheck check = interrupt_check.load(std::memory_order_relaxed);
-  if (!check) return false;
-  const ScratchAside aside;
-  return check();
+  if (!check) return Clock::now() >= deadline;
+  const ScratchAside aside;  // the check may run any code, including computations of this library
+  return check() || Clock::now() >= deadline;
 }
 
 void Jobs::work(Index count, void (*f)(const void*, Jobs&, Index), const void* context) {

@@ -54,6 +54,20 @@ Status run_jobs_erased(Index count, double cost, void (*f)(const void*, Jobs&, I
 // Asks the interrupt check, between two calls of run_jobs: true if the computation should end.
 bool asked_to_stop();
 
+// As long as it exists, computations that this thread starts end with Code::interrupted once the time has come, as if the
+// interrupt check had said so. They are asked at most every 50 ms.
+class Deadline {
+ public:
+  using Time = std::chrono::steady_clock::time_point;
+  explicit Deadline(Time time);
+  ~Deadline();
+  Deadline(const Deadline&) = delete;
+  Deadline& operator=(const Deadline&) = delete;
+
+ private:
+  Time before_;
+};
+
 // For tests: use several threads for every run_jobs of several jobs, however small the work.
 void use_a_team_for_any_work(bool wish);
 

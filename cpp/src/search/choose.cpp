@@ -649,11 +649,11 @@ Status Chooser::Content::descend(const std::vector<std::vector<double>>& from, O
   return status;
 }
 
-// If the search ended before it evaluated its result on all points, evaluates it there; after an interrupt the criterion
-// becomes NaN instead.
+// If the search ended before it evaluated its result on all points, evaluates it there; after an interrupt, or when the time is
+// over, the criterion becomes NaN instead.
 Status Chooser::Content::settle(Optimum& out) {
   if (std::isfinite(out.best.value) || out.best.x.empty()) return {};
-  if (out.ended == Ended::interrupted) {
+  if (out.ended == Ended::interrupted || out.ended == Ended::seconds) {
     out.best.criterion = std::nan("");
     return {};
   }

@@ -45,10 +45,15 @@ class Search {
     trial = Trial{};
     trial.x = x;
     if (ended()) return {};
+    const auto left = std::chrono::duration<double>(options_.seconds) - (Clock::now() - began_);
+    const bool limited = left < std::chrono::hours(1000);
+    const Deadline deadline(limited ? Clock::now() + std::chrono::duration_cast<Clock::duration>(left)
+                                    : Clock::time_point::max());
     const Status status = objective.evaluate(x, order, trial);
     ++(of_all ? out_.evaluations : out_.evaluations_of_some);
     if (status.code == Code::interrupted) {
-      end(Ended::interrupted);
+      end(limited && Clock::now() - began_ >= std::chrono::duration<double>(options_.seconds) ? Ended::seconds
+                                                                                              : Ended::interrupted);
       return {};
     }
     const bool elsewhere = status.code == Code::not_positive_definite || status.code == Code::invalid_argument;
@@ -290,6 +295,10 @@ Status search(Objective& all, Objective* some, const std::vector<std::vector<dou
     if (std::isfinite(at.value)) found.push_back(std::move(at));
   }
   std::sort(found.begin(), found.end(), [](const Trial& a, const Trial& b) { return a.value < b.value; });
+  if (found.empty() && out.ended == Ended::seconds) {  // the time was over within the first evaluation
+    if (out.best.x.empty()) out.best.x = starts[0];
+    return {};
+  }
   if (found.empty()) return search.failure().ok() ? Status::invalid("search: no start could be evaluated") : search.failure();
   if (some) {
     // To be tried on all points: the best results on the subset, and the first start, which does not depend on the subset.

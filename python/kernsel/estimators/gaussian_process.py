@@ -30,7 +30,7 @@ from kernsel._search.own_optimizer import Optimizer
 from kernsel._search.progress import CallbackSupport, remark, watched, with_callbacks
 from kernsel._solve.evaluate import evaluate
 from kernsel._solve.posterior import Posterior
-from kernsel.criteria import Criterion, Likelihood
+from kernsel.criteria import Criterion, Evidence, Likelihood
 from kernsel.criteria.base import Loss
 from kernsel.criteria.names import criterion_named
 from kernsel.estimators.fitted import TakesGroups
@@ -168,7 +168,8 @@ class GaussianProcessRegressor(TakesGroups, FittedProcess, CallbackSupport, Mult
     max_evaluations : int
         The largest number of evaluations of the criterion.
     max_seconds : float or None
-        The largest duration of the search. The best hyperparameters that it has found by then are used.
+        The largest duration of the search. The best hyperparameters that it has found by then are used, or those that the data
+        propose if the first evaluation of the criterion is not finished by then.
     verbose : int
         1 shows the progress of the search.
 
@@ -339,6 +340,8 @@ class GaussianProcessRegressor(TakesGroups, FittedProcess, CallbackSupport, Mult
         except np.linalg.LinAlgError as error:
             raise self._singular(fitted_kernel, error) from error
         value: float | None = selection.value
+        if selection.ended == "seconds" and np.isnan(selection.value) and not isinstance(criterion, Evidence):
+            value = None  # the time was over within the first evaluation
         if self.optimizer is None and not explained(targets, posterior.H).all():
             at_once = posterior.core_of(criterion, told).sees == "products"
             value = posterior.value_of(criterion) if at_once else None

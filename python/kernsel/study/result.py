@@ -110,8 +110,8 @@ class Study:
 
     @property
     def noise(self) -> float:
-        """The variance of the noise, of several processes its mean."""
-        return float(sum(weight * np.mean(one.noise_) for weight, one in self.processes))
+        """The variance of the noise that was found with the best kernel."""
+        return self.lines[self.criterion][0].noise
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model and the study to a file, see :func:`kernsel.save`.

@@ -1,5 +1,6 @@
 """The loop that chooses: its curvature, what it profiles out, where it starts, how it ends."""
 
+import time
 from dataclasses import replace
 
 import numpy as np
@@ -406,3 +407,21 @@ def test_nothing_to_choose_by(rng):
         assert found.n_evaluations == 0
         assert len(found.flat) == 4
     assert choose(Likelihood(), RBF(1.0, "fixed"), X, np.sin(X[:, 0])).n_evaluations == 1
+
+
+def test_the_time_is_over_within_one_evaluation():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(3000, 6))
+    y = np.sin(4 * X[:, 0]) + X[:, 1] ** 2 + 0.1 * rng.standard_normal(3000)
+    began = time.perf_counter()
+    found = choose(Likelihood(), Matern("auto", nu=2.5), X, y, finds_noise=True, optimizer="auto", budget=Budget(seconds=0.02))
+    took = time.perf_counter() - began
+    one = time.perf_counter()
+    ks.evaluate("lml", found.kernel, X, y, noise=0.01, gradient=True)
+    one = time.perf_counter() - one
+    assert found.ended == "seconds"
+    assert took < 0.5 * one + 0.3  # an evaluation on all points would have taken longer
+    gp = ks.GaussianProcessRegressor(max_seconds=1e-9).fit(X[:200], y[:200])
+    assert gp.selection_.ended == "seconds"
+    assert np.isfinite(gp.criterion_value_)
+    assert np.isfinite(gp.predict(X[:5])).all()
