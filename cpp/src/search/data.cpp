@@ -270,7 +270,10 @@ Data::Wave Data::strongest_wave(Index column, Index output, double shortest, dou
   const double slope = product / std::max(square, std::numeric_limits<double>::min());
   double largest = std::numeric_limits<double>::min();
   for (std::size_t i = 0; i < x.size(); ++i) largest = std::max(largest, std::abs(y[i] -= slope * (x[i] / size)));
-  for (double& value : y) total += (value /= largest) * value;
+  for (double& value : y) {
+    value /= largest;
+    total += value * value;
+  }
   // Equidistant frequencies from 1 / longest to 1 / shortest, four for each one that the range can resolve, within limits. From
   // one to the next the phase of a point turns by the same angle, so that no sine is computed for each. Points are treated in
   // groups, whose turns do not wait for each other.
@@ -325,6 +328,7 @@ const std::vector<double>& Data::periods() {
     const auto at = static_cast<std::size_t>(k);
     const double longest = ranges_[at];
     const double shortest = std::max(2.0 * spacings_[at], 2.0 * longest / static_cast<double>(std::min(X_.rows, points)));
+    if (!std::isfinite(16.0 / shortest)) continue;  // frequencies overflow
     double most = 0.0;
     for (Index j = 0; j < std::min(y_.cols, most_outputs) && 4.0 * shortest < longest; ++j) {
       Index frequencies = 0;

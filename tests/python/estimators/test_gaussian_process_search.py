@@ -220,7 +220,7 @@ def test_budgets(many, criterion, n, budget):
         assert gp.selection_.ended == ended
     spent = gp.selection_.n_evaluations + gp.selection_.n_evaluations_subset
     assert spent <= budget.get("max_evaluations", 1000) + 1  # one on all points there must be
-    assert gp.n_evaluations_ >= 1
+    assert gp.n_evaluations_ >= (ended == "evaluations")  # the time may be over within the first one
     value = ks.evaluate(criterion, gp.kernel_, X, y, noise=gp.noise_ + gp.jitter_, trend="constant").value
     assert gp.criterion_value_ == pytest.approx(value, rel=max(1e-9, rounding_of(gp)))
     mean, std = gp.predict(X, return_std=True)

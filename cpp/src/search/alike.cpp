@@ -1,0 +1,285 @@
+// What is expected of hyperparameters in a search: how alike length scales are, and the evidence.
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "search/chooser.hpp"
+
+namespace kernsel {
+
+namespace {
+
+constexpr int rounds_of_spreads = 3;
+// With more points for each length scale than `many_for_each` they determine length scales better than any expectation. With
+// fewer than `few_for_each`, free length scales may fit noise.
+constexpr Index many_for_each = 50, few_for_each = 10;
+// The logarithm of how much more probable the data must be if length scales are alike, for likelihoods to expect that.
+constexpr double clearly = 4.0;
+
+// The standard deviation of what is expected of the logarithm of a hyperparameter. Kinds that have no unit of their own are
+// expected anywhere between their bounds, `range` apart.
+double expected_width(Rule rule, double range) {
+  switch (rule) {
+    case Rule::length:
+    case Rule::size:
+    case Rule::norm:
+    case Rule::period:
+      return 1.5;
+    case Rule::variance:
+    case Rule::noise:
+    case Rule::ratio:
+      return 2.0;
+    default:
+      return 0.25 * range;
+  }
+}
+
+// What is expected of a spread, as a part of the logarithm of an integral, up to a constant.
+double spread_cost(double spread) { return -spread / Prior::mean_spread; }
+
+constexpr double expected_noise = 0.1;  // the noise variance that is expected, as a share of the amplitude
+
+// The second derivatives of the objective at x, by central differences of its gradient.
+Status differences(Objective& objective, const std::vector<double>& x, std::vector<double>& H) {
+  constexpr double step = 1e-3;
+  const std::size_t n = x.size();
+  H.assign(n * n, 0.0);
+  for (std::size_t i = 0; i < n; ++i)
+    for (const double sign : {-1.0, 1.0}) {
+      std::vector<double> moved = x;
+      moved[i] += sign * step;
+      Trial there;
+      const Status status = objective.evaluate(moved, Order::gradient, there);
+      if (!status.ok()) return status;
+      for (std::size_t j = 0; j < n; ++j) {
+        H[i + j * n] += sign * there.gradient[j] / (4.0 * step);
+        H[j + i * n] += sign * there.gradient[j] / (4.0 * step);
+      }
+    }
+  return {};
+}
+
+}  // namespace
+
+// What is expected of the unknowns: of length scales to be alike, and of everything else only if `of_all_unknowns`.
+Prior Chooser::Content::expectations(bool of_all_unknowns) const {
+  Prior prior;
+  prior.spread = spread;
+  std::vector<Index> number(space.theta.size(), -1);
+  for (std::size_t a = 0; a < free.size(); ++a) number[static_cast<std::size_t>(free[a])] = static_cast<Index>(a);
+  const auto excepted = [&](std::size_t p) { return p < problem.excepted.size() && problem.excepted[p]; };
+  // Adds what is expected of the difference of the unknowns a and b, either of which may be fixed instead (-1), at a value.
+  const auto add = [&](Index a, double fixed_a, Index b, double fixed_b, double middle, double width, bool cauchy) {
+    if (a >= 0)
+      prior.ones.push_back({a, b, middle + (b >= 0 ? 0.0 : fixed_b), width, cauchy});
+    else if (b >= 0)
+      prior.ones.push_back({b, -1, fixed_a - middle, width, cauchy});
+  };
+  // The amplitude that others, and the noise, are expected to be in proportion to.
+  std::size_t first = space.theta.size();
+  for (const Index p : space.amplitudes)
+    if (const auto q = static_cast<std::size_t>(p); first == space.theta.size() && space.hints[q].rule != Rule::noise)
+      first = q;
+  const bool proportional = first < space.theta.size() && !excepted(first);
+  const Index of_first = proportional ? number[first] : -1;
+  const double fixed = proportional ? space.theta[first] : std::log(variance);
+  std::vector<Prior::Alike> groups;
+  std::vector<Index> group_of;
+  for (std::size_t p = 0; p < space.theta.size(); ++p) {
+    const Hint& hint = space.hints[p];
+    const Index a = number[p];
+    if (excepted(p)) continue;
+    if (std::isfinite(spread) && hint.alike >= 0 && a >= 0) {
+      std::size_t g = 0;
+      while (g < group_of.size() && group_of[g] != hint.alike) ++g;
+      if (g == groups.size()) {
+        group_of.push_back(hint.alike);
+        groups.emplace_back();
+        if (of_all_unknowns) groups.back().width = expected_width(hint.rule, 0.0);
+      }
+      groups[g].at.push_back(a);
+      groups[g].middle.push_back(hint.of_spread);
+      continue;
+    }
+    if (!of_all_unknowns) continue;
+    const bool is_noise = hint.rule == Rule::noise;
+    const bool amplitude =
+        std::find(space.amplitudes.begin(), space.amplitudes.end(), static_cast<Index>(p)) != space.amplitudes.end();
+    const double width = expected_width(hint.rule, space.upper[p] - space.lower[p]);
+    if (proportional && p == first)
+      add(a, space.theta[p], -1, 0.0, std::log(variance), width, false);
+    else if (proportional && (is_noise || amplitude))
+      add(a, space.theta[p], of_first, fixed, is_noise ? std::log(expected_noise) : 0.0, width, is_noise);
+    else
+      add(a, space.theta[p], -1, 0.0, hint.middle, width, is_noise);
+  }
+  for (Prior::Alike& group : groups)
+    if (group.at.size() > 1 || of_all_unknowns) prior.alike.push_back(std::move(group));
+  if (of_all_unknowns && problem.finds_noise)
+    add(static_cast<Index>(free.size()), 0.0, of_first, fixed, std::log(expected_noise), expected_width(Rule::noise, 0.0),
+        true);
+  return prior;
+}
+
+// The logarithm of the integral over the unknowns, of which everything is expected, with another spread of length scales: as it
+// is to be expected from a trial of `objective`, which has expectations of its own.
+double Chooser::Content::integral(const CriterionObjective& objective, const Trial& at, double with_spread) {
+  std::vector<double> gradient = at.gradient, H = at.information;
+  std::vector<double> slopes(gradient.size(), 0.0), curvature(H.size(), 0.0);
+  objective.expected.log_density(at.x, slopes, curvature);
+  for (std::size_t i = 0; i < gradient.size(); ++i) gradient[i] -= slopes[i];
+  for (std::size_t i = 0; i < H.size(); ++i) H[i] -= curvature[i];
+  const double present = std::exchange(spread, with_spread);
+  const double value = at.criterion + expectations(true).log_density(at.x, gradient, H);
+  spread = present;
+  return laplace_near(value, gradient, H);
+}
+
+// Reports of the progress of a search that goes on after `counted` evaluations: the best criterion stays that of the search
+// before, because the criterion itself may become worse where something is expected.
+std::function<bool(Index, Index, double)> Chooser::Content::told_after(Index counted) const {
+  if (!options.progress) return nullptr;
+  return [this, counted](Index count, Index points, double best) {
+    return options.progress(counted + count, points, std::isnan(reported) ? best : reported);
+  };
+}
+
+// Finds the spread of length scales for which the data are the most probable, and the optimum of `objective` for it. The
+// optimum for one spread also tells about the others: the best of these is tried next. `best` is where the search begins, with
+// the present spread; if it is no optimum for that (`climbs`), it becomes one first. Returns the logarithm of the integral, and
+// in `of_first` that for the first spread.
+double Chooser::Content::best_spread(CriterionObjective& objective, bool climbs, double tolerance, double least_gain,
+                                     Optimum& best, double& of_first) {
+  double most = -std::numeric_limits<double>::infinity(), chosen = spread;
+  of_first = most;
+  Optimum here = best;
+  std::vector<double> tried;
+  for (int round = 0; round < rounds_of_spreads; ++round) {
+    objective.expected = expectations(problem.expects_all);
+    if (round > 0 || climbs) {
+      SearchOptions how;
+      how.coarse = how.fine = tolerance;
+      how.evaluations = options.evaluations - here.evaluations - here.evaluations_of_some;
+      how.seconds = seconds();
+      how.progress = told_after(here.evaluations + here.evaluations_of_some);
+      Optimum next;
+      if (how.evaluations < 1 || !search(objective, nullptr, {here.best.x}, how, next).ok()) break;
+      next.evaluations += here.evaluations;
+      next.evaluations_of_some = here.evaluations_of_some;
+      next.of_starts = here.of_starts;
+      here = std::move(next);
+      if (here.ended != Ended::converged || here.best.information.empty()) break;
+    }
+    tried.push_back(spread);
+    const double found = integral(objective, here.best, spread);
+    if (round == 0) of_first = found;
+    if (found > most) {
+      most = found;
+      chosen = spread;
+      best = here;
+    }
+    double next = spread, highest = found;
+    for (const double other : problem.spreads) {
+      const double expected = integral(objective, here.best, other);
+      if (expected > highest) {
+        highest = expected;
+        next = other;
+      }
+    }
+    if (highest < of_first + least_gain || std::find(tried.begin(), tried.end(), next) != tried.end()) break;
+    spread = next;
+  }
+  best.evaluations = here.evaluations;
+  best.ended = here.ended;
+  spread = chosen;
+  objective.expected = expectations(problem.expects_all);
+  return most;
+}
+
+// Decides whether length scales are alike, after a search in which nothing was expected of them: only if the data are clearly
+// more probable then. If the search began on a subset, its points decide. Free length scales that fit noise may be far from
+// length scales that are alike: if there are few points for each column, these are also looked for from a start of their own.
+Status Chooser::Content::consider_alike(Optimum& found) {
+  if (n > many_for_each * alike) return {};
+  CriterionObjective& judge = subset.empty() ? *all : *some;
+  const double tolerance = all->has_curvature() ? 0.3 : 0.02, free_spread = problem.spreads.back();
+  std::vector<double> middle;
+  for (const Hint& hint : space.hints) middle.push_back(hint.alike >= 0 ? hint.of_spread : hint.middle);
+  double most = -std::numeric_limits<double>::infinity(), of_free = most, chosen = free_spread;
+  Optimum best = found;
+  for (const bool alike_start : {false, true}) {
+    Optimum here;
+    here.best.x = alike_start ? x_of(middle, std::log(expected_noise * variance)) : found.best.x;
+    here.evaluations = best.evaluations;
+    here.evaluations_of_some = best.evaluations_of_some;
+    spread = alike_start ? Prior::mean_spread : free_spread;
+    if (alike_start && n > few_for_each * alike) break;
+    double of_first = 0.0;
+    double value = best_spread(judge, true, tolerance, alike_start ? 0.0 : clearly, here, of_first);
+    if (!alike_start) of_free = of_first - spread_cost(free_spread);
+    best.evaluations = here.evaluations;
+    best.evaluations_of_some = here.evaluations_of_some;
+    best.ended = here.ended;
+    if (here.ended != Ended::converged) break;
+    value -= spread_cost(spread);
+    if (value <= most) continue;
+    most = value;
+    chosen = spread;
+    best.best = here.best;
+  }
+  if (!subset.empty()) best.evaluations_of_some += std::exchange(best.evaluations, found.evaluations) - found.evaluations;
+  found.evaluations = best.evaluations;
+  found.evaluations_of_some = best.evaluations_of_some;
+  if (best.ended != Ended::converged || !(most > of_free + clearly)) {
+    spread = std::numeric_limits<double>::quiet_NaN();
+    all->expected = {};
+    return {};
+  }
+  spread = chosen;
+  all->expected = expectations(false);
+  SearchOptions how;
+  how.coarse = how.fine = fine();
+  how.evaluations = std::max<Index>(options.evaluations - found.evaluations - found.evaluations_of_some, 1);
+  how.seconds = seconds();
+  reported = std::numeric_limits<double>::quiet_NaN();
+  how.progress = told_after(found.evaluations + found.evaluations_of_some);
+  Optimum next;
+  const Status status = search(*all, nullptr, {best.best.x}, how, next);
+  if (!status.ok() || !std::isfinite(next.best.value)) return status;
+  next.evaluations += found.evaluations;
+  next.evaluations_of_some = found.evaluations_of_some;
+  next.of_starts = found.of_starts;
+  found = std::move(next);
+  return {};
+}
+
+// The logarithm of the evidence of a choice (Choice::evidence).
+Status Chooser::Content::evidence(const Choice& choice, double& out) {
+  std::vector<double> theta = choice.theta;
+  if (problem.finds_amplitude) theta.push_back(std::log(choice.amplitude));
+  profiled = false;
+  jitter = choice.jitter;
+  bound(1.0);
+  space.theta = theta;
+  all = objective(nullptr, false);
+  std::vector<double> x;
+  for (const Index p : free) x.push_back(theta[static_cast<std::size_t>(p)]);
+  if (problem.finds_noise) x.push_back(std::log(choice.noise));
+  Trial at;
+  Status status = all->evaluate(x, Order::information, at);
+  if (!status.ok()) return status;
+  if (at.information.empty()) {
+    status = differences(*all, x, at.information);
+    if (!status.ok()) return status;
+  }
+  // The maximum was found without what is expected of the first amplitude, if that was computed in closed form, so that the
+  // slope may not quite vanish; where a bound holds an unknown back, the slope stays.
+  // Neither counts the slope of a search that was not brought to its end.
+  for (std::size_t a = 0; a < x.size(); ++a)
+    if (choice.ended != Ended::converged || std::min(x[a] - domain.lower[a], domain.upper[a] - x[a]) <= 1e-6)
+      at.gradient[a] = 0.0;
+  out = laplace_near(-at.value, at.gradient, at.information);
+  return {};
+}
+
+}  // namespace kernsel

@@ -1,0 +1,113 @@
+// The state of a search for hyperparameters (kernsel/choose.hpp), which choose.cpp and alike.cpp compute with.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+
+#include "kernsel/choose.hpp"
+
+namespace kernsel {
+
+// Uniform numbers from a seed (splitmix64): the same on every machine.
+class Random {
+ public:
+  explicit Random(std::uint64_t seed) : state_(seed) {}
+  std::uint64_t next() {
+    std::uint64_t z = (state_ += 0x9e3779b97f4a7c15ULL);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
+    return z ^ (z >> 31);
+  }
+  double uniform() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
+  // A random subset of 0 ... n - 1, in order.
+  std::vector<Index> subset(Index n, Index size) {
+    std::vector<Index> all(static_cast<std::size_t>(n));
+    for (Index i = 0; i < n; ++i) all[static_cast<std::size_t>(i)] = i;
+    for (Index i = 0; i < size; ++i)
+      std::swap(all[static_cast<std::size_t>(i)],
+                all[static_cast<std::size_t>(i) + next() % static_cast<std::uint64_t>(n - i)]);
+    all.resize(static_cast<std::size_t>(size));
+    std::sort(all.begin(), all.end());
+    return all;
+  }
+
+ private:
+  std::uint64_t state_;
+};
+
+// Copies of some rows of the data.
+struct Rows {
+  std::vector<double> X, y, trend, weights, noise, known;
+  static View<const double> copy(View<const double> from, const std::vector<Index>& rows, std::vector<double>& to) {
+    to.clear();
+    for (Index k = 0; k < from.cols; ++k)
+      for (const Index i : rows) to.push_back(from(i, k));
+    return columns(static_cast<const double*>(to.data()), static_cast<Index>(rows.size()), from.cols);
+  }
+};
+
+struct Chooser::Content {
+  Content(const Choosing& p, ChoosingOptions o)
+      : problem(p),
+        options(std::move(o)),
+        random(options.seed),
+        own_factor(p.factor ? nullptr : dense_factor()),
+        factor(p.factor ? p.factor : own_factor.get()),
+        began(std::chrono::steady_clock::now()) {}
+
+  Choosing problem;
+  ChoosingOptions options;
+  Random random;
+  std::unique_ptr<Factor> own_factor;  // nullptr if the caller has given a factor
+  Factor* factor;
+  std::chrono::steady_clock::time_point began;
+
+  Space space;
+  Index n = 0;
+  double variance = 1.0;            // of the targets
+  std::vector<double> base, known;  // noise variances: to be multiplied by the unknown factor, and known ones
+  double jitter = 0.0, least = 0.0;
+  bool may_raise_jitter = false, noisy = false, few = false, profiled = false;
+  std::vector<Index> factors;  // if the scale is profiled: positions of the amplitudes in theta, the first of which is fixed
+  std::vector<Index> free;     // the positions in theta of the unknowns
+  double noise_lower = 0.0, noise_upper = 0.0;
+  Domain domain;
+  std::vector<std::vector<double>> starts;
+  Index alike = 0;        // how many length scales may be alike
+  double reported = 0.0;  // the criterion that reports of progress tell once only the spread is left to be chosen
+  double spread = std::numeric_limits<double>::quiet_NaN();  // of length scales; NaN if they are not expected to be alike
+  std::vector<Index> subset;
+  Rows rows;
+  std::unique_ptr<CriterionObjective> all, some;
+
+  // Made once, in prepare(): the functions that make them may be the caller's, which must not be called after an interrupt.
+  Criterion of_all, of_all_scale_free, of_subset, of_subset_scale_free;
+
+  Status prepare();
+  void add_amplitude();
+  Status prepare_noise();
+  void bound(double inside);
+  void make_starts();
+  std::unique_ptr<CriterionObjective> objective(const std::vector<Index>* of, bool scale_free);
+  Status find(const std::vector<std::vector<double>>& from, bool scale_free, bool on_subset, double seconds_left, Index left,
+              Optimum& out);
+  Status descend(const std::vector<std::vector<double>>& from, Objective* among, double seconds_left, Index left, Optimum& out);
+  Status settle(Optimum& out);
+  std::vector<double> theta_of(const std::vector<double>& x) const;
+  std::vector<double> x_of(const std::vector<double>& theta, double log_noise) const;
+  double seconds() const {
+    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - began;
+    return std::max(options.seconds - passed.count(), 0.0);
+  }
+  double within(const Trial& best) const;
+  double fine() const { return n <= 300 ? (all->has_curvature() ? 1e-10 : 1e-7) : 1e-5; }
+  Prior expectations(bool of_all_unknowns) const;
+  double integral(const CriterionObjective& objective, const Trial& at, double with_spread);
+  double best_spread(CriterionObjective& objective, bool climbs, double tolerance, double least_gain, Optimum& best,
+                     double& of_first);
+  Status consider_alike(Optimum& found);
+  std::function<bool(Index, Index, double)> told_after(Index counted) const;
+  Status evidence(const Choice& choice, double& out);
+};
+
+}  // namespace kernsel
