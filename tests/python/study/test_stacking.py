@@ -101,7 +101,7 @@ def test_the_time_is_that_without_it(rng):
 
 
 def test_other_models_and_ways_are_refused(data):
-    with pytest.raises(ValueError, match="combine: expected \"auto\", \"stack\" or None, got 'mean'"):
+    with pytest.raises(ValueError, match='combine: expected "auto", "stack" or None, got \'mean\''):
         ks.select(*data, combine="mean")
     with pytest.raises(ValueError, match=r"combine: stacks Gaussian processes, .* expected None with a KernelRidge"):
         ks.select(*data, estimator=ks.KernelRidge(alpha="auto"), combine="stack")
