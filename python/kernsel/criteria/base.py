@@ -37,6 +37,7 @@ class Criterion(ABC):
     adds_prior: ClassVar[bool] = False  # whether it includes the priors of the hyperparameters
     leaves_points_out: ClassVar[bool] = False  # whether it is an error or a density of points that are left out
     same_for_any_points: ClassVar[bool] = True  # whether it has the same meaning on a subset of the points
+    integrates: ClassVar[bool] = False  # whether it is an integral over hyperparameters, so that only a search has its value
 
     @property
     def sees_scale(self) -> bool:

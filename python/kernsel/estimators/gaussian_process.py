@@ -31,7 +31,7 @@ from kernsel._solve.evaluate import evaluate
 from kernsel._solve.posterior import Posterior
 from kernsel.criteria import Criterion, Likelihood
 from kernsel.criteria.base import Loss
-from kernsel.criteria.names import criterion_named
+from kernsel.criteria.names import criterion_named, name_of
 from kernsel.estimators.fitted_process import FittedProcess
 from kernsel.estimators.guarded import changes, reads
 from kernsel.estimators.process_data import of_observations, require_function, require_variances
@@ -282,6 +282,7 @@ class GaussianProcessRegressor(FittedProcess, CallbackSupport, MultiOutputMixin,
         X, y = X.copy() if self.copy_X_train else X, given.y
         self._check(y)
         criterion = self._criterion()
+        self._require_optimizer(criterion)
         targets = given.targets
         mean = targets.mean(axis=0) if self.normalize_y else np.zeros(targets.shape[1])
         spread = targets.std(axis=0) if self.normalize_y else np.ones(targets.shape[1])
@@ -712,6 +713,14 @@ class GaussianProcessRegressor(FittedProcess, CallbackSupport, MultiOutputMixin,
         if self.scale == "each" and not isinstance(criterion, Likelihood):
             raise ValueError('scale: "each" is for likelihoods, which tell the variance of each output')
         return criterion
+
+    def _require_optimizer(self, criterion: Criterion) -> None:
+        """Raise ValueError if nothing would compute the integral that the criterion is."""
+        if criterion.integrates and not isinstance(self.optimizer, str):
+            raise ValueError(
+                f'optimizer: expected "auto", "newton" or "l-bfgs-b", since the criterion "{name_of(criterion)}" is an integral '
+                f'over the hyperparameters around those that these find, got {self.optimizer!r}; "reml" takes any optimizer'
+            )
 
     def _has_own_scales(self, criterion: Criterion, kernel: Kernel, X: Vector, targets: Vector, known: float | Vector) -> bool:
         """Tell whether the criterion estimates a scale for each output, see the parameter `scale`."""
