@@ -98,8 +98,8 @@ class Evidence(Likelihood):
     factor of exp(1.5) of the standard deviations of the columns times the square root of their number, and alike (see
     `shrinkage` of :class:`kernsel.GaussianProcessRegressor`); variances of the function within one of exp(2) of the variance of
     y; and the noise, a Cauchy variable so that it may be far smaller, around a tenth of it. A hyperparameter with a prior has
-    that instead. It belongs to a search of kernsel's own optimizers: :func:`kernsel.evaluate`, ``optimizer=None`` and an optimizer
-    that is a function raise ValueError.
+    that instead. It belongs to a search by kernsel's own optimizers: :func:`kernsel.evaluate`, ``optimizer=None`` and functions
+    as optimizers raise ValueError.
 
     Examples
     --------

@@ -718,8 +718,8 @@ class GaussianProcessRegressor(FittedProcess, CallbackSupport, MultiOutputMixin,
         """Raise ValueError if nothing would compute the integral that the criterion is."""
         if criterion.integrates and not isinstance(self.optimizer, str):
             raise ValueError(
-                f'optimizer: expected "auto", "newton" or "l-bfgs-b", since the criterion "{name_of(criterion)}" is an integral '
-                f'over the hyperparameters around those that these find, got {self.optimizer!r}; "reml" takes any optimizer'
+                'optimizer: expected "auto", "newton" or "l-bfgs-b", which compute the integral that the criterion '
+                f'"{name_of(criterion)}" is, got {self.optimizer!r}; "reml" takes any optimizer'
             )
 
     def _has_own_scales(self, criterion: Criterion, kernel: Kernel, X: Vector, targets: Vector, known: float | Vector) -> bool:
