@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -31,7 +31,7 @@ def read_given(kind: type[Estimator], given: Fields) -> Estimator:
     """Return an estimator with the parameters and the columns that :func:`write_given` has written."""
     given.json.pop("core_kernel", None)  # only for programs in C++
     with given.part("parameters") as parameters:
-        values = {
+        values: dict[str, Any] = {
             name: _LATER[name] if name in _LATER and not parameters.has(name) else parameters.value(name)
             for name in kind().get_params(deep=False)
         }

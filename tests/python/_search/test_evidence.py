@@ -70,7 +70,7 @@ def amplitude_and_length(X, y, size, variance):
     return (C("auto") * RBF("auto"), {"noise": 0.04}), f, ([-4, -3], [9, 3], 61)
 
 
-def fixed_amplitude(X, y, size, variance):  # noqa: ARG001
+def fixed_amplitude(X, y, size, variance):
     (_, options), f, box = length_alone(X, y, size, variance)
     return (C(1.0, "fixed") * RBF("auto"), options), f, box
 
@@ -114,10 +114,8 @@ def test_nothing_to_integrate():
 def test_units(data, kernel, shrinkage):
     """The likelihood of s y + t is that of y less log s for each of n - 1 contrasts; X may be in any units."""
     X, y = data
-    if "Linear" in kernel:  # which has no unit of its own if columns are shifted, and one for each if they are multiplied
-        moved = X * [10.0, 1e-3, 5.0]
-    else:
-        moved = X * [10.0, 1e-3, 5.0] + [3.0, -2.0, 100.0]
+    shift = 0.0 if "Linear" in kernel else np.array([3.0, -2.0, 100.0])  # a linear kernel is another around another origin
+    moved = X * [10.0, 1e-3, 5.0] + shift
     value = fitted(X, y, kernel, shrinkage=shrinkage).criterion_value_
     assert fitted(moved, y, kernel, shrinkage=shrinkage).criterion_value_ == pytest.approx(value, abs=1e-6)
     of_others = fitted(X, 1e3 * y + 7, kernel, shrinkage=shrinkage).criterion_value_ + 49 * np.log(1e3)
@@ -227,7 +225,7 @@ def test_functions_are_integrated_exactly():
     X, y, size, _ = wavy(0)
     length = Parameter(0.5, prior=LogNormal(np.log(size), 1.5))
     kernel = FunctionKernel(lambda A, B, length: np.exp(-0.5 * (A - B.T) ** 2 / length**2), {"length": length})
-    _, f, box = length_alone(X, y, size, y.var())
+    _, f, _ = length_alone(X, y, size, y.var())
     assert fitted(X, y, kernel, noise=0.04).criterion_value_ == pytest.approx(reference.laplace(f, [-0.4]), abs=2e-3)
 
 
@@ -307,7 +305,7 @@ def test_searches_that_end_early(data, options):
     assert np.isfinite(gp.criterion_value_)
     assert gp.criterion_value_ < best.criterion_value_
     assert gp.n_evaluations_ <= options.get("max_evaluations", 1)
-    stopped = found(X, y, budget=Budget(progress=lambda count, n, best: count < 7))  # noqa: ARG005
+    stopped = found(X, y, budget=Budget(progress=lambda count, n, best: count < 7))
     assert stopped.ended == "stopped"
     assert np.isfinite(stopped.value)
 
