@@ -531,3 +531,45 @@ def log_local_alignments(s, t, score, beta, gap_open, gap_extend):
         opened = np.logaddexp(pair[i, j - 1], first[i, j - 1]) - beta * gap_open
         second[i, j] = np.logaddexp(opened, second[i, j - 1] - beta * gap_extend)
     return np.logaddexp.reduce([0.0, *pair.ravel()])
+
+
+def expected_of_logarithm(x, middle, width, far=False):
+    """Return the log density that is expected of a hyperparameter's logarithm; a Cauchy variable may be far from its middle."""
+    z = (x - middle) / width
+    return -np.log(np.pi * width * (1 + z**2)) if far else -(z**2) / 2 - np.log(2 * np.pi) / 2 - np.log(width)
+
+
+def expected_alike(x, middle, spread, width):
+    """Return the log density of log l_j = middle_j + c + d_j: c normal of standard deviation `width`, the d_j of `spread`.
+
+    The spread itself is exponential, of mean 1/2. With an infinite width, it is the density of what is orthogonal to c alone.
+    """
+    d, k = np.asarray(x) - middle, len(x)
+    of_spread = np.log(2) - 2 * spread
+    if np.isfinite(width):
+        covariance = spread**2 * np.eye(k) + width**2 * np.ones((k, k))
+    else:
+        apart = np.linalg.svd(np.ones((1, k)))[2][1:]  # orthonormal directions, in which the mean does not change
+        d, covariance = apart @ d, spread**2 * np.eye(k - 1)
+    determinant = np.linalg.slogdet(2 * np.pi * covariance)[1]
+    return of_spread - d @ np.linalg.solve(covariance, d) / 2 - determinant / 2
+
+
+def second_derivatives(f, x, step=1e-3):
+    """Return the matrix of the second derivatives of f, a scalar, by central differences."""
+    moves = step * np.eye(len(x))
+    H = [[f(x + a + b) - f(x + a - b) - f(x - a + b) + f(x - a - b) for a in moves] for b in moves]
+    return np.array(H) / (4 * step**2)
+
+
+def laplace(f, start):
+    """Return the logarithm of the integral of exp(f), as if exp(f) were a normal density around its maximum near the start."""
+    top = optimize.minimize(lambda x: -f(x), start, method="Nelder-Mead", options={"xatol": 1e-7, "fatol": 1e-11}).x
+    return f(top) + len(top) / 2 * np.log(2 * np.pi) - np.linalg.slogdet(-second_derivatives(f, top))[1] / 2
+
+
+def log_integral(f, lower, upper, count):
+    """Return the logarithm of the integral of exp(f) over a box, at the end of which exp(f) vanishes, by a grid."""
+    axes = [np.linspace(a, b, count) for a, b in zip(lower, upper, strict=True)]
+    points = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(axes))
+    return special.logsumexp([f(x) for x in points]) + sum(np.log(axis[1] - axis[0]) for axis in axes)

@@ -45,6 +45,7 @@ MODELS = {
         alpha=np.full(40, 1e-3),
         criterion="loo_log_density",
     ).fit(X, y),
+    "gp by evidence": lambda: gp("RBF", criterion="evidence").fit(X, y),
     "gp left as it is": lambda: gp(2.0 * Matern([1.0, 2.0], nu=1.5), optimizer=None, noise=0.1).fit(X, Y),
     "gp of scikit-learn's kernel": lambda: gp(None, alpha=1e-2).fit(X, y),
     "gp updated": lambda: gp(noise="auto", trend="constant").fit(X[:30], y[:30]).update(X[30:], y[30:]).downdate(3),

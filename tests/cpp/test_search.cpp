@@ -1,11 +1,12 @@
-// The search: its quadratic problems in boxes, kernels with other hyperparameters, optima of all criteria, and searches that
-// are stopped early or cannot begin.
+// The search: its quadratic problems in boxes, what is expected of hyperparameters, kernels with other hyperparameters, optima
+// of all criteria, and searches that are stopped early or cannot begin.
 #include <algorithm>
 #include <stdexcept>
 
 #include "check.hpp"
 #include "kernsel/choose.hpp"
 #include "kernsel/gram.hpp"
+#include "kernsel/prior.hpp"
 #include "search/box.hpp"
 
 using kernsel::Index;
@@ -306,11 +307,72 @@ void amplitudes_in_several_places() {
   }
 }
 
+// What is expected of hyperparameters: its gradient against central differences, and its second derivatives, which are bounded
+// from above where they are those of a Cauchy density.
+void expectations() {
+  kernsel::Prior prior;
+  prior.ones.push_back({0, -1, 0.5, 2.0, false});
+  prior.ones.push_back({1, 0, -2.0, 0.7, false});
+  prior.ones.push_back({2, 0, -1.0, 2.0, true});
+  prior.alike.push_back({{3, 4, 5}, {0.1, -0.3, 0.2}, 1.5});
+  prior.alike.push_back({{6, 7}, {1.0, 0.0}});
+  prior.spread = 0.6;
+  CHECK(!prior.empty());
+  CHECK(kernsel::Prior{}.empty());
+  const std::vector<double> x = random_numbers<double>(8, 11);
+  const std::size_t n = x.size();
+  std::vector<double> gradient(n, 0.0), curvature(n * n, 0.0), none, without;
+  const double value = prior.log_density(x, gradient, curvature);
+  CHECK(value == prior.log_density(x, none, without));
+  constexpr double step = 1e-4;
+  for (std::size_t i = 0; i < n; ++i) {
+    std::vector<double> ahead = x, behind = x;
+    ahead[i] += step;
+    behind[i] -= step;
+    std::vector<double> slopes_ahead(n, 0.0), slopes_behind(n, 0.0);
+    const double difference =
+        prior.log_density(ahead, slopes_ahead, without) - prior.log_density(behind, slopes_behind, without);
+    CHECK_BELOW(std::abs(gradient[i] + difference / (2.0 * step)), 1e-6);
+    for (std::size_t j = 0; j < n; ++j) {
+      const double second = (slopes_ahead[j] - slopes_behind[j]) / (2.0 * step);
+      const bool of_cauchy = (i == 0 || i == 2) && (j == 0 || j == 2);
+      if (!of_cauchy) CHECK_BELOW(std::abs(curvature[j + n * i] - second), 1e-6);
+      if (of_cauchy && i == j) CHECK(curvature[j + n * i] >= second - 1e-6);
+      CHECK(curvature[j + n * i] == curvature[i + n * j]);
+    }
+  }
+  // Length scales that are alike but for the spread, with a common part, have the covariance s^2 I + w^2 1 1'.
+  kernsel::Prior pair;
+  pair.alike.push_back({{0, 1}, {0.0, 0.0}, 2.0});
+  pair.spread = 0.5;
+  const double a = 0.3, b = -0.8, own = 0.25 + 4.0, joint = 4.0, determinant = own * own - joint * joint;
+  const double form = (own * (a * a + b * b) - 2.0 * joint * a * b) / determinant;
+  const double of_spread = -0.5 / kernsel::Prior::mean_spread - std::log(kernsel::Prior::mean_spread);
+  const double expected = -0.5 * form - 0.5 * std::log(determinant) - std::log(2.0 * 3.14159265358979323846) + of_spread;
+  CHECK_BELOW(std::abs(pair.log_density({a, b}, none, without) - expected), 1e-12);
+}
+
+// Laplace's approximation is exact for a quadratic function, wherever it is begun: f(x) = 1 - (x - m)' H (x - m) / 2.
+void integral_of_a_normal_density() {
+  const std::vector<double> H{2.0, 0.5, 0.5, 1.0}, m{0.3, -0.7};
+  const double exact = 1.0 + std::log(2.0 * 3.14159265358979323846) - 0.5 * std::log(2.0 * 1.0 - 0.5 * 0.5);
+  for (const double away : {0.0, 1.0, -3.0}) {
+    const std::vector<double> way{away, 0.5 * away};  // x - m
+    std::vector<double> negative_gradient{H[0] * way[0] + H[2] * way[1], H[1] * way[0] + H[3] * way[1]};
+    const double f = 1.0 - 0.5 * (way[0] * negative_gradient[0] + way[1] * negative_gradient[1]);
+    CHECK_BELOW(std::abs(kernsel::laplace_near(f, negative_gradient, H) - exact), 1e-12);
+  }
+  CHECK(kernsel::laplace_near(1.5, {}, {}) == 1.5);
+  CHECK(std::isnan(kernsel::laplace_near(0.0, {0.0, 0.0}, {1.0, 2.0, 2.0, 1.0})));
+}
+
 }  // namespace
 
 int main() {
   quadratic_problems();
   other_hyperparameters();
+  expectations();
+  integral_of_a_normal_density();
   finds_the_optimum();
   ends_early();
   nowhere_to_begin();

@@ -15,7 +15,7 @@ ROOMS = {
     "criteria": ["fit", "criteria"],
     "factors": ["factor"],
     "posterior": ["posterior", "trend"],
-    "search": ["objective", "search", "data", "starts", "choose"],
+    "search": ["objective", "prior", "search", "data", "starts", "choose"],
     "paths": ["path", "least_squares", "decomposition"],
     "support": ["support"],
     "strings": ["strings"],

@@ -261,6 +261,7 @@ def choose(
         found = best
     subset = _SUBSET if found["evaluations_of_some"] else len(used)
     found["criterion"] += units.shift(len(used))
+    found["evidence"] += units.shift(len(used))
     found["of_starts"] = np.asarray(found["of_starts"]) + units.shift(subset)
     return replace(_finish(found, layout, criterion, finds_noise, began), remarks=remarks)
 

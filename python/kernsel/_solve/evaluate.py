@@ -17,7 +17,7 @@ from kernsel._data.together import checked_groups
 from kernsel._data.trend import Trend, require_trend_of_objects, trend_matrix
 from kernsel.criteria import Criterion, LeaveOneOut, Workspace
 from kernsel.criteria.base import Given, Loss
-from kernsel.criteria.names import criterion_named
+from kernsel.criteria.names import criterion_named, name_of
 from kernsel.kernels import Kernel
 from kernsel.kernels.objects import Points
 from kernsel.kernels.written import KernelLike
@@ -82,7 +82,8 @@ def evaluate(
     criterion : str, Criterion or callable
         "lml", "profiled_lml", "reml", "profiled_reml", "map", "loo", "loo_log_density", "profiled_loo_log_density", "loo_crps",
         "loo_absolute", "gcv", "risk", "kfold" or "kfold_log_density"; :mod:`kernsel.criteria` defines them and says when to use
-        which. A function is the loss of a leave-one-out criterion, see :class:`kernsel.criteria.LeaveOneOut`.
+        which. A function is the loss of a leave-one-out criterion, see :class:`kernsel.criteria.LeaveOneOut`. "evidence" is not
+        for given hyperparameters.
     kernel : Kernel or str
         A kernel of kernsel or scikit-learn, or the text of one; "precomputed" if X is the kernel matrix. Its "auto" parameters
         are set from the data.
@@ -129,6 +130,11 @@ def evaluate(
     diagonal = np.broadcast_to(known, (n,))[used] / (1.0 if weights is None else weights[used])
     H = trend_matrix(trend, points, used)
     chosen = criterion_named(criterion, options)
+    if chosen.integrates:
+        raise ValueError(
+            f'criterion: expected one that has a value for given hyperparameters, such as "reml", got "{name_of(chosen)}", an '
+            "integral over all of them: it is the criterion_value_ of an estimator that searches with it"
+        )
     given = Given(points, targets, used, checked_groups(groups, n))
     require_takes_groups(chosen, given.groups)
     chosen.require_trend(H, given)

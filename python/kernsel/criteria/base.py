@@ -70,6 +70,7 @@ class Criterion(ABC):
     counts_copies_once: ClassVar[bool] = False  # whether searches give it one row in place of copies
     takes_groups: ClassVar[bool] = True  # whether it has a meaning if groups are told
     same_for_any_points: ClassVar[bool] = True  # whether it has the same meaning on a subset of the points
+    integrates: ClassVar[bool] = False  # whether it is an integral over hyperparameters, so that only a search has its value
 
     @property
     def sees_scale(self) -> bool:

@@ -98,7 +98,8 @@ class Evidence(Likelihood):
     factor of exp(1.5) of the standard deviations of the columns times the square root of their number, and alike (see
     `shrinkage` of :class:`kernsel.GaussianProcessRegressor`); variances of the function within one of exp(2) of the variance of
     y; and the noise, a Cauchy variable so that it may be far smaller, around a tenth of it. A hyperparameter with a prior has
-    that instead. It is the criterion of a search: :func:`kernsel.evaluate` has none to integrate.
+    that instead. It belongs to a search by kernsel's own optimizers: :func:`kernsel.evaluate`, ``optimizer=None`` and functions
+    as optimizers raise ValueError.
 
     Examples
     --------
@@ -113,3 +114,4 @@ class Evidence(Likelihood):
 
     restricted: bool = True
     adds_prior: ClassVar[bool] = True
+    integrates: ClassVar[bool] = True

@@ -32,7 +32,7 @@ from kernsel._solve.evaluate import evaluate
 from kernsel._solve.posterior import Posterior
 from kernsel.criteria import Criterion, Evidence, Likelihood
 from kernsel.criteria.base import Loss
-from kernsel.criteria.names import criterion_named
+from kernsel.criteria.names import criterion_named, name_of
 from kernsel.estimators.fitted import TakesGroups
 from kernsel.estimators.fitted_process import FittedProcess
 from kernsel.estimators.guarded import changes, reads
@@ -297,6 +297,7 @@ class GaussianProcessRegressor(TakesGroups, FittedProcess, CallbackSupport, Mult
         self._check(y)
         criterion = self._criterion()
         told = checked_groups(groups, len(y))
+        self._require_optimizer(criterion)
         targets = given.targets
         mean = targets.mean(axis=0) if self.normalize_y else np.zeros(targets.shape[1])
         spread = targets.std(axis=0) if self.normalize_y else np.ones(targets.shape[1])
@@ -735,6 +736,14 @@ class GaussianProcessRegressor(TakesGroups, FittedProcess, CallbackSupport, Mult
         if self.scale == "each" and not isinstance(criterion, Likelihood):
             raise ValueError('scale: "each" is for likelihoods, which tell the variance of each output')
         return criterion
+
+    def _require_optimizer(self, criterion: Criterion) -> None:
+        """Raise ValueError if nothing would compute the integral that the criterion is."""
+        if criterion.integrates and not isinstance(self.optimizer, str):
+            raise ValueError(
+                'optimizer: expected "auto", "newton" or "l-bfgs-b", which compute the integral that the criterion '
+                f'"{name_of(criterion)}" is, got {self.optimizer!r}; "reml" takes any optimizer'
+            )
 
     def _has_own_scales(self, criterion: Criterion, kernel: Kernel, X: Vector, targets: Vector, known: float | Vector) -> bool:
         """Tell whether the criterion estimates a scale for each output, see the parameter `scale`."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -13,6 +13,8 @@ from kernsel.saving.fields import Fields, Writing
 __all__ = ["read_given", "write_given"]
 
 Estimator = TypeVar("Estimator", bound=BaseEstimator)
+
+_LATER = {"shrinkage": None}  # parameters that files of version 0.1.0 do not have, with what that version did
 
 
 def write_given(model: BaseEstimator, to: Writing) -> None:
@@ -29,7 +31,10 @@ def read_given(kind: type[Estimator], given: Fields) -> Estimator:
     """Return an estimator with the parameters and the columns that :func:`write_given` has written."""
     given.json.pop("core_kernel", None)  # only for programs in C++
     with given.part("parameters") as parameters:
-        values = {name: parameters.value(name) for name in kind().get_params(deep=False)}
+        values: dict[str, Any] = {
+            name: _LATER[name] if name in _LATER and not parameters.has(name) else parameters.value(name)
+            for name in kind().get_params(deep=False)
+        }
     if isinstance(values.get("criterion"), str):
         values["criterion"] = CRITERIA.get(values["criterion"], values["criterion"])
     model: Estimator = kind(**values)

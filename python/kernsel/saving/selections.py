@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from kernsel._search import Selection
 from kernsel.criteria import Criterion
 from kernsel.estimators.classification.search import Choice
@@ -26,6 +28,8 @@ def write_selection(selection: Selection, to: Writing) -> None:
     to.values(selection, "at_bounds", "flat", "not_sought", "ended", "seconds")
     if selection.remarks:
         to.values(selection, "remarks")
+    if not np.isnan(selection.spread):
+        to.values(selection, "spread")
 
 
 def read_selection(given: Fields) -> Selection:
@@ -42,6 +46,7 @@ def read_selection(given: Fields) -> Selection:
             value=given.number("value", finite=False),
             amplitude=given.number("amplitude", 0.0) if given.has("amplitude") else 1.0,
             scale=given.number("scale", 0.0),
+            spread=given.number("spread", 0.0) if given.has("spread") else np.nan,
             n_evaluations=given.whole("n_evaluations"),
             n_evaluations_subset=given.whole("n_evaluations_subset"),
             of_starts=given.array("of_starts", None, finite=False),

@@ -11,7 +11,7 @@ import kernsel as ks
 from kernsel._data.trend import trend_matrix
 from kernsel._search import Budget, choice, choose
 from kernsel._search.layout import Layout
-from kernsel.criteria import CRITERIA, GroupsOut, Likelihood
+from kernsel.criteria import GroupsOut, Likelihood
 from kernsel.criteria.names import criterion_named
 from kernsel.kernels import (
     RBF,
@@ -30,6 +30,7 @@ from kernsel.kernels.automatic import Data
 
 import reference
 from accuracy import assert_forward
+from criterion_cases import AT_GIVEN
 
 C = ConstantKernel
 
@@ -111,7 +112,7 @@ def test_the_objective_is_the_criterion_with_all_derivatives(data):
     X, y = data
     kernel = C(1.2) * RBF([0.4, 30.0, 2e-3]) + WhiteKernel(0.01)
     condition = np.linalg.cond(kernel(X) + 0.05 * np.eye(len(X)))
-    for name in CRITERIA:
+    for name in AT_GIVEN:
         criterion = criterion_named(name, {"sigma": 0.1} if name == "risk" else {})
         search = searched(criterion, kernel, X, y, "constant", jitter=1e-8)
         x = np.append(kernel.theta, np.log(0.05))

@@ -26,6 +26,8 @@ from kernsel.report import render
 from kernsel.study import study
 from kernsel.study.tables import read_table
 
+from criterion_cases import AT_GIVEN
+
 NEEDED = {"sigma", "folds", "prior"}
 
 
@@ -50,7 +52,7 @@ def test_rows_agree_with_their_classes(name):
     assert criterion.larger_is_better == row.larger_is_better
     assert direction(name) == ("larger" if criterion.larger_is_better else "smaller")
     assert name_of(criterion) == name
-    assert criterion.adds_prior == ("prior" in row.needs)
+    assert criterion.adds_prior == ("prior" in row.needs or criterion.integrates)
     assert hasattr(criterion, "sigma") == needs(name, "sigma")
     assert hasattr(criterion, "folds") == needs(name, "folds")
 
@@ -88,8 +90,16 @@ def test_all_names_are_documented(root):
     for name, row in TABLE.items():
         assert f'"{name}"' in readme
         assert re.search(rf"^ +{re.escape(name)} +{re.escape(row.formula)}$", ks.criteria.__doc__, re.M)
-    for name in CRITERIA:
+    for name in AT_GIVEN:
         assert f'"{name}"' in ks.evaluate.__doc__
+
+
+def test_an_integral_has_no_value_for_given_hyperparameters(data):
+    X, y = data
+    assert set(CRITERIA) - set(AT_GIVEN) == {"evidence"}
+    for criterion in ("evidence", ks.criteria.Evidence()):
+        with pytest.raises(ValueError, match=r'criterion: expected one .* such as "reml", got "evidence", an integral'):
+            ks.evaluate(criterion, RBF(1.0), X, y, noise=0.1)
 
 
 def fourth_power(r, v):

@@ -14,12 +14,12 @@ from sklearn.gaussian_process import kernels as sk
 from statsmodels.regression.linear_model import GLS
 
 import kernsel as ks
-from kernsel.criteria import CRITERIA
 from kernsel.criteria.names import criterion_named
 from kernsel.kernels import RBF, ConstantKernel, Matern, Parameter, WhiteKernel
 from kernsel.kernels.priors import LogNormal
 
 import reference
+from criterion_cases import AT_GIVEN
 from processes import basis, rounding_of
 
 GP = ks.GaussianProcessRegressor
@@ -42,7 +42,7 @@ OPTIONS = {
 }
 
 
-@pytest.mark.parametrize(("name", "case"), pairwise(CRITERIA, OPTIONS))
+@pytest.mark.parametrize(("name", "case"), pairwise(AT_GIVEN, OPTIONS))
 def test_what_every_criterion_chooses(name, case, data):
     X, y, _ = data
     criterion = ks.criteria.UnbiasedRisk(sigma=0.1) if name == "risk" else name

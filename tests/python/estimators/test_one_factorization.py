@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 import kernsel as ks
-from kernsel.criteria import CRITERIA
 from kernsel.kernels import RBF, FunctionKernel, WhiteKernel
 
 import reference
 from children import run
+from criterion_cases import AT_GIVEN
 
 GP = ks.GaussianProcessRegressor
 MODELS = {
@@ -132,7 +132,7 @@ def test_memory_for_one_factor(name, memory_of_models):
 
 
 @pytest.mark.parametrize("trend", [None, "constant", "linear"])
-@pytest.mark.parametrize("criterion", [name for name in CRITERIA if name != "risk"])
+@pytest.mark.parametrize("criterion", [name for name in AT_GIVEN if name != "risk"])
 def test_the_value_of_any_criterion(data, criterion, trend):
     X, Y = data[0][:60], data[1][:60]
     kernel = 1.3 * RBF([0.4, 0.6]) + WhiteKernel(0.02)

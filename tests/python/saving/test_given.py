@@ -1,5 +1,8 @@
 """What estimators were given, in files: parameters that are lists of processes, with arrays and kernels in them."""
 
+import json
+import struct
+
 import numpy as np
 
 import kernsel as ks
@@ -26,3 +29,21 @@ def test_parameters_of_processes_in_a_list(again):
             if name not in ("noise", "kernel"):
                 assert getattr(other, name) == value
         np.testing.assert_array_equal(other.kernel(rows), mine.kernel(rows))
+
+
+def test_files_that_are_older_than_a_parameter(tmp_path):
+    """Version 0.1.0 expected nothing of length scales."""
+    path = tmp_path / "model.ksl"
+    model = ks.GaussianProcessRegressor(RBF([1.0, 2.0]), noise=0.1, optimizer=None).fit(saved.X, saved.y)
+    ks.save(model, path)
+    raw = path.read_bytes()
+    (length,) = struct.unpack("<Q", raw[:8])
+    header = json.loads(raw[8 : 8 + length])
+    description = json.loads(header["__metadata__"]["model"])
+    assert description["parameters"].pop("shrinkage") == "auto"
+    header["__metadata__"]["model"] = json.dumps(description)
+    text = json.dumps(header).encode()
+    path.write_bytes(struct.pack("<Q", len(text)) + text + raw[8 + length :])
+    loaded = ks.load(path)
+    assert loaded.shrinkage is None
+    np.testing.assert_array_equal(loaded.predict(saved.Z), model.predict(saved.Z))
