@@ -15,7 +15,7 @@ ROOMS = {
     "criteria": ["fit", "criteria"],
     "factors": ["factor"],
     "posterior": ["posterior", "trend"],
-    "search": ["objective", "prior", "search", "data", "starts", "choose"],
+    "search": ["prior", "objective", "search", "data", "starts", "choose"],
     "paths": ["path", "least_squares", "decomposition"],
     "support": ["support"],
     "strings": ["strings"],
@@ -47,6 +47,9 @@ LAYERS = [
 LAYER = {room: number for number, layer in enumerate(LAYERS) for room in layer}
 # Files of tests in the folder of a room that are about several of its modules, or about what no module is.
 SUBJECTS = {
+    "_search/test_evidence.py",  # what the core computes besides the choice
+    "_search/test_shrinkage.py",
+    "_search/test_spectrum.py",  # starts that see it
     "core/test_adding_a_kernel.py",  # what a new kernel takes
     "core/test_arrays.py",  # the compiled core, as a whole
     "core/test_isa.py",

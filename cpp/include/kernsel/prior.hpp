@@ -34,6 +34,7 @@ class Prior {
   std::vector<One> ones;
   std::vector<Alike> alike;
   double spread = 1.0;
+  bool spread_is_given = false;  // nothing is expected then of the spread itself
   static constexpr double mean_spread = 0.5;
 
   // The log density at x. If they are not empty, its derivatives are subtracted from `gradient`, (count), and the negative

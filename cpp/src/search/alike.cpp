@@ -39,23 +39,22 @@ double spread_cost(double spread) { return -spread / Prior::mean_spread; }
 
 constexpr double expected_noise = 0.1;  // the noise variance that is expected, as a share of the amplitude
 
-// The second derivatives of the objective at x, by central differences of its gradient.
-Status differences(Objective& objective, const std::vector<double>& x, std::vector<double>& H) {
+// Adds the second derivatives of the objective at a trial, whose gradient is known, to H, by differences of the gradient.
+Status add_curvature(Objective& objective, const Trial& at, std::vector<double>& H) {
   constexpr double step = 1e-3;
-  const std::size_t n = x.size();
-  H.assign(n * n, 0.0);
-  for (std::size_t i = 0; i < n; ++i)
-    for (const double sign : {-1.0, 1.0}) {
-      std::vector<double> moved = x;
-      moved[i] += sign * step;
-      Trial there;
-      const Status status = objective.evaluate(moved, Order::gradient, there);
-      if (!status.ok()) return status;
-      for (std::size_t j = 0; j < n; ++j) {
-        H[i + j * n] += sign * there.gradient[j] / (4.0 * step);
-        H[j + i * n] += sign * there.gradient[j] / (4.0 * step);
-      }
+  const std::size_t n = at.x.size();
+  for (std::size_t i = 0; i < n; ++i) {
+    std::vector<double> moved = at.x;
+    moved[i] += at.x[i] + step > objective.domain().upper[i] ? -step : step;
+    Trial there;
+    const Status status = objective.evaluate(moved, Order::gradient, there);
+    if (!status.ok()) return status;
+    for (std::size_t j = 0; j < n; ++j) {
+      const double slope = 0.5 * (there.gradient[j] - at.gradient[j]) / (moved[i] - at.x[i]);
+      H[i + j * n] += slope;
+      H[j + i * n] += slope;
     }
+  }
   return {};
 }
 
@@ -65,6 +64,7 @@ Status differences(Objective& objective, const std::vector<double>& x, std::vect
 Prior Chooser::Content::expectations(bool of_all_unknowns) const {
   Prior prior;
   prior.spread = spread;
+  prior.spread_is_given = problem.spreads.size() == 1;
   std::vector<Index> number(space.theta.size(), -1);
   for (std::size_t a = 0; a < free.size(); ++a) number[static_cast<std::size_t>(free[a])] = static_cast<Index>(a);
   const auto excepted = [&](std::size_t p) { return p < problem.excepted.size() && problem.excepted[p]; };
@@ -82,7 +82,7 @@ Prior Chooser::Content::expectations(bool of_all_unknowns) const {
       first = q;
   const bool proportional = first < space.theta.size() && !excepted(first);
   const Index of_first = proportional ? number[first] : -1;
-  const double fixed = proportional ? space.theta[first] : std::log(variance);
+  const double fixed = proportional ? space.theta[first] : std::log(of_targets);
   std::vector<Prior::Alike> groups;
   std::vector<Index> group_of;
   for (std::size_t p = 0; p < space.theta.size(); ++p) {
@@ -107,7 +107,7 @@ Prior Chooser::Content::expectations(bool of_all_unknowns) const {
         std::find(space.amplitudes.begin(), space.amplitudes.end(), static_cast<Index>(p)) != space.amplitudes.end();
     const double width = expected_width(hint.rule, space.upper[p] - space.lower[p]);
     if (proportional && p == first)
-      add(a, space.theta[p], -1, 0.0, std::log(variance), width, false);
+      add(a, space.theta[p], -1, 0.0, std::log(of_targets), width, false);
     else if (proportional && (is_noise || amplitude))
       add(a, space.theta[p], of_first, fixed, is_noise ? std::log(expected_noise) : 0.0, width, is_noise);
     else
@@ -132,7 +132,14 @@ double Chooser::Content::integral(const CriterionObjective& objective, const Tri
   const double present = std::exchange(spread, with_spread);
   const double value = at.criterion + expectations(true).log_density(at.x, gradient, H);
   spread = present;
+  leave_out_bounds(at.x, gradient);
   return laplace_near(value, gradient, H);
+}
+
+// Sets the slopes of unknowns to zero that a bound holds back.
+void Chooser::Content::leave_out_bounds(const std::vector<double>& x, std::vector<double>& gradient) const {
+  for (std::size_t a = 0; a < x.size(); ++a)
+    if (std::min(x[a] - domain.lower[a], domain.upper[a] - x[a]) <= 1e-6) gradient[a] = 0.0;
 }
 
 // Reports of the progress of a search that goes on after `counted` evaluations: the best criterion stays that of the search
@@ -145,30 +152,21 @@ std::function<bool(Index, Index, double)> Chooser::Content::told_after(Index cou
 }
 
 // Finds the spread of length scales for which the data are the most probable, and the optimum of `objective` for it. The
-// optimum for one spread also tells about the others: the best of these is tried next. `best` is where the search begins, with
-// the present spread; if it is no optimum for that (`climbs`), it becomes one first. Returns the logarithm of the integral, and
-// in `of_first` that for the first spread.
-double Chooser::Content::best_spread(CriterionObjective& objective, bool climbs, double tolerance, double least_gain,
-                                     Optimum& best, double& of_first) {
-  double most = -std::numeric_limits<double>::infinity(), chosen = spread;
-  of_first = most;
+// optimum for one spread also tells about the others: the best of these is tried next, if it promises more than `least_gain`
+// over the first. `best` is where the search begins, with the present spread; if it is no optimum for that (`climbs`), it
+// becomes one first. Sets the logarithm of the integral, `most`, and that for the first spread, `of_first`.
+Status Chooser::Content::best_spread(CriterionObjective& objective, bool climbs, double tolerance, double least_gain,
+                                     Optimum& best, double& most, double& of_first) {
+  of_first = most = -std::numeric_limits<double>::infinity();
+  double chosen = spread;
   Optimum here = best;
   std::vector<double> tried;
+  Status status;
   for (int round = 0; round < rounds_of_spreads; ++round) {
     objective.expected = expectations(problem.expects_all);
     if (round > 0 || climbs) {
-      SearchOptions how;
-      how.coarse = how.fine = tolerance;
-      how.evaluations = options.evaluations - here.evaluations - here.evaluations_of_some;
-      how.seconds = seconds();
-      how.progress = told_after(here.evaluations + here.evaluations_of_some);
-      Optimum next;
-      if (how.evaluations < 1 || !search(objective, nullptr, {here.best.x}, how, next).ok()) break;
-      next.evaluations += here.evaluations;
-      next.evaluations_of_some = here.evaluations_of_some;
-      next.of_starts = here.of_starts;
-      here = std::move(next);
-      if (here.ended != Ended::converged || here.best.information.empty()) break;
+      status = go_on(objective, tolerance, here);
+      if (!status.ok() || here.ended != Ended::converged || here.best.information.empty()) break;
     }
     tried.push_back(spread);
     const double found = integral(objective, here.best, spread);
@@ -193,7 +191,22 @@ double Chooser::Content::best_spread(CriterionObjective& objective, bool climbs,
   best.ended = here.ended;
   spread = chosen;
   objective.expected = expectations(problem.expects_all);
-  return most;
+  return status;
+}
+
+// Continues a search from its result, with what is expected of the unknowns now.
+Status Chooser::Content::go_on(CriterionObjective& objective, double tolerance, Optimum& found) {
+  SearchOptions how;
+  how.coarse = how.fine = tolerance;
+  how.evaluations = std::max<Index>(options.evaluations - found.evaluations - found.evaluations_of_some, 1);
+  how.seconds = seconds();
+  how.progress = told_after(found.evaluations + found.evaluations_of_some);
+  Optimum next;
+  const Status status = search(objective, nullptr, {found.best.x}, how, next);
+  found.evaluations += next.evaluations;
+  found.ended = next.ended;
+  if (status.ok() && std::isfinite(next.best.value)) found.best = std::move(next.best);
+  return status;
 }
 
 // Decides whether length scales are alike, after a search in which nothing was expected of them: only if the data are clearly
@@ -201,59 +214,54 @@ double Chooser::Content::best_spread(CriterionObjective& objective, bool climbs,
 // length scales that are alike: if there are few points for each column, these are also looked for from a start of their own.
 Status Chooser::Content::consider_alike(Optimum& found) {
   if (n > many_for_each * alike) return {};
-  CriterionObjective& judge = subset.empty() ? *all : *some;
+  const bool by_some = !subset.empty();
+  CriterionObjective& judge = by_some ? *some : *all;
   const double tolerance = all->has_curvature() ? 0.3 : 0.02, free_spread = problem.spreads.back();
   std::vector<double> middle;
   for (const Hint& hint : space.hints) middle.push_back(hint.alike >= 0 ? hint.of_spread : hint.middle);
   double most = -std::numeric_limits<double>::infinity(), of_free = most, chosen = free_spread;
-  Optimum best = found;
+  std::vector<double> x;
+  Optimum here = found;
+  Status status;
   for (const bool alike_start : {false, true}) {
-    Optimum here;
-    here.best.x = alike_start ? x_of(middle, std::log(expected_noise * variance)) : found.best.x;
-    here.evaluations = best.evaluations;
-    here.evaluations_of_some = best.evaluations_of_some;
-    spread = alike_start ? Prior::mean_spread : free_spread;
     if (alike_start && n > few_for_each * alike) break;
-    double of_first = 0.0;
-    double value = best_spread(judge, true, tolerance, alike_start ? 0.0 : clearly, here, of_first);
+    here.best = Trial{};
+    here.best.x = alike_start ? x_of(middle, std::log(expected_noise * variance)) : found.best.x;
+    spread = alike_start ? Prior::mean_spread : free_spread;
+    double value = 0.0, of_first = 0.0;
+    status = best_spread(judge, true, tolerance, alike_start ? 0.0 : clearly, here, value, of_first);
+    if (!status.ok() || here.ended != Ended::converged) break;
     if (!alike_start) of_free = of_first - spread_cost(free_spread);
-    best.evaluations = here.evaluations;
-    best.evaluations_of_some = here.evaluations_of_some;
-    best.ended = here.ended;
-    if (here.ended != Ended::converged) break;
     value -= spread_cost(spread);
     if (value <= most) continue;
     most = value;
     chosen = spread;
-    best.best = here.best;
+    x = here.best.x;
   }
-  if (!subset.empty()) best.evaluations_of_some += std::exchange(best.evaluations, found.evaluations) - found.evaluations;
-  found.evaluations = best.evaluations;
-  found.evaluations_of_some = best.evaluations_of_some;
-  if (best.ended != Ended::converged || !(most > of_free + clearly)) {
-    spread = std::numeric_limits<double>::quiet_NaN();
-    all->expected = {};
-    return {};
-  }
+  const Index spent = here.evaluations - found.evaluations;
+  (by_some ? found.evaluations_of_some : found.evaluations) += spent;
+  found.ended = here.ended;
+  spread = std::numeric_limits<double>::quiet_NaN();
+  all->expected = {};
+  if (!status.ok() || here.ended != Ended::converged || !(most > of_free + clearly)) return status;
   spread = chosen;
   all->expected = expectations(false);
-  SearchOptions how;
-  how.coarse = how.fine = fine();
-  how.evaluations = std::max<Index>(options.evaluations - found.evaluations - found.evaluations_of_some, 1);
-  how.seconds = seconds();
   reported = std::numeric_limits<double>::quiet_NaN();
-  how.progress = told_after(found.evaluations + found.evaluations_of_some);
-  Optimum next;
-  const Status status = search(*all, nullptr, {best.best.x}, how, next);
-  if (!status.ok() || !std::isfinite(next.best.value)) return status;
-  next.evaluations += found.evaluations;
-  next.evaluations_of_some = found.evaluations_of_some;
-  next.of_starts = found.of_starts;
-  found = std::move(next);
-  return {};
+  Optimum alike_ones = found;
+  alike_ones.best = Trial{};
+  alike_ones.best.x = x;
+  status = go_on(*all, fine(), alike_ones);
+  if (status.ok() && std::isfinite(alike_ones.best.value)) {
+    found = std::move(alike_ones);
+  } else {
+    spread = std::numeric_limits<double>::quiet_NaN();
+    all->expected = {};
+  }
+  return status;
 }
 
-// The logarithm of the evidence of a choice (Choice::evidence).
+// The logarithm of the evidence of a choice (Choice::evidence). Of few points, second derivatives are exact, because the
+// information is off by some tenths of a nat then.
 Status Chooser::Content::evidence(const Choice& choice, double& out) {
   std::vector<double> theta = choice.theta;
   if (problem.finds_amplitude) theta.push_back(std::log(choice.amplitude));
@@ -267,17 +275,23 @@ Status Chooser::Content::evidence(const Choice& choice, double& out) {
   if (problem.finds_noise) x.push_back(std::log(choice.noise));
   Trial at;
   Status status = all->evaluate(x, Order::information, at);
-  if (!status.ok()) return status;
-  if (at.information.empty()) {
-    status = differences(*all, x, at.information);
-    if (!status.ok()) return status;
+  if (!status.ok()) return status.code == Code::interrupted ? status : Status{};  // NaN where there is no value
+  if (n <= options.many_points || at.information.empty() || problem.prior) {
+    // Without expectations, whose curvature is known, and bounded where the density is not concave.
+    const Prior expected = std::exchange(all->expected, Prior{});
+    Trial alone;
+    status = all->evaluate(x, Order::gradient, alone);
+    std::vector<double> H(x.size() * x.size(), 0.0), none;
+    if (status.ok()) status = add_curvature(*all, alone, H);
+    all->expected = expected;
+    if (status.code == Code::interrupted) return status;
+    expected.log_density(x, none, H);
+    if (status.ok() && std::isfinite(laplace_near(0.0, std::vector<double>(x.size(), 0.0), H))) at.information = H;
+    if (at.information.empty()) return {};
   }
-  // The maximum was found without what is expected of the first amplitude, if that was computed in closed form, so that the
-  // slope may not quite vanish; where a bound holds an unknown back, the slope stays.
-  // Neither counts the slope of a search that was not brought to its end.
-  for (std::size_t a = 0; a < x.size(); ++a)
-    if (choice.ended != Ended::converged || std::min(x[a] - domain.lower[a], domain.upper[a] - x[a]) <= 1e-6)
-      at.gradient[a] = 0.0;
+  // The slope at the end of a search is not quite zero. That of a search that was not brought to its end does not count.
+  leave_out_bounds(x, at.gradient);
+  if (choice.ended != Ended::converged) std::fill(at.gradient.begin(), at.gradient.end(), 0.0);
   out = laplace_near(-at.value, at.gradient, at.information);
   return {};
 }

@@ -75,7 +75,7 @@ Status Chooser::Content::prepare() {
   for (std::size_t p = 0; p < theta.size(); ++p)
     if (space.place[p] >= 0) theta[p] = space.theta[static_cast<std::size_t>(space.place[p])];
   problem.kernel = problem.kernel.with_theta(theta);
-  variance = problem.variance > 0.0 ? problem.variance : Data({}, problem.y, problem.weights).variance();
+  of_targets = variance = problem.variance > 0.0 ? problem.variance : Data({}, problem.y, problem.weights).variance();
   of_all = problem.criterion(all_rows(n));
   if (problem.scale_free) of_all_scale_free = problem.scale_free(all_rows(n));
   if (problem.finds_amplitude) add_amplitude();
@@ -383,13 +383,15 @@ Status Chooser::search_all(Choice& out) {
   if (own.profiled && !none_of_all) {
     // A criterion of residuals alone does not determine the scale: it is chosen so that leave-one-out residuals are as large as
     // predicted.
-    const bool knows = own.all->has_curvature() || own.all->criterion.request.variances;
+    const bool knows = own.all->criterion.is_likelihood || own.all->criterion.request.variances;
     if (!knows && found.best.residual_scale > 0.0 && std::isfinite(found.best.residual_scale))
       found.best.scale = found.best.residual_scale;
     const double within = own.within(found.best);
-    if (within != std::log(found.best.scale) && own.of_all.sees_scale && found.ended != Ended::interrupted) {
-      // The best amplitude is outside of its bounds: the search continues with the nearest one inside, and without the closed
-      // form, so that amplitudes are unknowns.
+    const bool outside = within != std::log(found.best.scale) && own.of_all.sees_scale;
+    const bool expects = own.problem.expects_all && own.of_all.is_likelihood;
+    if ((outside || expects) && found.ended != Ended::interrupted) {
+      // The best amplitude is outside of its bounds, or something is expected of it: the search continues with the nearest one
+      // inside, and without the closed form, so that amplitudes are unknowns.
       std::vector<double> theta = own.theta_of(found.best.x);
       for (const Index p : own.factors) theta[static_cast<std::size_t>(p)] += within;
       const double inside = std::exp(within);
@@ -413,9 +415,9 @@ Status Chooser::search_all(Choice& out) {
   const bool ready = found.ended == Ended::converged && !found.best.information.empty();
   own.reported = found.best.criterion;
   if (ready && own.alike > 0 && own.problem.spreads.size() > 1 && own.all->criterion.is_likelihood) {
-    double of_first = 0.0;
+    double most = 0.0, of_first = 0.0;
     if (own.problem.expects_all)
-      own.best_spread(*own.all, false, own.fine(), 0.0, found, of_first);
+      status = own.best_spread(*own.all, false, own.fine(), 0.0, found, most, of_first);
     else
       status = own.consider_alike(found);
     if (!status.ok()) return status;

@@ -64,7 +64,8 @@ struct Chooser::Content {
 
   Space space;
   Index n = 0;
-  double variance = 1.0;            // of the targets
+  double of_targets = 1.0;          // the variance of the targets
+  double variance = 1.0;            // the same, or the value of the amplitude that is fixed
   std::vector<double> base, known;  // noise variances: to be multiplied by the unknown factor, and known ones
   double jitter = 0.0, least = 0.0;
   bool may_raise_jitter = false, noisy = false, few = false, profiled = false;
@@ -103,8 +104,10 @@ struct Chooser::Content {
   double fine() const { return n <= 300 ? (all->has_curvature() ? 1e-10 : 1e-7) : 1e-5; }
   Prior expectations(bool of_all_unknowns) const;
   double integral(const CriterionObjective& objective, const Trial& at, double with_spread);
-  double best_spread(CriterionObjective& objective, bool climbs, double tolerance, double least_gain, Optimum& best,
-                     double& of_first);
+  void leave_out_bounds(const std::vector<double>& x, std::vector<double>& gradient) const;
+  Status best_spread(CriterionObjective& objective, bool climbs, double tolerance, double least_gain, Optimum& best,
+                     double& most, double& of_first);
+  Status go_on(CriterionObjective& objective, double tolerance, Optimum& found);
   Status consider_alike(Optimum& found);
   std::function<bool(Index, Index, double)> told_after(Index counted) const;
   Status evidence(const Choice& choice, double& out);

@@ -45,7 +45,7 @@ double Prior::log_density(const std::vector<double>& x, std::vector<double>& gra
     bend(one.at, one.than, -second);
     bend(one.than, one.at, -second);
   }
-  if (!alike.empty()) sum -= spread / mean_spread + std::log(mean_spread);
+  if (!alike.empty() && !spread_is_given) sum -= spread / mean_spread + std::log(mean_spread);
   for (const Alike& group : alike) {
     const auto k = static_cast<double>(group.at.size());
     std::vector<double> from;

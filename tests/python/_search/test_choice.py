@@ -426,3 +426,19 @@ def test_the_time_is_over_within_one_evaluation():
     assert gp.selection_.ended == "seconds"
     assert np.isfinite(gp.criterion_value_)
     assert np.isfinite(gp.predict(X[:5])).all()
+
+
+@pytest.mark.xfail(strict=True, reason="a likelihood's scale is replaced by that of leave-one-out residuals")
+@pytest.mark.parametrize("name", ["lml", "reml"])
+def test_the_quasi_newton_method_keeps_the_scale_of_a_likelihood(data, name):
+    X, y = data
+    found = [
+        choose(
+            criterion_named(name, {}), C("auto") * RBF("auto"), X, y, finds_noise=True, trend="constant", optimizer=optimizer
+        )
+        for optimizer in ("l-bfgs-b", "auto")
+    ]
+    for selection in found:
+        value = ks.evaluate(name, selection.kernel, X, y, noise=selection.noise, trend="constant").value
+        assert value == pytest.approx(selection.value, abs=1e-6)
+    assert found[0].noise == pytest.approx(found[1].noise, rel=1e-2)
