@@ -542,17 +542,16 @@ def expected_of_logarithm(x, middle, width, far=False):
 def expected_alike(x, middle, spread, width):
     """Return the log density of log l_j = middle_j + c + d_j: c normal of standard deviation `width`, the d_j of `spread`.
 
-    The spread itself is exponential, of mean 1/2. With an infinite width, it is the density of what is orthogonal to c alone.
+    With an infinite width, it is the density of what is orthogonal to c alone.
     """
     d, k = np.asarray(x) - middle, len(x)
-    of_spread = np.log(2) - 2 * spread
     if np.isfinite(width):
         covariance = spread**2 * np.eye(k) + width**2 * np.ones((k, k))
     else:
         apart = np.linalg.svd(np.ones((1, k)))[2][1:]  # orthonormal directions, in which the mean does not change
         d, covariance = apart @ d, spread**2 * np.eye(k - 1)
     determinant = np.linalg.slogdet(2 * np.pi * covariance)[1]
-    return of_spread - d @ np.linalg.solve(covariance, d) / 2 - determinant / 2
+    return -d @ np.linalg.solve(covariance, d) / 2 - determinant / 2
 
 
 def second_derivatives(f, x, step=1e-3):

@@ -41,7 +41,7 @@ constexpr double expected_noise = 0.1;  // the noise variance that is expected, 
 
 // Adds the second derivatives of the objective at a trial, whose gradient is known, to H, by differences of the gradient.
 Status add_curvature(Objective& objective, const Trial& at, std::vector<double>& H) {
-  constexpr double step = 1e-3;
+  constexpr double step = 1e-4;
   const std::size_t n = at.x.size();
   for (std::size_t i = 0; i < n; ++i) {
     std::vector<double> moved = at.x;
@@ -105,7 +105,8 @@ Prior Chooser::Content::expectations(bool of_all_unknowns) const {
     const bool is_noise = hint.rule == Rule::noise;
     const bool amplitude =
         std::find(space.amplitudes.begin(), space.amplitudes.end(), static_cast<Index>(p)) != space.amplitudes.end();
-    const double width = expected_width(hint.rule, space.upper[p] - space.lower[p]);
+    const Rule rule = amplitude && !is_noise ? Rule::variance : hint.rule;
+    const double width = expected_width(rule, space.upper[p] - space.lower[p]);
     if (proportional && p == first)
       add(a, space.theta[p], -1, 0.0, std::log(of_targets), width, false);
     else if (proportional && (is_noise || amplitude))
@@ -276,6 +277,10 @@ Status Chooser::Content::evidence(const Choice& choice, double& out) {
   Trial at;
   Status status = all->evaluate(x, Order::information, at);
   if (!status.ok()) return status.code == Code::interrupted ? status : Status{};  // NaN where there is no value
+  if (x.empty()) {
+    out = -at.value;
+    return {};
+  }
   if (n <= options.many_points || at.information.empty() || problem.prior) {
     // Without expectations, whose curvature is known, and bounded where the density is not concave.
     const Prior expected = std::exchange(all->expected, Prior{});

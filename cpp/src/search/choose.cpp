@@ -388,7 +388,7 @@ Status Chooser::search_all(Choice& out) {
       found.best.scale = found.best.residual_scale;
     const double within = own.within(found.best);
     const bool outside = within != std::log(found.best.scale) && own.of_all.sees_scale;
-    const bool expects = own.problem.expects_all && own.of_all.is_likelihood;
+    const bool expects = own.problem.expects_all && own.of_all.is_likelihood && found.ended == Ended::converged;
     if ((outside || expects) && found.ended != Ended::interrupted) {
       // The best amplitude is outside of its bounds, or something is expected of it: the search continues with the nearest one
       // inside, and without the closed form, so that amplitudes are unknowns.

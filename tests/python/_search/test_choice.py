@@ -428,7 +428,6 @@ def test_the_time_is_over_within_one_evaluation():
     assert np.isfinite(gp.predict(X[:5])).all()
 
 
-@pytest.mark.xfail(strict=True, reason="a likelihood's scale is replaced by that of leave-one-out residuals")
 @pytest.mark.parametrize("name", ["lml", "reml"])
 def test_the_quasi_newton_method_keeps_the_scale_of_a_likelihood(data, name):
     X, y = data

@@ -64,7 +64,7 @@ def test_the_evidence_at_the_narrow_end(data):
     narrow = fitted(X, y, 1e-3, criterion="evidence")
     one = fitted(X / X.std(axis=0), y, None, C("auto") * RBF(1.0), criterion="evidence")
     assert lengths(narrow, X) == pytest.approx(np.full(3, one.kernel_.k2.length_scale), rel=1e-2)
-    assert narrow.criterion_value_ - one.criterion_value_ == pytest.approx(np.log(2), abs=0.02)  # the density of the width
+    assert narrow.criterion_value_ - one.criterion_value_ == pytest.approx(0.0, abs=0.02)
 
 
 SUM = C("auto") * RBF("auto") + C("auto") * Linear("auto") + C("auto") * Matern("auto", nu=1.5).on([0, 2])
@@ -98,16 +98,13 @@ def expected(x, X, y, spread, excepted, everything):
     total, width = 0.0, 1.5 if everything else np.inf
     sizes = [X.std(axis=0), X.std(axis=0), X.std(axis=0)]
     starts = [np.log(X.std(axis=0)), np.log(np.sqrt(np.mean(X**2, axis=0))), np.log(X.std(axis=0))]
-    seen = False
     for group, columns, size, start in zip(GROUPS, COLUMNS, sizes, starts, strict=True):
         used = [i for i, p in enumerate(group) if p not in excepted]
         root = np.log(len(columns)) / 2
         at = x[np.array(group)[used]]
         if spread is not None and len(used) > (0 if everything else 1):
             middle = np.log(size[columns])[used] + root
-            once = 0.0 if not seen else 2 * spread - np.log(2)  # the density of the width, which is that of all kernels
-            total += reference.expected_alike(at, middle, spread, width) + once
-            seen = True
+            total += reference.expected_alike(at, middle, spread, width)
         elif spread is None and everything:
             total += np.sum(reference.expected_of_logarithm(at, start[columns][used] + root, 1.5))
     if not everything:
