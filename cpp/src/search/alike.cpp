@@ -218,8 +218,6 @@ Status Chooser::Content::consider_alike(Optimum& found) {
   const bool by_some = !subset.empty();
   CriterionObjective& judge = by_some ? *some : *all;
   const double tolerance = all->has_curvature() ? 0.3 : 0.02, free_spread = problem.spreads.back();
-  std::vector<double> middle;
-  for (const Hint& hint : space.hints) middle.push_back(hint.alike >= 0 ? hint.of_spread : hint.middle);
   double most = -std::numeric_limits<double>::infinity(), of_free = most, chosen = free_spread;
   std::vector<double> x;
   Optimum here = found;
@@ -227,7 +225,7 @@ Status Chooser::Content::consider_alike(Optimum& found) {
   for (const bool alike_start : {false, true}) {
     if (alike_start && n > few_for_each * alike) break;
     here.best = Trial{};
-    here.best.x = alike_start ? x_of(middle, std::log(expected_noise * variance)) : found.best.x;
+    here.best.x = alike_start ? proposed() : found.best.x;
     spread = alike_start ? Prior::mean_spread : free_spread;
     double value = 0.0, of_first = 0.0;
     status = best_spread(judge, true, tolerance, alike_start ? 0.0 : clearly, here, value, of_first);

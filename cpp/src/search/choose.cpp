@@ -276,10 +276,19 @@ Status Chooser::Content::descend(const std::vector<std::vector<double>>& from, O
   return status;
 }
 
+// The unknowns as the data propose them, with a tenth of the variance for the noise.
+std::vector<double> Chooser::Content::proposed() const {
+  std::vector<double> middle;
+  for (const Hint& hint : space.hints) middle.push_back(hint.alike >= 0 ? hint.of_spread : hint.middle);
+  return x_of(middle, std::log(0.1 * variance));
+}
+
 // If the search ended before it evaluated its result on all points, evaluates it there; after an interrupt, or when the time is
 // over, the criterion becomes NaN instead.
 Status Chooser::Content::settle(Optimum& out) {
   if (std::isfinite(out.best.value) || out.best.x.empty()) return {};
+  if (out.ended == Ended::seconds && out.evaluations + out.evaluations_of_some <= 1)
+    out.best.x = proposed();  // nothing was evaluated
   if (out.ended == Ended::interrupted || out.ended == Ended::seconds) {
     out.best.criterion = std::nan("");
     return {};

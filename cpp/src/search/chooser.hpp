@@ -94,6 +94,7 @@ struct Chooser::Content {
               Optimum& out);
   Status descend(const std::vector<std::vector<double>>& from, Objective* among, double seconds_left, Index left, Optimum& out);
   Status settle(Optimum& out);
+  std::vector<double> proposed() const;
   std::vector<double> theta_of(const std::vector<double>& x) const;
   std::vector<double> x_of(const std::vector<double>& theta, double log_noise) const;
   double seconds() const {

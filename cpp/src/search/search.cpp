@@ -47,9 +47,12 @@ class Search {
     if (ended()) return {};
     const auto left = std::chrono::duration<double>(options_.seconds) - (Clock::now() - began_);
     const bool limited = left < std::chrono::hours(1000);
-    const Deadline deadline(limited ? Clock::now() + std::chrono::duration_cast<Clock::duration>(left)
-                                    : Clock::time_point::max());
-    const Status status = objective.evaluate(x, order, trial);
+    const Clock::time_point until =
+        limited ? Clock::now() + std::chrono::duration_cast<Clock::duration>(left) : Clock::time_point::max();
+    const Status status = [&] {
+      const Deadline deadline(until);
+      return objective.evaluate(x, order, trial);
+    }();
     ++(of_all ? out_.evaluations : out_.evaluations_of_some);
     if (status.code == Code::interrupted) {
       end(limited && Clock::now() - began_ >= std::chrono::duration<double>(options_.seconds) ? Ended::seconds

@@ -251,14 +251,14 @@ def select(
         Not with `target`.
     kernels : Kernel, iterable of Kernel or str, "search" or None
         None tries the squared exponential, Matern kernels of smoothness 1/2, 3/2 and 5/2, the rational quadratic, the linear
-        kernel, and the squared exponential with a linear part. "search" builds kernels: it starts with no kernel and with single ones, and then adds a
-        kernel to the best structure, multiplies it with one, exchanges a part or removes one, as long as the criterion improves
-        by more than a penalty for each additional hyperparameter (half the logarithm of n in a log density; 2 % in an error;
-        none in the evidence, which has it).
+        kernel, and the squared exponential with a linear part. "search" builds kernels: it starts with no kernel and with
+        single ones, and then adds a kernel to the best structure, multiplies it with one, exchanges a part or removes one, as
+        long as the criterion improves by more than a penalty for each additional hyperparameter (half the logarithm of n in a
+        log density; 2 % in an error; none in the evidence, which has it).
         See :meth:`Selected.describe`. Arguments that a text such as ``"RBF + Linear"`` does not mention are "auto".
     criterion : str, Criterion or None
-        See :mod:`kernsel.criteria`. None stands for the criterion of the estimator, and without an estimator for "evidence", the
-        probability of the data with the hyperparameters integrated out, so that a kernel with more of them is not the better
+        See :mod:`kernsel.criteria`. None stands for the criterion of the estimator, and without an estimator for "evidence",
+        the probability of the data with the hyperparameters integrated out, so that a kernel with more of them is not better
         for that. Kernels whose log likelihood is less than that of the best by no more than 1, or whose error is larger by no
         more than 1 %, are marked as about as good ("~"). If a Gaussian process is chosen by a criterion that leaves points
         out, kernels are compared by the log densities of these points: about as good are those within one standard error
