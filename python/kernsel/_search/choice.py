@@ -76,6 +76,8 @@ class Selection:
     not_sought : list of str
         What was not looked for because a kernel that is an object is taken as it is: "noise", "trend", "amplitude". A kernel
         given by text leaves them open.
+    remarks : list of str
+        What left-out residuals tell where noise was found: rows that are outliers, or tails heavier than normal.
     ended : {"converged", "evaluations", "seconds", "stopped", "interrupted", "undecided"}
         Why the search ended. "undecided" means that the trend alone explains y, so that there was nothing to search.
     seconds : float
@@ -98,6 +100,7 @@ class Selection:
     at_bounds: list[str] = field(default_factory=list)
     flat: list[str] = field(default_factory=list)
     not_sought: list[str] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
     ended: str = "converged"
     seconds: float = 0.0
     interrupt: BaseException | None = None
@@ -118,6 +121,7 @@ class Selection:
             f"at a bound: {', '.join(self.at_bounds)}" if self.at_bounds else "",
             f"the criterion hardly depends on: {', '.join(self.flat)}" if self.flat else "",
             self.said_of_not_sought,
+            *self.remarks,
         ]
         return "\n".join(filter(None, lines))
 

@@ -6,7 +6,7 @@ from math import comb
 
 import numpy as np
 
-from kernsel._base.annotations import Vector
+from kernsel._base.annotations import Indices, Vector
 from kernsel._base.memory import require_memory_of_points
 from kernsel._solve.posterior import Posterior
 from kernsel.estimators.gaussian_process import GaussianProcessRegressor, ProcessState
@@ -38,6 +38,7 @@ def write_process(model: GaussianProcessRegressor, to: Writing) -> None:
         ("alpha", state.alpha),
     ):
         to.array(name, np.asarray(values, dtype=np.float64))
+    to.array("outliers", state.outliers)
     to.json |= {"jitter": float(state.jitter), "one_output": bool(state.one_output), "restricted": bool(state.restricted)}
     to.values(model, "criterion_value_", "n_evaluations_")
     write_selection(state.selection, to.part("selection"))
@@ -63,6 +64,7 @@ def read_process(model: GaussianProcessRegressor, given: Fields) -> None:
     for name, shape in (("coefficients", (n, outputs)), ("trend_coefficients", (functions, outputs)), ("scale", (outputs,))):
         given.array(name, *shape)  # checked only; programs that do not factorize use them
     noise, alpha = _variances(given, "noise", n), _variances(given, "alpha", n)
+    outliers = _rows(given, n) if given.has("outliers") else np.zeros(0, dtype=np.intp)
     jitter, restricted = given.number("jitter", 0.0), given.flag("restricted")
     offset = given.array("offset", outputs)
     factor = given.array("factor", outputs, least=np.finfo(np.float64).tiny)
@@ -79,12 +81,21 @@ def read_process(model: GaussianProcessRegressor, given: Fields) -> None:
             noise=noise if noise.ndim else float(noise),
             alpha=alpha,
             jitter=jitter,
+            outliers=outliers,
             offset=offset,
             factor=factor,
             one_output=one_output,
             restricted=restricted,
         )
     )
+
+
+def _rows(given: Fields, n: int) -> Indices:
+    """Return the rows of outliers."""
+    rows = given.array("outliers", None, dtype=np.int64)
+    if (np.diff(rows, prepend=-1, append=n) < 1).any():
+        raise ValueError(f"outliers: expected different numbers of rows from 0 to {n - 1}, sorted, got {rows[:5]}")
+    return rows.astype(np.intp)
 
 
 def _variances(given: Fields, name: str, n: int) -> Vector:

@@ -23,7 +23,7 @@ def write_selection(selection: Selection, to: Writing) -> None:
     to.kernel("kernel", selection.kernel)
     to.array("of_starts", selection.of_starts)
     to.values(selection, "noise", "jitter", "criterion", "value", "amplitude", "scale", "n_evaluations", "n_evaluations_subset")
-    to.values(selection, "at_bounds", "flat", "not_sought", "ended", "seconds")
+    to.values(selection, "at_bounds", "flat", "not_sought", "remarks", "ended", "seconds")
 
 
 def read_selection(given: Fields) -> Selection:
@@ -46,6 +46,7 @@ def read_selection(given: Fields) -> Selection:
             at_bounds=given.texts("at_bounds"),
             flat=given.texts("flat"),
             not_sought=given.texts("not_sought") if given.has("not_sought") else [],  # not in files of version 0.1.0
+            remarks=given.texts("remarks") if given.has("remarks") else [],
             ended=given.text("ended"),
             seconds=given.number("seconds", 0.0),
         )

@@ -1,0 +1,147 @@
+"""A Gaussian process conditioned on data with the hyperparameters of a search, and on data of which some rows are outliers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from kernsel._base.annotations import Indices, Matrix, Vector
+from kernsel._data.trend import Trend
+from kernsel._search import Selection
+from kernsel._solve.posterior import Posterior
+from kernsel.estimators.outliers import LeftOutRows, far_from_neighbours, find_outliers, said_of_outliers, said_of_tails
+from kernsel.kernels import ConstantKernel
+from kernsel.linalg.jitter import with_jitter
+
+__all__ = ["ProcessData", "ProcessFit", "fit_despite_outliers"]
+
+_OF_NOISE = 0.1  # the share of noise in the variance of left-out residuals from which on their tails tell of the noise
+
+
+@dataclass(frozen=True)
+class ProcessData:
+    """The data of a process.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n, d)
+    targets : ndarray of shape (n, n_targets)
+    known : float or ndarray of shape (n,)
+        The known noise variances.
+    finds_noise : bool
+        Whether a noise variance is found as well.
+    trend : str, callable or None
+    """
+
+    X: Matrix
+    targets: Matrix
+    known: float | Vector
+    finds_noise: bool
+    trend: Trend
+
+    def only(self, rows: Indices) -> ProcessData:
+        """Return the data of some rows."""
+        known = self.known if np.ndim(self.known) == 0 else np.asarray(self.known)[rows]
+        return replace(self, X=self.X[rows], targets=self.targets[rows], known=known)
+
+    def conditioned(self, selection: Selection, own: float | Vector = 0.0) -> ProcessFit:
+        """Return the process with selected hyperparameters; noise variances of points' own are added to those of all."""
+        factor = selection.scale  # of kernel and noise, known noise included: criteria may determine only their ratio
+        kernel = selection.kernel if factor == 1 else ConstantKernel(factor) * selection.kernel
+        noise = selection.noise * factor if self.finds_noise else 0.0
+
+        def condition(jitter: float) -> Posterior:
+            diagonal = np.broadcast_to(self.known * factor + noise + own + jitter, (len(self.X),)).astype(np.float64)
+            return Posterior(kernel, self.X, self.targets, diagonal, self.trend)
+
+        # The search may have gone to the edge of what can be factorized.
+        return ProcessFit(selection, noise, *with_jitter(selection.jitter * factor, condition))
+
+
+@dataclass(frozen=True)
+class ProcessFit:
+    """A process conditioned on data.
+
+    Attributes
+    ----------
+    selection : Selection
+    noise : float
+        The noise variance that was found; 0.0 if it was known.
+    posterior : Posterior
+    jitter : float
+    outliers : ndarray of int
+        The rows that have a noise variance of their own.
+    """
+
+    selection: Selection
+    noise: float
+    posterior: Posterior
+    jitter: float
+    outliers: Indices = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
+
+
+def fit_despite_outliers(data: ProcessData, first: ProcessFit, select: Callable[[ProcessData], Selection]) -> ProcessFit:
+    """Return a fit in which outliers hardly count; the first fit if there are none, see :func:`find_outliers`.
+
+    The hyperparameters are then those for the other rows. An outlier has a noise variance of its own, so large that its
+    left-out residual is one standard deviation, which is the most likely one.
+
+    Parameters
+    ----------
+    data : ProcessData
+        With one output, and noise that is found.
+    first : ProcessFit
+        The fit to all rows.
+    select : callable
+        Returns the hyperparameters for some of the rows.
+    """
+    fit = first
+
+    def without(rows: Indices) -> LeftOutRows:
+        nonlocal fit
+        kept = data.only(np.setdiff1d(np.arange(len(data.X)), rows))
+        fit = kept.conditioned(select(kept))
+        return _left_out(data, fit, rows)
+
+    def suspects() -> Indices:
+        of_objects = first.posterior.kernel.reading() is not None
+        return np.zeros(0, dtype=np.intp) if of_objects else far_from_neighbours(data.X, data.targets[:, 0])
+
+    def correlations(rows: Indices) -> Matrix:
+        kernel, X = fit.posterior.kernel, data.X
+        scales = np.sqrt(np.asarray(kernel.diag(X)))
+        return np.asarray(kernel(X[rows], X)) / np.maximum(np.multiply.outer(scales[rows], scales), np.finfo(float).tiny)
+
+    at_first = _left_out(data, first, np.zeros(0, dtype=np.intp))
+    rows = find_outliers(at_first, suspects, without, correlations)
+    if not len(rows):
+        z = at_first.residuals / np.sqrt(at_first.variances)
+        of_noise = first.noise > _OF_NOISE * np.median(at_first.variances)
+        return _with_remark(first, said_of_tails(z) if of_noise else "")
+    found = _left_out(data, fit, rows)
+    own = np.zeros(len(data.X))
+    own[rows] = np.maximum(found.residuals[rows] ** 2 - found.variances[rows], 0.0)
+    z = found.residuals[rows] / np.sqrt(found.variances[rows])
+    largest = np.argsort(-np.abs(z), kind="stable")
+    remark = said_of_outliers(rows[largest].tolist(), z[largest].tolist())
+    return _with_remark(replace(data.conditioned(fit.selection, own), outliers=rows), remark)
+
+
+def _left_out(data: ProcessData, fit: ProcessFit, rows: Indices) -> LeftOutRows:
+    """Return the prediction of each target by a fit that some rows are no part of."""
+    n = len(data.X)
+    kept = np.setdiff1d(np.arange(n), rows)
+    residuals, variances = np.zeros(n), np.zeros(n)
+    errors, variances[kept], leverage = fit.posterior.leave_one_out()
+    residuals[kept] = errors[:, 0]
+    if len(rows):
+        known = np.broadcast_to(data.known * fit.selection.scale, (n,))[rows]
+        residuals[rows] = data.targets[rows, 0] - fit.posterior.mean(data.X[rows])[:, 0]
+        variances[rows] = fit.posterior.variance(data.X[rows]) + known + fit.noise + fit.jitter
+    return LeftOutRows(residuals, variances, len(kept) - float(np.sum(leverage)))
+
+
+def _with_remark(fit: ProcessFit, remark: str) -> ProcessFit:
+    return replace(fit, selection=replace(fit.selection, remarks=[remark])) if remark else fit
