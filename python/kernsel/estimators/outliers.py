@@ -19,15 +19,19 @@ __all__ = ["LeftOutRows", "far_from_neighbours", "find_outliers", "said_of_outli
 
 _LEAST = 12  # points, of fewer no scale can be told
 _FAR = 5.0  # robust standard deviations beyond which a residual is suspect, whatever the number of points
+_GROSS = 3.0  # standard deviations of the targets beyond which an error is gross
+_HARM = 2.0  # the factor of the others' mean squared residuals from which on outliers matter
 _CHANCE = 0.001  # the probability that normal noise has a residual beyond the limit
+_LEAST_NOISE = 1e-6  # the share of noise in the variance of the targets below which there is none
 _MOST = 0.15  # the largest share of points that are taken for outliers: of more, there is no telling
-_CLUSTERED = 0.05  # the probability by chance below which outliers are too close together to be errors of single points
+_CLUSTERED = 0.01  # the probability by chance below which outliers are too close together to be errors of single points
+_NEAREST = 2  # neighbours that are looked at: one on each side, in one dimension
 _STEPS = 5  # the most fits until the rows do not change any more
 _NEIGHBOURS = 7  # points of which the median is compared with each target
 _HEAVY = 4.0  # standard deviations beyond which residuals are counted
 _ALARM = 0.002  # the probability that normal noise has as many of them
 _NAMED = 5  # rows that are named
-_SPREAD_OF_NORMAL = float(special.ndtri(0.75))  # the median of |z| for normal z
+_MEDIAN_OF_NORMAL = float(special.ndtri(0.75))  # the median of |z| for normal z
 
 
 @dataclass(frozen=True)
@@ -40,32 +44,34 @@ class LeftOutRows:
         The variances are those of ordinary observations, also for outliers.
     freedom : float
         The degrees of freedom of the noise: the number of points that were fitted less the sum of their leverages.
+    noise : float
+        The noise variance that was found.
     """
 
     residuals: Vector
     variances: Vector
     freedom: float
+    noise: float
 
     @property
     def standardized(self) -> Vector:
         """The residuals in units of a standard deviation of which outliers know nothing: the median of |z| is that of a normal."""
         z = self.residuals / np.sqrt(self.variances)
-        return np.asarray(z / (np.median(np.abs(z)) / _SPREAD_OF_NORMAL or 1.0))
+        return np.asarray(z / (np.median(np.abs(z)) / _MEDIAN_OF_NORMAL or 1.0))
 
     @property
     def limit(self) -> float:
         """The size of standardized residuals that one of 1000 data sets with normal noise exceeds somewhere; 5 at least."""
         return max(_FAR, float(stats.t.isf(_CHANCE / (2 * len(self.residuals)), max(self.freedom, 1.0))))
 
-    def far(self) -> Indices:
-        """Return the points whose standardized residuals exceed the limit."""
-        return np.flatnonzero(np.abs(self.standardized) > self.limit)
+    def gross(self, y: Vector, rows: Indices) -> Indices:
+        """Return the points whose residuals exceed the limit, and three standard deviations of the targets outside of `rows`."""
+        spread = float(np.std(np.delete(y, rows)))
+        return np.flatnonzero((np.abs(self.standardized) > self.limit) & (np.abs(self.residuals) > _GROSS * spread))
 
-    def log_density(self, own: Indices) -> float:
-        """Return the sum of the log densities of the residuals; some points have their own, most likely variances."""
-        variances = self.variances.copy()
-        variances[own] = np.maximum(variances[own], self.residuals[own] ** 2)
-        return float(-0.5 * np.sum(self.residuals**2 / variances + np.log(variances)))
+    def mean_square(self, rows: Indices) -> float:
+        """Return the mean of the squared residuals of all points but these."""
+        return float(np.mean(np.delete(self.residuals, rows) ** 2))
 
 
 def far_from_neighbours(X: Matrix, y: Vector) -> Indices:
@@ -77,30 +83,35 @@ def far_from_neighbours(X: Matrix, y: Vector) -> Indices:
     Z = X / np.where(spread > 0, spread, 1.0)
     nearest = cKDTree(Z).query(Z, k=min(_NEIGHBOURS, len(y)))[1]
     off = np.abs(y - np.median(y[nearest], axis=1))
-    return np.flatnonzero(off > _FAR * np.median(off) / _SPREAD_OF_NORMAL)
+    of_targets = np.median(np.abs(y - np.median(y)))
+    return np.flatnonzero(off > max(_FAR * np.median(off), _GROSS * of_targets) / _MEDIAN_OF_NORMAL)
 
 
 def find_outliers(
+    y: Vector,
     first: LeftOutRows,
-    suspects: Callable[[], Indices],
+    suspects: Indices,
     without: Callable[[Indices], LeftOutRows],
     correlations: Callable[[Indices], Matrix],
 ) -> Indices:
     """Return the points with gross errors; none unless all of the following hold.
 
-    1. After a fit without them, exactly these points are far from what the others predict, too far for normal noise.
-    2. That fit is far more likely: the log density of left-out residuals grows by more than 1.5 log(n) for each outlier, whose
-       own variance is counted.
-    3. Errors come at any place. Outliers that are neighbours of each other more often than chance has it are a part of the
-       function, such as an edge or a narrow peak, or the noise is larger there.
-    4. There are 15 % at most.
+    1. After a fit without them, exactly these points are farther from what the others predict than normal noise has it, and
+       than three standard deviations of the other targets: no value of a function that the others show.
+    2. They do harm: without them, the mean square of the left-out residuals of all others is at most half as large.
+    3. Errors come at any place. Points that have neighbours with errors of the same sign more often than chance has it are a
+       part of the function, such as a narrow peak.
+    4. There are 15 % at most, and the others have noise: a function without noise has no errors.
+
+    A peak so narrow that a single point is on it cannot be told from an error.
 
     Parameters
     ----------
+    y : ndarray of shape (n,)
     first : LeftOutRows
         The fit to all points.
-    suspects : callable
-        Returns further points which to begin without.
+    suspects : ndarray of int
+        Points without which to begin, besides those that are far in the first fit.
     without : callable
         Returns the fit without some points.
     correlations : callable
@@ -110,36 +121,38 @@ def find_outliers(
     -------
     rows : ndarray of int
     """
-    n = len(first.residuals)
+    n = len(y)
     none = np.zeros(0, dtype=np.intp)
-    rows = first.far()
-    if n < _LEAST or not len(rows):
+    if n < _LEAST:
         return none
-    rows = np.union1d(rows, suspects())
+    rows = np.union1d(suspects, first.gross(y, none))
     for _ in range(_STEPS):
         if not 0 < len(rows) <= _MOST * n:
             return none
         fit = without(rows)
-        far = fit.far()
-        if np.array_equal(far, rows):
+        gross = fit.gross(y, rows)
+        if np.array_equal(gross, rows):
             break
-        rows = far
+        rows = gross
     else:
         return none
-    gain = fit.log_density(rows) - first.log_density(none)
-    if gain < 1.5 * len(rows) * np.log(n) or _clustered(correlations(rows), rows):
+    noiseless = fit.noise < _LEAST_NOISE * float(np.var(np.delete(y, rows)))
+    if noiseless or first.mean_square(rows) < _HARM * fit.mean_square(rows):
         return none
-    return rows
+    return none if _clustered(correlations(rows), rows, fit.residuals[rows] > 0) else rows
 
 
-def _clustered(correlations: Matrix, rows: Indices) -> bool:
-    """Tell whether some points are nearest neighbours of each other more often than chance has it."""
+def _clustered(correlations: Matrix, rows: Indices, above: Vector) -> bool:
+    """Tell whether points are near others of them, with errors of the same sign, more often than chance has it."""
+    k, n = correlations.shape
     others = correlations.copy()
-    others[np.arange(len(rows)), rows] = -np.inf
-    hits = int(np.isin(others.argmax(axis=1), rows).sum())
+    others[np.arange(k), rows] = -np.inf
+    nearest = np.argpartition(-others, _NEAREST - 1, axis=1)[:, :_NEAREST]
+    alike = above[:, None] == above[None, :]
+    hits = sum(bool(np.isin(nearest[i], rows[alike[i]]).any()) for i in range(k))
     pairs = (hits + 1) // 2  # two points are often the nearest of each other
-    chance = (len(rows) - 1) / (correlations.shape[1] - 1)
-    return bool(pairs) and bool(stats.binom.sf(pairs - 1, len(rows), chance) < _CLUSTERED)
+    chance = 1 - (1 - (k - 1) / (2 * (n - 1))) ** _NEAREST
+    return pairs > 0 and bool(stats.binom.sf(pairs - 1, k, chance) < _CLUSTERED)
 
 
 def said_of_outliers(rows: Sequence[int], sizes: Sequence[float]) -> str:

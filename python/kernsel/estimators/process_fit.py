@@ -18,6 +18,7 @@ from kernsel.linalg.jitter import with_jitter
 __all__ = ["ProcessData", "ProcessFit", "fit_despite_outliers"]
 
 _OF_NOISE = 0.1  # the share of noise in the variance of left-out residuals from which on their tails tell of the noise
+_OF_TARGETS = 1e-3  # the share of noise in the variance of the targets from which on; less is what the kernel misses
 
 
 @dataclass(frozen=True)
@@ -105,20 +106,19 @@ def fit_despite_outliers(data: ProcessData, first: ProcessFit, select: Callable[
         fit = kept.conditioned(select(kept))
         return _left_out(data, fit, rows)
 
-    def suspects() -> Indices:
-        of_objects = first.posterior.kernel.reading() is not None
-        return np.zeros(0, dtype=np.intp) if of_objects else far_from_neighbours(data.X, data.targets[:, 0])
-
     def correlations(rows: Indices) -> Matrix:
         kernel, X = fit.posterior.kernel, data.X
         scales = np.sqrt(np.asarray(kernel.diag(X)))
         return np.asarray(kernel(X[rows], X)) / np.maximum(np.multiply.outer(scales[rows], scales), np.finfo(float).tiny)
 
-    at_first = _left_out(data, first, np.zeros(0, dtype=np.intp))
-    rows = find_outliers(at_first, suspects, without, correlations)
+    none, y = np.zeros(0, dtype=np.intp), data.targets[:, 0]
+    at_first = _left_out(data, first, none)
+    suspects = none if first.posterior.kernel.reading() is not None else far_from_neighbours(data.X, y)
+    rows = find_outliers(y, at_first, suspects, without, correlations)
     if not len(rows):
         z = at_first.residuals / np.sqrt(at_first.variances)
-        of_noise = first.noise > _OF_NOISE * np.median(at_first.variances)
+        least = max(_OF_NOISE * np.median(at_first.variances), _OF_TARGETS * float(np.var(data.targets)))
+        of_noise = first.noise > least
         return _with_remark(first, said_of_tails(z) if of_noise else "")
     found = _left_out(data, fit, rows)
     own = np.zeros(len(data.X))
@@ -140,7 +140,7 @@ def _left_out(data: ProcessData, fit: ProcessFit, rows: Indices) -> LeftOutRows:
         known = np.broadcast_to(data.known * fit.selection.scale, (n,))[rows]
         residuals[rows] = data.targets[rows, 0] - fit.posterior.mean(data.X[rows])[:, 0]
         variances[rows] = fit.posterior.variance(data.X[rows]) + known + fit.noise + fit.jitter
-    return LeftOutRows(residuals, variances, len(kept) - float(np.sum(leverage)))
+    return LeftOutRows(residuals, variances, len(kept) - float(np.sum(leverage)), fit.noise)
 
 
 def _with_remark(fit: ProcessFit, remark: str) -> ProcessFit:
