@@ -34,8 +34,9 @@ from kernsel.criteria.base import Loss
 from kernsel.criteria.names import criterion_named
 from kernsel.estimators.fitted_process import FittedProcess
 from kernsel.estimators.guarded import changes, reads
-from kernsel.estimators.process_fit import ProcessData, fit_despite_outliers
+from kernsel.estimators.outliers import LEAST_POINTS
 from kernsel.estimators.process_data import of_observations, require_function, require_variances
+from kernsel.estimators.process_fit import ProcessData, fit_despite_outliers
 from kernsel.kernels import RBF, ConstantKernel, Kernel, Matern
 from kernsel.kernels.amplitudes import has_noise, with_amplitudes
 from kernsel.kernels.automatic import Data
@@ -828,7 +829,8 @@ class GaussianProcessRegressor(FittedProcess, CallbackSupport, MultiOutputMixin,
     def _treats_outliers(self, data: ProcessData, selection: Selection) -> bool:
         """Tell whether outliers are looked for, see the parameter `outliers`."""
         searched = data.finds_noise and self.optimizer is not None and selection.ended == "converged"
-        return self.outliers is not None and searched and data.targets.shape[1] == 1
+        enough = len(data.X) >= LEAST_POINTS and data.targets.shape[1] == 1
+        return self.outliers is not None and searched and enough
 
     def _singular(self, kernel: Kernel, error: Exception) -> np.linalg.LinAlgError:
         shown = self.kernel if isinstance(self.kernel, sk.Kernel) else kernel

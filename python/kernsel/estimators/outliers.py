@@ -15,16 +15,16 @@ from scipy.spatial import cKDTree
 
 from kernsel._base.annotations import Indices, Matrix, Vector
 
-__all__ = ["LeftOutRows", "far_from_neighbours", "find_outliers", "said_of_outliers", "said_of_tails"]
+__all__ = ["LEAST_POINTS", "LeftOutRows", "far_from_neighbours", "find_outliers", "said_of_outliers", "said_of_tails"]
 
-_LEAST = 12  # points, of fewer no scale can be told
+LEAST_POINTS = 12  # points, of fewer no scale can be told
 _FAR = 5.0  # robust standard deviations beyond which a residual is suspect, whatever the number of points
 _GROSS = 3.0  # standard deviations of the targets beyond which an error is gross
 _HARM = 2.0  # the factor of the others' mean squared residuals from which on outliers matter
 _CHANCE = 0.001  # the probability that normal noise has a residual beyond the limit
 _LEAST_NOISE = 1e-6  # the share of noise in the variance of the targets below which there is none
 _MOST = 0.15  # the largest share of points that are taken for outliers: of more, there is no telling
-_CLUSTERED = 0.01  # the probability by chance below which outliers are too close together to be errors of single points
+_CLUSTERED = 0.05  # the probability by chance below which outliers are too close together to be errors of single points
 _NEAREST = 2  # neighbours that are looked at: one on each side, in one dimension
 _STEPS = 5  # the most fits until the rows do not change any more
 _NEIGHBOURS = 7  # points of which the median is compared with each target
@@ -54,10 +54,17 @@ class LeftOutRows:
     noise: float
 
     @property
+    def scale(self) -> float:
+        """The factor of standard deviations for which the median of the standardized |residuals| is that of a normal.
+
+        Outliers hardly change it, and criteria that do not depend on the scale of kernel and noise leave it open.
+        """
+        return float(np.median(np.abs(self.residuals) / np.sqrt(self.variances))) / _MEDIAN_OF_NORMAL or 1.0
+
+    @property
     def standardized(self) -> Vector:
-        """The residuals in units of a standard deviation of which outliers know nothing: the median of |z| is that of a normal."""
-        z = self.residuals / np.sqrt(self.variances)
-        return np.asarray(z / (np.median(np.abs(z)) / _MEDIAN_OF_NORMAL or 1.0))
+        """The residuals in units of their standard deviations, with their best scale."""
+        return np.asarray(self.residuals / (self.scale * np.sqrt(self.variances)))
 
     @property
     def limit(self) -> float:
@@ -79,8 +86,8 @@ def far_from_neighbours(X: Matrix, y: Vector) -> Indices:
 
     Unlike a fit, the median is not moved by a few outliers, which may hide each other in the fit's residuals.
     """
-    spread = X.std(axis=0)
-    Z = X / np.where(spread > 0, spread, 1.0)
+    low, high = X.min(axis=0), X.max(axis=0)  # not standard deviations, because squares may overflow
+    Z = (X - low) / np.where(high > low, high - low, 1.0)
     nearest = cKDTree(Z).query(Z, k=min(_NEIGHBOURS, len(y)))[1]
     off = np.abs(y - np.median(y[nearest], axis=1))
     of_targets = np.median(np.abs(y - np.median(y)))
@@ -91,7 +98,7 @@ def find_outliers(
     y: Vector,
     first: LeftOutRows,
     suspects: Indices,
-    without: Callable[[Indices], LeftOutRows],
+    without: Callable[[Indices], LeftOutRows | None],
     correlations: Callable[[Indices], Matrix],
 ) -> Indices:
     """Return the points with gross errors; none unless all of the following hold.
@@ -113,7 +120,7 @@ def find_outliers(
     suspects : ndarray of int
         Points without which to begin, besides those that are far in the first fit.
     without : callable
-        Returns the fit without some points.
+        Returns the fit without some points, or None if there is none.
     correlations : callable
         Returns the prior correlations, in the last fit, between some points and all.
 
@@ -123,20 +130,20 @@ def find_outliers(
     """
     n = len(y)
     none = np.zeros(0, dtype=np.intp)
-    if n < _LEAST:
-        return none
     rows = np.union1d(suspects, first.gross(y, none))
     for _ in range(_STEPS):
         if not 0 < len(rows) <= _MOST * n:
             return none
         fit = without(rows)
+        if fit is None:
+            return none
         gross = fit.gross(y, rows)
         if np.array_equal(gross, rows):
             break
         rows = gross
     else:
         return none
-    noiseless = fit.noise < _LEAST_NOISE * float(np.var(np.delete(y, rows)))
+    noiseless = fit.scale**2 * fit.noise < _LEAST_NOISE * float(np.var(np.delete(y, rows)))
     if noiseless or first.mean_square(rows) < _HARM * fit.mean_square(rows):
         return none
     return none if _clustered(correlations(rows), rows, fit.residuals[rows] > 0) else rows
@@ -171,7 +178,7 @@ def said_of_tails(z: Vector) -> str:
     rows = heavy[np.argsort(-np.abs(z[heavy]), kind="stable")]
     return (
         f"{_points(len(rows))} more than {_HEAVY:.0f} standard deviations from what the others predict, more than normal noise "
-        f"has: {_listed(rows.tolist(), z[rows].tolist())}. Check these rows or remove them; criterion=\"loo_absolute\" and "
+        f'has: {_listed(rows.tolist(), z[rows].tolist())}. Check these rows or remove them; criterion="loo_absolute" and '
         'SVR("auto") depend less on them.'
     )
 

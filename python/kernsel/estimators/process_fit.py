@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from kernsel._base.annotations import Indices, Matrix, Vector
-from kernsel._data.trend import Trend
+from kernsel._data.trend import Trend, points_of_leverage_one, trend_matrix
 from kernsel._search import Selection
 from kernsel._solve.posterior import Posterior
 from kernsel.estimators.outliers import LeftOutRows, far_from_neighbours, find_outliers, said_of_outliers, said_of_tails
@@ -100,9 +100,11 @@ def fit_despite_outliers(data: ProcessData, first: ProcessFit, select: Callable[
     """
     fit = first
 
-    def without(rows: Indices) -> LeftOutRows:
+    def without(rows: Indices) -> LeftOutRows | None:
         nonlocal fit
         kept = data.only(np.setdiff1d(np.arange(len(data.X)), rows))
+        if len(points_of_leverage_one(trend_matrix(data.trend, kept.X, check=False))):
+            return None  # the trend needs these rows
         fit = kept.conditioned(select(kept))
         return _left_out(data, fit, rows)
 
@@ -112,18 +114,19 @@ def fit_despite_outliers(data: ProcessData, first: ProcessFit, select: Callable[
         return np.asarray(kernel(X[rows], X)) / np.maximum(np.multiply.outer(scales[rows], scales), np.finfo(float).tiny)
 
     none, y = np.zeros(0, dtype=np.intp), data.targets[:, 0]
+    if len(points_of_leverage_one(first.posterior.H)):
+        return first  # there are rows that cannot be left out
     at_first = _left_out(data, first, none)
     suspects = none if first.posterior.kernel.reading() is not None else far_from_neighbours(data.X, y)
     rows = find_outliers(y, at_first, suspects, without, correlations)
     if not len(rows):
+        least = max(_OF_NOISE * np.median(at_first.variances), _OF_TARGETS * float(np.var(y)))
         z = at_first.residuals / np.sqrt(at_first.variances)
-        least = max(_OF_NOISE * np.median(at_first.variances), _OF_TARGETS * float(np.var(data.targets)))
-        of_noise = first.noise > least
-        return _with_remark(first, said_of_tails(z) if of_noise else "")
+        return _with_remark(first, said_of_tails(z) if first.noise > least else "")
     found = _left_out(data, fit, rows)
     own = np.zeros(len(data.X))
     own[rows] = np.maximum(found.residuals[rows] ** 2 - found.variances[rows], 0.0)
-    z = found.residuals[rows] / np.sqrt(found.variances[rows])
+    z = found.standardized[rows]
     largest = np.argsort(-np.abs(z), kind="stable")
     remark = said_of_outliers(rows[largest].tolist(), z[largest].tolist())
     return _with_remark(replace(data.conditioned(fit.selection, own), outliers=rows), remark)
