@@ -94,7 +94,9 @@ def points_of_leverage_one(H: NDArray[np.float64]) -> NDArray[np.intp]:
     """Return the points without which the coefficients of the trend are not determined."""
     if not H.shape[1]:
         return np.zeros(0, dtype=np.intp)
-    Q = linalg.qr(H / np.linalg.norm(H, axis=0), mode="economic")[0]
+    Q = H / np.linalg.norm(H, axis=0)
+    if H.shape[1] > 1:
+        Q = linalg.qr(Q, mode="economic")[0]
     return np.flatnonzero(np.sum(Q**2, axis=1) > 1 - 1e-10)
 
 

@@ -10,7 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import special, stats
+from numpy.typing import NDArray
+from scipy import special
 from scipy.spatial import cKDTree
 
 from kernsel._base.annotations import Indices, Matrix, Vector
@@ -69,12 +70,13 @@ class LeftOutRows:
     @property
     def limit(self) -> float:
         """The size of standardized residuals that one of 1000 data sets with normal noise exceeds somewhere; 5 at least."""
-        return max(_FAR, float(stats.t.isf(_CHANCE / (2 * len(self.residuals)), max(self.freedom, 1.0))))
+        return max(_FAR, -float(special.stdtrit(max(self.freedom, 1.0), _CHANCE / (2 * len(self.residuals)))))
 
     def gross(self, y: Vector, rows: Indices) -> Indices:
-        """Return the points whose residuals exceed the limit, and three standard deviations of the targets outside of `rows`."""
-        spread = float(np.std(np.delete(y, rows)))
-        return np.flatnonzero((np.abs(self.standardized) > self.limit) & (np.abs(self.residuals) > _GROSS * spread))
+        """Return the points whose residuals exceed the limit, and three standard deviations of the targets but for `rows`."""
+        spread = float((np.delete(y, rows) if len(rows) else y).std())
+        gross = np.flatnonzero(np.abs(self.residuals) > _GROSS * spread)
+        return gross[np.abs(self.standardized[gross]) > self.limit] if len(gross) else gross
 
     def mean_square(self, rows: Indices) -> float:
         """Return the mean of the squared residuals of all points but these."""
@@ -90,14 +92,18 @@ def far_from_neighbours(X: Matrix, y: Vector) -> Indices:
     Z = (X - low) / np.where(high > low, high - low, 1.0)
     nearest = cKDTree(Z).query(Z, k=min(_NEIGHBOURS, len(y)))[1]
     off = np.abs(y - np.median(y[nearest], axis=1))
-    of_targets = np.median(np.abs(y - np.median(y)))
-    return np.flatnonzero(off > max(_FAR * np.median(off), _GROSS * of_targets) / _MEDIAN_OF_NORMAL)
+    return np.flatnonzero(off > max(_FAR * np.median(off) / _MEDIAN_OF_NORMAL, _GROSS * _robust_spread(y)))
+
+
+def _robust_spread(y: Vector) -> float:
+    """Return the standard deviation of the normal distribution that has the same median deviation."""
+    return float(np.median(np.abs(y - np.median(y)))) / _MEDIAN_OF_NORMAL
 
 
 def find_outliers(
     y: Vector,
     first: LeftOutRows,
-    suspects: Indices,
+    suspects: Callable[[], Indices],
     without: Callable[[Indices], LeftOutRows | None],
     correlations: Callable[[Indices], Matrix],
 ) -> Indices:
@@ -117,8 +123,9 @@ def find_outliers(
     y : ndarray of shape (n,)
     first : LeftOutRows
         The fit to all points.
-    suspects : ndarray of int
-        Points without which to begin, besides those that are far in the first fit.
+    suspects : callable
+        Returns points without which to begin, besides those that are far in the first fit. Asked only if a residual of that fit
+        is gross: outliers may hide each other, but they are not hidden entirely.
     without : callable
         Returns the fit without some points, or None if there is none.
     correlations : callable
@@ -130,7 +137,9 @@ def find_outliers(
     """
     n = len(y)
     none = np.zeros(0, dtype=np.intp)
-    rows = np.union1d(suspects, first.gross(y, none))
+    if np.abs(first.residuals).max() <= _GROSS * _robust_spread(y):
+        return none
+    rows = np.union1d(suspects(), first.gross(y, none))
     for _ in range(_STEPS):
         if not 0 < len(rows) <= _MOST * n:
             return none
@@ -149,7 +158,7 @@ def find_outliers(
     return none if _clustered(correlations(rows), rows, fit.residuals[rows] > 0) else rows
 
 
-def _clustered(correlations: Matrix, rows: Indices, above: Vector) -> bool:
+def _clustered(correlations: Matrix, rows: Indices, above: NDArray[np.bool_]) -> bool:
     """Tell whether points are near others of them, with errors of the same sign, more often than chance has it."""
     k, n = correlations.shape
     others = correlations.copy()
@@ -159,7 +168,7 @@ def _clustered(correlations: Matrix, rows: Indices, above: Vector) -> bool:
     hits = sum(bool(np.isin(nearest[i], rows[alike[i]]).any()) for i in range(k))
     pairs = (hits + 1) // 2  # two points are often the nearest of each other
     chance = 1 - (1 - (k - 1) / (2 * (n - 1))) ** _NEAREST
-    return pairs > 0 and bool(stats.binom.sf(pairs - 1, k, chance) < _CLUSTERED)
+    return pairs > 0 and bool(special.bdtrc(pairs - 1, k, chance) < _CLUSTERED)
 
 
 def said_of_outliers(rows: Sequence[int], sizes: Sequence[float]) -> str:
@@ -173,7 +182,7 @@ def said_of_outliers(rows: Sequence[int], sizes: Sequence[float]) -> str:
 def said_of_tails(z: Vector) -> str:
     """Return a remark if more standardized left-out residuals are large than normal noise has; otherwise an empty text."""
     heavy = np.flatnonzero(np.abs(z) > _HEAVY)
-    if not len(heavy) or stats.binom.sf(len(heavy) - 1, len(z), 2 * special.ndtr(-_HEAVY)) > _ALARM:
+    if not len(heavy) or special.bdtrc(len(heavy) - 1, len(z), 2 * special.ndtr(-_HEAVY)) > _ALARM:
         return ""
     rows = heavy[np.argsort(-np.abs(z[heavy]), kind="stable")]
     return (

@@ -117,12 +117,13 @@ def fit_despite_outliers(data: ProcessData, first: ProcessFit, select: Callable[
     if len(points_of_leverage_one(first.posterior.H)):
         return first  # there are rows that cannot be left out
     at_first = _left_out(data, first, none)
-    suspects = none if first.posterior.kernel.reading() is not None else far_from_neighbours(data.X, y)
+
+    def suspects() -> Indices:
+        return none if first.posterior.kernel.reading() is not None else far_from_neighbours(data.X, y)
+
     rows = find_outliers(y, at_first, suspects, without, correlations)
     if not len(rows):
-        least = max(_OF_NOISE * np.median(at_first.variances), _OF_TARGETS * float(np.var(y)))
-        z = at_first.residuals / np.sqrt(at_first.variances)
-        return _with_remark(first, said_of_tails(z) if first.noise > least else "")
+        return _with_remark(first, _said_of_noise(at_first, y))
     found = _left_out(data, fit, rows)
     own = np.zeros(len(data.X))
     own[rows] = np.maximum(found.residuals[rows] ** 2 - found.variances[rows], 0.0)
@@ -132,18 +133,29 @@ def fit_despite_outliers(data: ProcessData, first: ProcessFit, select: Callable[
     return _with_remark(replace(data.conditioned(fit.selection, own), outliers=rows), remark)
 
 
+def _said_of_noise(fit: LeftOutRows, y: Vector) -> str:
+    """Return a remark if the tails of the noise are heavy; if there is hardly any noise, residuals tell of the function."""
+    z = fit.residuals / np.sqrt(fit.variances)
+    remark = said_of_tails(z)
+    if not remark or fit.noise < max(_OF_NOISE * np.median(fit.variances), _OF_TARGETS * float(np.var(y))):
+        return ""
+    return remark
+
+
 def _left_out(data: ProcessData, fit: ProcessFit, rows: Indices) -> LeftOutRows:
     """Return the prediction of each target by a fit that some rows are no part of."""
+    errors, of_kept, leverage = fit.posterior.leave_one_out()
+    freedom = len(errors) - float(leverage.sum())
+    if not len(rows):
+        return LeftOutRows(errors[:, 0], of_kept, freedom, fit.noise)
     n = len(data.X)
     kept = np.setdiff1d(np.arange(n), rows)
     residuals, variances = np.zeros(n), np.zeros(n)
-    errors, variances[kept], leverage = fit.posterior.leave_one_out()
-    residuals[kept] = errors[:, 0]
-    if len(rows):
-        known = np.broadcast_to(data.known * fit.selection.scale, (n,))[rows]
-        residuals[rows] = data.targets[rows, 0] - fit.posterior.mean(data.X[rows])[:, 0]
-        variances[rows] = fit.posterior.variance(data.X[rows]) + known + fit.noise + fit.jitter
-    return LeftOutRows(residuals, variances, len(kept) - float(np.sum(leverage)), fit.noise)
+    residuals[kept], variances[kept] = errors[:, 0], of_kept
+    known = np.broadcast_to(data.known * fit.selection.scale, (n,))[rows]
+    residuals[rows] = data.targets[rows, 0] - fit.posterior.mean(data.X[rows])[:, 0]
+    variances[rows] = fit.posterior.variance(data.X[rows]) + known + fit.noise + fit.jitter
+    return LeftOutRows(residuals, variances, freedom, fit.noise)
 
 
 def _with_remark(fit: ProcessFit, remark: str) -> ProcessFit:
