@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 from scipy import stats
 from sklearn.utils.validation import check_is_fitted
 
-from kernsel._base.annotations import Vector
+from kernsel._base.annotations import Indices, Vector
 from kernsel._data.trend import require_leverage_below_one
 from kernsel._solve.path import RegularizationPath
 from kernsel._solve.posterior import Posterior
@@ -29,6 +29,7 @@ class FittedProcess(FittedModel):
     y_train_: Vector
     alpha_: Vector
     jitter_: float
+    outliers_: Indices
     scale_: Vector
     _y_train_mean: Vector
     _y_train_std: Vector
@@ -144,7 +145,7 @@ class FittedProcess(FittedModel):
         points, targets = self.kept_data()
         require_training_data(self, self.kernel_, X, y, points, targets)
         noises = np.asarray(self.kernel_.build().noise(posterior.X) + posterior.noise)
-        mean = float(np.mean(noises))
+        mean = float(np.mean(np.delete(noises, self.outliers_)))  # outliers have variances of their own
         has_noise = mean > 2 * self.jitter_
         # The path of one target is in the unit of y; that of several targets is in the normalized units of the fit.
         unit = float(self._y_train_std[0]) if posterior.y.shape[1] == 1 else 1.0

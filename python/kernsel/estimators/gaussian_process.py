@@ -34,7 +34,7 @@ from kernsel.criteria.base import Loss
 from kernsel.criteria.names import criterion_named
 from kernsel.estimators.fitted_process import FittedProcess
 from kernsel.estimators.guarded import changes, reads
-from kernsel.estimators.outliers import LEAST_POINTS
+from kernsel.estimators.outliers import LEAST_POINTS, OUTLIERS, given_rows
 from kernsel.estimators.process_data import of_observations, require_function, require_variances
 from kernsel.estimators.process_fit import ProcessData, fit_despite_outliers
 from kernsel.kernels import RBF, ConstantKernel, Kernel, Matern
@@ -60,7 +60,7 @@ _ALLOWED = {
     "verbose": whole(0),
     "max_seconds": number("positive", infinite=True) | None,
     "shrinkage": (number("positive") | "auto" | None).said('"auto", a positive number or None'),
-    "outliers": (one_of("auto") | None).said('"auto" or None'),
+    "outliers": OUTLIERS,
 }
 
 
@@ -166,12 +166,14 @@ class GaussianProcessRegressor(FittedProcess, CallbackSupport, MultiOutputMixin,
         hyperparameters, the data choose: "evidence" takes the number for which they are the most probable (the integral over
         the hyperparameters, see :class:`kernsel.criteria.Evidence`), and other likelihoods do so if they are then e^4 times as
         probable as for 4, with up to 50 points for each column; for criteria that are not likelihoods it is None.
-    outliers : "auto" or None
-        Whether a few targets that are grossly wrong, such as typing errors, may be kept from ruling the fit. "auto" looks for
-        them after the search, if the noise is to be found and there is one output: if rows (15 % at most) are farther from
-        what the others predict than normal noise has it, if the fit without them is far more likely, and if they are not close
-        together, as at an edge of the function, then the hyperparameters are chosen without them, and they have noise variances
-        of their own, by which they hardly count; see `outliers_`. Otherwise, and with None, all rows count alike.
+    outliers : "auto", array-like of int or None
+        Whether a few targets that are grossly wrong, such as typing errors, are kept from ruling the fit. "auto" looks for
+        them after the search, if the noise is to be found and there is one output. Rows (15 % at most) are outliers if they
+        are farther from what the others predict than normal noise has it and than three standard deviations of the other
+        targets, if the others' left-out residuals are then half as large in the mean square, and if they are not neighbours,
+        as on a peak of the function. The hyperparameters are then chosen without them, and they have noise variances of their
+        own, by which they hardly count; see `outliers_`. Otherwise, and with None, all rows count alike. An array has the
+        numbers of rows that are known to be outliers.
     max_evaluations : int
         The largest number of evaluations of the criterion.
     max_seconds : float or None
@@ -248,7 +250,7 @@ class GaussianProcessRegressor(FittedProcess, CallbackSupport, MultiOutputMixin,
         noise: float | ArrayLike | Literal["auto"] | None = None,
         scale: Literal["auto", "shared", "each"] = "auto",
         shrinkage: float | Literal["auto"] | None = "auto",
-        outliers: Literal["auto"] | None = "auto",
+        outliers: Literal["auto"] | ArrayLike | None = "auto",
         max_evaluations: int = 1000,
         max_seconds: float | None = None,
         verbose: int = 0,
@@ -334,7 +336,8 @@ class GaussianProcessRegressor(FittedProcess, CallbackSupport, MultiOutputMixin,
         try:
             fit = data.conditioned(selection)
             if self._treats_outliers(data, selection):
-                fit = fit_despite_outliers(data, fit, search)
+                rows = None if isinstance(self.outliers, str) else given_rows(self.outliers, len(y))
+                fit = fit_despite_outliers(data, fit, search, rows)
         except np.linalg.LinAlgError as error:
             raise self._singular(selection.kernel, error) from error
         selection, posterior, factor = fit.selection, fit.posterior, fit.selection.scale

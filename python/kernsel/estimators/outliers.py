@@ -10,13 +10,23 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import special
 from scipy.spatial import cKDTree
 
 from kernsel._base.annotations import Indices, Matrix, Vector
+from kernsel._data.allowed import Allowed
 
-__all__ = ["LEAST_POINTS", "LeftOutRows", "far_from_neighbours", "find_outliers", "said_of_outliers", "said_of_tails"]
+__all__ = [
+    "LEAST_POINTS",
+    "OUTLIERS",
+    "LeftOutRows",
+    "far_from_neighbours",
+    "find_outliers",
+    "given_rows",
+    "said_of_outliers",
+    "said_of_tails",
+]
 
 LEAST_POINTS = 12  # points, of fewer no scale can be told
 _FAR = 5.0  # robust standard deviations beyond which a residual is suspect, whatever the number of points
@@ -33,6 +43,19 @@ _HEAVY = 4.0  # standard deviations beyond which residuals are counted
 _ALARM = 0.002  # the probability that normal noise has as many of them
 _NAMED = 5  # rows that are named
 _MEDIAN_OF_NORMAL = float(special.ndtri(0.75))  # the median of |z| for normal z
+
+
+OUTLIERS = Allowed('"auto", rows or None', lambda value: value is None or not isinstance(value, str) or value == "auto")
+
+
+def given_rows(rows: ArrayLike | None, n: int) -> Indices:
+    """Return the numbers of outliers that are given, sorted; raise if they are no rows of n, or if too few are left."""
+    found = np.unique(np.asarray([] if rows is None else rows))
+    if not len(found):
+        return found.astype(np.intp)
+    if found.dtype.kind not in "iu" or found[0] < 0 or found[-1] >= n or len(found) > n - 2:
+        raise ValueError(f'outliers: expected "auto", None or {n - 2} row numbers at most, 0 to {n - 1}, got {rows!r:.100}')
+    return found.astype(np.intp)
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from kernsel.estimators.outliers import LeftOutRows, far_from_neighbours, find_o
 from kernsel.kernels import ConstantKernel
 from kernsel.linalg.jitter import with_jitter
 
-__all__ = ["ProcessData", "ProcessFit", "fit_despite_outliers"]
+__all__ = ["Outliers", "ProcessData", "ProcessFit", "fit_despite_outliers", "outliers_in"]
 
 _OF_NOISE = 0.1  # the share of noise in the variance of left-out residuals from which on their tails tell of the noise
 _OF_TARGETS = 1e-3  # the share of noise in the variance of the targets from which on; less is what the kernel misses
@@ -50,7 +50,8 @@ class ProcessData:
     def conditioned(self, selection: Selection, own: float | Vector = 0.0) -> ProcessFit:
         """Return the process with selected hyperparameters; noise variances of points' own are added to those of all."""
         factor = selection.scale  # of kernel and noise, known noise included: criteria may determine only their ratio
-        kernel = selection.kernel if factor == 1 else ConstantKernel(factor) * selection.kernel
+        amplitude = factor * selection.amplitude
+        kernel = selection.kernel if amplitude == 1 else ConstantKernel(amplitude) * selection.kernel
         noise = selection.noise * factor if self.finds_noise else 0.0
 
         def condition(jitter: float) -> Posterior:
@@ -83,11 +84,32 @@ class ProcessFit:
     outliers: Indices = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
 
 
-def fit_despite_outliers(data: ProcessData, first: ProcessFit, select: Callable[[ProcessData], Selection]) -> ProcessFit:
-    """Return a fit in which outliers hardly count; the first fit if there are none, see :func:`find_outliers`.
+@dataclass(frozen=True)
+class Outliers:
+    """The rows that are outliers, and what was found without them.
 
-    The hyperparameters are then those for the other rows. An outlier has a noise variance of its own, so large that its
-    left-out residual is one standard deviation, which is the most likely one.
+    Attributes
+    ----------
+    rows : ndarray of int
+        None are found in most data.
+    fit : ProcessFit
+        The fit to all others; to all rows if there are no outliers.
+    left_out : LeftOutRows
+        The prediction of all rows by that fit.
+    remark : str
+        What there is to say of these rows, or of the tails of the noise; may be empty.
+    """
+
+    rows: Indices
+    fit: ProcessFit
+    left_out: LeftOutRows | None
+    remark: str
+
+
+def outliers_in(
+    data: ProcessData, first: ProcessFit, select: Callable[[ProcessData], Selection], given: Indices | None = None
+) -> Outliers:
+    """Return the rows that are outliers, see :func:`kernsel.estimators.outliers.find_outliers`.
 
     Parameters
     ----------
@@ -97,6 +119,8 @@ def fit_despite_outliers(data: ProcessData, first: ProcessFit, select: Callable[
         The fit to all rows.
     select : callable
         Returns the hyperparameters for some of the rows.
+    given : ndarray of int, optional
+        The outliers, if they are known.
     """
     fit = first
 
@@ -114,30 +138,52 @@ def fit_despite_outliers(data: ProcessData, first: ProcessFit, select: Callable[
         return np.asarray(kernel(X[rows], X)) / np.maximum(np.multiply.outer(scales[rows], scales), np.finfo(float).tiny)
 
     none, y = np.zeros(0, dtype=np.intp), data.targets[:, 0]
-    if len(points_of_leverage_one(first.posterior.H)):
-        return first  # there are rows that cannot be left out
-    at_first = _left_out(data, first, none)
 
     def suspects() -> Indices:
         return none if first.posterior.kernel.reading() is not None else far_from_neighbours(data.X, y)
 
-    rows = find_outliers(y, at_first, suspects, without, correlations)
+    if given is not None:
+        rows = given
+    elif len(points_of_leverage_one(first.posterior.H)):
+        rows = none  # there are rows that cannot be left out
+    else:
+        at_first = _left_out(data, first, none)
+        rows = find_outliers(y, at_first, suspects, without, correlations)
+        if not len(rows):
+            return Outliers(rows, first, at_first, _said_of_noise(at_first, y))
     if not len(rows):
-        return _with_remark(first, _said_of_noise(at_first, y))
-    found = _left_out(data, fit, rows)
-    own = np.zeros(len(data.X))
-    own[rows] = np.maximum(found.residuals[rows] ** 2 - found.variances[rows], 0.0)
+        return Outliers(rows, first, None, "")
+    found = without(rows) if fit is first else _left_out(data, fit, rows)
+    if found is None:
+        raise ValueError("outliers: the trend is not determined without them; give fewer rows, or a simpler trend")
     z = found.standardized[rows]
     largest = np.argsort(-np.abs(z), kind="stable")
-    remark = said_of_outliers(rows[largest].tolist(), z[largest].tolist())
-    return _with_remark(replace(data.conditioned(fit.selection, own), outliers=rows), remark)
+    return Outliers(rows, fit, found, said_of_outliers(rows[largest].tolist(), z[largest].tolist()))
+
+
+def fit_despite_outliers(
+    data: ProcessData, first: ProcessFit, select: Callable[[ProcessData], Selection], given: Indices | None = None
+) -> ProcessFit:
+    """Return a fit in which outliers hardly count; the first fit if there are none. The arguments are those of `outliers_in`.
+
+    The hyperparameters are then those for the other rows. An outlier has a noise variance of its own, so large that its
+    left-out residual is one standard deviation, which is the most likely one.
+    """
+    found = outliers_in(data, first, select, given)
+    rows, left_out, fit = found.rows, found.left_out, first
+    if left_out is not None and len(rows):
+        own = np.zeros(len(data.X))
+        own[rows] = np.maximum(left_out.residuals[rows] ** 2 - left_out.variances[rows], 0.0)
+        fit = replace(data.conditioned(found.fit.selection, own), outliers=rows)
+    return replace(fit, selection=replace(fit.selection, remarks=[found.remark])) if found.remark else fit
 
 
 def _said_of_noise(fit: LeftOutRows, y: Vector) -> str:
     """Return a remark if the tails of the noise are heavy; if there is hardly any noise, residuals tell of the function."""
     z = fit.residuals / np.sqrt(fit.variances)
-    remark = said_of_tails(z)
-    if not remark or fit.noise < max(_OF_NOISE * np.median(fit.variances), _OF_TARGETS * float(np.var(y))):
+    scale = float(np.sqrt(np.mean(z**2))) or 1.0  # some criteria leave the scale of kernel and noise open
+    remark = said_of_tails(z / scale)
+    if not remark or fit.noise < max(_OF_NOISE * np.median(fit.variances), _OF_TARGETS * float(np.var(y)) / scale**2):
         return ""
     return remark
 
@@ -156,7 +202,3 @@ def _left_out(data: ProcessData, fit: ProcessFit, rows: Indices) -> LeftOutRows:
     residuals[rows] = data.targets[rows, 0] - fit.posterior.mean(data.X[rows])[:, 0]
     variances[rows] = fit.posterior.variance(data.X[rows]) + known + fit.noise + fit.jitter
     return LeftOutRows(residuals, variances, freedom, fit.noise)
-
-
-def _with_remark(fit: ProcessFit, remark: str) -> ProcessFit:
-    return replace(fit, selection=replace(fit.selection, remarks=[remark])) if remark else fit

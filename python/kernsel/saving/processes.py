@@ -6,7 +6,7 @@ from math import comb
 
 import numpy as np
 
-from kernsel._base.annotations import Indices, Vector
+from kernsel._base.annotations import Vector
 from kernsel._base.memory import require_memory_of_points
 from kernsel._solve.posterior import Posterior
 from kernsel.estimators.gaussian_process import GaussianProcessRegressor, ProcessState
@@ -64,7 +64,7 @@ def read_process(model: GaussianProcessRegressor, given: Fields) -> None:
     for name, shape in (("coefficients", (n, outputs)), ("trend_coefficients", (functions, outputs)), ("scale", (outputs,))):
         given.array(name, *shape)  # checked only; programs that do not factorize use them
     noise, alpha = _variances(given, "noise", n), _variances(given, "alpha", n)
-    outliers = _rows(given, n) if given.has("outliers") else np.zeros(0, dtype=np.intp)
+    outliers = given.rows("outliers", n)
     jitter, restricted = given.number("jitter", 0.0), given.flag("restricted")
     offset = given.array("offset", outputs)
     factor = given.array("factor", outputs, least=np.finfo(np.float64).tiny)
@@ -88,14 +88,6 @@ def read_process(model: GaussianProcessRegressor, given: Fields) -> None:
             restricted=restricted,
         )
     )
-
-
-def _rows(given: Fields, n: int) -> Indices:
-    """Return the rows of outliers."""
-    rows = given.array("outliers", None, dtype=np.int64)
-    if (np.diff(rows, prepend=-1, append=n) < 1).any():
-        raise ValueError(f"outliers: expected different numbers of rows from 0 to {n - 1}, sorted, got {rows[:5]}")
-    return rows.astype(np.intp)
 
 
 def _variances(given: Fields, name: str, n: int) -> Vector:
