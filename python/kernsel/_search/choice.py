@@ -13,6 +13,7 @@ from kernsel import _core
 from kernsel._base.annotations import Vector
 from kernsel._base.blas import with_one_blas_thread
 from kernsel._data.trend import Trend, trend_matrix
+from kernsel._search.far_rows import FarRows
 from kernsel._search.layout import Layout, has_open, has_values
 from kernsel._search.own_optimizer import Optimizer, own_optimizer
 from kernsel.criteria import Criterion, Evidence, Likelihood
@@ -76,8 +77,8 @@ class Selection:
     not_sought : list of str
         What was not looked for because a kernel that is an object is taken as it is: "noise", "trend", "amplitude". A kernel
         given by text leaves them open.
-    remarks : list of str
-        What left-out residuals tell where noise was found: rows that are outliers, or tails heavier than normal.
+    far : FarRows or None
+        Rows that are far from what the others predict, where noise was found: outliers, or tails heavier than normal.
     ended : {"converged", "evaluations", "seconds", "stopped", "interrupted", "undecided"}
         Why the search ended. "undecided" means that the trend alone explains y, so that there was nothing to search.
     seconds : float
@@ -100,7 +101,7 @@ class Selection:
     at_bounds: list[str] = field(default_factory=list)
     flat: list[str] = field(default_factory=list)
     not_sought: list[str] = field(default_factory=list)
-    remarks: list[str] = field(default_factory=list)
+    far: FarRows | None = None
     ended: str = "converged"
     seconds: float = 0.0
     interrupt: BaseException | None = None
@@ -124,6 +125,11 @@ class Selection:
             *self.remarks,
         ]
         return "\n".join(filter(None, lines))
+
+    @property
+    def remarks(self) -> list[str]:
+        """What there is to say of rows that are far from what the others predict; empty if there are none."""
+        return [] if self.far is None else [self.far.said()]
 
     @property
     def said_of_not_sought(self) -> str:

@@ -29,6 +29,8 @@ class FittedProcess(FittedModel):
     y_train_: Vector
     alpha_: Vector
     jitter_: float
+    noise_: float | Vector
+    _alpha_known: Vector
     outliers_: Indices
     scale_: Vector
     _y_train_mean: Vector
@@ -54,6 +56,17 @@ class FittedProcess(FittedModel):
         require_leverage_below_one(self.posterior_.H)
         std = np.multiply.outer(np.sqrt(self._left_out()[1]), np.sqrt(self.scale_) * self._y_train_std)
         return self._shaped(std)
+
+    @reads
+    def loo_std_of_ordinary(self) -> Vector:
+        """Return `loo_std_` without the variances that outliers have of their own: these rows are then seen to be far off."""
+        std = np.asarray(self.loo_std_).copy()
+        posterior, rows = self.posterior_, self.outliers_
+        if len(rows):
+            each = np.broadcast_to(self.noise_ + self._alpha_known, (len(posterior.X),))[rows]
+            own = np.multiply.outer(posterior.noise[rows] - each - self.jitter_, self.scale_ * self._y_train_std**2)
+            std[rows] = np.sqrt(np.maximum(std[rows] ** 2 - self._shaped(own), 0.0))
+        return std
 
     @property
     @reads

@@ -15,6 +15,7 @@ from kernsel._data.kernel import leaves_open
 from kernsel._data.noise import regularizations
 from kernsel._data.training import TrainingSet, require_squares
 from kernsel._search import Budget, Selection, choose, require_few_if_interrupted
+from kernsel._search.far_rows import FarRows
 from kernsel._search.layout import Layout
 from kernsel._search.progress import CallbackSupport, watched, with_callbacks
 from kernsel.criteria import Criterion, LeaveOneOut, UnbiasedRisk
@@ -197,15 +198,15 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
         if automatic or self.criterion is not None:
             all_rows = given
             given, alphas = self._chosen(all_rows, unit, automatic)
-            remarks = self._find_outliers(all_rows, given, alphas)
+            far = self._find_outliers(all_rows, given, alphas)
             if len(self.outliers_):
                 weights = np.ones(len(given.y))
                 weights[self.outliers_] = 0.0
                 all_rows = replace(all_rows, weights=weights)
                 unit = self._unit(all_rows)
                 given, alphas = self._chosen(all_rows, unit, automatic)
-            if remarks and "selection_" in self.__dict__:
-                self.selection_ = replace(self.selection_, remarks=remarks)
+            if "selection_" in self.__dict__:
+                self.selection_ = replace(self.selection_, far=far)
             exact = given.in_double()
         else:
             given = given.resolved()
@@ -243,16 +244,16 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
         """Return the number that alpha is multiplied by, see the parameter `alpha_scale`."""
         return given.total_weight if self.alpha_scale == "n" else 1.0
 
-    def _find_outliers(self, given: TrainingSet, chosen: TrainingSet, alphas: Vector) -> list[str]:
-        """Set `outliers_`, if they are to be looked for, and return what there is to say of them."""
+    def _find_outliers(self, given: TrainingSet, chosen: TrainingSet, alphas: Vector) -> FarRows | None:
+        """Set `outliers_`, if they are to be looked for, and return the report on them."""
         report = {name: self.__dict__[name] for name in _REPORT if name in self.__dict__}
         at_end = "selection_" not in report or report["selection_"].ended == "converged"
         plain = given.weights is None and given.targets.shape[1] == 1 and not isinstance(given.kernel, str)
         if self.outliers is None or not (self.chooses_alpha and at_end and plain and len(given.y) >= LEAST_POINTS):
-            return []
+            return None
         if not isinstance(self.outliers, str):
             self.outliers_ = given_rows(self.outliers, len(given.y))
-            return []
+            return None
         kernel, points = given.kernel_and_points()
         data = ProcessData(
             points, np.asarray(given.targets, dtype=np.float64), 0.0, True, "constant" if self.has_intercept else None
@@ -271,7 +272,7 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
         for name in _REPORT:
             self.__dict__.pop(name, None)
         self.__dict__.update(report)
-        return [found.remark] if found.remark else []
+        return found.far
 
     @property
     def chooses_alpha(self) -> bool:

@@ -6,7 +6,7 @@ sensor): their squares rule any fit. Residuals of points that are left out, in u
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,16 +16,17 @@ from scipy.spatial import cKDTree
 
 from kernsel._base.annotations import Indices, Matrix, Vector
 from kernsel._data.allowed import Allowed
+from kernsel._search.far_rows import FarRows
 
 __all__ = [
     "LEAST_POINTS",
     "OUTLIERS",
     "LeftOutRows",
     "far_from_neighbours",
+    "farthest_first",
     "find_outliers",
     "given_rows",
-    "said_of_outliers",
-    "said_of_tails",
+    "heavy_tails",
 ]
 
 LEAST_POINTS = 12  # points, of fewer no scale can be told
@@ -41,7 +42,6 @@ _STEPS = 5  # the most fits until the rows do not change any more
 _NEIGHBOURS = 7  # points of which the median is compared with each target
 _HEAVY = 4.0  # standard deviations beyond which residuals are counted
 _ALARM = 0.002  # the probability that normal noise has as many of them
-_NAMED = 5  # rows that are named
 _MEDIAN_OF_NORMAL = float(special.ndtri(0.75))  # the median of |z| for normal z
 
 
@@ -194,31 +194,15 @@ def _clustered(correlations: Matrix, rows: Indices, above: NDArray[np.bool_]) ->
     return pairs > 0 and bool(special.bdtrc(pairs - 1, k, chance) < _CLUSTERED)
 
 
-def said_of_outliers(rows: Sequence[int], sizes: Sequence[float]) -> str:
-    """Return a remark on rows that were taken for outliers, the largest first."""
-    return (
-        f"{_points(len(rows))} far from what the others predict, and hardly count: {_listed(rows, sizes)}. Check these rows; "
-        "outliers=None lets them count."
-    )
-
-
-def said_of_tails(z: Vector) -> str:
-    """Return a remark if more standardized left-out residuals are large than normal noise has; otherwise an empty text."""
+def heavy_tails(z: Vector) -> FarRows | None:
+    """Return the rows of large standardized left-out residuals, if there are more of them than normal noise has."""
     heavy = np.flatnonzero(np.abs(z) > _HEAVY)
     if not len(heavy) or special.bdtrc(len(heavy) - 1, len(z), 2 * special.ndtr(-_HEAVY)) > _ALARM:
-        return ""
-    rows = heavy[np.argsort(-np.abs(z[heavy]), kind="stable")]
-    return (
-        f"{_points(len(rows))} more than {_HEAVY:.0f} standard deviations from what the others predict, more than normal noise "
-        f'has: {_listed(rows.tolist(), z[rows].tolist())}. Check these rows or remove them; criterion="loo_absolute" and '
-        'SVR("auto") depend less on them.'
-    )
+        return None
+    return farthest_first(heavy, z[heavy], count_little=False)
 
 
-def _points(count: int) -> str:
-    return f"{count} row{' is' if count == 1 else 's are'}"
-
-
-def _listed(rows: Sequence[int], sizes: Sequence[float]) -> str:
-    named = ", ".join(f"{row} ({size:+.1f})" for row, size in zip(rows[:_NAMED], sizes, strict=False))
-    return f"row {named}" if len(rows) == 1 else f"rows {named}{', ...' if len(rows) > _NAMED else ''}"
+def farthest_first(rows: Indices, sizes: Vector, *, count_little: bool) -> FarRows:
+    """Return the report of rows, given the sizes of their residuals."""
+    order = np.argsort(-np.abs(sizes), kind="stable")
+    return FarRows(rows[order], sizes[order], count_little)

@@ -10,8 +10,9 @@ import numpy as np
 from kernsel._base.annotations import Indices, Matrix, Vector
 from kernsel._data.trend import Trend, points_of_leverage_one, trend_matrix
 from kernsel._search import Selection
+from kernsel._search.far_rows import FarRows
 from kernsel._solve.posterior import Posterior
-from kernsel.estimators.outliers import LeftOutRows, far_from_neighbours, find_outliers, said_of_outliers, said_of_tails
+from kernsel.estimators.outliers import LeftOutRows, far_from_neighbours, farthest_first, find_outliers, heavy_tails
 from kernsel.kernels import ConstantKernel
 from kernsel.linalg.jitter import with_jitter
 
@@ -96,14 +97,14 @@ class Outliers:
         The fit to all others; to all rows if there are no outliers.
     left_out : LeftOutRows
         The prediction of all rows by that fit.
-    remark : str
-        What there is to say of these rows, or of the tails of the noise; may be empty.
+    far : FarRows or None
+        The report on these rows, or on the tails of the noise.
     """
 
     rows: Indices
     fit: ProcessFit
     left_out: LeftOutRows | None
-    remark: str
+    far: FarRows | None
 
 
 def outliers_in(
@@ -150,15 +151,13 @@ def outliers_in(
         at_first = _left_out(data, first, none)
         rows = find_outliers(y, at_first, suspects, without, correlations)
         if not len(rows):
-            return Outliers(rows, first, at_first, _said_of_noise(at_first, y))
+            return Outliers(rows, first, at_first, _tails_of_noise(at_first, y))
     if not len(rows):
-        return Outliers(rows, first, None, "")
+        return Outliers(rows, first, None, None)
     found = without(rows) if fit is first else _left_out(data, fit, rows)
     if found is None:
         raise ValueError("outliers: the trend is not determined without them; give fewer rows, or a simpler trend")
-    z = found.standardized[rows]
-    largest = np.argsort(-np.abs(z), kind="stable")
-    return Outliers(rows, fit, found, said_of_outliers(rows[largest].tolist(), z[largest].tolist()))
+    return Outliers(rows, fit, found, farthest_first(rows, found.standardized[rows], count_little=True))
 
 
 def fit_despite_outliers(
@@ -175,17 +174,17 @@ def fit_despite_outliers(
         own = np.zeros(len(data.X))
         own[rows] = np.maximum(left_out.residuals[rows] ** 2 - left_out.variances[rows], 0.0)
         fit = replace(data.conditioned(found.fit.selection, own), outliers=rows)
-    return replace(fit, selection=replace(fit.selection, remarks=[found.remark])) if found.remark else fit
+    return replace(fit, selection=replace(fit.selection, far=found.far))
 
 
-def _said_of_noise(fit: LeftOutRows, y: Vector) -> str:
-    """Return a remark if the tails of the noise are heavy; if there is hardly any noise, residuals tell of the function."""
+def _tails_of_noise(fit: LeftOutRows, y: Vector) -> FarRows | None:
+    """Return rows in the tails of the noise, if these are heavy; where there is hardly any, residuals tell of the function."""
     z = fit.residuals / np.sqrt(fit.variances)
     scale = float(np.sqrt(np.mean(z**2))) or 1.0  # some criteria leave the scale of kernel and noise open
-    remark = said_of_tails(z / scale)
-    if not remark or fit.noise < max(_OF_NOISE * np.median(fit.variances), _OF_TARGETS * float(np.var(y)) / scale**2):
-        return ""
-    return remark
+    far = heavy_tails(z / scale)
+    if far is None or fit.noise < max(_OF_NOISE * np.median(fit.variances), _OF_TARGETS * float(np.var(y)) / scale**2):
+        return None
+    return far
 
 
 def _left_out(data: ProcessData, fit: ProcessFit, rows: Indices) -> LeftOutRows:

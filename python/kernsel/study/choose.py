@@ -145,6 +145,7 @@ def study(
                 raise
             remarks.append(f"By {name} nothing could be chosen: {error}.")
     assert model is not None
+    remarks += _of_rows(model, table.kept[training])
     return Study(
         table.source,
         table.rows,
@@ -207,6 +208,17 @@ def divided(table: Table, rows: int, test: float, seed: int) -> tuple[Matrix, Ve
     return table.X[training], y, training, tests, remarks
 
 
+def _of_rows(model: GaussianProcessRegressor | StackedRegressor, kept: Indices) -> list[str]:
+    """Return the remarks of a model's selection, with rows numbered as in the file."""
+    process = model.processes[0][1] if isinstance(model, StackedRegressor) else model
+    far = process.selection_.far
+    return [] if far is None else [_sentence(far.said(kept))]
+
+
+def _sentence(text: str) -> str:
+    return text[0].upper() + text[1:]
+
+
 def _rows(count: int) -> str:
     return f"{count:,} row{'s' * (count != 1)}"
 
@@ -216,7 +228,8 @@ def _line(one: Tried, X: Matrix, y: Vector, trend: Trend, names: Sequence[str]) 
     rmse = density = coverage = nan
     if one.kernel_ is not None:
         with suppress(np.linalg.LinAlgError, ValueError):  # a trend may have no fit without one of the points
-            fit = loo(one.kernel_, X, y, noise=one.noise_ + one.jitter_, trend=trend)
+            kept = np.setdiff1d(np.arange(len(y)), one.outliers_)  # outliers tell nothing of the kernel
+            fit = loo(one.kernel_, X[kept], y[kept], noise=one.noise_ + one.jitter_, trend=trend)
             rmse, density, coverage = scores(fit.residuals, np.sqrt(fit.variances))
     return Line(
         label(one.kernel, names),

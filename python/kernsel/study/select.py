@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Integral, Real
@@ -62,6 +63,8 @@ class Tried:
         The number of hyperparameters of the kernel that were selected, without redundant amplitudes.
     ended : str
         The reason why its search ended, see :class:`kernsel._search.Selection`.
+    outliers_ : tuple of int
+        The rows that count as outliers, the same for all kernels; the criterion is of all others.
     weight, log_density : float
         With ``combine="stack"``: the weight in the mixture, and the mean log density of points that are left out; or nan.
     """
@@ -79,6 +82,7 @@ class Tried:
     others: dict[str, float] = field(default_factory=dict)
     weight: float = np.nan
     log_density: float = np.nan
+    outliers_: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -193,7 +197,15 @@ class Selected:
         if stacked is not None:
             lines.append(in_short(stacked, self.tried))
         remarks = [] if self.encoding is None else self.encoding.remarks
-        return "\n".join([*lines, *([self.ended] if self.ended else []), *remarks])
+        return "\n".join([*lines, *([self.ended] if self.ended else []), *remarks, *self.remarks])
+
+    @property
+    def remarks(self) -> list[str]:
+        """What there is to say of rows that are far from what the others predict, see `selection_.far` of the best model."""
+        model = self.best_estimator_
+        best: Any = model.processes[0][1] if isinstance(model, StackedRegressor) else model
+        far = getattr(getattr(best, "selection_", None), "far", None)
+        return [] if far is None else [far.said(None if self.encoding is None else self.encoding.kept)]
 
     def _written(self, kernel: Kernel) -> str:
         """Return a kernel as text, with the names of columns that it may have as indices."""
@@ -344,14 +356,22 @@ def select(
         estimator = GaussianProcessRegressor(criterion=resolved, noise=noise, trend=trend)
     if random_state is not None and "random_state" in estimator.get_params():
         estimator = clone(estimator).set_params(random_state=random_state)
-    attempt = _Attempt(X, y, resolved, estimator, until, verbose, search, progress, combine)
-    try:
-        if search:
-            _grow(attempt, max_structures, points, targets)
-        for i, k in enumerate(candidates):
-            attempt.try_kernel(with_amplitudes(k, needed=not strengths_of(estimator)), among=len(candidates) - i)
-    except KeyboardInterrupt as interrupt:
-        attempt.interrupted(interrupt)
+
+    def tried(estimator: BaseEstimator) -> _Attempt:
+        attempt = _Attempt(X, y, resolved, estimator, until, verbose, search, progress, combine)
+        try:
+            if search:
+                _grow(attempt, max_structures, points, targets)
+            for i, k in enumerate(candidates):
+                attempt.try_kernel(with_amplitudes(k, needed=not strengths_of(estimator)), among=len(candidates) - i)
+        except KeyboardInterrupt as interrupt:
+            attempt.interrupted(interrupt)
+        return attempt
+
+    attempt = tried(estimator)
+    rows = attempt.outliers_to_agree_on()
+    if rows is not None:
+        attempt = tried(clone(estimator).set_params(outliers=rows))
     return replace(attempt.result(), encoding=encoding)
 
 
@@ -430,6 +450,7 @@ class _Attempt:
                 jitter_=fitted.get("jitter_", 0.0),
                 n_evaluations_=fitted.get("n_evaluations_", 0),
                 ended=getattr(fitted.get("selection_"), "ended", "converged"),
+                outliers_=tuple(np.asarray(fitted.get("outliers_", ())).tolist()),
                 others={name: float(np.mean(fitted[f"{name}_"])) for name in strengths_of(model) if f"{name}_" in fitted},
             )
             if self.best is None or self.rank(one) < self.rank(self.best[0]):
@@ -439,6 +460,16 @@ class _Attempt:
         self.tried.append(one)
         self.aside.append(aside)
         return one
+
+    def outliers_to_agree_on(self) -> list[int] | None:
+        """Return the rows that the most kernels take for outliers, if others take other rows, and time is left.
+
+        Values of a criterion can be compared only if they are of the same rows.
+        """
+        found = Counter(one.outliers_ for one in self.tried if one.kernel_ is not None)
+        if len(found) < 2 or self.interrupt is not None or time.perf_counter() > self.until:
+            return None
+        return list(found.most_common(1)[0][0])
 
     def worth(self, one: Tried) -> float:
         """Return the value of the criterion less a penalty for each hyperparameter; larger is better, -inf if there is none."""
