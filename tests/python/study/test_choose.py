@@ -173,3 +173,26 @@ def test_scores_and_plain_values():
     assert said["a"] == [1.5, None]
     assert said["b"] == [2, None]
     assert said["d"]["least"] is None
+
+
+def table_with_errors():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(60, 1))
+    y = np.sin(8 * X[:, 0]) + 0.1 * rng.standard_normal(60)
+    y[[7, 31, 48]] += 9.0, -8.0, 7.0
+    return X, y
+
+
+def test_outliers_are_remarked_on_by_their_rows_in_the_file():
+    X, y = table_with_errors()
+    table = made(X, y, ["x"])
+    table = replace(table, kept=table.kept + 100)
+    found = study(table, kernels=["RBF", "Matern(nu=2.5)"], criteria=["lml"])
+    remark = found.remarks[-1]
+    assert remark.startswith("3 rows are outliers, 108 (+")
+    assert "132 (-" in remark
+    kept = np.setdiff1d(np.arange(60), [7, 31, 48])
+    alone = study(made(X[kept], y[kept], ["x"]), kernels=["RBF", "Matern(nu=2.5)"], criteria=["lml"])
+    assert "outlier" not in " ".join(alone.remarks)
+    for line, expected in zip(found.lines["lml"], alone.lines["lml"], strict=True):
+        assert (line.loo_rmse, line.coverage) == pytest.approx((expected.loo_rmse, expected.coverage))

@@ -114,8 +114,9 @@ def choose_support(
 
     If the kernel has free hyperparameters, the candidates are the given kernel, and the kernel of largest restricted likelihood
     of kernel ridge regression, with its length scales multiplied by each of `FACTORS`. The likelihood is that without the
-    outliers which the ridge regression finds. If it finds none, large errors are clipped for it: leave-one-out residuals of the first candidate beyond twice their spread are reduced to that. (The squared
-    leave-one-out error instead of the likelihood overfits kernels with a length scale for each column.) Kernels are compared
+    outliers which the ridge regression finds. If it finds none, large errors are clipped for it: leave-one-out residuals of the
+    first candidate beyond twice their spread are reduced to that. (The squared leave-one-out error instead of the likelihood
+    overfits kernels with a length scale for each column.) Kernels are compared
     on 500 random points, if there are more; C and epsilon are chosen on all points. If the best ones are the largest C or the
     smallest epsilon, values beyond are tried with the best kernel, as long as they reduce the error by 1 %.
 
@@ -250,8 +251,8 @@ class _Problem:
         ridge.fit(self.X, self.y, self.weights)
         if not len(ridge.outliers_):
             ridge.fit(self.X, self._without_outliers(kernel), self.weights)
-        found: Kernel = ridge.kernel_
-        return found
+        assert isinstance(ridge.kernel_, Kernel)
+        return ridge.kernel_
 
     def _without_outliers(self, kernel: Kernel) -> Vector:
         """Return y with its leave-one-out residuals clipped to twice their spread."""
