@@ -90,12 +90,19 @@ def _require_independent(H: NDArray[np.float64], names: list[str]) -> None:
         raise ValueError(f"trend: {', '.join(dependent)} can be made of the others at these {n} points; leave them out")
 
 
+def points_of_leverage_one(H: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Return the points without which the coefficients of the trend are not determined."""
+    if not H.shape[1]:
+        return np.zeros(0, dtype=np.intp)
+    Q = H / np.linalg.norm(H, axis=0)
+    if H.shape[1] > 1:
+        Q = linalg.qr(Q, mode="economic")[0]
+    return np.flatnonzero(np.sum(Q**2, axis=1) > 1 - 1e-10)
+
+
 def require_leverage_below_one(H: NDArray[np.float64]) -> None:
     """Raise if the coefficients of the trend are not determined without one of the points, naming these points."""
-    if not H.shape[1]:
-        return
-    Q = linalg.qr(H / np.linalg.norm(H, axis=0), mode="economic")[0]
-    points = np.flatnonzero(np.sum(Q**2, axis=1) > 1 - 1e-10)
+    points = points_of_leverage_one(H)
     if len(points):
         named = ", ".join(str(i) for i in points[:10]) + (", ..." if len(points) > 10 else "")
         raise ValueError(f"trend: without point {named} it is not determined (leverage one); use a simpler trend")

@@ -14,6 +14,7 @@ from kernsel._base.annotations import Indices, Vector
 from kernsel._base.blas import with_one_blas_thread
 from kernsel._data.together import copies_in, first_of_equal, repeats_in, weights_of_first
 from kernsel._data.trend import Trend, trend_matrix
+from kernsel._search.far_rows import FarRows
 from kernsel._search.layout import Layout, has_open, has_values
 from kernsel._search.own_optimizer import Optimizer, own_optimizer
 from kernsel._solve.evaluate import require_takes_groups
@@ -78,6 +79,8 @@ class Selection:
     not_sought : list of str
         What was not looked for because a kernel that is an object is taken as it is: "noise", "trend", "amplitude". A kernel
         given by text leaves them open.
+    far : FarRows or None
+        Rows that are far from what the others predict, where noise was found: outliers, or tails heavier than normal.
     ended : {"converged", "evaluations", "seconds", "stopped", "interrupted", "undecided"}
         Why the search ended. "undecided" means that the trend alone explains y, so that there was nothing to search.
     seconds : float
@@ -102,6 +105,7 @@ class Selection:
     at_bounds: list[str] = field(default_factory=list)
     flat: list[str] = field(default_factory=list)
     not_sought: list[str] = field(default_factory=list)
+    far: FarRows | None = None
     ended: str = "converged"
     seconds: float = 0.0
     interrupt: BaseException | None = None
@@ -124,8 +128,14 @@ class Selection:
             f"the criterion hardly depends on: {', '.join(self.flat)}" if self.flat else "",
             self.said_of_not_sought,
             *self.remarks,
+            self.said_of_far,
         ]
         return "\n".join(filter(None, lines))
+
+    @property
+    def said_of_far(self) -> str:
+        """What there is to say of rows that are far from what the others predict; empty if there are none."""
+        return "" if self.far is None else self.far.said()
 
     @property
     def said_of_not_sought(self) -> str:

@@ -17,6 +17,8 @@ from kernsel.kernels.objects import Points
 
 __all__ = ["FittedMachine"]
 
+_IGNORED = 1e8  # the factor of an outlier's noise, with which it does not count
+
 
 class FittedMachine(FittedModel):
     """A function f(z) = k(z, X) c + b that was fitted with a regularization alpha."""
@@ -30,6 +32,7 @@ class FittedMachine(FittedModel):
     fit_intercept: bool | None
     alpha_scale: Literal["none", "n"]
     sigma: float | None
+    outliers_: Indices = np.zeros(0, dtype=np.intp)  # rows that were left out
 
     @property
     def has_intercept(self) -> bool:
@@ -55,10 +58,12 @@ class FittedMachine(FittedModel):
         if isinstance(kernel, str):
             kernel, points = matrix_of_indices(points)
         alpha = float(np.ravel(self.alpha_)[output if np.ndim(self.alpha_) else 0])
-        noise = alpha * (n if self.alpha_scale == "n" else 1.0)
+        noise = alpha * (n - len(self.outliers_) if self.alpha_scale == "n" else 1.0)
         target = column(targets, output)
+        noises = np.full(n, noise)
+        noises[self.outliers_] *= _IGNORED
         constant = "constant" if self.has_intercept else None
-        fit = loo(kernel, points, target, noise=noise, trend=constant, groups=self._groups())
+        fit = loo(kernel, points, target, noise=noises, trend=constant, groups=self._groups())
         return LeftOut.of_best_scale(target, fit, int(self.has_intercept), fit.leverage)
 
     def regularization_path(self, X: Points | None = None, y: ArrayLike | None = None, output: int = 0) -> ModelPath:
@@ -67,12 +72,13 @@ class FittedMachine(FittedModel):
         if path is None:
             targets = self._unweighted_targets(X, y)
             kernel, points = self.kernel_and_points()
-            K = points if isinstance(kernel, str) else np.asarray(kernel(points))
+            kept = np.setdiff1d(np.arange(len(targets)), self.outliers_)
+            K = points if isinstance(kernel, str) else np.asarray(kernel(points[kept]))
             path = RegularizationPath(
                 (K + K.T) / 2,
-                targets,
+                targets[kept],
                 sigma=self.sigma,
-                trend=np.ones((len(targets), 1)) if self.has_intercept else None,
+                trend=np.ones((len(kept), 1)) if self.has_intercept else None,
                 alpha_scale=self.alpha_scale,
                 groups=self._groups(),
             )
@@ -91,8 +97,9 @@ class FittedMachine(FittedModel):
             raise ValueError(f"y: expected shape {c.shape}, as in the fit, got {targets.shape}")
         kernel, points = self.kernel_and_points()
         fitted = np.asarray(points @ c if isinstance(kernel, str) else kernel.matmul(points, points, c))
-        unit = len(c) if self.alpha_scale == "n" else 1.0
+        unit = len(c) - len(self.outliers_) if self.alpha_scale == "n" else 1.0
         error = targets - fitted - self.intercept_ - np.asarray(self.alpha_) * unit * c
+        error[self.outliers_] = 0.0
         precision = float(np.finfo(self.dual_coef_.dtype).eps)
         size = float(np.linalg.norm(targets) + np.linalg.norm(fitted))
         if np.linalg.norm(error) > 1e3 * precision**0.5 * max(size, 1e-300) * 1e-2:

@@ -29,6 +29,9 @@ class FittedProcess(FittedModel):
     y_train_: Vector
     alpha_: Vector
     jitter_: float
+    noise_: float | Vector
+    _alpha_known: Vector
+    outliers_: Indices
     scale_: Vector
     _y_train_mean: Vector
     _y_train_std: Vector
@@ -68,6 +71,17 @@ class FittedProcess(FittedModel):
         check_is_fitted(self, "kernel_")
         together = self.posterior_.given(self._groups).left_out_together()
         return np.arange(len(self.X_train_)) if together is None else together[0]
+
+    @reads
+    def loo_std_of_ordinary(self) -> Vector:
+        """Return `loo_std_` without the variances that outliers have of their own: these rows are then seen to be far off."""
+        std = np.asarray(self.loo_std_).copy()
+        posterior, rows = self.posterior_, self.outliers_
+        if len(rows):
+            each = np.broadcast_to(self.noise_ + self._alpha_known, (len(posterior.X),))[rows]
+            own = np.multiply.outer(posterior.noise[rows] - each - self.jitter_, self.scale_ * self._y_train_std**2)
+            std[rows] = np.sqrt(np.maximum(std[rows] ** 2 - self._shaped(own), 0.0))
+        return std
 
     @property
     @reads
@@ -160,7 +174,7 @@ class FittedProcess(FittedModel):
         points, targets = self.kept_data()
         require_training_data(self, self.kernel_, X, y, points, targets)
         noises = np.asarray(self.kernel_.build().noise(posterior.X) + posterior.noise)
-        mean = float(np.mean(noises))
+        mean = float(np.mean(np.delete(noises, self.outliers_)))  # outliers have variances of their own
         has_noise = mean > 2 * self.jitter_
         # The path of one target is in the unit of y; that of several targets is in the normalized units of the fit.
         unit = float(self._y_train_std[0]) if posterior.y.shape[1] == 1 else 1.0

@@ -36,13 +36,15 @@ from kernsel.criteria.names import criterion_named, name_of
 from kernsel.estimators.fitted import TakesGroups
 from kernsel.estimators.fitted_process import FittedProcess
 from kernsel.estimators.guarded import changes, reads
+from kernsel.estimators.outliers import LEAST_POINTS, OUTLIERS, given_rows
 from kernsel.estimators.process_data import of_observations, require_function, require_variances
+from kernsel.estimators.process_fit import ProcessData, fit_despite_outliers
 from kernsel.kernels import RBF, ConstantKernel, Kernel, Matern
 from kernsel.kernels.amplitudes import has_noise, with_amplitudes
 from kernsel.kernels.automatic import Data
 from kernsel.kernels.objects import Points
 from kernsel.kernels.written import KernelLike
-from kernsel.linalg.jitter import least_jitter, with_jitter
+from kernsel.linalg.jitter import least_jitter
 
 __all__ = ["GaussianProcessRegressor", "ProcessState", "draw"]
 
@@ -60,6 +62,7 @@ _ALLOWED = {
     "verbose": whole(0),
     "max_seconds": number("positive", infinite=True) | None,
     "shrinkage": (number("positive") | "auto" | None).said('"auto", a positive number or None'),
+    "outliers": OUTLIERS,
 }
 
 
@@ -82,6 +85,8 @@ class ProcessState:
         The numbers that the parameter `alpha` adds to the diagonal of the kernel matrix.
     jitter : float
         The attribute `jitter_`.
+    outliers : ndarray of int
+        The attribute `outliers_`.
     offset, factor : ndarray of shape (n_targets,)
         y = offset + factor t, where t are the targets of the posterior.
     one_output : bool
@@ -99,6 +104,7 @@ class ProcessState:
     noise: float | Vector
     alpha: Vector
     jitter: float
+    outliers: Indices
     offset: Vector
     factor: Vector
     one_output: bool
@@ -165,6 +171,14 @@ class GaussianProcessRegressor(TakesGroups, FittedProcess, CallbackSupport, Mult
         hyperparameters, the data choose: "evidence" takes the number for which they are the most probable (the integral over
         the hyperparameters, see :class:`kernsel.criteria.Evidence`), and other likelihoods do so if they are then e^4 times as
         probable as for 4, with up to 50 points for each column; for criteria that are not likelihoods it is None.
+    outliers : "auto", array-like of int or None
+        Whether a few targets that are grossly wrong, such as typing errors, are kept from ruling the fit. "auto" looks for
+        them after the search, if the noise is to be found and there is one output. Rows (15 % at most) are outliers if they
+        are farther from what the others predict than normal noise has it and than three standard deviations of the other
+        targets, if the others' left-out residuals are then half as large in the mean square, and if they are not neighbours,
+        as on a peak of the function. The hyperparameters are then chosen without them, and they have noise variances of their
+        own, by which they hardly count; see `outliers_`. Otherwise, and with None, all rows count alike. An array has the
+        numbers of rows that are known to be outliers.
     max_evaluations : int
         The largest number of evaluations of the criterion.
     max_seconds : float or None
@@ -188,6 +202,9 @@ class GaussianProcessRegressor(TakesGroups, FittedProcess, CallbackSupport, Mult
         kernel and noise only up to a common factor; a given noise, and `alpha`, are then multiplied by the best factor.
     jitter_ : float
         The number that ``alpha="auto"`` has added to the diagonal of the kernel matrix.
+    outliers_ : ndarray of int
+        The rows that were found to be outliers. `noise_` is that of all others, and of new observations; the criterion and its
+        value are of all others, too. ``selection_.far`` names the largest.
     scale_ : ndarray of shape (n_targets,)
         The factor of the kernel and the noise for each output; ones if they share one scale.
     criterion_value_ : float
@@ -244,6 +261,7 @@ class GaussianProcessRegressor(TakesGroups, FittedProcess, CallbackSupport, Mult
         noise: float | ArrayLike | Literal["auto"] | None = None,
         scale: Literal["auto", "shared", "each"] = "auto",
         shrinkage: float | Literal["auto"] | None = "auto",
+        outliers: Literal["auto"] | ArrayLike | None = "auto",
         max_evaluations: int = 1000,
         max_seconds: float | None = None,
         verbose: int = 0,
@@ -261,6 +279,7 @@ class GaussianProcessRegressor(TakesGroups, FittedProcess, CallbackSupport, Mult
         self.noise = noise
         self.scale = scale
         self.shrinkage = shrinkage
+        self.outliers = outliers
         self.max_evaluations = max_evaluations
         self.max_seconds = max_seconds
         self.verbose = verbose
@@ -317,7 +336,8 @@ class GaussianProcessRegressor(TakesGroups, FittedProcess, CallbackSupport, Mult
                 resolved = partial(kernel.resolve, Data(X, targets, None, self.feature_names()))
                 require_function(resolved, X, targets)
             seen = targets[:, ~explained(targets, trend_matrix(trend, X))] if each else targets
-            selection = self._select(criterion, kernel, X, seen if seen.size else targets, known, unknown, trend, told)
+            search = partial(self._select, criterion, kernel)
+            selection = search(ProcessData(X, seen if seen.size else targets, known, unknown, trend, told))
         except np.linalg.LinAlgError as error:
             raise self._singular(kernel, error) from error
         selection = replace(selection, not_sought=self._not_sought(criterion, kernel))
@@ -328,18 +348,17 @@ class GaussianProcessRegressor(TakesGroups, FittedProcess, CallbackSupport, Mult
                 self.__dict__.pop(name, None)
             self.selection_: Selection = selection
             require_few_if_interrupted(selection.interrupt, len(y))
-        factor = selection.scale  # of kernel and noise, known noise included: criteria may determine only their ratio
-        fitted_kernel = selection.kernel if factor == 1 else ConstantKernel(factor) * selection.kernel
-        found = selection.noise * factor if unknown else 0.0
-
-        def condition(jitter: float) -> Posterior:
-            diagonal = np.broadcast_to(known * factor + found + jitter, (len(y),)).astype(np.float64)
-            return Posterior(fitted_kernel, X, targets, diagonal, trend)
-
-        try:  # the search may have gone to the edge of what can be factorized
-            posterior, jitter = with_jitter(selection.jitter * factor, condition)
+        data = ProcessData(X, targets, known, unknown, trend, told)
+        try:
+            fit = data.conditioned(selection)
+            if self._treats_outliers(data, selection):
+                rows = None if isinstance(self.outliers, str) else given_rows(self.outliers, len(y))
+                fit = fit_despite_outliers(data, fit, search, rows)
         except np.linalg.LinAlgError as error:
-            raise self._singular(fitted_kernel, error) from error
+            raise self._singular(selection.kernel, error) from error
+        selection, posterior, factor = fit.selection, fit.posterior, fit.selection.scale
+        if self.verbose and selection.far is not None:
+            remark(f"{type(self).__name__}: {selection.said_of_far}")
         value: float | None = selection.value
         if selection.ended == "seconds" and np.isnan(selection.value) and not isinstance(criterion, Evidence):
             value = None  # the time was over within the first evaluation
@@ -351,12 +370,13 @@ class GaussianProcessRegressor(TakesGroups, FittedProcess, CallbackSupport, Mult
         self.restore(
             ProcessState(
                 posterior=posterior,
-                kernel=fitted_kernel,
+                kernel=posterior.kernel,
                 selection=selection,
                 criterion_value=value,
-                noise=found if unknown else noise_given if np.ndim(noise_given) else float(noise_given),
+                noise=fit.noise if unknown else noise_given if np.ndim(noise_given) else float(noise_given),
                 alpha=np.zeros(()) if isinstance(self.alpha, str) else self._numbers("alpha", len(y)) * factor,
-                jitter=jitter,
+                jitter=fit.jitter,
+                outliers=fit.outliers,
                 offset=mean,
                 factor=spread,
                 one_output=y.ndim == 1 or y.shape[1] == 1,
@@ -390,6 +410,7 @@ class GaussianProcessRegressor(TakesGroups, FittedProcess, CallbackSupport, Mult
             noise=self.noise_,
             alpha=self._alpha_known,
             jitter=self.jitter_,
+            outliers=self.outliers_,
             offset=self._y_train_mean,
             factor=self._y_train_std,
             one_output=self._flat,
@@ -410,6 +431,7 @@ class GaussianProcessRegressor(TakesGroups, FittedProcess, CallbackSupport, Mult
         if state.criterion_value is not None:
             self.criterion_value_ = state.criterion_value
         self.noise_, self._alpha_known, self.jitter_ = state.noise, state.alpha, state.jitter
+        self.outliers_ = state.outliers
         self.n_evaluations_ = state.selection.n_evaluations
         self._y_train_mean, self._y_train_std = state.offset, state.factor
         self._flat, self._restricted, self._groups = state.one_output, state.restricted, state.groups
@@ -658,7 +680,7 @@ class GaussianProcessRegressor(TakesGroups, FittedProcess, CallbackSupport, Mult
             raise ValueError(f"y: expected shape {(len(Z), outputs) if outputs > 1 else (len(Z),)}, got {values.shape}")
         values = (values.reshape(len(Z), outputs) - self._y_train_mean) / self._y_train_std
         if noise is None:
-            if np.ptp(posterior.noise) > 0:
+            if np.ptp(self.noise_) > 0 or np.ptp(self._alpha_known) > 0:
                 raise ValueError("noise: give the variances for the new points, since those of the others differ")
             given = np.full(len(Z), np.ravel(self.noise_)[0])
         else:
@@ -707,6 +729,8 @@ class GaussianProcessRegressor(TakesGroups, FittedProcess, CallbackSupport, Mult
             self.noise_ = np.delete(self.noise_, int(i))
         if np.ndim(self._alpha_known):
             self._alpha_known = np.delete(self._alpha_known, int(i))
+        others = self.outliers_[self.outliers_ != i % n]
+        self.outliers_ = others - (others > i % n)
         self._set_fitted()
         return self
 
@@ -812,27 +836,23 @@ class GaussianProcessRegressor(TakesGroups, FittedProcess, CallbackSupport, Mult
         self,
         criterion: Criterion,
         kernel: Kernel,
-        X: Vector,
-        targets: Vector,
-        known: float | Vector,
-        unknown: bool,
-        trend: Trend,
-        groups: Indices | None,
+        data: ProcessData,
     ) -> Selection:
         """Return the result of the search, or with ``optimizer=None`` the kernel as it is."""
+        X, targets = data.X, data.targets
         if self.optimizer is None:
-            return _as_it_is(criterion, kernel, X, targets, known, unknown, self.alpha, self.feature_names())
+            return _as_it_is(criterion, kernel, X, targets, data.known, data.finds_noise, self.alpha, self.feature_names())
         with watched(self, self.verbose, self.max_evaluations) as tell:
             return choose(
                 criterion,
                 kernel,
                 X,
                 targets,
-                noise=known,
-                finds_noise=unknown,
+                noise=data.known,
+                finds_noise=data.finds_noise,
                 jitter=None if isinstance(self.alpha, str) else 0.0,
-                trend=trend,
-                groups=groups,
+                trend=data.trend,
+                groups=data.groups,
                 names=self.feature_names(),
                 optimizer={"fmin_l_bfgs_b": "l-bfgs-b"}.get(str(self.optimizer), self.optimizer),
                 n_restarts=self.n_restarts_optimizer,
@@ -840,6 +860,12 @@ class GaussianProcessRegressor(TakesGroups, FittedProcess, CallbackSupport, Mult
                 shrinkage=self.shrinkage,
                 budget=Budget(self.max_evaluations, np.inf if self.max_seconds is None else self.max_seconds, tell),
             )
+
+    def _treats_outliers(self, data: ProcessData, selection: Selection) -> bool:
+        """Tell whether outliers are looked for, see the parameter `outliers`."""
+        searched = data.finds_noise and self.optimizer is not None and selection.ended == "converged"
+        enough = len(data.X) >= LEAST_POINTS and data.targets.shape[1] == 1
+        return self.outliers is not None and searched and enough
 
     def _singular(self, kernel: Kernel, error: Exception) -> np.linalg.LinAlgError:
         shown = self.kernel if isinstance(self.kernel, sk.Kernel) else kernel

@@ -15,18 +15,23 @@ from kernsel._data.kernel import leaves_open
 from kernsel._data.noise import regularizations
 from kernsel._data.training import TrainingSet, require_squares
 from kernsel._search import Budget, Selection, choose, require_few_if_interrupted
+from kernsel._search.far_rows import FarRows
 from kernsel._search.layout import Layout
 from kernsel._search.progress import CallbackSupport, watched, with_callbacks
-from kernsel.criteria import Criterion, UnbiasedRisk
+from kernsel.criteria import Criterion, LeaveOneOut, UnbiasedRisk
 from kernsel.criteria.base import Loss
 from kernsel.criteria.names import along_path, criterion_named, needs, require_name, require_sigma, searched, with_free_scale
 from kernsel.criteria.table import TABLE
 from kernsel.estimators.kernel_machine import ALLOWED, KernelMachine
+from kernsel.estimators.outliers import LEAST_POINTS, OUTLIERS, given_rows
+from kernsel.estimators.process_fit import ProcessData, outliers_in
 from kernsel.kernels import Kernel
 from kernsel.kernels.amplitudes import with_sizes_of_terms
 from kernsel.kernels.objects import Points
 
 __all__ = ["KernelRidge"]
+
+_REPORT = ("selection_", "path_", "_path_of", "criterion_value_")  # what a choice sets
 
 
 class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
@@ -82,6 +87,10 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
         The standard deviation of the noise (of a point of weight one), for "risk" and "discrepancy".
     random_state : int, RandomState instance or None
         Determines the starts of the search, see :class:`kernsel.GaussianProcessRegressor`.
+    outliers : "auto", array-like of int or None
+        "auto" looks for targets that are grossly wrong where alpha is chosen, there is one target and there are no weights, see
+        :class:`kernsel.GaussianProcessRegressor`: alpha and the kernel are then chosen without them, and they get a weight of
+        zero. Numbers are the rows of known ones. With None all rows count alike.
     max_evaluations : int
         The largest number of evaluations of the criterion.
     verbose : int
@@ -103,6 +112,8 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
         The number of the group with which each point is left out; all different if each is left out alone.
     criterion_value_ : float
         The value of the criterion for the chosen alpha and kernel, if something was chosen.
+    outliers_ : ndarray of int
+        The rows that were found to be outliers.
     selection_ : kernsel._search.Selection
         The report of the search, if there was one.
     path_ : RegularizationPath
@@ -125,7 +136,12 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
     """
 
     criterion_value_: float
-    _allowed: ClassVar = ALLOWED | {"max_evaluations": whole(1), "fit_intercept": FLAG | None}
+    selection_: Selection
+    _allowed: ClassVar = ALLOWED | {
+        "max_evaluations": whole(1),
+        "outliers": OUTLIERS,
+        "fit_intercept": FLAG | None,
+    }
 
     def __init__(
         self,
@@ -141,6 +157,7 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
         alpha_scale: Literal["none", "n"] = "none",
         sigma: float | None = None,
         random_state: Any = None,
+        outliers: Literal["auto"] | ArrayLike | None = "auto",
         max_evaluations: int = 1000,
         verbose: int = 0,
     ) -> None:
@@ -155,6 +172,7 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
         self.alpha_scale = alpha_scale
         self.sigma = sigma
         self.random_state = random_state
+        self.outliers = outliers
         self.max_evaluations = max_evaluations
         self.verbose = verbose
 
@@ -183,12 +201,23 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
         self : KernelRidge
         """
         given = self._training_set(X, y, sample_weight).with_groups(groups)
-        for name in ("selection_", "path_", "_path_of", "criterion_value_"):
+        for name in _REPORT:
             self.__dict__.pop(name, None)
-        unit = given.total_weight if self.alpha_scale == "n" else 1.0
+        unit = self._unit(given)
         automatic = self.chooses_alpha
+        self.outliers_ = np.zeros(0, dtype=np.intp)
         if automatic or self.criterion is not None:
-            given, alphas = self._chosen(given, unit, automatic)
+            all_rows = given
+            given, alphas = self._chosen(all_rows, unit, automatic)
+            far = self._find_outliers(all_rows, given, alphas)
+            if len(self.outliers_):
+                weights = np.ones(len(given.y))
+                weights[self.outliers_] = 0.0
+                all_rows = replace(all_rows, weights=weights)
+                unit = self._unit(all_rows)
+                given, alphas = self._chosen(all_rows, unit, automatic)
+            if "selection_" in self.__dict__:
+                self.selection_ = replace(self.selection_, far=far)
             exact = given.in_double()
         else:
             given = given.resolved()
@@ -222,6 +251,40 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
         if selection is not None and selection.interrupt is not None:
             raise selection.interrupt
         return self
+
+    def _unit(self, given: TrainingSet) -> float:
+        """Return the number that alpha is multiplied by, see the parameter `alpha_scale`."""
+        return given.total_weight if self.alpha_scale == "n" else 1.0
+
+    def _find_outliers(self, given: TrainingSet, chosen: TrainingSet, alphas: Vector) -> FarRows | None:
+        """Set `outliers_`, if they are to be looked for, and return the report on them."""
+        report = {name: self.__dict__[name] for name in _REPORT if name in self.__dict__}
+        at_end = "selection_" not in report or report["selection_"].ended == "converged"
+        plain = given.weights is None and given.targets.shape[1] == 1 and not isinstance(given.kernel, str)
+        if self.outliers is None or not (self.chooses_alpha and at_end and plain and len(given.y) >= LEAST_POINTS):
+            return None
+        if not isinstance(self.outliers, str):
+            self.outliers_ = given_rows(self.outliers, len(given.y))
+            return None
+        kernel, points = given.kernel_and_points()
+        data = ProcessData(
+            points, np.asarray(given.targets, dtype=np.float64), 0.0, True, "constant" if self.has_intercept else None
+        )
+
+        def selected(one: TrainingSet, alphas: Vector) -> Selection:
+            assert isinstance(one.kernel, Kernel)
+            return Selection(one.kernel, float(alphas[0]) * self._unit(one), 0.0, LeaveOneOut(), np.nan)
+
+        def select(some: ProcessData) -> Selection:
+            rows = TrainingSet(some.X, some.targets[:, 0], kernel, None, given.names)
+            return selected(*self._chosen(rows, self._unit(rows), True))
+
+        found = outliers_in(data, data.conditioned(selected(chosen, alphas)), select)
+        self.outliers_ = found.rows
+        for name in _REPORT:
+            self.__dict__.pop(name, None)
+        self.__dict__.update(report)
+        return found.far
 
     @property
     def chooses_alpha(self) -> bool:
@@ -303,7 +366,7 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
                 random_state=self.random_state,
                 budget=Budget(self.max_evaluations, np.inf, tell),
             )
-        self.selection_: Selection = selection
+        self.selection_ = selection
         require_few_if_interrupted(selection.interrupt, len(given.targets))
         self.criterion_value_ = selection.value
         strength = (selection.noise if automatic else float(alphas[0]) * unit) + selection.jitter

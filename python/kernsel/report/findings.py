@@ -98,6 +98,10 @@ def findings_of(study: Study) -> Findings:
     together = model.left_out_together_
     of_mean = _errors_of_mean(truth, together)
     z = found.standardized(truth[:, None])[:, 0]
+    rows = study.process.outliers_
+    if len(rows):  # which have a noise of their own in the fit
+        std = study.process.loo_std_of_ordinary()
+        z[rows] = errors[rows] / std[rows]
     rmse, rmse_of_mean = (float(np.sqrt(np.mean(e**2))) for e in (errors, of_mean))
     explained = np.nan if not np.ptp(truth) else 1 - (rmse / rmse_of_mean) ** 2
     # Divided by a variance, because the fourth power of the target's unit could overflow in the standard deviation.

@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator
 from sklearn.gaussian_process import kernels as sk
 
 from kernsel import criteria, features
-from kernsel._base.annotations import Matrix
+from kernsel._base.annotations import Indices, Matrix
 from kernsel._base.errors import NotPositiveSemidefiniteWarning
 from kernsel._base.renamed import CRITERION_CLASSES
 from kernsel.criteria import Criterion
@@ -225,6 +225,15 @@ class Fields:
         if (finite and not isfinite(value)) or value < least:
             raise self._wrong(name, "a finite number" + ("" if least == -inf else f" from {least:g} on"), given)
         return value
+
+    def rows(self, name: str, n: int) -> Indices:
+        """Return the sorted numbers of some of n rows; none if there is no such array, as in files of version 0.1.0."""
+        if not self.has(name):
+            return np.zeros(0, dtype=np.intp)
+        rows = self.array(name, None, dtype=np.int64)
+        if (np.diff(rows, prepend=-1, append=n) < 1).any():
+            raise ValueError(f"{self.prefix}{name}: expected different numbers from 0 to {n - 1}, sorted, got {rows[:5]}")
+        return rows.astype(np.intp)
 
     def array(
         self,

@@ -157,6 +157,7 @@ def write_ridge(model: KernelRidge, to: Writing) -> None:
     """Write the function, and how it was chosen."""
     _write_function(model, model.intercept_, to)
     to.values(model, "intercept_", "alpha_")
+    to.array("outliers", model.outliers_)
     _write_path(model, to)
     if hasattr(model, "criterion_value_"):
         to.value("criterion_value_", model.criterion_value_)
@@ -169,6 +170,7 @@ def read_ridge(model: KernelRidge, given: Fields) -> None:
     outputs = _read_function(model, given)
     model.intercept_ = one_or_each(given, "intercept_", outputs)
     model.alpha_ = one_or_each(given, "alpha_", outputs)
+    model.outliers_ = given.rows("outliers", len(model.X_fit_))
     _read_path(model, given)
     if given.has("criterion_value_"):
         model.criterion_value_ = given.number("criterion_value_", finite=False)

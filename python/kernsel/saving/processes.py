@@ -39,6 +39,7 @@ def write_process(model: GaussianProcessRegressor, to: Writing) -> None:
         ("alpha", state.alpha),
     ):
         to.array(name, np.asarray(values, dtype=np.float64))
+    to.array("outliers", state.outliers)
     to.json |= {"jitter": float(state.jitter), "one_output": bool(state.one_output), "restricted": bool(state.restricted)}
     if state.groups is not None:
         to.array("groups", state.groups.astype(np.float64))
@@ -66,6 +67,7 @@ def read_process(model: GaussianProcessRegressor, given: Fields) -> None:
     for name, shape in (("coefficients", (n, outputs)), ("trend_coefficients", (functions, outputs)), ("scale", (outputs,))):
         given.array(name, *shape)  # checked only; programs that do not factorize use them
     noise, alpha = _variances(given, "noise", n), _variances(given, "alpha", n)
+    outliers = given.rows("outliers", n)
     jitter, restricted = given.number("jitter", 0.0), given.flag("restricted")
     offset = given.array("offset", outputs)
     factor = given.array("factor", outputs, least=np.finfo(np.float64).tiny)
@@ -82,6 +84,7 @@ def read_process(model: GaussianProcessRegressor, given: Fields) -> None:
             noise=noise if noise.ndim else float(noise),
             alpha=alpha,
             jitter=jitter,
+            outliers=outliers,
             offset=offset,
             factor=factor,
             one_output=one_output,

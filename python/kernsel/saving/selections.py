@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kernsel._search import Selection
+from kernsel._search.far_rows import FarRows
 from kernsel.criteria import Criterion
 from kernsel.estimators.classification.search import Choice
 from kernsel.estimators.support.selection import SupportSelection, SupportTried
@@ -25,6 +26,11 @@ def write_selection(selection: Selection, to: Writing) -> None:
     to.kernel("kernel", selection.kernel)
     to.array("of_starts", selection.of_starts)
     to.values(selection, "noise", "jitter", "criterion", "value", "amplitude", "scale", "n_evaluations", "n_evaluations_subset")
+    if selection.far is not None:
+        far = to.part("far")
+        far.array("rows", selection.far.rows)
+        far.array("sizes", selection.far.sizes)
+        far.values(selection.far, "count_little")
     to.values(selection, "at_bounds", "flat", "not_sought", "ended", "seconds")
     if selection.remarks:
         to.values(selection, "remarks")
@@ -53,10 +59,17 @@ def read_selection(given: Fields) -> Selection:
             at_bounds=given.texts("at_bounds"),
             flat=given.texts("flat"),
             not_sought=given.texts("not_sought") if given.has("not_sought") else [],  # not in files of version 0.1.0
+            far=_read_far(given.part("far")) if given.has("far") else None,
             ended=given.text("ended"),
             seconds=given.number("seconds", 0.0),
             remarks=given.texts("remarks") if given.has("remarks") else [],
         )
+
+
+def _read_far(given: Fields) -> FarRows:
+    with given:
+        rows = given.array("rows", None, dtype=np.int64)
+        return FarRows(rows.astype(np.intp), given.array("sizes", len(rows)), given.flag("count_little"))
 
 
 def write_support_selection(selection: SupportSelection, to: Writing) -> None:

@@ -153,6 +153,7 @@ def study(
                 raise
             remarks.append(f"By {name} nothing could be chosen: {error}.")
     assert model is not None
+    remarks += _of_rows(model, table.kept[training])
     return Study(
         table.source,
         table.rows,
@@ -253,6 +254,17 @@ def _order(n: int, together: Indices | None, n_tests: int, seed: int) -> tuple[I
     return order, int(ends[np.argmin(np.abs(ends - n_tests))]) if n_tests and len(ends) else 0
 
 
+def _of_rows(model: GaussianProcessRegressor | StackedRegressor, kept: Indices) -> list[str]:
+    """Return the remarks of a model's selection, with rows numbered as in the file."""
+    process = model.processes[0][1] if isinstance(model, StackedRegressor) else model
+    far = process.selection_.far
+    return [] if far is None else [_sentence(far.said(kept))]
+
+
+def _sentence(text: str) -> str:
+    return text[0].upper() + text[1:]
+
+
 def _rows(count: int) -> str:
     return f"{count:,} row{'s' * (count != 1)}"
 
@@ -262,7 +274,10 @@ def _line(one: Tried, X: Matrix, y: Vector, trend: Trend, names: Sequence[str], 
     rmse = density = coverage = nan
     if one.kernel_ is not None:
         with suppress(np.linalg.LinAlgError, ValueError):  # a trend may have no fit without one of the points
-            fit = loo(one.kernel_, X, y, noise=one.noise_ + one.jitter_, trend=trend, groups=groups)
+            kept = np.setdiff1d(np.arange(len(y)), one.outliers_)  # outliers tell nothing of the kernel
+            together = None if groups is None else groups[kept]
+            noise = one.noise_ + one.jitter_
+            fit = loo(one.kernel_, X[kept], y[kept], noise=noise, trend=trend, groups=together)
             rmse, density, coverage = scores(fit.residuals, np.sqrt(fit.variances))
     return Line(
         label(one.kernel, names),

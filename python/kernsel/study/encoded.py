@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kernsel._base.annotations import Indices
 from kernsel.study.tables import Column, Table
 from kernsel.study.tables.files import read_raw
 from kernsel.study.tables.frames import read_frame
@@ -33,12 +34,15 @@ class Encoding:
     target : Column
     remarks : list of str
         Sentences about what was left out or changed.
+    kept : ndarray of int
+        The rows of the table that are learnt from, counted from 0 on.
     """
 
     names: list[str]
     columns: list[Column] = field(repr=False)
     target: Column = field(repr=False)
     remarks: list[str] = field(repr=False)
+    kept: Indices = field(repr=False)
 
     def rows(self, X: Any) -> Table:
         """Return new rows as numbers, with the target if they have it."""
@@ -70,7 +74,7 @@ def encoded(X: Any, target: str, *, classes: bool) -> tuple[Table, Encoding]:
     """Return a frame, or the file of this path, as a table of numbers, and how its columns are encoded."""
     table = table_of(raw_of(X), target, classes=classes)
     assert table.target is not None
-    return table, Encoding(table.names, table.columns, table.target, table.remarks)
+    return table, Encoding(table.names, table.columns, table.target, table.remarks, table.kept - 1)
 
 
 def raw_of(X: Any) -> Raw:

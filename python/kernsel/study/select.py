@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Integral, Real
@@ -66,6 +67,8 @@ class Tried:
         The number of hyperparameters of the kernel that were selected, without redundant amplitudes.
     ended : str
         The reason why its search ended, see :class:`kernsel._search.Selection`.
+    outliers_ : tuple of int
+        The rows that count as outliers, the same for all kernels; the criterion is of all others.
     weight, log_density : float
         With ``combine="stack"``: the weight in the mixture, and the mean log density of points that are left out; or nan.
     as_good : bool
@@ -86,6 +89,7 @@ class Tried:
     weight: float = np.nan
     log_density: float = np.nan
     as_good: bool = False
+    outliers_: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -126,8 +130,13 @@ class Selected:
     @property
     def remarks(self) -> list[str]:
         """Sentences that a user should read, such as how many rows are repeated and what that means for the criterion."""
-        found = getattr(self.best_estimator_, "selection_", None)
-        return list(getattr(found[0] if isinstance(found, list) else found, "remarks", []))
+        model = self.best_estimator_
+        best: Any = model.processes[0][1] if isinstance(model, StackedRegressor) else model
+        found = getattr(best, "selection_", None)
+        found = found[0] if isinstance(found, list) else found
+        far = getattr(found, "far", None)
+        rows = None if self.encoding is None else self.encoding.kept
+        return [*getattr(found, "remarks", []), *([] if far is None else [far.said(rows)])]
 
     @property
     def best_kernel_(self) -> Kernel:
@@ -382,14 +391,22 @@ def select(
         estimator = clone(estimator).set_params(random_state=random_state)
     is_process = isinstance(estimator, GaussianProcessRegressor)
     stacks = combine == "stack" or (combine == "auto" and is_process and isinstance(resolved, Evidence) and len(candidates) > 1)
-    attempt = _Attempt(X, y, resolved, estimator, until, verbose, search, progress, told, stacks)
-    try:
-        if search:
-            _grow(attempt, max_structures, points, targets)
-        for i, k in enumerate(candidates):
-            attempt.try_kernel(with_amplitudes(k, needed=not strengths_of(estimator)), among=len(candidates) - i)
-    except KeyboardInterrupt as interrupt:
-        attempt.interrupted(interrupt)
+
+    def tried(estimator: BaseEstimator) -> _Attempt:
+        attempt = _Attempt(X, y, resolved, estimator, until, verbose, search, progress, told, stacks)
+        try:
+            if search:
+                _grow(attempt, max_structures, points, targets)
+            for i, k in enumerate(candidates):
+                attempt.try_kernel(with_amplitudes(k, needed=not strengths_of(estimator)), among=len(candidates) - i)
+        except KeyboardInterrupt as interrupt:
+            attempt.interrupted(interrupt)
+        return attempt
+
+    attempt = tried(estimator)
+    rows = attempt.outliers_to_agree_on()
+    if rows is not None:
+        attempt = tried(clone(estimator).set_params(outliers=rows))
     return replace(attempt.result(), encoding=encoding)
 
 
@@ -472,6 +489,7 @@ class _Attempt:
                 jitter_=fitted.get("jitter_", 0.0),
                 n_evaluations_=fitted.get("n_evaluations_", 0),
                 ended=getattr(fitted.get("selection_"), "ended", "converged"),
+                outliers_=tuple(np.asarray(fitted.get("outliers_", ())).tolist()),
                 others={name: float(np.mean(fitted[f"{name}_"])) for name in strengths_of(model) if f"{name}_" in fitted},
             )
             if self.best is None or self.rank(one) < self.rank(self.best[0]):
@@ -481,6 +499,16 @@ class _Attempt:
         self.tried.append(one)
         self.aside.append(aside)
         return one
+
+    def outliers_to_agree_on(self) -> list[int] | None:
+        """Return the rows that the most kernels take for outliers, if others take other rows, and time is left.
+
+        Values of a criterion can be compared only if they are of the same rows.
+        """
+        found = Counter(one.outliers_ for one in self.tried if one.kernel_ is not None)
+        if len(found) < 2 or self.interrupt is not None or perf_counter() > self.until:
+            return None
+        return list(found.most_common(1)[0][0])
 
     def worth(self, one: Tried) -> float:
         """Return the value of the criterion less a penalty for each hyperparameter; larger is better, -inf if there is none."""

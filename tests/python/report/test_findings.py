@@ -66,3 +66,15 @@ def test_intervals_of_a_mixture_are_those_of_its_distribution(made):
     np.testing.assert_allclose(findings.predicted, y - found.model.loo_residuals_)
     shares = {row[0]: row[1] for row in page.table("Rows within leave-one-out intervals")}
     assert shares["95 %"] == findings.within / len(y)
+
+
+def test_outliers_that_hardly_count_are_seen_to_be_far_off():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(60, 1))
+    y = np.sin(8 * X[:, 0]) + 0.1 * rng.standard_normal(60)
+    y[[7, 31, 48]] += 9.0, -8.0, 7.0
+    found = of_model(ks.GaussianProcessRegressor().fit(X, y), table_of(X, y, ["x"]))
+    findings = findings_of(found)
+    assert sorted(findings.outliers) == [7, 31, 48]
+    assert (np.abs(findings.z[findings.outliers]) > 30).all()
+    np.testing.assert_allclose(findings.std[[7, 31, 48]], 0.1, rtol=0.5)

@@ -11,7 +11,7 @@ from scipy import stats
 import kernsel as ks
 from kernsel.kernels import RBF, Matern
 from kernsel.study import plain, scores, study
-from kernsel.study.tables import Column
+from kernsel.study.tables import Column, Table
 
 from tables_made import made
 
@@ -235,3 +235,24 @@ def test_test_rows_equal_no_row_that_was_learnt_from(table):
     left = ~np.isin(np.arange(80), np.flatnonzero(np.isin(twice.kept, one.kept)))
     assert left.sum() == one.test["rows"] == 20
     assert not np.isin(twice.X[left, 0], twice.X[~left, 0]).any()
+
+
+def test_outliers_are_remarked_on_by_their_rows_in_the_file():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(60, 1))
+    y = np.sin(8 * X[:, 0]) + 0.1 * rng.standard_normal(60)
+    y[[7, 31, 48]] += 9.0, -8.0, 7.0
+
+    def studied(rows):
+        columns, target = [Column("x", "number")], Column("y", "number")
+        table = Table("made", 200, X[rows], y[rows], ["x"], columns, target, [], rows + 101)
+        return study(table, kernels=["RBF", "Matern(nu=2.5)"], criteria=["lml"])
+
+    found = studied(np.arange(60))
+    remark = found.remarks[-1]
+    assert remark.startswith("3 rows are outliers, 108 (+")
+    assert "132 (-" in remark
+    alone = studied(np.setdiff1d(np.arange(60), [7, 31, 48]))
+    assert "outlier" not in " ".join(alone.remarks)
+    for line, expected in zip(found.lines["lml"], alone.lines["lml"], strict=True):
+        assert (line.loo_rmse, line.coverage) == pytest.approx((expected.loo_rmse, expected.coverage))

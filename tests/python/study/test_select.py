@@ -419,3 +419,45 @@ def test_classifiers_say_that_rows_are_repeated(rng, multi, tmp_path):
     ks.save(selected.best_estimator_, tmp_path / "classifier.ksl")
     loaded = ks.load(tmp_path / "classifier.ksl").selection_
     assert (loaded[0] if multi else loaded).remarks == selected.remarks
+
+
+def test_kernels_are_compared_by_the_same_rows(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(60, 1))
+    y = np.sin(8 * X[:, 0]) + 0.1 * rng.standard_normal(60)
+    y[[7, 31, 48]] += 9.0, -8.0, 7.0
+    kernels = [RBF("auto"), Matern("auto", nu=2.5), Matern("auto", nu=1.5)]
+    selected = ks.select(X, y, kernels)
+    assert [one.outliers_ for one in selected.tried] == [(7, 31, 48)] * 3
+    assert "3 rows are outliers, 7 (+" in str(selected)
+    assert selected.best_estimator_.outliers_.tolist() == [7, 31, 48]
+
+    # Where a kernel does not find one of them, it is fitted again without those that the others find.
+    import kernsel.estimators.process_fit as module
+
+    find = module.find_outliers
+    calls = []
+
+    def some_missed(*arguments):
+        calls.append(arguments)
+        rows = find(*arguments)
+        return rows if len(calls) > 1 else rows[:0]
+
+    monkeypatch.setattr(module, "find_outliers", some_missed)
+    again = ks.select(X, y, kernels)
+    assert [(str(one.kernel_), one.value, one.outliers_) for one in again.tried] == [
+        (str(one.kernel_), one.value, one.outliers_) for one in selected.tried
+    ]
+    assert "outlier" not in str(ks.select(X, np.sin(8 * X[:, 0]) + 0.1 * rng.standard_normal(60), kernels))
+
+
+def test_outliers_in_a_frame_are_its_rows_and_hardly_change_a_mixture():
+    rng = np.random.default_rng(0)
+    x = rng.uniform(size=60)
+    y = np.sin(8 * x) + 0.1 * rng.standard_normal(60)
+    y[[7, 31, 48]] += 9.0, -8.0, 7.0
+    y[3] = np.nan
+    selected = ks.select({"x": x, "y": y}, target="y", kernels=["RBF", "Matern(nu=2.5)"], combine="stack")
+    assert "rows are outliers, 7 (+" in str(selected)
+    z = np.linspace(0.05, 0.95, 50)
+    assert np.abs(selected.predict({"x": z}) - np.sin(8 * z)).max() < 0.2

@@ -119,9 +119,10 @@ def choose_support(
     """Choose C and epsilon where they are None, and the free hyperparameters of the kernel, by the error of points left out.
 
     If the kernel has free hyperparameters, the candidates are the given kernel, and the kernel of largest restricted likelihood
-    of kernel ridge regression, with its length scales multiplied by each of `FACTORS`. For the likelihood, outliers of y are
-    clipped: leave-one-out residuals of the first candidate beyond twice their spread are reduced to that. (The squared
-    leave-one-out error instead of the likelihood overfits kernels with a length scale for each column.) Kernels are compared
+    of kernel ridge regression, with its length scales multiplied by each of `FACTORS`. The likelihood is that without the
+    outliers which the ridge regression finds. If it finds none, large errors are clipped for it: leave-one-out residuals of the
+    first candidate beyond twice their spread are reduced to that. (The squared leave-one-out error instead of the likelihood
+    overfits kernels with a length scale for each column.) Kernels are compared
     on 500 random points, if there are more; C and epsilon are chosen on all points. If the best ones are the largest C or the
     smallest epsilon, values beyond are tried with the best kernel, as long as they reduce the error by 1 %.
 
@@ -255,13 +256,21 @@ class _Problem:
     def candidates(self, kernel: Kernel) -> Iterator[tuple[Kernel, str, float]]:
         """Yield the kernels to try, each with its origin and the factor of its length scales."""
         yield kernel, "given", 1.0
-        ridge = KernelRidge(kernel, alpha="auto", criterion="reml", fit_intercept=self.options["fit_intercept"], random_state=0)
-        likely = ridge.fit(self.X, self._without_outliers(kernel), self.weights).kernel_
+        likely = self._likely(kernel)
         scales = _length_scales(likely, self.X)
         for factor in FACTORS if scales.any() else (1.0,):
             low, high = likely.bounds.T
             theta = np.clip(likely.theta + np.log(factor) * scales, low, high)
             yield likely.clone_with_theta(theta), "likelihood", factor
+
+    def _likely(self, kernel: Kernel) -> Kernel:
+        """Return the kernel that is the most likely one without outliers, or for clipped targets if none are found."""
+        ridge = KernelRidge(kernel, alpha="auto", criterion="reml", fit_intercept=self.options["fit_intercept"], random_state=0)
+        ridge.fit(self.X, self.y, self.weights)
+        if not len(ridge.outliers_):
+            ridge.fit(self.X, self._without_outliers(kernel), self.weights)
+        assert isinstance(ridge.kernel_, Kernel)
+        return ridge.kernel_
 
     def _without_outliers(self, kernel: Kernel) -> Vector:
         """Return y with its leave-one-out residuals clipped to twice their spread."""
