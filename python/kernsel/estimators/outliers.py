@@ -135,8 +135,8 @@ def find_outliers(
     1. After a fit without them, exactly these points are farther from what the others predict than normal noise has it, and
        than three standard deviations of the other targets: no value of a function that the others show.
     2. They do harm: without them, the mean square of the left-out residuals of all others is at most half as large.
-    3. Errors come at any place. Points that have neighbours with errors of the same sign more often than chance has it are a
-       part of the function, such as a narrow peak.
+    3. Errors come at any place. If most of the points have neighbours with errors of the same sign, and more often than chance
+       has it, they are a part of the function, such as a narrow peak.
     4. There are 15 % at most, and the others have noise: a function without noise has no errors.
 
     A peak so narrow that a single point is on it cannot be told from an error.
@@ -182,7 +182,7 @@ def find_outliers(
 
 
 def _clustered(correlations: Matrix, rows: Indices, above: NDArray[np.bool_]) -> bool:
-    """Tell whether points are near others of them, with errors of the same sign, more often than chance has it."""
+    """Tell whether most points are near others of them, with errors of the same sign, and more often than chance has it."""
     k, n = correlations.shape
     others = correlations.copy()
     others[np.arange(k), rows] = -np.inf
@@ -191,7 +191,7 @@ def _clustered(correlations: Matrix, rows: Indices, above: NDArray[np.bool_]) ->
     hits = sum(bool(np.isin(nearest[i], rows[alike[i]]).any()) for i in range(k))
     pairs = (hits + 1) // 2  # two points are often the nearest of each other
     chance = 1 - (1 - (k - 1) / (2 * (n - 1))) ** _NEAREST
-    return pairs > 0 and bool(special.bdtrc(pairs - 1, k, chance) < _CLUSTERED)
+    return 2 * hits >= k and bool(special.bdtrc(pairs - 1, k, chance) < _CLUSTERED)
 
 
 def heavy_tails(z: Vector) -> FarRows | None:
