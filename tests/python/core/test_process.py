@@ -53,6 +53,7 @@ def test_processors_that_the_process_may_not_use_are_not_counted():
         assert run(code) == "1\n2\n"
 
 
+@pytest.mark.slow
 @needs_several_processors
 def test_threads_that_get_no_processor_are_not_waited_for():
     """Beside a busy process on each processor, two threads may not take much longer than one."""
@@ -303,6 +304,7 @@ def test_numbers_are_read_under_the_lock():
     assert values == expected
 
 
+@pytest.mark.slow
 def test_a_daemon_thread_at_the_end_of_the_interpreter():
     code = """
         import threading, time, numpy as np, kernsel as ks

@@ -21,6 +21,7 @@ THREAD = """
 """
 
 
+@pytest.mark.slow
 def test_sums_and_products_of_very_many():
     out = run(
         THREAD

@@ -325,6 +325,7 @@ def r2_of_mean_zero(y, predicted):
     return 1 - np.sum((y - predicted) ** 2) / np.sum(y**2)
 
 
+@pytest.mark.slow
 def test_honest_about_noise(rng):
     n, m = 40, 100
     scorer, grid = make_scorer(r2_of_mean_zero), {"column": range(m)}
@@ -351,6 +352,7 @@ def test_honest_about_chosen_columns(rng):
     assert honest.mean["score"] < 0.05
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", ["threading", "loky"])
 def test_jobs_do_not_change_the_numbers(data, backend):
     X, y = data

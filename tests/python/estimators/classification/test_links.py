@@ -194,6 +194,7 @@ def labelled(rng):
     return X, np.where(np.sin(2 * X[:, 0]) + X[:, 1] + 0.5 * rng.standard_normal(30) > 0, "up", "down")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("inference", "criterion"), [("laplace", "lml"), ("laplace", "loo"), ("ep", "lml")])
 def test_a_new_likelihood_is_one_class(labelled, inference, criterion):
     X, y = labelled

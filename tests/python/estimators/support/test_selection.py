@@ -97,6 +97,7 @@ def test_many_points_choose_the_kernel_by_some(rng, monkeypatch):
     assert model.selection_.factor == best.factor
 
 
+@pytest.mark.slow
 def test_more_is_tried_beyond_the_grid_if_it_pays(rng):
     X = rng.uniform(size=(30, 1))
     y = np.sin(6 * X[:, 0])  # no noise: the less epsilon, the better
@@ -186,6 +187,7 @@ def test_errors(data):
         ks.SVRPath(X, y, "precomputed")
 
 
+@pytest.mark.slow
 def test_scikit_learns_checks():
     model = ks.SVR(C="auto", epsilon=0.1, criterion="loo", tol=0.01)
     check_estimator(model, expected_failed_checks=expected_failures(model), on_skip=None)
