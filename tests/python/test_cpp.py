@@ -114,6 +114,7 @@ def test_headers_know_no_eigen():
         assert "Eigen/" not in header.read_text()
 
 
+@pytest.mark.slow
 def test_each_header_stands_alone(tmp_path):
     for header in sorted((Path(ks.get_include()) / "kernsel").glob("*.hpp")):
         source = tmp_path / "one.cpp"

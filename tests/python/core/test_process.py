@@ -201,7 +201,7 @@ INTERRUPTED = """
 
 
 @needs_fork
-@pytest.mark.parametrize("count", ["1", "2"])
+@pytest.mark.parametrize("count", ["1", pytest.param("2", marks=pytest.mark.slow)])
 def test_interrupt(count):
     with subprocess.Popen(
         [sys.executable, "-c", textwrap.dedent(INTERRUPTED)],
@@ -238,6 +238,7 @@ def test_a_signal_handler_that_does_not_raise_lets_the_work_go_on():
 
 
 @needs_fork
+@pytest.mark.slow
 def test_a_signal_handler_may_compute():
     code = """
         import signal, numpy as np, kernsel as ks

@@ -125,6 +125,7 @@ def memory_of_models():
     return dict(zip(MODELS, map(float, run(code.replace("TEXTS", repr(list(MODELS.values())))).split()), strict=True))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="reads the peak of memory from /proc")
 @pytest.mark.parametrize("name", MODELS)
 def test_memory_for_one_factor(name, memory_of_models):
