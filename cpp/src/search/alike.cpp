@@ -14,7 +14,7 @@ constexpr int rounds_of_spreads = 3;
 // fewer than `few_for_each`, free length scales may fit noise.
 constexpr Index many_for_each = 50, few_for_each = 10;
 // The logarithm of how much more probable the data must be if length scales are alike, for likelihoods to expect that.
-constexpr double clearly = 4.0;
+constexpr double clearly = 8.0;
 
 // The standard deviation of what is expected of the logarithm of a hyperparameter. Kinds that have no unit of their own are
 // expected anywhere between their bounds, `range` apart.

@@ -169,7 +169,7 @@ class GaussianProcessRegressor(TakesGroups, FittedProcess, CallbackSupport, Mult
         one length scale for all columns, 4 hardly any expectation, None none. One length scale for each column overfits if
         there are many columns, and one for all misses what only some of them tell. With "auto", for a kernel with "auto"
         hyperparameters, the data choose: "evidence" takes the number for which they are the most probable (the integral over
-        the hyperparameters, see :class:`kernsel.criteria.Evidence`), and other likelihoods do so if they are then e^4 times as
+        the hyperparameters, see :class:`kernsel.criteria.Evidence`), and other likelihoods do so if they are then e^8 times as
         probable as for 4, with up to 50 points for each column; for criteria that are not likelihoods it is None.
     outliers : "auto", array-like of int or None
         Whether a few targets that are grossly wrong, such as typing errors, are kept from ruling the fit. "auto" looks for
