@@ -13,8 +13,9 @@ constexpr int rounds_of_spreads = 3;
 // With more points for each length scale than `many_for_each` they determine length scales better than any expectation. With
 // fewer than `few_for_each`, free length scales may fit noise.
 constexpr Index many_for_each = 50, few_for_each = 10;
-// The logarithm of how much more probable the data must be if length scales are alike, for likelihoods to expect that.
-constexpr double clearly = 8.0;
+// The logarithm of how much more probable the data must be if length scales are alike, for likelihoods to expect that: in
+// general, and with few points for each.
+constexpr double clearly = 8.0, clearly_if_few = 4.0;
 
 // The standard deviation of what is expected of the logarithm of a hyperparameter. Kinds that have no unit of their own are
 // expected anywhere between their bounds, `range` apart.
@@ -215,7 +216,8 @@ Status Chooser::Content::go_on(CriterionObjective& objective, double tolerance, 
 // length scales that are alike: if there are few points for each column, these are also looked for from a start of their own.
 Status Chooser::Content::consider_alike(Optimum& found) {
   if (n > many_for_each * alike) return {};
-  const bool by_some = !subset.empty();
+  const bool by_some = !subset.empty(), few_points_each = n < few_for_each * alike;
+  const double least_gain = few_points_each ? clearly_if_few : clearly;
   CriterionObjective& judge = by_some ? *some : *all;
   const double tolerance = all->has_curvature() ? 0.3 : 0.02, free_spread = problem.spreads.back();
   double most = -std::numeric_limits<double>::infinity(), of_free = most, chosen = free_spread;
@@ -223,12 +225,12 @@ Status Chooser::Content::consider_alike(Optimum& found) {
   Optimum here = found;
   Status status;
   for (const bool alike_start : {false, true}) {
-    if (alike_start && n > few_for_each * alike) break;
+    if (alike_start && !few_points_each) break;
     here.best = Trial{};
     here.best.x = alike_start ? proposed() : found.best.x;
     spread = alike_start ? Prior::mean_spread : free_spread;
     double value = 0.0, of_first = 0.0;
-    status = best_spread(judge, true, tolerance, alike_start ? 0.0 : clearly, here, value, of_first);
+    status = best_spread(judge, true, tolerance, alike_start ? 0.0 : least_gain, here, value, of_first);
     if (!status.ok() || here.ended != Ended::converged) break;
     if (!alike_start) of_free = of_first - spread_cost(free_spread);
     value -= spread_cost(spread);
@@ -242,7 +244,7 @@ Status Chooser::Content::consider_alike(Optimum& found) {
   found.ended = here.ended;
   spread = std::numeric_limits<double>::quiet_NaN();
   all->expected = {};
-  if (!status.ok() || here.ended != Ended::converged || !(most > of_free + clearly)) return status;
+  if (!status.ok() || here.ended != Ended::converged || !(most > of_free + least_gain)) return status;
   spread = chosen;
   all->expected = expectations(false);
   reported = std::numeric_limits<double>::quiet_NaN();
