@@ -213,7 +213,8 @@ Status Chooser::Content::go_on(CriterionObjective& objective, double tolerance, 
 
 // Decides whether length scales are alike, after a search in which nothing was expected of them: only if the data are clearly
 // more probable then. If the search began on a subset, its points decide. Free length scales that fit noise may be far from
-// length scales that are alike: if there are few points for each column, these are also looked for from a start of their own.
+// length scales that are alike: if there are few points for each column, and noise, these are also looked for from a start of
+// their own.
 Status Chooser::Content::consider_alike(Optimum& found) {
   if (n > many_for_each * alike) return {};
   const bool by_some = !subset.empty(), few_points_each = n < few_for_each * alike;
@@ -225,7 +226,7 @@ Status Chooser::Content::consider_alike(Optimum& found) {
   Optimum here = found;
   Status status;
   for (const bool alike_start : {false, true}) {
-    if (alike_start && !few_points_each) break;
+    if (alike_start && !(few_points_each && noisy)) break;
     here.best = Trial{};
     here.best.x = alike_start ? proposed() : found.best.x;
     spread = alike_start ? Prior::mean_spread : free_spread;
