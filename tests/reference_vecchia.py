@@ -13,22 +13,33 @@ predecessors
     precision matrix of a Gaussian process that approximates K~^-1, with log det K~ = -2 sum log v_ii. Trend and likelihood are
     those of that process: M = sum eta_i eta_i' = H'PH, beta = M^-1 sum eta_i t_i', U = P H, t~_ik = t_ik - eta_i'beta_k.
 others
-    the nearest of all other points, or of those in other groups. Each point is predicted from its set as a new point is.
-    Only the trend is that of the predecessors, corrected for the point itself: h_i = eta_i'M^-1 eta_i,
+    the nearest of all other points, or of those in other groups. Each point is predicted from its set as a new point is. Only
+    the trend is estimated from the predecessors, by their process without the group I of the point, which may be {i} alone:
+    M_-I = M - U_I'P_II^-1 U_I, beta_-I = beta - M^-1 U_I'P._II^-1 c_I. With e_i = U_I M^-1 eta_i, that is
+
+        r_ik = (t_ik - eta_i'beta_k + e_i'P._II^-1 c_I,k) / v_ii
+        s_i^2 = (1 + eta_i'M_-I^-1 eta_i) / v_ii^2 = (1 + eta_i'M^-1 eta_i + e_i'P._II^-1 e_i) / v_ii^2
+
+    A shorter formula takes M_-i = M - eta_i eta_i' instead (`correction="point"`): with h_i = eta_i'M^-1 eta_i,
 
         r_ik = (t_ik - eta_i'beta_k) / (v_ii (1 - h_i)),    s_i^2 = 1 / (v_ii^2 (1 - h_i))
 
-If the sets contain all predecessors and all others, everything equals what `reference` computes from the dense matrix, with one
-exception: of groups of more than one point with a trend (or landmarks), residuals and variances here allow for the estimate of
-the trend without the point itself, there without its whole group. Without a trend, they agree for groups as well.
+    But M is of other sets than eta_i: the difference need not be positive definite, and variances are negative where h_i > 1,
+    which happens with linear and quadratic trends at outlying points, and often with landmarks and little noise. And the trend
+    is estimated with the rest of the group.
 
-Landmarks ("full-scale") are in the same formulas. With K_XZ (n, p) and K_ZZ between points and landmarks, Q = K_XZ K_ZZ^-1 K_ZX,
+If the sets contain all predecessors and all others, everything equals what `reference` computes from the dense matrix, for
+groups too. With `correction="point"` it does so for points that are left out alone, and for groups if there are no trend and no
+landmarks.
+
+Landmarks ("full-scale") are in the same formulas. With K_XZ (n, p), K_ZZ (p, p) of landmarks Z, and Q = K_XZ K_ZZ^-1 K_ZX,
 
     y = K_XZ u + H b + e,    u of N(0, K_ZZ^-1),    e of N(0, K - Q + diag(N))
 
 is the same process: so the sets are those of e, and K_XZ are further columns of a trend, whose coefficients have a prior. With
-D = [K_XZ, H] in place of H, only M = sum eta_i eta_i' + diag(K_ZZ, 0), log det K~ = -2 sum log v_ii + log det M_uu - log det K_ZZ
-and y'c = sum t~_i^2 + u'K_ZZ u differ. `beta` then contains u, and after it the coefficients of the trend.
+D = [K_XZ, H] in place of H, these differ: M = sum eta_i eta_i' + diag(K_ZZ, 0), y'c = sum t~_i^2 + u'K_ZZ u, and
+log det K~ = -2 sum log v_ii + log det M_uu - log det K_ZZ. The rows of `beta` are u, then b. P is sum v_i v_i' here, too, that
+is, the precision matrix of e. (A program would take F = K_XZ L^-T, K_ZZ = L L', whose prior is the identity, in place of K_XZ.)
 
 All functions of K, noise and landmarks are analytic, so that complex steps give their derivatives: nothing is conjugated.
 """
@@ -94,8 +105,11 @@ def log_det(A):
     return total
 
 
-def fit(K, noise, H, y, predecessors, others=None, landmarks=None):
+def fit(K, noise, H, y, predecessors, others=None, landmarks=None, groups=None, correction="model"):
     """Return all that criteria need, by name; K (n, n) has no noise, landmarks are the pair of K_XZ (n, p) and K_ZZ.
+
+    `groups` (n) are labels of points that are left out together, which must not be in each other's lists of `others`; without
+    them, the trend of each point is estimated without that point alone.
 
     "quadratic" (m)             y'c of each output
     "c" (n, m)                  P (y - H beta)
@@ -104,6 +118,7 @@ def fit(K, noise, H, y, predecessors, others=None, landmarks=None):
     "residual" (n, m), "variance" (n), "leverage" (n)
                                 r, s^2 and h of points that are left out, if there are lists of `others`
     "beta", "M", "U", "t"       as above, of D = [K_XZ, H]; t (n, m) is t~
+    "projected" (n, n)          P.
     """
     n, q = H.shape
     K_XZ, K_ZZ = (np.zeros((n, 0)), np.zeros((0, 0))) if landmarks is None else landmarks
@@ -123,33 +138,33 @@ def fit(K, noise, H, y, predecessors, others=None, landmarks=None):
     beta = np.linalg.solve(M, right)
     rest = y - D @ beta
 
-    t, c, U, precision = (np.zeros(s, dtype=C.dtype) for s in (y.shape, y.shape, D.shape, n))
+    t, c, U, P = (np.zeros(s, dtype=C.dtype) for s in (y.shape, y.shape, D.shape, (n, n)))
     determinant = 0.0
     for i, (S, v) in enumerate(zip(sets, vectors, strict=True)):
         t[i] = v @ rest[S]
         c[S] += np.outer(v, t[i])
         U[S] += np.outer(v, D[S].T @ v)
-        precision[S] += v**2
+        P[np.ix_(S, S)] += np.outer(v, v)
         determinant -= 2 * np.log(v[-1])
-    for j in range(n):
-        precision[j] -= U[j] @ np.linalg.solve(M, U[j])
+    P -= U @ np.linalg.solve(M, U.T)
     found = {
         "quadratic": np.array([t[:, k] @ t[:, k] + beta[:, k] @ prior @ beta[:, k] for k in range(y.shape[1])]),
         "c": c,
-        "precision": precision,
+        "precision": np.diag(P),
         "log_det": determinant + log_det(M[:p, :p]) - log_det(K_ZZ),
         "log_det_trend": log_det(M) - log_det(M[:p, :p]) - log_det(H.T @ H),
-        **{"beta": beta, "M": M, "U": U, "t": t, "sets": sets, "vectors": vectors},
+        **{"beta": beta, "M": M, "U": U, "t": t, "projected": P, "sets": sets, "vectors": vectors},
         **{"K": K, "noise": noise, "H": H, "y": y, "K_XZ": K_XZ, "K_ZZ": K_ZZ, "C": C, "D": D, "rest": rest},
     }
     if others is not None:
-        found |= left_out(found, others)
+        labels = np.arange(n) if groups is None else np.asarray(groups)
+        found |= left_out(found, others, labels, correction)
     return found
 
 
-def left_out(found, others):
+def left_out(found, others, labels, correction):
     """Return residuals and variances of points that are left out, and their leverages on the trend."""
-    C, D, M, rest = (found[name] for name in ("C", "D", "M", "rest"))
+    C, D, M, U, P, c, rest = (found[name] for name in ("C", "D", "M", "U", "projected", "c", "rest"))
     n = len(C)
     sets = [own_set(i, others) for i in range(n)]
     vectors = [last_of_inverse_factor(C[np.ix_(S, S)]) for S in sets]
@@ -157,9 +172,17 @@ def left_out(found, others):
     for i, (S, v) in enumerate(zip(sets, vectors, strict=True)):
         eta = D[S].T @ v
         h[i] = eta @ np.linalg.solve(M, eta)
-        r[i] = (v @ rest[S]) / (v[-1] * (1 - h[i]))
-        s2[i] = 1 / (v[-1] ** 2 * (1 - h[i]))
-    return {"residual": r, "variance": s2, "leverage": h, "sets_left_out": sets, "vectors_left_out": vectors}
+        if correction == "point":
+            r[i] = (v @ rest[S]) / (v[-1] * (1 - h[i]))
+            s2[i] = 1 / (v[-1] ** 2 * (1 - h[i]))
+            continue
+        group = np.flatnonzero(labels == labels[i])
+        e = U[group] @ np.linalg.solve(M, eta)
+        weights = np.linalg.solve(P[np.ix_(group, group)], e)
+        r[i] = (v @ rest[S] + weights @ c[group]) / v[-1]
+        s2[i] = (1 + h[i] + weights @ e) / v[-1] ** 2
+    kept = {"sets_left_out": sets, "vectors_left_out": vectors, "labels": labels, "correction": correction}
+    return {"residual": r, "variance": s2, "leverage": h, **kept}
 
 
 def precision_matrix(found):
@@ -190,7 +213,13 @@ def loss(name, r, v, smoothing):
     return value, both, (2 * density - 1 / np.sqrt(np.pi)) / (2 * s)
 
 
-LOSSES = {"loo": "squared", "kfold": "squared", "loo_log_density": "log_density", "loo_crps": "crps", "loo_absolute": "absolute"}
+LOSSES = {
+    "loo": "squared",
+    "kfold": "squared",
+    "loo_log_density": "log_density",
+    "loo_crps": "crps",
+    "loo_absolute": "absolute",
+}
 LOSSES["profiled_loo_log_density"] = "log_density"
 
 
@@ -258,31 +287,43 @@ def pull(found, partials):
             ("quadratic", "c", "precision", "noise", "residual", "variance"), (m, (n, m), n, n, (n, m), n), strict=True
         )
     )
-    W, of_D = np.zeros((n, n)), np.zeros(D.shape)  # with respect to C and D; the latter only if landmarks are in D
+    # With respect to C, D (which matters only if landmarks are in it), and what is computed from both.
+    W, of_D, of_P, of_U = np.zeros((n, n)), np.zeros(D.shape), np.diag(of_precision), np.zeros(D.shape)
+    of_M, of_beta, of_c, inverse = np.zeros(M.shape), np.zeros(beta.shape), of_c.copy(), np.linalg.inv(M)
 
     def add(S, v, q):
         """Add a set whose v changes the criterion by q'dv."""
         W[np.ix_(S, S)] += 0.5 * (q @ v) * np.outer(v, v) - symmetric(np.outer(np.linalg.solve(C[np.ix_(S, S)], q), v))
 
-    inverse = np.linalg.inv(M)
-    of_M, of_beta = np.zeros(M.shape), np.zeros(beta.shape)
     if "residual" in found:
         for i, (S, v) in enumerate(zip(found["sets_left_out"], found["vectors_left_out"], strict=True)):
             h, r, s2 = found["leverage"][i], found["residual"][i], found["variance"][i]
             eta = D[S].T @ v
-            of_t = of_r[i] / (v[-1] * (1 - h))  # with respect to t_i - eta_i'beta
-            of_h = (of_r[i] @ r + of_s2[i] * s2) / (1 - h)
-            of_eta = 2 * of_h * inverse @ eta
+            trend = inverse @ eta
+            if found["correction"] == "point":
+                of_t = of_r[i] / (v[-1] * (1 - h))  # with respect to t_i - eta_i'beta
+                of_h = (of_r[i] @ r + of_s2[i] * s2) / (1 - h)
+                of_eta = 2 * of_h * trend
+            else:
+                of_t, of_h = of_r[i] / v[-1], of_s2[i] / v[-1] ** 2
+                I = np.flatnonzero(found["labels"] == found["labels"][i])  # noqa: E741
+                P_II = found["projected"][np.ix_(I, I)]
+                weights, fitted = np.linalg.solve(P_II, U[I] @ trend), np.linalg.solve(P_II, found["c"][I] @ of_t)
+                of_e = fitted + 2 * of_h * weights
+                of_eta = 2 * of_h * trend + inverse @ U[I].T @ of_e
+                of_c[I] += np.outer(weights, of_t)
+                of_P[np.ix_(I, I)] -= symmetric(np.outer(weights, fitted)) + of_h * np.outer(weights, weights)
+                of_U[I] += np.outer(of_e, trend)
+                of_M -= symmetric(np.outer(trend, inverse @ U[I].T @ of_e))
             q = rest[S] @ of_t + D[S] @ of_eta
             q[-1] -= (of_r[i] @ r + 2 * of_s2[i] * s2) / v[-1]
             add(S, v, q)
-            of_M -= of_h * inverse @ np.outer(eta, eta) @ inverse
+            of_M -= of_h * np.outer(trend, trend)
             of_beta -= np.outer(eta, of_t)
             of_D[S] += np.outer(v, of_eta - beta @ of_t)
 
-    of_U = -2 * of_precision[:, None] * (U @ inverse)
-    for j in range(n):
-        of_M += of_precision[j] * inverse @ np.outer(U[j], U[j]) @ inverse
+    of_U -= 2 * of_P @ U @ inverse
+    of_M += inverse @ U.T @ of_P @ U @ inverse
     of_M += given["log_det_trend"] * inverse
     of_M[:p, :p] += (given["log_det"] - given["log_det_trend"]) * np.linalg.inv(M[:p, :p])
     of_beta -= U.T @ of_c
@@ -293,7 +334,7 @@ def pull(found, partials):
         t, eta = found["t"][i], D[S].T @ v
         of_t = v @ moved[S] + 2 * of_quadratic * t
         of_eta = mu @ t + of_U[S].T @ v + 2 * of_M @ eta
-        q = of_c[S] @ t + rest[S] @ of_t + D[S] @ of_eta + of_U[S] @ eta + 2 * of_precision[S] * v
+        q = of_c[S] @ t + rest[S] @ of_t + D[S] @ of_eta + of_U[S] @ eta + 2 * of_P[np.ix_(S, S)] @ v
         q[-1] -= 2 * given["log_det"] / v[-1]
         add(S, v, q)
         of_D[S] += np.outer(v, of_eta - beta @ of_t)
