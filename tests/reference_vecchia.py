@@ -60,7 +60,7 @@ def nearest(x, candidates, count):
 
 def nearest_others(X, count, groups=None):
     """Return the nearest of all other points, or of all points in other groups."""
-    labels = np.arange(len(X)) if groups is None else groups
+    labels = np.arange(len(X)) if groups is None else np.asarray(groups)
     return np.array([nearest(x, [(j, X[j]) for j in np.flatnonzero(labels != labels[i])], count) for i, x in enumerate(X)])
 
 
