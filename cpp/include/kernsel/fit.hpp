@@ -18,8 +18,10 @@ struct Groups {
   bool alone() const { return count == 0; }
 };
 
-// The quantities that a criterion needs, besides c and the log determinants, which are always computed.
+// The quantities that a criterion needs. A factor may compute more.
 struct Request {
+  bool in_sample = true;     // y'c and the log determinants
+  bool coefficients = true;  // c
   bool diagonal = false;   // the diagonal of P.
   bool left_out = false;   // the residuals of points or groups that are left out
   bool variances = false;  // the variances of these residuals
@@ -44,8 +46,15 @@ struct Fit {
   double log_det = 0.0;               // log det K~
   double log_det_trend = 0.0;         // log det H'PH - log det H'H, the same for any basis of the trend
   const LeftOut* left_out = nullptr;
-  Index n() const { return c.rows; }
-  Index outputs() const { return c.cols; }
+  // y'c of each output. A factor that has it without c may leave c empty unless c is requested; otherwise it is nullptr.
+  const double* squares = nullptr;
+  Index n() const { return y.rows; }
+  Index outputs() const { return y.cols; }
+  double square(Index k) const {  // y'c of output k
+    double sum = squares ? squares[k] : 0.0;
+    for (Index i = 0; i < n() && !squares; ++i) sum += y(i, k) * c(i, k);
+    return sum;
+  }
 };
 
 enum class Profiled { no, each, shared };  // whether the best scale is used, one for each output or one for all
@@ -54,6 +63,7 @@ enum class Profiled { no, each, shared };  // whether the best scale is used, on
 struct Partials {
   double unit = 1.0;  // a power of two by which the value and all derivatives are to be multiplied
   double value = 0.0;
+  std::vector<double> squares;    // (outputs): derivatives with respect to y'c
   std::vector<double> c;          // (n, outputs), by columns
   std::vector<double> precision;  // (n)
   std::vector<double> noise;      // (n): derivatives with respect to N_i where it occurs in the formula of the criterion

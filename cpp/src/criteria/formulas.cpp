@@ -34,6 +34,7 @@ Criterion likelihood(bool restricted, Scale scale) {
   Criterion criterion;
   criterion.larger_is_better = criterion.is_likelihood = true;
   criterion.sees_scale = scale == Scale::known;
+  criterion.request.coefficients = false;
   criterion.apply = [=](const Fit& fit, Partials& out) -> Status {
     const auto m = static_cast<double>(fit.outputs()), n = static_cast<double>(fit.n());
     const double freedom = restricted ? n - static_cast<double>(fit.trend) : n;
@@ -41,14 +42,11 @@ Criterion likelihood(bool restricted, Scale scale) {
     out.log_det = -m / 2.0;
     out.log_det_trend = restricted ? -m / 2.0 : 0.0;
     out.value = out.log_det * fit.log_det + out.log_det_trend * fit.log_det_trend;
-    out.c.resize(static_cast<std::size_t>(fit.n() * fit.outputs()));
-    std::vector<double> squares;  // y'c of each output
+    std::vector<double> squares;
     double all = 0.0;
     for (Index k = 0; k < fit.outputs(); ++k) {
-      double sum = 0.0;
-      for (Index i = 0; i < fit.n(); ++i) sum += fit.y(i, k) * fit.c(i, k);
-      squares.push_back(sum);
-      all += sum;
+      squares.push_back(fit.square(k));
+      all += squares.back();
     }
     if (scale != Scale::known && !(all > 0.0))
       return Status::invalid("likelihood: y is fitted exactly, and the scale that does it best is zero");
@@ -62,7 +60,7 @@ Criterion likelihood(bool restricted, Scale scale) {
         return Status::invalid("likelihood: an output is fitted exactly, and the scale that does it best is zero");
       out.variance.push_back(variance);
       out.value -= 0.5 * (scale == Scale::known ? square + freedom * log_2pi : freedom * (log_2pi + std::log(variance) + 1.0));
-      for (Index i = 0; i < fit.n(); ++i) out.c[static_cast<std::size_t>(i + k * fit.n())] = -0.5 * fit.y(i, k) / variance;
+      out.squares.push_back(-0.5 / variance);
     }
     return {};
   };
@@ -111,6 +109,7 @@ PointLoss smooth_absolute(double width) {
 
 Criterion leave_out(PointLoss loss, Groups groups, bool sum, bool profiled) {
   Criterion criterion;
+  criterion.request.in_sample = criterion.request.coefficients = false;
   criterion.request.left_out = true;
   criterion.request.variances = loss.sees_variance || profiled;
   criterion.request.groups = std::move(groups);
@@ -171,6 +170,7 @@ Criterion leave_out(PointLoss loss, Groups groups, bool sum, bool profiled) {
 
 Criterion joint_log_density(Groups groups) {
   Criterion criterion;
+  criterion.request.in_sample = criterion.request.coefficients = false;
   criterion.request.left_out = criterion.request.densities = true;
   criterion.request.groups = std::move(groups);
   criterion.larger_is_better = true;

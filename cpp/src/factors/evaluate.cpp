@@ -20,23 +20,43 @@ Status check(const Problem& problem) {
   return {};
 }
 
+// Converts derivatives with respect to y'c to those with respect to c, for factors that do not have y'c without c.
+void expand_squares(const Fit& fit, Partials& partials) {
+  if (partials.squares.empty() || fit.squares) return;
+  partials.c.resize(static_cast<std::size_t>(fit.n() * fit.outputs()), 0.0);
+  for (Index k = 0; k < fit.outputs(); ++k)
+    for (Index i = 0; i < fit.n(); ++i)
+      partials.c[static_cast<std::size_t>(i + k * fit.n())] += partials.squares[static_cast<std::size_t>(k)] * fit.y(i, k);
+  partials.squares.clear();
+}
+
 void report(const Fit& fit, bool has_precision, Evaluation& out) {
   const Index n = fit.n(), m = fit.outputs();
   out.c.clear();
-  for (Index k = 0; k < m; ++k)
+  for (Index k = 0; k < m && fit.c.data; ++k)
     for (Index i = 0; i < n; ++i) out.c.push_back(fit.c(i, k));
+  has_precision = has_precision && fit.precision && fit.c.data;
   out.precision.assign(fit.precision, fit.precision + (has_precision ? n : 0));
   out.noise.assign(fit.noise, fit.noise + n);
   out.log_det = fit.log_det;
-  out.dof = out.residual_scale = has_precision ? 0.0 : std::nan("");
+  out.dof = has_precision ? 0.0 : std::nan("");
+  for (Index i = 0; i < n && has_precision; ++i) out.dof += 1.0 - fit.noise[i] * fit.precision[i];
+  const bool has_left_out = !has_precision && fit.left_out && !fit.left_out->variance.empty();
+  out.residual_scale = has_precision || has_left_out ? 0.0 : std::nan("");
   double weights = 0.0;
-  for (Index i = 0; i < n && has_precision; ++i) {
+  for (Index i = 0; i < n && (has_precision || has_left_out); ++i) {
     const double weight = fit.weights ? fit.weights[i] : 1.0;
-    out.dof += 1.0 - fit.noise[i] * fit.precision[i];
     weights += weight * static_cast<double>(m);
-    for (Index k = 0; k < m; ++k) out.residual_scale += weight * fit.c(i, k) * fit.c(i, k) / fit.precision[i];
+    for (Index k = 0; k < m; ++k) {
+      if (has_precision) {
+        out.residual_scale += weight * fit.c(i, k) * fit.c(i, k) / fit.precision[i];
+      } else {
+        const double residual = fit.left_out->residual[static_cast<std::size_t>(i + k * n)];
+        out.residual_scale += weight * residual * residual / fit.left_out->variance[static_cast<std::size_t>(i)];
+      }
+    }
   }
-  if (has_precision) out.residual_scale /= weights;
+  if (weights > 0.0) out.residual_scale /= weights;
 }
 
 // Sets the variance and the degrees of freedom in `partials` for a criterion that is not a likelihood: its information is that
@@ -45,8 +65,7 @@ void report(const Fit& fit, bool has_precision, Evaluation& out) {
 void stand_in(const Criterion& criterion, const Fit& fit, Partials& partials) {
   partials.freedom = static_cast<double>(std::max<Index>(fit.n() - fit.trend, 1));
   double square = 0.0;
-  for (Index k = 0; k < fit.outputs(); ++k)
-    for (Index i = 0; i < fit.n(); ++i) square += fit.y(i, k) * fit.c(i, k);
+  for (Index k = 0; k < fit.outputs(); ++k) square += fit.square(k);
   const double scale = square / (partials.freedom * static_cast<double>(fit.outputs()));
   const bool profiled = !criterion.sees_scale && scale > 0.0;
   partials.variance.assign(static_cast<std::size_t>(fit.outputs()), profiled ? scale : 1.0);
@@ -83,6 +102,7 @@ Status evaluate(const Kernel& k, const Problem& problem, const Criterion& criter
     status = factor.information(partials, out.information);
     if (!status.ok()) return status;
   }
+  expand_squares(fit, partials);
   return factor.pull(partials, out.gradient);
 }
 

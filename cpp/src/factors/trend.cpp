@@ -7,10 +7,6 @@
 
 namespace kernsel {
 
-namespace {
-
-// The QR factorization of U, (rows, q), by the method of Gram and Schmidt: U is overwritten by orthonormal columns, R is upper
-// triangular, (q, q), by columns. Each column is orthogonalized twice, which makes it orthogonal to rounding errors.
 Status orthonormalize(View<double> U, std::vector<double>& R) {
   const Index q = U.cols;
   R.assign(static_cast<std::size_t>(q * q), 0.0);
@@ -32,8 +28,6 @@ Status orthonormalize(View<double> U, std::vector<double>& R) {
   }
   return {};
 }
-
-}  // namespace
 
 Status make_trend(const LowerTiles<double>& L, View<const double> H, Index padded, Trend& out) {
   const Index n = L.size(), q = out.q = H.cols;

@@ -20,6 +20,11 @@ struct Trend {
 // if the columns of H are linearly dependent.
 Status make_trend(const LowerTiles<double>& L, View<const double> H, Index padded, Trend& out);
 
+// The QR factorization of U, (rows, q), by the method of Gram and Schmidt: U is overwritten by orthonormal columns, R is upper
+// triangular, (q, q), by columns. Each column is orthogonalized twice, which makes it orthogonal to rounding errors. Fails if
+// the columns are linearly dependent.
+Status orthonormalize(View<double> U, std::vector<double>& R);
+
 // Whether the columns of H are linearly independent.
 bool independent(View<const double> H);
 

@@ -304,21 +304,28 @@ Status Program<T>::recorded(const Place& at, const T*& values) const {
 }
 
 template <class T>
-Status Program<T>::pull_rows(const Place& at, const T* W, double* rows) const {
+Status Program<T>::forward_recording(const Place& at, const T*& values, const T*& tape) const {
+  const Status status = recorded(at, tape);
+  values = tape + static_cast<Index>(values_.size() - 1) * tile_size_;
+  return status;
+}
+
+template <class T>
+Status Program<T>::pull_rows(const Place& at, const T* W, double* rows, const T* tape) const {
   T* adjoints = scratch<T>(Scratch::adjoint, (static_cast<Index>(entries_.size()) + 1) * tile_size_);
   if (!adjoints) return no_memory();
-  const T* values = nullptr;
-  const Status status = recorded(at, values);
+  const T* values = tape;
+  const Status status = tape ? Status{} : recorded(at, values);
   return status.ok() ? pull_steps(at, values, adjoints, W, {nullptr, rows}, std::vector<T*>(2 * frames_.size(), nullptr))
                      : status;
 }
 
 template <class T>
-Status Program<T>::pullback(const Place& at, const T* W, double* gradient, T* gx) const {
+Status Program<T>::pullback(const Place& at, const T* W, double* gradient, T* gx, const T* tape) const {
   T* adjoints = scratch<T>(Scratch::adjoint, (static_cast<Index>(entries_.size()) + 1) * tile_size_);
   if (!adjoints) return no_memory();
-  const T* values = nullptr;
-  Status status = recorded(at, values);
+  const T* values = tape;
+  Status status = tape ? Status{} : recorded(at, values);
   if (!status.ok()) return status;
 
   // dJ/dx and dJ/dz for the points of each frame, one after the other.

@@ -170,12 +170,15 @@ class Program {
   // values <- the values of a place, (height, width) without gaps, which are in `out` or, if that is nullptr, in memory that
   // belongs to the program or to the calling thread.
   Status forward(const Place& at, const T*& values, T* out = nullptr) const;
+  // As forward(), but also keeps the values of all steps in memory of the calling thread: `tape`, from which pullback() and
+  // pull_rows() for this place can start. It is valid until the thread's next call of one of these without a tape.
+  Status forward_recording(const Place& at, const T*& values, const T*& tape) const;
   // gradient += sum over the tile of W dk/dtheta, and gx += dJ/dx, (height, columns of X), if the program is differentiable and
   // gx is not nullptr.
-  Status pullback(const Place& at, const T* W, double* gradient, T* gx = nullptr) const;
+  Status pullback(const Place& at, const T* W, double* gradient, T* gx = nullptr, const T* tape = nullptr) const;
   // rows += sum over each row of the tile of W dk/dtheta, (height, parameters), if has_rows().
   bool has_rows() const { return has_rows_; }
-  Status pull_rows(const Place& at, const T* W, double* rows) const;
+  Status pull_rows(const Place& at, const T* W, double* rows, const T* tape = nullptr) const;
 
  private:
   // A step with the values that it reads.

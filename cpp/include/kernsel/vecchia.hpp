@@ -1,0 +1,56 @@
+// Vecchia's approximation: each point is predicted from a few neighbours, for any number of points.
+//
+//     std::unique_ptr<VecchiaFactor> factor = vecchia_factor({});
+//     Evaluation out;
+//     Status status = evaluate(k, problem, criteria::likelihood(), Order::gradient, *factor, out);
+//
+// The density of the targets is the product of the densities of each given those before it in some order. Here each is given
+// only its m nearest neighbours among those before it, so that P = K~^-1 is approximated by a sum over points,
+//
+//     P = sum_i v_i v_i',   v_i = L^-T e   on point i and its neighbours, K~ of these = L L', e the unit vector of point i
+//
+// and log det K~ by -2 sum_i log v_ii. Points or groups that are left out are predicted from their m nearest neighbours among
+// all others, which is also how new points are predicted. Everything is exact if m is at least n - 1.
+//
+// Each point costs m^3 / 3 flops and m^2 values of the kernel, and twice as many with derivatives. The memory is n m numbers of
+// four bytes for the neighbours, and O(n) doubles.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "kernsel/factor.hpp"
+
+namespace kernsel {
+
+struct VecchiaOptions {
+  Index neighbours = 30;  // m
+  // The order of the points: each is as far as possible from those before it if there are at most that many points, and
+  // otherwise it is random.
+  Index spread_points = 20000;
+  std::uint64_t seed = 0;
+  // Criteria sum over these points only, which have neighbours among all points; all points if it is empty. Criteria that need c
+  // or the diagonal of P always sum over all.
+  std::vector<Index> terms = {};
+};
+
+class VecchiaFactor : public Factor {
+ public:
+  // Chooses the neighbours anew, in the units of the length scales of k, at the next call of show(). Otherwise they remain those
+  // of the first kernel as long as the points are the same. Returns whether the length scales differ so much from those by which
+  // the neighbours were chosen that it is worthwhile; `always` chooses them anew in any case. Values of a criterion before and
+  // after cannot be compared.
+  virtual bool renew(const Kernel& k, View<const double> X, bool always = false) = 0;
+  virtual const VecchiaOptions& options() const = 0;
+  virtual void set_options(VecchiaOptions options) = 0;  // also forgets the neighbours
+};
+
+std::unique_ptr<VecchiaFactor> vecchia_factor(VecchiaOptions options);
+
+// For each column of X the factor by which to multiply it, so that a unit is the distance over which the correlation falls to
+// one half: one over the length scale, but for a common factor, where the kernel has one. Zero for columns on which the kernel
+// does not depend.
+Status column_scales(const Kernel& k, View<const double> X, std::vector<double>& scales);
+
+}  // namespace kernsel

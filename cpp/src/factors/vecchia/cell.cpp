@@ -1,0 +1,143 @@
+#include "factors/vecchia/cell.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "isa/table.hpp"
+#include "kernels/program.hpp"
+#include "kernsel/tiles.hpp"
+
+namespace kernsel {
+
+namespace {
+
+constexpr Index padding = LowerTiles<double>::padding;  // rows that a tile kernel solves for at once
+constexpr Index largest_block = 96;
+
+}  // namespace
+
+CellShape::CellShape(Index points) {
+  parts = std::max<Index>((points + largest_block - 1) / largest_block, 1);
+  block = round_up((points + parts - 1) / parts, padding);
+}
+
+Cell::Cell(const CellShape& shape, const Program<double>& program, double* memory) : shape_(shape), program_(program) {
+  const Index s = shape.size();
+  K_ = memory;
+  W_ = K_ + s * s;
+  tile_ = W_ + 4 * s;
+  v_ = tile_ + shape.block * shape.block;
+  q_ = v_ + s;
+  x_ = q_ + s;
+  rows_ = x_ + padding * s;
+}
+
+Index Cell::room(const CellShape& shape, Index parameters) {
+  const Index s = shape.size(), right_sides = round_up(parameters + 1, padding);
+  return s * s + 4 * s + shape.block * shape.block + 2 * s + padding * s + s * (parameters + 1) + s * right_sides;
+}
+
+// K_ <- the tiles of K_S on and below the diagonal.
+Status Cell::tiles(Index first, bool differentiable) {
+  const Index s = shape_.size(), block = shape_.block;
+  tape_ = nullptr;
+  for (Index j = 0; j < shape_.parts; ++j)
+    for (Index i = j; i < shape_.parts; ++i) {
+      const Place at = program_.tile(first + i, first + j);
+      const double* values = nullptr;
+      const Status status = differentiable && shape_.parts == 1 ? program_.forward_recording(at, values, tape_)
+                                                                : program_.forward(at, values);
+      if (!status.ok()) return status;
+      for (Index c = 0; c < block; ++c) std::copy_n(values + c * block, block, K_ + i * block + (j * block + c) * s);
+    }
+  return {};
+}
+
+Status Cell::condition(Index first, const std::int32_t* points, Index count, const double* noise, bool differentiable) {
+  const Index s = shape_.size();
+  first_ = first;
+  count_ = count;
+  Status status = tiles(first, differentiable);
+  if (!status.ok()) return status;
+  for (Index i = 0; i < count; ++i) K_[i * (s + 1)] += noise[points[i]];
+  for (Index c = 0; c < s; ++c)  // rows that are padding have an identity matrix of their own
+    for (Index r = std::max(c, count); r < s; ++r) K_[r + c * s] = r == c ? 1.0 : 0.0;
+  double pivot = 0.0;
+  const Index failed = tile_kernels<double>().factorize(s, K_, s, &pivot);
+  if (failed >= 0) {
+    status.code = Code::not_positive_definite;
+    status.pivot = points[failed];
+    status.value = pivot;
+    return status;
+  }
+  std::fill_n(x_, padding * s, 0.0);
+  x_[padding * (count - 1)] = 1.0;
+  tile_kernels<double>().solve(padding, s, K_, s, x_, padding);
+  for (Index i = 0; i < s; ++i) v_[i] = x_[padding * i];
+  return {};
+}
+
+void Cell::solve(double* b) const {
+  const Index s = shape_.size();
+  const TileKernels<double>& kernels = tile_kernels<double>();
+  std::fill_n(x_, padding * s, 0.0);
+  for (Index i = 0; i < s; ++i) x_[padding * i] = b[i];
+  kernels.solve_transposed(padding, s, K_, s, x_, padding);
+  kernels.solve(padding, s, K_, s, x_, padding);
+  for (Index i = 0; i < s; ++i) b[i] = x_[padding * i];
+}
+
+Status Cell::pull(double* gradient, double* noise) {
+  const Index s = shape_.size(), block = shape_.block;
+  const TileKernels<double>& kernels = tile_kernels<double>();
+  double product = 0.0;
+  for (Index i = 0; i < count_; ++i) product += q_[i] * v_[i];
+  std::fill(q_ + count_, q_ + s, 0.0);
+  solve(q_);
+  // With a = K_S^-1 q - (q'v) v / 2, W = -(a v' + v a') / 2.
+  double* A = W_;  // (s, 2): a, v
+  double* B = W_ + 2 * s;
+  for (Index i = 0; i < s; ++i) {
+    A[i] = B[s + i] = q_[i] - 0.5 * product * v_[i];
+    A[s + i] = B[i] = v_[i];
+  }
+  for (Index i = 0; i < count_; ++i) noise[i] = -A[i] * v_[i];
+  for (Index j = 0; j < shape_.parts; ++j)
+    for (Index i = j; i < shape_.parts; ++i) {
+      kernels.fill(block * block, 0.0, tile_);
+      kernels.multiply_nt(block, block, 2, i == j ? -0.5 : -1.0, A + i * block, s, B + j * block, s, tile_, block);
+      const Status status = program_.pullback(program_.tile(first_ + i, first_ + j), tile_, gradient, nullptr, tape_);
+      if (!status.ok()) return status;
+    }
+  return {};
+}
+
+Status Cell::add_information(const double* unknown_noise, double* information, Index stride, double* slopes) {
+  const Index s = shape_.size(), block = shape_.block, parameters = program_.parameters(), p = parameters + 1;
+  const Index right_sides = round_up(p, padding);
+  const TileKernels<double>& kernels = tile_kernels<double>();
+  double* products = rows_;  // (block, parameters) for each part in turn
+  double* G = rows_ + s * p;     // (right_sides, s)
+  std::fill_n(G, right_sides * s, 0.0);
+  for (Index i = 0; i < shape_.parts && parameters > 0; ++i) {
+    std::fill_n(products, block * parameters, 0.0);
+    for (Index j = 0; j < shape_.parts; ++j) {
+      for (Index c = 0; c < block; ++c) std::fill_n(tile_ + c * block, block, v_[j * block + c]);
+      const Status status = program_.pull_rows(program_.tile(first_ + i, first_ + j), tile_, products, tape_);
+      if (!status.ok()) return status;
+    }
+    for (Index r = 0; r < block && i * block + r < count_; ++r)
+      for (Index a = 0; a < parameters; ++a) G[a + right_sides * (i * block + r)] = products[r + a * block];
+  }
+  for (Index r = 0; r < count_ && unknown_noise; ++r) G[parameters + right_sides * r] = unknown_noise[r] * v_[r];
+  kernels.solve_transposed(right_sides, s, K_, s, G, right_sides);
+  double* last = G + right_sides * (count_ - 1);
+  for (Index a = 0; a < p; ++a) {
+    slopes[a] += last[a];
+    last[a] *= std::sqrt(0.5);
+  }
+  kernels.multiply_lower(right_sides, count_, 1.0, G, right_sides, information, stride);
+  return {};
+}
+
+}  // namespace kernsel

@@ -1,0 +1,63 @@
+// The covariance matrix of one small set of points, in the cache.
+//
+// A *cell* is one set with its matrix K_S = L L'. All that a criterion needs of it is one vector, v = L^-T e, where e is the
+// unit vector of the set's last point: v'y is the standardized error of the prediction of that point from the others, and
+// 1 / v_last^2 its variance. The derivative of a criterion with respect to v, q, gives the adjoint of K_S, which has rank two:
+//
+//     W = -sym(K_S^-1 q v') + (q'v) v v' / 2
+//
+// The rows of a batch of sets are copied one after the other, and one program of the kernel is compiled for them, of which only
+// the tiles between points of one set are computed. Any kernel is evaluated by the tiles that it has anyway.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "factors/vecchia/sets.hpp"
+#include "kernels/program.hpp"
+
+namespace kernsel {
+
+// The shape of the matrices of all sets: each has `parts` x `parts` tiles of `block` points, of which the last are padding.
+struct CellShape {
+  explicit CellShape(Index points);
+  Index block, parts;
+  Index size() const { return block * parts; }
+};
+
+class Cell {
+ public:
+  // For set `set`, whose rows begin at tile `first` of the program. `memory` is of room(shape, parameters) numbers.
+  Cell(const CellShape& shape, const Program<double>& program, double* memory);
+  static Index room(const CellShape& shape, Index parameters);
+
+  // Computes K_S + N and its Cholesky factor, and v. With `differentiable`, pull() and add_information() may follow. Fails with
+  // the point of `points` whose pivot is not positive.
+  Status condition(Index first, const std::int32_t* points, Index count, const double* noise, bool differentiable);
+
+  Index count() const { return count_; }
+  const double* v() const { return v_; }
+  double* q() const { return q_; }  // for the caller to fill, (count)
+  const double* L() const { return K_; }
+  Index stride() const { return shape_.size(); }
+  // K_S, below and on the diagonal, before it was factorized, is not kept.
+
+  // gradient += <W, dK_S/dtheta>, and noise_i <- W_ii for the points of the set.
+  Status pull(double* gradient, double* noise);
+  // information += G_a'G_b without the last entry + gamma_a gamma_b / 2, (p + 1, p + 1) with columns `stride` apart, and
+  // slopes_a += gamma_a, where G_a = L^-1 dK_S/dtheta_a v has the last entry gamma_a. The last parameter is the logarithm of a
+  // factor of `unknown_noise`, the noise of the set's points, which may be nullptr.
+  Status add_information(const double* unknown_noise, double* information, Index stride, double* slopes);
+
+ private:
+  Status tiles(Index first, bool differentiable);
+  void solve(double* b) const;  // b <- K_S^-1 b
+
+  const CellShape& shape_;
+  const Program<double>& program_;
+  double *K_, *W_, *tile_, *v_, *q_, *x_, *rows_;
+  const double* tape_ = nullptr;
+  Index first_ = 0, count_ = 0;
+};
+
+}  // namespace kernsel

@@ -1,0 +1,80 @@
+#include "factors/vecchia/sets.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include "base/memory.hpp"
+#include "kernsel/neighbours.hpp"
+
+namespace kernsel {
+
+namespace {
+
+// The columns of X that have a scale, multiplied by it, by rows.
+View<const double> scaled(View<const double> X, const std::vector<double>& scales, std::vector<double>& memory) {
+  std::vector<Index> used;
+  for (Index j = 0; j < X.cols; ++j)
+    if (scales[static_cast<std::size_t>(j)] > 0.0) used.push_back(j);
+  const auto d = static_cast<Index>(used.size());
+  memory.resize(static_cast<std::size_t>(X.rows * d));
+  double* to = memory.data();
+  for (Index i = 0; i < X.rows; ++i)
+    for (const Index j : used) *to++ = X(i, j) * scales[static_cast<std::size_t>(j)];
+  return rows(static_cast<const double*>(memory.data()), X.rows, d);
+}
+
+// The points whose sets are wanted, and memory for their neighbours.
+Status prepare(Index n, const VecchiaOptions& options, bool all, Sets& out, std::vector<Index>& which) {
+  if (n > std::numeric_limits<std::int32_t>::max())
+    return Status::invalid("Vecchia's approximation: there are more than 2^31 - 1 points");
+  if (options.neighbours < 1) return Status::invalid("Vecchia's approximation: expected at least one neighbour");
+  which = options.terms;
+  if (all || which.empty()) {
+    which.resize(static_cast<std::size_t>(n));
+    std::iota(which.begin(), which.end(), Index{0});
+  }
+  for (const Index i : which)
+    if (i < 0 || i >= n) return Status::invalid("Vecchia's approximation: a term is not the number of a point");
+  out.neighbours = std::min(options.neighbours, n - 1);
+  out.last.assign(which.begin(), which.end());
+  out.of.assign(which.size() * static_cast<std::size_t>(out.neighbours), -1);
+  return {};
+}
+
+}  // namespace
+
+Status predecessors(View<const double> X, const std::vector<double>& scales, const VecchiaOptions& options, bool all,
+                    Sets& out) {
+  std::vector<Index> which;
+  Status status = prepare(X.rows, options, all, out, which);
+  std::vector<double> memory;
+  const View<const double> points = scaled(X, scales, memory);
+  std::vector<Index> order = random_order(X.rows, options.seed), rank(order.size());
+  if (status.ok() && X.rows <= options.spread_points) status = maximin_order(points, order);
+  for (std::size_t place = 0; place < order.size(); ++place) rank[static_cast<std::size_t>(order[place])] = static_cast<Index>(place);
+  Neighbours tree;
+  if (status.ok() && out.neighbours > 0) status = tree.build(points);
+  if (status.ok() && out.neighbours > 0)
+    status = tree.nearest_predecessors(out.neighbours, rank.data(), out.of.data(), which.data(), static_cast<Index>(which.size()));
+  if (!status.ok()) out = {};
+  return status;
+}
+
+Status others(View<const double> X, const std::vector<double>& scales, const VecchiaOptions& options, const Groups& groups,
+              bool all, Sets& out) {
+  std::vector<Index> which;
+  Status status = prepare(X.rows, options, all, out, which);
+  if (status.ok() && !groups.alone() && static_cast<Index>(groups.of.size()) != X.rows)
+    status = Status::invalid("groups: expected the group of each point");
+  std::vector<double> memory;
+  Neighbours tree;
+  if (status.ok() && out.neighbours > 0) status = tree.build(scaled(X, scales, memory));
+  if (status.ok() && out.neighbours > 0)
+    status = tree.nearest_others(out.neighbours, groups.alone() ? nullptr : groups.of.data(), out.of.data(), which.data(),
+                                 static_cast<Index>(which.size()));
+  if (!status.ok()) out = {};
+  return status;
+}
+
+}  // namespace kernsel
