@@ -13,7 +13,7 @@ ROOMS = {
     "tiles": ["tiles", "cholesky", "jitter"],
     "kernels": ["kernel", "gram", "kernel_json"],
     "criteria": ["fit", "criteria"],
-    "factors": ["factor"],
+    "factors": ["factor", "neighbours"],
     "posterior": ["posterior", "trend"],
     "search": ["prior", "objective", "search", "data", "starts", "choose"],
     "paths": ["path", "least_squares", "decomposition"],

@@ -1,0 +1,338 @@
+// Queries that are near each other are answered together, up to 32 at a time: one walk through the tree for all of them, best
+// first, that is, in the order of the distances from their box to the boxes of the tree. At a bucket, the queries whose own
+// distance from its box is small enough are compared with all its points, which is one tile of squared distances.
+#include "factors/neighbours/search.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/parallel.hpp"
+#include "isa/table.hpp"
+
+namespace kernsel {
+
+namespace {
+
+constexpr Index group_size = 32;  // of queries
+constexpr Index bucket_size = PointTree::bucket_size;
+constexpr Index groups_of_a_job = 16;
+constexpr Index tile_padding = 8;  // of the sizes of tiles
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+struct Candidate {
+  double distance;  // squared
+  std::int32_t id;
+};
+
+bool is_nearer(const Candidate& a, const Candidate& b) {
+  return a.distance < b.distance || (a.distance == b.distance && a.id < b.id);
+}
+
+// A subtree that is still to be visited.
+struct Pending {
+  double distance;  // a lower bound of the squared distances between the queries and its points
+  std::int32_t least_id;
+  PointTree::Node node;
+};
+
+// For a heap whose top is visited next.
+bool comes_later(const Pending& a, const Pending& b) {
+  return a.distance > b.distance || (a.distance == b.distance && a.least_id > b.least_id);
+}
+
+// What is known of the labels in each subtree: the smallest label if smaller labels are allowed; if other labels are allowed,
+// the label that all points have in common, or `mixed`.
+constexpr Index mixed = std::numeric_limits<Index>::min();
+
+std::vector<Index> labels_of_nodes(const Search& search) {
+  const PointTree& tree = search.tree;
+  std::vector<Index> labels(static_cast<std::size_t>(tree.nodes()));
+  const bool smallest = search.allowed == Allowed::smaller_labels;
+  const auto join = [&](Index a, Index b) { return smallest ? std::min(a, b) : (a == b ? a : mixed); };
+  const auto fill = [&](const auto& self, const PointTree::Node& node) -> Index {
+    Index& label = labels[static_cast<std::size_t>(node.number)];
+    if (!node.is_leaf()) return label = join(self(self, tree.left(node)), self(self, tree.right(node)));
+    const Index* const first = search.labels + node.first * bucket_size;
+    label = *first;
+    for (Index i = 1; i < tree.size(node.first); ++i) label = join(label, first[i]);
+    return label;
+  };
+  fill(fill, tree.root());
+  return labels;
+}
+
+// A group of queries, and the memory for it.
+class Group {
+ public:
+  Group(const Search& search, const std::vector<Index>& node_labels);
+  Status answer(const Query* queries, Index count);
+
+ private:
+  void start(const Query* queries, Index count);
+  void push(const PointTree::Node& node);
+  bool is_out_of_reach(double distance, std::int32_t least_id) const;
+  bool has_only_forbidden(Index node) const;
+  void visit(const PointTree::Node& node);
+  Index choose_queries(Index node);
+  template <Allowed allowed>
+  void collect(Index bucket, const double* distances, Index query);
+  void keep_nearest(Index query);
+  void update_reach();
+  void write(const Query* queries);
+
+  const Search& search_;
+  const PointTree& tree_;
+  const std::vector<Index>& node_labels_;
+  const Index d_, keep_, capacity_;
+  const double slack_;  // lower bounds are multiplied by it, on account of rounding errors
+  Index count_ = 0;
+  Memory memory_;
+  double *x_ = nullptr, *some_x_ = nullptr, *tile_ = nullptr;  // coordinates of all queries, of some, and distances
+  std::vector<double> box_;
+  std::vector<Pending> pending_;
+  std::vector<Candidate> candidates_;  // `capacity_` for each query
+  // By query: the number of candidates; the largest distance that a further one may have, and the largest id at that distance.
+  Index found_[group_size];
+  double bound_[group_size];
+  std::int32_t last_id_[group_size];
+  Index label_[group_size];
+  Index chosen_[group_size];
+  // The same for all queries together.
+  double reach_ = infinity;
+  std::int32_t reach_id_ = 0;
+  Index least_label_ = 0, largest_label_ = 0;
+};
+
+Group::Group(const Search& search, const std::vector<Index>& node_labels)
+    : search_(search),
+      tree_(search.tree),
+      node_labels_(node_labels),
+      d_(search.tree.columns()),
+      keep_(std::min(search.m, search.tree.points())),
+      capacity_(keep_ + std::max<Index>(keep_ / 2, 32) + bucket_size),
+      slack_(1.0 - 4.0 * static_cast<double>(d_ + 4) * std::numeric_limits<double>::epsilon()) {}
+
+// Reads the queries, and encloses them in a box.
+void Group::start(const Query* queries, Index count) {
+  count_ = count;
+  box_.resize(static_cast<std::size_t>(2 * d_));
+  for (Index k = 0; k < d_; ++k) {
+    double* const x = x_ + k * group_size;
+    for (Index q = 0; q < count; ++q)
+      x[q] = search_.Z.data ? search_.Z(queries[q].row, k) : tree_.coordinate(queries[q].place, k);
+    for (Index q = count; q < group_size; ++q) x[q] = x[0];
+    const auto ends = std::minmax_element(x, x + count);
+    box_[static_cast<std::size_t>(k)] = *ends.first;
+    box_[static_cast<std::size_t>(d_ + k)] = *ends.second;
+  }
+  for (Index q = 0; q < count; ++q) {
+    found_[q] = 0;
+    bound_[q] = infinity;
+    last_id_[q] = std::numeric_limits<std::int32_t>::max();
+    label_[q] = search_.labels ? search_.labels[queries[q].place] : 0;
+  }
+  const auto ends = std::minmax_element(label_, label_ + count);
+  least_label_ = *ends.first;
+  largest_label_ = *ends.second;
+  pending_.clear();
+  update_reach();
+}
+
+// Whether all further candidates from a subtree would be farther than those found, or equally far with larger ids. Lower bounds
+// are exact only if they are zero, which matters where many points are equal.
+bool Group::is_out_of_reach(double distance, std::int32_t least_id) const {
+  return distance * slack_ > reach_ || (reach_ == 0.0 && least_id > reach_id_);
+}
+
+bool Group::has_only_forbidden(Index node) const {
+  if (node_labels_.empty()) return false;
+  const Index label = node_labels_[static_cast<std::size_t>(node)];
+  if (search_.allowed == Allowed::smaller_labels) return label >= largest_label_;
+  return label != mixed && label == least_label_ && label == largest_label_;
+}
+
+void Group::push(const PointTree::Node& node) {
+  if (has_only_forbidden(node.number)) return;
+  const double *const lower = tree_.box(node.number), *const upper = lower + d_;
+  const double *const own_lower = box_.data(), *const own_upper = own_lower + d_;
+  double distance = 0.0;
+  for (Index k = 0; k < d_; ++k) {
+    const double gap = std::max(std::max(lower[k] - own_upper[k], own_lower[k] - upper[k]), 0.0);
+    distance += gap * gap;
+  }
+  const std::int32_t least_id = tree_.least_id(node.number);
+  if (is_out_of_reach(distance, least_id)) return;
+  pending_.push_back({distance, least_id, node});
+  std::push_heap(pending_.begin(), pending_.end(), comes_later);
+}
+
+Status Group::answer(const Query* queries, Index count) {
+  const Index width = std::max<Index>(d_, 1) * group_size;
+  const Status status = memory_.reserve(static_cast<std::size_t>(2 * width + bucket_size * group_size) * sizeof(double));
+  if (!status.ok()) return status;
+  x_ = static_cast<double*>(memory_.data());
+  some_x_ = x_ + width;
+  tile_ = some_x_ + width;
+  candidates_.resize(static_cast<std::size_t>(group_size * capacity_));
+  start(queries, count);
+  if (keep_ > 0) push(tree_.root());
+  Index visited = 0;
+  while (!pending_.empty()) {
+    const Pending next = pending_.front();
+    if (is_out_of_reach(next.distance, next.least_id)) break;
+    std::pop_heap(pending_.begin(), pending_.end(), comes_later);
+    pending_.pop_back();
+    if (!next.node.is_leaf()) {
+      push(tree_.left(next.node));
+      push(tree_.right(next.node));
+      continue;
+    }
+    if (search_.most_buckets > 0 && visited >= search_.most_buckets && reach_ < infinity) break;
+    visit(next.node);
+    ++visited;
+  }
+  write(queries);
+  return {};
+}
+
+// Finds the queries that may have neighbours in a bucket, and returns their number.
+Index Group::choose_queries(Index node) {
+  const double *const lower = tree_.box(node), *const upper = lower + d_;
+  double distance[group_size] = {};
+  for (Index k = 0; k < d_; ++k) {
+    const double* const x = x_ + k * group_size;
+    const double from = lower[k], to = upper[k];
+    for (Index q = 0; q < group_size; ++q) {
+      const double below = from - x[q], above = x[q] - to;
+      const double twice_the_gap = (below + std::fabs(below)) + (above + std::fabs(above));
+      distance[q] += twice_the_gap * twice_the_gap;
+    }
+  }
+  const std::int32_t least_id = tree_.least_id(node);
+  const bool ordered = search_.allowed == Allowed::smaller_labels;
+  const Index least_label = ordered ? node_labels_[static_cast<std::size_t>(node)] : 0;
+  Index count = 0;
+  for (Index q = 0; q < count_; ++q) {
+    const bool far = 0.25 * distance[q] * slack_ > bound_[q] || (bound_[q] == 0.0 && least_id > last_id_[q]);
+    chosen_[count] = q;
+    count += !far && !(ordered && least_label >= label_[q]);
+  }
+  return count;
+}
+
+void Group::visit(const PointTree::Node& node) {
+  const Index chosen = choose_queries(node.number);
+  if (chosen == 0) return;
+  const Index width = round_up(chosen, tile_padding);
+  const double* x = x_;
+  if (width < group_size) {
+    for (Index k = 0; k < d_; ++k)
+      for (Index i = 0; i < width; ++i) some_x_[i + k * width] = x_[chosen_[std::min(i, chosen - 1)] + k * group_size];
+    x = some_x_;
+  }
+  tile_kernels<double>().metric(Metric::squared_distance, {bucket_size, width, d_, tree_.bucket(node.first), x, nullptr}, 1.0,
+                                tile_);
+  for (Index i = 0; i < chosen; ++i) {
+    const Index query = chosen_[i];
+    const double* const distances = tile_ + bucket_size * (width < group_size ? i : query);
+    switch (search_.allowed) {
+      case Allowed::all:
+        collect<Allowed::all>(node.first, distances, query);
+        break;
+      case Allowed::other_labels:
+        collect<Allowed::other_labels>(node.first, distances, query);
+        break;
+      case Allowed::smaller_labels:
+        collect<Allowed::smaller_labels>(node.first, distances, query);
+        break;
+    }
+  }
+  update_reach();
+}
+
+// Takes the points of a bucket that are near enough to a query as candidates.
+template <Allowed allowed>
+void Group::collect(Index bucket, const double* distances, Index query) {
+  const double bound = bound_[query];
+  const Index size = tree_.size(bucket);
+  std::int64_t near = 0;  // as wide as a distance, so that compilers vectorize the loop
+  for (Index i = 0; i < bucket_size; ++i) near += distances[i] <= bound;
+  if (near == 0) return;
+  const std::int32_t* const ids = tree_.ids() + bucket * bucket_size;
+  const Index* const labels = allowed == Allowed::all ? nullptr : search_.labels + bucket * bucket_size;
+  const Index label = label_[query];
+  Candidate* const candidates = candidates_.data() + query * capacity_;
+  Index found = found_[query];
+  for (Index i = 0; i < size; ++i) {
+    candidates[found] = {distances[i], ids[i]};
+    bool is_candidate = distances[i] <= bound;
+    if (allowed == Allowed::other_labels) is_candidate &= labels[i] != label;
+    if (allowed == Allowed::smaller_labels) is_candidate &= labels[i] < label;
+    found += is_candidate;
+  }
+  found_[query] = found;
+  if (found >= keep_ && (bound == infinity || found > capacity_ - bucket_size)) keep_nearest(query);
+}
+
+void Group::keep_nearest(Index query) {
+  Candidate* const candidates = candidates_.data() + query * capacity_;
+  Candidate* const last = candidates + keep_ - 1;
+  std::nth_element(candidates, last, candidates + found_[query], is_nearer);
+  found_[query] = keep_;
+  bound_[query] = last->distance;
+  last_id_[query] = last->id;
+}
+
+void Group::update_reach() {
+  reach_ = *std::max_element(bound_, bound_ + count_);
+  reach_id_ = *std::max_element(last_id_, last_id_ + count_);
+}
+
+void Group::write(const Query* queries) {
+  for (Index q = 0; q < count_; ++q) {
+    Candidate* const candidates = candidates_.data() + q * capacity_;
+    if (found_[q] > keep_) keep_nearest(q);
+    std::sort(candidates, candidates + found_[q], is_nearer);
+    std::int32_t* const out = search_.out + queries[q].row * search_.m;
+    for (Index i = 0; i < search_.m; ++i) out[i] = i < found_[q] ? candidates[i].id : -1;
+  }
+}
+
+// Returns the first query of each group, and the number of queries. A group has queries of at most two buckets.
+std::vector<Index> divide(const std::vector<Query>& queries) {
+  std::vector<Index> firsts{0};
+  const auto pair_of_buckets = [&](Index i) { return queries[static_cast<std::size_t>(i)].place / (2 * bucket_size); };
+  const Index count = static_cast<Index>(queries.size());
+  for (Index i = 1; i < count; ++i)
+    if (i - firsts.back() == group_size || pair_of_buckets(i) != pair_of_buckets(firsts.back())) firsts.push_back(i);
+  if (count > 0) firsts.push_back(count);
+  return firsts;
+}
+
+}  // namespace
+
+Status run(const Search& search, std::vector<Query>& queries) {
+  return within_memory([&] {
+    const auto comes_before = [](const Query& a, const Query& b) {
+      return a.place < b.place || (a.place == b.place && a.row < b.row);
+    };
+    if (!std::is_sorted(queries.begin(), queries.end(), comes_before)) std::sort(queries.begin(), queries.end(), comes_before);
+    const std::vector<Index> firsts = divide(queries);
+    const std::vector<Index> node_labels =
+        search.allowed == Allowed::all || search.tree.points() == 0 ? std::vector<Index>() : labels_of_nodes(search);
+    const Index groups = static_cast<Index>(firsts.size()) - 1;
+    const Index jobs_wanted = (groups + groups_of_a_job - 1) / groups_of_a_job;
+    const double cost = 100.0 * static_cast<double>(queries.size()) * static_cast<double>(search.m + search.tree.columns());
+    return run_jobs(jobs_wanted, cost, [&](Jobs& jobs, Index job) {
+      Group group(search, node_labels);
+      for (Index g = job * groups_of_a_job; g < std::min(groups, (job + 1) * groups_of_a_job) && jobs.poll(); ++g) {
+        const Index first = firsts[static_cast<std::size_t>(g)];
+        const Status status = group.answer(queries.data() + first, firsts[static_cast<std::size_t>(g) + 1] - first);
+        if (!status.ok()) return jobs.stop(status);
+      }
+    });
+  });
+}
+
+}  // namespace kernsel
