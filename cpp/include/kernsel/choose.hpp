@@ -15,6 +15,7 @@
 
 #include "kernsel/data.hpp"
 #include "kernsel/search.hpp"
+#include "kernsel/vecchia.hpp"
 
 namespace kernsel {
 
@@ -47,6 +48,9 @@ struct Choosing {
   std::function<Kernel(const std::vector<double>& theta)> make = {};  // as in CriterionObjective
   std::function<double(const std::vector<double>& theta, std::vector<double>& gradient)> prior = {};  // of the space's theta
   Factor* factor = nullptr;  // what stands for K~; dense_factor() if there is none
+  // If it is given, it takes the place of `factor` for all points: the search begins on some of them with their whole kernel
+  // matrix (ChoosingOptions::exact_points), and continues with neighbours from there.
+  VecchiaFactor* approximation = nullptr;
   // What is expected of the hyperparameters (prior.hpp). With `spreads`, in increasing order, the length scales of a kernel are
   // expected to be like each other, with the one of these spreads for which the data are the most probable; an expectation of
   // this kind has no effect on kernels with one length scale. With `expects_all`, something is expected of all hyperparameters
@@ -66,6 +70,7 @@ struct ChoosingOptions {
   bool newton = true;         // use Newton's method for likelihoods; false uses their information as a first guess only
   Index many_points = 600;    // with more points, the search begins on a subset
   Index subset_points = 400;  // the size of the subset
+  Index exact_points = 2000;  // with an approximation, the number of points of the search before it
   bool profile = true;        // use the closed form of the best common factor of kernel and noise, where there is one
   std::function<bool(Index evaluations, Index points, double best)> progress = {};
 };

@@ -76,11 +76,12 @@ class CriterionObjective final : public Objective {
   Index points() const override { return problem.X.rows; }
   bool has_curvature() const override { return newton && criterion.is_likelihood && adjustable(); }
   Status evaluate(const std::vector<double>& x, Order order, Trial& out) override;
+  // Computes the kernel `k` and the noise variances of all points at x.
+  Status assign(const std::vector<double>& x, Kernel& k, std::vector<double>& variances) const;
 
  private:
   // Whether the core can set the hyperparameters of the kernel, and differentiate it row by row.
   bool adjustable() const;
-  Status assign(const std::vector<double>& x, Kernel& k, std::vector<double>& variances) const;
   void measure(Trial& out);
 
   Factor* factor_;

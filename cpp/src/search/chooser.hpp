@@ -51,8 +51,8 @@ struct Chooser::Content {
       : problem(p),
         options(std::move(o)),
         random(options.seed),
-        own_factor(p.factor ? nullptr : dense_factor()),
-        factor(p.factor ? p.factor : own_factor.get()),
+        own_factor(p.factor || p.approximation ? nullptr : dense_factor()),
+        factor(p.approximation ? p.approximation : p.factor ? p.factor : own_factor.get()),
         began(std::chrono::steady_clock::now()) {}
 
   Choosing problem;
@@ -102,7 +102,10 @@ struct Chooser::Content {
     return std::max(options.seconds - passed.count(), 0.0);
   }
   double within(const Trial& best) const;
-  double fine() const { return n <= 300 ? (all->has_curvature() ? 1e-10 : 1e-7) : 1e-5; }
+  double fine() const {
+    if (problem.approximation) return 1e-2;
+    return n <= 300 ? (all->has_curvature() ? 1e-10 : 1e-7) : 1e-5;
+  }
   Prior expectations(bool of_all_unknowns) const;
   double integral(const CriterionObjective& objective, const Trial& at, double with_spread);
   void leave_out_bounds(const std::vector<double>& x, std::vector<double>& gradient) const;
@@ -112,6 +115,13 @@ struct Chooser::Content {
   Status consider_alike(Optimum& found);
   std::function<bool(Index, Index, double)> told_after(Index counted) const;
   Status evidence(const Choice& choice, double& out);
+
+  // With an approximation (approximate.cpp).
+  Status find_approximately(Optimum& found);
+  Status find_on_some(Choice& out);
+  std::vector<double> x_of(const Choice& of_some) const;
+  Status refine(const std::vector<Index>& order, Index terms, Optimum& found);
+  Status left_out_at(const std::vector<double>& x, const std::vector<Index>& order, Trial& out);
 };
 
 }  // namespace kernsel

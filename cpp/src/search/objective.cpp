@@ -13,7 +13,6 @@ bool CriterionObjective::adjustable() const {
   return changed;
 }
 
-// Computes the kernel `k` and the noise variances of all points at x.
 Status CriterionObjective::assign(const std::vector<double>& x, Kernel& k, std::vector<double>& variances) const {
   std::vector<double> theta = kernel.theta();
   if (unknowns.place.size() != theta.size()) return Status::invalid("search: give the place of each hyperparameter");
