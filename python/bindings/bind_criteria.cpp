@@ -2,6 +2,8 @@
 
 #include <pybind11/stl.h>
 
+#include <tuple>
+
 #include "arrays.hpp"
 #include "compute.hpp"
 #include "errors.hpp"
@@ -28,7 +30,7 @@ py::array_t<double> array(const std::vector<double>& values, Index rows, Index c
 
 py::dict evaluate(const Criterion& criterion, const Kernel& k, const py::object& X, const py::object& y,
                   const py::object& noise, const py::object& trend, const py::object& weights, bool gradient,
-                  Workspace& workspace) {
+                  Workspace& workspace, const py::object& approximation) {
   Input x(X, "X", 2), targets(y, "y", 0), basis(trend, "trend", 2);
   Input extra = noise_input(noise, x.rows());
   for (Input* input : {&x, &targets, &basis, &extra}) {
@@ -43,11 +45,20 @@ py::dict evaluate(const Criterion& criterion, const Kernel& k, const py::object&
   }
   Evaluation out;
   const kernsel::Order order = gradient ? kernsel::Order::gradient : kernsel::Order::value;
+  const bool approximate = !approximation.is_none();
+  const kernsel::VecchiaOptions options = approximate ? vecchia_options(approximation) : kernsel::VecchiaOptions{};
   std::shared_mutex& mutex = workspace.lock.get();
   compute([&] {
     const std::unique_lock<std::shared_mutex> lock(mutex);
     const FactorLock::Use use(&workspace.lock);
-    return kernsel::evaluate(k, problem, criterion, order, *workspace.factor, out);
+    if (!approximate) return kernsel::evaluate(k, problem, criterion, order, *workspace.dense, out);
+    std::unique_ptr<kernsel::VecchiaFactor>& factor = workspace.vecchia;
+    if (!factor || factor->options().neighbours != options.neighbours || factor->options().seed != options.seed ||
+        factor->options().terms != options.terms)
+      factor = kernsel::vecchia_factor(options);
+    factor->renew(k, problem.X);
+    workspace.width = std::max<Index>(problem.X.rows - 1, 1);
+    return kernsel::evaluate(k, problem, criterion, order, *factor, out);
   });
   const Index n = x.rows(), m = targets.one_dimensional() ? -1 : targets.cols();
   py::dict result;
@@ -55,8 +66,10 @@ py::dict evaluate(const Criterion& criterion, const Kernel& k, const py::object&
   result["scale"] = out.scale;
   result["effective_dof"] = out.dof;
   result["log_det"] = out.log_det;
+  result["log_det_trend"] = out.log_det_trend;
+  result["squares"] = array(out.squares, Index(out.squares.size()), -1);
   result["beta"] = array(out.beta, basis.cols(), m);
-  result["dual_coef"] = array(out.c, n, m);
+  result["dual_coef"] = out.c.empty() ? py::object(py::none()) : py::object(array(out.c, n, m));
   result["noise"] = array(out.noise, n, -1);
   result["precision"] = out.precision.empty() ? py::object(py::none()) : py::object(array(out.precision, n, -1));
   result["gradient"] =
@@ -109,6 +122,27 @@ Criterion leave_out(const std::string& loss, double width, const py::object& fun
 
 }  // namespace
 
+kernsel::VecchiaOptions vecchia_options(const py::object& numbers) {
+  kernsel::VecchiaOptions options;
+  std::tie(options.neighbours, options.seed, options.terms) =
+      numbers.cast<std::tuple<Index, std::uint64_t, std::vector<Index>>>();
+  return options;
+}
+
+namespace {
+
+py::object neighbours_of(const Workspace& workspace, bool left_out) {
+  if (!workspace.vecchia) return py::none();
+  const std::vector<std::int32_t>& found = workspace.vecchia->neighbours(left_out);
+  const auto m = workspace.vecchia->options().neighbours;
+  if (found.empty()) return py::none();
+  auto out = py::array_t<std::int32_t>(static_cast<py::ssize_t>(found.size()));
+  std::copy(found.begin(), found.end(), out.mutable_data());
+  return out.attr("reshape")(-1, std::min<Index>(m, workspace.width));
+}
+
+}  // namespace
+
 void bind_criteria(py::module_& module) {
   py::class_<Criterion>(module, "Criterion").def_property_readonly("sees", &seen_by);
   py::class_<Workspace>(
@@ -116,7 +150,10 @@ void bind_criteria(py::module_& module) {
       "Memory that evaluations of a criterion share, one after the other: nothing is allocated twice.\n\nGive it to "
       "`kernsel.evaluate` as `workspace`, for data of one size.")  // whole as soon as it is new
       .def_static("__new__", [](const py::object&) { return std::make_unique<Workspace>(); })
-      .def(py::init<>());
+      .def(py::init<>())
+      .def("neighbors", &neighbours_of, py::arg("left_out") = false,
+           "The neighbours of each point that the last evaluation with an approximation used, (n, m), and -1 where there are "
+           "fewer; with `left_out` those from which points are predicted that are left out. None if it used none.");
   module.def(
       "likelihood",
       [](bool restricted, const std::string& scale) {
@@ -137,5 +174,6 @@ void bind_criteria(py::module_& module) {
   module.def("generalized_cross_validation", &criteria::generalized_cross_validation);
   module.def("unbiased_risk", &criteria::unbiased_risk, py::arg("variance"));
   module.def("evaluate", &evaluate, py::arg("criterion"), py::arg("kernel"), py::arg("X"), py::arg("y"), py::arg("noise"),
-             py::arg("trend"), py::arg("weights"), py::arg("gradient"), py::arg("workspace"));
+             py::arg("trend"), py::arg("weights"), py::arg("gradient"), py::arg("workspace"),
+             py::arg("approximation") = py::none());
 }

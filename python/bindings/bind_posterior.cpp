@@ -7,6 +7,7 @@
 #include "errors.hpp"
 #include "functions.hpp"
 #include "kernsel/posterior.hpp"
+#include "kernsel/vecchia_posterior.hpp"
 #include "module.hpp"
 
 namespace py = pybind11;
@@ -14,18 +15,23 @@ using kernsel::Basis;
 using kernsel::DensePosterior;
 using kernsel::Index;
 using kernsel::Status;
+using kernsel::VecchiaPosterior;
 using kernsel::View;
 
 namespace {
 
 // A posterior that Python owns. Several threads may read it at the same time; a thread that changes it has it alone.
-struct Held {
-  DensePosterior posterior;
+template <class P>
+struct HeldBy {
+  P posterior;
   mutable FactorLock lock;
 };
 
-template <class F>
-void read(const Held& held, const F& f) {
+using Held = HeldBy<DensePosterior>;
+using HeldVecchia = HeldBy<VecchiaPosterior>;
+
+template <class P, class F>
+void read(const HeldBy<P>& held, const F& f) {
   std::shared_mutex& mutex = held.lock.get();
   compute([&] {
     const FactorLock::Use use(&held.lock);
@@ -34,8 +40,8 @@ void read(const Held& held, const F& f) {
   });
 }
 
-template <class F>
-void change(Held& held, const F& f) {
+template <class P, class F>
+void change(HeldBy<P>& held, const F& f) {
   std::shared_mutex& mutex = held.lock.get();
   compute([&] {
     const FactorLock::Use use(&held.lock);
@@ -45,11 +51,11 @@ void change(Held& held, const F& f) {
 }
 
 // A copy of a part of a posterior, made while no other thread may change it.
-template <class Part>
-py::array_t<double> copied(const Held& held, const Part& part) {
+template <class P, class Part>
+py::array_t<double> copied(const HeldBy<P>& held, const Part& part) {
   std::vector<double> values;
   Index count = 0, width = 0;
-  read(held, [&](const DensePosterior& posterior) {
+  read(held, [&](const P& posterior) {
     const View<const double> from = (posterior.*part)();
     count = from.rows;
     width = from.cols;
@@ -120,35 +126,37 @@ std::unique_ptr<Held> of_root(const kernsel::Kernel& k, const py::object& X, con
 }
 
 // Calls f(posterior, Z, out) for m points Z; out has the shape (m, width), or (m) if the width cols(posterior, m) is negative.
-template <class F, class Cols>
-py::array_t<double> at_points(const Held& held, const py::object& Z, const Cols& cols, const F& f) {
+template <class P, class F, class Cols>
+py::array_t<double> at_points(const HeldBy<P>& held, const py::object& Z, const Cols& cols, const F& f) {
   const Input points = matrix(Z, "X");
   const Index m = points.rows(), width = cols(held.posterior, m);
   auto out = width < 0 ? new_array<double>(m) : new_array<double>(m, width);
   const View<double> to = view_of(out);
-  read(held, [&](const DensePosterior& posterior) { return f(posterior, points.view<double>(), to); });
+  read(held, [&](const P& posterior) { return f(posterior, points.view<double>(), to); });
   return out;
 }
 
 // That the posterior still has as many points as the output has rows: they are counted before the lock is taken.
-Status require_points(const DensePosterior& posterior, Index n) {
+Status require_points(const kernsel::Posterior& posterior, Index n) {
   return posterior.points() == n ? Status{} : Status::invalid("posterior: another thread has changed its points");
 }
 
-py::tuple leave_one_out(const Held& held) {
+template <class P>
+py::tuple leave_one_out(const HeldBy<P>& held) {
   const Index n = held.posterior.points(), m = held.posterior.outputs();
   auto residuals = new_array<double>(n, m), variances = new_array<double>(n), leverage = new_array<double>(n);
   const View<double> r = view_of(residuals), v = view_of(variances), l = view_of(leverage);
-  read(held, [&](const DensePosterior& posterior) {
+  read(held, [&](const P& posterior) {
     const Status status = require_points(posterior, n);
     return status.ok() ? posterior.leave_one_out(r, v, l) : status;
   });
   return py::make_tuple(residuals, variances, leverage);
 }
 
-double value(const Held& held, const kernsel::Criterion& criterion) {
+template <class P>
+double value(const HeldBy<P>& held, const kernsel::Criterion& criterion) {
   double found = 0.0;
-  read(held, [&](const DensePosterior& posterior) { return posterior.value(criterion, found); });
+  read(held, [&](const P& posterior) { return posterior.value(criterion, found); });
   return found;
 }
 
@@ -175,64 +183,120 @@ double number(const Held& held, const F& f) {
   return found;
 }
 
-void append(Held& held, const py::object& X, const py::object& y, const py::object& noise) {
+template <class P>
+void append(HeldBy<P>& held, const py::object& X, const py::object& y, const py::object& noise) {
   const Input x = matrix(X, "X"), targets = matrix(y, "y"), extra = matrix(noise, "noise", 1);
-  change(held, [&](DensePosterior& posterior) {
+  change(held, [&](P& posterior) {
     return posterior.append(x.view<double>(), targets.view<double>(), extra.view<double>());
   });
+}
+
+// The functions that all posteriors have.
+template <class P>
+void bind_common(py::class_<HeldBy<P>>& bound) {
+  const auto one = [](const P&, Index) { return Index{-1}; };
+  const auto square = [](const P&, Index m) { return m; };
+  const auto outputs = [](const P& p, Index) { return p.outputs(); };
+  const auto slopes = [](const P& p, Index) { return p.columns() * p.outputs(); };
+  const auto columns = [](const P& p, Index) { return p.columns(); };
+  const auto at = [&](auto method, auto cols) {
+    return [method, cols](const HeldBy<P>& held, const py::object& Z) {
+      return at_points(held, Z, cols,
+                       [method](const P& p, View<const double> points, View<double> to) { return (p.*method)(points, to); });
+    };
+  };
+  const auto part = [](auto method) { return [method](const HeldBy<P>& held) { return copied(held, method); }; };
+  bound.def("mean", at(&P::mean, outputs), py::arg("X"))
+      .def("variance", at(&P::variance, one), py::arg("X"))
+      .def("covariance", at(&P::covariance, square), py::arg("X"))
+      .def("mean_gradient", at(&P::mean_gradient, slopes), py::arg("X"))
+      .def("variance_gradient", at(&P::variance_gradient, columns), py::arg("X"))
+      .def("leave_one_out", &leave_one_out<P>)
+      .def("value", &value<P>, py::arg("criterion"))
+      .def("append", &append<P>, py::arg("X"), py::arg("y"), py::arg("noise"))
+      .def(
+          "remove", [](HeldBy<P>& held, Index i) { change(held, [i](P& p) { return p.remove(i); }); }, py::arg("i"))
+      .def(
+          "set_kernel",
+          [](HeldBy<P>& held, const kernsel::Kernel& k) {
+            change(held, [&k](P& p) {
+              p.set_kernel(k);
+              return Status{};
+            });
+          },
+          py::arg("kernel"))
+      .def_property_readonly("X", part(&P::X))
+      .def_property_readonly("y", part(&P::y))
+      .def_property_readonly("noise", part(&P::noise))
+      .def_property_readonly("beta", part(&P::trend));
+}
+
+std::unique_ptr<HeldVecchia> condition_near(const kernsel::Kernel& k, const py::object& X, const py::object& y,
+                                            const py::object& noise, const py::object& trend, Index count,
+                                            const py::object& approximation, Index predicting) {
+  const Input x = matrix(X, "X"), targets = matrix(y, "y"), extra = matrix(noise, "noise", 1);
+  auto held = std::make_unique<HeldVecchia>();
+  const kernsel::Conditioning given{k, x.view<double>(), targets.view<double>(), extra.view<double>(), basis_of(trend, count)};
+  const kernsel::VecchiaOptions options = vecchia_options(approximation);
+  compute([&] { return held->posterior.condition(given, options, predicting); });
+  return held;
+}
+
+// Restores a posterior from the coefficients of its trend and the triangle of these, to the same bits.
+std::unique_ptr<HeldVecchia> restore_near(const kernsel::Kernel& k, const py::object& X, const py::object& y,
+                                          const py::object& noise, const py::object& trend, Index count,
+                                          const py::object& approximation, Index predicting, const py::object& beta,
+                                          std::vector<double> triangle) {
+  const Input x = matrix(X, "X"), targets = matrix(y, "y"), extra = matrix(noise, "noise", 1), b = matrix(beta, "beta");
+  auto held = std::make_unique<HeldVecchia>();
+  const kernsel::Conditioning given{k, x.view<double>(), targets.view<double>(), extra.view<double>(), basis_of(trend, count)};
+  const kernsel::VecchiaOptions options = vecchia_options(approximation);
+  compute([&] { return held->posterior.assume(given, options, predicting, b.view<double>(), std::move(triangle)); });
+  return held;
+}
+
+// The mean, (m, outputs), and the variance, (m), of new points from the same sets of neighbours.
+py::tuple predict_near(const HeldVecchia& held, const py::object& Z) {
+  const Input points = matrix(Z, "X");
+  auto means = new_array<double>(points.rows(), held.posterior.outputs()), variances = new_array<double>(points.rows());
+  const View<double> mean = view_of(means), variance = view_of(variances);
+  read(held, [&](const VecchiaPosterior& p) { return p.predict(points.view<double>(), mean, variance); });
+  return py::make_tuple(means, variances);
 }
 
 }  // namespace
 
 void bind_posterior(py::module_& module) {
-  const auto one = [](const DensePosterior&, Index) { return Index{-1}; };
-  const auto square = [](const DensePosterior&, Index m) { return m; };
-  const auto outputs = [](const DensePosterior& p, Index) { return p.outputs(); };
-  const auto slopes = [](const DensePosterior& p, Index) { return p.columns() * p.outputs(); };
-  const auto columns = [](const DensePosterior& p, Index) { return p.columns(); };
-  const auto at = [&](auto method, auto cols) {
-    return [method, cols](const Held& held, const py::object& Z) {
-      return at_points(held, Z, cols, [method](const DensePosterior& p, View<const double> points, View<double> to) {
-        return (p.*method)(points, to);
-      });
-    };
-  };
   const auto part = [](auto method) { return [method](const Held& held) { return copied(held, method); }; };
-  py::class_<Held>(module, "Posterior")
+  py::class_<Held> dense(module, "Posterior");
+  bind_common(dense);
+  dense
       .def_static("condition", &condition, py::arg("kernel"), py::arg("X"), py::arg("y"), py::arg("noise"), py::arg("trend"),
                   py::arg("count"))
       .def_static("restore", &restore, py::arg("kernel"), py::arg("X"), py::arg("y"), py::arg("noise"), py::arg("trend"),
                   py::arg("count"), py::arg("weights"), py::arg("beta"), py::arg("factor"))
       .def_static("latent", &latent, py::arg("kernel"), py::arg("X"), py::arg("weights"), py::arg("factor"), py::arg("root"))
       .def_static("of_root", &of_root, py::arg("kernel"), py::arg("X"), py::arg("weights"), py::arg("root"))
-      .def("mean", at(&DensePosterior::mean, outputs), py::arg("X"))
-      .def("variance", at(&DensePosterior::variance, one), py::arg("X"))
-      .def("covariance", at(&DensePosterior::covariance, square), py::arg("X"))
-      .def("mean_gradient", at(&DensePosterior::mean_gradient, slopes), py::arg("X"))
-      .def("variance_gradient", at(&DensePosterior::variance_gradient, columns), py::arg("X"))
-      .def("leave_one_out", &leave_one_out)
-      .def("value", &value, py::arg("criterion"))
-      .def("append", &append, py::arg("X"), py::arg("y"), py::arg("noise"))
-      .def(
-          "remove", [](Held& held, Index i) { change(held, [i](DensePosterior& p) { return p.remove(i); }); }, py::arg("i"))
-      .def(
-          "set_kernel",
-          [](Held& held, const kernsel::Kernel& k) {
-            change(held, [&k](DensePosterior& p) {
-              p.set_kernel(k);
-              return Status{};
-            });
-          },
-          py::arg("kernel"))
       .def("lower", &lower)
       .def_property_readonly("log_det",
                              [](const Held& held) { return number(held, [](const auto& p) { return p.log_det(); }); })
       .def_property_readonly("log_det_trend",
                              [](const Held& held) { return number(held, [](const auto& p) { return p.log_det_trend(); }); })
-      .def_property_readonly("X", part(&DensePosterior::X))
-      .def_property_readonly("y", part(&DensePosterior::y))
-      .def_property_readonly("noise", part(&DensePosterior::noise))
       .def_property_readonly("basis", part(&DensePosterior::basis))
-      .def_property_readonly("weights", part(&DensePosterior::coefficients))
-      .def_property_readonly("beta", part(&DensePosterior::trend));
+      .def_property_readonly("weights", part(&DensePosterior::coefficients));
+  py::class_<HeldVecchia> near(module, "VecchiaPosterior");
+  bind_common(near);
+  near.def_static("condition", &condition_near, py::arg("kernel"), py::arg("X"), py::arg("y"), py::arg("noise"),
+                  py::arg("trend"), py::arg("count"), py::arg("approximation"), py::arg("predicting"))
+      .def_static("restore", &restore_near, py::arg("kernel"), py::arg("X"), py::arg("y"), py::arg("noise"), py::arg("trend"),
+                  py::arg("count"), py::arg("approximation"), py::arg("predicting"), py::arg("beta"), py::arg("triangle"))
+      .def("predict", &predict_near, py::arg("X"))
+      .def_property_readonly("triangle", [](const HeldVecchia& held) {
+        std::vector<double> values;
+        read(held, [&](const VecchiaPosterior& p) {
+          values = p.trend_triangle();
+          return Status{};
+        });
+        return values;
+      });
 }

@@ -142,6 +142,10 @@ class Search {
         return value;
       };
     }
+    if (const py::object approximation = options["approximation"]; !approximation.is_none()) {
+      approximation_ = kernsel::vecchia_factor(vecchia_options(approximation));
+      problem.approximation = approximation_.get();
+    }
     problem.spreads = options["spreads"].cast<Numbers>();
     problem.expects_all = options["expects_all"].cast<bool>();
     problem.excepted = options["excepted"].cast<std::vector<bool>>();
@@ -188,6 +192,7 @@ class Search {
 
   Input x_, y_, trend_;
   Numbers weights_;
+  std::unique_ptr<kernsel::VecchiaFactor> approximation_;
   std::unique_ptr<Chooser> chooser_;
   mutable Trial last_;
 };

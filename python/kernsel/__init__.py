@@ -16,6 +16,7 @@ from kernsel._core import version as _version
 from kernsel._solve.evaluate import evaluate, loo
 from kernsel._solve.gram import gram
 from kernsel._solve.path import RegularizationPath
+from kernsel.approximations import Vecchia
 from kernsel.estimators.classification import GaussianProcessClassifier
 from kernsel.estimators.gaussian_process import GaussianProcessRegressor
 from kernsel.estimators.interpolator import KernelInterpolator
@@ -43,6 +44,7 @@ __all__ = [
     "RidgeRegression",
     "SVRPath",
     "StackedRegressor",
+    "Vecchia",
     "__version__",
     "criteria",
     "evaluate",

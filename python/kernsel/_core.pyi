@@ -103,7 +103,8 @@ class Criterion:
     @property
     def sees(self) -> Literal["products", "diagonal", "blocks"]: ...
 
-class Workspace: ...
+class Workspace:
+    def neighbors(self, left_out: bool = ...) -> NDArray[np.int32] | None: ...
 
 @type_check_only
 class Evaluation(TypedDict):
@@ -111,8 +112,10 @@ class Evaluation(TypedDict):
     scale: float
     effective_dof: float
     log_det: float
+    log_det_trend: float
+    squares: NDArray[np.float64]  # y'c of each output
     beta: NDArray[np.float64]  # (q,) or (q, m)
-    dual_coef: NDArray[np.float64]  # (n,) or (n, m)
+    dual_coef: NDArray[np.float64] | None  # (n,) or (n, m); None where an approximation does not need it
     noise: NDArray[np.float64]  # (n,)
     precision: NDArray[np.float64]  # (n,); None for a criterion that does not see the diagonal
     gradient: NDArray[np.float64]  # by the parameters of the kernel; None if it was not asked for
@@ -141,6 +144,7 @@ def evaluate(
     weights: ArrayLike | None,
     gradient: bool,
     workspace: Workspace,
+    approximation: tuple[int, int, list[int]] | None = ...,
 ) -> Evaluation: ...
 
 class Posterior:

@@ -77,7 +77,8 @@ struct Evaluation {
   double scale = 1.0;
   double dof = 0.0;             // effective degrees of freedom, sum of leverages 1 - N_i P.ii
   double residual_scale = 0.0;  // weighted mean of c_i^2 / P.ii: 1 if leave-one-out residuals are as large as predicted
-  double log_det = 0.0;
+  double log_det = 0.0, log_det_trend = 0.0;  // as in Fit
+  std::vector<double> squares;                // y'c of each output; empty if the factor has not computed c
   // For likelihoods, that of Factor::information. For other criteria, the information of the likelihood with the best scale (or
   // with the known one, if the criterion depends on the scale): it is not their curvature, but defines a metric for steps.
   std::vector<double> information;

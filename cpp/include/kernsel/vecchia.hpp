@@ -42,6 +42,9 @@ class VecchiaFactor : public Factor {
   // the neighbours were chosen that it is worthwhile; `always` chooses them anew in any case. Values of a criterion before and
   // after cannot be compared.
   virtual bool renew(const Kernel& k, View<const double> X, bool always = false) = 0;
+  // The neighbours in use, for each term, nearest first, and then -1: among the points before it in the order, or among those that
+  // are not left out with it. Empty if no criterion has needed them.
+  virtual const std::vector<std::int32_t>& neighbours(bool left_out) const = 0;
   virtual const VecchiaOptions& options() const = 0;
   virtual void set_options(VecchiaOptions options) = 0;  // also forgets the neighbours
 };

@@ -39,6 +39,9 @@ void report(const Fit& fit, bool has_precision, Evaluation& out) {
   out.precision.assign(fit.precision, fit.precision + (has_precision ? n : 0));
   out.noise.assign(fit.noise, fit.noise + n);
   out.log_det = fit.log_det;
+  out.log_det_trend = fit.log_det_trend;
+  out.squares.clear();
+  for (Index k = 0; k < m && (fit.squares || fit.c.data); ++k) out.squares.push_back(fit.square(k));
   out.dof = has_precision ? 0.0 : std::nan("");
   for (Index i = 0; i < n && has_precision; ++i) out.dof += 1.0 - fit.noise[i] * fit.precision[i];
   const bool has_left_out = !has_precision && fit.left_out && !fit.left_out->variance.empty();

@@ -18,6 +18,7 @@ from kernsel._search.far_rows import FarRows
 from kernsel._search.layout import Layout, has_open, has_values
 from kernsel._search.own_optimizer import Optimizer, own_optimizer
 from kernsel._solve.evaluate import require_takes_groups
+from kernsel.approximations import Approximation
 from kernsel.criteria import Criterion, Evidence, Likelihood
 from kernsel.criteria.base import Given
 from kernsel.kernels import Kernel
@@ -79,6 +80,8 @@ class Selection:
     not_sought : list of str
         What was not looked for because a kernel that is an object is taken as it is: "noise", "trend", "amplitude". A kernel
         given by text leaves them open.
+    approximation : str
+        What was approximated, why, and how good that is; empty if nothing was.
     far : FarRows or None
         Rows that are far from what the others predict, where noise was found: outliers, or tails heavier than normal.
     ended : {"converged", "evaluations", "seconds", "stopped", "interrupted", "undecided"}
@@ -105,6 +108,7 @@ class Selection:
     at_bounds: list[str] = field(default_factory=list)
     flat: list[str] = field(default_factory=list)
     not_sought: list[str] = field(default_factory=list)
+    approximation: str = ""
     far: FarRows | None = None
     ended: str = "converged"
     seconds: float = 0.0
@@ -127,6 +131,7 @@ class Selection:
             f"at a bound: {', '.join(self.at_bounds)}" if self.at_bounds else "",
             f"the criterion hardly depends on: {', '.join(self.flat)}" if self.flat else "",
             self.said_of_not_sought,
+            self.approximation,
             *self.remarks,
             self.said_of_far,
         ]
@@ -166,6 +171,7 @@ def choose(
     budget: Budget | None = None,
     profile: bool = True,
     shrinkage: float | str | None = None,
+    approximation: Approximation | None = None,
 ) -> Selection:
     """Find the hyperparameters of a kernel and the noise for which a criterion is best. The search runs in the C++ core.
 
@@ -207,6 +213,8 @@ def choose(
         The standard deviation of the logarithms of a kernel's length scales around their common value that is expected. "auto"
         is the one of a few for which the data are the most probable, if the criterion is a likelihood and a hyperparameter is
         "auto"; otherwise, like None, no expectation.
+    approximation : kernsel.Vecchia, optional
+        For many points: the search begins on some of them, and from what it found there continues with the approximation.
 
     Returns
     -------
@@ -247,6 +255,7 @@ def choose(
         "has_values": has_values(kernel),
         "seed": None if random_state is None else int(generator_of(random_state).integers(2**63)),
         "spreads": _spreads(shrinkage, criterion, kernel, own),
+        "approximation": None if approximation is None else approximation.core(),
     }
     search = core_search(
         criterion,
@@ -410,6 +419,7 @@ def core_search(
         "has_values": True,
         "seed": None,
         "spreads": [],
+        "approximation": None,
         "expects_all": isinstance(criterion, Evidence),
         "excepted": layout.with_prior().tolist(),
     }

@@ -15,6 +15,7 @@ from kernsel._data.kernel import kernel_and_points
 from kernsel._data.noise import point_weights, variances
 from kernsel._data.together import checked_groups
 from kernsel._data.trend import Trend, require_trend_of_objects, trend_matrix
+from kernsel.approximations import Approximation, approximation_given
 from kernsel.criteria import Criterion, LeaveOneOut, Workspace
 from kernsel.criteria.base import Given, Loss
 from kernsel.criteria.names import criterion_named, name_of
@@ -45,8 +46,8 @@ class Evaluation:
     effective_dof : float
         The effective degrees of freedom, sum_i (1 - N_i P_ii) with the noise variances N_i; nan if the criterion does not need
         the diagonal of P.
-    dual_coef : ndarray of shape (n,) or (n, m)
-        The coefficients c = P y = K~^-1 (y - H beta).
+    dual_coef : ndarray of shape (n,) or (n, m), or None
+        The coefficients c = P y = K~^-1 (y - H beta); None if an approximation does not need them for the criterion.
     larger_is_better : bool
         Whether the criterion is to be maximized.
     """
@@ -57,7 +58,7 @@ class Evaluation:
     beta: NDArray[np.float64]
     scale: float
     effective_dof: float
-    dual_coef: NDArray[np.float64]
+    dual_coef: NDArray[np.float64] | None
     larger_is_better: bool
 
 
@@ -73,6 +74,7 @@ def evaluate(
     groups: ArrayLike | None = None,
     gradient: bool = False,
     workspace: Workspace | None = None,
+    approximation: Approximation | None = None,
     **options: Any,
 ) -> Evaluation:
     """Evaluate a criterion for a kernel, a noise and a trend, with its gradient in the hyperparameters and the noise.
@@ -102,7 +104,10 @@ def evaluate(
     gradient : bool
         Whether to compute the derivatives.
     workspace : kernsel.criteria.Workspace, optional
-        Memory to reuse in several evaluations of the same size.
+        Memory to reuse in several evaluations of the same size. With an approximation also the neighbours, which are chosen anew
+        if the points or the proportions of the length scales differ.
+    approximation : kernsel.Vecchia, optional
+        For many points: neighbours instead of the whole kernel matrix.
     **options
         Arguments of the criterion, if it is given by name: ``folds=10``, ``sigma=0.1``, ...
 
@@ -135,6 +140,7 @@ def evaluate(
             f'criterion: expected one that has a value for given hyperparameters, such as "reml", got "{name_of(chosen)}", an '
             "integral over all of them: it is the criterion_value_ of an estimator that searches with it"
         )
+    near = approximation_given(approximation, ours)
     given = Given(points, targets, used, checked_groups(groups, n))
     require_takes_groups(chosen, given.groups)
     chosen.require_trend(H, given)
@@ -148,6 +154,7 @@ def evaluate(
         None if weights is None else weights[used],
         gradient,
         workspace or Workspace(),
+        None if near is None else near.core(),
     )
     slopes = noise_slopes = None
     if gradient:
@@ -156,8 +163,10 @@ def evaluate(
         in_noise[used] = result["noise_gradient"] / (1.0 if weights is None else weights[used])
         noise_slopes = float(in_noise.sum()) if np.ndim(noise) == 0 else in_noise
     value, slopes = chosen.with_prior(ours, result["value"], slopes)
-    dual_coef = np.zeros_like(targets)
-    dual_coef[used] = result["dual_coef"]
+    dual_coef = None
+    if result["dual_coef"] is not None:
+        dual_coef = np.zeros_like(targets)
+        dual_coef[used] = result["dual_coef"]
     return Evaluation(
         float(value),
         slopes,
@@ -207,6 +216,7 @@ def loo(
     noise: float | ArrayLike = 0.0,
     trend: Trend = None,
     groups: ArrayLike | None = None,
+    approximation: Approximation | None = None,
 ) -> LeaveOneOutFit:
     """Return leave-one-out residuals, means and variances, and the leverages, of all points from one factorization.
 
@@ -226,6 +236,8 @@ def loo(
         Its coefficients are estimated again for each point that is left out.
     groups : array-like of shape (n,), optional
         A label for each point: all points of a group are left out together. By default equal rows are.
+    approximation : kernsel.Vecchia, optional
+        For many points: each is predicted from its nearest neighbours among those that are not left out with it.
 
     Returns
     -------
@@ -246,20 +258,23 @@ def loo(
     LeaveOneOut().require_trend(H, given)
     core, diagonal = ours.build(), np.atleast_1d(known)
 
-    def evaluated(criterion: _core.Criterion) -> _core.Evaluation:
-        return _core.evaluate(criterion, core, points, targets, diagonal, H, None, False, Workspace())
+    near = approximation_given(approximation, ours)
+    workspace, how = Workspace(), None if near is None else near.core()
 
-    fit = evaluated(_core.leave_out("squared", 0.0, None, False, False))
-    precision = fit["precision"]
-    residuals, own, numbers = (
-        fit["dual_coef"] / (precision if targets.ndim == 1 else precision[:, None]),
-        1 / precision,
-        np.arange(n),
-    )
-    if (together := given.left_out_together()) is not None:
-        residuals, own = left_out_in_groups(evaluated, *together)
-        residuals, numbers = residuals.reshape(targets.shape), together[0]
-    return LeaveOneOutFit(residuals, targets - residuals, own, 1 - fit["noise"] * precision, numbers, fit["dual_coef"])
+    def evaluated(criterion: _core.Criterion) -> _core.Evaluation:
+        return _core.evaluate(criterion, core, points, targets, diagonal, H, None, False, workspace, how)
+
+    fit = evaluated(_core.unbiased_risk([1.0]))  # for which all coefficients and the diagonal of P are computed
+    precision, dual_coef = fit["precision"], fit["dual_coef"]
+    assert precision is not None and dual_coef is not None
+    together = given.left_out_together()
+    if together is None and near is None:
+        residuals, own = dual_coef / (precision if targets.ndim == 1 else precision[:, None]), 1 / precision
+    else:
+        residuals, own = left_out_in_groups(evaluated, *(together or (np.zeros(0, dtype=np.intp), 0)))
+        residuals = residuals.reshape(targets.shape)
+    numbers = np.arange(n) if together is None else together[0]
+    return LeaveOneOutFit(residuals, targets - residuals, own, 1 - fit["noise"] * precision, numbers, dual_coef)
 
 
 def left_out_in_groups(

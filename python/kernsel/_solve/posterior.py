@@ -95,6 +95,10 @@ class Posterior:
             self._core.set_kernel(self.kernel.build())
         return self._core
 
+    def mean_and_variance(self, Z: Vector) -> tuple[Vector, Vector]:
+        """Return the mean at points Z, shape (m, outputs), and the variance, (m,)."""
+        return self.mean(Z), self.variance(Z)
+
     def mean(self, Z: Vector) -> Vector:
         """Return the mean at points Z, shape (m, outputs). The kernel matrix between Z and X is not stored."""
         self._require_trend_of_others()
@@ -141,11 +145,20 @@ class Posterior:
         """Return the log likelihood, summed over outputs, with kernel and noise multiplied by each output's `scale`."""
         n, m = self.y.shape
         q = self.H.shape[1] if restricted else 0
-        squares = float(np.sum(np.einsum("ik,ik->k", self.y, self.weights) / scale))
-        value = -0.5 * (squares + m * self._core.log_det + (n - q) * float(np.sum(np.log(2 * np.pi * scale))))
+        log_det, log_det_trend = self.log_dets()
+        squares = float(np.sum(self.squares() / scale))
+        value = -0.5 * (squares + m * log_det + (n - q) * float(np.sum(np.log(2 * np.pi * scale))))
         if q:
-            value -= 0.5 * m * self._core.log_det_trend
+            value -= 0.5 * m * log_det_trend
         return float(value)
+
+    def squares(self) -> Vector:
+        """Return y'c of each output."""
+        return np.asarray(np.einsum("ik,ik->k", self.y, self.weights))
+
+    def log_dets(self) -> tuple[float, float]:
+        """Return the logarithms of the determinants of K~, and of H'PH over that of H'H."""
+        return self._core.log_det, self._core.log_det_trend
 
     def given(self, groups: Indices | None = None) -> Given:
         """Return the data for which a criterion is evaluated, with the groups that a user has told."""

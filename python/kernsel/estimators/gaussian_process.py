@@ -16,7 +16,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kernsel._base.annotations import Indices, Seed, Vector
 from kernsel._base.blas import with_one_blas_thread
-from kernsel._base.memory import require_memory_of_points
 from kernsel._data.allowed import function, is_auto, number, one_of, require, whole
 from kernsel._data.kernel import kernel_of
 from kernsel._data.noise import variances
@@ -27,9 +26,12 @@ from kernsel._data.trend import Trend, require_trend_of_objects, trend_matrix
 from kernsel._search import Budget, Selection, choose, explained, require_few_if_interrupted
 from kernsel._search.layout import Layout
 from kernsel._search.own_optimizer import Optimizer
+from kernsel._search.plan import Plan, checked, plan_for
 from kernsel._search.progress import CallbackSupport, remark, watched, with_callbacks
 from kernsel._solve.evaluate import evaluate
+from kernsel._solve.near import NearPosterior
 from kernsel._solve.posterior import Posterior
+from kernsel.approximations import Wish
 from kernsel.criteria import Criterion, Evidence, Likelihood
 from kernsel.criteria.base import Loss
 from kernsel.criteria.names import criterion_named, name_of
@@ -180,6 +182,13 @@ class GaussianProcessRegressor(TakesGroups, FittedProcess, CallbackSupport, Mult
         as on a peak of the function. The hyperparameters are then chosen without them, and they have noise variances of their
         own, by which they hardly count; see `outliers_`. Otherwise, and with None, all rows count alike. An array has the
         numbers of rows that are known to be outliers.
+    approximation : "auto", Vecchia or None
+        None is exact: n^2 / 2 numbers of memory and n^3 operations for each evaluation of the criterion. With
+        :class:`kernsel.Vecchia`, hyperparameters are chosen by nearest neighbours, after an exact search on 2000 points, and
+        new points are predicted from their nearest ones. "auto" is exact as long as that is estimated to take a minute (or
+        `max_seconds`, if that is longer) and fits into half of the memory that is available; beyond, it approximates the choice
+        of the hyperparameters, and the predictions if these would take a minute, too. `selection_.approximation` says which, and
+        how good it is. Outliers are looked for where nothing is approximated.
     max_evaluations : int
         The largest number of evaluations of the criterion.
     max_seconds : float or None
@@ -263,6 +272,7 @@ class GaussianProcessRegressor(TakesGroups, FittedProcess, CallbackSupport, Mult
         scale: Literal["auto", "shared", "each"] = "auto",
         shrinkage: float | Literal["auto"] | None = "auto",
         outliers: Literal["auto"] | ArrayLike | None = "auto",
+        approximation: Wish = "auto",
         max_evaluations: int = 1000,
         max_seconds: float | None = None,
         verbose: int = 0,
@@ -281,6 +291,7 @@ class GaussianProcessRegressor(TakesGroups, FittedProcess, CallbackSupport, Mult
         self.scale = scale
         self.shrinkage = shrinkage
         self.outliers = outliers
+        self.approximation = approximation
         self.max_evaluations = max_evaluations
         self.max_seconds = max_seconds
         self.verbose = verbose
@@ -325,7 +336,14 @@ class GaussianProcessRegressor(TakesGroups, FittedProcess, CallbackSupport, Mult
         targets = (targets - mean) / spread
         known, unknown = self._variances(len(y))
         trend = self._trend()
-        require_memory_of_points(len(y))
+        plan = plan_for(
+            self.approximation,
+            kernel,
+            criterion,
+            len(y),
+            searches=self.optimizer is not None,
+            max_seconds=self.max_seconds,
+        )
         each = self._has_own_scales(criterion, kernel, X, targets, known)
         if each:
             criterion = _of_own_scales(criterion)
@@ -337,7 +355,7 @@ class GaussianProcessRegressor(TakesGroups, FittedProcess, CallbackSupport, Mult
                 resolved = partial(kernel.resolve, Data(X, targets, None, self.feature_names()))
                 require_function(resolved, X, targets)
             seen = targets[:, ~explained(targets, trend_matrix(trend, X))] if each else targets
-            search = partial(self._select, criterion, kernel)
+            search = partial(self._select, criterion, kernel, plan)
             selection = search(ProcessData(X, seen if seen.size else targets, known, unknown, trend, told))
         except np.linalg.LinAlgError as error:
             raise self._singular(kernel, error) from error
@@ -349,15 +367,18 @@ class GaussianProcessRegressor(TakesGroups, FittedProcess, CallbackSupport, Mult
                 self.__dict__.pop(name, None)
             self.selection_: Selection = selection
             require_few_if_interrupted(selection.interrupt, len(y))
-        data = ProcessData(X, targets, known, unknown, trend, told)
+        data = ProcessData(X, targets, known, unknown, trend, told, plan.posterior)
         try:
             fit = data.conditioned(selection)
-            if self._treats_outliers(data, selection):
+            if plan.search is None and plan.posterior is None and self._treats_outliers(data, selection):
                 rows = None if isinstance(self.outliers, str) else given_rows(self.outliers, len(y))
                 fit = fit_despite_outliers(data, fit, search, rows)
         except np.linalg.LinAlgError as error:
             raise self._singular(selection.kernel, error) from error
-        selection, posterior, factor = fit.selection, fit.posterior, fit.selection.scale
+        plan, posterior, change = checked(plan, fit.posterior)
+        selection, factor = replace(fit.selection, approximation=plan.said(len(y), change)), fit.selection.scale
+        if self.verbose and selection.approximation:
+            remark(f"{type(self).__name__}: {selection.approximation}")
         if self.verbose and selection.far is not None:
             remark(f"{type(self).__name__}: {selection.said_of_far}")
         value: float | None = selection.value
@@ -388,6 +409,12 @@ class GaussianProcessRegressor(TakesGroups, FittedProcess, CallbackSupport, Mult
         if selection.interrupt is not None:
             raise selection.interrupt
         return self
+
+    @cached_property
+    def alpha_(self) -> Vector:
+        """The coefficients c. An approximation by neighbours computes them on first access."""
+        check_is_fitted(self, "kernel_")
+        return self._shaped(self.posterior_.weights)
 
     @cached_property
     def criterion_value_(self) -> float:
@@ -446,11 +473,13 @@ class GaussianProcessRegressor(TakesGroups, FittedProcess, CallbackSupport, Mult
         freedom = n - posterior.H.shape[1] if self._restricted else n
         self.scale_ = np.ones(m)
         if self._own_scales:
-            each = np.einsum("ik,ik->k", posterior.y, posterior.weights) / max(freedom, 1)
+            each = posterior.squares() / max(freedom, 1)
             self.scale_ = np.where((each > 0) & ~explained(posterior.y, posterior.H), each, 1.0)
         self.X_train_ = posterior.X
         self.y_train_ = self._shaped(posterior.y)
-        self.alpha_ = self._shaped(posterior.weights)
+        self.__dict__.pop("alpha_", None)
+        if not isinstance(posterior, NearPosterior):
+            self.alpha_ = self._shaped(posterior.weights)
         self.beta_ = self._shaped(posterior.beta)
         self.log_marginal_likelihood_value_ = posterior.log_likelihood(self.scale_, restricted=self._restricted)
         self.__dict__.pop("_points_left_out", None)
@@ -507,7 +536,11 @@ class GaussianProcessRegressor(TakesGroups, FittedProcess, CallbackSupport, Mult
             extra = self._given_noise() if noisy else 0.0
         else:
             Z = np.asarray(new_points(self, self.kernel_, X, dtype=np.float64, ensure_2d=True))
-            mean = self.posterior_.mean(Z) * self._y_train_std + self._y_train_mean
+            if return_std:
+                mean, variance = self.posterior_.mean_and_variance(Z)
+            else:
+                mean = self.posterior_.mean(Z)
+            mean = mean * self._y_train_std + self._y_train_mean
             factor, flat = self.scale_ * self._y_train_std**2, self._flat
             extra = self._noise_of_prediction(noisy)
         least = self.jitter_ if fitted else 0.0
@@ -516,7 +549,8 @@ class GaussianProcessRegressor(TakesGroups, FittedProcess, CallbackSupport, Mult
         if not (return_std or return_cov):
             return mean
         if return_std:
-            variance = self.posterior_.variance(Z) if fitted else np.asarray(kernel.diag(Z))
+            if not fitted:
+                variance = np.asarray(kernel.diag(Z))
             std = np.sqrt(np.multiply.outer(np.maximum(variance, least) + extra, factor))
             return mean, std[:, 0] if flat else std
         cov = self.posterior_.covariance(Z) if fitted else np.asarray(kernel(Z))
@@ -837,6 +871,7 @@ class GaussianProcessRegressor(TakesGroups, FittedProcess, CallbackSupport, Mult
         self,
         criterion: Criterion,
         kernel: Kernel,
+        plan: Plan,
         data: ProcessData,
     ) -> Selection:
         """Return the result of the search, or with ``optimizer=None`` the kernel as it is."""
@@ -859,6 +894,7 @@ class GaussianProcessRegressor(TakesGroups, FittedProcess, CallbackSupport, Mult
                 n_restarts=self.n_restarts_optimizer,
                 random_state=self.random_state,
                 shrinkage=self.shrinkage,
+                approximation=plan.search,
                 budget=Budget(self.max_evaluations, np.inf if self.max_seconds is None else self.max_seconds, tell),
             )
 

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
+#include <cstring>
+#include <limits>
 #include <optional>
 
 #include "factors/trend.hpp"
@@ -37,6 +38,19 @@ struct PointTable {
   const double* row(Index i) const { return values.data() + i * width; }
 };
 
+// A number that differs for different points, but for a chance of 2^-64.
+std::uint64_t fingerprint_of(View<const double> X) {
+  std::uint64_t hash = static_cast<std::uint64_t>(X.rows) * 0x9e3779b97f4a7c15ULL + static_cast<std::uint64_t>(X.cols);
+  for (Index i = 0; i < X.rows; ++i)
+    for (Index j = 0; j < X.cols; ++j) {
+      std::uint64_t bits = 0;
+      std::memcpy(&bits, &X(i, j), sizeof(bits));
+      hash = (hash ^ bits) * 0xff51afd7ed558ccdULL;
+      hash ^= hash >> 32;
+    }
+  return hash;
+}
+
 double dot(Index count, const double* a, const double* b) {
   double sum = 0.0;
   for (Index i = 0; i < count; ++i) sum += a[i] * b[i];
@@ -70,6 +84,7 @@ class Vecchia final : public VecchiaFactor {
  public:
   explicit Vecchia(VecchiaOptions options) : options_(std::move(options)) {}
 
+  const std::vector<std::int32_t>& neighbours(bool left_out) const override { return left_out ? others_.of : before_.of; }
   const VecchiaOptions& options() const override { return options_; }
   void set_options(VecchiaOptions options) override {
     options_ = std::move(options);
@@ -78,8 +93,7 @@ class Vecchia final : public VecchiaFactor {
 
   bool renew(const Kernel& k, View<const double> X, bool always) override {
     Numbers scales;
-    const bool known = !scales_.empty() && X.data == of_ && X.rows == points_ && X.cols == static_cast<Index>(scales_.size());
-    if (known && !always && column_scales(k, X, scales).ok() && alike(scales)) return false;
+    if (knows(X) && !always && column_scales(k, X, scales).ok() && alike(scales)) return false;
     forget();
     return true;
   }
@@ -103,7 +117,11 @@ class Vecchia final : public VecchiaFactor {
     before_ = {};
     others_ = {};
     scales_.clear();
-    of_ = nullptr;
+  }
+
+  // Whether the neighbours are those of these points.
+  bool knows(View<const double> X) const {
+    return !scales_.empty() && X.cols == static_cast<Index>(scales_.size()) && fingerprint_of(X) == fingerprint_;
   }
 
   // Whether neighbours in columns of other scales would be nearly the same: scales matter up to a common factor.
@@ -123,16 +141,14 @@ class Vecchia final : public VecchiaFactor {
 
   Status find_sets(const Request& request) {
     const View<const double>& X = problem_.X;
-    const bool same_points = X.data == of_ && X.rows == points_ && X.cols == static_cast<Index>(scales_.size());
-    if (!same_points || scales_.empty()) {
+    if (!knows(X)) {
       forget();
       const Status status = column_scales(*k_, X, scales_);
       if (!status.ok()) {
         scales_.clear();
         return status;
       }
-      of_ = X.data;
-      points_ = X.rows;
+      fingerprint_ = fingerprint_of(X);
     }
     Status status;
     if (in_sample_ && (before_.empty() || (scatters_ && before_.count() < X.rows)))
@@ -570,8 +586,7 @@ class Vecchia final : public VecchiaFactor {
   VecchiaOptions options_;
   Sets before_, others_;  // neighbours among points before each point, and among all others
   Numbers scales_;        // the factors of the columns by which neighbours were chosen
-  const double* of_ = nullptr;
-  Index points_ = 0;
+  std::uint64_t fingerprint_ = 0;  // of the points
   Groups groups_;
 
   std::optional<Kernel> k_;

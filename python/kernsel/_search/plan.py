@@ -1,0 +1,151 @@
+"""What of a fit is exact and what is approximated, by how many points there are and how long that may take."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cache
+
+import numpy as np
+
+from kernsel import _core
+from kernsel._base.annotations import Indices
+from kernsel._base.memory import require_memory_of_points
+from kernsel._solve.evaluate import left_out_in_groups
+from kernsel._solve.near import NearPosterior
+from kernsel._solve.posterior import Posterior
+from kernsel.approximations import Vecchia, Wish, approximation_given
+from kernsel.criteria import Criterion, Likelihood, Workspace
+from kernsel.kernels import Kernel
+
+__all__ = ["Plan", "checked", "plan_for"]
+
+_PATIENCE = 60.0  # seconds that an exact computation may take, unless the user allows more
+_EVALUATIONS = 15  # of the criterion on all points, in a typical search
+_CERTAINLY_EXACT = 3000  # up to so many points nothing needs to be estimated
+_SHARE_OF_PEAK = 0.6  # of the rate of products of tiles that whole factorizations reach, at least
+_SAMPLE = 300  # points at which neighbours are compared with twice as many
+_CLOSE = 0.1  # standard deviations by which twice as many neighbours may change predictions
+_MOST = 400  # neighbours of predictions that are chosen without being asked for
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How hyperparameters are chosen, and how predictions are made; None means exactly.
+
+    Attributes
+    ----------
+    search, posterior : Vecchia or None
+    reason : str
+        Why something is approximated; empty if nothing is, or if the user asked for it.
+    may_grow : bool
+        Whether predictions may have more neighbours than the approximation says, if these are too few.
+    """
+
+    search: Vecchia | None = None
+    posterior: Vecchia | None = None
+    reason: str = ""
+    may_grow: bool = False
+
+    def said(self, n: int, change: float | None = None) -> str:
+        """Return a sentence on what was approximated, and how good that is; empty if nothing was."""
+        parts = []
+        if self.search is not None:
+            parts.append(f"hyperparameters were chosen by {self.search.neighbors} nearest neighbours of each point")
+        if self.posterior is not None:
+            good = "" if change is None else f" (twice as many change them by {change:.2g} standard deviations)"
+            parts.append(f"predictions see the {min(self.posterior.predict_neighbors, n)} nearest points{good}")
+        elif parts:
+            parts.append("predictions are exact")
+        if not parts:
+            return ""
+        return f"approximated for {n} points: {'; '.join(parts)}{f'. {self.reason}' if self.reason else ''}."
+
+
+def plan_for(
+    wish: Wish, kernel: Kernel, criterion: Criterion, n: int, *, searches: bool, max_seconds: float | None = None
+) -> Plan:
+    """Return what is to be approximated for n points.
+
+    Parameters
+    ----------
+    wish : Vecchia, "auto" or None
+        "auto" approximates what would take longer than a minute, or than `max_seconds`, or more than half of the memory that is
+        available.
+    kernel : Kernel
+    criterion : Criterion
+    n : int
+    searches : bool
+        Whether hyperparameters are searched for.
+    max_seconds : float, optional
+    """
+    if wish is None or (isinstance(wish, str) and (n <= _CERTAINLY_EXACT or kernel.reading() is not None)):
+        require_memory_of_points(n)
+        return Plan()
+    if not isinstance(wish, str):
+        given = approximation_given(wish, kernel)
+        return Plan(given if searches else None, given)
+    if wish != "auto":
+        raise ValueError(f'approximation: expected "auto", None or an approximation such as kernsel.Vecchia(), got {wish!r}')
+    patience = _PATIENCE if max_seconds is None else max(float(max_seconds), _PATIENCE)
+    seconds = float(n) ** 3 / (_SHARE_OF_PEAK * _rate())
+    one_evaluation = seconds if isinstance(criterion, Likelihood) else 2 * seconds
+    available = _core.available_memory()
+    fits = not 0 < available < 2 * 8 * n * (n + 1) / 2
+    near, reasons = Vecchia(), []
+    search = near if searches and not (fits and _EVALUATIONS * one_evaluation <= patience) else None
+    posterior = near if not (fits and seconds / 3 <= patience) else None
+    if search is not None:
+        reasons.append(f"an exact search would take about {_in_words(_EVALUATIONS * one_evaluation)}")
+    if not fits:
+        reasons.append(f"an exact fit needs {4 * n * (n + 1) / 2**30:.3g} GiB")
+    if posterior is not None and fits:
+        reasons.append(f"exact predictions would take {_in_words(seconds / 3)}")
+    reason = " and ".join(reasons)
+    return Plan(search, posterior, f"{reason[:1].upper()}{reason[1:]}; approximation=None asks for it" if reason else "", True)
+
+
+def checked(plan: Plan, posterior: Posterior) -> tuple[Plan, Posterior, float | None]:
+    """Return the plan and the posterior with enough neighbours, and by how much twice as many would change predictions.
+
+    The change is the root of the mean square, in standard deviations, over a sample of points that are left out.
+    """
+    if not isinstance(posterior, NearPosterior):
+        return plan, posterior, None
+    n = len(posterior.X)
+    rows = np.sort(np.random.default_rng(0).choice(n, size=min(n, _SAMPLE), replace=False))
+    while True:
+        near = posterior.approximation
+        m = near.predict_neighbors
+        if m >= n - 1:
+            return plan, posterior, 0.0
+        (few, _), (many, variance) = (_left_out(posterior, rows, count) for count in (m, min(2 * m, 500)))
+        change = float(np.sqrt(np.mean((few - many) ** 2 / variance[:, None])))
+        if change <= _CLOSE or not plan.may_grow or m >= _MOST:
+            return plan, posterior, change
+        more = replace(near, predict_neighbors=min(2 * m, _MOST))
+        plan = replace(plan, posterior=more)
+        posterior = posterior.with_approximation(more)
+
+
+def _left_out(posterior: NearPosterior, rows: Indices, neighbors: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the residuals, shape (count, outputs), and variances of rows that are left out, from so many neighbours."""
+    near = posterior.approximation.core(rows.tolist(), neighbors)
+    kernel, workspace = posterior.kernel.build(), Workspace()
+    none = np.zeros(0, dtype=np.intp)
+
+    def evaluated(criterion: _core.Criterion) -> _core.Evaluation:
+        return _core.evaluate(
+            criterion, kernel, posterior.X, posterior.y, posterior.noise, posterior.H, None, False, workspace, near
+        )
+
+    return left_out_in_groups(evaluated, none, 0)
+
+
+@cache
+def _rate() -> float:
+    """Return the operations a second of products of tiles, on all threads."""
+    return max(_core.tile_product_rate(), 1e9)
+
+
+def _in_words(seconds: float) -> str:
+    return f"{seconds:.2g} s" if seconds < 120 else f"{seconds / 60:.3g} minutes" if seconds < 7200 else f"{seconds / 3600:.3g} hours"

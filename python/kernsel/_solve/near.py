@@ -1,0 +1,165 @@
+"""The posterior of a Gaussian process in which each new point is predicted from its nearest neighbours."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TypedDict
+
+import numpy as np
+
+from kernsel import _core
+from kernsel._base.annotations import Indices, Vector
+from kernsel._data.trend import Trend, trend_matrix
+from kernsel._solve.posterior import Posterior
+from kernsel.approximations import Vecchia
+from kernsel.criteria import Workspace
+from kernsel.criteria.base import Criterion
+from kernsel.kernels import Kernel
+
+__all__ = ["NearPosterior"]
+
+
+class _State(TypedDict):
+    """The contents of a pickled posterior."""
+
+    kernel: Kernel
+    X: Vector
+    y: Vector
+    noise: Vector
+    trend: Trend
+    approximation: Vecchia
+    beta: Vector
+    triangle: list[float]
+
+
+class NearPosterior(Posterior):
+    """A Gaussian process conditioned on data, of which each prediction sees the nearest points; see :class:`kernsel.Vecchia`.
+
+    Attributes
+    ----------
+    approximation : Vecchia
+    """
+
+    def __init__(self, kernel: Kernel, X: Vector, y: Vector, noise: Vector, trend: Trend, approximation: Vecchia) -> None:
+        self._take(kernel, X, y, noise, trend, approximation)
+        self._near = _core.VecchiaPosterior.condition(
+            kernel.build(), X, y, noise, trend, self.H.shape[1], approximation.core(), approximation.predict_neighbors
+        )
+        self.beta = self._near.beta
+
+    def _take(self, kernel: Kernel, X: Vector, y: Vector, noise: Vector, trend: Trend, approximation: Vecchia) -> None:
+        self.kernel, self.trend, self.approximation = kernel, trend, approximation
+        self.X, self.y, self.noise = X, y, noise
+        self.H = trend_matrix(trend, X, check=False)
+
+    def __getstate__(self) -> _State:  # type: ignore[override]
+        return {
+            "kernel": self.kernel,
+            "X": self.X,
+            "y": self.y,
+            "noise": self.noise,
+            "trend": self.trend,
+            "approximation": self.approximation,
+            "beta": self.beta,
+            "triangle": self._near.triangle,
+        }
+
+    def __setstate__(self, state: _State) -> None:  # type: ignore[override]
+        approximation = state["approximation"]
+        self._take(state["kernel"], state["X"], state["y"], state["noise"], state["trend"], approximation)
+        self._near = _core.VecchiaPosterior.restore(
+            self.kernel.build(),
+            self.X,
+            self.y,
+            self.noise,
+            self.trend,
+            self.H.shape[1],
+            approximation.core(),
+            approximation.predict_neighbors,
+            state["beta"],
+            state["triangle"],
+        )
+        self.beta = state["beta"]
+
+    def with_approximation(self, approximation: Vecchia) -> NearPosterior:
+        """Return a posterior of the same data by another approximation."""
+        return NearPosterior(self.kernel, self.X, self.y, self.noise, self.trend, approximation)
+
+    def _at(self) -> _core.VecchiaPosterior:  # type: ignore[override]
+        return self._near
+
+    def mean_and_variance(self, Z: Vector) -> tuple[Vector, Vector]:
+        """Return the mean at points Z, shape (m, outputs), and the variance, (m,), from the same neighbours."""
+        self._require_trend_of_others()
+        return self._near.predict(Z)
+
+    def mean_gradient(self, Z: Vector) -> Vector:
+        """Return the derivatives of the mean with respect to the points Z, shape (m, d, outputs)."""
+        self._require_trend_of_others()
+        return self._near.mean_gradient(Z).reshape(*Z.shape, self.y.shape[1])
+
+    def variance_gradient(self, Z: Vector) -> Vector:
+        """Return the derivatives of the variance with respect to the points Z, shape (m, d)."""
+        self._require_trend_of_others()
+        return self._near.variance_gradient(Z)
+
+    def lower(self) -> Vector:
+        """Raise: there is no Cholesky factor of the whole kernel matrix."""
+        raise AttributeError("an approximation by neighbours has no Cholesky factor of the whole kernel matrix")
+
+    @cached_property
+    def weights(self) -> Vector:  # type: ignore[override]
+        """The coefficients c = P (y - H beta), shape (n, outputs), for the approximation's P; computed on first access."""
+        found = self._evaluated(_core.unbiased_risk([1.0]))["dual_coef"]
+        assert found is not None
+        return found
+
+    @cached_property
+    def _of_likelihood(self) -> _core.Evaluation:
+        return self._evaluated(_core.likelihood(False, "known"))
+
+    def _evaluated(self, criterion: _core.Criterion) -> _core.Evaluation:
+        return _core.evaluate(
+            criterion,
+            self.kernel.build(),
+            self.X,
+            self.y,
+            self.noise,
+            self.H,
+            None,
+            False,
+            Workspace(),
+            self.approximation.core(),
+        )
+
+    def squares(self) -> Vector:
+        """Return y'c of each output."""
+        return self._of_likelihood["squares"]
+
+    def log_dets(self) -> tuple[float, float]:
+        """Return the logarithms of the determinants of K~, and of H'PH over that of H'H."""
+        return self._of_likelihood["log_det"], self._of_likelihood["log_det_trend"]
+
+    def value_of(self, criterion: Criterion, groups: Indices | None = None) -> float:
+        """Return the value of a criterion for this kernel and noise, in n m^3 / 3 operations for m neighbours."""
+        found = self._evaluated(self.core_of(criterion, groups))
+        return float(criterion.with_prior(self.kernel, found["value"], None)[0])
+
+    def append(self, X: Vector, y: Vector, noise: Vector) -> None:
+        """Add points in O(m^3) for each, m being the number of neighbours. If one of them cannot be added, none is."""
+        self._require_trend_of_others()
+        self._near.append(X, y, noise)
+        self._changed(np.vstack([self.X, X]), np.vstack([self.y, y]), np.append(self.noise, noise))
+
+    def remove(self, i: int) -> None:
+        """Remove point i; the trend is estimated anew at the next prediction."""
+        i %= len(self.X)
+        self._near.remove(i)
+        self._changed(np.delete(self.X, i, axis=0), np.delete(self.y, i, axis=0), np.delete(self.noise, i))
+
+    def _changed(self, X: Vector, y: Vector, noise: Vector) -> None:
+        self.X, self.y, self.noise = X, y, noise
+        self.H = trend_matrix(self.trend, X, check=False)
+        self.beta = self._near.beta
+        for name in ("weights", "_of_likelihood"):
+            self.__dict__.pop(name, None)

@@ -1,0 +1,161 @@
+"""Criteria by nearest neighbours: exact if all others are neighbours, and what the slow twin computes if they are few."""
+
+import numpy as np
+import pytest
+import reference_vecchia as twin
+from accuracy import eps
+from criterion_cases import FOLDS, KERNELS, TRENDS, data, options, split
+
+import kernsel as ks
+from kernsel._data.trend import trend_matrix
+from kernsel.criteria import Workspace
+from kernsel.kernels import RBF, Matern, WhiteKernel
+
+NAMES = ["lml", "profiled_lml", "reml", "profiled_reml", "loo", "loo_log_density", "profiled_loo_log_density", "loo_crps"]
+NAMES += ["loo_absolute", "gcv", "risk"]
+OF_COLUMNS = [name for name in KERNELS if name != "projected"]  # whose noise is a vector, and known for the given points only
+FEW = ks.Vecchia(4)
+SMOOTHING = 0.01
+
+
+def evaluated(name, kernel, *, outputs=None, trend="constant", near=FEW, gradient=True, **more):
+    X, y, noise = data(outputs)
+    given = {"noise": noise, "trend": trend, "gradient": gradient, **options(name), **more}
+    return ks.evaluate(name, kernel, X, y, approximation=near, **given)
+
+
+@pytest.mark.parametrize("trend", TRENDS)
+@pytest.mark.parametrize("name", NAMES)
+def test_equals_the_exact_criterion_if_all_others_are_neighbours(name, trend):
+    if trend == "quadratic" and name.startswith(("profiled", "gcv")):
+        trend = "linear"
+    for label in OF_COLUMNS[:: 1 if trend == "constant" else 2]:
+        exact, near = (evaluated(name, KERNELS[label], outputs=2, trend=trend, near=a) for a in (None, ks.Vecchia(13)))
+        slack = 1e6 * eps(float)  # the condition of the kernel matrices is some 1e3
+        assert near.value == pytest.approx(exact.value, rel=slack)
+        size = np.abs(exact.gradient).max() + np.abs(exact.noise_gradient).max()
+        np.testing.assert_allclose(near.gradient, exact.gradient, rtol=0, atol=slack * size)
+        np.testing.assert_allclose(near.noise_gradient, exact.noise_gradient, rtol=0, atol=slack * size)
+        np.testing.assert_allclose(near.beta, exact.beta, rtol=0, atol=slack * (1 + np.abs(exact.beta).max(initial=0)))
+
+
+@pytest.mark.parametrize("trend", [None, "linear"])
+@pytest.mark.parametrize("label", ["rbf", "matern and noise", "mixture"])
+def test_few_neighbours_are_those_of_the_slow_twin(label, trend):
+    X, y, noise = data(2)
+    kernel, H = KERNELS[label], trend_matrix(trend, X)
+    K, white = split(kernel, X)
+    weights = np.linspace(0.5, 2.0, len(X))
+    for name in NAMES:
+        workspace = Workspace()
+        more = {"smoothing": SMOOTHING} if name == "loo_absolute" else {}
+        found = evaluated(name, kernel, outputs=2, trend=trend, workspace=workspace, sample_weight=weights, **more)
+        before, others = workspace.neighbors(), workspace.neighbors(left_out=True)
+        if before is None:  # without a trend, a criterion that leaves out has no use for them
+            before = np.full((len(X), 1), -1)
+        fit = twin.fit(K, noise / weights + white, H, y, before, others)
+        value = twin.criterion(name, fit, weights=weights, sigma=0.3, smoothing=SMOOTHING)[0]
+        assert found.value == pytest.approx(value, rel=1e6 * eps(float)), name
+
+
+@pytest.mark.parametrize("trend", [None, "linear"])
+@pytest.mark.parametrize("name", NAMES)
+def test_gradients_are_those_of_central_differences(name, trend):
+    X, y, noise = data(2)
+    label = "matern and noise" if name in ("lml", "loo", "gcv") else "rbf"
+    kernel, workspace = KERNELS[label], Workspace()
+
+    def value(theta, variances):
+        moved = kernel.with_theta(theta)
+        given = {"noise": variances, "trend": trend, "workspace": workspace, **options(name)}
+        return ks.evaluate(name, moved, X, y, approximation=FEW, **given).value
+
+    found = evaluated(name, kernel, outputs=2, trend=trend, workspace=workspace)
+    step = eps(float) ** (1 / 3)
+    tolerance = 1e3 * step**2 * (1 + np.abs(found.gradient).max() + np.abs(found.noise_gradient).max() + abs(found.value))
+    for p in range(kernel.n_dims):
+        move = step * np.eye(kernel.n_dims)[p]
+        slope = (value(kernel.theta + move, noise) - value(kernel.theta - move, noise)) / (2 * step)
+        assert found.gradient[p] == pytest.approx(slope, abs=tolerance), p
+    for i in (0, 5, 13):
+        move = 0.1 * step * np.eye(len(X))[i]
+        slope = (value(kernel.theta, noise + move) - value(kernel.theta, noise - move)) / (0.2 * step)
+        assert found.noise_gradient[i] == pytest.approx(slope, abs=100 * tolerance), i
+
+
+def test_neighbours_are_of_other_groups():
+    workspace = Workspace()
+    evaluated("loo", KERNELS["rbf"], groups=FOLDS, workspace=workspace)
+    others = workspace.neighbors(left_out=True)
+    assert (FOLDS[others] != FOLDS[:, None]).all()
+    exact = evaluated("loo", KERNELS["rbf"], groups=FOLDS, near=None, trend=None)
+    near = evaluated("loo", KERNELS["rbf"], groups=FOLDS, near=ks.Vecchia(13), trend=None)
+    assert near.value == pytest.approx(exact.value, rel=1e6 * eps(float))
+    np.testing.assert_allclose(near.gradient, exact.gradient, rtol=1e6 * eps(float))
+
+
+def test_neighbours_are_near_in_units_of_the_length_scales():
+    X = np.random.default_rng(0).uniform(size=(400, 2))
+    workspace = Workspace()
+    ks.evaluate("loo", RBF([0.05, 5.0]), X, X[:, 0], noise=0.1, approximation=FEW, workspace=workspace)
+    gaps = np.abs(X[workspace.neighbors(left_out=True)] - X[:, None]).mean(axis=(0, 1))
+    assert gaps[0] < 0.1 * gaps[1]
+
+
+def test_leave_one_out_predicts_from_neighbours():
+    X, y, noise = data(0)
+    for trend in (None, "linear"):
+        exact, near = (
+            ks.loo(RBF(0.7), X, y, noise=noise, trend=trend, approximation=a) for a in (None, ks.Vecchia(13))
+        )
+        for name in ("residuals", "variances", "leverage", "dual_coef"):
+            np.testing.assert_allclose(getattr(near, name), getattr(exact, name), rtol=1e-9)
+
+
+def test_bad_input_is_refused():
+    X, y, _ = data(0)
+    with pytest.raises(ValueError, match="neighbors: expected a whole number from 1"):
+        ks.Vecchia(0)
+    with pytest.raises(ValueError, match="at most 500"):
+        ks.Vecchia(30, predict_neighbors=1000)
+    with pytest.raises(TypeError, match="approximation: expected None or an approximation"):
+        ks.evaluate("lml", RBF(1.0), X, y, noise=0.1, approximation=30)
+    with pytest.raises(ValueError, match="no joint density of groups"):
+        ks.evaluate("kfold_log_density", RBF(1.0), X, y, noise=0.1, approximation=FEW, folds=FOLDS)
+    with pytest.raises(ValueError, match="for objects"):
+        ks.evaluate("lml", ks.structured.Spectrum(2), ["AC", "CA", "CC"], [1.0, 2.0, 3.0], noise=0.1, approximation=FEW)
+
+
+def test_equal_points_without_noise_are_named():
+    X, y, _ = data(0)
+    X[7] = X[3]
+    with pytest.raises(ks.NotPositiveDefiniteError) as raised:
+        ks.evaluate("lml", RBF(0.5), X, y, approximation=FEW)
+    assert raised.value.pivot in (3, 7)
+    assert np.isfinite(ks.evaluate("lml", RBF(0.5) + WhiteKernel(0.1), X, y, approximation=FEW).value)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_few_points(n):
+    X, y, noise = (part[:n] for part in data(0))
+    for name in ("lml", "loo") if n > 1 else ("lml",):
+        exact, near = (ks.evaluate(name, Matern(1.0), X, y, noise=noise, approximation=a).value for a in (None, FEW))
+        assert near == pytest.approx(exact)
+
+
+def test_the_same_bits_for_any_number_of_threads():
+    X = np.random.default_rng(0).uniform(size=(3000, 3))
+    y = np.sin(5 * X).sum(axis=1)
+    before = ks.get_num_threads()
+    try:
+        results = []
+        for threads in (1, 2, 3):
+            ks.set_num_threads(threads)
+            for name in ("lml", "loo_log_density", "gcv"):
+                found = ks.evaluate(
+                    name, RBF([0.3, 0.4, 0.5]), X, y, noise=0.1, trend="linear", gradient=True, approximation=ks.Vecchia(10)
+                )
+                results.append((found.value, *found.gradient, found.noise_gradient))
+    finally:
+        ks.set_num_threads(before)
+    assert results[:3] == results[3:6] == results[6:]
