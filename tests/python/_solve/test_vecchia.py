@@ -54,7 +54,7 @@ def test_few_neighbours_are_those_of_the_slow_twin(label, trend):
         if before is None:  # without a trend, a criterion that leaves out has no use for them
             before = np.full((len(X), 1), -1)
         fit = twin.fit(K, noise / weights + white, H, y, before, others)
-        value = twin.criterion(name, fit, weights=weights, sigma=0.3, smoothing=SMOOTHING)[0]
+        value = twin.criterion(name, fit, weights=weights, sigma=0.3, smoothing=SMOOTHING * np.std(y))[0]
         assert found.value == pytest.approx(value, rel=1e6 * eps(float)), name
 
 
