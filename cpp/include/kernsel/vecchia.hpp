@@ -43,6 +43,8 @@ class VecchiaFactor : public Factor {
   // after cannot be compared.
   virtual bool renew(const Kernel& k, View<const double> X, bool always = false) = 0;
   virtual const VecchiaOptions& options() const = 0;
+  // The triangle R of the last fit's trend, (q, q), upper, by columns: H'PH = R'R.
+  virtual const std::vector<double>& trend_triangle() const = 0;
   virtual void set_options(VecchiaOptions options) = 0;  // also forgets the neighbours
 };
 
