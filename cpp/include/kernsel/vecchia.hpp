@@ -46,6 +46,8 @@ class VecchiaFactor : public Factor {
   // are not left out with it. Empty if no criterion has needed them.
   virtual const std::vector<std::int32_t>& neighbours(bool left_out) const = 0;
   virtual const VecchiaOptions& options() const = 0;
+  // The triangle R of the last fit's trend, (q, q), upper, by columns: H'PH = R'R.
+  virtual const std::vector<double>& trend_triangle() const = 0;
   virtual void set_options(VecchiaOptions options) = 0;  // also forgets the neighbours
 };
 

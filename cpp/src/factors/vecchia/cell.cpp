@@ -45,46 +45,69 @@ Status Cell::tiles(Index first, bool differentiable) {
     for (Index i = j; i < shape_.parts; ++i) {
       const Place at = program_.tile(first + i, first + j);
       const double* values = nullptr;
-      const Status status = differentiable && shape_.parts == 1 ? program_.forward_recording(at, values, tape_)
-                                                                : program_.forward(at, values);
+      const Status status =
+          differentiable && shape_.parts == 1 ? program_.forward_recording(at, values, tape_) : program_.forward(at, values);
       if (!status.ok()) return status;
       for (Index c = 0; c < block; ++c) std::copy_n(values + c * block, block, K_ + i * block + (j * block + c) * s);
     }
   return {};
 }
 
-Status Cell::condition(Index first, const std::int32_t* points, Index count, const double* noise, bool differentiable) {
+Status Cell::condition(Index first, const std::int32_t* points, Index count, const double* noise, Index known,
+                       bool differentiable) {
   const Index s = shape_.size();
   first_ = first;
   count_ = count;
+  size_ = round_up(count, padding);
   Status status = tiles(first, differentiable);
   if (!status.ok()) return status;
-  for (Index i = 0; i < count; ++i) K_[i * (s + 1)] += noise[points[i]];
-  for (Index c = 0; c < s; ++c)  // rows that are padding have an identity matrix of their own
-    for (Index r = std::max(c, count); r < s; ++r) K_[r + c * s] = r == c ? 1.0 : 0.0;
+  for (Index i = 0; i < count; ++i) {
+    double& variance = K_[i * (s + 1)];
+    variance += points[i] < known ? noise[points[i]] : i + 1 < count ? jitter * variance : 0.0;
+  }
+  added_ = 0.0;
+  if (points[count - 1] >= known) {
+    double& variance = K_[(count - 1) * (s + 1)];
+    added_ = variance > 0.0 ? variance : 1.0;
+    variance += added_;
+  }
+  for (Index c = 0; c < size_; ++c)  // rows that are padding have an identity matrix of their own
+    for (Index r = std::max(c, count); r < size_; ++r) K_[r + c * s] = r == c ? 1.0 : 0.0;
   double pivot = 0.0;
-  const Index failed = tile_kernels<double>().factorize(s, K_, s, &pivot);
+  const Index failed = tile_kernels<double>().factorize(size_, K_, s, &pivot);
   if (failed >= 0) {
     status.code = Code::not_positive_definite;
-    status.pivot = points[failed];
+    for (Index i = failed; i >= 0 && status.pivot < 0; --i)  // the number of a known point
+      if (points[i] < known) status.pivot = points[i];
     status.value = pivot;
     return status;
   }
-  std::fill_n(x_, padding * s, 0.0);
+  std::fill_n(x_, padding * size_, 0.0);
   x_[padding * (count - 1)] = 1.0;
-  tile_kernels<double>().solve(padding, s, K_, s, x_, padding);
-  for (Index i = 0; i < s; ++i) v_[i] = x_[padding * i];
+  tile_kernels<double>().solve(padding, size_, K_, s, x_, padding);
+  for (Index i = 0; i < size_; ++i) v_[i] = x_[padding * i];
+  std::fill(v_ + size_, v_ + s, 0.0);
   return {};
 }
 
-void Cell::solve(double* b) const {
-  const Index s = shape_.size();
+double Cell::variance() const {
+  const double v = v_[count_ - 1];
+  return std::max(1.0 / (v * v) - added_, 0.0);
+}
+
+void Cell::solve(double* b, bool without_last) const {
   const TileKernels<double>& kernels = tile_kernels<double>();
-  std::fill_n(x_, padding * s, 0.0);
-  for (Index i = 0; i < s; ++i) x_[padding * i] = b[i];
-  kernels.solve_transposed(padding, s, K_, s, x_, padding);
-  kernels.solve(padding, s, K_, s, x_, padding);
-  for (Index i = 0; i < s; ++i) b[i] = x_[padding * i];
+  std::fill_n(x_, padding * size_, 0.0);
+  for (Index i = 0; i < size_; ++i) x_[padding * i] = b[i];
+  kernels.solve_transposed(padding, size_, K_, shape_.size(), x_, padding);
+  if (without_last) x_[padding * (count_ - 1)] = 0.0;
+  kernels.solve(padding, size_, K_, shape_.size(), x_, padding);
+  for (Index i = 0; i < size_; ++i) b[i] = x_[padding * i];
+}
+
+void Cell::solve_without_last(double* b) const {
+  std::fill(b + count_ - 1, b + shape_.size(), 0.0);
+  solve(b, true);
 }
 
 Status Cell::pull(double* gradient, double* noise) {
@@ -116,8 +139,8 @@ Status Cell::add_information(const double* unknown_noise, double* information, I
   const Index s = shape_.size(), block = shape_.block, parameters = program_.parameters(), p = parameters + 1;
   const Index right_sides = round_up(p, padding);
   const TileKernels<double>& kernels = tile_kernels<double>();
-  double* products = rows_;  // (block, parameters) for each part in turn
-  double* G = rows_ + s * p;     // (right_sides, s)
+  double* products = rows_;   // (block, parameters) for each part in turn
+  double* G = rows_ + s * p;  // (right_sides, s)
   std::fill_n(G, right_sides * s, 0.0);
   for (Index i = 0; i < shape_.parts && parameters > 0; ++i) {
     std::fill_n(products, block * parameters, 0.0);
@@ -130,7 +153,7 @@ Status Cell::add_information(const double* unknown_noise, double* information, I
       for (Index a = 0; a < parameters; ++a) G[a + right_sides * (i * block + r)] = products[r + a * block];
   }
   for (Index r = 0; r < count_ && unknown_noise; ++r) G[parameters + right_sides * r] = unknown_noise[r] * v_[r];
-  kernels.solve_transposed(right_sides, s, K_, s, G, right_sides);
+  kernels.solve_transposed(right_sides, size_, K_, s, G, right_sides);
   double* last = G + right_sides * (count_ - 1);
   for (Index a = 0; a < p; ++a) {
     slopes[a] += last[a];

@@ -33,11 +33,21 @@ class Cell {
 
   // Computes K_S + N and its Cholesky factor, and v. With `differentiable`, pull() and add_information() may follow. Fails with
   // the point of `points` whose pivot is not positive.
-  Status condition(Index first, const std::int32_t* points, Index count, const double* noise, bool differentiable);
+  //
+  // Points that are not below `known` are new: they have no noise. The last point of a set may be a new one that equals another
+  // point of the set, and then its variance given the others is zero. Therefore its own variance, the last entry of the
+  // diagonal, is doubled before the matrix is factorized. The weights of the other points do not depend on that entry. Other
+  // new points have `jitter` times their variance added to it.
+  Status condition(Index first, const std::int32_t* points, Index count, const double* noise, Index known, bool differentiable);
+  static constexpr double jitter = 1e-12;
 
   Index count() const { return count_; }
   const double* v() const { return v_; }
   double* q() const { return q_; }  // for the caller to fill, (count)
+  // The variance of the last point given the others, after what was added to its own variance is subtracted again.
+  double variance() const;
+  // b <- K^-1 b for the matrix K of all points but the last, where b has room for stride() numbers.
+  void solve_without_last(double* b) const;
   const double* L() const { return K_; }
   Index stride() const { return shape_.size(); }
   // K_S, below and on the diagonal, before it was factorized, is not kept.
@@ -51,13 +61,15 @@ class Cell {
 
  private:
   Status tiles(Index first, bool differentiable);
-  void solve(double* b) const;  // b <- K_S^-1 b
+  void solve(double* b, bool without_last = false) const;  // b <- K_S^-1 b
 
   const CellShape& shape_;
   const Program<double>& program_;
   double *K_, *W_, *tile_, *v_, *q_, *x_, *rows_;
   const double* tape_ = nullptr;
   Index first_ = 0, count_ = 0;
+  Index size_ = 0;      // the number of points with as much padding as tile kernels need
+  double added_ = 0.0;  // what was added to the variance of a new last point
 };
 
 }  // namespace kernsel

@@ -11,19 +11,6 @@ namespace kernsel {
 
 namespace {
 
-// The columns of X that have a scale, multiplied by it, by rows.
-View<const double> scaled(View<const double> X, const std::vector<double>& scales, std::vector<double>& memory) {
-  std::vector<Index> used;
-  for (Index j = 0; j < X.cols; ++j)
-    if (scales[static_cast<std::size_t>(j)] > 0.0) used.push_back(j);
-  const auto d = static_cast<Index>(used.size());
-  memory.resize(static_cast<std::size_t>(X.rows * d));
-  double* to = memory.data();
-  for (Index i = 0; i < X.rows; ++i)
-    for (const Index j : used) *to++ = X(i, j) * scales[static_cast<std::size_t>(j)];
-  return rows(static_cast<const double*>(memory.data()), X.rows, d);
-}
-
 // The points whose sets are wanted, and memory for their neighbours.
 Status prepare(Index n, const VecchiaOptions& options, bool all, Sets& out, std::vector<Index>& which) {
   if (n > std::numeric_limits<std::int32_t>::max())
@@ -44,6 +31,18 @@ Status prepare(Index n, const VecchiaOptions& options, bool all, Sets& out, std:
 
 }  // namespace
 
+View<const double> scaled(View<const double> X, const std::vector<double>& scales, std::vector<double>& memory) {
+  std::vector<Index> used;
+  for (Index j = 0; j < X.cols; ++j)
+    if (scales[static_cast<std::size_t>(j)] > 0.0) used.push_back(j);
+  const auto d = static_cast<Index>(used.size());
+  memory.resize(static_cast<std::size_t>(X.rows * d));
+  double* to = memory.data();
+  for (Index i = 0; i < X.rows; ++i)
+    for (const Index j : used) *to++ = X(i, j) * scales[static_cast<std::size_t>(j)];
+  return rows(static_cast<const double*>(memory.data()), X.rows, d);
+}
+
 Status predecessors(View<const double> X, const std::vector<double>& scales, const VecchiaOptions& options, bool all,
                     Sets& out) {
   std::vector<Index> which;
@@ -52,11 +51,13 @@ Status predecessors(View<const double> X, const std::vector<double>& scales, con
   const View<const double> points = scaled(X, scales, memory);
   std::vector<Index> order = random_order(X.rows, options.seed), rank(order.size());
   if (status.ok() && X.rows <= options.spread_points) status = maximin_order(points, order);
-  for (std::size_t place = 0; place < order.size(); ++place) rank[static_cast<std::size_t>(order[place])] = static_cast<Index>(place);
+  for (std::size_t place = 0; place < order.size(); ++place)
+    rank[static_cast<std::size_t>(order[place])] = static_cast<Index>(place);
   Neighbours tree;
   if (status.ok() && out.neighbours > 0) status = tree.build(points);
   if (status.ok() && out.neighbours > 0)
-    status = tree.nearest_predecessors(out.neighbours, rank.data(), out.of.data(), which.data(), static_cast<Index>(which.size()));
+    status =
+        tree.nearest_predecessors(out.neighbours, rank.data(), out.of.data(), which.data(), static_cast<Index>(which.size()));
   if (!status.ok()) out = {};
   return status;
 }

@@ -11,9 +11,9 @@ namespace kernsel {
 
 // Sets of points: the neighbours of a point, and that point, the last of its set.
 struct Sets {
-  Index neighbours = 0;                 // the most that a point has
-  std::vector<std::int32_t> of;         // (count, neighbours) by rows; after the last neighbour, -1
-  std::vector<std::int32_t> last;       // (count): the point of each set
+  Index neighbours = 0;            // the most that a point has
+  std::vector<std::int32_t> of;    // (count, neighbours) by rows; after the last neighbour, -1
+  std::vector<std::int32_t> last;  // (count): the point of each set
 
   Index count() const { return static_cast<Index>(last.size()); }
   bool empty() const { return last.empty(); }
@@ -25,6 +25,9 @@ struct Sets {
     return m + 1;
   }
 };
+
+// The columns of X that have a scale, multiplied by it, by rows in `memory`.
+View<const double> scaled(View<const double> X, const std::vector<double>& scales, std::vector<double>& memory);
 
 // Finds neighbours in columns that are multiplied by `scales`: of each of `terms` (all points, if it is empty) among the points
 // before it in an order, or among all others that are not of its group.

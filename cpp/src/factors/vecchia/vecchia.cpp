@@ -103,6 +103,7 @@ class Vecchia final : public VecchiaFactor {
   }
 
   Numbers trend_coefficients() const override { return beta_; }
+  const Numbers& trend_triangle() const override { return R_; }
 
   Status pull(const Partials& partials, Gradient& out) override {
     return within_memory([&] { return pull_all(partials, out); });
@@ -190,6 +191,7 @@ class Vecchia final : public VecchiaFactor {
     log_det_ = log_det_trend_ = 0.0;
     squares_.assign(at(m_), 0.0);
     beta_.assign(at(q_ * m_), 0.0);
+    R_.assign(at(q_ * q_), 0.0);
     if (in_sample_) status = show_before(scatters_);
     if (status.ok() && request.left_out) status = show_others();
     if (!status.ok()) return status;
@@ -247,7 +249,7 @@ class Vecchia final : public VecchiaFactor {
       precision_.assign(at(n_), 0.0);
     }
     const Status status = walk(
-        *k_, X_, added_.data(), before_, false,
+        *k_, {X_, added_.data()}, before_, false,
         [&](const Cell& cell, const std::int32_t* points, Index i, Index) -> Status {
           show_set(cell, points, i, shown_before_);
           if (scatters) std::copy_n(cell.v(), cell.count(), kept.data() + i % walk_chunk * most);
@@ -315,7 +317,7 @@ class Vecchia final : public VecchiaFactor {
     const Index count = others_.count();
     clear(shown_others_, count);
     Status status = walk(
-        *k_, X_, added_.data(), others_, false,
+        *k_, {X_, added_.data()}, others_, false,
         [&](const Cell& cell, const std::int32_t* points, Index i, Index) -> Status {
           show_set(cell, points, i, shown_others_);
           return {};
@@ -527,7 +529,7 @@ class Vecchia final : public VecchiaFactor {
     const Index parameters = k_->parameters(), most = sets.neighbours + 1;
     Numbers slopes(at(walk_batches * parameters), 0.0), noise(at(std::min(walk_chunk, sets.count()) * most));
     return walk(
-        *k_, X_, added_.data(), sets, true,
+        *k_, {X_, added_.data()}, sets, true,
         [&](Cell& cell, const std::int32_t* points, Index i, Index batch) -> Status {
           fill(cell, points, i, cell.q());
           return cell.pull(slopes.data() + batch * parameters, noise.data() + i % walk_chunk * most);
@@ -557,7 +559,7 @@ class Vecchia final : public VecchiaFactor {
     std::fill_n(sums, std::min(walk_batches, sets.count()) * room, 0.0);
     Numbers slopes(at(walk_batches * p), 0.0), total(at(room), 0.0), slope(at(p), 0.0);
     status = walk(
-        *k_, X_, added_.data(), sets, true,
+        *k_, {X_, added_.data()}, sets, true,
         [&](Cell& cell, const std::int32_t* points, Index, Index batch) -> Status {
           double* noise = cell.q();  // free, since nothing is pulled back
           for (Index r = 0; r < cell.count() && unknown.rows > 0; ++r) noise[r] = unknown(unknown.rows == 1 ? 0 : points[r], 0);
