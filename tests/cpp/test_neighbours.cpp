@@ -120,7 +120,7 @@ void compare(View<const double> X, Index m, unsigned seed) {
 void all_sizes() {
   for (const Index d : {0, 1, 2, 3, 8, 12}) {
     for (const Index n : {1, 2, 5, 300})
-      for (const Index m : {1, 7, 40}) compare(random_points(n, d, 1).X, m, 2);
+      for (const Index m : {1, 40}) compare(random_points(n, d, 1).X, m, 2);
     compare(random_points(3000, d, 1).X, 10, 2);
   }
   compare(random_points(300, 2, 1).X, 400, 2);  // more neighbours than points
@@ -169,7 +169,7 @@ void same_with(const std::function<void(Ids&)>& search, Index size) {
 }
 
 void any_number_of_threads() {
-  const Index n = 20000, m = 15;
+  const Index n = 8000, m = 15;
   for (const Index d : {3, 14}) {
     const Points points = random_points(n, d, 8);
     const std::vector<Index> rank = kernsel::random_order(n, 9);
@@ -185,6 +185,31 @@ void any_number_of_threads() {
     with_all([&](const Neighbours& all, Ids& out) { return all.nearest_others(m, nullptr, out.data()); });
     with_all([&](const Neighbours& all, Ids& out) { return all.nearest_predecessors(m, rank.data(), out.data()); });
     with_all([&](const Neighbours& all, Ids& out) { return all.nearest(points.X, m, out.data()); });
+  }
+}
+
+// In many columns and for many points, some of the nearest may be missed: no more than 5 % for correlated columns.
+void recall_in_many_columns() {
+  const Index n = 60000, m = 30, count = 150;
+  for (const Index d : {17, 30}) {
+    Points points = random_points(n, d, 14);
+    const View<double> X = kernsel::columns(points.numbers.data(), n, d);
+    for (Index i = 0; i < n; ++i)
+      for (Index k = 1; k < d; ++k) X(i, k) = 0.8 * X(i, k - 1) + 0.6 * X(i, k);
+    Neighbours neighbours;
+    CHECK(neighbours.build(points.X).ok());
+    Ids all(at(n * m));
+    CHECK(neighbours.nearest_others(m, nullptr, all.data()).ok());
+    const View<const double> some = points.X.block(0, 0, count, d);
+    const Ids exact = by_all_pairs(points.X, some, m, [](Index i, Index j) { return i != j; });
+    Index missed = 0;
+    for (Index i = 0; i < count; ++i)
+      for (Index k = 0; k < m; ++k) {
+        const auto first = all.begin() + i * m;
+        missed += std::find(first, first + m, exact[at(i * m + k)]) == first + m;
+      }
+    CHECK_BELOW(missed, 0.05 * static_cast<double>(count * m));
+    CHECK(missed > 0);  // otherwise this test is about nothing
   }
 }
 
@@ -270,6 +295,7 @@ int main() {
   equal_points_and_distances();
   many_equal_points();
   any_number_of_threads();
+  recall_in_many_columns();
   invalid_arguments();
   interrupt();
   random_orders();

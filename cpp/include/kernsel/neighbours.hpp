@@ -1,9 +1,10 @@
 // Nearest neighbours of points, and orders of points: what a Vecchia approximation conditions each point on.
 //
 // Distances are Euclidean, in columns that the caller has scaled. Equally near points come in the order of their indices. The
-// results are exact for up to `Neighbours::exact_columns` columns. For more columns and many points each search visits a
-// limited number of points, the most promising first, and may miss some of the nearest. Either way, they do not depend on the
-// number of threads. Coordinates have to be finite.
+// results are exact for up to `Neighbours::exact_columns` columns. For more columns the tree is one of coordinates along the
+// principal axes, so that the distances have other rounding errors, and of more than some thousand points each query visits
+// only the most promising part: it may miss some of the nearest. Either way, the results do not depend on the number of
+// threads. Coordinates have to be finite.
 #pragma once
 
 #include <cstdint>

@@ -147,6 +147,9 @@ struct TileKernels {
   // Rotations of neighbouring columns of Z, (height*, count + 1), from the last pair to the first (rotations.inl):
   // (z_k, z_{k+1}) <- (c_k z_k - s_k z_{k+1}, s_k z_k + c_k z_{k+1}) for k = count - 1, ..., 0.
   void (*rotate)(Index height, Index count, const T* c, const T* s, T* Z, Index ldz);
+
+  // out = the squared distances of `count`* points X, (count, d), from the box with the ends `lower` and `upper`, (d).
+  void (*box_distances)(Index count, Index dimension, const T* X, const T* lower, const T* upper, T* out);
 };
 
 struct InstructionSet {

@@ -42,6 +42,7 @@ struct Accumulators {
 // Each file uses functions of those included before it.
 // clang-format off
 #include "linear.inl"
+#include "boxes.inl"
 #include "pointwise.inl"
 #include "exponential.inl"
 #include "metric.inl"
@@ -84,7 +85,8 @@ constexpr TileKernels<T> make_table() {
           combine<T>,
           support_block<T>,
           subsequences<T>,
-          rotate<T>};
+          rotate<T>,
+          box_distances<T>};
 }
 
 }  // namespace

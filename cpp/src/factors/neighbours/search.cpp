@@ -1,6 +1,6 @@
-// Queries that are near each other are answered together, up to 32 at a time: one walk through the tree for all of them, best
-// first, that is, in the order of the distances from their box to the boxes of the tree. At a bucket, the queries whose own
-// distance from its box is small enough are compared with all its points, which is one tile of squared distances.
+// Queries that are near each other are answered together, up to 32 at a time: one walk through the tree for all of them, which
+// leaves out subtrees whose boxes are too far from the box of the queries. At a bucket, the queries whose own distance from its
+// box is small enough are compared with all its points, which is one tile of squared distances.
 #include "factors/neighbours/search.hpp"
 
 #include <algorithm>
@@ -17,6 +17,8 @@ namespace {
 constexpr Index group_size = 32;  // of queries
 constexpr Index bucket_size = PointTree::bucket_size;
 constexpr Index groups_of_a_job = 16;
+// On the way down, the box of a subtree of that many buckets is compared with each query, not only with the box of all queries.
+constexpr Index tested_buckets = 4;
 constexpr Index tile_padding = 8;  // of the sizes of tiles
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
@@ -25,9 +27,12 @@ struct Candidate {
   std::int32_t id;
 };
 
-bool is_nearer(const Candidate& a, const Candidate& b) {
-  return a.distance < b.distance || (a.distance == b.distance && a.id < b.id);
-}
+// Comparisons are objects instead of functions, so that compilers put them in line.
+struct IsNearer {
+  bool operator()(const Candidate& a, const Candidate& b) const {
+    return a.distance < b.distance || (a.distance == b.distance && a.id < b.id);
+  }
+};
 
 // A subtree that is still to be visited.
 struct Pending {
@@ -37,9 +42,11 @@ struct Pending {
 };
 
 // For a heap whose top is visited next.
-bool comes_later(const Pending& a, const Pending& b) {
-  return a.distance > b.distance || (a.distance == b.distance && a.least_id > b.least_id);
-}
+struct ComesLater {
+  bool operator()(const Pending& a, const Pending& b) const {
+    return a.distance > b.distance || (a.distance == b.distance && a.least_id > b.least_id);
+  }
+};
 
 // What is known of the labels in each subtree: the smallest label if smaller labels are allowed; if other labels are allowed,
 // the label that all points have in common, or `mixed`.
@@ -70,7 +77,9 @@ class Group {
 
  private:
   void start(const Query* queries, Index count);
-  void push(const PointTree::Node& node);
+  Pending measure(const PointTree::Node& node) const;
+  void walk();
+  void walk_best_first();
   bool is_out_of_reach(double distance, std::int32_t least_id) const;
   bool has_only_forbidden(Index node) const;
   void visit(const PointTree::Node& node);
@@ -152,8 +161,7 @@ bool Group::has_only_forbidden(Index node) const {
   return label != mixed && label == least_label_ && label == largest_label_;
 }
 
-void Group::push(const PointTree::Node& node) {
-  if (has_only_forbidden(node.number)) return;
+Pending Group::measure(const PointTree::Node& node) const {
   const double *const lower = tree_.box(node.number), *const upper = lower + d_;
   const double *const own_lower = box_.data(), *const own_upper = own_lower + d_;
   double distance = 0.0;
@@ -161,10 +169,67 @@ void Group::push(const PointTree::Node& node) {
     const double gap = std::max(std::max(lower[k] - own_upper[k], own_lower[k] - upper[k]), 0.0);
     distance += gap * gap;
   }
-  const std::int32_t least_id = tree_.least_id(node.number);
-  if (is_out_of_reach(distance, least_id)) return;
-  pending_.push_back({distance, least_id, node});
-  std::push_heap(pending_.begin(), pending_.end(), comes_later);
+  return {distance, tree_.least_id(node.number), node};
+}
+
+// Visits a limited number of buckets, in the order of the distances from the mean of the queries: in many columns the box of
+// the queries is about as near to most of the other boxes.
+void Group::walk_best_first() {
+  std::vector<double> center(static_cast<std::size_t>(d_), 0.0);
+  for (Index k = 0; k < d_; ++k)
+    for (Index q = 0; q < count_; ++q)
+      center[static_cast<std::size_t>(k)] += x_[q + k * group_size] / static_cast<double>(count_);
+  const auto push = [&](const PointTree::Node& node) {
+    if (has_only_forbidden(node.number)) return;
+    Pending pending = measure(node);
+    if (is_out_of_reach(pending.distance, pending.least_id)) return;
+    const double *const lower = tree_.box(node.number), *const upper = lower + d_;
+    pending.distance = 0.0;
+    for (Index k = 0; k < d_; ++k) {
+      const double x = center[static_cast<std::size_t>(k)];
+      const double gap = std::max(std::max(lower[k] - x, x - upper[k]), 0.0);
+      pending.distance += gap * gap;
+    }
+    pending_.push_back(pending);
+    std::push_heap(pending_.begin(), pending_.end(), ComesLater());
+  };
+  push(tree_.root());
+  Index visited = 0;
+  while (!pending_.empty()) {
+    const PointTree::Node node = pending_.front().node;
+    std::pop_heap(pending_.begin(), pending_.end(), ComesLater());
+    pending_.pop_back();
+    if (!node.is_leaf()) {
+      push(tree_.left(node));
+      push(tree_.right(node));
+      continue;
+    }
+    if (visited >= search_.most_buckets && reach_ < infinity) break;
+    const Pending again = measure(node);
+    if (is_out_of_reach(again.distance, again.least_id)) continue;
+    visit(node);
+    ++visited;
+  }
+}
+
+// Visits whatever is within reach, the nearer of two subtrees first.
+void Group::walk() {
+  pending_.assign(1, measure(tree_.root()));
+  while (!pending_.empty()) {
+    const Pending next = pending_.back();
+    pending_.pop_back();
+    if (is_out_of_reach(next.distance, next.least_id) || has_only_forbidden(next.node.number)) continue;
+    if (next.node.is_leaf()) {
+      visit(next.node);
+      continue;
+    }
+    const Index below = next.node.last - next.node.first;
+    if (below >= tested_buckets && below < 2 * tested_buckets && choose_queries(next.node.number) == 0) continue;
+    const Pending a = measure(tree_.left(next.node)), b = measure(tree_.right(next.node));
+    const bool b_first = ComesLater()(a, b);
+    pending_.push_back(b_first ? a : b);
+    pending_.push_back(b_first ? b : a);
+  }
 }
 
 Status Group::answer(const Query* queries, Index count) {
@@ -176,45 +241,23 @@ Status Group::answer(const Query* queries, Index count) {
   tile_ = some_x_ + width;
   candidates_.resize(static_cast<std::size_t>(group_size * capacity_));
   start(queries, count);
-  if (keep_ > 0) push(tree_.root());
-  Index visited = 0;
-  while (!pending_.empty()) {
-    const Pending next = pending_.front();
-    if (is_out_of_reach(next.distance, next.least_id)) break;
-    std::pop_heap(pending_.begin(), pending_.end(), comes_later);
-    pending_.pop_back();
-    if (!next.node.is_leaf()) {
-      push(tree_.left(next.node));
-      push(tree_.right(next.node));
-      continue;
-    }
-    if (search_.most_buckets > 0 && visited >= search_.most_buckets && reach_ < infinity) break;
-    visit(next.node);
-    ++visited;
-  }
+  if (keep_ > 0 && search_.most_buckets == 0) walk();
+  if (keep_ > 0 && search_.most_buckets > 0) walk_best_first();
   write(queries);
   return {};
 }
 
 // Finds the queries that may have neighbours in a bucket, and returns their number.
 Index Group::choose_queries(Index node) {
-  const double *const lower = tree_.box(node), *const upper = lower + d_;
-  double distance[group_size] = {};
-  for (Index k = 0; k < d_; ++k) {
-    const double* const x = x_ + k * group_size;
-    const double from = lower[k], to = upper[k];
-    for (Index q = 0; q < group_size; ++q) {
-      const double below = from - x[q], above = x[q] - to;
-      const double twice_the_gap = (below + std::fabs(below)) + (above + std::fabs(above));
-      distance[q] += twice_the_gap * twice_the_gap;
-    }
-  }
+  const double* const box = tree_.box(node);
+  alignas(64) double distance[group_size];
+  tile_kernels<double>().box_distances(group_size, d_, x_, box, box + d_, distance);
   const std::int32_t least_id = tree_.least_id(node);
   const bool ordered = search_.allowed == Allowed::smaller_labels;
   const Index least_label = ordered ? node_labels_[static_cast<std::size_t>(node)] : 0;
   Index count = 0;
   for (Index q = 0; q < count_; ++q) {
-    const bool far = 0.25 * distance[q] * slack_ > bound_[q] || (bound_[q] == 0.0 && least_id > last_id_[q]);
+    const bool far = distance[q] * slack_ > bound_[q] || (bound_[q] == 0.0 && least_id > last_id_[q]);
     chosen_[count] = q;
     count += !far && !(ordered && least_label >= label_[q]);
   }
@@ -278,7 +321,7 @@ void Group::collect(Index bucket, const double* distances, Index query) {
 void Group::keep_nearest(Index query) {
   Candidate* const candidates = candidates_.data() + query * capacity_;
   Candidate* const last = candidates + keep_ - 1;
-  std::nth_element(candidates, last, candidates + found_[query], is_nearer);
+  std::nth_element(candidates, last, candidates + found_[query], IsNearer());
   found_[query] = keep_;
   bound_[query] = last->distance;
   last_id_[query] = last->id;
@@ -293,7 +336,7 @@ void Group::write(const Query* queries) {
   for (Index q = 0; q < count_; ++q) {
     Candidate* const candidates = candidates_.data() + q * capacity_;
     if (found_[q] > keep_) keep_nearest(q);
-    std::sort(candidates, candidates + found_[q], is_nearer);
+    std::sort(candidates, candidates + found_[q], IsNearer());
     std::int32_t* const out = search_.out + queries[q].row * search_.m;
     for (Index i = 0; i < search_.m; ++i) out[i] = i < found_[q] ? candidates[i].id : -1;
   }

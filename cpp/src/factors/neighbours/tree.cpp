@@ -20,7 +20,9 @@ struct Key {
   std::int32_t row;
 };
 
-bool comes_first(const Key& a, const Key& b) { return a.value < b.value || (a.value == b.value && a.row < b.row); }
+struct ComesFirst {  // an object instead of a function, so that compilers put it in line
+  bool operator()(const Key& a, const Key& b) const { return a.value < b.value || (a.value == b.value && a.row < b.row); }
+};
 
 // Returns the column with the largest variance in a sample of some rows of X.
 Index widest_column(View<const double> X, const std::int32_t* rows, Index count) {
@@ -51,7 +53,7 @@ void split_rows(View<const double> X, std::int32_t* rows, Index count, Index hal
   const Index column = X.cols > 0 ? widest_column(X, rows, count) : 0;
   keys.resize(static_cast<std::size_t>(count));
   for (Index i = 0; i < count; ++i) keys[static_cast<std::size_t>(i)] = {X.cols > 0 ? X(rows[i], column) : 0.0, rows[i]};
-  std::nth_element(keys.begin(), keys.begin() + half, keys.end(), comes_first);
+  std::nth_element(keys.begin(), keys.begin() + half, keys.end(), ComesFirst());
   for (Index i = 0; i < count; ++i) rows[i] = keys[static_cast<std::size_t>(i)].row;
 }
 
