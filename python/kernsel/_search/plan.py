@@ -148,4 +148,10 @@ def _rate() -> float:
 
 
 def _in_words(seconds: float) -> str:
-    return f"{seconds:.2g} s" if seconds < 120 else f"{seconds / 60:.3g} minutes" if seconds < 7200 else f"{seconds / 3600:.3g} hours"
+    return (
+        f"{seconds:.2g} s"
+        if seconds < 120
+        else f"{seconds / 60:.3g} minutes"
+        if seconds < 7200
+        else f"{seconds / 3600:.3g} hours"
+    )

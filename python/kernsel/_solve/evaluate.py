@@ -104,8 +104,8 @@ def evaluate(
     gradient : bool
         Whether to compute the derivatives.
     workspace : kernsel.criteria.Workspace, optional
-        Memory to reuse in several evaluations of the same size. With an approximation also the neighbours, which are chosen anew
-        if the points or the proportions of the length scales differ.
+        Memory to reuse in several evaluations of the same size. With an approximation also the neighbours, which are chosen
+        anew if the points or the proportions of the length scales differ.
     approximation : kernsel.Vecchia, optional
         For many points: neighbours instead of the whole kernel matrix.
     **options
@@ -266,7 +266,7 @@ def loo(
 
     fit = evaluated(_core.unbiased_risk([1.0]))  # for which all coefficients and the diagonal of P are computed
     precision, dual_coef = fit["precision"], fit["dual_coef"]
-    assert precision is not None and dual_coef is not None
+    assert dual_coef is not None
     together = given.left_out_together()
     if together is None and near is None:
         residuals, own = dual_coef / (precision if targets.ndim == 1 else precision[:, None]), 1 / precision

@@ -85,23 +85,13 @@ class NearPosterior(Posterior):
         """Return a posterior of the same data by another approximation."""
         return NearPosterior(self.kernel, self.X, self.y, self.noise, self.trend, approximation)
 
-    def _at(self) -> _core.VecchiaPosterior:  # type: ignore[override]
+    def _at(self) -> _core.AnyPosterior:
         return self._near
 
     def mean_and_variance(self, Z: Vector) -> tuple[Vector, Vector]:
         """Return the mean at points Z, shape (m, outputs), and the variance, (m,), from the same neighbours."""
         self._require_trend_of_others()
         return self._near.predict(Z)
-
-    def mean_gradient(self, Z: Vector) -> Vector:
-        """Return the derivatives of the mean with respect to the points Z, shape (m, d, outputs)."""
-        self._require_trend_of_others()
-        return self._near.mean_gradient(Z).reshape(*Z.shape, self.y.shape[1])
-
-    def variance_gradient(self, Z: Vector) -> Vector:
-        """Return the derivatives of the variance with respect to the points Z, shape (m, d)."""
-        self._require_trend_of_others()
-        return self._near.variance_gradient(Z)
 
     def lower(self) -> Vector:
         """Raise: there is no Cholesky factor of the whole kernel matrix."""

@@ -89,7 +89,7 @@ class Posterior:
         self._of_objects = self.kernel.reading() is not None
         self._read(X, y, noise)
 
-    def _at(self) -> _core.Posterior:
+    def _at(self) -> _core.AnyPosterior:
         """Return the core's posterior; a kernel on objects is rebuilt first, since it holds a table of the objects read."""
         if self._of_objects:
             self._core.set_kernel(self.kernel.build())
@@ -117,12 +117,12 @@ class Posterior:
     def mean_gradient(self, Z: Vector) -> Vector:
         """Return the derivatives of the mean with respect to the points Z, shape (m, d, outputs)."""
         self._require_trend_of_others()
-        return self._core.mean_gradient(Z).reshape(*Z.shape, self.y.shape[1])
+        return self._at().mean_gradient(Z).reshape(*Z.shape, self.y.shape[1])
 
     def variance_gradient(self, Z: Vector) -> Vector:
         """Return the derivatives of the variance with respect to the points Z, shape (m, d)."""
         self._require_trend_of_others()
-        return self._core.variance_gradient(Z)
+        return self._at().variance_gradient(Z)
 
     def _require_trend_of_others(self) -> None:
         if self.H.shape[1] and not (isinstance(self.trend, str) or callable(self.trend)):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
@@ -27,7 +29,6 @@ class FittedProcess(FittedModel):
     posterior_: Posterior
     X_train_: Vector
     y_train_: Vector
-    alpha_: Vector
     jitter_: float
     noise_: float | Vector
     _alpha_known: Vector
@@ -40,6 +41,12 @@ class FittedProcess(FittedModel):
 
     def _shaped(self, values: Vector) -> Vector:
         return values[:, 0] if self._flat else values
+
+    @cached_property
+    def alpha_(self) -> Vector:
+        """The coefficients c, shape (n,) or (n, n_targets). An approximation by neighbours computes them on first access."""
+        check_is_fitted(self, "kernel_")
+        return self._shaped(self.posterior_.weights)
 
     @property
     @reads

@@ -187,8 +187,8 @@ class GaussianProcessRegressor(TakesGroups, FittedProcess, CallbackSupport, Mult
         :class:`kernsel.Vecchia`, hyperparameters are chosen by nearest neighbours, after an exact search on 2000 points, and
         new points are predicted from their nearest ones. "auto" is exact as long as that is estimated to take a minute (or
         `max_seconds`, if that is longer) and fits into half of the memory that is available; beyond, it approximates the choice
-        of the hyperparameters, and the predictions if these would take a minute, too. `selection_.approximation` says which, and
-        how good it is. Outliers are looked for where nothing is approximated.
+        of the hyperparameters, and the predictions if these would take a minute, too. `selection_.approximation` says which,
+        and how good it is. Outliers are looked for where nothing is approximated.
     max_evaluations : int
         The largest number of evaluations of the criterion.
     max_seconds : float or None
@@ -409,12 +409,6 @@ class GaussianProcessRegressor(TakesGroups, FittedProcess, CallbackSupport, Mult
         if selection.interrupt is not None:
             raise selection.interrupt
         return self
-
-    @cached_property
-    def alpha_(self) -> Vector:
-        """The coefficients c. An approximation by neighbours computes them on first access."""
-        check_is_fitted(self, "kernel_")
-        return self._shaped(self.posterior_.weights)
 
     @cached_property
     def criterion_value_(self) -> float:

@@ -2,14 +2,15 @@
 
 import numpy as np
 import pytest
-import reference_vecchia as twin
-from accuracy import eps
-from criterion_cases import FOLDS, KERNELS, TRENDS, data, options, split
 
 import kernsel as ks
 from kernsel._data.trend import trend_matrix
 from kernsel.criteria import Workspace
 from kernsel.kernels import RBF, Matern, WhiteKernel
+
+import reference_vecchia as twin
+from accuracy import eps
+from criterion_cases import FOLDS, KERNELS, TRENDS, data, options, split
 
 NAMES = ["lml", "profiled_lml", "reml", "profiled_reml", "loo", "loo_log_density", "profiled_loo_log_density", "loo_crps"]
 NAMES += ["loo_absolute", "gcv", "risk"]
@@ -66,7 +67,7 @@ def test_gradients_are_those_of_central_differences(name, trend):
     kernel, workspace = KERNELS[label], Workspace()
 
     def value(theta, variances):
-        moved = kernel.with_theta(theta)
+        moved = kernel.clone_with_theta(theta)
         given = {"noise": variances, "trend": trend, "workspace": workspace, **options(name)}
         return ks.evaluate(name, moved, X, y, approximation=FEW, **given).value
 
@@ -105,9 +106,7 @@ def test_neighbours_are_near_in_units_of_the_length_scales():
 def test_leave_one_out_predicts_from_neighbours():
     X, y, noise = data(0)
     for trend in (None, "linear"):
-        exact, near = (
-            ks.loo(RBF(0.7), X, y, noise=noise, trend=trend, approximation=a) for a in (None, ks.Vecchia(13))
-        )
+        exact, near = (ks.loo(RBF(0.7), X, y, noise=noise, trend=trend, approximation=a) for a in (None, ks.Vecchia(13)))
         for name in ("residuals", "variances", "leverage", "dual_coef"):
             np.testing.assert_allclose(getattr(near, name), getattr(exact, name), rtol=1e-9)
 
