@@ -3,8 +3,9 @@
 #include "kernsel/vecchia_posterior.hpp"
 
 #include <algorithm>
-#include <cstdio>
+#include <atomic>
 #include <functional>
+#include <thread>
 
 #include "base/parallel.hpp"
 #include "check.hpp"
@@ -257,6 +258,7 @@ void compare_threads() {
   const Numbers points = random_numbers<double>(many * columns_of_many, 5), y = random_numbers<double>(many * outputs, 6),
                 others = random_numbers<double>(500 * columns_of_many, 7), noise{0.1};
   const View<const double> to = rows<const double>(others.data(), 500, columns_of_many);
+  kernsel::use_a_team_for_any_work(true);
   Numbers found[2];
   for (const int threads : {1, 2}) {
     kernsel::set_num_threads(threads);
@@ -270,6 +272,7 @@ void compare_threads() {
     for (const Numbers& part : {mean_of(model, to), variance_of(model, to), covariance_of(model, to), left_out_of(model)})
       all.insert(all.end(), part.begin(), part.end());
   }
+  kernsel::use_a_team_for_any_work(false);
   CHECK(found[0] == found[1]);
 }
 
@@ -300,6 +303,46 @@ void append_many() {
       CHECK_BELOW(difference(mean_of(model, to), mean_of(same, to)), 1e-12);
     }
   }
+}
+
+// What is computed when it is first needed is computed once, by one of several threads.
+void share_between_threads() {
+  const Numbers y = targets(1), noise = variances();
+  VecchiaPosterior model;
+  CHECK(
+      model.condition({smooth, X, rows(y.data(), n, 1), vector(noise.data(), n), Basis::Kind::linear}, neighbours(8), 10).ok());
+  const Numbers before = mean_of(model);
+  CHECK(model.append(X.block(0, 0, 1, d), vector(y.data(), 1), vector(noise.data(), 1)).ok());
+  CHECK(model.remove(n).ok());
+  std::vector<Numbers> found(4, Numbers(at(m)));
+  std::vector<std::thread> threads;
+  std::atomic<int> failed{0};
+  for (Numbers& mean : found)
+    threads.emplace_back([&model, &mean, &failed] { failed += !model.mean(Z, vector(mean.data(), m)).ok(); });
+  for (std::thread& thread : threads) thread.join();
+  CHECK(failed == 0);
+  for (const Numbers& mean : found) CHECK(mean == before);
+}
+
+// Neither no new points at all nor a kernel that depends on no column are exceptions.
+void predict_in_extreme_cases() {
+  const Numbers y = targets(1), noise = variances();
+  for (const Kernel& k : {smooth, kernsel::constant(2.0), kernsel::dot_product(0.0)})
+    for (const Index points : {Index{1}, n}) {
+      VecchiaPosterior model;
+      DensePosterior dense;
+      const Conditioning given{k, X.block(0, 0, points, d), rows(y.data(), points, 1), vector(noise.data(), points), {}};
+      CHECK(model.condition(given, neighbours(n), n).ok());
+      CHECK(dense.condition(given).ok());
+      CHECK(mean_of(model, Z.block(0, 0, 0, d)).empty() && covariance_of(model, Z.block(0, 0, 0, d)).empty());
+      CHECK_BELOW(difference(mean_of(model), mean_of(dense)), 1e-11);
+      CHECK_BELOW(difference(variance_of(model), variance_of(dense)), 1e-11);
+      CHECK_BELOW(difference(left_out_of(model), left_out_of(dense)), 1e-11);
+      const Numbers origin(d, 0.0);
+      CHECK_BELOW(difference(variance_of(model, rows<const double>(origin.data(), 1, d)),
+                             variance_of(dense, rows<const double>(origin.data(), 1, d))),
+                  1e-11);
+    }
 }
 
 void refuse() {
@@ -343,6 +386,8 @@ int main() {
   draw_on_a_grid();
   compare_threads();
   append_many();
+  share_between_threads();
+  predict_in_extreme_cases();
   refuse();
   return report("vecchia_posterior");
 }
