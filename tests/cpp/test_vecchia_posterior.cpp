@@ -345,10 +345,23 @@ void predict_in_extreme_cases() {
     }
 }
 
+void interrupt() {
+  const Index many = 200000;
+  const Numbers y = targets(1), noise = variances(), points = random_numbers<double>(many * d, 9);
+  VecchiaPosterior model;
+  CHECK(model.condition({smooth, X, rows(y.data(), n, 1), vector(noise.data(), n), {}}, neighbours(30), 50).ok());
+  Numbers mean(at(many));
+  kernsel::set_interrupt_check([] { return true; });
+  const kernsel::Status status = model.mean(rows<const double>(points.data(), many, d), vector(mean.data(), many));
+  kernsel::set_interrupt_check(nullptr);
+  CHECK(status.code == kernsel::Code::interrupted);
+}
+
 void refuse() {
   const Numbers y = targets(1), noise = variances();
+  const Kernel exact = kernsel::matern52({1.0, 2.0});  // of variance one: pivots of equal points are exactly zero
   VecchiaPosterior model;
-  const Conditioning given{smooth, X, rows(y.data(), n, 1), vector(noise.data(), n), Basis::Kind::constant};
+  const Conditioning given{exact, X, rows(y.data(), n, 1), vector(noise.data(), n), Basis::Kind::constant};
   CHECK(!model.condition(given, neighbours(0), 5).ok());
   CHECK(!model.condition(given, neighbours(5), 0).ok());
   CHECK(model.condition(given, neighbours(5), 5).ok());
@@ -359,7 +372,7 @@ void refuse() {
   CHECK(!model.remove(n).ok());
 
   // A new point that equals a training point without noise cannot be added, and then none is.
-  CHECK(model.condition({smooth, X, rows(y.data(), n, 1), {}, Basis::Kind::constant}, neighbours(5), 5).ok());
+  CHECK(model.condition({exact, X, rows(y.data(), n, 1), {}, Basis::Kind::constant}, neighbours(5), 5).ok());
   const Numbers before = mean_of(model), zero{0.0, 0.0}, values{1.0, 2.0};
   const Numbers added{0.1, 0.2, x[0], x[1]};
   const kernsel::Status status =
@@ -371,7 +384,7 @@ void refuse() {
   Numbers twice = x;
   twice[at(5 * d)] = x[0];
   twice[at(5 * d + 1)] = x[1];
-  CHECK(model.condition({smooth, rows<const double>(twice.data(), n, d), rows(y.data(), n, 1), {}, {}}, neighbours(5), 5).ok());
+  CHECK(model.condition({exact, rows<const double>(twice.data(), n, d), rows(y.data(), n, 1), {}, {}}, neighbours(5), 5).ok());
   const kernsel::Status failed = model.mean(rows<const double>(x.data(), 1, d), vector(out.data(), 1));
   CHECK(failed.code == kernsel::Code::not_positive_definite && (failed.pivot == 0 || failed.pivot == 5));
 }
@@ -388,6 +401,7 @@ int main() {
   append_many();
   share_between_threads();
   predict_in_extreme_cases();
+  interrupt();
   refuse();
   return report("vecchia_posterior");
 }
