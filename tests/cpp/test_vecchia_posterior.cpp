@@ -3,8 +3,9 @@
 #include "kernsel/vecchia_posterior.hpp"
 
 #include <algorithm>
-#include <cstdio>
+#include <atomic>
 #include <functional>
+#include <thread>
 
 #include "base/parallel.hpp"
 #include "check.hpp"
@@ -257,6 +258,7 @@ void compare_threads() {
   const Numbers points = random_numbers<double>(many * columns_of_many, 5), y = random_numbers<double>(many * outputs, 6),
                 others = random_numbers<double>(500 * columns_of_many, 7), noise{0.1};
   const View<const double> to = rows<const double>(others.data(), 500, columns_of_many);
+  kernsel::use_a_team_for_any_work(true);
   Numbers found[2];
   for (const int threads : {1, 2}) {
     kernsel::set_num_threads(threads);
@@ -270,6 +272,7 @@ void compare_threads() {
     for (const Numbers& part : {mean_of(model, to), variance_of(model, to), covariance_of(model, to), left_out_of(model)})
       all.insert(all.end(), part.begin(), part.end());
   }
+  kernsel::use_a_team_for_any_work(false);
   CHECK(found[0] == found[1]);
 }
 
@@ -302,10 +305,63 @@ void append_many() {
   }
 }
 
-void refuse() {
+// What is computed when it is first needed is computed once, by one of several threads.
+void share_between_threads() {
   const Numbers y = targets(1), noise = variances();
   VecchiaPosterior model;
-  const Conditioning given{smooth, X, rows(y.data(), n, 1), vector(noise.data(), n), Basis::Kind::constant};
+  CHECK(
+      model.condition({smooth, X, rows(y.data(), n, 1), vector(noise.data(), n), Basis::Kind::linear}, neighbours(8), 10).ok());
+  const Numbers before = mean_of(model);
+  CHECK(model.append(X.block(0, 0, 1, d), vector(y.data(), 1), vector(noise.data(), 1)).ok());
+  CHECK(model.remove(n).ok());
+  std::vector<Numbers> found(4, Numbers(at(m)));
+  std::vector<std::thread> threads;
+  std::atomic<int> failed{0};
+  for (Numbers& mean : found)
+    threads.emplace_back([&model, &mean, &failed] { failed += !model.mean(Z, vector(mean.data(), m)).ok(); });
+  for (std::thread& thread : threads) thread.join();
+  CHECK(failed == 0);
+  for (const Numbers& mean : found) CHECK(mean == before);
+}
+
+// Neither no new points at all nor a kernel that depends on no column are exceptions.
+void predict_in_extreme_cases() {
+  const Numbers y = targets(1), noise = variances();
+  for (const Kernel& k : {smooth, kernsel::constant(2.0), kernsel::dot_product(0.0)})
+    for (const Index points : {Index{1}, n}) {
+      VecchiaPosterior model;
+      DensePosterior dense;
+      const Conditioning given{k, X.block(0, 0, points, d), rows(y.data(), points, 1), vector(noise.data(), points), {}};
+      CHECK(model.condition(given, neighbours(n), n).ok());
+      CHECK(dense.condition(given).ok());
+      CHECK(mean_of(model, Z.block(0, 0, 0, d)).empty() && covariance_of(model, Z.block(0, 0, 0, d)).empty());
+      CHECK_BELOW(difference(mean_of(model), mean_of(dense)), 1e-11);
+      CHECK_BELOW(difference(variance_of(model), variance_of(dense)), 1e-11);
+      CHECK_BELOW(difference(left_out_of(model), left_out_of(dense)), 1e-11);
+      const Numbers origin(d, 0.0);
+      CHECK_BELOW(difference(variance_of(model, rows<const double>(origin.data(), 1, d)),
+                             variance_of(dense, rows<const double>(origin.data(), 1, d))),
+                  1e-11);
+    }
+}
+
+void interrupt() {
+  const Index many = 200000;
+  const Numbers y = targets(1), noise = variances(), points = random_numbers<double>(many * d, 9);
+  VecchiaPosterior model;
+  CHECK(model.condition({smooth, X, rows(y.data(), n, 1), vector(noise.data(), n), {}}, neighbours(30), 50).ok());
+  Numbers mean(at(many));
+  kernsel::set_interrupt_check([] { return true; });
+  const kernsel::Status status = model.mean(rows<const double>(points.data(), many, d), vector(mean.data(), many));
+  kernsel::set_interrupt_check(nullptr);
+  CHECK(status.code == kernsel::Code::interrupted);
+}
+
+void refuse() {
+  const Numbers y = targets(1), noise = variances();
+  const Kernel exact = kernsel::matern52({1.0, 2.0});  // of variance one: pivots of equal points are exactly zero
+  VecchiaPosterior model;
+  const Conditioning given{exact, X, rows(y.data(), n, 1), vector(noise.data(), n), Basis::Kind::constant};
   CHECK(!model.condition(given, neighbours(0), 5).ok());
   CHECK(!model.condition(given, neighbours(5), 0).ok());
   CHECK(model.condition(given, neighbours(5), 5).ok());
@@ -316,7 +372,7 @@ void refuse() {
   CHECK(!model.remove(n).ok());
 
   // A new point that equals a training point without noise cannot be added, and then none is.
-  CHECK(model.condition({smooth, X, rows(y.data(), n, 1), {}, Basis::Kind::constant}, neighbours(5), 5).ok());
+  CHECK(model.condition({exact, X, rows(y.data(), n, 1), {}, Basis::Kind::constant}, neighbours(5), 5).ok());
   const Numbers before = mean_of(model), zero{0.0, 0.0}, values{1.0, 2.0};
   const Numbers added{0.1, 0.2, x[0], x[1]};
   const kernsel::Status status =
@@ -328,7 +384,7 @@ void refuse() {
   Numbers twice = x;
   twice[at(5 * d)] = x[0];
   twice[at(5 * d + 1)] = x[1];
-  CHECK(model.condition({smooth, rows<const double>(twice.data(), n, d), rows(y.data(), n, 1), {}, {}}, neighbours(5), 5).ok());
+  CHECK(model.condition({exact, rows<const double>(twice.data(), n, d), rows(y.data(), n, 1), {}, {}}, neighbours(5), 5).ok());
   const kernsel::Status failed = model.mean(rows<const double>(x.data(), 1, d), vector(out.data(), 1));
   CHECK(failed.code == kernsel::Code::not_positive_definite && (failed.pivot == 0 || failed.pivot == 5));
 }
@@ -343,6 +399,9 @@ int main() {
   draw_on_a_grid();
   compare_threads();
   append_many();
+  share_between_threads();
+  predict_in_extreme_cases();
+  interrupt();
   refuse();
   return report("vecchia_posterior");
 }

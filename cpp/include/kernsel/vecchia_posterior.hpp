@@ -53,8 +53,9 @@ class VecchiaPosterior final : public Posterior {
   Status mean(View<const double> Z, View<double> out) const override;
   Status variance(View<const double> Z, View<double> out) const override;
   // In their maximin order, each new point is conditioned on its nearest ones among training points and the new points before
-  // it, to which 1e-12 of their variance is added, so that they may be equal. O(m^2 neighbours) for m new points, beside their
-  // sets.
+  // it. As points that others are conditioned on, new points have a noise of 1e-12 of their variance, which is subtracted in
+  // the end, so that they may be equal, or as near as on a fine grid. The covariance of m points costs O(m^2 neighbours) beside
+  // their sets. Its diagonal is not exactly variance(), whose sets are other ones, unless all points are neighbours.
   Status covariance(View<const double> Z, View<double> out) const override;
   // Derivatives while the sets of neighbours do not change.
   Status mean_gradient(View<const double> Z, View<double> out) const override;
