@@ -44,8 +44,9 @@ Index descend(const PointTree& tree, View<const double> z) {
   return node.first * PointTree::bucket_size;
 }
 
-// How many buckets a group of queries visits where exact results would take too long, or 0 for as many as it takes. Measured
-// for 30 neighbours: 512 buckets of 3125, and 1100 of 31250, find 97 % of them or more in 17 to 30 correlated columns.
+// How many buckets a group of queries visits where exact results would take too long, or 0 for as many as it takes. Of 30
+// neighbours among 1e6 points (1103 of 31250 buckets) this found 98.5 % in 20 columns, each correlated by 0.8 with the next,
+// and more than 99.5 % in 17 and 30 columns that depend on 5 and 8 variables; among fewer points it finds more.
 Index most_buckets(const PointTree& tree) {
   if (tree.columns() <= Neighbours::exact_columns) return 0;
   return static_cast<Index>(35.0 * std::cbrt(static_cast<double>(tree.buckets()))) + 1;
