@@ -14,7 +14,7 @@ ROOMS = {
     "kernels": ["kernel", "gram", "kernel_json"],
     "criteria": ["fit", "criteria"],
     "factors": ["factor", "neighbours", "vecchia"],
-    "posterior": ["posterior", "trend"],
+    "posterior": ["posterior", "trend", "vecchia_posterior"],
     "search": ["prior", "objective", "search", "data", "starts", "choose"],
     "paths": ["path", "least_squares", "decomposition"],
     "support": ["support"],
@@ -50,6 +50,7 @@ SUBJECTS = {
     "_search/test_evidence.py",  # what the core computes besides the choice
     "_search/test_shrinkage.py",
     "_search/test_spectrum.py",  # starts that see it
+    "_solve/test_vecchia.py",  # criteria by a factor of the core
     "_solve/test_vecchia_reference.py",  # the slow twin of a factor of the core
     "core/test_adding_a_kernel.py",  # what a new kernel takes
     "core/test_arrays.py",  # the compiled core, as a whole

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "kernsel/posterior.hpp"
+#include "kernsel/vecchia_posterior.hpp"
 
 namespace kernsel {
 
@@ -28,6 +29,7 @@ class Model {
   Model();
   // A posterior of targets in some unit. `least` is a lower limit of variances, the size to which rounding may change zero.
   explicit Model(DensePosterior posterior, Units units = {}, double least = 0.0);
+  explicit Model(VecchiaPosterior posterior, Units units = {}, double least = 0.0);
   ~Model();
   Model(Model&&) noexcept;
   Model& operator=(Model&&) noexcept;
@@ -39,7 +41,7 @@ class Model {
   bool has_deviations() const;  // whether it is a Gaussian process, which has standard deviations
   const Kernel& kernel() const;
   // The posterior from which predictions are computed, in its own unit; nullptr for a linear function of the columns.
-  const DensePosterior* posterior() const;
+  const Posterior* posterior() const;
 
   // mean, (m, outputs), at the points Z, (m, columns).
   Status predict(View<const double> Z, View<double> mean) const;
@@ -59,6 +61,7 @@ class Model {
   friend Status load_model(const char* path, Model& model);
   friend Status save_model(const char* path, const Model& model);
   struct Content;
+  void take(Units units, double least);
   std::unique_ptr<Content> content_;
 };
 

@@ -49,7 +49,8 @@ std::vector<double> numbers_of(View<const double> from) {
 // The variance is that of the posterior, times spread^2.
 struct Model::Content {
   std::string estimator;
-  DensePosterior posterior;
+  DensePosterior dense;
+  std::unique_ptr<VecchiaPosterior> near;  // in the place of `dense`, if it is there
   bool has_points = false, process = false;
   Index d = 0, outputs = 0;
   std::vector<double> factor, offset, scale, spread;
@@ -60,7 +61,13 @@ struct Model::Content {
     spread.clear();
     for (std::size_t k = 0; k < scale.size(); ++k) spread.push_back(std::sqrt(scale[k]) * std::abs(factor[k]));
   }
+  Posterior& posterior() {
+    if (near) return *near;
+    return dense;
+  }
+  const Posterior& posterior() const { return const_cast<Content*>(this)->posterior(); }
   Status read(Container& file, const Json& json);
+  Status read_near(Container& file, const Json& json, const Conditioning& given, View<const double> beta);
   Status mean(View<const double> Z, View<double> out) const;
   Status deviation(View<const double> Z, View<double> out) const;
 };
@@ -83,7 +90,8 @@ Status Model::Content::read(Container& file, const Json& json) {
   const Json* count = json.find("columns");
   if (!count || !count->whole(1e9) || count->number < 1.0) return Status::invalid("model: expected a number of columns");
   d = static_cast<Index>(count->number);
-  const std::vector<Index>*shape_of_C = file.shape("coefficients"), *shape_of_X = file.shape("points");
+  const Json* approximation = json.find("approximation");  // which has no coefficients
+  const std::vector<Index>*shape_of_C = file.shape(approximation ? "targets" : "coefficients"), *shape_of_X = file.shape("points");
   if (!shape_of_C || shape_of_C->size() != 2) return Status::invalid(wrong);
   const Index n = (*shape_of_C)[0], q = trend.count(d);
   outputs = (*shape_of_C)[1];
@@ -102,11 +110,12 @@ Status Model::Content::read(Container& file, const Json& json) {
     return Status::invalid(wrong);
   const bool has_targets = process && file.shape("targets") != nullptr;
   if (has_targets && !has("targets", {n, outputs})) return Status::invalid(wrong);
+  if (approximation && !has_targets) return Status::invalid(wrong);
   if (has_points) status = kernel.check(d);
   if (!status.ok()) return status;
 
   std::vector<double> X, y, B, C, diagonal;
-  status = file.read("coefficients", C);
+  if (!approximation) status = file.read("coefficients", C);
   if (status.ok() && has_points) status = file.read("points", X);
   if (status.ok() && q > 0) status = file.read("trend_coefficients", B);
   if (status.ok() && has_targets) status = file.read("targets", y);
@@ -125,16 +134,43 @@ Status Model::Content::read(Container& file, const Json& json) {
   if (std::any_of(diagonal.begin(), diagonal.end(), negative) || std::any_of(scale.begin(), scale.end(), negative))
     return Status::invalid("model: variances must not be negative");
   set_spread();
-  const View<const double> coefficients = rows<const double>(C.data(), n, outputs);
   if (!has_points) linear = C;
   const Index points = has_points ? n : 0, known = has_targets ? n : 0;
-  return posterior.assume({kernel, rows<const double>(X.data(), points, d), rows<const double>(y.data(), known, outputs),
-                           vector<const double>(diagonal.data(), process ? n : 0), trend},
-                          coefficients.block(0, 0, points, outputs), rows<const double>(B.data(), q, outputs), process);
+  const Conditioning given{kernel, rows<const double>(X.data(), points, d), rows<const double>(y.data(), known, outputs),
+                           vector<const double>(diagonal.data(), process ? n : 0), trend};
+  const View<const double> beta = rows<const double>(B.data(), q, outputs);
+  if (approximation) return read_near(file, *approximation, given, beta);
+  return dense.assume(given, rows<const double>(C.data(), points, outputs), beta, process);
+}
+
+// A posterior by nearest neighbours: their numbers, and the triangle of the trend.
+Status Model::Content::read_near(Container& file, const Json& json, const Conditioning& given, View<const double> beta) {
+  VecchiaOptions options;
+  Index predicting = 0;
+  const auto whole = [&](const char* name, double least, double most, auto& to) {
+    const Json* found = json.find(name);
+    if (!found || !found->whole(most) || found->number < least) return false;
+    to = static_cast<std::decay_t<decltype(to)>>(found->number);
+    return true;
+  };
+  constexpr double most_neighbours = 500.0, largest_seed = 9007199254740992.0;
+  if (!whole("neighbors", 1.0, most_neighbours, options.neighbours) ||
+      !whole("predict_neighbors", 1.0, most_neighbours, predicting) || !whole("random_state", 0.0, largest_seed, options.seed))
+    return Status::invalid("model: an approximation that is not known");
+  const Index q = beta.rows;
+  std::vector<double> triangle, columns;  // by rows, and by columns
+  const std::vector<Index>* shape = file.shape("trend_triangle");
+  if (!shape || *shape != std::vector<Index>{q, q}) return Status::invalid("model: expected the triangle of the trend");
+  const Status status = q > 0 ? file.read("trend_triangle", triangle) : Status{};
+  if (!status.ok()) return status;
+  for (Index j = 0; j < q; ++j)
+    for (Index i = 0; i < q; ++i) columns.push_back(triangle[static_cast<std::size_t>(i * q + j)]);
+  near = std::make_unique<VecchiaPosterior>();
+  return near->assume(given, std::move(options), predicting, beta, std::move(columns));
 }
 
 Status Model::Content::mean(View<const double> Z, View<double> out) const {
-  const Status status = posterior.mean(Z, out);
+  const Status status = posterior().mean(Z, out);
   for (Index i = 0; i < out.rows && status.ok(); ++i)
     for (Index k = 0; k < outputs; ++k) {
       const auto at = static_cast<std::size_t>(k);
@@ -146,7 +182,7 @@ Status Model::Content::mean(View<const double> Z, View<double> out) const {
 
 Status Model::Content::deviation(View<const double> Z, View<double> out) const {
   std::vector<double> variance(static_cast<std::size_t>(Z.rows));
-  const Status status = posterior.variance(Z, vector(variance.data(), Z.rows));
+  const Status status = posterior().variance(Z, vector(variance.data(), Z.rows));
   for (Index i = 0; i < Z.rows && status.ok(); ++i)
     for (Index k = 0; k < outputs; ++k)
       out(i, k) = std::sqrt(std::max(variance[static_cast<std::size_t>(i)], jitter)) * spread[static_cast<std::size_t>(k)];
@@ -155,13 +191,21 @@ Status Model::Content::deviation(View<const double> Z, View<double> out) const {
 
 Model::Model() = default;
 Model::Model(DensePosterior posterior, Units units, double least) : content_(std::make_unique<Content>()) {
+  content_->dense = std::move(posterior);
+  take(std::move(units), least);
+}
+Model::Model(VecchiaPosterior posterior, Units units, double least) : content_(std::make_unique<Content>()) {
+  content_->near = std::make_unique<VecchiaPosterior>(std::move(posterior));
+  take(std::move(units), least);
+}
+
+void Model::take(Units units, double least) {
   Content& own = *content_;
-  own.posterior = std::move(posterior);
   own.estimator = "Posterior";
   own.has_points = true;
-  own.process = own.posterior.has_variances();
-  own.d = own.posterior.columns();
-  own.outputs = own.posterior.outputs();
+  own.process = own.posterior().has_variances();
+  own.d = own.posterior().columns();
+  own.outputs = own.posterior().outputs();
   own.factor = std::move(units.factor);
   own.offset = std::move(units.offset);
   own.scale = std::move(units.scale);
@@ -180,17 +224,15 @@ const std::string& Model::estimator() const {
   static const std::string none;
   return content_ ? content_->estimator : none;
 }
-Index Model::points() const { return content_ && content_->has_points ? content_->posterior.points() : 0; }
+Index Model::points() const { return content_ && content_->has_points ? content_->posterior().points() : 0; }
 Index Model::columns() const { return content_ ? content_->d : 0; }
 Index Model::outputs() const { return content_ ? content_->outputs : 0; }
 bool Model::has_deviations() const { return content_ && content_->process; }
 const Kernel& Model::kernel() const {
   static const Kernel none = constant(1.0);
-  return content_ ? content_->posterior.kernel() : none;
+  return content_ ? content_->posterior().kernel() : none;
 }
-const DensePosterior* Model::posterior() const { return content_ && content_->has_points ? &content_->posterior : nullptr; }
-
-namespace {}  // namespace
+const Posterior* Model::posterior() const { return content_ && content_->has_points ? &content_->posterior() : nullptr; }
 
 Status Model::predict(View<const double> Z, View<double> mean) const {
   if (!content_) return Status::invalid("model: none has been loaded");
@@ -218,13 +260,13 @@ Status Model::predict_gradient(View<const double> Z, View<double> mean, View<dou
     return Status::invalid("predict_gradient: expected a row for each point, and a column for each derivative of each output");
   if (deviation.rows > 0 && !own.process) return Status::invalid("deviation: only Gaussian processes have standard deviations");
   return within_memory([&] {
-    Status status = own.posterior.mean_gradient(Z, mean);
+    Status status = own.posterior().mean_gradient(Z, mean);
     for (Index i = 0; i < Z.rows; ++i)
       for (Index j = 0; j < width; ++j) mean(i, j) *= own.factor[static_cast<std::size_t>(j % own.outputs)];
     if (!status.ok() || deviation.rows == 0) return status;
     std::vector<double> variance(static_cast<std::size_t>(Z.rows)), slopes(static_cast<std::size_t>(Z.rows * own.d));
-    status = own.posterior.variance(Z, vector(variance.data(), Z.rows));
-    if (status.ok()) status = own.posterior.variance_gradient(Z, rows(slopes.data(), Z.rows, own.d));
+    status = own.posterior().variance(Z, vector(variance.data(), Z.rows));
+    if (status.ok()) status = own.posterior().variance_gradient(Z, rows(slopes.data(), Z.rows, own.d));
     for (Index i = 0; i < Z.rows; ++i) {
       const double std = std::sqrt(std::max(variance[static_cast<std::size_t>(i)], own.jitter));
       for (Index j = 0; j < width; ++j) {
@@ -238,12 +280,12 @@ Status Model::predict_gradient(View<const double> Z, View<double> mean, View<dou
 
 Status Model::append(View<const double> X, View<const double> y, View<const double> noise) {
   if (!content_ || !content_->process) return Status::invalid("append: only Gaussian processes take more points in");
-  return within_memory([&] { return content_->posterior.append(X, y, noise); });
+  return within_memory([&] { return content_->posterior().append(X, y, noise); });
 }
 
 Status Model::remove(Index i) {
   if (!content_ || !content_->process) return Status::invalid("remove: only Gaussian processes leave points out");
-  return within_memory([&] { return content_->posterior.remove(i); });
+  return within_memory([&] { return content_->posterior().remove(i); });
 }
 
 Status load_model(const char* path, Model& model) {
@@ -269,25 +311,36 @@ Status save_model(const char* path, const Model& model) {
   const Model::Content& own = *model.content_;
   return within_memory([&] {
     std::string kernel;
-    const Status status = kernel_to_json(own.posterior.kernel(), kernel);
+    const Status status = kernel_to_json(own.posterior().kernel(), kernel);
     if (!status.ok()) return status;
-    const char* trend = name_of(own.posterior.trend_basis());
+    const char* trend = name_of(own.near ? own.near->trend_basis() : own.dense.trend_basis());
     if (!trend) return Status::invalid("save_model: a trend of functions, or of a matrix, cannot be written");
     std::string description = "{\"estimator\":\"" + own.estimator + "\",\"columns\":" + std::to_string(own.d) +
                               ",\"core_kernel\":" + kernel + ",\"trend\":" + trend + ",\"jitter\":";
     append_number(description, own.jitter);
-    description += "}";
-    const Index n = own.posterior.points(), q = own.posterior.basis().cols, m = own.outputs;
-    std::vector<Named> arrays{{"points", {n, own.d}, numbers_of(own.posterior.X())},
-                              {"coefficients", {n, m}, numbers_of(own.posterior.coefficients())},
-                              {"trend_coefficients", {q, m}, numbers_of(own.posterior.trend())},
-                              {"offset", {m}, own.offset},
-                              {"factor", {m}, own.factor}};
-    if (own.process) {
-      arrays.push_back({"diagonal", {n}, numbers_of(own.posterior.noise())});
-      arrays.push_back({"scale", {m}, own.scale});
+    const Index n = own.posterior().points(), m = own.outputs;
+    std::vector<Named> arrays{{"offset", {m}, own.offset}, {"factor", {m}, own.factor}};
+    const auto add = [&](const auto& posterior, bool has_targets) {
+      arrays.push_back({"points", {n, own.d}, numbers_of(posterior.X())});
+      arrays.push_back({"trend_coefficients", {posterior.trend().rows, m}, numbers_of(posterior.trend())});
+      if (own.process) arrays.push_back({"diagonal", {n}, numbers_of(posterior.noise())});
+      if (own.process) arrays.push_back({"scale", {m}, own.scale});
+      if (has_targets) arrays.push_back({"targets", {n, m}, numbers_of(posterior.y())});
+    };
+    if (own.near) {
+      add(*own.near, true);
+      const Index q = own.near->trend().rows;
+      const std::vector<double>& R = own.near->trend_triangle();
+      if (static_cast<Index>(R.size()) != q * q) return Status::invalid("save_model: the trend cannot be computed");
+      arrays.push_back({"trend_triangle", {q, q}, numbers_of(columns<const double>(R.data(), q, q))});
+      description += ",\"approximation\":{\"neighbors\":" + std::to_string(own.near->options().neighbours) +
+                     ",\"predict_neighbors\":" + std::to_string(own.near->predict_neighbours()) +
+                     ",\"random_state\":" + std::to_string(own.near->options().seed) + "}";
+    } else {
+      add(own.dense, own.dense.has_targets());
+      arrays.push_back({"coefficients", {n, m}, numbers_of(own.dense.coefficients())});
     }
-    if (own.posterior.has_targets()) arrays.push_back({"targets", {n, m}, numbers_of(own.posterior.y())});
+    description += "}";
     return write_container(path, description, arrays);
   });
 }

@@ -103,7 +103,7 @@ struct Chooser::Content {
   }
   double within(const Trial& best) const;
   double fine() const {
-    if (problem.approximation) return 1e-2;
+    if (problem.approximation) return 0.1;
     return n <= 300 ? (all->has_curvature() ? 1e-10 : 1e-7) : 1e-5;
   }
   Prior expectations(bool of_all_unknowns) const;

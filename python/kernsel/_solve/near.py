@@ -61,8 +61,42 @@ class NearPosterior(Posterior):
             "trend": self.trend,
             "approximation": self.approximation,
             "beta": self.beta,
-            "triangle": self._near.triangle,
+            "triangle": self.triangle,
         }
+
+    @classmethod
+    def restored(
+        cls,
+        kernel: Kernel,
+        X: Vector,
+        y: Vector,
+        noise: Vector,
+        trend: Trend,
+        approximation: Vecchia,
+        beta: Vector,
+        triangle: Vector,
+    ) -> NearPosterior:
+        """Return the posterior whose trend has the coefficients `beta` and the upper triangle R, H'PH = R'R."""
+        made = cls.__new__(cls)
+        columns = np.ravel(triangle, order="F").tolist()
+        made.__setstate__(
+            {
+                "kernel": kernel,
+                "X": X,
+                "y": y,
+                "noise": noise,
+                "trend": trend,
+                "approximation": approximation,
+                "beta": beta,
+                "triangle": columns,
+            }
+        )
+        return made
+
+    @property
+    def triangle(self) -> list[float]:
+        """The upper triangle R of the trend, by columns: H'PH = R'R."""
+        return self._near.triangle
 
     def __setstate__(self, state: _State) -> None:  # type: ignore[override]
         approximation = state["approximation"]

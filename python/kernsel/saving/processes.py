@@ -9,12 +9,16 @@ import numpy as np
 from kernsel._base.annotations import Indices, Vector
 from kernsel._base.memory import require_memory_of_points
 from kernsel._data.together import numbered
+from kernsel._solve.near import NearPosterior
 from kernsel._solve.posterior import Posterior
+from kernsel.approximations import Vecchia
 from kernsel.estimators.gaussian_process import GaussianProcessRegressor, ProcessState
 from kernsel.saving.fields import Fields, Writing
 from kernsel.saving.selections import read_selection, write_selection
 
 __all__ = ["read_process", "write_process"]
+
+_NUMBERS = ("neighbors", "predict_neighbors", "random_state")
 
 
 def write_process(model: GaussianProcessRegressor, to: Writing) -> None:
@@ -30,7 +34,6 @@ def write_process(model: GaussianProcessRegressor, to: Writing) -> None:
         ("points", posterior.X),
         ("targets", posterior.y),
         ("diagonal", posterior.noise),
-        ("coefficients", posterior.weights),
         ("trend_coefficients", posterior.beta),
         ("offset", state.offset),
         ("factor", state.factor),
@@ -39,6 +42,13 @@ def write_process(model: GaussianProcessRegressor, to: Writing) -> None:
         ("alpha", state.alpha),
     ):
         to.array(name, np.asarray(values, dtype=np.float64))
+    if isinstance(posterior, NearPosterior):
+        near = to.part("approximation")
+        near.json |= {name: int(getattr(posterior.approximation, name)) for name in _NUMBERS}
+        q = posterior.H.shape[1]
+        to.array("trend_triangle", np.reshape(posterior.triangle, (q, q)).T)
+    else:
+        to.array("coefficients", np.asarray(posterior.weights, dtype=np.float64))
     to.array("outliers", state.outliers)
     to.json |= {"jitter": float(state.jitter), "one_output": bool(state.one_output), "restricted": bool(state.restricted)}
     if state.groups is not None:
@@ -64,8 +74,11 @@ def read_process(model: GaussianProcessRegressor, given: Fields) -> None:
     one_output = given.flag("one_output")
     if outputs == 0 or (one_output and outputs > 1):
         raise ValueError(f"targets: expected {'one column' if one_output else 'columns'}, got {outputs}")
-    for name, shape in (("coefficients", (n, outputs)), ("trend_coefficients", (functions, outputs)), ("scale", (outputs,))):
-        given.array(name, *shape)  # checked only; programs that do not factorize use them
+    given.array("scale", outputs)  # checked only, as are the coefficients, which programs that do not factorize use
+    beta = given.array("trend_coefficients", functions, outputs)
+    approximation = _approximation(given) if given.has("approximation") else None
+    if approximation is None:
+        given.array("coefficients", n, outputs)
     noise, alpha = _variances(given, "noise", n), _variances(given, "alpha", n)
     outliers = given.rows("outliers", n)
     jitter, restricted = given.number("jitter", 0.0), given.flag("restricted")
@@ -74,10 +87,18 @@ def read_process(model: GaussianProcessRegressor, given: Fields) -> None:
     value = given.number("criterion_value_", finite=False)
     given.whole("n_evaluations_")  # checked only; the attribute is set from the selection
     selection = read_selection(given.part("selection"))
-    require_memory_of_points(n)
+    diagonal = given.array("diagonal", n, least=0.0)
+    if approximation is None:
+        require_memory_of_points(n)
+        posterior = Posterior(kernel, X, y, diagonal, trend)
+    else:
+        triangle = np.asarray(given.array("trend_triangle", functions, functions))
+        if (np.diag(triangle) == 0).any():
+            raise ValueError("trend_triangle: expected no zeros on its diagonal")
+        posterior = NearPosterior.restored(kernel, X, y, diagonal, trend, approximation, beta, triangle)
     model.restore(
         ProcessState(
-            posterior=Posterior(kernel, X, y, given.array("diagonal", n, least=0.0), trend),
+            posterior=posterior,
             kernel=changed,
             selection=selection,
             criterion_value=value,
@@ -92,6 +113,12 @@ def read_process(model: GaussianProcessRegressor, given: Fields) -> None:
             groups=_groups(given, n) if given.has("groups") else None,
         )
     )
+
+
+def _approximation(given: Fields) -> Vecchia:
+    """Return the approximation by neighbours."""
+    with given.part("approximation") as numbers:
+        return Vecchia(**{name: numbers.whole(name) for name in _NUMBERS})
 
 
 def _groups(given: Fields, n: int) -> Indices:
