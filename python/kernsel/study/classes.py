@@ -12,6 +12,7 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from kernsel._base.annotations import Indices, Matrix, Vector
+from kernsel._data.together import numbered
 from kernsel.estimators.classification import GaussianProcessClassifier
 from kernsel.kernels import Kernel
 from kernsel.saving import load, read_notes, save
@@ -58,6 +59,12 @@ class ClassStudy:
     kept: Indices = field(repr=False)
     seconds: float
     ended: str = ""
+    grouped_by: str = ""
+
+    @property
+    def others(self) -> str:
+        """The rows from which a row is predicted when it is left out, in words."""
+        return f"the other {self.grouped_by}" if self.grouped_by else "the others"
 
     def probabilities(self, X: Matrix) -> Matrix:
         """Return the probabilities of the classes, in the order of the levels of the target; 0 for one that was not learnt."""
@@ -66,7 +73,7 @@ class ClassStudy:
         return found
 
     def left_out(self) -> dict[str, float]:
-        """Return the scores of the training rows, the class of each predicted from the others."""
+        """Return the scores of the training rows, the class of each predicted from the others, or from the other groups."""
         of_right = np.exp(self.model.loo_log_probability_)
         signs = np.column_stack([process.y_train_ for process in self.model.processes()])
         of_second = np.where(signs > 0, of_right.reshape(signs.shape), 1 - of_right.reshape(signs.shape))
@@ -149,7 +156,8 @@ def study_of_classes(
     kernels, rows, test, budget, seed, progress
         As in :func:`kernsel.study.study`.
     criterion : {"loo", "lml"}
-        The log probability of each class predicted from the other rows, or the log marginal likelihood.
+        The log probability of each class predicted from the other rows, or, if the table has groups, from the other groups; or
+        the log marginal likelihood.
 
     Returns
     -------
@@ -173,6 +181,9 @@ def study_of_classes(
     training, tests, remarks = divided(table, np.arange(len(table.X)), rows, test, seed)
     X, codes = table.X[training], np.asarray(table.y)[training]
     labels = np.array(table.target.levels)[codes.astype(int)]
+    groups = None if table.groups is None else numbered(table.groups[training])[0]
+    if groups is not None and not groups.any():
+        raise ValueError(f"{table.source}: the rows to learn from are of one group only; two {table.grouped_by} are needed")
     found: Selected = select(
         X,
         labels,
@@ -182,6 +193,7 @@ def study_of_classes(
         max_seconds=budget,
         random_state=seed,
         progress=None if progress is None else lambda kernel: progress(criterion, label(kernel, table.names)),
+        groups=groups,
     )
     study = ClassStudy(
         table.source,
@@ -197,6 +209,7 @@ def study_of_classes(
         table.kept[training],
         time.perf_counter() - start,
         found.ended,
+        table.grouped_by,
     )
     if len(tests):
         assert table.y is not None

@@ -39,8 +39,18 @@ from kernsel.study.structure import describe, hidden_period, larger_structures, 
 from kernsel.study.texts import kernel_of as kernel_of_table
 from kernsel.study.texts import with_names
 
-__all__ = ["Selected", "Tried", "in_words", "select"]
+__all__ = ["USUAL", "Selected", "Tried", "in_words", "select"]
 
+# The kernels that are tried if none is named.
+USUAL: tuple[Kernel, ...] = (
+    RBF("auto"),
+    Matern("auto", nu=2.5),
+    Matern("auto", nu=1.5),
+    Matern("auto", nu=0.5),
+    RationalQuadratic("auto"),
+    Linear("auto"),
+    RBF("auto") + Linear("auto"),
+)
 Noise: TypeAlias = float | ArrayLike | Literal["auto"]
 
 
@@ -374,7 +384,7 @@ def select(
         raise ValueError(f"max_seconds: expected a number from 0 on or None, got {max_seconds!r}")
     if not isinstance(max_structures, Integral) or isinstance(max_structures, bool) or int(max_structures) < 1:
         raise ValueError(f"max_structures: expected a whole number from 1 on, got {max_structures!r}")
-    candidates = [] if search else _defaults() if kernels is None else _kernels(kernels)
+    candidates = [] if search else list(USUAL) if kernels is None else _kernels(kernels)
     if search and isinstance(X, Mixed):
         raise ValueError('kernels: "search" builds kernels of columns of numbers; expected kernels that name the parts of X')
     if isinstance(X, Mixed) or any(k.for_objects() for k in candidates):
@@ -615,18 +625,6 @@ def _trend_in_words(model: HasTerms) -> list[str]:
 def _spread(values: Matrix) -> float:
     """Return the standard deviation over points, the mean of it over outputs."""
     return float(np.std(values, axis=0).mean())
-
-
-def _defaults() -> list[Kernel]:
-    return [
-        RBF("auto"),
-        Matern("auto", nu=2.5),
-        Matern("auto", nu=1.5),
-        Matern("auto", nu=0.5),
-        RationalQuadratic("auto"),
-        Linear("auto"),
-        RBF("auto") + Linear("auto"),
-    ]
 
 
 def _kernels(argument: Kernel | Iterable[KernelLike]) -> list[Kernel]:
