@@ -15,8 +15,8 @@ from kernsel.cli import words
 from kernsel.cli.outputs import require_writable
 from kernsel.cli.terminal import Terminal
 from kernsel.study import kernel_of, plain
-from kernsel.study.select import USUAL
 from kernsel.study.classes import ClassStudy, study_of_classes
+from kernsel.study.select import USUAL
 from kernsel.study.tables import Column, read_table, read_to_predict
 from kernsel.study.texts import with_names
 

@@ -7,11 +7,12 @@ from typing import Any
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
-from sklearn.utils.validation import check_is_fitted
 
+from kernsel.estimators.fitted import require_fitted
+from kernsel.estimators.stacking.regressor import StackedRegressor
 from kernsel.study.select import Selected
 
-__all__ = ["column_names", "model_and_points", "name_of_target", "require_fitted", "require_two_classes"]
+__all__ = ["column_names", "likeliest", "model_and_points", "name_of_target", "require_two_classes"]
 
 
 def model_and_points(estimator: BaseEstimator, X: Any) -> tuple[BaseEstimator, Any]:
@@ -30,10 +31,12 @@ def model_and_points(estimator: BaseEstimator, X: Any) -> tuple[BaseEstimator, A
     return estimator, X
 
 
-def require_fitted(model: BaseEstimator) -> None:
-    """Raise NotFittedError for a model that is not fitted, also for one that can predict from its prior."""
-    names = ("kernel_", "coef_", "classes_", "estimators_")
-    check_is_fitted(model, next((name for name in names if hasattr(model, name)), names[0]))
+def likeliest(model: BaseEstimator) -> BaseEstimator:
+    """Return the likeliest of stacked processes, where a display shows one kernel; any other model as it is."""
+    if isinstance(model, StackedRegressor):
+        require_fitted(model)
+        return model.processes[0][1]
+    return model
 
 
 def require_two_classes(model: BaseEstimator) -> None:

@@ -32,8 +32,8 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
-from sklearn.utils.validation import check_is_fitted
 
+from kernsel.estimators.fitted import require_fitted
 from kernsel.saving.container import Container, Stored, plain_json, read_container, write_container, written_json
 from kernsel.saving.fields import Fields, Writing
 from kernsel.saving.forms import FORMS
@@ -88,7 +88,7 @@ def save(model: BaseEstimator, path: str | os.PathLike[str], notes: object = Non
     if form is None or type(model) is not form.estimator:
         raise TypeError(f"model: expected one of {', '.join(FORMS)}, got {type(model).__name__}; pickle and joblib take others")
     try:
-        check_is_fitted(model)
+        require_fitted(model)
     except NotFittedError:
         raise NotFittedError(f"model: this {type(model).__name__} is not fitted; call fit(X, y) before it is saved") from None
     if not hasattr(model, "n_features_in_"):

@@ -603,10 +603,14 @@ def strengths_of(estimator: BaseEstimator) -> tuple[str, ...]:
 def in_words(model: HasTerms | StackedRegressor, names: Sequence[str] | None = None) -> str:
     """Return a description of a model in words, with the standard deviation over the data of each of its terms.
 
-    Of stacked processes, each is a line that begins with its weight.
+    Of stacked processes, each is a line that begins with its weight, the likeliest first; the last line has the noise of all.
     """
     if isinstance(model, StackedRegressor):
-        return "\n".join(f"{weight:.1%}: {in_words(one, names)}".replace("\n", "; ") for weight, one in model.processes)
+        lines = [f"{weight:.1%}: {in_words(one, names)}".replace("\n", "; ") for weight, one in model.processes]
+        noise = float(np.mean(model.noise_))
+        if len(lines) > 1 and noise > 0:
+            lines.append(f"together: noise of standard deviation {np.sqrt(noise):.3g}")
+        return "\n".join(lines)
     sizes = [_spread(model.mean_of_term(term)) for term in terms_of(model.kernel_)]
     ranges = np.ptp(model.X_train_, axis=0).tolist()
     terms = describe(model.kernel_, model.noise_, sizes, ranges=ranges, names=names)

@@ -25,7 +25,7 @@ def test_select_prints_and_writes_the_model(run):
         part = out[out.index(f"By {name}: ") :]
         for line in lines:
             assert re.search(
-                rf"{re.escape(line.kernel)} +{line.value:.{6 if name == 'evidence' else 4}g} +{line.loo_rmse:.2f} ", part
+                rf"{re.escape(line.kernel)} +{line.value:.{6 if name == 'evidence' else 4}g}( ~)? +{line.loo_rmse:.2f} ", part
             )
     best = study.lines["evidence"][0]
     assert f"Chosen by evidence: {best.kernel}" in out
@@ -106,7 +106,7 @@ def test_of_many_inputs_only_those_that_matter_are_listed(run):
     assert "and 5 more columns" in out
     assert re.search(r"v4 +100 %", out)
     assert "and 29 more with less influence" in out
-    assert "takes part in. They act one by one: together they come to nearly all." in " ".join(out.split())
+    assert "takes part in. They act one by one: together they come to 100 %." in " ".join(out.split())
 
 
 def test_rows_that_cannot_be_left_out_are_no_failure(run):
@@ -159,12 +159,21 @@ def test_kernels_are_combined(run, folder):
     assert "weight" in first.splitlines()[1]
     for line in found.lines["loo"]:
         assert re.search(rf"{re.escape(line.kernel)} .* {line.weight:.3f} ", first)
+    for part, lines in ((first, found.lines["loo"]), (second, found.lines["reml"])):
+        marked = [line.kernel for line in lines[1:] if line.as_good]
+        assert re.findall(r"^ *(.*?) +-?[\d.]+ ~ ", part, re.M) == marked
+        assert ("~ about as good as the first" in part) == bool(marked)
     assert "weight" not in second.split("Stacked")[0]
     assert "Stacked, so that rows left out are most likely: " in text
     assert f"{found.line.weight:.0%} {found.line.kernel}" in text
     for weight, _ in found.processes:
         assert f"- {weight:.1%}: " in out
-    assert f"Length scales are those of {found.line.kernel}, which has the largest weight." in text
+    assert f"Length scales are those of {found.line.kernel}, the likeliest of them." in text
+    assert f"- together: noise of standard deviation {np.sqrt(found.model.noise_):.3g}" in text
+    assert "In the order of the mean log density of rows left out, but for the first: it is the simplest" in " ".join(
+        first.split()
+    )
+    assert "In the order" not in second
     assert f"Their mean log density is {found.model.loo_log_density_.mean():.4g}, with the best kernel alone " in text
     assert "--combine" in Path("page.html").read_text(encoding="utf-8")
     chosen = strict(run(*arguments, "--json")[1])["chosen"]

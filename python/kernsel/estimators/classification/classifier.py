@@ -89,9 +89,10 @@ class GaussianProcessClassifier(TakesGroups, FittedModel, CallbackSupport, Class
         :class:`kernsel.estimators.classification.links.Link`.
     criterion : {"auto", "lml", "loo"}
         "lml" is the approximate log marginal likelihood, or evidence. "loo" is the sum of the log probabilities of all labels,
-        each predicted from all other points, or from all other groups. If classes are far apart, the evidence by Laplace's approximation favours
-        amplitudes that are too small, and so probabilities too close to each other; "loo" or "ep" then predicts better. "auto"
-        is "loo" for the kernel "auto", and otherwise "lml", as in scikit-learn. "multinomial" allows "lml" only.
+        each predicted from all other points, or from all other groups. If classes are far apart, the evidence by Laplace's
+        approximation favours amplitudes that are too small, and so probabilities too close to each other; "loo" or "ep" then
+        predicts better. "auto" is "loo" for the kernel "auto", and otherwise "lml", as in scikit-learn. "multinomial" allows
+        "lml" only.
     n_samples, n_burn, n_chains : int
         For "mcmc": the number of draws that each chain keeps, of draws before them that are discarded, and of chains.
     max_evaluations : int
