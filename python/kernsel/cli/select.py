@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from kernsel.cli import machine, words
 from kernsel.cli.classes import select_classes
-from kernsel.cli.outputs import require_report, require_writable
+from kernsel.cli.outputs import require_model, require_report, require_writable
 from kernsel.cli.parser import criteria as criteria_named
 from kernsel.cli.parser import duration, names, share, variance, whole
 from kernsel.cli.terminal import Terminal
@@ -135,6 +135,7 @@ def run(arguments: argparse.Namespace, terminal: Terminal) -> int:
     save = arguments.save or default_model(arguments.file)
     if arguments.groups and arguments.time:
         arguments.parser.error("--groups, --time: expected one of them, since both tell what is left out together")
+    require_model(save)
     if arguments.classify:
         return select_classes(arguments, terminal, save=save)
     require_writable(save, arguments.report)

@@ -37,7 +37,7 @@ from kernsel.study.encoded import Encoding, encoded
 from kernsel.study.stacking import combined, in_short
 from kernsel.study.structure import describe, hidden_period, larger_structures, numbers_found, simplest_structures, terms_of
 from kernsel.study.texts import kernel_of as kernel_of_table
-from kernsel.study.texts import with_names
+from kernsel.study.texts import named, with_names
 
 __all__ = ["USUAL", "Selected", "Tried", "in_words", "select"]
 
@@ -150,11 +150,11 @@ class Selected:
 
     @property
     def best_kernel_(self) -> Kernel:
-        """The best kernel, with its fitted hyperparameters; also where several are combined."""
+        """The best kernel, with its fitted hyperparameters; also where several are combined. It names columns of a table."""
         stacked = isinstance(self.best_estimator_, StackedRegressor)
         owner: Any = self.best if stacked else self.best_estimator_
         kernel: Kernel = owner.kernel_
-        return kernel
+        return kernel if self.encoding is None or not isinstance(kernel, Kernel) else named(kernel, self.encoding.names)
 
     def predict(self, X: Any, **options: Any) -> Any:  # with return_std=True, a tuple
         """Return predictions of the best model, see its method `predict`.

@@ -97,6 +97,20 @@ def test_nothing_worth_knowing_is_said_to_be_nothing(run):
     assert "the trend alone gives y: there is nothing to choose a kernel by" in out
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--save", "m.xlsx"], "--save: m.xlsx would be no .xlsx file, but a model; expected .ksl"),
+        (["--save", "m.csv", "--classify"], "--save: m.csv would be no .csv file"),
+        (["--report", "r.xlsx"], "--report: r.xlsx would not be of the format that its ending says; expected .html"),
+    ],
+)
+def test_endings_of_other_files_are_refused(run, options, message):
+    code, _, err = run("select", "cars.csv", "--target", "dist", *options)
+    assert code == 1
+    assert message in " ".join(err.split())
+
+
 def test_of_many_inputs_only_those_that_matter_are_listed(run):
     X = np.random.default_rng(2).uniform(size=(60, 30))
     text = ",".join(f"v{k}" for k in range(30)) + ",y\n"
