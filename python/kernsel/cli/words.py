@@ -216,8 +216,9 @@ def about_errors(study: Study, findings: Findings) -> list[str]:
         sentences.append("That is so little that it may be chance.")
     sentences.append(f"Their 95 % intervals contain {100 * findings.within / n:.0f} % of them.")
     if study.is_stacked:
-        best = max(line.loo_log_density for line in study.lines[study.criterion] if isfinite(line.loo_log_density))
-        sentences.append(f"Their mean log density is {findings.log_density:.4g}, with the best kernel alone {best:.4g}.")
+        best = max((one.loo_log_density for one in study.lines[study.criterion] if isfinite(one.loo_log_density)), default=nan)
+        alone = f", with the best kernel alone {best:.4g}" if isfinite(best) else ""
+        sentences.append(f"Their mean log density is {findings.log_density:.4g}{alone}.")
     test = study.test
     if test:
         comparison = f", where the mean has {_number(test['rmse_of_mean'])}" if isfinite(test["rmse_of_mean"]) else ""

@@ -10,7 +10,7 @@ from sklearn.pipeline import Pipeline
 
 from kernsel.estimators.fitted import require_fitted
 from kernsel.estimators.stacking.regressor import StackedRegressor
-from kernsel.study.select import Selected
+from kernsel.study.encoded import PredictsTables
 
 __all__ = ["column_names", "likeliest", "model_and_points", "name_of_target", "require_two_classes"]
 
@@ -18,10 +18,10 @@ __all__ = ["column_names", "likeliest", "model_and_points", "name_of_target", "r
 def model_and_points(estimator: BaseEstimator, X: Any) -> tuple[BaseEstimator, Any]:
     """Return the model that displays show, and points as it has them.
 
-    That is the estimator itself, the best one of a :class:`kernsel.Selected`, or the last step of a pipeline, whose other steps
-    are applied to X.
+    That is the estimator itself, the best one of what :func:`kernsel.select` returns or of what is loaded of it, or the last
+    step of a pipeline, whose other steps are applied to X.
     """
-    if isinstance(estimator, Selected):
+    if isinstance(estimator, PredictsTables):
         encoding = estimator.encoding
         return estimator.best_estimator_, X if X is None or encoding is None else encoding.rows(X).X
     if isinstance(estimator, Pipeline):

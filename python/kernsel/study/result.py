@@ -12,14 +12,14 @@ from kernsel._base.annotations import Indices
 from kernsel.criteria.table import TABLE
 from kernsel.estimators.gaussian_process import GaussianProcessRegressor
 from kernsel.estimators.stacking.regressor import StackedRegressor
-from kernsel.saving import load, read_notes, save
+from kernsel.saving import load_estimator, read_notes, save
 from kernsel.study.line import Line
 from kernsel.study.notes import of_notes, plain
 from kernsel.study.tables import Column
 
-__all__ = ["Study"]
+__all__ = ["VERSION", "Study"]
 
-_VERSION = 1  # the version of the format in which studies are saved
+VERSION = 1  # the version of the format in which studies are saved
 
 
 @dataclass(frozen=True)
@@ -138,7 +138,7 @@ class Study:
         path : str or path-like
             Usually ``*.ksl``.
         """
-        save(self.model, path, notes={"study": _VERSION} | self.as_json())
+        save(self.model, path, notes={"study": VERSION} | self.as_json())
 
     def as_json(self) -> dict[str, object]:
         """Return all but the model as values of JSON; None stands for nan and infinity."""
@@ -162,13 +162,15 @@ class Study:
         notes = read_notes(path)
         if isinstance(notes, dict) and "study of classes" in notes:
             raise ValueError(f"{path} predicts classes; expected a model of numbers")
+        if isinstance(notes, dict) and "selection" in notes and "study" not in notes:
+            raise ValueError(f"{path} has no Gaussian process; kernsel.load reads it, and predicts from tables")
         if not isinstance(notes, dict) or "study" not in notes:
             raise ValueError(
                 f"{path} has a model, but not what `kernsel select --save` writes beside it; kernsel.load reads it"
             )
-        if notes["study"] != _VERSION:
-            raise ValueError(f"{path}: the study in it is of version {notes['study']!r}, expected {_VERSION}; upgrade kernsel")
-        model = load(path)
+        if notes["study"] != VERSION:
+            raise ValueError(f"{path}: the study in it is of version {notes['study']!r}, expected {VERSION}; upgrade kernsel")
+        model = load_estimator(path)
         if not isinstance(model, GaussianProcessRegressor | StackedRegressor):
             raise ValueError(f"{path}: expected a GaussianProcessRegressor or StackedRegressor, got a {type(model).__name__}")
         try:

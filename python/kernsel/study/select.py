@@ -33,7 +33,7 @@ from kernsel.kernels.amplitudes import with_amplitudes
 from kernsel.kernels.objects import Mixed, Points, Reading
 from kernsel.kernels.written import KernelLike
 from kernsel.study.as_good import marked, simplest_of_the_best
-from kernsel.study.encoded import Encoding, encoded
+from kernsel.study.encoded import Encoding, PredictsTables, encoded
 from kernsel.study.stacking import combined, in_short
 from kernsel.study.structure import describe, hidden_period, larger_structures, numbers_found, simplest_structures, terms_of
 from kernsel.study.texts import kernel_of as kernel_of_table
@@ -103,7 +103,7 @@ class Tried:
 
 
 @dataclass(frozen=True)
-class Selected:
+class Selected(PredictsTables):
     """The result of :func:`select`, which is printed as a table.
 
     Attributes
@@ -155,34 +155,6 @@ class Selected:
         owner: Any = self.best if stacked else self.best_estimator_
         kernel: Kernel = owner.kernel_
         return kernel if self.encoding is None or not isinstance(kernel, Kernel) else named(kernel, self.encoding.names)
-
-    def predict(self, X: Any, **options: Any) -> Any:  # with return_std=True, a tuple
-        """Return predictions of the best model, see its method `predict`.
-
-        After a selection with `target`, X is a frame or the path of a file; its rows that have missing values or categories
-        that were not learnt get nan (None, if classes are predicted) and a warning.
-        """
-        if self.encoding is None:
-            return self.best_estimator_.predict(X, **options)
-        return self.encoding.predicted(X, self.best_estimator_.predict, options)
-
-    def predict_proba(self, X: Any) -> Any:
-        """Return the probabilities of the classes by the best model, if it is a classifier; X as in :meth:`predict`."""
-        if self.encoding is None:
-            return self.best_estimator_.predict_proba(X)
-        return self.encoding.predicted(X, self.best_estimator_.predict_proba, {})
-
-    def score(self, X: Any, y: ArrayLike | None = None) -> float:
-        """Return the score of the best model, which is R^2 for most, see its method `score`.
-
-        After a selection with `target`, y is that column of X.
-        """
-        if self.encoding is None:
-            return float(self.best_estimator_.score(X, y))
-        if y is not None:
-            raise ValueError(f"y: expected None, because column {self.encoding.target.name!r} of X is the target")
-        table = self.encoding.rows(X)
-        return float(self.best_estimator_.score(table.X, self.encoding.targets(table)))
 
     def describe(self) -> str:
         """Return a description of the best model in words, with the size of each of its terms."""

@@ -165,7 +165,7 @@ def _between_blanks(line: str) -> list[str]:
 
 def _without_comment(line: str) -> list[str]:
     """Return the values of a line up to one that begins with # and is not in quotes; the first may begin so."""
-    values = []
+    values: list[str] = []
     for found in _BETWEEN_BLANKS.finditer(line):
         if values and found[2] is not None and found[2].startswith("#"):
             break
