@@ -16,6 +16,7 @@ from kernsel.cli.outputs import require_writable
 from kernsel.cli.terminal import Terminal
 from kernsel.study import kernel_of, plain
 from kernsel.study.classes import ClassStudy, study_of_classes
+from kernsel.study.select import USUAL
 from kernsel.study.tables import Column, read_table, read_to_predict
 from kernsel.study.texts import with_names
 
@@ -25,7 +26,6 @@ _ABOUT = {
     "loo": "the log probability of each row's class, predicted from the other rows",
     "lml": "the log marginal likelihood, by Laplace's approximation",
 }
-_DEFAULTS = 5  # kernels that are tried if none is named
 
 
 def select_classes(arguments: argparse.Namespace, terminal: Terminal, *, save: str) -> int:
@@ -39,12 +39,14 @@ def select_classes(arguments: argparse.Namespace, terminal: Terminal, *, save: s
         leave_out=arguments.leave_out,
         missing=arguments.missing,
         classes=True,
+        groups=arguments.groups,
+        time=arguments.time,
     )
     kernels = None if arguments.kernel is None else [kernel_of(text, table) for text in arguments.kernel]
     words.print_table_read(table, terminal)
     for remark in table.remarks:
         terminal.note(remark)
-    with terminal.progress(len(kernels) if kernels else _DEFAULTS) as begin:
+    with terminal.progress(len(kernels) if kernels else len(USUAL)) as begin:
         found = study_of_classes(
             table,
             kernels=kernels,
@@ -96,6 +98,8 @@ def _print(study: ClassStudy, left_out: dict[str, float], terminal: Terminal) ->
             terminal.say(f"{line.kernel}: could not be fitted: {line.problem}", style="yellow")
     if study.criterion == "loo":
         told = "the geometric mean of the probabilities that this gives" + _against_others(study)
+        if study.grouped_by:
+            told += f"; each row is predicted from {study.others}"
         terminal.say(f"\nprobability: {told}.", style="dim")
     terminal.heading(f"Chosen by {study.criterion}: {study.lines[0].kernel}")
     if study.lines[0].fitted:
@@ -103,7 +107,7 @@ def _print(study: ClassStudy, left_out: dict[str, float], terminal: Terminal) ->
     else:
         terminal.say(f"A kernel for each of the {len(study.model.classes_)} classes, against all others.")
     terminal.heading("How good is it?")
-    terminal.say(f"Each of {left_out['rows']:,.0f} rows, predicted from the others: {_in_words(left_out)}.")
+    terminal.say(f"Each of {left_out['rows']:,.0f} rows, predicted from {study.others}: {_in_words(left_out)}.")
     if study.test:
         terminal.say(f"On {study.test['rows']:,.0f} rows that were not learnt from: {_in_words(study.test)}.")
     if study.ended:

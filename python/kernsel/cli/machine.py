@@ -15,7 +15,7 @@ __all__ = ["document_of"]
 def document_of(study: Study, files: dict[str, str]) -> dict[str, object]:
     """Return a study and its chosen model as values of JSON; None stands for nan and infinity.
 
-    Of stacked processes, the kernel and its numbers are those of the largest weight.
+    Of stacked processes, the kernel and its numbers are those of the likeliest.
 
     Parameters
     ----------

@@ -6,7 +6,7 @@ import importlib.util
 import os
 from pathlib import Path
 
-__all__ = ["require_format_of_table", "require_report", "require_writable"]
+__all__ = ["require_format_of_table", "require_model", "require_report", "require_writable"]
 
 _FORMATS = {
     ".csv": "CSV",
@@ -18,6 +18,7 @@ _FORMATS = {
     ".pq": "Parquet",
     ".npz": "npz",
 }
+_OTHERS = {".gz", ".htm", ".html", ".json", ".ods", ".pdf", ".png", ".py", ".svg", ".xls", ".xlsx", ".zip"}
 
 
 def require_format_of_table(path: str) -> str:
@@ -28,6 +29,13 @@ def require_format_of_table(path: str) -> str:
             f"--output: {path} would not be of the format that its ending says; expected .csv, .tsv, .parquet or .npz"
         )
     return _FORMATS[ending]
+
+
+def require_model(path: str) -> None:
+    """Raise if the ending of a file is that of something other than a model."""
+    ending = Path(path).suffix.lower()
+    if ending in {*_FORMATS, *_OTHERS} - {""}:
+        raise ValueError(f"--save: {path} would be no {ending} file, but a model; expected .ksl")
 
 
 def require_writable(*paths: str | None) -> None:
@@ -45,7 +53,9 @@ def require_writable(*paths: str | None) -> None:
             raise PermissionError(f"{path} cannot be written: there is no permission")
 
 
-def require_report(path: str | None) -> None:
-    """Raise if there is to be a report, and matplotlib is not installed."""
+def require_report(path: str | None, option: str = "--report") -> None:
+    """Raise if there is to be a report, and its file would be no page, or matplotlib is not installed."""
+    if path is not None and Path(path).suffix.lower() not in (".html", ".htm", ""):
+        raise ValueError(f"{option}: {path} would not be of the format that its ending says; expected .html")
     if path is not None and importlib.util.find_spec("matplotlib") is None:
         raise ImportError("a report needs matplotlib: pip install 'kernsel[cli]'")

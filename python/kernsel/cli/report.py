@@ -9,7 +9,7 @@ import webbrowser
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kernsel.cli.outputs import require_writable
+from kernsel.cli.outputs import require_report, require_writable
 from kernsel.cli.select import write_page
 from kernsel.cli.terminal import Terminal
 from kernsel.study import Study
@@ -39,6 +39,7 @@ def add(commands: Commands) -> argparse.ArgumentParser:
 def run(arguments: argparse.Namespace, terminal: Terminal) -> int:
     """Run the command; return its exit code."""
     path = arguments.output or str(Path(arguments.model).with_suffix(".html"))
+    require_report(path, "--output")
     require_writable(path)
     write_page(Study.load(arguments.model), path, model=arguments.model, command="")
     terminal.say(path, indent=0)

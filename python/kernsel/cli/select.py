@@ -10,21 +10,20 @@ from typing import TYPE_CHECKING
 
 from kernsel.cli import machine, words
 from kernsel.cli.classes import select_classes
-from kernsel.cli.outputs import require_report, require_writable
+from kernsel.cli.outputs import require_model, require_report, require_writable
 from kernsel.cli.parser import criteria as criteria_named
 from kernsel.cli.parser import duration, names, share, variance, whole
 from kernsel.cli.terminal import Terminal
 from kernsel.criteria.names import offered
 from kernsel.criteria.table import TABLE
 from kernsel.study import Study, kernel_of, study
+from kernsel.study.select import USUAL
 from kernsel.study.tables import Table, read_table
 
 if TYPE_CHECKING:
     from kernsel.cli.parser import Commands
 
 __all__ = ["add", "add_choices", "choose", "run"]
-
-_DEFAULTS = 5  # kernels that are tried if none is named
 
 
 def add(commands: Commands) -> argparse.ArgumentParser:
@@ -93,7 +92,7 @@ def add_choices(parser: argparse.ArgumentParser) -> None:
         "--kernel",
         action="append",
         metavar="TEXT",
-        help=f"a kernel to try, or `search`; may be given several times ({_DEFAULTS} usual ones by default)",
+        help=f"a kernel to try, or `search`; may be given several times ({len(USUAL)} usual ones by default)",
     )
     choice.add_argument(
         "--criterion",
@@ -134,12 +133,13 @@ def run(arguments: argparse.Namespace, terminal: Terminal) -> int:
         columns = ", ".join(list(read_raw(arguments.file).columns)[:20])
         arguments.parser.error(f"--target: which column is to be predicted? {arguments.file} has {columns}")
     save = arguments.save or default_model(arguments.file)
+    if arguments.groups and arguments.time:
+        arguments.parser.error("--groups, --time: expected one of them, since both tell what is left out together")
+    require_model(save)
     if arguments.classify:
         return select_classes(arguments, terminal, save=save)
     require_writable(save, arguments.report)
     require_report(arguments.report)
-    if arguments.groups and arguments.time:
-        arguments.parser.error("--groups, --time: expected one of them, since both tell what is left out together")
     table = read_table(
         arguments.file,
         arguments.target,
@@ -173,7 +173,7 @@ def choose(table: Table, arguments: argparse.Namespace, terminal: Terminal, *, r
     for remark in table.remarks:
         terminal.note(remark)
     criteria = arguments.criterion or ["evidence", "loo"]
-    total = None if search else len(criteria) * (len(kernels) if kernels else _DEFAULTS)
+    total = None if search else len(criteria) * (len(kernels) if kernels else len(USUAL))
     with terminal.progress(total) as begin:
         found = study(
             table,

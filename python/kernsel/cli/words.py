@@ -67,15 +67,14 @@ def print_tried(study: Study, terminal: Terminal) -> None:
     """Print a table for each criterion, the best kernel first."""
     for name, lines in study.lines.items():
         fitted = [line for line in lines if not line.problem]
-        values = [line.value for line in fitted if isfinite(line.value)]
-        by_worth = values != sorted(values, reverse=study.better[name] == "larger")  # sorted with a penalty, by a search
+        alike = any(line.as_good for line in fitted[1:_MOST_KERNELS])
         weighted = any(isfinite(line.weight) for line in fitted)
         best = "larger is better" if study.better[name] == "larger" else "smaller is better"
         terminal.heading(f"By {name}: {TABLE[name].sentence} ({best})")
         rows = [
             [
                 line.kernel,
-                f"{line.value:.6g}" if study.better[name] == "larger" else f"{line.value:.4g}",
+                (f"{line.value:.6g}" if study.better[name] == "larger" else f"{line.value:.4g}") + _mark(line, fitted, alike),
                 _number(line.loo_rmse),
                 f"{line.loo_log_density:.4g}" if isfinite(line.loo_log_density) else "-",
                 f"{100 * line.coverage:.0f} %" if isfinite(line.coverage) else "-",
@@ -90,8 +89,10 @@ def print_tried(study: Study, terminal: Terminal) -> None:
         terminal.table(titles[:width], [row[:width] for row in rows], best=0)
         if len(fitted) > _MOST_KERNELS:
             terminal.say(f"and {len(fitted) - _MOST_KERNELS} more")
-        if by_worth:
-            terminal.say("The best first: the value less what the numbers found are worth.", style="dim")
+        if alike:
+            terminal.say("~ about as good as the first", style="dim")
+        if study.order(name):
+            terminal.say(study.order(name), style="dim")
         for line in lines:
             if line.problem:
                 terminal.say(f"{line.kernel}: could not be fitted: {line.problem}", style="yellow")
@@ -165,7 +166,7 @@ def print_inputs(study: Study, by_influence: list[Influence], numbers: list[Numb
         )
     terminal.say("")
     if study.is_stacked:
-        terminal.say(f"Length scales are those of {study.line.kernel}, which has the largest weight.", style="dim")
+        terminal.say(f"Length scales are those of {study.line.kernel}, the likeliest of them.", style="dim")
     lines = []
     if len(by_influence) > 1:
         lines.append(
@@ -215,8 +216,9 @@ def about_errors(study: Study, findings: Findings) -> list[str]:
         sentences.append("That is so little that it may be chance.")
     sentences.append(f"Their 95 % intervals contain {100 * findings.within / n:.0f} % of them.")
     if study.is_stacked:
-        best = max(line.loo_log_density for line in study.lines[study.criterion] if isfinite(line.loo_log_density))
-        sentences.append(f"Their mean log density is {findings.log_density:.4g}, with the best kernel alone {best:.4g}.")
+        best = max((one.loo_log_density for one in study.lines[study.criterion] if isfinite(one.loo_log_density)), default=nan)
+        alone = f", with the best kernel alone {best:.4g}" if isfinite(best) else ""
+        sentences.append(f"Their mean log density is {findings.log_density:.4g}{alone}.")
     test = study.test
     if test:
         comparison = f", where the mean has {_number(test['rmse_of_mean'])}" if isfinite(test["rmse_of_mean"]) else ""
@@ -229,6 +231,11 @@ def about_errors(study: Study, findings: Findings) -> list[str]:
     if study.ended:
         sentences.append(f"{study.ended[0].upper()}{study.ended[1:]}.")
     return sentences
+
+
+def _mark(line: Line, fitted: list[Line], alike: bool) -> str:
+    """Return the mark of a kernel that is about as good as the first; blanks for others in a table that has such."""
+    return (" ~" if line.as_good and line is not fitted[0] else "  ") if alike else ""
 
 
 def _length(value: float, span: float) -> str:

@@ -28,6 +28,8 @@ from typing import ClassVar, Protocol, Self, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
 
 from kernsel._base.annotations import Indices, Matrix, Seed, Vector
 from kernsel._data.training import for_objects
@@ -54,6 +56,7 @@ __all__ = [
     "as_array",
     "column",
     "opened_by_kernel",
+    "require_fitted",
     "require_training_data",
     "targets_for",
     "weighted",
@@ -353,6 +356,12 @@ def opened_by_kernel(estimator: object) -> dict[str, object]:
     """
     own = getattr(estimator, "opened_by_kernel", None)
     return {} if own is None else own()
+
+
+def require_fitted(model: BaseEstimator) -> None:
+    """Raise NotFittedError for a model that is not fitted, also for one that can predict from its prior."""
+    names = ("kernel_", "coef_", "classes_", "estimators_")
+    check_is_fitted(model, next((name for name in names if hasattr(model, name)), names[0]))
 
 
 def require_training_data(

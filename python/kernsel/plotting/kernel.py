@@ -12,13 +12,14 @@ from sklearn.base import BaseEstimator
 
 from kernsel._base.annotations import Indices, Matrix, Vector
 from kernsel._data.kernel import kernel_of
-from kernsel.estimators.fitted import HasKernel
+from kernsel.estimators.fitted import HasKernel, require_fitted
+from kernsel.estimators.stacking.regressor import StackedRegressor
 from kernsel.kernels import Kernel
 from kernsel.kernels.objects import Points
 from kernsel.plotting.figures import panels, require_matplotlib, room
-from kernsel.plotting.models import column_names, model_and_points, require_fitted, require_two_classes
+from kernsel.plotting.models import column_names, likeliest, model_and_points, require_two_classes
 from kernsel.plotting.styles import BLUE, GREEN, OCHRE, PINK, VERMILION, LineStyle, faint
-from kernsel.plotting.writing import legend_below, named, set_labels
+from kernsel.plotting.writing import cut, legend_below, named, set_labels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,7 +32,8 @@ __all__ = ["KernelDisplay"]
 Kind = Literal["both", "matrix", "function"]
 
 _ACCEPTED = (
-    "GaussianProcessRegressor, GaussianProcessClassifier of two classes, KernelRidge, KernelRidgeCV, KernelInterpolator, SVR, "
+    "GaussianProcessRegressor, StackedRegressor, GaussianProcessClassifier of two classes, KernelRidge, KernelRidgeCV, "
+    "KernelInterpolator, SVR, "
     "a pipeline that ends with one, or what ks.select returns with one"
 )
 _CURVES: list[tuple[str, LineStyle]] = [
@@ -101,6 +103,7 @@ class KernelDisplay:
         if len(self.names) != d:
             raise ValueError(f"names: expected one for each of {d} columns, got {len(self.names)}")
         self.kernel = ours
+        self.name = ""  # which kernel it is, if there are several
         self.of_numbers = not ours.for_objects()
         self.order_, self.matrix_ = _ordered(ours, self.X, self.of_numbers and d == 1, max_points)
         self.curves_ = _curves(ours, self.X, self.names) if self.of_numbers else {}
@@ -123,7 +126,8 @@ class KernelDisplay:
         Parameters
         ----------
         estimator : GaussianProcessRegressor, GaussianProcessClassifier of two classes, any with a kernel, or Selected
-            Fitted. KernelRidge, KernelRidgeCV, KernelInterpolator and SVR have kernels, too.
+            Fitted. KernelRidge, KernelRidgeCV, KernelInterpolator and SVR have kernels, too; of a StackedRegressor, the
+            likeliest kernel is drawn, and named.
         X : array-like of shape (n, d), optional
             The training points by default; for an SVR, its support vectors.
         y : ignored
@@ -145,12 +149,15 @@ class KernelDisplay:
         del y
         require_matplotlib(f"{cls.__name__}.from_estimator")
         model, X = model_and_points(estimator, X)
+        of_mixture = isinstance(model, StackedRegressor)
+        model = likeliest(model)
         kernel, points = _kernel_and_points(model)
         if X is not None:
             reading = kernel.reading()
             points = np.asarray(X) if reading is None else reading.numbers(X, keep=False)
         names = column_names(model, np.shape(points)[1])
         display = cls(kernel=kernel, X=points, names=names, max_points=max_points)
+        display.name = f"likeliest of the mixture: {kernel}" if of_mixture else ""
         return display.plot(ax, kind=kind, units=units, image_kwargs=image_kwargs)
 
     def plot(
@@ -189,8 +196,17 @@ class KernelDisplay:
             self._draw_matrix(axes[0], dict(image_kwargs or {}))
         if kind != "matrix":
             self._draw_function(axes[-1], units)
+        if self.name:
+            self._write_name(axes[0])
         self.axes_, self.ax_, self.figure_ = np.array(axes), axes[0], axes[0].figure
         return self
+
+    def _write_name(self, ax: Axes) -> None:
+        """Write which kernel it is above a new figure, or above the first panel of axes that were given."""
+        if self._new:
+            ax.figure.suptitle(cut(self.name, 0.97 * 72 * room(None)[0]), x=0.01, ha="left", fontsize="small")
+        else:
+            ax.set_title(cut(self.name, 72 * room(ax)[0]), loc="left", fontsize="small")
 
     def _draw_matrix(self, ax: Axes, options: dict[str, object]) -> None:
         K = self.matrix_

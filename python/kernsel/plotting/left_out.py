@@ -5,9 +5,9 @@ from __future__ import annotations
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
-from kernsel.estimators.fitted import HasLeftOut, LeftOut
+from kernsel.estimators.fitted import HasLeftOut, LeftOut, require_fitted
 from kernsel.kernels.objects import Points
-from kernsel.plotting.models import model_and_points, require_fitted
+from kernsel.plotting.models import model_and_points
 
 __all__ = ["left_out"]
 

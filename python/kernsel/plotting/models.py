@@ -7,20 +7,21 @@ from typing import Any
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
-from sklearn.utils.validation import check_is_fitted
 
-from kernsel.study.select import Selected
+from kernsel.estimators.fitted import require_fitted
+from kernsel.estimators.stacking.regressor import StackedRegressor
+from kernsel.study.encoded import PredictsTables
 
-__all__ = ["column_names", "model_and_points", "name_of_target", "require_fitted", "require_two_classes"]
+__all__ = ["column_names", "likeliest", "model_and_points", "name_of_target", "require_two_classes"]
 
 
 def model_and_points(estimator: BaseEstimator, X: Any) -> tuple[BaseEstimator, Any]:
     """Return the model that displays show, and points as it has them.
 
-    That is the estimator itself, the best one of a :class:`kernsel.Selected`, or the last step of a pipeline, whose other steps
-    are applied to X.
+    That is the estimator itself, the best one of what :func:`kernsel.select` returns or of what is loaded of it, or the last
+    step of a pipeline, whose other steps are applied to X.
     """
-    if isinstance(estimator, Selected):
+    if isinstance(estimator, PredictsTables):
         encoding = estimator.encoding
         return estimator.best_estimator_, X if X is None or encoding is None else encoding.rows(X).X
     if isinstance(estimator, Pipeline):
@@ -30,10 +31,12 @@ def model_and_points(estimator: BaseEstimator, X: Any) -> tuple[BaseEstimator, A
     return estimator, X
 
 
-def require_fitted(model: BaseEstimator) -> None:
-    """Raise NotFittedError for a model that is not fitted, also for one that can predict from its prior."""
-    names = ("kernel_", "coef_", "classes_", "estimators_")
-    check_is_fitted(model, next((name for name in names if hasattr(model, name)), names[0]))
+def likeliest(model: BaseEstimator) -> BaseEstimator:
+    """Return the likeliest of stacked processes, where a display shows one kernel; any other model as it is."""
+    if isinstance(model, StackedRegressor):
+        require_fitted(model)
+        return model.processes[0][1]
+    return model
 
 
 def require_two_classes(model: BaseEstimator) -> None:

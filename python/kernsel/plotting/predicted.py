@@ -11,9 +11,9 @@ from sklearn.base import BaseEstimator
 
 from kernsel._base.annotations import Matrix, Seed, Vector
 from kernsel._data.training import for_objects
-from kernsel.estimators.fitted import HasPrediction, HasSamples, Prediction
+from kernsel.estimators.fitted import HasPrediction, HasSamples, Prediction, require_fitted
 from kernsel.kernels.objects import Points
-from kernsel.plotting.models import column_names, model_and_points, require_fitted, require_two_classes
+from kernsel.plotting.models import column_names, model_and_points, require_two_classes
 
 __all__ = ["Scene", "model_for_scene", "predicted", "samples_of", "scene_of"]
 

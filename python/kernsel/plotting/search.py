@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
@@ -15,9 +14,9 @@ from kernsel.criteria.names import label_of
 from kernsel.estimators.support.selection import SupportSelection
 from kernsel.kernels.objects import Points
 from kernsel.plotting.figures import panels, require_matplotlib, room
-from kernsel.plotting.models import model_and_points
+from kernsel.plotting.models import likeliest, model_and_points
 from kernsel.plotting.styles import BLUE, VERMILION, faint
-from kernsel.plotting.writing import set_labels, text_width
+from kernsel.plotting.writing import cut, set_labels, text_width
 from kernsel.study.select import Selected
 
 if TYPE_CHECKING:
@@ -37,6 +36,7 @@ class _Table:
     criterion: str
     larger_is_better: bool
     best: int
+    reason: str = "chosen for having found fewer numbers"
 
 
 class SearchDisplay:
@@ -57,6 +57,8 @@ class SearchDisplay:
     larger_is_better : bool
     best : int, optional
         The one that was chosen, if that is not simply the best value.
+    reason : str
+        Why, then.
     max_rows : int
         How many are shown; the rest are counted.
 
@@ -92,6 +94,7 @@ class SearchDisplay:
         criterion: str = "criterion",
         larger_is_better: bool = True,
         best: int | None = None,
+        reason: str = "chosen for having found fewer numbers",
         max_rows: int = 20,
     ) -> None:
         self.names = [str(name) for name in names]
@@ -104,6 +107,7 @@ class SearchDisplay:
         if max_rows < 1:
             raise ValueError(f"max_rows: expected 1 or more, got {max_rows!r}")
         self.criterion, self.larger_is_better, self.max_rows = criterion, larger_is_better, max_rows
+        self.reason = reason
         cost = np.where(np.isfinite(self.values), -self.values if larger_is_better else self.values, np.inf)
         order = np.argsort(cost, kind="stable")
         self._first = int(order[0])
@@ -126,7 +130,7 @@ class SearchDisplay:
         ----------
         estimator : Selected, or an estimator with a search behind it
             What :func:`kernsel.select` returns: its kernels. An estimator, or its `selection_`: where each start led; of an
-            SVR, each kernel at its best C and epsilon.
+            SVR, each kernel at its best C and epsilon; of a StackedRegressor, where each start for the likeliest kernel led.
         X, y : ignored
         max_rows : int
         ax : matplotlib Axes, optional
@@ -145,6 +149,7 @@ class SearchDisplay:
             criterion=table.criterion,
             larger_is_better=table.larger_is_better,
             best=table.best,
+            reason=table.reason,
             max_rows=max_rows,
         )
         return display.plot(ax)
@@ -187,7 +192,7 @@ class SearchDisplay:
         rest = f"; {left_out} more were tried" if left_out else ""
         label = f"{self.criterion}, {better} is better{rest}"
         if self.best != self._first:
-            label += "; chosen for having found fewer numbers"
+            label += f"; {self.reason}"
         ax.set_ylim(len(rows) - 0.5, -0.85)
         set_labels(ax, label, "")
         pad = 0.03 * (high - low)
@@ -207,19 +212,11 @@ class SearchDisplay:
             f"{value:.6g}".replace("-", "\N{MINUS SIGN}") if fitted else f"not fitted: {problem}" if problem else "not fitted"
         )
         if not fitted:
-            said = _cut(said, 0.6 * width, best)
-        name = _cut(self.names[row], width - text_width(said, "small", bold=best) - 8, best)
+            said = cut(said, 0.6 * width, bold=best)
+        name = cut(self.names[row], width - text_width(said, "small", bold=best) - 8, bold=best)
         style: dict[str, object] = {"fontsize": "small", "va": "center", "fontweight": "bold" if best else "normal"}
         for text, at, side in ((name, 0.0, "left"), (said, 1.0, "right")):
             self.texts_.append(ax.text(at, place - 0.42, text, ha=side, transform=ax.get_yaxis_transform(), **style))
-
-
-def _cut(text: str, width: float, bold: bool) -> str:
-    """Return a text no wider than so many points, its end left out if need be."""
-    if text_width(text, "small", bold=bold) <= width:
-        return text
-    kept = bisect(range(len(text)), width, key=lambda letters: text_width(f"{text[:letters]}…", "small", bold=bold))
-    return f"{text[: max(kept - 1, 0)]}…"
 
 
 def _limits(values: NDArray[np.float64], larger_is_better: bool) -> tuple[float, float]:
@@ -240,8 +237,10 @@ def _table(given: Any) -> _Table:
         values = np.array([one.value for one in given.tried])
         problems = [one.problem for one in given.tried]
         larger = given.criterion.larger_is_better
-        return _Table(names, values, problems, label_of(given.criterion), larger, 0)
-    given, _ = model_and_points(given, None)
+        by_density = given.criterion.leaves_points_out and given.best.as_good
+        reason = "chosen as the simplest of those about as good by densities" if by_density else _Table.reason
+        return _Table(names, values, problems, label_of(given.criterion), larger, 0, reason)
+    given = likeliest(model_and_points(given, None)[0])
     selection = getattr(given, "selection_", given)
     if isinstance(selection, SupportSelection):
         names = [f"{one.kernel}, {one.n_points} points" for one in selection.table]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.transforms import Bbox
 
 __all__ = [
+    "cut",
     "legend_below",
     "name_points",
     "named",
@@ -222,3 +224,11 @@ def name_points(ax: Axes, x: Vector, y: Vector, named: Sequence[int], names: Seq
             texts.append(best[1])
             boxes.append(best[2])
     return texts
+
+
+def cut(text: str, width: float, *, bold: bool = False) -> str:
+    """Return a small text no wider than so many points, its end left out if need be."""
+    if text_width(text, "small", bold=bold) <= width:
+        return text
+    kept = bisect(range(len(text)), width, key=lambda letters: text_width(f"{text[:letters]}…", "small", bold=bold))
+    return f"{text[: max(kept - 1, 0)]}…"

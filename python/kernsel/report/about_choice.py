@@ -93,24 +93,31 @@ def _table(study: Study, criterion: str) -> Html:
         Amounts("time"),
     ]
     lines = study.lines[criterion]
-    rows = [_line(line, len(heads)) for line in lines]
+    rows = [_line(line, len(heads), mark=_mark(line, lines)) for line in lines]
     chosen = [0] if criterion == study.criterion and not lines[0].problem else []
     if study.is_stacked and criterion == study.criterion:
         heads.insert(2, Amounts("weight"))
-        rows = [_line(line, len(heads), weighted=True) for line in lines]
+        rows = [_line(line, len(heads), mark=_mark(line, lines), weighted=True) for line in lines]
         chosen = [i for i, line in enumerate(lines) if line.weight > 0]
     caption = say("By {}, the {}: {} is better", code(criterion), label_of(criterion), study.better[criterion])
-    return Table(caption, heads, rows, chosen).html()
+    notes = ["~ about as good as the first."] if any(_mark(line, lines) for line in lines) else []
+    notes += [study.order(criterion)] if study.order(criterion) else []
+    table = Table(caption, heads, rows, chosen).html()
+    return table + paragraph("{}", " ".join(notes), kind="note") if notes else table
 
 
-def _line(line: Line, width: int, *, weighted: bool = False) -> list[Cell]:
+def _mark(line: Line, lines: list[Line]) -> str:
+    return " ~" if line.as_good and line is not lines[0] else ""
+
+
+def _line(line: Line, width: int, *, mark: str = "", weighted: bool = False) -> list[Cell]:
     name = code(line.kernel)
     if line.problem:
         return [name, Wide(say("failed: {}", line.problem), width - 1)]
     early = "*" if line.ended in _ENDED else ""
     return [
         say('{}<small class="fitted">{}</small>', name, code(line.fitted)),
-        say("{}{}", value(line.value, 5), early),
+        say("{}{}{}", value(line.value, 5), early, mark),
         *([value(line.weight, 3)] if weighted else []),
         value(line.loo_rmse),
         value(line.coverage, shown=percent(line.coverage)),

@@ -30,7 +30,7 @@ def model(study: Study) -> Html:
     numbers = numbers_of(study)
     intro = paragraph("{} is {}", column(study.target.name), "a mixture of" if study.is_stacked else "made of")
     if study.is_stacked:
-        kernel = join([paragraph("The kernel of the largest weight, and its numbers:"), kernel])
+        kernel = join([paragraph("The likeliest of the kernels, and its numbers:"), kernel])
     unit = split_unit(study.target.name)[1]
     noise = float(np.sqrt(np.mean(chosen.noise_)))
     rows: list[list[Cell]] = [_row(one) for one in numbers[:_MOST]]

@@ -127,7 +127,7 @@ def about_total(influences: list[Influence]) -> str:
         )
     if total < 0.9:
         return f"Together they come to {percent(total)}: inputs go together here, and what they share is no one's alone."
-    return "They act one by one: together they come to nearly all."
+    return f"They act one by one: together they come to {100 * total:.0f} %."
 
 
 def _slopes(study: Study, X: Matrix, one: Input) -> Vector:

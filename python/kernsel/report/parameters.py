@@ -61,7 +61,7 @@ class Number:
 
 
 def numbers_of(study: Study) -> list[Number]:
-    """Return the hyperparameters of the chosen kernel, or of that with the largest weight, in the order of its expression."""
+    """Return the hyperparameters of the chosen kernel, or of the likeliest one of a mixture, in the order of its expression."""
     selection = study.process.selection_
     ranges = np.ptp(study.model.X_train_, axis=0)
     unit = split_unit(study.target.name)[1]

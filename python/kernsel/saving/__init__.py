@@ -26,22 +26,37 @@ raise TypeError; pickle and joblib can save them.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
-from sklearn.utils.validation import check_is_fitted
 
+from kernsel.estimators.fitted import require_fitted
 from kernsel.saving.container import Container, Stored, plain_json, read_container, write_container, written_json
 from kernsel.saving.fields import Fields, Writing
 from kernsel.saving.forms import FORMS
 from kernsel.saving.given import read_given, write_given
 
-__all__ = ["load", "read_notes", "save"]
+__all__ = ["keep", "load", "load_estimator", "read_notes", "restore", "save"]
 
 _VERSION = 1
+
+# What is kept of objects around an estimator, by their class, as notes; and what is made of such notes, by a mark in them.
+_KEPT: list[tuple[type, Callable[[Any], dict[str, object] | None]]] = []
+_RESTORED: dict[str, Callable[[BaseEstimator, dict[str, Any]], object]] = {}
+
+
+def keep(kind: type, notes: Callable[[Any], dict[str, object] | None]) -> None:
+    """Let :func:`save` write the notes that a function returns of objects of a class, along with their `best_estimator_`."""
+    _KEPT.append((kind, notes))
+
+
+def restore(mark: str, made: Callable[[BaseEstimator, dict[str, Any]], object]) -> None:
+    """Let :func:`load` return what a function makes of an estimator and its notes, if these have a mark."""
+    _RESTORED[mark] = made
 
 
 def save(model: BaseEstimator, path: str | os.PathLike[str], notes: object = None) -> None:
@@ -53,11 +68,11 @@ def save(model: BaseEstimator, path: str | os.PathLike[str], notes: object = Non
         A fitted GaussianProcessRegressor, StackedRegressor, GaussianProcessClassifier, KernelRidge, KernelRidgeCV,
         KernelInterpolator, SVR, or RidgeRegression on features of :mod:`kernsel.features` (saved without its `path_`);
         or what :func:`kernsel.select` or a search of scikit-learn returns: its `best_estimator_`. Of a selection with `target`,
-        that is the model of the encoded columns, without the encoding.
+        the encoding of the columns is saved, too, so that `kernsel predict` and `kernsel report` take the file.
     path : str or path-like
         The name of the file, usually ``*.ksl``. An existing file is replaced once the new one is written completely.
     notes : object
-        Any value that JSON can represent (no nan), which :func:`read_notes` returns.
+        Any value that JSON can represent (no nan), which :func:`read_notes` returns. A selection with `target` has its own.
 
     Raises
     ------
@@ -78,6 +93,10 @@ def save(model: BaseEstimator, path: str | os.PathLike[str], notes: object = Non
     >>> bool(np.allclose(again.predict([[1.5]]), gp.predict([[1.5]])))
     True
     """
+    own = next((keep(model) for kind, keep in _KEPT if isinstance(model, kind)), None)
+    if own is not None and notes is not None:
+        raise ValueError("notes: expected None, since the notes of this selection say what its columns are; got others")
+    notes = notes if own is None else own
     model = getattr(model, "best_estimator_", model)
     form = FORMS.get(type(model).__name__)
     if isinstance(model, Pipeline):
@@ -88,7 +107,7 @@ def save(model: BaseEstimator, path: str | os.PathLike[str], notes: object = Non
     if form is None or type(model) is not form.estimator:
         raise TypeError(f"model: expected one of {', '.join(FORMS)}, got {type(model).__name__}; pickle and joblib take others")
     try:
-        check_is_fitted(model)
+        require_fitted(model)
     except NotFittedError:
         raise NotFittedError(f"model: this {type(model).__name__} is not fitted; call fit(X, y) before it is saved") from None
     if not hasattr(model, "n_features_in_"):
@@ -104,7 +123,7 @@ def save(model: BaseEstimator, path: str | os.PathLike[str], notes: object = Non
     write_container(path, arrays, metadata)
 
 
-def load(path: str | os.PathLike[str]) -> BaseEstimator:
+def load(path: str | os.PathLike[str]) -> Any:
     """Read an estimator that :func:`save` has written. No code of the file is run, so that its source need not be trusted.
 
     Parameters
@@ -115,13 +134,27 @@ def load(path: str | os.PathLike[str]) -> BaseEstimator:
     -------
     model : estimator
         The fitted estimator, whose predictions equal those of the saved one up to rounding. A Gaussian process is factorized
-        again, in n^3 / 3 operations.
+        again, in n^3 / 3 operations. If a selection with `target` was saved, a :class:`kernsel.study.encoded.TableModel`, which
+        predicts from tables.
 
     Raises
     ------
     ValueError
         If the file is not a model, or is damaged. The message names the field that is wrong.
     """
+    model = load_estimator(path)
+    notes = read_notes(path)
+    restore = next((restore for mark, restore in _RESTORED.items() if isinstance(notes, dict) and mark in notes), None)
+    if restore is None:
+        return model
+    try:
+        return restore(model, notes)
+    except (AttributeError, KeyError, TypeError, ValueError, OverflowError) as error:
+        raise ValueError(f"{path}: the notes in it are damaged: {type(error).__name__} {error!s:.600}") from None
+
+
+def load_estimator(path: str | os.PathLike[str]) -> BaseEstimator:
+    """Read the estimator of a file, also of one whose notes say how its columns are encoded."""
     try:
         container = _opened(path)
         with Fields(plain_json(container.metadata["model"], "the model"), container) as given:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from kernsel._base.memory import require_memory_of_points
 from kernsel._data.allowed import require
+from kernsel._data.together import numbered
 from kernsel.estimators.classification import GaussianProcessClassifier
 from kernsel.estimators.classification.binary import BinaryModel, BinaryProcess
 from kernsel.estimators.classification.latent import GaussianLatent, SampledLatent, safe_factor
@@ -106,6 +107,8 @@ def _read_classes(given: Fields) -> NDArray[np.generic]:
 def _write_binary(process: BinaryProcess, to: Writing) -> None:
     to.kernel("kernel", process.kernel_)
     to.json["criterion"] = process.model.criterion
+    if process.model.groups is not None:
+        to.array("groups", process.model.groups.astype(np.float64))
     for name, values in (("points", process.X_train_), ("signs", process.y_train_), ("mode", process.mode)):
         to.array(name, values)
     if process.samples_ is not None:
@@ -133,7 +136,8 @@ def _read_binary(model: GaussianProcessClassifier, given: Fields) -> BinaryProce
         process.mode = given.array("mode", n)
         process.link = link_named(model.link)
         criterion = given.text("criterion", ("lml", "loo"))
-        process.model = BinaryModel(y, process.link, model.inference, criterion, model.max_iter_predict)
+        groups = numbered(given.array("groups", n))[0] if given.has("groups") else None
+        process.model = BinaryModel(y, process.link, model.inference, criterion, model.max_iter_predict, groups)
         process.log_marginal_likelihood_value_ = np.float64(given.number("log_marginal_likelihood", finite=False))
         process.choice_ = read_choice(given.part("choice"))
         require_memory_of_points(n, 2)

@@ -26,7 +26,7 @@ from kernsel.study.select import Tried, select
 from kernsel.study.tables import Table
 from kernsel.study.texts import kernel_of, label
 
-__all__ = ["divided", "require_criterion", "scores", "study"]
+__all__ = ["divided", "line_of", "require_criterion", "scores", "study"]
 
 _INTERRUPTED = "interrupted: not all was tried"
 _MOST_TESTED = 10_000  # the largest number of test rows
@@ -139,7 +139,7 @@ def study(
                 model = selected.best_estimator_
             lines[name] = []
             for one in selected.tried:
-                lines[name].append(_line(one, X, y, trend, table.names, groups))
+                lines[name].append(line_of(one, X, y, trend, table.names, groups))
             ended = ended or selected.ended
             if selected.interrupt is not None:
                 break
@@ -269,7 +269,7 @@ def _rows(count: int) -> str:
     return f"{count:,} row{'s' * (count != 1)}"
 
 
-def _line(one: Tried, X: Matrix, y: Vector, trend: Trend, names: Sequence[str], groups: Indices | None) -> Line:
+def line_of(one: Tried, X: Matrix, y: Vector, trend: Trend, names: Sequence[str], groups: Indices | None) -> Line:
     """Return the line of a fit, with its leave-one-out scores, whatever criterion it is by."""
     rmse = density = coverage = nan
     if one.kernel_ is not None:

@@ -12,20 +12,22 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from kernsel._base.annotations import Indices, Matrix, Vector
+from kernsel._data.together import numbered
 from kernsel.estimators.classification import GaussianProcessClassifier
 from kernsel.kernels import Kernel
-from kernsel.saving import load, read_notes, save
+from kernsel.saving import load_estimator, read_notes, save
 from kernsel.study.choose import divided
+from kernsel.study.encoded import labels_of
 from kernsel.study.line import Line
 from kernsel.study.notes import of_notes, plain
 from kernsel.study.select import Selected, Tried, select
 from kernsel.study.tables import Column, Table
 from kernsel.study.texts import kernel_of, label
 
-__all__ = ["ClassStudy", "is_of_classes", "study_of_classes"]
+__all__ = ["MARK", "VERSION", "ClassStudy", "is_of_classes", "line_of_classes", "places_of", "study_of_classes"]
 
-_VERSION = 1  # the version of the format in which studies of classes are saved
-_MARK = "study of classes"  # the name of this version in the notes of a file
+VERSION = 1  # the version of the format in which studies of classes are saved
+MARK = "study of classes"  # the name of this version in the notes of a file
 
 
 @dataclass(frozen=True)
@@ -58,21 +60,27 @@ class ClassStudy:
     kept: Indices = field(repr=False)
     seconds: float
     ended: str = ""
+    grouped_by: str = ""
+
+    @property
+    def others(self) -> str:
+        """The rows from which a row is predicted when it is left out, in words."""
+        return f"the other {self.grouped_by}" if self.grouped_by else "the others"
 
     def probabilities(self, X: Matrix) -> Matrix:
         """Return the probabilities of the classes, in the order of the levels of the target; 0 for one that was not learnt."""
         found = np.zeros((len(X), len(self.target.levels)))
-        found[:, [self.target.levels.index(name) for name in self.model.classes_]] = self.model.predict_proba(X)
+        found[:, places_of(self.model, self.target)] = self.model.predict_proba(X)
         return found
 
     def left_out(self) -> dict[str, float]:
-        """Return the scores of the training rows, the class of each predicted from the others."""
+        """Return the scores of the training rows, the class of each predicted from the others, or from the other groups."""
         of_right = np.exp(self.model.loo_log_probability_)
         signs = np.column_stack([process.y_train_ for process in self.model.processes()])
         of_second = np.where(signs > 0, of_right.reshape(signs.shape), 1 - of_right.reshape(signs.shape))
         if signs.shape[1] == 1:
             of_second, signs = np.hstack([1 - of_second, of_second]), np.hstack([-signs, signs])
-        places = [self.target.levels.index(name) for name in self.model.classes_]
+        places = places_of(self.model, self.target)
         found = np.zeros((len(signs), len(self.target.levels)))
         found[:, places] = of_second / np.maximum(of_second.sum(axis=1, keepdims=True), np.finfo(np.float64).tiny)
         return self.scores(found, np.array(places, dtype=np.float64)[np.argmax(signs, axis=1)])
@@ -95,7 +103,7 @@ class ClassStudy:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model and the study to a file, see :func:`kernsel.save`."""
-        save(self.model, path, notes={_MARK: _VERSION} | self.as_json())
+        save(self.model, path, notes={MARK: VERSION} | self.as_json())
 
     def as_json(self) -> dict[str, object]:
         """Return all but the model as values of JSON; None stands for nan and infinity."""
@@ -107,26 +115,36 @@ class ClassStudy:
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """Read a file that :meth:`save` has written."""
         notes = read_notes(path)
-        if not isinstance(notes, dict) or notes.get(_MARK) != _VERSION:
-            raise ValueError(f"{path} has no study of classes of version {_VERSION}; upgrade kernsel if it has a later one")
-        model = load(path)
+        if not isinstance(notes, dict) or notes.get(MARK) != VERSION:
+            raise ValueError(f"{path} has no study of classes of version {VERSION}; upgrade kernsel if it has a later one")
+        model = load_estimator(path)
         if not isinstance(model, GaussianProcessClassifier):
             raise ValueError(f"{path}: expected a GaussianProcessClassifier, got a {type(model).__name__}")
         try:
             checked: dict[str, Any] = {**of_notes(notes)}
             checked["lines"] = checked["lines"][checked["criterion"]]
             study = cls(model=model, **{entry.name: checked[entry.name] for entry in fields(cls) if entry.name != "model"})
-            if len(study.names) != model.n_features_in_ or not set(model.classes_) <= set(study.target.levels):
-                raise ValueError("it is of other columns or classes than the model")
+            if len(study.names) != model.n_features_in_:
+                raise ValueError("it is of other columns than the model")
+            places_of(model, study.target)
             return study
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise ValueError(f"{path}: the study in it is damaged: {type(error).__name__} {error}") from None
 
 
+def places_of(model: GaussianProcessClassifier, target: Column) -> list[int]:
+    """Return the place of each class of a model among the levels of the target, of which the classes may be the numbers."""
+    numbers = model.classes_.dtype.kind in "iuf"
+    levels = labels_of(target.levels).tolist() if numbers else target.levels
+    if not set(model.classes_.tolist()) <= set(levels):
+        raise ValueError(f"it is of other classes than the model: {', '.join(target.levels[:8])}")
+    return [levels.index(label) for label in model.classes_.tolist()]
+
+
 def is_of_classes(path: str | os.PathLike[str]) -> bool:
     """Tell whether a file is one that :meth:`ClassStudy.save` has written."""
     notes = read_notes(path)
-    return isinstance(notes, dict) and _MARK in notes
+    return isinstance(notes, dict) and MARK in notes
 
 
 def study_of_classes(
@@ -149,7 +167,8 @@ def study_of_classes(
     kernels, rows, test, budget, seed, progress
         As in :func:`kernsel.study.study`.
     criterion : {"loo", "lml"}
-        The log probability of each class predicted from the other rows, or the log marginal likelihood.
+        The log probability of each class predicted from the other rows, or, if the table has groups, from the other groups; or
+        the log marginal likelihood.
 
     Returns
     -------
@@ -173,6 +192,9 @@ def study_of_classes(
     training, tests, remarks = divided(table, np.arange(len(table.X)), rows, test, seed)
     X, codes = table.X[training], np.asarray(table.y)[training]
     labels = np.array(table.target.levels)[codes.astype(int)]
+    groups = None if table.groups is None else numbered(table.groups[training])[0]
+    if groups is not None and not groups.any():
+        raise ValueError(f"{table.source}: the rows to learn from are of one group only; two {table.grouped_by} are needed")
     found: Selected = select(
         X,
         labels,
@@ -182,6 +204,7 @@ def study_of_classes(
         max_seconds=budget,
         random_state=seed,
         progress=None if progress is None else lambda kernel: progress(criterion, label(kernel, table.names)),
+        groups=groups,
     )
     study = ClassStudy(
         table.source,
@@ -190,13 +213,14 @@ def study_of_classes(
         table.columns,
         table.target,
         [*table.remarks, *remarks],
-        [_line(one, len(labels), criterion, table.names) for one in found.tried],
+        [line_of_classes(one, len(labels), criterion, table.names) for one in found.tried],
         criterion,
         found.best_estimator_,
         {},
         table.kept[training],
         time.perf_counter() - start,
         found.ended,
+        table.grouped_by,
     )
     if len(tests):
         assert table.y is not None
@@ -204,7 +228,8 @@ def study_of_classes(
     return study
 
 
-def _line(one: Tried, n: int, criterion: str, names: list[str]) -> Line:
+def line_of_classes(one: Tried, n: int, criterion: str, names: list[str]) -> Line:
+    """Return the line of a fit."""
     fitted = str(one.kernel_) if isinstance(one.kernel_, Kernel) else ""
     density = one.value / n if criterion == "loo" else nan
     return Line(

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
 
 from kernsel._base.annotations import Indices
 from kernsel.study.tables import Column, Table
@@ -18,7 +19,7 @@ from kernsel.study.tables.frames import read_frame
 from kernsel.study.tables.raw import Raw
 from kernsel.study.tables.read import rows_to_predict, table_of
 
-__all__ = ["Encoding", "encoded", "labels_of"]
+__all__ = ["Encoding", "PredictsTables", "TableModel", "encoded", "labels_of"]
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,10 @@ class Encoding:
         Sentences about what was left out or changed.
     kept : ndarray of int
         The rows of the table that are learnt from, counted from 0 on.
+    source : str
+        The table in words, or the name of its file.
+    table_rows : int
+        The number of rows of the table.
     """
 
     names: list[str]
@@ -43,6 +48,8 @@ class Encoding:
     target: Column = field(repr=False)
     remarks: list[str] = field(repr=False)
     kept: Indices = field(repr=False)
+    source: str = ""
+    table_rows: int = 0
 
     def rows(self, X: Any) -> Table:
         """Return new rows as numbers, with the target if they have it."""
@@ -70,11 +77,64 @@ class Encoding:
         return labels_of(self.target.levels)[table.y.astype(int)] if self.target.levels else table.y
 
 
+class PredictsTables:
+    """The predictions of a model at the rows of a table, if an encoding of its columns is known; otherwise at points."""
+
+    best_estimator_: BaseEstimator
+    encoding: Encoding | None
+
+    def predict(self, X: Any, **options: Any) -> Any:  # with return_std=True, a tuple
+        """Return predictions of the best model, see its method `predict`.
+
+        After a selection with `target`, X is a frame or the path of a file; its rows that have missing values or categories
+        that were not learnt get nan (None, if classes are predicted) and a warning.
+        """
+        if self.encoding is None:
+            return self.best_estimator_.predict(X, **options)
+        return self.encoding.predicted(X, self.best_estimator_.predict, options)
+
+    def predict_proba(self, X: Any) -> Any:
+        """Return the probabilities of the classes by the best model, if it is a classifier; X as in :meth:`predict`."""
+        if self.encoding is None:
+            return self.best_estimator_.predict_proba(X)
+        return self.encoding.predicted(X, self.best_estimator_.predict_proba, {})
+
+    def score(self, X: Any, y: ArrayLike | None = None) -> float:
+        """Return the score of the best model, which is R^2 for most, see its method `score`.
+
+        After a selection with `target`, y is that column of X.
+        """
+        if self.encoding is None:
+            return float(self.best_estimator_.score(X, y))
+        if y is not None:
+            raise ValueError(f"y: expected None, because column {self.encoding.target.name!r} of X is the target")
+        table = self.encoding.rows(X)
+        return float(self.best_estimator_.score(table.X, self.encoding.targets(table)))
+
+
+@dataclass(frozen=True)
+class TableModel(PredictsTables):
+    """A model that predicts from tables: what :func:`kernsel.load` returns if a selection with `target` was saved.
+
+    Attributes
+    ----------
+    best_estimator_ : estimator
+        The model of the encoded columns.
+    encoding : Encoding
+    notes : dict
+        What was saved with the model, as values of JSON.
+    """
+
+    best_estimator_: BaseEstimator
+    encoding: Encoding
+    notes: dict[str, Any] = field(repr=False)
+
+
 def encoded(X: Any, target: str, *, classes: bool) -> tuple[Table, Encoding]:
     """Return a frame, or the file of this path, as a table of numbers, and how its columns are encoded."""
     table = table_of(raw_of(X), target, classes=classes)
     assert table.target is not None
-    return table, Encoding(table.names, table.columns, table.target, table.remarks, table.kept - 1)
+    return table, Encoding(table.names, table.columns, table.target, table.remarks, table.kept - 1, table.source, table.rows)
 
 
 def raw_of(X: Any) -> Raw:

@@ -13,14 +13,14 @@ from kernsel._base.annotations import Indices
 from kernsel.study.line import Line
 from kernsel.study.tables import Column
 
-__all__ = ["of_notes", "plain"]
+__all__ = ["of_notes", "of_table", "plain"]
 
 
 Record = TypeVar("Record", Column, Line)
 
 
-class Notes(TypedDict):
-    """The fields of a study, but for the model."""
+class TableNotes(TypedDict):
+    """The fields of a study that describe its table."""
 
     source: str
     rows: int
@@ -28,11 +28,16 @@ class Notes(TypedDict):
     columns: list[Column]
     target: Column
     remarks: list[str]
+    kept: Indices
+
+
+class Notes(TableNotes):
+    """The fields of a study, but for the model."""
+
     lines: dict[str, list[Line]]
     better: dict[str, str]
     criterion: str
     test: dict[str, float]
-    kept: Indices
     seconds: float
     ended: str
     grouped_by: str
@@ -56,20 +61,27 @@ def plain(value: object) -> Any:
 def of_notes(notes: Mapping[str, Any]) -> Notes:
     """Return the fields of a study from the values of JSON; raise if one is missing or of a wrong type."""
     return {
+        **of_table(notes),
+        "lines": {name: [_record(Line, line) for line in lines] for name, lines in notes["lines"].items()},
+        "better": {name: _text(better) for name, better in notes["better"].items()},
+        "criterion": _text(notes["criterion"]),
+        "test": {name: _number(value) for name, value in notes["test"].items()},
+        "seconds": _number(notes["seconds"]),
+        "ended": _text(notes["ended"]),
+        "grouped_by": _text(notes.get("grouped_by", "")),  # which studies of earlier versions do not have
+    }
+
+
+def of_table(notes: Mapping[str, Any]) -> TableNotes:
+    """Return the fields of a study that describe its table, see :func:`of_notes`."""
+    return {
         "source": _text(notes["source"]),
         "rows": int(notes["rows"]),
         "names": [_text(name) for name in notes["names"]],
         "columns": [_record(Column, column) for column in notes["columns"]],
         "target": _record(Column, notes["target"]),
         "remarks": [_text(remark) for remark in notes["remarks"]],
-        "lines": {name: [_record(Line, line) for line in lines] for name, lines in notes["lines"].items()},
-        "better": {name: _text(better) for name, better in notes["better"].items()},
-        "criterion": _text(notes["criterion"]),
-        "test": {name: _number(value) for name, value in notes["test"].items()},
         "kept": np.array([int(row) for row in notes["kept"]], dtype=np.intp),
-        "seconds": _number(notes["seconds"]),
-        "ended": _text(notes["ended"]),
-        "grouped_by": _text(notes.get("grouped_by", "")),  # which studies of earlier versions do not have
     }
 
 

@@ -9,16 +9,17 @@ from typing import Self
 import numpy as np
 
 from kernsel._base.annotations import Indices
+from kernsel.criteria.table import TABLE
 from kernsel.estimators.gaussian_process import GaussianProcessRegressor
 from kernsel.estimators.stacking.regressor import StackedRegressor
-from kernsel.saving import load, read_notes, save
+from kernsel.saving import load_estimator, read_notes, save
 from kernsel.study.line import Line
 from kernsel.study.notes import of_notes, plain
 from kernsel.study.tables import Column
 
-__all__ = ["Study"]
+__all__ = ["VERSION", "Study"]
 
-_VERSION = 1  # the version of the format in which studies are saved
+VERSION = 1  # the version of the format in which studies are saved
 
 
 @dataclass(frozen=True)
@@ -84,12 +85,12 @@ class Study:
 
     @property
     def processes(self) -> list[tuple[float, GaussianProcessRegressor]]:
-        """The weight of each process of the model and the process, the one of the largest weight first."""
+        """The weight of each process of the model and the process, the likeliest first."""
         return self.model.processes if isinstance(self.model, StackedRegressor) else [(1.0, self.model)]
 
     @property
     def process(self) -> GaussianProcessRegressor:
-        """The model, or the process of the largest weight in it: the one whose hyperparameters are shown."""
+        """The model, or the likeliest process in it: the one whose hyperparameters are shown."""
         return self.processes[0][1]
 
     @property
@@ -97,20 +98,36 @@ class Study:
         """Whether kernels are combined; the model may be of one alone nevertheless."""
         return isinstance(self.model, StackedRegressor)
 
+    def order(self, criterion: str) -> str:
+        """Return a sentence that says how the kernels tried by a criterion are sorted; empty if by its value alone."""
+        fitted = [line for line in self.lines[criterion] if not line.problem]
+        if len(fitted) > 1 and fitted[0].as_good and TABLE[criterion].leaves_out:
+            return (
+                "In the order of the mean log density of rows left out, but for the first: it is the simplest of those within "
+                "one standard error of the best."
+            )
+        values = [line.value for line in fitted if np.isfinite(line.value)]
+        if values == sorted(values, reverse=self.better[criterion] == "larger"):
+            return ""
+        return "The best first: the value less what the numbers found are worth."  # by a search for a structure
+
     @property
     def line(self) -> Line:
-        """The line of the model's kernel, or of that with the largest weight."""
-        lines = self.lines[self.criterion]
-        return max(lines, key=lambda line: np.nan_to_num(line.weight)) if self.is_stacked else lines[0]
+        """The line of the model's kernel, or of the likeliest of those that have a weight."""
+        return self.combined[0] if self.combined else self.lines[self.criterion][0]
 
     @property
     def combined(self) -> list[Line]:
-        """The lines of the kernels that have a weight, the largest first; empty if kernels are not combined."""
-        return sorted((one for one in self.lines[self.criterion] if one.weight > 0), key=lambda one: -one.weight)
+        """The lines of the kernels that have a weight, in the order of `processes`; empty if kernels are not combined."""
+        places = {str(process.kernel_): place for place, (_, process) in enumerate(self.processes)}
+        lines = [one for one in self.lines[self.criterion] if one.weight > 0]
+        return sorted(lines, key=lambda one: places.get(one.fitted, len(places)))
 
     @property
     def noise(self) -> float:
-        """The variance of the noise that was found with the best kernel."""
+        """The variance of the noise: that of the mixture, or that found with the best kernel."""
+        if isinstance(self.model, StackedRegressor):
+            return float(np.mean(self.model.noise_))
         return self.lines[self.criterion][0].noise
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -121,7 +138,7 @@ class Study:
         path : str or path-like
             Usually ``*.ksl``.
         """
-        save(self.model, path, notes={"study": _VERSION} | self.as_json())
+        save(self.model, path, notes={"study": VERSION} | self.as_json())
 
     def as_json(self) -> dict[str, object]:
         """Return all but the model as values of JSON; None stands for nan and infinity."""
@@ -145,13 +162,15 @@ class Study:
         notes = read_notes(path)
         if isinstance(notes, dict) and "study of classes" in notes:
             raise ValueError(f"{path} predicts classes; expected a model of numbers")
+        if isinstance(notes, dict) and "selection" in notes and "study" not in notes:
+            raise ValueError(f"{path} has no Gaussian process; kernsel.load reads it, and predicts from tables")
         if not isinstance(notes, dict) or "study" not in notes:
             raise ValueError(
                 f"{path} has a model, but not what `kernsel select --save` writes beside it; kernsel.load reads it"
             )
-        if notes["study"] != _VERSION:
-            raise ValueError(f"{path}: the study in it is of version {notes['study']!r}, expected {_VERSION}; upgrade kernsel")
-        model = load(path)
+        if notes["study"] != VERSION:
+            raise ValueError(f"{path}: the study in it is of version {notes['study']!r}, expected {VERSION}; upgrade kernsel")
+        model = load_estimator(path)
         if not isinstance(model, GaussianProcessRegressor | StackedRegressor):
             raise ValueError(f"{path}: expected a GaussianProcessRegressor or StackedRegressor, got a {type(model).__name__}")
         try:

@@ -33,14 +33,24 @@ from kernsel.kernels.amplitudes import with_amplitudes
 from kernsel.kernels.objects import Mixed, Points, Reading
 from kernsel.kernels.written import KernelLike
 from kernsel.study.as_good import marked, simplest_of_the_best
-from kernsel.study.encoded import Encoding, encoded
+from kernsel.study.encoded import Encoding, PredictsTables, encoded
 from kernsel.study.stacking import combined, in_short
 from kernsel.study.structure import describe, hidden_period, larger_structures, numbers_found, simplest_structures, terms_of
 from kernsel.study.texts import kernel_of as kernel_of_table
-from kernsel.study.texts import with_names
+from kernsel.study.texts import named, with_names
 
-__all__ = ["Selected", "Tried", "in_words", "select"]
+__all__ = ["USUAL", "Selected", "Tried", "in_words", "select"]
 
+# The kernels that are tried if none is named.
+USUAL: tuple[Kernel, ...] = (
+    RBF("auto"),
+    Matern("auto", nu=2.5),
+    Matern("auto", nu=1.5),
+    Matern("auto", nu=0.5),
+    RationalQuadratic("auto"),
+    Linear("auto"),
+    RBF("auto") + Linear("auto"),
+)
 Noise: TypeAlias = float | ArrayLike | Literal["auto"]
 
 
@@ -93,7 +103,7 @@ class Tried:
 
 
 @dataclass(frozen=True)
-class Selected:
+class Selected(PredictsTables):
     """The result of :func:`select`, which is printed as a table.
 
     Attributes
@@ -140,39 +150,11 @@ class Selected:
 
     @property
     def best_kernel_(self) -> Kernel:
-        """The best kernel, with its fitted hyperparameters; also where several are combined."""
+        """The best kernel, with its fitted hyperparameters; also where several are combined. It names columns of a table."""
         stacked = isinstance(self.best_estimator_, StackedRegressor)
         owner: Any = self.best if stacked else self.best_estimator_
         kernel: Kernel = owner.kernel_
-        return kernel
-
-    def predict(self, X: Any, **options: Any) -> Any:  # with return_std=True, a tuple
-        """Return predictions of the best model, see its method `predict`.
-
-        After a selection with `target`, X is a frame or the path of a file; its rows that have missing values or categories
-        that were not learnt get nan (None, if classes are predicted) and a warning.
-        """
-        if self.encoding is None:
-            return self.best_estimator_.predict(X, **options)
-        return self.encoding.predicted(X, self.best_estimator_.predict, options)
-
-    def predict_proba(self, X: Any) -> Any:
-        """Return the probabilities of the classes by the best model, if it is a classifier; X as in :meth:`predict`."""
-        if self.encoding is None:
-            return self.best_estimator_.predict_proba(X)
-        return self.encoding.predicted(X, self.best_estimator_.predict_proba, {})
-
-    def score(self, X: Any, y: ArrayLike | None = None) -> float:
-        """Return the score of the best model, which is R^2 for most, see its method `score`.
-
-        After a selection with `target`, y is that column of X.
-        """
-        if self.encoding is None:
-            return float(self.best_estimator_.score(X, y))
-        if y is not None:
-            raise ValueError(f"y: expected None, because column {self.encoding.target.name!r} of X is the target")
-        table = self.encoding.rows(X)
-        return float(self.best_estimator_.score(table.X, self.encoding.targets(table)))
+        return kernel if self.encoding is None or not isinstance(kernel, Kernel) else named(kernel, self.encoding.names)
 
     def describe(self) -> str:
         """Return a description of the best model in words, with the size of each of its terms."""
@@ -374,7 +356,7 @@ def select(
         raise ValueError(f"max_seconds: expected a number from 0 on or None, got {max_seconds!r}")
     if not isinstance(max_structures, Integral) or isinstance(max_structures, bool) or int(max_structures) < 1:
         raise ValueError(f"max_structures: expected a whole number from 1 on, got {max_structures!r}")
-    candidates = [] if search else _defaults() if kernels is None else _kernels(kernels)
+    candidates = [] if search else list(USUAL) if kernels is None else _kernels(kernels)
     if search and isinstance(X, Mixed):
         raise ValueError('kernels: "search" builds kernels of columns of numbers; expected kernels that name the parts of X')
     if isinstance(X, Mixed) or any(k.for_objects() for k in candidates):
@@ -593,10 +575,14 @@ def strengths_of(estimator: BaseEstimator) -> tuple[str, ...]:
 def in_words(model: HasTerms | StackedRegressor, names: Sequence[str] | None = None) -> str:
     """Return a description of a model in words, with the standard deviation over the data of each of its terms.
 
-    Of stacked processes, each is a line that begins with its weight.
+    Of stacked processes, each is a line that begins with its weight, the likeliest first; the last line has the noise of all.
     """
     if isinstance(model, StackedRegressor):
-        return "\n".join(f"{weight:.1%}: {in_words(one, names)}".replace("\n", "; ") for weight, one in model.processes)
+        lines = [f"{weight:.1%}: {in_words(one, names)}".replace("\n", "; ") for weight, one in model.processes]
+        noise = float(np.mean(model.noise_))
+        if len(lines) > 1 and noise > 0:
+            lines.append(f"together: noise of standard deviation {np.sqrt(noise):.3g}")
+        return "\n".join(lines)
     sizes = [_spread(model.mean_of_term(term)) for term in terms_of(model.kernel_)]
     ranges = np.ptp(model.X_train_, axis=0).tolist()
     terms = describe(model.kernel_, model.noise_, sizes, ranges=ranges, names=names)
@@ -615,18 +601,6 @@ def _trend_in_words(model: HasTerms) -> list[str]:
 def _spread(values: Matrix) -> float:
     """Return the standard deviation over points, the mean of it over outputs."""
     return float(np.std(values, axis=0).mean())
-
-
-def _defaults() -> list[Kernel]:
-    return [
-        RBF("auto"),
-        Matern("auto", nu=2.5),
-        Matern("auto", nu=1.5),
-        Matern("auto", nu=0.5),
-        RationalQuadratic("auto"),
-        Linear("auto"),
-        RBF("auto") + Linear("auto"),
-    ]
 
 
 def _kernels(argument: Kernel | Iterable[KernelLike]) -> list[Kernel]:

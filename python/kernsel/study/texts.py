@@ -6,10 +6,10 @@ import re
 from collections.abc import Sequence
 
 from kernsel._data.kernel import kernel_of_text
-from kernsel.kernels import ConstantKernel, Kernel
+from kernsel.kernels import Columns, ConstantKernel, Exp, Kernel, PolynomialOf, Power, Product, Sum
 from kernsel.study.tables import Table
 
-__all__ = ["kernel_of", "label", "with_names"]
+__all__ = ["kernel_of", "label", "named", "with_names"]
 
 
 def kernel_of(kernel: Kernel | str, table: Table) -> Kernel:
@@ -34,6 +34,25 @@ def label(kernel: Kernel, names: Sequence[str]) -> str:
         text = text[1:-1]
 
     return with_names(text, names)
+
+
+def named(kernel: Kernel, names: Sequence[str]) -> Kernel:
+    """Return a kernel that names the columns that it has by their indices, and that finds them in points without names, too.
+
+    Examples
+    --------
+    >>> from kernsel.kernels import RBF, Linear
+    >>> from kernsel.study.texts import named
+    >>> named(RBF(1.0).on([0, 2]) + Linear(1.0), ["speed", "kind=old", "kind=new"])
+    RBF(length_scale=1.0).on(['speed', 'kind=new']) + Linear(length_scale=1.0)
+    """
+    if isinstance(kernel, Columns) and all(isinstance(place, int) for place in kernel.places()):
+        places = kernel.indices()
+        here = [names[place] for place in places]
+        return kernel.replaced(columns=here, kernel=named(kernel.kernel, here), _found=(here, places))
+    if isinstance(kernel, Sum | Product | Power | Exp | PolynomialOf):
+        return kernel.map_parts(lambda part: named(part, names))
+    return kernel
 
 
 def with_names(text: str, names: Sequence[str]) -> str:

@@ -64,6 +64,34 @@ def test_predict(run):
     assert "data.ksl predicts classes" in err
 
 
+def test_groups_are_left_out_together(run, folder):
+    """The class is one of patients, at random: other patients tell nothing of it, and other visits of the same all."""
+    rng = np.random.default_rng(0)
+    place, of_patient = rng.uniform(0, 6, 16), rng.permutation(16) % 2
+    rows = (f"{place[i % 16] + 0.01 * rng.uniform():.4f},{i % 16},{i},{'ab'[of_patient[i % 16]]}\n" for i in range(64))
+    (folder / "visits.csv").write_text("x,patient,day,y\n" + "".join(rows))
+    arguments = ["select", "visits.csv", "--target", "y", "--classify", "--kernel", "RBF", "--columns", "x"]
+    alone = strict(run(*arguments, "--json")[1])
+    assert alone["left_out"]["accuracy"] > 0.9
+    code, out, err = run(*arguments[:-2], "--groups", "patient", "--leave-out", "day", "--test", "25%")
+    assert code == 0
+    said = " ".join((out + err).split())
+    assert "not used: tells the groups" in said
+    assert "Left out together: 16 groups of 'patient'." in said
+    assert "each row is predicted from the other groups of 'patient'" in said
+    assert "Each of 48 rows, predicted from the other groups of 'patient'" in said
+    study = ClassStudy.load("visits.ksl")
+    assert study.names == ["x"]
+    assert study.grouped_by == "groups of 'patient'"
+    assert study.left_out()["log_density"] < -0.6
+    assert len({(row - 1) % 16 for row in study.kept}) == 12
+    by_time = strict(run(*arguments, "--time", "day", "--json")[1])
+    assert by_time["grouped_by"] == "blocks of 'day'"
+    code, _, err = run(*arguments, "--time", "day", "--groups", "patient")
+    assert code == 2
+    assert "--groups, --time: expected one of them" in err
+
+
 def test_the_document(run, fitted):
     del fitted
     said = strict(run("select", "data.csv", "--target", "place", "--classify", "--kernel", "RBF", "--json")[1])

@@ -25,7 +25,7 @@ def test_select_prints_and_writes_the_model(run):
         part = out[out.index(f"By {name}: ") :]
         for line in lines:
             assert re.search(
-                rf"{re.escape(line.kernel)} +{line.value:.{6 if name == 'evidence' else 4}g} +{line.loo_rmse:.2f} ", part
+                rf"{re.escape(line.kernel)} +{line.value:.{6 if name == 'evidence' else 4}g}( ~)? +{line.loo_rmse:.2f} ", part
             )
     best = study.lines["evidence"][0]
     assert f"Chosen by evidence: {best.kernel}" in out
@@ -97,6 +97,20 @@ def test_nothing_worth_knowing_is_said_to_be_nothing(run):
     assert "the trend alone gives y: there is nothing to choose a kernel by" in out
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--save", "m.xlsx"], "--save: m.xlsx would be no .xlsx file, but a model; expected .ksl"),
+        (["--save", "m.csv", "--classify"], "--save: m.csv would be no .csv file"),
+        (["--report", "r.xlsx"], "--report: r.xlsx would not be of the format that its ending says; expected .html"),
+    ],
+)
+def test_endings_of_other_files_are_refused(run, options, message):
+    code, _, err = run("select", "cars.csv", "--target", "dist", *options)
+    assert code == 1
+    assert message in " ".join(err.split())
+
+
 def test_of_many_inputs_only_those_that_matter_are_listed(run):
     X = np.random.default_rng(2).uniform(size=(60, 30))
     text = ",".join(f"v{k}" for k in range(30)) + ",y\n"
@@ -106,7 +120,7 @@ def test_of_many_inputs_only_those_that_matter_are_listed(run):
     assert "and 5 more columns" in out
     assert re.search(r"v4 +100 %", out)
     assert "and 29 more with less influence" in out
-    assert "takes part in. They act one by one: together they come to nearly all." in " ".join(out.split())
+    assert "takes part in. They act one by one: together they come to 100 %." in " ".join(out.split())
 
 
 def test_rows_that_cannot_be_left_out_are_no_failure(run):
@@ -159,12 +173,21 @@ def test_kernels_are_combined(run, folder):
     assert "weight" in first.splitlines()[1]
     for line in found.lines["loo"]:
         assert re.search(rf"{re.escape(line.kernel)} .* {line.weight:.3f} ", first)
+    for part, lines in ((first, found.lines["loo"]), (second, found.lines["reml"])):
+        marked = [line.kernel for line in lines[1:] if line.as_good]
+        assert re.findall(r"^ *(.*?) +-?[\d.]+ ~ ", part, re.M) == marked
+        assert ("~ about as good as the first" in part) == bool(marked)
     assert "weight" not in second.split("Stacked")[0]
     assert "Stacked, so that rows left out are most likely: " in text
     assert f"{found.line.weight:.0%} {found.line.kernel}" in text
     for weight, _ in found.processes:
         assert f"- {weight:.1%}: " in out
-    assert f"Length scales are those of {found.line.kernel}, which has the largest weight." in text
+    assert f"Length scales are those of {found.line.kernel}, the likeliest of them." in text
+    assert f"- together: noise of standard deviation {np.sqrt(found.model.noise_):.3g}" in text
+    assert "In the order of the mean log density of rows left out, but for the first: it is the simplest" in " ".join(
+        first.split()
+    )
+    assert "In the order" not in second
     assert f"Their mean log density is {found.model.loo_log_density_.mean():.4g}, with the best kernel alone " in text
     assert "--combine" in Path("page.html").read_text(encoding="utf-8")
     chosen = strict(run(*arguments, "--json")[1])["chosen"]

@@ -11,7 +11,7 @@ from sklearn.preprocessing import StandardScaler
 
 import kernsel as ks
 from kernsel.estimators.fitted import FittedModel, LeftOut
-from kernsel.kernels import RBF, Matern
+from kernsel.kernels import RBF, Linear, Matern
 from kernsel.plotting import (
     KernelDisplay,
     LCurveDisplay,
@@ -153,7 +153,16 @@ def test_stacked_processes_are_shown(data):
     np.testing.assert_allclose(display.residuals_, model.loo_residuals_)
     assert PosteriorDisplay.from_estimator(found).lines_
     assert SearchDisplay.from_estimator(found).names[0]
-    for other in (KernelDisplay, PathDisplay, LCurveDisplay):
+    likeliest = max(found.best_estimator_.estimators_, key=lambda one: one.criterion_value_)
+    for given in (found, found.best_estimator_):
+        display = KernelDisplay.from_estimator(given)
+        assert display.kernel == likeliest.kernel_
+        assert display.figure_.get_suptitle().startswith("likeliest of the mixture: ")
+    starts = SearchDisplay.from_estimator(found.best_estimator_)
+    np.testing.assert_array_equal(starts.values, SearchDisplay.from_estimator(likeliest).values)
+    by_density = SearchDisplay.from_estimator(ks.select(X, y, [RBF("auto"), Linear("auto") + RBF("auto")], criterion="loo"))
+    assert "fewer numbers" not in by_density.ax_.get_xlabel()
+    for other in (PathDisplay, LCurveDisplay):
         with pytest.raises(TypeError, match=r"expected a fitted .*, got StackedRegressor"):
             other.from_estimator(model)
     for display in (PosteriorDisplay, LOODisplay):

@@ -110,6 +110,9 @@ def test_a_pipeline_is_not_saved(tmp_path, rng):
 def test_what_is_no_fitted_estimator(tmp_path):
     with pytest.raises(NotFittedError, match=r"model: this KernelRidge is not fitted; call fit\(X, y\) before"):
         ks.save(ks.KernelRidge(), tmp_path / "a.ksl")
+    for estimator in (ks.GaussianProcessRegressor(), ks.StackedRegressor(), ks.GaussianProcessClassifier(), ks.SVR()):
+        with pytest.raises(NotFittedError, match=f"model: this {type(estimator).__name__} is not fitted"):
+            ks.save(estimator, tmp_path / "a.ksl")
     for other in (StandardScaler(), RBF(1.0), features.Fourier(), None):
         with pytest.raises(TypeError, match=r"model: expected one of GaussianProcessRegressor, .*pickle and joblib"):
             ks.save(other, tmp_path / "a.ksl")

@@ -132,11 +132,14 @@ def test_kernels_are_combined_by_the_first_criterion():
     found, alone = (study(replace(table, y=y), combine=combine, **options) for combine in ("stack", None))
     assert isinstance(found.model, ks.StackedRegressor)
     assert len(found.combined) == len(found.processes) > 1
-    weights = [one.weight for one in found.combined]
-    assert weights == sorted(weights, reverse=True) == pytest.approx([weight for weight, _ in found.processes])
+    densities = [one.loo_log_density for one in found.combined]
+    assert densities == sorted(densities, reverse=True)
+    assert [one.weight for one in found.combined] == pytest.approx([weight for weight, _ in found.processes])
     assert found.line is found.combined[0]
     assert found.line.fitted == str(found.process.kernel_)
-    assert found.noise == found.lines["loo"][0].noise
+    assert found.noise == found.model.noise_
+    assert found.order("loo").startswith("In the order of the mean log density of rows left out, but for the first")
+    assert found.order("lml") == ""
     assert np.isnan([one.weight for one in found.lines["lml"]]).all()
     assert not alone.is_stacked
     assert alone.combined == []

@@ -40,6 +40,16 @@ def test_a_table_is_encoded_as_the_command_does(selected, tmp_path):
         selected.score(new, [1.0, 2.0])
 
 
+def test_the_best_kernel_names_columns():
+    kernels = ["RBF.on(['x']) + Linear.on(['kind'])", "2.0 * Matern.on(['day', 'x'])"]
+    for kernel in kernels:
+        sel = ks.select(table(), target="y", kernels=[kernel], criterion="lml")
+        named = sel.best_kernel_
+        assert ".on(['kind=new', 'kind=old', 'kind=worn'])" in str(named) or ".on(['day', 'x'])" in str(named)
+        X = sel.best_estimator_.X_train_
+        np.testing.assert_array_equal(named(X), sel.best_estimator_.kernel_(X))
+
+
 def test_rows_that_cannot_be_predicted_are_gaps(selected):
     new = {"kind": ["old", "broken", "new"], "x": [1.0, 2.0, None], "day": ["2024-01-05"] * 3}
     with pytest.warns(UserWarning, match=r"not learnt \('broken' in kind\): no prediction .* missing values \(1 in x\)"):

@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn import kernel_ridge
 from sklearn.gaussian_process import kernels as sk
 
 import kernsel as ks
@@ -393,10 +394,13 @@ def test_groups_and_blocks_of_time_are_left_out_together(rng):
         ({"groups": groups, "time": day}, ValueError, "groups, time: expected one of them"),
         ({"time": day[:5]}, ValueError, "time: expected one for each of 50 points"),
         ({"groups": groups[:5]}, ValueError, "groups: expected one label for each of 50 points"),
-        ({"groups": groups, "estimator": ks.GaussianProcessClassifier()}, TypeError, "does not leave groups out"),
+        ({"groups": groups, "estimator": kernel_ridge.KernelRidge()}, TypeError, "does not leave groups out"),
     ):
         with pytest.raises(error, match=message):
-            ks.select(X, y > 0 if "estimator" in how else y, kernels, **how)
+            ks.select(X, y, kernels, **how)
+    classes = ks.select(X, y > 0, kernels, estimator=ks.GaussianProcessClassifier(criterion="loo"), groups=groups)
+    alone = ks.GaussianProcessClassifier(classes.tried[0].kernel, criterion="loo").fit(X, y > 0, groups=groups)
+    assert classes.best.value == alone.criterion_value_
 
 
 def test_repeated_rows_are_said(rng):

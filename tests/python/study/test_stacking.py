@@ -72,9 +72,11 @@ def test_it_is_printed_with_weights(found):
         f"stacked: {count} kernels, mean log density of points left out {mixed:.5g}; of the best alone "
     )
     words = found.describe().splitlines()
-    assert len(words) == count
-    shares = [float(re.match(r"([\d.]+)%: ", line)[1]) for line in words]
-    assert shares == sorted(shares, reverse=True)
+    assert len(words) == count + 1
+    assert words[-1] == f"together: noise of standard deviation {np.sqrt(model.noise_):.3g}"
+    shares = [float(re.match(r"([\d.]+)%: ", line)[1]) for line in words[:-1]]
+    order = [f"{100 * one.weight:.1f}" for one in found.tried if one.weight > 0]
+    assert [f"{share:.1f}" for share in shares] == order  # by the evidence
     assert sum(shares) == pytest.approx(100, abs=0.3)
 
 

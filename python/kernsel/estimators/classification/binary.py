@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from kernsel._base.annotations import Seed, Vector
+from kernsel._base.annotations import Indices, Seed, Vector
 from kernsel._search import Budget, generator_of
 from kernsel._search.own_optimizer import Optimizer
 from kernsel.estimators.classification.expectation_propagation import ExpectationPropagation, expectation_propagation
@@ -40,23 +40,32 @@ class Settings:
     n_chains: int
     names: list[str] | None
     random_state: Seed
+    groups: Indices | None = None
     budget: Budget = field(default_factory=Budget)
 
 
 class BinaryModel:
-    """Labels of two classes with a link, an approximation and a criterion, by which a kernel is chosen."""
+    """Labels of two classes with a link, an approximation and a criterion, by which a kernel is chosen.
 
-    def __init__(self, y: Vector, link: Link, inference: str, criterion: str, max_iterations: int) -> None:
+    `groups` has the number of the group with which each point is left out; None if each is left out alone.
+    """
+
+    def __init__(
+        self, y: Vector, link: Link, inference: str, criterion: str, max_iterations: int, groups: Indices | None = None
+    ) -> None:
         self.y = y
         self.link = link
         self.inference = inference
         self.criterion = criterion
         self.max_iterations = max_iterations
+        self.groups = groups
+        self.rows_of_groups = None if groups is None else [np.flatnonzero(groups == number) for number in np.unique(groups)]
         self.space: Vector | None = None
 
     def some(self, rows: NDArray[np.intp]) -> BinaryModel:
         """Return the model of the points with these indices."""
-        return BinaryModel(self.y[rows], self.link, self.inference, self.criterion, self.max_iterations)
+        groups = None if self.groups is None else self.groups[rows]
+        return BinaryModel(self.y[rows], self.link, self.inference, self.criterion, self.max_iterations, groups)
 
     def carried(self, state: Start, cross: Vector) -> Start | None:
         """Return latent values at all points to start from, by the posterior at some of them; None if there are only sites."""
@@ -85,9 +94,12 @@ class BinaryModel:
             if gradient:
                 adjoint = posterior.evidence_adjoint()
         else:
-            value = float(posterior.loo_log_probability().sum())
-            if gradient:
+            value = float(posterior.loo_log_probability(self.rows_of_groups).sum())
+            if gradient and self.rows_of_groups is None:
                 adjoint = posterior.loo_adjoint()
+            elif gradient and self.rows_of_groups is not None:
+                assert isinstance(posterior, Laplace)  # as `fit` requires
+                adjoint = posterior.groups_adjoint(self.rows_of_groups)
         posterior.forget()
         return Outcome(value, adjoint, posterior)
 
@@ -112,7 +124,9 @@ class BinaryProcess:
         self.link = settings.link
         self.X_train_ = X
         self.y_train_ = y
-        self.model = BinaryModel(y, settings.link, settings.inference, settings.criterion, settings.max_iterations)
+        self.model = BinaryModel(
+            y, settings.link, settings.inference, settings.criterion, settings.max_iterations, settings.groups
+        )
         self.choice_: Choice = choose_kernel(
             settings.kernel,
             X,
@@ -183,9 +197,10 @@ class BinaryProcess:
         return value, kernel.pullback(self.X_train_, adjoint)
 
     def loo_log_probability(self) -> Vector:
-        """Return the logarithm of the probability of each label, predicted from all other points; shape (n,)."""
+        """Return the log probability of each label, predicted from all other points or groups; shape (n,)."""
         K = np.asarray(self.kernel_(self.X_train_))
-        return self.model.posterior(K, None if self.model.inference == "ep" else self.mode).loo_log_probability()
+        posterior = self.model.posterior(K, None if self.model.inference == "ep" else self.mode)
+        return posterior.loo_log_probability(self.model.rows_of_groups)
 
     def mean(self, Z: Vector) -> Vector:
         """Return the mean of the latent process at points Z, shape (m,)."""

@@ -16,15 +16,24 @@ from kernsel._base.memory import require_memory_of_points
 from kernsel._data.allowed import require
 from kernsel._data.kernel import kernel_of
 from kernsel._data.points import in_parts, new_points
+from kernsel._data.together import checked_groups
 from kernsel._data.training import training_set
 from kernsel._search import Budget
 from kernsel._search.own_optimizer import Optimizer
 from kernsel._search.progress import CallbackSupport, watched, with_callbacks
 from kernsel.estimators.classification.binary import BinaryProcess, Settings
 from kernsel.estimators.classification.links import Link, link_named
-from kernsel.estimators.classification.parameters import ALLOWED, AUTO, NONE, criterion_of, labels_of, require_softmax
+from kernsel.estimators.classification.parameters import (
+    ALLOWED,
+    AUTO,
+    NONE,
+    criterion_of,
+    labels_of,
+    require_leaving_groups_out,
+    require_softmax,
+)
 from kernsel.estimators.classification.several import KernelsOfProcesses, MultinomialProcess, OneAgainstAnother, OneAgainstRest
-from kernsel.estimators.fitted import FittedModel, Prediction, ShownData
+from kernsel.estimators.fitted import FittedModel, Prediction, ShownData, TakesGroups
 from kernsel.kernels import Kernel
 from kernsel.kernels.objects import Points
 from kernsel.kernels.written import KernelLike
@@ -32,7 +41,7 @@ from kernsel.kernels.written import KernelLike
 __all__ = ["GaussianProcessClassifier"]
 
 
-class GaussianProcessClassifier(FittedModel, CallbackSupport, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class GaussianProcessClassifier(TakesGroups, FittedModel, CallbackSupport, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Gaussian process classification.
 
     For two classes, a latent function f is a Gaussian process of covariance k, and the probability of the second class at a
@@ -80,9 +89,10 @@ class GaussianProcessClassifier(FittedModel, CallbackSupport, ClassifierMixin, B
         :class:`kernsel.estimators.classification.links.Link`.
     criterion : {"auto", "lml", "loo"}
         "lml" is the approximate log marginal likelihood, or evidence. "loo" is the sum of the log probabilities of all labels,
-        each predicted from all other points. If classes are far apart, the evidence by Laplace's approximation favours
-        amplitudes that are too small, and so probabilities too close to each other; "loo" or "ep" then predicts better. "auto"
-        is "loo" for the kernel "auto", and otherwise "lml", as in scikit-learn. "multinomial" allows "lml" only.
+        each predicted from all other points, or from all other groups. If classes are far apart, the evidence by Laplace's
+        approximation favours amplitudes that are too small, and so probabilities too close to each other; "loo" or "ep" then
+        predicts better. "auto" is "loo" for the kernel "auto", and otherwise "lml", as in scikit-learn. "multinomial" allows
+        "lml" only.
     n_samples, n_burn, n_chains : int
         For "mcmc": the number of draws that each chain keeps, of draws before them that are discarded, and of chains.
     max_evaluations : int
@@ -111,8 +121,8 @@ class GaussianProcessClassifier(FittedModel, CallbackSupport, ClassifierMixin, B
     at_bounds_ : list of str
         Hyperparameters that ended at a bound, in any of the searches.
     loo_log_probability_ : ndarray of shape (n,) or (n, n_classes)
-        The log probability of each label, predicted from all other points; with "one_vs_rest" in each binary process, and with
-        "mcmc" by Laplace's approximation.
+        The log probability of each label, predicted from all other points, or from all other groups; with "one_vs_rest" in each
+        binary process, and with "mcmc" by Laplace's approximation.
     effective_sample_size_, r_hat_ : ndarray of shape (n,)
         With "mcmc", the effective sample size and R-hat of each latent value; lists of arrays if there are several processes.
     n_features_in_ : int
@@ -174,7 +184,7 @@ class GaussianProcessClassifier(FittedModel, CallbackSupport, ClassifierMixin, B
 
     @with_callbacks  # type: ignore[untyped-decorator]
     @with_one_blas_thread
-    def fit(self, X: Points, y: ArrayLike) -> Self:
+    def fit(self, X: Points, y: ArrayLike, groups: ArrayLike | None = None) -> Self:
         """Choose the hyperparameters and find the posterior of the latent functions.
 
         Parameters
@@ -182,6 +192,9 @@ class GaussianProcessClassifier(FittedModel, CallbackSupport, ClassifierMixin, B
         X : array-like of shape (n, d); or n objects, for a kernel on objects
         y : array-like of shape (n,)
             Labels of two or more classes, numbers or text.
+        groups : array-like of shape (n,), optional
+            Labels of points that are left out together: the criterion "loo" and `loo_log_probability_` predict each label from
+            the points of all other groups. Not with "multinomial", nor if "ep" chooses by "loo".
 
         Returns
         -------
@@ -193,6 +206,9 @@ class GaussianProcessClassifier(FittedModel, CallbackSupport, ClassifierMixin, B
         points = points.copy() if self.copy_X_train else points
         classes, codes = labels_of(given.y)
         count = len(classes)
+        together = checked_groups(groups, len(points))
+        if together is not None:
+            require_leaving_groups_out(self, count)
         require_memory_of_points(len(points), 4)
 
         with watched(self, self.verbose, self.max_evaluations) as tell:
@@ -209,6 +225,7 @@ class GaussianProcessClassifier(FittedModel, CallbackSupport, ClassifierMixin, B
                 n_chains=self.n_chains,
                 names=given.names,
                 random_state=self.random_state,
+                groups=together,
                 budget=Budget(self.max_evaluations, np.inf if self.max_seconds is None else self.max_seconds, tell),
             )
             base: BinaryProcess | OneAgainstRest | OneAgainstAnother | MultinomialProcess

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from kernsel._base.annotations import Vector
+from kernsel._base.annotations import Indices, Vector
 from kernsel.estimators.classification.links import Derivatives, Link
 from kernsel.estimators.classification.posterior import GaussianPosterior, add_symmetric_product, factor_of, roots, square
 from kernsel.linalg.cholesky import Cholesky
@@ -67,6 +69,46 @@ class Laplace(GaussianPosterior):
         slope = -self.y * self.derivatives.third  # the derivative of the precisions with respect to f
         u = in_mean / self.rest - slope * others
         return add_symmetric_product(adjoint, self.backward(u), self.weights)
+
+    def groups_adjoint(self, groups: Sequence[Indices]) -> Vector:
+        """Return the derivative of the sum of ``loo_log_probability(groups)`` with respect to K, in about 6 n^3 operations.
+
+        The cavity of a group I is N(f_I - C a_I, C) with C = R_II^-1 - W_II^-1. With the derivatives g and h of the log
+        probabilities in the means and the variances of the cavities, H = diag(h) - (g a' + a g') / 2 in each group, and
+        E = R_II^-1 H R_II^-1, the derivative for fixed precisions W and a fixed mode is R E R; f, a and W follow the mode.
+
+        Parameters
+        ----------
+        groups : sequence of ndarray of int
+            The points of each group; each point is in one.
+
+        Returns
+        -------
+        adjoint : ndarray of shape (n, n)
+            Symmetric.
+        """
+        mean, variance, covariances = self.cavity_of_groups(groups)
+        moments = self.link.moments(self.y * mean, variance)
+        in_mean = self.y * moments.first
+        scaled = np.empty_like(self.inverse)  # B^-1 Q, where Q = W^1/2 E W^1/2
+        u = in_mean.copy()
+        others = np.zeros_like(u)  # minus the derivative in each precision, of the probabilities in other groups
+        for rows, C in zip(groups, covariances, strict=True):
+            g, a, root = in_mean[rows], self.weights[rows], self.root[rows]
+            H = np.diag(moments.in_variance[rows]) - 0.5 * (np.outer(g, a) + np.outer(a, g))
+            P = self.inverse[np.ix_(rows, rows)]
+            Q = np.linalg.solve(P, np.linalg.solve(P, H / root / root[:, None]).T)
+            columns = self.inverse[:, rows]
+            scaled[:, rows] = columns @ Q
+            of_group = np.einsum("ij,ij->i", scaled[:, rows], columns)
+            of_group[rows] = 0.0
+            others += of_group / self.root**2
+            u[rows] += root**2 * (C @ g)
+        adjoint = scaled @ self.inverse
+        adjoint *= self.root
+        adjoint *= self.root[:, None]
+        u += self.y * self.derivatives.third * others
+        return add_symmetric_product(0.5 * (adjoint + adjoint.T), self.backward(u), self.weights)
 
 
 class _Point:

@@ -12,7 +12,7 @@ from sklearn.utils.validation import column_or_1d
 from kernsel._data.allowed import function, number, one_of, whole
 from kernsel.kernels import RBF, ConstantKernel, Matern
 
-__all__ = ["ALLOWED", "AUTO", "NONE", "criterion_of", "labels_of", "require_softmax"]
+__all__ = ["ALLOWED", "AUTO", "NONE", "criterion_of", "labels_of", "require_leaving_groups_out", "require_softmax"]
 
 
 # The default amplitude is a number, since the scale of latent values does not depend on the data.
@@ -49,6 +49,14 @@ def require_softmax(estimator: Any) -> None:
             raise ValueError(
                 f'{name}: multi_class="multinomial" has "{only}" only, got {getattr(estimator, name)!r}; "one_vs_rest" has all'
             )
+
+
+def require_leaving_groups_out(estimator: Any, classes: int) -> None:
+    """Raise if groups of points cannot be left out with these parameters."""
+    if classes > 2 and estimator.multi_class == "multinomial":
+        raise ValueError('groups: multi_class="multinomial" leaves nothing out; "one_vs_rest" leaves groups out')
+    if estimator.inference == "ep" and estimator.optimizer is not None and criterion_of(estimator, classes) == "loo":
+        raise ValueError('groups: with inference="ep", a kernel cannot be chosen by "loo" of groups; "laplace" can, or "lml"')
 
 
 def labels_of(y: ArrayLike) -> tuple[NDArray[np.generic], NDArray[np.intp]]:

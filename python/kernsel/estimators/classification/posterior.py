@@ -10,12 +10,13 @@ All computations use the Cholesky factor of B; neither K nor S is inverted.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
 from scipy.linalg import blas
 
-from kernsel._base.annotations import Vector
+from kernsel._base.annotations import Indices, Matrix, Vector
 from kernsel.estimators.classification.links import Link, Moments
 from kernsel.linalg.cholesky import Cholesky, cholesky
 
@@ -142,9 +143,46 @@ class GaussianPosterior:
         mean, variance = self.cavity
         return self.link.moments(self.y * mean, variance)
 
-    def loo_log_probability(self) -> Vector:
-        """Return for each point the log probability of its label, predicted from all other points, shape (n,)."""
-        return self.cavity_moments().log_mean
+    def loo_log_probability(self, groups: Sequence[Indices] | None = None) -> Vector:
+        """Return for each point the log probability of its label, predicted from all other points, shape (n,).
+
+        Parameters
+        ----------
+        groups : sequence of ndarray of int, optional
+            The points of each group; then each label is predicted from the points of all other groups.
+        """
+        if groups is None:
+            return self.cavity_moments().log_mean
+        mean, variance, _ = self.cavity_of_groups(groups)
+        return self.link.moments(self.y * mean, variance).log_mean
+
+    def cavity_of_groups(self, groups: Sequence[Indices]) -> tuple[Vector, Vector, list[Matrix]]:
+        """Return the means and variances of f without the sites of each point's group, and their covariances in each group.
+
+        With the posterior covariance Sigma of the values of a group I, the precisions S of its sites and P = B^-1_II, ::
+
+            C = (Sigma^-1 - S)^-1 = Sigma + Sigma S^1/2 P^-1 S^1/2 Sigma,    mean f_I - C a_I
+
+        in 2 n^3 operations besides B^-1, and as many as the cubes of the sizes of the groups.
+
+        Parameters
+        ----------
+        groups : sequence of ndarray of int
+            The points of each group; each point is in one.
+        """
+        mean, variance = np.empty_like(self.mean), np.empty_like(self.mean)
+        covariances = []
+        of_posterior = self.K * self.root
+        for rows in groups:
+            root = self.root[rows]
+            Sigma = of_posterior[rows] @ self.inverse[:, rows] / root
+            Sigma = 0.5 * (Sigma + Sigma.T)
+            scaled = root[:, None] * Sigma
+            C = Sigma + scaled.T @ np.linalg.solve(self.inverse[np.ix_(rows, rows)], scaled)
+            covariances.append(C)
+            mean[rows] = self.mean[rows] - C @ self.weights[rows]
+            variance[rows] = np.clip(np.diag(C), 0.0, np.diag(self.K)[rows])
+        return mean, variance, covariances
 
     def backward(self, x: Vector) -> Vector:
         """Return (I + S K)^-1 x = x - R K x."""

@@ -182,7 +182,7 @@ def choose_kernel(
     data = Data(X, targets, None, names, anchors=[])
     layout = Layout(kernel.resolve(data).on_points(X)[0])
     if optimizer is None or not len(layout.theta):
-        return Choice(layout.kernel, remarks=_remarks(X, targets))
+        return Choice(layout.kernel, remarks=_remarks(X, targets, model))
     bounds = layout.bounds
     if n_restarts and not np.isfinite(bounds).all():
         raise ValueError("Multiple optimizer restarts (n_restarts_optimizer>0) requires that all bounds are finite.")
@@ -215,14 +215,16 @@ def choose_kernel(
         interrupt=interrupt,
         state=every.state,
         solved=every.theta is not None and np.array_equal(every.theta, theta),
-        remarks=_remarks(X, targets),
+        remarks=_remarks(X, targets, model),
     )
 
 
-def _remarks(X: Vector, targets: Vector) -> list[str]:
+def _remarks(X: Vector, targets: Vector, model: Model[State]) -> list[str]:
     """Return sentences on the rows that are repeated."""
     repeats = repeats_in(X, targets)
-    effect = "each row counts as an independent label, and is predicted from equal rows, too, when it is left out"
+    effect = "each row counts as an independent label"
+    if getattr(model, "groups", None) is None:
+        effect += ", and is predicted from equal rows, too, when it is left out"
     return [f"{repeats}: {effect}."] if repeats.points else []
 
 

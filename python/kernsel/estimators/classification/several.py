@@ -32,9 +32,12 @@ class KernelsOfProcesses(sk.CompoundKernel):  # type: ignore[misc]
 
 
 def _fitted(
-    problems: Sequence[tuple[Vector, Vector]], settings: Settings, n_jobs: int | None, make: Callable[..., BinaryProcess]
+    problems: Sequence[tuple[Vector, Vector, Codes | None]],
+    settings: Settings,
+    n_jobs: int | None,
+    make: Callable[..., BinaryProcess],
 ) -> list[BinaryProcess]:
-    """Fit a process to each problem, in `n_jobs` threads; raise if the fit of one of them is interrupted."""
+    """Fit a process to each problem (points, labels and groups), in `n_jobs` threads; raise if one fit is interrupted."""
 
     def whole(X: Vector, y: Vector, own: Settings) -> BinaryProcess:
         process = make(X, y, own)
@@ -47,7 +50,10 @@ def _fitted(
         seeds = generator_of(settings.random_state).integers(2**31 - 1, size=len(problems)).tolist()
     if n_jobs is not None and settings.budget.progress is not None:
         settings = replace(settings, budget=replace(settings.budget, progress=None))
-    tasks = (delayed(whole)(X, y, replace(settings, random_state=seed)) for (X, y), seed in zip(problems, seeds, strict=True))
+    tasks = (
+        delayed(whole)(X, y, replace(settings, random_state=seed, groups=groups))
+        for (X, y, groups), seed in zip(problems, seeds, strict=True)
+    )
     return list(Parallel(n_jobs=n_jobs, prefer="threads")(tasks))
 
 
@@ -55,7 +61,7 @@ class OneAgainstRest:
     """A binary process for each class, of its points against all others; the probabilities are normalized."""
 
     def __init__(self, X: Vector, codes: Codes, classes: int, settings: Settings, n_jobs: int | None) -> None:
-        problems = [(X, np.where(codes == c, 1.0, -1.0)) for c in range(classes)]
+        problems = [(X, np.where(codes == c, 1.0, -1.0), settings.groups) for c in range(classes)]
         self.estimators_ = _fitted(problems, settings, n_jobs, BinaryProcess)
 
     def probability(self, Z: Vector) -> Vector:
@@ -72,10 +78,11 @@ class OneAgainstAnother:
     def __init__(self, X: Vector, codes: Codes, classes: int, settings: Settings, n_jobs: int | None) -> None:
         self.pairs = list(combinations(range(classes), 2))
         self.classes = classes
-        problems = []
+        problems: list[tuple[Vector, Vector, Codes | None]] = []
         for first, second in self.pairs:
             rows = (codes == first) | (codes == second)
-            problems.append((X[rows], np.where(codes[rows] == second, 1.0, -1.0)))
+            groups = None if settings.groups is None else settings.groups[rows]
+            problems.append((X[rows], np.where(codes[rows] == second, 1.0, -1.0), groups))
         self.estimators_ = _fitted(problems, settings, n_jobs, BinaryProcess)
 
     def probability(self, Z: Vector) -> Vector:

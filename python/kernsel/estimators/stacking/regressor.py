@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from kernsel._base.annotations import Indices, Matrix, Seed, Vector
 from kernsel._data.allowed import whole
 from kernsel._data.points import new_points, reading_of
+from kernsel.criteria import Likelihood
 from kernsel.estimators.fitted import FittedModel, LeftOut, Prediction, TakesGroups, column, require_training_data
 from kernsel.estimators.gaussian_process import GaussianProcessRegressor, draw
 from kernsel.estimators.stacking.mixture import Mixture
@@ -55,6 +56,8 @@ class StackedRegressor(TakesGroups, FittedModel, MultiOutputMixin, RegressorMixi
         Their weights.
     kept_ : ndarray of int of shape (len(estimators_),)
         Their places in `estimators`.
+    noise_ : float or ndarray of shape (n,)
+        The noise variance, the mean of those of the processes by their weights.
     X_train_ : ndarray of shape (n, d)
     y_train_ : ndarray of shape (n,) or (n, n_targets)
         The training points and targets.
@@ -133,10 +136,29 @@ class StackedRegressor(TakesGroups, FittedModel, MultiOutputMixin, RegressorMixi
 
     @property
     def processes(self) -> list[tuple[float, GaussianProcessRegressor]]:
-        """The weight of each fitted process and the process, the one of the largest weight first."""
+        """The weight of each fitted process and the process, the likeliest first.
+
+        That is by the criterion if it is a likelihood, such as the evidence, and otherwise by the densities of points left out.
+        """
         check_is_fitted(self, "estimators_")
-        order = np.argsort(-self.weights_, kind="stable")
-        return [(float(self.weights_[k]), self.estimators_[k]) for k in order]
+        states = [one.state() for one in self.estimators_]
+        values = np.array([float(state.criterion_value or np.nan) for state in states])
+        if not all(isinstance(state.selection.criterion, Likelihood) for state in states) or not np.isfinite(values).all():
+            values = np.array([_log_density_left_out(one).sum() for one in self.estimators_])
+        return [(float(self.weights_[k]), self.estimators_[k]) for k in np.argsort(-values, kind="stable")]
+
+    @property
+    def noise_(self) -> float | Vector:
+        """The noise variance, the mean of those of the processes by their weights; of each point, shape (n,), if one is such.
+
+        A process whose noise is not a number, since its trend alone gives the targets, does not count; nan if all are such.
+        """
+        check_is_fitted(self, "estimators_")
+        noise = np.stack(np.broadcast_arrays(*(np.asarray(one.noise_, dtype=np.float64) for one in self.estimators_)))
+        weights = self.weights_.reshape(-1, *[1] * (noise.ndim - 1)) * ~np.isnan(noise)
+        with np.errstate(invalid="ignore"):
+            mean = np.asarray(np.sum(weights * np.nan_to_num(noise), axis=0) / np.sum(weights, axis=0))
+        return mean if mean.ndim else float(mean)
 
     def predict(self, X: Points, return_std: bool = False, *, noisy: bool = True) -> Matrix | tuple[Matrix, Matrix]:
         """Return the mean of the mixture at points and, on request, its standard deviation.
@@ -322,3 +344,9 @@ class StackedRegressor(TakesGroups, FittedModel, MultiOutputMixin, RegressorMixi
 
     def _shaped(self, values: Matrix) -> Matrix:
         return values[:, 0] if self._flat else values
+
+
+def _log_density_left_out(process: GaussianProcessRegressor) -> Vector:
+    """Return the log density of each training point in the prediction from all others, shape (n,)."""
+    targets = process.kept_data()[1]
+    return process.left_out_predictive().log_density(targets.reshape(len(targets), -1))

@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from typing import Literal
 
-__all__ = ["Order", "date_of", "day_of", "is_ambiguous", "looks_like_date", "order_of"]
+__all__ = ["Order", "date_of", "day_of", "has_short_year", "is_ambiguous", "looks_like_date", "order_of"]
 
-# Which number comes first in dates such as 3/4/2024; "" is not known.
-Order = Literal["", "day first", "month first"]
+# Which number comes first in dates such as 3/4/2024, or that dates are eight digits, such as 20240304; "" is not known.
+Order = Literal["", "day first", "month first", "eight digits"]
 
 _MONTHS = [
     *["january", "february", "march", "april", "may", "june"],
@@ -27,11 +27,15 @@ _TIME = re.compile(
 _YEAR_FIRST = re.compile(r"(?P<year>\d{4})(?P<by>[-/.])(?P<month>\d{1,2})(?P=by)(?P<day>\d{1,2})", re.ASCII)
 _YEAR_AND_MONTH = re.compile(r"(?P<year>\d{4})[-/](?P<month>\d{1,2})(?P<day>)", re.ASCII)
 _DAY_FIRST = re.compile(r"(?P<day>\d{1,2})[.] ?(?P<month>\d{1,2})[.] ?(?P<year>\d{4})", re.ASCII)
-_EITHER_FIRST = re.compile(r"(?P<first>\d{1,2})(?P<by>[-/])(?P<second>\d{1,2})(?P=by)(?P<year>\d{4})", re.ASCII)
+# With a year of two digits, day and month have two as well, unlike those of most numbers of versions.
+_DAY_FIRST_SHORT = re.compile(r"(?P<day>\d{2})[.](?P<month>\d{2})[.](?P<year>\d{2})", re.ASCII)
+_EITHER_FIRST = re.compile(r"(?P<first>\d{1,2})(?P<by>[-/])(?P<second>\d{1,2})(?P=by)(?P<year>\d{4}|\d{2})", re.ASCII)
+_EIGHT_DIGITS = re.compile(r"(?P<year>19\d{2}|20\d{2}|2100)(?P<month>\d{2})(?P<day>\d{2})(?:[.]0*)?", re.ASCII)
 _WITH_NAME = [
     re.compile(pattern, re.ASCII | re.IGNORECASE)
     for pattern in (
         rf"(?:(?P<day>\d{{1,2}})[.]?[- /]?)?{_MONTH}[- /,]{{0,2}}(?P<year>\d{{4}})",  # 1 Mar 2024, 01-Mar-2024, Mar 2024
+        rf"(?P<day>\d{{1,2}})(?P<by>[- /]){_MONTH}(?P=by)(?P<year>\d{{2}})",  # 01-Mar-24
         rf"{_MONTH} (?P<day>\d{{1,2}}),? (?P<year>\d{{4}})",  # Mar 1, 2024
         rf"(?P<year>\d{{4}})[- /]{_MONTH}(?:[- /](?P<day>\d{{1,2}}))?",  # 2024-Mar-01, 2024 Mar
     )
@@ -44,12 +48,15 @@ def day_of(text: str, order: Order = "") -> float:
     """Return a date, with or without a time, as days since 1970-01-01; nan for any other text.
 
     A month stands for its first day, and a time without a zone is one of UTC. Numbers that are separated by slashes or hyphens
-    and end with the year are no date unless their order is known, or one of them can be no month.
+    and end with the year are no date unless their order is known, or one of them can be no month. Years of two digits are those
+    from 1969 to 2068. Eight digits are a date, from 1900 to 2100, only if that is their order.
 
     Examples
     --------
     >>> day_of("1970-01-11"), day_of("1970-01-01 18:00"), day_of("Feb 1970"), day_of("11.1.1970")
     (10.0, 0.75, 31.0, 10.0)
+    >>> day_of("02-Jan-70"), day_of("31.01.70"), day_of("19700111"), day_of("19700111", "eight digits")
+    (1.0, 30.0, nan, 10.0)
     >>> day_of("2/1/1970"), day_of("2/1/1970", "day first"), day_of("2/1/1970", "month first"), day_of("1/31/1970")
     (nan, 1.0, 31.0, 30.0)
     """
@@ -69,8 +76,15 @@ def date_of(day: float) -> str:
     return (_EPOCH + timedelta(days=day)).date().isoformat()
 
 
+def has_short_year(text: str) -> bool:
+    """Tell whether a text is a date whose year has two digits."""
+    whole = _TIME.fullmatch(text.strip())
+    found = _match(whole["date"].strip()) if whole else None
+    return found is not None and len(found["year"]) == 2
+
+
 def looks_like_date(text: str) -> bool:
-    """Tell whether a text may be a date, maybe in a format that is not read, such as 31.12.24."""
+    """Tell whether a text may be a date, maybe in a format that is not read, such as 24/12/31."""
     return bool(_LIKE_A_DATE.fullmatch(text.strip()))
 
 
@@ -101,19 +115,27 @@ def _first_two(text: str) -> tuple[int, int]:
 
 def _numbers_of(date: str, order: Order) -> tuple[int, int, int] | None:
     """Return year, month and day; None if the text is no date."""
-    found = _YEAR_FIRST.fullmatch(date) or _YEAR_AND_MONTH.fullmatch(date) or _DAY_FIRST.fullmatch(date)
-    if found:
-        return int(found["year"]), int(found["month"]), int(found["day"] or 1)
-    found = _EITHER_FIRST.fullmatch(date)
-    if found:
+    found = _EIGHT_DIGITS.fullmatch(date) if order == "eight digits" else _match(date)
+    if found is None:
+        return None
+    parts = found.groupdict()
+    year = int(parts["year"])
+    if len(parts["year"]) == 2:
+        year += 1900 if year >= 69 else 2000  # as in POSIX
+    if "first" in parts:
         order = order or order_of([date])
-        first, second, year = int(found["first"]), int(found["second"]), int(found["year"])
+        first, second = int(parts["first"]), int(parts["second"])
         if not order:
             return None
         return (year, second, first) if order == "day first" else (year, first, second)
-    found = next((match for pattern in _WITH_NAME if (match := pattern.fullmatch(date))), None)
-    month = _NUMBER_OF.get(found["name"].lower()) if found else None
-    return (int(found["year"]), month, int(found["day"] or 1)) if found and month else None
+    month = _NUMBER_OF.get(parts["name"].lower()) if "name" in parts else int(parts["month"])
+    return (year, month, int(parts["day"] or 1)) if month else None
+
+
+def _match(date: str) -> re.Match[str] | None:
+    """Return the parts of a date, whose year may have two digits; None if the text is no date."""
+    patterns = (_YEAR_FIRST, _YEAR_AND_MONTH, _DAY_FIRST, _DAY_FIRST_SHORT, _EITHER_FIRST, *_WITH_NAME)
+    return next((match for pattern in patterns if (match := pattern.fullmatch(date))), None)
 
 
 def _seconds_of(whole: re.Match[str]) -> float:

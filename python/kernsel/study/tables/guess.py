@@ -8,13 +8,17 @@ from dataclasses import replace
 import numpy as np
 
 from kernsel._base.annotations import Vector
-from kernsel.study.tables.dates import day_of, is_ambiguous, looks_like_date, order_of
+from kernsel.study.tables.dates import day_of, has_short_year, is_ambiguous, looks_like_date, order_of
 from kernsel.study.tables.numerals import is_infinite, missing_in, numbers_of
 from kernsel.study.tables.raw import Raw
 from kernsel.study.tables.table import Column
 
-__all__ = ["DIFFERENT_TEXTS", "guess", "numbers_in"]
+__all__ = ["DIFFERENT_TEXTS", "EIGHT_DIGITS", "SHORT_YEARS", "guess", "numbers_in"]
 
+SHORT_YEARS = "dates with years of two digits, as days since 1970-01-01"
+EIGHT_DIGITS = "dates of eight digits, as days since 1970-01-01"
+_DATES_FOR_SURE = 5  # different numbers that all are dates
+_DATES = frozenset(["date", "dates", "day", "days", "when", "time", "datum", "tag", "jour", "fecha", "data", "ymd", "yyyymmdd"])
 DIFFERENT_TEXTS = "text that is different in every row"  # the reason why such a column is left out
 _MOST_LEVELS = 20  # the largest number of levels of a category; a column of text with more is an error
 # In a column that is mostly numbers, texts are levels, and not mistakes, if values occur this many times on average.
@@ -51,7 +55,7 @@ def guess(raw: Raw, name: str, *, wanted: bool) -> Column:
             return _of_texts(raw, name, values, others, int(np.isfinite(numbers).sum()))
     else:
         numbers = numbers_in(raw, name)
-    return _of_numbers(name, numbers, wanted)
+    return _of_eight_digits(name, numbers) or _of_numbers(name, numbers, wanted)
 
 
 def numbers_in(raw: Raw, name: str) -> Vector:
@@ -72,6 +76,24 @@ def numbers_in(raw: Raw, name: str) -> Vector:
         row = others[0]
         raise ValueError(f"{raw.source}, {raw.where(row)}: column {name!r} has {_short(values[row])}, which is not a number")
     return numbers
+
+
+def _of_eight_digits(name: str, numbers: Vector) -> Column | None:
+    """Return a column of dates that are written as numbers, such as 20240131; None if one of its numbers is none.
+
+    Of numbers between 19000101 and 21001231, one in 27 is a date: five different ones are dates by chance once in 10^7 columns.
+    Fewer are taken for dates only if the name of the column says so.
+    """
+    present = numbers[~np.isnan(numbers)]
+    if not len(present) or present.min() < 19000101 or present.max() > 21001231:
+        return None
+    different = np.unique(present)
+    days = {number: day_of(f"{number:.17g}", "eight digits") for number in different.tolist()}
+    if np.isnan(list(days.values())).any() or len(days) < (2 if _names_a_date(name) else _DATES_FOR_SURE):
+        return None
+    missing = len(numbers) - len(present)
+    column = Column(name, "date", EIGHT_DIGITS, missing=missing, order="eight digits")
+    return _measured(column, np.array([days[number] for number in present.tolist()]))
 
 
 def _of_numbers(name: str, numbers: Vector, wanted: bool) -> Column:
@@ -141,8 +163,11 @@ def _of_dates(raw: Raw, name: str, present: list[str], missing: int) -> Column |
     order = order_of(present)
     days = np.array([day_of(text, order) for text in present])
     if not np.isnan(days).any():
-        return _measured(Column(name, "date", "dates, as days since 1970-01-01", missing=missing, order=order), days)
+        why = SHORT_YEARS if any(map(has_short_year, present)) else "dates, as days since 1970-01-01"
+        return _measured(Column(name, "date", why, missing=missing, order=order), days)
     ambiguous = [text for text in present if is_ambiguous(text)]
+    if len(set(present)) <= _MOST_LEVELS and any(map(has_short_year, ambiguous)):
+        return None  # few different texts such as 10/11/12 may be anything
     if ambiguous and not any(np.isnan(day_of(text, order or "day first")) for text in present):
         raise ValueError(
             f"{raw.source}: column {name!r} has dates such as {_short(ambiguous[0])}, of which day and month cannot be told "
@@ -173,6 +198,11 @@ def _like_a_row_number(name: str, numbers: Vector) -> str:
     if step > 0 and (np.diff(numbers) == step).all():
         return f"counts up by {step:g}"
     return "has a different number in each row" if _names_a_key(name) and len(np.unique(numbers)) == len(numbers) else ""
+
+
+def _names_a_date(name: str) -> bool:
+    """Tell whether one of the words of a name is one for dates, as in "start_date" or "dayOfVisit"."""
+    return bool(_DATES & {word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+", name)})
 
 
 def _names_a_key(name: str) -> bool:

@@ -12,7 +12,7 @@ from kernsel._base.annotations import Matrix
 from kernsel.study.tables.encode import encode, encode_new, encoded_names
 from kernsel.study.tables.files import read_raw
 from kernsel.study.tables.grouping import grouping_by
-from kernsel.study.tables.guess import DIFFERENT_TEXTS, guess, numbers_in
+from kernsel.study.tables.guess import DIFFERENT_TEXTS, EIGHT_DIGITS, SHORT_YEARS, guess, numbers_in
 from kernsel.study.tables.missing import Missing, counted_rows, filled, rows_kept
 from kernsel.study.tables.raw import Raw
 from kernsel.study.tables.table import Column, Table
@@ -242,6 +242,10 @@ def _remarks(raw: Raw, columns: list[Column], named: Sequence[str]) -> list[str]
     for column in columns:
         if column.kind == "left out" and column.why == DIFFERENT_TEXTS:
             remarks.append(f"Column {column.name!r} is {column.why}, as an id is; it is not used.")
+        elif column.kind == "date" and column.why == SHORT_YEARS:
+            remarks.append(f"Column {column.name!r} has years of two digits: they are taken for those from 1969 to 2068.")
+        elif column.kind == "date" and column.why == EIGHT_DIGITS:
+            remarks.append(f"Column {column.name!r} is numbers such as 20240131, all of them dates: it is read as dates.")
         elif column.kind == "number" and column.why and len(inputs) > 1 and column.name not in named:
             remarks.append(
                 f"Column {column.name!r} {column.why}; it looks like a row number. If it says nothing else: "

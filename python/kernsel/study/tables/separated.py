@@ -19,6 +19,8 @@ __all__ = ["Records", "raw_of_records", "read_separated"]
 
 # The preferred ones first; a blank stands for any number of blanks and tabs.
 _DELIMITERS = {"\t": "tabs", ";": "semicolons", "|": "bars", ",": "commas", " ": "blanks"}
+_INNER_MARK = re.compile(r"\S\s+#")
+_COMMENT_OF_HEADER = re.compile(r"\s+#(?:\s.*)?$")
 _BETWEEN_BLANKS = re.compile(r'"((?:[^"]|"")*)"(?=\s|$)|(\S+)')
 _ROWS_TO_GUESS_BY = 50
 
@@ -30,7 +32,7 @@ def read_separated(content: bytes, source: str) -> Raw:
     ----------
     content : bytes
         Text in UTF-8, or in UTF-16 with a byte order mark. Lines that begin with # are comments; the last one above the rows
-        may have the names of the columns.
+        may have the names of the columns. So is what follows # after the names, and between blanks after values.
     source : str
         The name of the file in errors.
 
@@ -122,6 +124,8 @@ class _Reader:
         The number of lines that have been read.
     comments : list of tuple of int and str
         The comments that have been read, with their lines.
+    ends_in_comments : bool
+        Whether what follows # after values is left out.
     """
 
     def __init__(self, text: str, delimiter: str, marked: bool, *, strict: bool = True) -> None:
@@ -130,8 +134,10 @@ class _Reader:
         self._marked = marked  # whether lines that begin with # are comments
         self._begins = True  # whether the next line begins a record, and does not go on with a value in quotes
         lines = self._lines(text)
+        self.ends_in_comments = delimiter == " " and _ends_in_comments(text)
         if delimiter == " ":
-            self._records: Iterator[list[str]] = map(_between_blanks, lines)
+            split = _without_comment if self.ends_in_comments else _between_blanks
+            self._records: Iterator[list[str]] = map(split, lines)
         else:
             self._records = csv.reader(lines, delimiter=delimiter, skipinitialspace=True, strict=strict)
 
@@ -155,6 +161,32 @@ class _Reader:
 def _between_blanks(line: str) -> list[str]:
     """Return the values of a line that blanks separate; blanks within quotes are part of a value."""
     return [found[1].replace('""', '"') if found[2] is None else found[2] for found in _BETWEEN_BLANKS.finditer(line)]
+
+
+def _without_comment(line: str) -> list[str]:
+    """Return the values of a line up to one that begins with # and is not in quotes; the first may begin so."""
+    values: list[str] = []
+    for found in _BETWEEN_BLANKS.finditer(line):
+        if values and found[2] is not None and found[2].startswith("#"):
+            break
+        values.append(found[1].replace('""', '"') if found[2] is None else found[2])
+    return values
+
+
+def _ends_in_comments(text: str) -> bool:
+    """Tell whether what follows # in lines of values between blanks is a comment: more lines are then equally long."""
+    if "#" not in text:
+        return False
+    lines = [line for line in io.StringIO(text) if not line.isspace() and not line.lstrip().startswith("#")]
+    inner = [line for line in lines if _INNER_MARK.search(line)]
+    if not inner:
+        return False
+    uncut, cut = ([len(split(line)) for line in inner] for split in (_between_blanks, _without_comment))
+    others = Counter(len(_between_blanks(line)) for line in lines if not _INNER_MARK.search(line))
+    if others:
+        width = others.most_common(1)[0][0]
+        return cut.count(width) > uncut.count(width)
+    return max(Counter(cut).values()) > max(Counter(uncut).values())
 
 
 @dataclass
@@ -210,6 +242,8 @@ def _records(text: str, delimiter: str, source: str, marked: bool) -> Records:
     if found is None:
         raise ValueError(f"{source} is empty")
     found.blank = blank
+    if reader.ends_in_comments:
+        found.remarks.append("What follows # after values was taken for comments, and skipped.")
     comments = len(reader.comments) - any(line == found.header_line for line, _ in reader.comments)
     if comments:
         found.remarks.append(f"{_counted(comments, 'line')} that begin{'s' * (comments == 1)} with # skipped.")
@@ -224,12 +258,17 @@ def _begun(record: list[str], line: int, comments: list[tuple[int, str]], delimi
         if len(names) == len(record):
             remark = f"The names of the columns are those in line {above}, which begins with #."
             return Records(names, above, [record], [line], remarks=[remark])
-    return Records([name.strip() for name in record], line, [], [])
+    names = [name.strip() for name in record]
+    last = _COMMENT_OF_HEADER.sub("", names[-1])
+    if last and last != names[-1]:
+        remark = f"The last column is called {last!r}: what follows in line {line} was taken for a comment."
+        return Records([*names[:-1], last], line, [], [], remarks=[remark])
+    return Records(names, line, [], [])
 
 
 def _names_in(comment: str, delimiter: str) -> list[str]:
     """Return the names of columns that a comment may have; the column of a mark alone is called so, as in "#,x,y"."""
-    text = comment.lstrip("#").lstrip(" ")
+    text = _COMMENT_OF_HEADER.sub("", comment.lstrip("#").lstrip(" "))
     try:
         names = [name.strip() for name in next(_Reader(text, delimiter, marked=False), [])]
     except csv.Error:

@@ -30,8 +30,8 @@ class Column:
         Statistics of numbers, dates and booleans; nan for other kinds.
     shares : list of float
         The share of rows with each level of a category.
-    order : {"", "day first", "month first"}
-        For dates such as 3/14/2024: which number comes first.
+    order : {"", "day first", "month first", "eight digits"}
+        For dates such as 3/14/2024: which number comes first; or that they are written as 20240314.
     """
 
     name: str

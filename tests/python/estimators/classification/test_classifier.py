@@ -168,6 +168,41 @@ def test_leave_one_out(moons):
         assert abs(np.exp(model.loo_log_probability_[i]) - refit.predict_proba(X[[i]])[0, y[i]]) <= 0.01
 
 
+def test_groups_are_left_out_together(tmp_path):
+    """Labels are those of groups at random: near points of the same group tell, and other groups tell nothing."""
+    rng = np.random.default_rng(0)
+    groups = rng.permutation(80) % 16
+    X = (rng.uniform(0, 6, 16)[groups] + 0.1 * rng.standard_normal(80)).reshape(-1, 1)
+    y = (rng.uniform(size=16) < 0.5)[groups]
+    alone = ks.GaussianProcessClassifier(criterion="loo").fit(X, y)
+    model = ks.GaussianProcessClassifier(criterion="loo").fit(X, y, groups=[f"patient {g}" for g in groups])
+    assert alone.loo_log_probability_.mean() > -0.6
+    assert model.loo_log_probability_.mean() == pytest.approx(np.log(0.5), abs=0.02)
+    assert model.criterion_value_ == pytest.approx(model.loo_log_probability_.sum())
+    fixed = ks.GaussianProcessClassifier(3.0 * RBF(0.7), optimizer=None).fit(X, y, groups=groups)
+    for number in range(0, 16, 5):
+        out = groups == number
+        refit = clone(fixed).fit(X[~out], y[~out])
+        of_right = refit.predict_proba(X[out])[np.arange(out.sum()), y[out].astype(int)]
+        np.testing.assert_allclose(np.exp(fixed.loo_log_probability_[out]), of_right, atol=0.1)
+    ks.save(model, tmp_path / "a.ksl")
+    np.testing.assert_allclose(ks.load(tmp_path / "a.ksl").loo_log_probability_, model.loo_log_probability_, rtol=1e-8)
+    three = np.where(groups % 5 == 3, 2, y)
+    several = clone(fixed).fit(X, three, groups=groups)
+    for k, process in enumerate(several.processes()):
+        one = clone(fixed).fit(X, three == k, groups=groups)
+        np.testing.assert_allclose(process.loo_log_probability(), one.loo_log_probability_, rtol=1e-10)
+    clone(fixed).set_params(multi_class="one_vs_one").fit(X, three, groups=groups)
+    for options, labels, told, message in (
+        ({"multi_class": "multinomial"}, three, groups, 'groups: multi_class="multinomial" leaves nothing out'),
+        ({"inference": "ep", "criterion": "loo", "optimizer": "auto"}, y, groups, 'groups: with inference="ep"'),
+        ({}, y, groups[:9], "groups: expected one label for each of 80 points"),
+        ({}, y, np.zeros(80), "groups: expected two at least"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            clone(fixed).set_params(**options).fit(X, labels, groups=told)
+
+
 @pytest.mark.parametrize(
     "labels",
     [

@@ -111,16 +111,21 @@ def along(K, rng):
 
 @pytest.mark.parametrize("link", LINKS, ids=repr)
 @pytest.mark.parametrize("amplitude", [0.01, 4.0, 1e4])
-@pytest.mark.parametrize("what", ["evidence", "loo"])
+@pytest.mark.parametrize("what", ["evidence", "loo", "groups"])
 def test_adjoints(link, amplitude, what, rng):
     K, y = problem(rng, n=12, amplitude=amplitude)
+    rows = [np.array(group) for group in ([3, 0, 7, 9], [1], [2, 4, 5], [10, 6, 8, 11])]
 
     def value(K):
         found = laplace(K, y, link)
-        return found.log_evidence if what == "evidence" else found.loo_log_probability().sum()
+        if what == "evidence":
+            return found.log_evidence
+        return found.loo_log_probability(rows if what == "groups" else None).sum()
 
     found = laplace(K, y, link)
-    adjoint = found.evidence_adjoint() if what == "evidence" else found.loo_adjoint()
+    adjoint = {"evidence": found.evidence_adjoint, "loo": found.loo_adjoint, "groups": lambda: found.groups_adjoint(rows)}[
+        what
+    ]()
     np.testing.assert_allclose(adjoint, adjoint.T, atol=1e-13 * np.abs(adjoint).max())
     for _ in range(4):
         D, h = along(K, rng), 1e-3
@@ -152,6 +157,31 @@ def test_cavities(link, amplitude, rng):
         assert abs(variance[i] - (K[i, i] - k @ np.linalg.solve(B, k))) <= tolerance * K[i, i]
     p = link.moments(y * mean, variance).log_mean
     np.testing.assert_array_equal(found.loo_log_probability(), p)
+
+
+@pytest.mark.parametrize("link", LINKS, ids=repr)
+@pytest.mark.parametrize("amplitude", [1e-6, 4.0, 1e6])
+def test_cavities_of_groups(link, amplitude, rng):
+    K, y = problem(rng, amplitude=amplitude, n=15)
+    found = laplace(K, y, link)
+    groups = [np.arange(0, 15, 3), np.array([1, 4]), np.array([13, 2, 5, 7, 8, 10, 11, 14])]
+    mean, variance, covariances = found.cavity_of_groups(groups)
+    for rows, C in zip(groups, covariances, strict=True):
+        rest = np.setdiff1d(np.arange(15), rows)
+        S, nu = found.precision[rest], found.shift[rest]
+        B = np.eye(len(rest)) + np.sqrt(S)[:, None] * K[np.ix_(rest, rest)] * np.sqrt(S)
+        a = np.sqrt(S) * np.linalg.solve(B, nu / np.sqrt(S))
+        k = np.sqrt(S)[:, None] * K[np.ix_(rest, rows)]
+        tolerance = 1e3 * EPS * np.linalg.cond(np.eye(15) + found.root[:, None] * K * found.root) + 1e-9
+        size = tolerance * (1 + np.abs(mean[rows])) * np.sqrt(1 + amplitude)
+        assert (np.abs(mean[rows] - K[np.ix_(rows, rest)] @ a) <= size).all()
+        assert np.abs(C - (K[np.ix_(rows, rows)] - k.T @ np.linalg.solve(B, k))).max() <= tolerance * amplitude
+        np.testing.assert_allclose(variance[rows], np.diag(C), rtol=1e-12)
+    p = link.moments(y * mean, variance).log_mean
+    np.testing.assert_array_equal(found.loo_log_probability(groups), p)
+    alone = [np.array([i]) for i in range(15)]
+    np.testing.assert_allclose(found.loo_log_probability(alone), found.loo_log_probability(), rtol=tolerance)
+    np.testing.assert_allclose(found.groups_adjoint(alone), found.loo_adjoint(), rtol=1e-6, atol=1e-9 / amplitude)
 
 
 def test_leave_one_out_is_close_to_refits(rng):

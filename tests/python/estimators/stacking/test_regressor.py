@@ -84,13 +84,27 @@ def test_the_weights_are_the_best_for_points_left_out(model, data):
     np.testing.assert_allclose(weights, stacking_weights(logs, points=points_of(likelihoods)), atol=1e-5)
     np.testing.assert_allclose(model.loo_log_density_, np.log(np.exp(logs) @ weights), atol=1e-5)
     assert model.loo_log_density_.mean() > logs.mean(axis=0).max() - 0.02
-    assert [weight for weight, _ in model.processes] == sorted(model.weights_, reverse=True)
+    values = [one.criterion_value_ for _, one in model.processes]
+    assert values == sorted(values, reverse=True)
+    assert model.noise_ == pytest.approx(sum(w * one.noise_ for w, one in model.processes))
     np.testing.assert_allclose(model.loo_residuals_, sum(w * one.loo_residuals_ for w, one in model.processes))
     left_out = model.left_out()
     np.testing.assert_allclose(left_out.y - left_out.predictions, model.loo_residuals_)
     np.testing.assert_array_equal(left_out.std, model.loo_std_)
     below = sum(w * stats.norm.cdf(y, y - one.loo_residuals_, one.loo_std_) for w, one in model.processes)
     np.testing.assert_allclose(stats.norm.cdf(left_out.standardized), below, rtol=1e-9)
+
+
+def test_noise_is_the_mean_of_those_that_are_numbers(data):
+    X, y = data
+    processes = [ks.GaussianProcessRegressor(RBF(0.7), noise=s, optimizer=None) for s in (0.05, np.linspace(0.1, 0.2, len(y)))]
+    model = ks.StackedRegressor(processes).fit(X, y)
+    one, other = model.weights_
+    np.testing.assert_allclose(model.noise_, one * 0.05 + other * np.linspace(0.1, 0.2, len(y)))
+    model.estimators_[1].noise_ = np.nan
+    assert model.noise_ == pytest.approx(0.05)
+    model.estimators_[0].noise_ = np.nan
+    assert np.isnan(model.noise_)
 
 
 def test_leverage_is_the_derivative_of_fitted_values(model, data):

@@ -7,6 +7,8 @@ import pytest
 
 from kernsel.study.tables import read_table, read_to_predict
 from kernsel.study.tables.dates import date_of
+from kernsel.study.tables.frames import read_frame
+from kernsel.study.tables.read import table_of
 
 
 def rows(count, *columns):
@@ -81,14 +83,40 @@ def test_a_target_of_two_values_may_be_meant_as_classes(put):
         (["01.02.2024", "02.02.2024"], [19754.0, 19755.0]),
         (["2024/02/01", "2024-02-02T06:00:00Z"], [19754.0, 19755.25]),
         (["Feb 2024", "2024-01"], [19754.0, 19723.0]),
+        (["13-Jan-24", "2-Jan-24"], [19735.0, 19724.0]),
+        (["13/01/24", "02/01/24"], [19735.0, 19724.0]),
+        (["01.02.24", "02.02.24 12:00"], [19754.0, 19755.5]),
+        (["20240201", "20240202"], [19754.0, 19755.0]),
     ],
 )
 def test_dates_in_common_forms(put, texts, expected):
     table = read_table(put("when,x,y\n" + rows(20, lambda i: texts[i % 2], lambda i: i * i, lambda i: i)), "y")
     assert table.columns[0].kind == "date"
     assert table.X[:2, 0].tolist() == expected
+    short, digits = not re.search(r"20|19", texts[0]), texts[0].isdigit()
+    assert any("'when' has years of two digits: they are taken for those from 1969" in one for one in table.remarks) == short
+    assert any("'when' is numbers such as 20240131, all of them dates" in one for one in table.remarks) == digits
     again = read_to_predict(put(f"when,x\n{texts[1]},3\n", "new.csv"), table.columns, "y")
     assert again.X[0, 0] == expected[1]
+
+
+def test_numbers_of_eight_digits_may_be_dates(put):
+    """They are if all are dates: some five different ones, or two if the name says so."""
+    months = [20240131, 20240229, 20240331, 20240430, 20240531]
+    for name, numbers, kind in (
+        ("x", months, "date"),
+        ("x", months[:4], "number"),
+        ("StartDate", months[:2], "date"),
+        ("update", months[:2], "number"),
+        ("day", [*months, 20240231], "number"),
+        ("date", [*months, 18991231], "number"),
+    ):
+        table = read_table(put(f"{name},y\n" + rows(24, lambda i: numbers[i % len(numbers)], lambda i: i)), "y")  # noqa: B023
+        assert table.columns[0].kind == kind
+    frame = {"x": np.array(months * 4, dtype=float), "y": np.arange(20.0)}
+    assert table_of(read_frame(frame), "y").columns[0].least == 19753.0
+    few = read_table(put("code,y\n" + rows(24, lambda i: ["10/11/12", "03/02/11"][i % 2], lambda i: i)), "y")
+    assert few.columns[0].kind == "category"
 
 
 def test_dates_whose_day_and_month_cannot_be_told_apart(put):

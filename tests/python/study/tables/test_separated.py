@@ -105,6 +105,7 @@ def test_comments(put, delimiter):
         ("# x z y\n1 2 3\n2 5 4\n", ["x", "z"]),  # as NumPy writes it
         ("# made, by me\n#x,z,y\n1,2,3\n2,5,4\n", ["x", "z"]),
         ("#,z,y\n7,2,3\n2,5,4\n", ["#", "z"]),
+        ("# x z y # units\n1 2 3\n2 5 4\n", ["x", "z"]),
     ],
 )
 def test_names_in_a_comment(put, text, names):
@@ -114,7 +115,28 @@ def test_names_in_a_comment(put, text, names):
     assert "which begins with #" in table.remarks[0]
 
 
+@pytest.mark.parametrize("header", ["x y", "x y # metres", "x y  #metres", "x y #"])
+def test_comments_after_values(put, header):
+    table = read_table(put(f"{header}\n1 2\n2 4 # doubtful\n3 5\t#\n4 7 #late, and wet\n"), "y")
+    assert table.names == ["x"]
+    assert table.y.tolist() == [2.0, 4.0, 5.0, 7.0]
+    assert table.remarks == ["What follows # after values was taken for comments, and skipped."]
+    table = read_table(put(f"{header}\n1 2 # a\n2 4 # b\n3 5 # c\n"), "y")
+    assert table.X.tolist() == [[1.0], [2.0], [3.0]]
+    with pytest.raises(ValueError, match="line 3: 1 value, where line 1 has 2"):
+        read_table(put(f"{header}\n1 2\n2 # 4\n3 5 # c\n4 4\n"), "y")
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+def test_a_comment_after_names(put, delimiter):
+    table = read_table(put(f"no # of cars{delimiter}y # in metres\n1{delimiter}2\n3{delimiter}4\n"), "y")
+    assert table.names == ["no # of cars"]
+    assert "The last column is called 'y': what follows in line 1 was taken for a comment." in table.remarks
+
+
 def test_values_that_begin_with_a_mark_are_no_comments(put):
+    table = read_table(put('"# a" tag y\n' + "".join(f"{i} #{i % 2} {i * i}\n" for i in range(10))), "y")  # between blanks
+    assert table.names == ["# a", "tag=#1"]
     table = read_table(put("colour,y\n" + "#ff0000,1\n#00ff00,2\n" * 5), "y")
     assert table.names == ["colour=#ff0000"]
     assert len(table.y) == 10
