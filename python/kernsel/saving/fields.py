@@ -19,6 +19,7 @@ from kernsel import criteria, features
 from kernsel._base.annotations import Indices, Matrix
 from kernsel._base.errors import NotPositiveSemidefiniteWarning
 from kernsel._base.renamed import CRITERION_CLASSES
+from kernsel.approximations import Vecchia
 from kernsel.criteria import Criterion
 from kernsel.criteria.names import criterion_named, name_of, searched
 from kernsel.estimators.gaussian_process import GaussianProcessRegressor
@@ -134,6 +135,8 @@ class Writing:
         if isinstance(value, BaseEstimator) and type(value) in _FEATURES.values():
             options = {key: self._encoded(f"{name}.{key}", item) for key, item in value.get_params(deep=False).items()}
             return {"features": type(value).__name__, "options": options}
+        if isinstance(value, Vecchia):
+            return {"vecchia": {entry.name: int(getattr(value, entry.name)) for entry in attributes(Vecchia)}}
         if type(value) is GaussianProcessRegressor:
             options = {key: self._encoded(f"{name}.{key}", item) for key, item in value.get_params(deep=False).items()}
             return {"process": options}
@@ -305,6 +308,9 @@ class Fields:
                 decoded = {key: self._decoded(f"{name}.{key}", item) for key, item in options.items()}
                 if set(decoded) == set(_FEATURES[kind]().get_params()):
                     return _FEATURES[kind](**decoded)
+            case {"vecchia": dict(numbers), **rest} if not rest and set(numbers) == {e.name for e in attributes(Vecchia)}:
+                if all(isinstance(number, int) for number in numbers.values()):
+                    return Vecchia(**numbers)
             case {"process": dict(options), **rest} if not rest:
                 decoded = {key: self._decoded(f"{name}.{key}", item) for key, item in options.items()}
                 if set(decoded) == set(GaussianProcessRegressor().get_params()):
