@@ -282,7 +282,8 @@ def choose(
     found["criterion"] += units.shift(len(used))
     found["evidence"] += units.shift(len(used))
     found["of_starts"] = np.asarray(found["of_starts"]) + units.shift(subset)
-    return replace(_finish(found, layout, criterion, finds_noise, began), remarks=remarks)
+    approximate = approximation is not None
+    return replace(_finish(found, layout, criterion, finds_noise, began, approximate), remarks=remarks)
 
 
 def remarks_on(criterion: Criterion, X: Vector, y: Vector, groups: Indices | None) -> list[str]:
@@ -523,7 +524,9 @@ def _undecided(
     )
 
 
-def _finish(found: _core.Found, layout: Layout, criterion: Criterion, finds_noise: bool, began: float) -> Selection:
+def _finish(
+    found: _core.Found, layout: Layout, criterion: Criterion, finds_noise: bool, began: float, approximate: bool
+) -> Selection:
     theta, limits = found["theta"], layout.bounds
     names = [*layout.names(), "amplitude"]
     near = np.abs(theta[:, None] - limits).min(axis=1, initial=np.inf) <= 1e-6 * np.maximum(1.0, np.abs(theta))
@@ -540,7 +543,7 @@ def _finish(found: _core.Found, layout: Layout, criterion: Criterion, finds_nois
         noise=found["noise"] if finds_noise else np.nan,
         jitter=found["jitter"],
         criterion=scale_free if found["profiled"] and scale_free is not None else criterion,
-        value=found["evidence"] if isinstance(criterion, Evidence) else found["criterion"],
+        value=found["evidence"] if isinstance(criterion, Evidence) and not approximate else found["criterion"],
         amplitude=found["amplitude"],
         scale=found["scale"],
         spread=found["spread"],

@@ -115,6 +115,10 @@ class NearPosterior(Posterior):
         )
         self.beta = state["beta"]
 
+    def arguments(self) -> dict[str, object]:
+        """Return the arguments from which an equal posterior can be made."""
+        return super().arguments() | {"approximation": self.approximation}
+
     def with_approximation(self, approximation: Vecchia) -> NearPosterior:
         """Return a posterior of the same data by another approximation."""
         return NearPosterior(self.kernel, self.X, self.y, self.noise, self.trend, approximation)

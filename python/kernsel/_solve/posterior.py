@@ -63,6 +63,10 @@ class Posterior:
         self._of_objects = kernel.reading() is not None
         self._read(X, y, noise)
 
+    def arguments(self) -> dict[str, object]:
+        """Return the arguments from which an equal posterior can be made."""
+        return {name: getattr(self, name) for name in ("kernel", "X", "y", "noise", "trend")}
+
     def _read(self, X: Vector, y: Vector, noise: Vector) -> None:
         self.X, self.y, self.noise = X, y, noise
         self.weights, self.beta = self._core.weights, self._core.beta

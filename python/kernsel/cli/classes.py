@@ -22,6 +22,8 @@ from kernsel.study.texts import with_names
 
 __all__ = ["predict_classes", "select_classes"]
 
+_ROWS = 1000  # that are learnt from unless more are asked for: a classifier sees all of them at once
+
 _ABOUT = {
     "loo": "the log probability of each row's class, predicted from the other rows",
     "lml": "the log marginal likelihood, by Laplace's approximation",
@@ -51,7 +53,7 @@ def select_classes(arguments: argparse.Namespace, terminal: Terminal, *, save: s
             table,
             kernels=kernels,
             criterion=criterion,
-            rows=arguments.rows,
+            rows=arguments.rows or _ROWS,
             test=arguments.test,
             budget=arguments.budget,
             seed=arguments.seed,

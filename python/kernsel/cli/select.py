@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 __all__ = ["add", "add_choices", "choose", "run"]
 
+_MANY = 3000  # rows from which on kernels are compared by one criterion unless more are asked for: a fit takes seconds
+
 
 def add(commands: Commands) -> argparse.ArgumentParser:
     """Add the command to the commands of `kernsel`; return its parser."""
@@ -68,9 +70,8 @@ def add(commands: Commands) -> argparse.ArgumentParser:
     data.add_argument(
         "--rows",
         type=whole(3),
-        default=1000,
         metavar="N",
-        help="learn from so many rows at most, a random sample of more (default 1000; the time grows like N^3)",
+        help="learn from so many rows at most, a random sample of more (default all; of classes 1000)",
     )
     data.add_argument(
         "--test", type=share, default=0.0, metavar="20%", help="hold so many rows out, to test the model".replace("%", "%%")
@@ -161,7 +162,9 @@ def default_model(file: str) -> str:
     return "model.ksl" if file == "-" else Path(file).stem + ".ksl"
 
 
-def choose(table: Table, arguments: argparse.Namespace, terminal: Terminal, *, rows: int = 1000, test: float = 0.0) -> Study:
+def choose(
+    table: Table, arguments: argparse.Namespace, terminal: Terminal, *, rows: int | None = None, test: float = 0.0
+) -> Study:
     """Print what was read, and return the study of it."""
     kernels = arguments.kernel
     search = kernels is not None and "search" in kernels
@@ -172,7 +175,8 @@ def choose(table: Table, arguments: argparse.Namespace, terminal: Terminal, *, r
     words.print_table_read(table, terminal)
     for remark in table.remarks:
         terminal.note(remark)
-    criteria = arguments.criterion or ["evidence", "loo"]
+    many = min(table.rows, rows or table.rows) > _MANY
+    criteria = arguments.criterion or (["evidence"] if many else ["evidence", "loo"])
     total = None if search else len(criteria) * (len(kernels) if kernels else len(USUAL))
     with terminal.progress(total) as begin:
         found = study(
@@ -241,7 +245,7 @@ def _typed(arguments: argparse.Namespace) -> Sequence[str]:
         ("columns", []),
         ("leave_out", []),
         ("missing", "drop"),
-        ("rows", 1000),
+        ("rows", None),
         ("test", 0.0),
         ("groups", None),
         ("time", None),

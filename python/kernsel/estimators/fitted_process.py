@@ -21,6 +21,8 @@ from kernsel.kernels.objects import Points
 
 __all__ = ["FittedProcess"]
 
+_MANY = 5000  # points at which a part of the mean is computed, in O(n) for each
+
 
 class FittedProcess(FittedModel):
     """A Gaussian process conditioned on data: y = offset + factor times the targets of its posterior."""
@@ -143,8 +145,13 @@ class FittedProcess(FittedModel):
         return self.X_train_, np.asarray(self.y_train_ * self._y_train_std + self._y_train_mean)
 
     def mean_of_term(self, term: Kernel) -> Vector:
-        """Return the part of the mean at the training points that is due to a term of the kernel, in the unit of `y_train_`."""
-        return np.asarray(term.matmul(self.X_train_, self.X_train_, self.alpha_))
+        """Return the part of the mean at the training points that is due to a term of the kernel, in the unit of `y_train_`.
+
+        Of many points at a sample of them.
+        """
+        n = len(self.X_train_)
+        some = np.arange(n) if n <= _MANY else np.random.default_rng(0).choice(n, _MANY, replace=False)
+        return np.asarray(term.matmul(self.X_train_[some], self.X_train_, self.alpha_))
 
     def mean_of_trend(self) -> Vector:
         """Return the part of the mean at the training points that is due to the trend, in the unit of `y_train_`."""

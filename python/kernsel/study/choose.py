@@ -16,6 +16,7 @@ from kernsel._base.renamed import refuse_criterion
 from kernsel._data.together import copies_in, counted, first_of_equal, numbered, repeats_in
 from kernsel._data.trend import Trend
 from kernsel._solve.evaluate import loo
+from kernsel.approximations import Vecchia
 from kernsel.criteria.names import direction, offered
 from kernsel.estimators.gaussian_process import GaussianProcessRegressor
 from kernsel.estimators.stacking.regressor import StackedRegressor
@@ -31,6 +32,7 @@ __all__ = ["divided", "line_of", "require_criterion", "scores", "study"]
 _INTERRUPTED = "interrupted: not all was tried"
 _MOST_TESTED = 10_000  # the largest number of test rows
 _LEAST = 3  # the least number of training rows
+_MANY, _NEIGHBORS = 5000, 100  # scores of more rows are by so many neighbours
 _95 = 1.959963984540054  # half the width of a 95 % interval, in standard deviations
 
 
@@ -42,7 +44,7 @@ def study(
     combine: Literal["auto", "stack"] | None = "auto",
     noise: float | Literal["auto"] = "auto",
     trend: Trend = "constant",
-    rows: int = 1000,
+    rows: int | None = None,
     test: float = 0.0,
     budget: float | None = None,
     seed: int = 0,
@@ -67,9 +69,9 @@ def study(
     noise : float or "auto"
         The noise variance; "auto" estimates it.
     trend : {"constant", "linear", "quadratic"} or None
-    rows : int
-        The most training rows; the time grows with the cube of their number. If the table has more, a random sample is taken,
-        and up to 10,000 of the other rows test the model.
+    rows : int, optional
+        The most training rows; by default all. If the table has more, a random sample is taken, and up to 10,000 of the other
+        rows test the model.
     test : float
         The share of rows that is held out to test the model.
     budget : float, optional
@@ -202,10 +204,11 @@ def learnt_once(table: Table) -> tuple[Indices, list[str]]:
     return np.arange(n), [f"{said}: rows with equal inputs are left out together." if table.groups is None else f"{said}."]
 
 
-def divided(table: Table, among: Indices, rows: int, test: float, seed: int) -> tuple[Indices, Indices, list[str]]:
+def divided(table: Table, among: Indices, rows: int | None, test: float, seed: int) -> tuple[Indices, Indices, list[str]]:
     """Return the indices of training and of test rows among the given rows, and remarks for the user."""
     if table.y is None or table.target is None:
         raise ValueError("table: expected one with a target")
+    rows = table.rows if rows is None else rows
     if rows < _LEAST:
         raise ValueError(f"rows: expected {_LEAST} at least, got {rows}")
     if not 0 <= test < 1:
@@ -277,7 +280,8 @@ def line_of(one: Tried, X: Matrix, y: Vector, trend: Trend, names: Sequence[str]
             kept = np.setdiff1d(np.arange(len(y)), one.outliers_)  # outliers tell nothing of the kernel
             together = None if groups is None else groups[kept]
             noise = one.noise_ + one.jitter_
-            fit = loo(one.kernel_, X[kept], y[kept], noise=noise, trend=trend, groups=together)
+            near = None if len(kept) <= _MANY else Vecchia(_NEIGHBORS)
+            fit = loo(one.kernel_, X[kept], y[kept], noise=noise, trend=trend, groups=together, approximation=near)
             rmse, density, coverage = scores(fit.residuals, np.sqrt(fit.variances))
     return Line(
         label(one.kernel, names),

@@ -22,6 +22,7 @@ from kernsel._data.folds import number_of_points
 from kernsel._data.kernel import kernel_of
 from kernsel._data.together import groups_told
 from kernsel._data.trend import Trend
+from kernsel.approximations import Wish
 from kernsel.criteria import Criterion, Evidence
 from kernsel.criteria.names import criterion_named, name_of
 from kernsel.estimators.fitted import STRENGTHS, HasTerms, opened_by_kernel
@@ -227,6 +228,7 @@ def select(
     progress: Callable[[Kernel], None] | None = None,
     groups: ArrayLike | None = None,
     time: ArrayLike | None = None,
+    approximation: Wish = "auto",
 ) -> Selected:
     """Fit a model with each of several kernels, and compare them by a criterion; return all results, and the best model.
 
@@ -290,6 +292,9 @@ def select(
     time : array-like of shape (n,), optional
         The time of each point, in numbers or dates, in place of `groups`: about ten blocks of points that follow each other in
         time are left out, one block at a time. A kernel uses the time only if it is a column of X.
+    approximation : "auto", Vecchia or None
+        See :class:`kernsel.GaussianProcessRegressor`: for many points, nearest neighbours. The evidence is then the restricted
+        likelihood at its maximum, and the weights of a mixture follow from the densities of points that are left out.
 
     Returns
     -------
@@ -368,7 +373,7 @@ def select(
             raise ValueError(f"y: expected numbers, got {targets.ravel()[0]!r}")
     until = np.inf if max_seconds is None else perf_counter() + float(max_seconds)
     if estimator is None:
-        estimator = GaussianProcessRegressor(criterion=resolved, noise=noise, trend=trend)
+        estimator = GaussianProcessRegressor(criterion=resolved, noise=noise, trend=trend, approximation=approximation)
     if random_state is not None and "random_state" in estimator.get_params():
         estimator = clone(estimator).set_params(random_state=random_state)
     is_process = isinstance(estimator, GaussianProcessRegressor)

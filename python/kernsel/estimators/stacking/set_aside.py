@@ -32,7 +32,8 @@ class SetAside:
     log_likelihood: float
     _process: GaussianProcessRegressor
     _state: dict[str, Any]  # the fields of ProcessState without the posterior
-    _posterior: dict[str, Any]  # the arguments of Posterior
+    _kind: type[Posterior]
+    _posterior: dict[str, Any]  # the arguments of the posterior, which is of that kind
 
     @classmethod
     def of(cls, process: GaussianProcessRegressor) -> Self:
@@ -46,13 +47,13 @@ class SetAside:
         light = copy.copy(process)
         del light.posterior_
         rest = {entry.name: getattr(state, entry.name) for entry in fields(ProcessState) if entry.name != "posterior"}
-        posterior = {name: getattr(state.posterior, name) for name in ("kernel", "X", "y", "noise", "trend")}
-        of_all = isinstance(state.selection.criterion, Likelihood) and np.isfinite(state.criterion_value or np.nan)
+        exact = not state.selection.approximation  # approximate likelihoods of different kernels have different neighbours
+        of_all = exact and isinstance(state.selection.criterion, Likelihood) and np.isfinite(state.criterion_value or np.nan)
         likely = float(state.criterion_value or 0.0) if of_all else float(log_density.sum())
-        return cls(log_density, likely, light, rest, posterior)
+        return cls(log_density, likely, light, rest, type(state.posterior), state.posterior.arguments())
 
     def taken_up(self) -> GaussianProcessRegressor:
         """Return the process, factorized again in n^3 / 3 operations."""
         process = copy.copy(self._process)
-        process.restore(ProcessState(posterior=Posterior(**self._posterior), **self._state))
+        process.restore(ProcessState(posterior=self._kind(**self._posterior), **self._state))
         return process
