@@ -31,14 +31,17 @@ __all__ = [
 
 LEAST_POINTS = 12  # points, of fewer no scale can be told
 _FAR = 5.0  # robust standard deviations beyond which a residual is suspect, whatever the number of points
-_GROSS = 3.0  # standard deviations of the targets beyond which an error is gross
+_SUSPECT = 2.5
+_STAYS = 1.25
+_LEAST_ERROR = 0.5
 _HARM = 2.0  # the factor of the others' mean squared residuals from which on outliers matter
 _CHANCE = 0.001  # the probability that normal noise has a residual beyond the limit
 _LEAST_NOISE = 1e-6  # the share of noise in the variance of the targets below which there is none
 _MOST = 0.15  # the largest share of points that are taken for outliers: of more, there is no telling
 _CLUSTERED = 0.05  # the probability by chance below which outliers are too close together to be errors of single points
+_DRAWS = 1000
 _NEAREST = 2  # neighbours that are looked at: one on each side, in one dimension
-_STEPS = 5  # the most fits until the rows do not change any more
+_STEPS = 8  # the most fits until the rows do not change any more
 _NEIGHBOURS = 7  # points of which the median is compared with each target
 _HEAVY = 4.0  # standard deviations beyond which residuals are counted
 _ALARM = 0.002  # the probability that normal noise has as many of them
@@ -95,103 +98,109 @@ class LeftOutRows:
         """The size of standardized residuals that one of 1000 data sets with normal noise exceeds somewhere; 5 at least."""
         return max(_FAR, -float(special.stdtrit(max(self.freedom, 1.0), _CHANCE / (2 * len(self.residuals)))))
 
-    def gross(self, y: Vector, rows: Indices) -> Indices:
-        """Return the points whose residuals exceed the limit, and three standard deviations of the targets but for `rows`."""
-        spread = float((np.delete(y, rows) if len(rows) else y).std())
-        gross = np.flatnonzero(np.abs(self.residuals) > _GROSS * spread)
-        return gross[np.abs(self.standardized[gross]) > self.limit] if len(gross) else gross
-
     def mean_square(self, rows: Indices) -> float:
         """Return the mean of the squared residuals of all points but these."""
         return float(np.mean(np.delete(self.residuals, rows) ** 2))
 
+    def is_noiseless(self, y: Vector, rows: Indices) -> bool:
+        """Tell whether there is no noise to speak of in the targets but for those of `rows`."""
+        return self.scale**2 * self.noise < _LEAST_NOISE * float(np.var(np.delete(y, rows)))
+
 
 def far_from_neighbours(X: Matrix, y: Vector) -> Indices:
-    """Return the points whose targets differ from the median of their neighbours' by far more than others do.
-
-    Unlike a fit, the median is not moved by a few outliers, which may hide each other in the fit's residuals.
-    """
     low, high = X.min(axis=0), X.max(axis=0)  # not standard deviations, because squares may overflow
     Z = (X - low) / np.where(high > low, high - low, 1.0)
     nearest = cKDTree(Z).query(Z, k=min(_NEIGHBOURS, len(y)))[1]
     off = np.abs(y - np.median(y[nearest], axis=1))
-    return np.flatnonzero(off > max(_FAR * np.median(off) / _MEDIAN_OF_NORMAL, _GROSS * _robust_spread(y)))
+    return np.flatnonzero(off > _FAR * np.median(off) / _MEDIAN_OF_NORMAL)
 
 
-def _robust_spread(y: Vector) -> float:
-    """Return the standard deviation of the normal distribution that has the same median deviation."""
-    return float(np.median(np.abs(y - np.median(y)))) / _MEDIAN_OF_NORMAL
+LOG = []
 
+def special_w(d):
+    rank = np.argsort(np.argsort(np.abs(d))) + 1.0
+    return np.sum(np.sign(d) * rank) / np.sqrt(np.sum(rank**2))
 
-def find_outliers(
-    y: Vector,
-    first: LeftOutRows,
-    suspects: Callable[[], Indices],
-    without: Callable[[Indices], LeftOutRows | None],
-    correlations: Callable[[Indices], Matrix],
-) -> Indices:
-    """Return the points with gross errors; none unless all of the following hold.
+def first_harm(first, fit, rows):
+    others = np.setdiff1d(np.arange(len(first.residuals)), rows)
+    d = (first.residuals**2 - fit.residuals**2)[others]
+    varf = np.maximum(fit.variances - fit.noise, 0) * fit.scale**2
+    return float(np.round(d.mean() / max(np.mean(varf[others]), 1e-300), 2)), float(np.round(special_w(d), 2))
 
-    1. After a fit without them, exactly these points are farther from what the others predict than normal noise has it, and
-       than three standard deviations of the other targets: no value of a function that the others show.
-    2. They do harm: without them, the mean square of the left-out residuals of all others is at most half as large.
-    3. Errors come at any place. If most of the points have neighbours with errors of the same sign, and more often than chance
-       has it, they are a part of the function, such as a narrow peak.
-    4. There are 15 % at most, and the others have noise: a function without noise has no errors.
-
-    A peak so narrow that a single point is on it cannot be told from an error.
-
-    Parameters
-    ----------
-    y : ndarray of shape (n,)
-    first : LeftOutRows
-        The fit to all points.
-    suspects : callable
-        Returns points without which to begin, besides those that are far in the first fit. Asked only if a residual of that fit
-        is gross: outliers may hide each other, but they are not hidden entirely.
-    without : callable
-        Returns the fit without some points, or None if there is none.
-    correlations : callable
-        Returns the prior correlations, in the last fit, between some points and all.
-
-    Returns
-    -------
-    rows : ndarray of int
-    """
+def find_outliers(y, first, suspects, without, correlations):
     n = len(y)
     none = np.zeros(0, dtype=np.intp)
-    if np.abs(first.residuals).max() <= _GROSS * _robust_spread(y):
+    most = int(_MOST * n)
+    z = np.abs(first.standardized)
+    chance = -float(special.ndtri(_CHANCE / (2 * n)))
+    far = z > chance
+    if first.is_noiseless(y, none):
+        far &= np.abs(first.residuals) > _LEAST_ERROR * y.std()
+    if not far.any() or not most:
         return none
-    rows = np.union1d(suspects(), first.gross(y, none))
+    size = np.where(np.isin(np.arange(n), suspects()), np.maximum(z, chance), z)
+    rows = _largest(size, _SUSPECT, most)
+    seen = []
     for _ in range(_STEPS):
-        if not 0 < len(rows) <= _MOST * n:
-            return none
         fit = without(rows)
         if fit is None:
             return none
-        gross = fit.gross(y, rows)
+        z = np.abs(fit.standardized)
+        z[rows] *= _STAYS
+        gross = np.flatnonzero(z > fit.limit)
+        seen.append(len(rows))
         if np.array_equal(gross, rows):
             break
-        rows = gross
+        new = np.setdiff1d(gross, rows)
+        if not len(gross) or (len(gross) > most and len(seen) > 1) or (not len(new) and first_harm(first, fit, rows)[0] < 1.0):
+            LOG.append(dict(why="stopped", g=len(gross), seen=seen, harm=first_harm(first, fit, rows)))
+            return none
+        rows = _largest(z, fit.limit, most)
     else:
+        LOG.append(dict(why="steps", seen=seen))
         return none
-    noiseless = fit.scale**2 * fit.noise < _LEAST_NOISE * float(np.var(np.delete(y, rows)))
-    if noiseless or first.mean_square(rows) < _HARM * fit.mean_square(rows):
+    others = np.setdiff1d(np.arange(n), rows)
+    varf = np.maximum(fit.variances - fit.noise, 0) * fit.scale**2
+    hp = np.mean((first.residuals - fit.residuals)[others]**2)/np.mean(varf[others])
+    hr = first.mean_square(rows) / max(fit.mean_square(rows), 1e-300)
+    noiseless = fit.is_noiseless(y, rows)
+    clustered = _clustered(correlations(np.arange(n)), rows, fit.residuals[rows] > 0)
+    hg, ht = first_harm(first, fit, rows)
+    zz = np.sort(np.abs(fit.standardized[rows]))
+    r2 = 1 - np.sum(first.residuals[rows]**2) / np.sum(fit.residuals[rows]**2)
+    r2m = 1-np.median(first.residuals[rows]**2 / fit.residuals[rows]**2)
+    zo = np.abs(fit.residuals[others]) / np.sqrt(fit.variances[others]); zo /= np.median(zo) * 1.4826
+    t25, t3 = int((zo > 2.5).sum()), int((zo > 3).sum())
+    p25, p3 = float(special.bdtrc(t25 - 1, len(zo), .01242)) if t25 else 1., float(special.bdtrc(t3 - 1, len(zo), .0027)) if t3 else 1.
+    sh, sp, ah, ap = clustered
+    clustered = (sh >= .5 and sp < .05) or (ah >= .5 and ap < .01)
+    LOG.append(dict(sh=sh, sp=sp, ah=ah, ap=ap, t25=t25, p25=round(p25, 4), t3=t3, p3=round(p3, 5), r2=round(r2,2), r2m=round(r2m,2), hg=hg, ht=ht, k=len(rows), n=n, hr=round(hr,2), hp=round(hp,2), zmin=round(zz[0],1), zmed=round(np.median(zz),1), zmax=round(zz[-1],1), size=round(np.abs(fit.residuals[rows]).min()/np.delete(y,rows).std(),2), noiseless=noiseless, clus=clustered, seen=seen, nr=round((first.noise*first.scale**2)/max(1e-300,fit.noise*fit.scale**2),2)))
+    if noiseless or clustered or not ACCEPT(LOG[-1]):
         return none
-    return none if _clustered(correlations(rows), rows, fit.residuals[rows] > 0) else rows
+    return rows
+
+ACCEPT = lambda d: d["hg"] >= 3 and (d["hr"] >= 2 or d["ht"] >= 3)
+
+def _largest(sizes, limit, most):
+    order = np.argsort(-sizes, kind="stable")[:most]
+    return np.sort(order[sizes[order] > limit])
 
 
-def _clustered(correlations: Matrix, rows: Indices, above: NDArray[np.bool_]) -> bool:
-    """Tell whether most points are near others of them, with errors of the same sign, and more often than chance has it."""
-    k, n = correlations.shape
+def _clustered(correlations, rows, above):
+    n = len(correlations)
     others = correlations.copy()
-    others[np.arange(k), rows] = -np.inf
+    np.fill_diagonal(others, -np.inf)
     nearest = np.argpartition(-others, _NEAREST - 1, axis=1)[:, :_NEAREST]
-    alike = above[:, None] == above[None, :]
-    hits = sum(bool(np.isin(nearest[i], rows[alike[i]]).any()) for i in range(k))
-    pairs = (hits + 1) // 2  # two points are often the nearest of each other
-    chance = 1 - (1 - (k - 1) / (2 * (n - 1))) ** _NEAREST
-    return 2 * hits >= k and bool(special.bdtrc(pairs - 1, k, chance) < _CLUSTERED)
+    out = []
+    for s in (np.where(above, 1, -1), np.ones(len(rows))):
+        sign = np.zeros(n, dtype=np.int8)
+        sign[rows] = s
+        def hits(sign):
+            return int(np.sum((sign != 0) & (sign[nearest] == sign[:, None]).any(axis=1)))
+        found = hits(sign)
+        draw = np.random.default_rng(0)
+        out += [round(found / len(rows), 2), float(np.mean([hits(draw.permutation(sign)) >= found for _ in range(_DRAWS)]))]
+    return out
 
 
 def heavy_tails(z: Vector) -> FarRows | None:
