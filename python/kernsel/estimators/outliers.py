@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import special
+from scipy import special, stats
 from scipy.spatial import cKDTree
 
 from kernsel._base.annotations import Indices, Matrix, Vector
@@ -30,17 +30,21 @@ __all__ = [
 ]
 
 LEAST_POINTS = 12  # points, of fewer no scale can be told
-_FAR = 5.0  # robust standard deviations beyond which a residual is suspect, whatever the number of points
-_SUSPECT = 2.5
-_STAYS = 1.25
-_LEAST_ERROR = 0.5
-_HARM = 2.0  # the factor of the others' mean squared residuals from which on outliers matter
+_FAR = 5.0  # robust standard deviations up to which a residual is not gross, whatever the number of points
 _CHANCE = 0.001  # the probability that normal noise has a residual beyond the limit
+_SUSPECT = 2.5  # standard deviations beyond which points are left out at first, if any residual is gross
+_RETURNS = 0.8  # the share of the limit below which a point that was left out returns: it keeps the rows from alternating
+_HARM = 3.0  # the excess squared error of predictions, in units of its expectation, from which on outliers double the error
+_LEAST_HARM = 1.0  # the same, below which the search for more rows is given up
 _LEAST_NOISE = 1e-6  # the share of noise in the variance of the targets below which there is none
+_LEAST_ERROR = 0.5  # standard deviations of the targets; the least error that is suspect after a fit without noise
 _MOST = 0.15  # the largest share of points that are taken for outliers: of more, there is no telling
-_CLUSTERED = 0.05  # the probability by chance below which outliers are too close together to be errors of single points
-_DRAWS = 1000
+_SIGNIFICANT = 0.01  # the probability by chance below which something is taken for real
+_EXPLAINED = (
+    0.6  # the share of the rows' squared residuals that the rows predict of each other, if they are a part of the function
+)
 _NEAREST = 2  # neighbours that are looked at: one on each side, in one dimension
+_DRAWS = 1000  # random sets of rows with which the neighbourhood of outliers is compared
 _STEPS = 8  # the most fits until the rows do not change any more
 _NEIGHBOURS = 7  # points of which the median is compared with each target
 _HEAVY = 4.0  # standard deviations beyond which residuals are counted
@@ -98,16 +102,27 @@ class LeftOutRows:
         """The size of standardized residuals that one of 1000 data sets with normal noise exceeds somewhere; 5 at least."""
         return max(_FAR, -float(special.stdtrit(max(self.freedom, 1.0), _CHANCE / (2 * len(self.residuals)))))
 
-    def mean_square(self, rows: Indices) -> float:
-        """Return the mean of the squared residuals of all points but these."""
-        return float(np.mean(np.delete(self.residuals, rows) ** 2))
-
     def is_noiseless(self, y: Vector, rows: Indices) -> bool:
         """Tell whether there is no noise to speak of in the targets but for those of `rows`."""
         return self.scale**2 * self.noise < _LEAST_NOISE * float(np.var(np.delete(y, rows)))
 
+    def beyond_chance(self, y: Vector) -> Indices:
+        """Return the points whose residuals are larger than any of normal noise.
+
+        A fit that takes all variation for the function has no noise to compare with. Its residuals must be large for the
+        targets, too.
+        """
+        far = np.abs(self.standardized) > -float(special.ndtri(_CHANCE / (2 * len(y))))
+        if self.is_noiseless(y, np.zeros(0, dtype=np.intp)):
+            far &= np.abs(self.residuals) > _LEAST_ERROR * float(y.std())
+        return np.flatnonzero(far)
+
 
 def far_from_neighbours(X: Matrix, y: Vector) -> Indices:
+    """Return the points whose targets differ from the median of their neighbours' by far more than others do.
+
+    Unlike a fit, the median is not moved by a few outliers, which may hide each other in the fit's residuals.
+    """
     low, high = X.min(axis=0), X.max(axis=0)  # not standard deviations, because squares may overflow
     Z = (X - low) / np.where(high > low, high - low, 1.0)
     nearest = cKDTree(Z).query(Z, k=min(_NEIGHBOURS, len(y)))[1]
@@ -115,92 +130,135 @@ def far_from_neighbours(X: Matrix, y: Vector) -> Indices:
     return np.flatnonzero(off > _FAR * np.median(off) / _MEDIAN_OF_NORMAL)
 
 
-LOG = []
+def find_outliers(
+    y: Vector,
+    first: LeftOutRows,
+    suspects: Callable[[], Indices],
+    without: Callable[[Indices], LeftOutRows | None],
+    correlations: Callable[[], Matrix],
+) -> Indices:
+    """Return the points with gross errors; none unless all of the following hold.
 
-def special_w(d):
-    rank = np.argsort(np.argsort(np.abs(d))) + 1.0
-    return np.sum(np.sign(d) * rank) / np.sqrt(np.sum(rank**2))
+    1. After a fit without them, these points are farther from what the others predict than normal noise has it: their residuals
+       exceed the limit, in units of the noise of the others. The rows are found by steps. The first fit may have taken them for
+       noise, or bent to them, so all points with suspect residuals are left out at first; after each fit, points whose
+       residuals are small return, and those with gross residuals are left out.
+    2. They do harm: without them, the squared left-out residuals of the others are smaller by three times the variance of the
+       predictions or more, so that the error of predictions is half as large; and this is significant (by signed ranks).
+    3. The points do not predict each other. In the first fit, each is predicted from the others. If its points explain most of
+       what the fit without them leaves, they are a part of the function, such as a peak.
+    4. Errors come at any place. If most of the points have others of them among their neighbours, and more often than random
+       sets of points have, the noise is larger there, or the function is another.
+    5. The residuals of all others are those of normal noise. If more of them are large than normal noise has, and the
+       outliers are not far beyond the limit, they are the end of a distribution with long tails.
+    6. There are 15 % at most, and the others have noise: a function without noise has no errors.
 
-def first_harm(first, fit, rows):
-    others = np.setdiff1d(np.arange(len(first.residuals)), rows)
-    d = (first.residuals**2 - fit.residuals**2)[others]
-    varf = np.maximum(fit.variances - fit.noise, 0) * fit.scale**2
-    return float(np.round(d.mean() / max(np.mean(varf[others]), 1e-300), 2)), float(np.round(special_w(d), 2))
+    A peak so narrow that a single point is on it cannot be told from an error.
 
-def find_outliers(y, first, suspects, without, correlations):
-    n = len(y)
+    Parameters
+    ----------
+    y : ndarray of shape (n,)
+    first : LeftOutRows
+        The fit to all points.
+    suspects : callable
+        Returns points without which to begin, besides those that are far in the first fit. Asked only if a residual of that fit
+        is gross: outliers may hide each other, but they are not hidden entirely.
+    without : callable
+        Returns the fit without some points, or None if there is none.
+    correlations : callable
+        Returns the prior correlations between all points, in the last fit.
+
+    Returns
+    -------
+    rows : ndarray of int
+    """
     none = np.zeros(0, dtype=np.intp)
-    most = int(_MOST * n)
-    z = np.abs(first.standardized)
-    chance = -float(special.ndtri(_CHANCE / (2 * n)))
-    far = z > chance
-    if first.is_noiseless(y, none):
-        far &= np.abs(first.residuals) > _LEAST_ERROR * y.std()
-    if not far.any() or not most:
+    most = int(_MOST * len(y))
+    if not most or not len(first.beyond_chance(y)):
         return none
-    size = np.where(np.isin(np.arange(n), suspects()), np.maximum(z, chance), z)
-    rows = _largest(size, _SUSPECT, most)
-    seen = []
-    for _ in range(_STEPS):
+    sizes = np.abs(first.standardized)
+    also = suspects()
+    sizes[also] = np.maximum(sizes[also], _FAR)
+    rows = _largest(sizes, _SUSPECT, most)
+    for step in range(_STEPS):
         fit = without(rows)
         if fit is None:
             return none
-        z = np.abs(fit.standardized)
-        z[rows] *= _STAYS
-        gross = np.flatnonzero(z > fit.limit)
-        seen.append(len(rows))
+        sizes = np.abs(fit.standardized)
+        sizes[rows] /= _RETURNS
+        gross = np.flatnonzero(sizes > fit.limit)
         if np.array_equal(gross, rows):
             break
-        new = np.setdiff1d(gross, rows)
-        if not len(gross) or (len(gross) > most and len(seen) > 1) or (not len(new) and first_harm(first, fit, rows)[0] < 1.0):
-            LOG.append(dict(why="stopped", g=len(gross), seen=seen, harm=first_harm(first, fit, rows)))
+        too_many = step and len(gross) > most
+        harmless = np.isin(gross, rows).all() and _harm(first, fit, rows) < _LEAST_HARM
+        if not len(gross) or too_many or harmless:
             return none
-        rows = _largest(z, fit.limit, most)
+        rows = _largest(sizes, fit.limit, most)
     else:
-        LOG.append(dict(why="steps", seen=seen))
         return none
-    others = np.setdiff1d(np.arange(n), rows)
-    varf = np.maximum(fit.variances - fit.noise, 0) * fit.scale**2
-    hp = np.mean((first.residuals - fit.residuals)[others]**2)/np.mean(varf[others])
-    hr = first.mean_square(rows) / max(fit.mean_square(rows), 1e-300)
-    noiseless = fit.is_noiseless(y, rows)
-    clustered = _clustered(correlations(np.arange(n)), rows, fit.residuals[rows] > 0)
-    hg, ht = first_harm(first, fit, rows)
-    zz = np.sort(np.abs(fit.standardized[rows]))
-    r2 = 1 - np.sum(first.residuals[rows]**2) / np.sum(fit.residuals[rows]**2)
-    r2m = 1-np.median(first.residuals[rows]**2 / fit.residuals[rows]**2)
-    zo = np.abs(fit.residuals[others]) / np.sqrt(fit.variances[others]); zo /= np.median(zo) * 1.4826
-    t25, t3 = int((zo > 2.5).sum()), int((zo > 3).sum())
-    p25, p3 = float(special.bdtrc(t25 - 1, len(zo), .01242)) if t25 else 1., float(special.bdtrc(t3 - 1, len(zo), .0027)) if t3 else 1.
-    sh, sp, ah, ap = clustered
-    clustered = (sh >= .5 and sp < .05) or (ah >= .5 and ap < .01)
-    LOG.append(dict(sh=sh, sp=sp, ah=ah, ap=ap, t25=t25, p25=round(p25, 4), t3=t3, p3=round(p3, 5), r2=round(r2,2), r2m=round(r2m,2), hg=hg, ht=ht, k=len(rows), n=n, hr=round(hr,2), hp=round(hp,2), zmin=round(zz[0],1), zmed=round(np.median(zz),1), zmax=round(zz[-1],1), size=round(np.abs(fit.residuals[rows]).min()/np.delete(y,rows).std(),2), noiseless=noiseless, clus=clustered, seen=seen, nr=round((first.noise*first.scale**2)/max(1e-300,fit.noise*fit.scale**2),2)))
-    if noiseless or clustered or not ACCEPT(LOG[-1]):
+    if fit.is_noiseless(y, rows) or _harm(first, fit, rows) < _HARM or not _significant(first, fit, rows):
         return none
-    return rows
+    of_function = _explained(first, fit, rows) >= _EXPLAINED or _clustered(correlations(), rows)
+    return none if of_function or _end_of_long_tails(fit, rows) else rows
 
-ACCEPT = lambda d: d["hg"] >= 3 and (d["hr"] >= 2 or d["ht"] >= 3)
 
-def _largest(sizes, limit, most):
+def _largest(sizes: Vector, limit: float, most: int) -> Indices:
+    """Return the indices of the largest numbers, those above the limit and so many at most, in ascending order."""
     order = np.argsort(-sizes, kind="stable")[:most]
     return np.sort(order[sizes[order] > limit])
 
 
-def _clustered(correlations, rows, above):
+def _decrease(first: LeftOutRows, fit: LeftOutRows, rows: Indices) -> Vector:
+    """Return how much smaller the squared left-out residuals of all points but `rows` are in the second fit."""
+    return np.asarray(np.delete(first.residuals**2 - fit.residuals**2, rows))
+
+
+def _harm(first: LeftOutRows, fit: LeftOutRows, rows: Indices) -> float:
+    """Return the excess squared error of predictions that rows cause, in units of the variance of predictions without them."""
+    of_predictions = np.delete(np.maximum(fit.variances - fit.noise, 0.0), rows) * fit.scale**2
+    return float(_decrease(first, fit, rows).mean() / max(of_predictions.mean(), np.finfo(float).tiny))
+
+
+def _significant(first: LeftOutRows, fit: LeftOutRows, rows: Indices) -> bool:
+    """Tell whether the decrease of squared residuals is significant, by the signed ranks, of which the largest are few."""
+    decrease = _decrease(first, fit, rows)
+    ranks = stats.rankdata(np.abs(decrease))
+    return float(np.sign(decrease) @ ranks) > -float(special.ndtri(_SIGNIFICANT)) * float(np.sqrt(ranks @ ranks))
+
+
+def _explained(first: LeftOutRows, fit: LeftOutRows, rows: Indices) -> float:
+    """Return the share of the squared residuals of rows that is left out by the fit without them but not by the fit to all."""
+    left, alone = np.sum(first.residuals[rows] ** 2), np.sum(fit.residuals[rows] ** 2)
+    return float(1.0 - left / alone)
+
+
+def _clustered(correlations: Matrix, rows: Indices) -> bool:
+    """Tell whether most rows have others of them among their nearest points, and more often than random rows have."""
     n = len(correlations)
-    others = correlations.copy()
+    others = np.array(correlations)
     np.fill_diagonal(others, -np.inf)
     nearest = np.argpartition(-others, _NEAREST - 1, axis=1)[:, :_NEAREST]
-    out = []
-    for s in (np.where(above, 1, -1), np.ones(len(rows))):
-        sign = np.zeros(n, dtype=np.int8)
-        sign[rows] = s
-        def hits(sign):
-            return int(np.sum((sign != 0) & (sign[nearest] == sign[:, None]).any(axis=1)))
-        found = hits(sign)
-        draw = np.random.default_rng(0)
-        out += [round(found / len(rows), 2), float(np.mean([hits(draw.permutation(sign)) >= found for _ in range(_DRAWS)]))]
-    return out
+    chosen = np.zeros(n, dtype=bool)
+    chosen[rows] = True
+
+    def hits(chosen: NDArray[np.bool_]) -> int:
+        return int(np.sum(chosen & chosen[nearest].any(axis=1)))
+
+    found = hits(chosen)
+    if 2 * found < len(rows):
+        return False
+    random = np.random.default_rng(0)
+    as_many = sum(hits(random.permutation(chosen)) >= found for _ in range(_DRAWS))
+    return as_many < _SIGNIFICANT * _DRAWS
+
+
+def _end_of_long_tails(fit: LeftOutRows, rows: Indices) -> bool:
+    """Tell whether the others have more large residuals than normal noise, and half of the rows are within twice the limit."""
+    if np.median(np.abs(fit.standardized[rows])) >= 2 * fit.limit:
+        return False
+    z = np.delete(np.abs(fit.residuals) / np.sqrt(fit.variances), rows)
+    large = int(np.sum(z > _SUSPECT * np.median(z) / _MEDIAN_OF_NORMAL))
+    return large > 0 and bool(special.bdtrc(large - 1, len(z), 2 * special.ndtr(-_SUSPECT)) < _SIGNIFICANT)
 
 
 def heavy_tails(z: Vector) -> FarRows | None:
