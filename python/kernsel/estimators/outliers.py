@@ -40,9 +40,7 @@ _LEAST_NOISE = 1e-6  # the share of noise in the variance of the targets below w
 _LEAST_ERROR = 0.5  # standard deviations of the targets; the least error that is suspect after a fit without noise
 _MOST = 0.15  # the largest share of points that are taken for outliers: of more, there is no telling
 _SIGNIFICANT = 0.01  # the probability by chance below which something is taken for real
-_EXPLAINED = (
-    0.6  # the share of the rows' squared residuals that the rows predict of each other, if they are a part of the function
-)
+_EXPLAINED = 0.75  # the share of the squared residuals that points of a function explain of each other
 _NEAREST = 2  # neighbours that are looked at: one on each side, in one dimension
 _DRAWS = 1000  # random sets of rows with which the neighbourhood of outliers is compared
 _STEPS = 8  # the most fits until the rows do not change any more
@@ -145,8 +143,8 @@ def find_outliers(
        residuals are small return, and those with gross residuals are left out.
     2. They do harm: without them, the squared left-out residuals of the others are smaller by three times the variance of the
        predictions or more, so that the error of predictions is half as large; and this is significant (by signed ranks).
-    3. The points do not predict each other. In the first fit, each is predicted from the others. If its points explain most of
-       what the fit without them leaves, they are a part of the function, such as a peak.
+    3. The points do not predict each other. In the first fit, each is predicted from the others. If this explains three
+       quarters of what the fit without them leaves, they are a part of the function, such as a peak.
     4. Errors come at any place. If most of the points have others of them among their neighbours, and more often than random
        sets of points have, the noise is larger there, or the function is another.
     5. The residuals of all others are those of normal noise. If more of them are large than normal noise has, and the
@@ -235,7 +233,7 @@ def _explained(first: LeftOutRows, fit: LeftOutRows, rows: Indices) -> float:
 def _clustered(correlations: Matrix, rows: Indices) -> bool:
     """Tell whether most rows have others of them among their nearest points, and more often than random rows have."""
     n = len(correlations)
-    others = np.array(correlations)
+    others = np.array(correlations, dtype=np.float64)
     np.fill_diagonal(others, -np.inf)
     nearest = np.argpartition(-others, _NEAREST - 1, axis=1)[:, :_NEAREST]
     chosen = np.zeros(n, dtype=bool)

@@ -19,6 +19,7 @@ from kernsel.linalg.jitter import with_jitter
 __all__ = ["Outliers", "ProcessData", "ProcessFit", "fit_despite_outliers", "outliers_in"]
 
 _OF_NOISE = 0.1  # the share of noise in the variance of left-out residuals from which on their tails tell of the noise
+_BEYOND = 1.25  # times the limit: the remark's margin, because the median tells the scale of few points badly
 _OF_TARGETS = 1e-3  # the share of noise in the variance of the targets from which on; less is what the kernel misses
 
 
@@ -188,7 +189,7 @@ def _tails_of_noise(fit: LeftOutRows, y: Vector) -> FarRows | None:
     far = heavy_tails(z / scale)
     if fit.noise >= max(_OF_NOISE * np.median(fit.variances), _OF_TARGETS * float(np.var(y)) / scale**2):
         robust = fit.standardized  # a few gross errors make the mean square large, and all residuals small in its unit
-        rows = np.flatnonzero(np.abs(robust) > fit.limit)
+        rows = np.flatnonzero(np.abs(robust) > _BEYOND * fit.limit)
         return farthest_first(rows, robust[rows], count_little=False) if far is None and len(rows) else far
     return None
 
