@@ -176,12 +176,13 @@ class GaussianProcessRegressor(TakesGroups, FittedProcess, CallbackSupport, Mult
         criteria that are not likelihoods it is None.
     outliers : "auto", array-like of int or None
         Whether a few targets that are grossly wrong, such as typing errors, are kept from ruling the fit. "auto" looks for
-        them after the search, if the noise is to be found and there is one output. Rows (15 % at most) are outliers if they
-        are farther from what the others predict than normal noise has it and than three standard deviations of the other
-        targets, if the others' left-out residuals are then half as large in the mean square, and if they are not neighbours,
-        as on a peak of the function. The hyperparameters are then chosen without them, and they have noise variances of their
-        own, by which they hardly count; see `outliers_`. Otherwise, and with None, all rows count alike. An array has the
-        numbers of rows that are known to be outliers.
+        them after the search, if the noise is to be found and there is one output. Rows (15 % at most) are outliers if, after
+        a fit without them, they are farther from what the others predict than normal noise has it (five of its standard
+        deviations at least); if they double the error of what is predicted for the others, judged by left-out residuals; and
+        if they do not predict each other and are not neighbours, as on a peak of the function or where the noise is larger.
+        The hyperparameters are then chosen without them, and they have noise variances of their own, by which they hardly
+        count; see `outliers_`. Otherwise, and with None, all rows count alike. An array has the numbers of rows that are known
+        to be outliers. Only where a residual is gross does this take further searches.
     approximation : "auto", Vecchia or None
         None is exact: n^2 / 2 numbers of memory and n^3 operations for each evaluation of the criterion. With
         :class:`kernsel.Vecchia`, hyperparameters are chosen by nearest neighbours, after an exact search on 2000 points, and

@@ -37,6 +37,9 @@ class KernelRidgeCV(KernelMachine):
     alpha for each of many targets at hardly more cost. ``KernelRidge(alpha="auto")`` also chooses the hyperparameters of the
     kernel, by a search with a Cholesky factorization for each evaluation of one criterion.
 
+    Gross errors among the targets are not looked for here, and they rule the squared criteria; ``KernelRidge(alpha="auto")``
+    looks for them (`outliers_`), and a weight of zero leaves a row out.
+
     Parameters
     ----------
     kernel : Kernel, str, callable or None

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import special
+from scipy import special, stats
 from scipy.spatial import cKDTree
 
 from kernsel._base.annotations import Indices, Matrix, Vector
@@ -30,15 +30,20 @@ __all__ = [
 ]
 
 LEAST_POINTS = 12  # points, of fewer no scale can be told
-_FAR = 5.0  # robust standard deviations beyond which a residual is suspect, whatever the number of points
-_GROSS = 3.0  # standard deviations of the targets beyond which an error is gross
-_HARM = 2.0  # the factor of the others' mean squared residuals from which on outliers matter
+_FAR = 5.0  # robust standard deviations up to which a residual is not gross, whatever the number of points
 _CHANCE = 0.001  # the probability that normal noise has a residual beyond the limit
+_SUSPECT = 2.5  # standard deviations beyond which points are left out at first, if any residual is gross
+_RETURNS = 0.8  # the share of the limit below which a point that was left out returns: it keeps the rows from alternating
+_HARM = 3.0  # the excess squared error of predictions, in units of its expectation, from which on outliers double the error
+_LEAST_HARM = 1.0  # the same, below which the search for more rows is given up
 _LEAST_NOISE = 1e-6  # the share of noise in the variance of the targets below which there is none
+_LEAST_ERROR = 0.5  # standard deviations of the targets; the least error that is suspect after a fit without noise
 _MOST = 0.15  # the largest share of points that are taken for outliers: of more, there is no telling
-_CLUSTERED = 0.05  # the probability by chance below which outliers are too close together to be errors of single points
+_SIGNIFICANT = 0.01  # the probability by chance below which something is taken for real
+_EXPLAINED = 0.75  # the share of the squared residuals that points of a function explain of each other
 _NEAREST = 2  # neighbours that are looked at: one on each side, in one dimension
-_STEPS = 5  # the most fits until the rows do not change any more
+_DRAWS = 1000  # random sets of rows with which the neighbourhood of outliers is compared
+_STEPS = 8  # the most fits until the rows do not change any more
 _NEIGHBOURS = 7  # points of which the median is compared with each target
 _HEAVY = 4.0  # standard deviations beyond which residuals are counted
 _ALARM = 0.002  # the probability that normal noise has as many of them
@@ -95,15 +100,20 @@ class LeftOutRows:
         """The size of standardized residuals that one of 1000 data sets with normal noise exceeds somewhere; 5 at least."""
         return max(_FAR, -float(special.stdtrit(max(self.freedom, 1.0), _CHANCE / (2 * len(self.residuals)))))
 
-    def gross(self, y: Vector, rows: Indices) -> Indices:
-        """Return the points whose residuals exceed the limit, and three standard deviations of the targets but for `rows`."""
-        spread = float((np.delete(y, rows) if len(rows) else y).std())
-        gross = np.flatnonzero(np.abs(self.residuals) > _GROSS * spread)
-        return gross[np.abs(self.standardized[gross]) > self.limit] if len(gross) else gross
+    def is_noiseless(self, y: Vector, rows: Indices) -> bool:
+        """Tell whether there is no noise to speak of in the targets but for those of `rows`."""
+        return self.scale**2 * self.noise < _LEAST_NOISE * float(np.var(np.delete(y, rows)))
 
-    def mean_square(self, rows: Indices) -> float:
-        """Return the mean of the squared residuals of all points but these."""
-        return float(np.mean(np.delete(self.residuals, rows) ** 2))
+    def beyond_chance(self, y: Vector) -> Indices:
+        """Return the points whose residuals are larger than any of normal noise.
+
+        A fit that takes all variation for the function has no noise to compare with. Its residuals must be large for the
+        targets, too.
+        """
+        far = np.abs(self.standardized) > -float(special.ndtri(_CHANCE / (2 * len(y))))
+        if self.is_noiseless(y, np.zeros(0, dtype=np.intp)):
+            far &= np.abs(self.residuals) > _LEAST_ERROR * float(y.std())
+        return np.flatnonzero(far)
 
 
 def far_from_neighbours(X: Matrix, y: Vector) -> Indices:
@@ -115,12 +125,7 @@ def far_from_neighbours(X: Matrix, y: Vector) -> Indices:
     Z = (X - low) / np.where(high > low, high - low, 1.0)
     nearest = cKDTree(Z).query(Z, k=min(_NEIGHBOURS, len(y)))[1]
     off = np.abs(y - np.median(y[nearest], axis=1))
-    return np.flatnonzero(off > max(_FAR * np.median(off) / _MEDIAN_OF_NORMAL, _GROSS * _robust_spread(y)))
-
-
-def _robust_spread(y: Vector) -> float:
-    """Return the standard deviation of the normal distribution that has the same median deviation."""
-    return float(np.median(np.abs(y - np.median(y)))) / _MEDIAN_OF_NORMAL
+    return np.flatnonzero(off > _FAR * np.median(off) / _MEDIAN_OF_NORMAL)
 
 
 def find_outliers(
@@ -128,16 +133,23 @@ def find_outliers(
     first: LeftOutRows,
     suspects: Callable[[], Indices],
     without: Callable[[Indices], LeftOutRows | None],
-    correlations: Callable[[Indices], Matrix],
+    correlations: Callable[[], Matrix],
 ) -> Indices:
     """Return the points with gross errors; none unless all of the following hold.
 
-    1. After a fit without them, exactly these points are farther from what the others predict than normal noise has it, and
-       than three standard deviations of the other targets: no value of a function that the others show.
-    2. They do harm: without them, the mean square of the left-out residuals of all others is at most half as large.
-    3. Errors come at any place. If most of the points have neighbours with errors of the same sign, and more often than chance
-       has it, they are a part of the function, such as a narrow peak.
-    4. There are 15 % at most, and the others have noise: a function without noise has no errors.
+    1. After a fit without them, these points are farther from what the others predict than normal noise has it: their residuals
+       exceed the limit, in units of the noise of the others. The rows are found by steps. The first fit may have taken them for
+       noise, or bent to them, so all points with suspect residuals are left out at first; after each fit, points whose
+       residuals are small return, and those with gross residuals are left out.
+    2. They do harm: without them, the squared left-out residuals of the others are smaller by three times the variance of the
+       predictions or more, so that the error of predictions is half as large; and this is significant (by signed ranks).
+    3. The points do not predict each other. In the first fit, each is predicted from the others. If this explains three
+       quarters of what the fit without them leaves, they are a part of the function, such as a peak.
+    4. Errors come at any place. If most of the points have others of them among their neighbours, and more often than random
+       sets of points have, the noise is larger there, or the function is another.
+    5. The residuals of all others are those of normal noise. If more of them are large than normal noise has, and the
+       outliers are not far beyond the limit, they are the end of a distribution with long tails.
+    6. There are 15 % at most, and the others have noise: a function without noise has no errors.
 
     A peak so narrow that a single point is on it cannot be told from an error.
 
@@ -152,46 +164,99 @@ def find_outliers(
     without : callable
         Returns the fit without some points, or None if there is none.
     correlations : callable
-        Returns the prior correlations, in the last fit, between some points and all.
+        Returns the prior correlations between all points, in the last fit.
 
     Returns
     -------
     rows : ndarray of int
     """
-    n = len(y)
     none = np.zeros(0, dtype=np.intp)
-    if np.abs(first.residuals).max() <= _GROSS * _robust_spread(y):
+    most = int(_MOST * len(y))
+    if not most or not len(first.beyond_chance(y)):
         return none
-    rows = np.union1d(suspects(), first.gross(y, none))
-    for _ in range(_STEPS):
-        if not 0 < len(rows) <= _MOST * n:
-            return none
+    sizes = np.abs(first.standardized)
+    also = suspects()
+    sizes[also] = np.maximum(sizes[also], _FAR)
+    rows = _largest(sizes, _SUSPECT, most)
+    for step in range(_STEPS):
         fit = without(rows)
         if fit is None:
             return none
-        gross = fit.gross(y, rows)
+        sizes = np.abs(fit.standardized)
+        sizes[rows] /= _RETURNS
+        gross = np.flatnonzero(sizes > fit.limit)
         if np.array_equal(gross, rows):
             break
-        rows = gross
+        too_many = step and len(gross) > most
+        harmless = np.isin(gross, rows).all() and _harm(first, fit, rows) < _LEAST_HARM
+        if not len(gross) or too_many or harmless:
+            return none
+        rows = _largest(sizes, fit.limit, most)
     else:
         return none
-    noiseless = fit.scale**2 * fit.noise < _LEAST_NOISE * float(np.var(np.delete(y, rows)))
-    if noiseless or first.mean_square(rows) < _HARM * fit.mean_square(rows):
+    if fit.is_noiseless(y, rows) or _harm(first, fit, rows) < _HARM or not _significant(first, fit, rows):
         return none
-    return none if _clustered(correlations(rows), rows, fit.residuals[rows] > 0) else rows
+    of_function = _explained(first, fit, rows) >= _EXPLAINED or _clustered(correlations(), rows)
+    return none if of_function or _end_of_long_tails(fit, rows) else rows
 
 
-def _clustered(correlations: Matrix, rows: Indices, above: NDArray[np.bool_]) -> bool:
-    """Tell whether most points are near others of them, with errors of the same sign, and more often than chance has it."""
-    k, n = correlations.shape
-    others = correlations.copy()
-    others[np.arange(k), rows] = -np.inf
+def _largest(sizes: Vector, limit: float, most: int) -> Indices:
+    """Return the indices of the largest numbers, those above the limit and so many at most, in ascending order."""
+    order = np.argsort(-sizes, kind="stable")[:most]
+    return np.sort(order[sizes[order] > limit])
+
+
+def _decrease(first: LeftOutRows, fit: LeftOutRows, rows: Indices) -> Vector:
+    """Return how much smaller the squared left-out residuals of all points but `rows` are in the second fit."""
+    return np.asarray(np.delete(first.residuals**2 - fit.residuals**2, rows))
+
+
+def _harm(first: LeftOutRows, fit: LeftOutRows, rows: Indices) -> float:
+    """Return the excess squared error of predictions that rows cause, in units of the variance of predictions without them."""
+    of_predictions = np.delete(np.maximum(fit.variances - fit.noise, 0.0), rows) * fit.scale**2
+    return float(_decrease(first, fit, rows).mean() / max(of_predictions.mean(), np.finfo(float).tiny))
+
+
+def _significant(first: LeftOutRows, fit: LeftOutRows, rows: Indices) -> bool:
+    """Tell whether the decrease of squared residuals is significant, by the signed ranks, of which the largest are few."""
+    decrease = _decrease(first, fit, rows)
+    ranks = stats.rankdata(np.abs(decrease))
+    return float(np.sign(decrease) @ ranks) > -float(special.ndtri(_SIGNIFICANT)) * float(np.sqrt(ranks @ ranks))
+
+
+def _explained(first: LeftOutRows, fit: LeftOutRows, rows: Indices) -> float:
+    """Return the share of the squared residuals of rows that is left out by the fit without them but not by the fit to all."""
+    left, alone = np.sum(first.residuals[rows] ** 2), np.sum(fit.residuals[rows] ** 2)
+    return float(1.0 - left / alone)
+
+
+def _clustered(correlations: Matrix, rows: Indices) -> bool:
+    """Tell whether most rows have others of them among their nearest points, and more often than random rows have."""
+    n = len(correlations)
+    others = np.array(correlations, dtype=np.float64)
+    np.fill_diagonal(others, -np.inf)
     nearest = np.argpartition(-others, _NEAREST - 1, axis=1)[:, :_NEAREST]
-    alike = above[:, None] == above[None, :]
-    hits = sum(bool(np.isin(nearest[i], rows[alike[i]]).any()) for i in range(k))
-    pairs = (hits + 1) // 2  # two points are often the nearest of each other
-    chance = 1 - (1 - (k - 1) / (2 * (n - 1))) ** _NEAREST
-    return 2 * hits >= k and bool(special.bdtrc(pairs - 1, k, chance) < _CLUSTERED)
+    chosen = np.zeros(n, dtype=bool)
+    chosen[rows] = True
+
+    def hits(chosen: NDArray[np.bool_]) -> int:
+        return int(np.sum(chosen & chosen[nearest].any(axis=1)))
+
+    found = hits(chosen)
+    if 2 * found < len(rows):
+        return False
+    random = np.random.default_rng(0)
+    as_many = sum(hits(random.permutation(chosen)) >= found for _ in range(_DRAWS))
+    return as_many < _SIGNIFICANT * _DRAWS
+
+
+def _end_of_long_tails(fit: LeftOutRows, rows: Indices) -> bool:
+    """Tell whether the others have more large residuals than normal noise, and half of the rows are within twice the limit."""
+    if np.median(np.abs(fit.standardized[rows])) >= 2 * fit.limit:
+        return False
+    z = np.delete(np.abs(fit.residuals) / np.sqrt(fit.variances), rows)
+    large = int(np.sum(z > _SUSPECT * np.median(z) / _MEDIAN_OF_NORMAL))
+    return large > 0 and bool(special.bdtrc(large - 1, len(z), 2 * special.ndtr(-_SUSPECT)) < _SIGNIFICANT)
 
 
 def heavy_tails(z: Vector) -> FarRows | None:

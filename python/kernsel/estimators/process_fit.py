@@ -21,6 +21,7 @@ from kernsel.linalg.jitter import with_jitter
 __all__ = ["Outliers", "ProcessData", "ProcessFit", "fit_despite_outliers", "outliers_in"]
 
 _OF_NOISE = 0.1  # the share of noise in the variance of left-out residuals from which on their tails tell of the noise
+_BEYOND = 1.25  # times the limit: the remark's margin, because the median tells the scale of few points badly
 _OF_TARGETS = 1e-3  # the share of noise in the variance of the targets from which on; less is what the kernel misses
 
 
@@ -144,10 +145,10 @@ def outliers_in(
         fit = kept.conditioned(select(kept))
         return _left_out(data, fit, rows)
 
-    def correlations(rows: Indices) -> Matrix:
+    def correlations() -> Matrix:
         kernel, X = fit.posterior.kernel, data.X
         scales = np.sqrt(np.asarray(kernel.diag(X)))
-        return np.asarray(kernel(X[rows], X)) / np.maximum(np.multiply.outer(scales[rows], scales), np.finfo(float).tiny)
+        return np.asarray(kernel(X, X)) / np.maximum(np.multiply.outer(scales, scales), np.finfo(float).tiny)
 
     none, y = np.zeros(0, dtype=np.intp), data.targets[:, 0]
 
@@ -189,13 +190,15 @@ def fit_despite_outliers(
 
 
 def _tails_of_noise(fit: LeftOutRows, y: Vector) -> FarRows | None:
-    """Return rows in the tails of the noise, if these are heavy; where there is hardly any, residuals tell of the function."""
+    """Return rows that are farther off than normal noise has it; where there is hardly any, residuals tell of the function."""
     z = fit.residuals / np.sqrt(fit.variances)
     scale = float(np.sqrt(np.mean(z**2))) or 1.0  # some criteria leave the scale of kernel and noise open
     far = heavy_tails(z / scale)
-    if far is None or fit.noise < max(_OF_NOISE * np.median(fit.variances), _OF_TARGETS * float(np.var(y)) / scale**2):
-        return None
-    return far
+    if fit.noise >= max(_OF_NOISE * np.median(fit.variances), _OF_TARGETS * float(np.var(y)) / scale**2):
+        robust = fit.standardized  # a few gross errors make the mean square large, and all residuals small in its unit
+        rows = np.flatnonzero(np.abs(robust) > _BEYOND * fit.limit)
+        return farthest_first(rows, robust[rows], count_little=False) if far is None and len(rows) else far
+    return None
 
 
 def _left_out(data: ProcessData, fit: ProcessFit, rows: Indices) -> LeftOutRows:

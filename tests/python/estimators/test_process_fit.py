@@ -81,7 +81,7 @@ def test_tails_are_reported_where_rows_count():
     assert not len(model.outliers_)
     assert not model.selection_.far.count_little
     assert set(model.selection_.far.rows) == {5, 60}
-    assert 'criterion="loo_absolute"' in str(model.selection_)
+    assert "outliers=[...]" in str(model.selection_)
 
 
 def test_updates(model):
