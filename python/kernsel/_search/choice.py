@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from kernsel import _core
 from kernsel._base.annotations import Indices, Vector
 from kernsel._base.blas import with_one_blas_thread
-from kernsel._data.together import copies_in, first_of_equal, repeats_in, weights_of_first
+from kernsel._data.together import LearntOnce, copies_in, first_of_equal, repeats_in, weights_of_first
 from kernsel._data.trend import Trend, trend_matrix
 from kernsel._search.far_rows import FarRows
 from kernsel._search.layout import Layout, has_open, has_values
@@ -89,6 +89,8 @@ class Selection:
         The exception that interrupted the search.
     remarks : list of str
         Sentences that a user should read, such as how many rows are repeated.
+    rows : ndarray of int or None
+        The rows that were learnt from, if others are copies of them; None if all were.
     """
 
     kernel: Kernel
@@ -110,6 +112,7 @@ class Selection:
     seconds: float = 0.0
     interrupt: BaseException | None = None
     remarks: list[str] = field(default_factory=list)
+    rows: Indices | None = None
 
     def __str__(self) -> str:
         noise = "" if np.isnan(self.noise) else f", noise {self.noise:.4g}"
@@ -131,6 +134,11 @@ class Selection:
             self.said_of_far,
         ]
         return "\n".join(filter(None, lines))
+
+    def of_rows(self, once: LearntOnce) -> Selection:
+        """Return the report of a search for which each row was learnt from once, with rows numbered as they were given."""
+        far = None if self.far is None else replace(self.far, rows=once.kept[self.far.rows])
+        return replace(self, far=far, remarks=[str(once), *self.remarks], rows=once.kept)
 
     @property
     def said_of_far(self) -> str:

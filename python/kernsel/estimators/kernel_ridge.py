@@ -13,6 +13,7 @@ from kernsel._base.annotations import Vector
 from kernsel._data.allowed import FLAG, is_auto, is_number, whole
 from kernsel._data.kernel import leaves_open
 from kernsel._data.noise import regularizations
+from kernsel._data.together import first_of_equal, said_of_copies
 from kernsel._data.training import TrainingSet, require_squares
 from kernsel._search import Budget, Selection, choose, require_few_if_interrupted
 from kernsel._search.far_rows import FarRows
@@ -114,6 +115,10 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
         The value of the criterion for the chosen alpha and kernel, if something was chosen.
     outliers_ : ndarray of int
         The rows that were found to be outliers.
+    copies_ : ndarray of int
+        The rows that are copies of others, where a likelihood such as "reml" chooses alpha. It would take them for further
+        measurements without noise, so that each row is learnt from once: copies have no weight. Equal rows with different
+        targets are measurements that were repeated, and stay.
     selection_ : kernsel._search.Selection
         The report of the search, if there was one.
     path_ : RegularizationPath
@@ -203,21 +208,25 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
         given = self._training_set(X, y, sample_weight).with_groups(groups)
         for name in _REPORT:
             self.__dict__.pop(name, None)
-        unit = self._unit(given)
         automatic = self.chooses_alpha
+        weighted = given.weights is not None
+        criterion = self.default_criterion if self.criterion is None else self.criterion
+        given = self._with_rows_once(given, criterion if automatic else None)
+        unit = self._unit(given)
         self.outliers_ = np.zeros(0, dtype=np.intp)
         if automatic or self.criterion is not None:
             all_rows = given
             given, alphas = self._chosen(all_rows, unit, automatic)
-            far = self._find_outliers(all_rows, given, alphas)
+            far = None if weighted else self._find_outliers(all_rows, given, alphas)
             if len(self.outliers_):
                 weights = np.ones(len(given.y))
-                weights[self.outliers_] = 0.0
+                weights[self.outliers_] = weights[self.copies_] = 0.0
                 all_rows = replace(all_rows, weights=weights)
                 unit = self._unit(all_rows)
                 given, alphas = self._chosen(all_rows, unit, automatic)
             if "selection_" in self.__dict__:
-                self.selection_ = replace(self.selection_, far=far)
+                said = [said_of_copies(len(self.copies_))] if len(self.copies_) else []
+                self.selection_ = replace(self.selection_, far=far, remarks=said + self.selection_.remarks)
             exact = given.in_double()
         else:
             given = given.resolved()
@@ -260,12 +269,16 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
         """Set `outliers_`, if they are to be looked for, and return the report on them."""
         report = {name: self.__dict__[name] for name in _REPORT if name in self.__dict__}
         at_end = "selection_" not in report or report["selection_"].ended == "converged"
-        plain = given.weights is None and given.targets.shape[1] == 1 and not isinstance(given.kernel, str)
-        if self.outliers is None or not (self.chooses_alpha and at_end and plain and len(given.y) >= LEAST_POINTS):
+        plain = given.targets.shape[1] == 1 and not isinstance(given.kernel, str)
+        rows = np.setdiff1d(np.arange(len(given.y)), self.copies_)
+        if self.outliers is None or not (self.chooses_alpha and at_end and plain and len(rows) >= LEAST_POINTS):
             return None
         if not isinstance(self.outliers, str):
             self.outliers_ = given_rows(self.outliers, len(given.y))
+            if len(self.copies_) and (first := first_of_equal(np.column_stack([given.X, given.y]))) is not None:
+                self.outliers_ = np.flatnonzero(np.isin(first, first[self.outliers_]))  # also those that these are copies of
             return None
+        given, chosen = given.only(rows), chosen.only(rows)
         kernel, points = given.kernel_and_points()
         data = ProcessData(
             points, np.asarray(given.targets, dtype=np.float64), 0.0, True, "constant" if self.has_intercept else None
@@ -276,15 +289,15 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
             return Selection(one.kernel, float(alphas[0]) * self._unit(one), 0.0, LeaveOneOut(), np.nan)
 
         def select(some: ProcessData) -> Selection:
-            rows = TrainingSet(some.X, some.targets[:, 0], kernel, None, given.names)
-            return selected(*self._chosen(rows, self._unit(rows), True))
+            others = TrainingSet(some.X, some.targets[:, 0], kernel, None, given.names)
+            return selected(*self._chosen(others, self._unit(others), True))
 
         found = outliers_in(data, data.conditioned(selected(chosen, alphas)), select)
-        self.outliers_ = found.rows
+        self.outliers_ = rows[found.rows]
         for name in _REPORT:
             self.__dict__.pop(name, None)
         self.__dict__.update(report)
-        return found.far
+        return None if found.far is None else replace(found.far, rows=rows[found.far.rows])
 
     @property
     def chooses_alpha(self) -> bool:

@@ -61,7 +61,7 @@ class KernelRidgeCV(KernelMachine):
         The value of the criterion at `alpha_`.
     path_ : RegularizationPath, or list of n_targets of them with `alpha_per_target`
         All criteria for all alphas, and the eigenvalues of the kernel matrix.
-    dual_coef_, intercept_, X_fit_, kernel_, left_out_together_, n_features_in_, feature_names_in_
+    dual_coef_, intercept_, X_fit_, kernel_, left_out_together_, copies_, n_features_in_, feature_names_in_
         As in :class:`KernelRidge`.
 
     Examples
@@ -128,7 +128,8 @@ class KernelRidgeCV(KernelMachine):
         -------
         self : KernelRidgeCV
         """
-        given = self._training_set(X, y, sample_weight).with_groups(groups).resolved()
+        given = self._training_set(X, y, sample_weight).with_groups(groups)
+        given = self._with_rows_once(given, self.criterion).resolved()
         folds = self._folds(given)
         unit = given.total_weight if self.alpha_scale == "n" else 1.0
         path = self._path(given, self._grid(given, unit))

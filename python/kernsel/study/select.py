@@ -489,7 +489,7 @@ class _Attempt:
                 jitter_=fitted.get("jitter_", 0.0),
                 n_evaluations_=fitted.get("n_evaluations_", 0),
                 ended=getattr(fitted.get("selection_"), "ended", "converged"),
-                outliers_=tuple(np.asarray(fitted.get("outliers_", ())).tolist()),
+                outliers_=_outliers_of(model),
                 others={name: float(np.mean(fitted[f"{name}_"])) for name in strengths_of(model) if f"{name}_" in fitted},
             )
             if self.best is None or self.rank(one) < self.rank(self.best[0]):
@@ -642,6 +642,14 @@ def _kernels(argument: Kernel | Iterable[KernelLike]) -> list[Kernel]:
     if not kernels:
         raise ValueError("kernels: expected at least one")
     return [alternative for kernel in kernels for alternative in kernel.alternatives()]
+
+
+def _outliers_of(model: BaseEstimator) -> tuple[int, ...]:
+    """Return the rows that a model took for outliers, numbered as they were given: a process learns from copies once."""
+    found = np.asarray(getattr(model, "outliers_", ()), dtype=np.intp)
+    rows = getattr(getattr(model, "selection_", None), "rows", None)
+    is_process = isinstance(model, GaussianProcessRegressor)
+    return tuple((found if rows is None or not is_process else rows[found]).tolist())
 
 
 def _shown(one: Tried) -> Kernel:
