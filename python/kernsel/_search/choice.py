@@ -148,9 +148,13 @@ class Selection:
     @property
     def said_of_not_sought(self) -> str:
         """What was not looked for, in words; empty if nothing was left out."""
-        if not self.not_sought:
-            return ""
-        return f"not looked for: {', '.join(self.not_sought)} (a kernel given by text leaves them open)"
+        return said_of_not_sought(self.not_sought) if self.not_sought else ""
+
+
+def said_of_not_sought(names: Sequence[str], *, of_machine: bool = False) -> str:
+    """Return a remark on what was not looked for because the kernel of a process, or of a kernel machine, is an object."""
+    which = 'kernel="auto", or a kernel given by text,' if of_machine else "a kernel given by text"
+    return f"not looked for: {', '.join(names)} ({which} leaves them open)"
 
 
 @with_one_blas_thread

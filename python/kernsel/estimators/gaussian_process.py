@@ -18,6 +18,7 @@ from kernsel._base.annotations import Indices, Seed, Vector
 from kernsel._base.blas import with_one_blas_thread
 from kernsel._base.memory import require_memory_of_points
 from kernsel._data.allowed import function, is_auto, number, one_of, require, whole
+from kernsel._data.folds import is_splits
 from kernsel._data.kernel import kernel_of
 from kernsel._data.noise import variances
 from kernsel._data.points import in_parts, new_points, reading_of
@@ -323,7 +324,7 @@ class GaussianProcessRegressor(TakesGroups, FittedProcess, CallbackSupport, Mult
         self._require_optimizer(criterion)
         targets = given.targets
         known, unknown = self._variances(len(y))
-        once = self._learnt_once(kernel, X, targets, known, told)
+        once = None if _has_folds_of_rows(criterion) else self._learnt_once(kernel, X, targets, known, told)
         if once is None:
             X = X.copy() if self.copy_X_train else X
         else:
@@ -908,6 +909,12 @@ class GaussianProcessRegressor(TakesGroups, FittedProcess, CallbackSupport, Mult
 def _numbers_of(values: float | Vector, once: LearntOnce) -> float | Vector:
     """Return one number, or those of the rows that are learnt from."""
     return values if np.ndim(values) == 0 else np.asarray(values)[once.kept]
+
+
+def _has_folds_of_rows(criterion: Criterion) -> bool:
+    """Tell whether a criterion has a fold for each of the rows that `fit` is given, which tells what copies are."""
+    folds: Any = getattr(criterion, "folds", None)
+    return is_splits(folds) or (not hasattr(folds, "split") and np.ndim(folds) == 1)
 
 
 def _of_own_scales(criterion: Criterion) -> Criterion:
