@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_is_fitted
 
 from kernsel._base.annotations import Vector
 from kernsel._data.allowed import FLAG, is_auto, is_number, whole
@@ -16,9 +17,10 @@ from kernsel._data.noise import regularizations
 from kernsel._data.together import first_of_equal, said_of_copies
 from kernsel._data.training import TrainingSet, require_squares
 from kernsel._search import Budget, Selection, choose, require_few_if_interrupted
+from kernsel._search.choice import said_of_not_sought
 from kernsel._search.far_rows import FarRows
 from kernsel._search.layout import Layout
-from kernsel._search.progress import CallbackSupport, watched, with_callbacks
+from kernsel._search.progress import CallbackSupport, remark, watched, with_callbacks
 from kernsel.criteria import Criterion, LeaveOneOut, UnbiasedRisk
 from kernsel.criteria.base import Loss
 from kernsel.criteria.names import along_path, criterion_named, needs, require_name, require_sigma, searched, with_free_scale
@@ -95,7 +97,7 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
     max_evaluations : int
         The largest number of evaluations of the criterion.
     verbose : int
-        1 shows the progress of the search.
+        1 shows the progress of the search, and what was not looked for.
 
     Attributes
     ----------
@@ -121,6 +123,9 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
         targets are measurements that were repeated, and stay.
     selection_ : kernsel._search.Selection
         The report of the search, if there was one.
+    not_sought_ : list of str
+        What was not looked for, without having been told: "alpha", "intercept", and the "hyperparameters" of the kernel. A
+        kernel that is "auto" or text leaves them open; with other kernels, alpha is 1 unless it is given.
     path_ : RegularizationPath
         All criteria for all alphas, if alpha was chosen along a path.
     n_features_in_ : int
@@ -212,6 +217,8 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
         weighted = given.weights is not None
         criterion = self.default_criterion if self.criterion is None else self.criterion
         given = self._with_rows_once(given, criterion if automatic else None)
+        if self.verbose and self._left_as_they_are():
+            remark(f"{type(self).__name__}: {said_of_not_sought(self._left_as_they_are(), of_machine=True)}")
         unit = self._unit(given)
         self.outliers_ = np.zeros(0, dtype=np.intp)
         if automatic or self.criterion is not None:
@@ -226,7 +233,8 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
                 given, alphas = self._chosen(all_rows, unit, automatic)
             if "selection_" in self.__dict__:
                 said = [said_of_copies(len(self.copies_))] if len(self.copies_) else []
-                self.selection_ = replace(self.selection_, far=far, remarks=said + self.selection_.remarks)
+                left = self._left_as_they_are()
+                self.selection_ = replace(self.selection_, far=far, not_sought=left, remarks=said + self.selection_.remarks)
             exact = given.in_double()
         else:
             given = given.resolved()
@@ -307,6 +315,23 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
     def opened_by_kernel(self) -> dict[str, object]:
         """Return what is looked for because of the kernel, see :func:`kernsel.estimators.fitted.opened_by_kernel`."""
         return {"alpha": "auto"} if self.alpha is None and self.chooses_alpha else {}
+
+    @property
+    def not_sought_(self) -> list[str]:
+        """What was not looked for, without having been told to leave it, see the class."""
+        check_is_fitted(self)
+        return self._left_as_they_are()
+
+    def _left_as_they_are(self) -> list[str]:
+        if self.alpha is not None or self.chooses_alpha:
+            return []
+        kernel = self._kernel()
+        has_open = isinstance(kernel, Kernel) and any(not h.fixed for h in kernel.hyperparameters)
+        return (
+            ["alpha"]
+            + (["intercept"] if self.fit_intercept is None else [])
+            + (["hyperparameters"] if has_open and self.criterion is None else [])
+        )
 
     @property
     def has_intercept(self) -> bool:
