@@ -41,6 +41,8 @@ from kernsel.study.texts import with_names
 
 __all__ = ["Selected", "Tried", "in_words", "select"]
 
+_AT_END = ("converged", "evaluations")  # why a search ended that has evaluated the criterion
+
 Noise: TypeAlias = float | ArrayLike | Literal["auto"]
 
 
@@ -470,8 +472,13 @@ class _Attempt:
                 raise ValueError(
                     f'estimator: expected one that chooses by a criterion, such as alpha="auto", got {self.estimator}'
                 )
+            if np.isnan(model.criterion_value_) and getattr(getattr(model, "selection_", None), "ended", "") in _AT_END:
+                raise ValueError(
+                    "the criterion has no value at the end of the search: the kernel matrix is too close to singular"
+                )
         except Exception as error:  # a function in a user's kernel may raise any
             problem = (str(error).split("\n")[0].split(". ")[0] or type(error).__name__).removesuffix(".")
+            aside = None
             self.errors.append(error)
         except KeyboardInterrupt as interrupt:
             self.interrupted(interrupt)

@@ -399,6 +399,27 @@ def test_groups_and_blocks_of_time_are_left_out_together(rng):
             ks.select(X, y > 0 if "estimator" in how else y, kernels, **how)
 
 
+def test_a_kernel_without_a_value_has_a_problem(rng, monkeypatch):
+    X, y = rng.uniform(size=(20, 1)), rng.standard_normal(20)
+    fit = ks.GaussianProcessRegressor.fit
+
+    def without_value(self, *data, **options):
+        fit(self, *data, **options)
+        if "Linear" in str(self.kernel):
+            self.criterion_value_ = np.nan
+        return self
+
+    monkeypatch.setattr(ks.GaussianProcessRegressor, "fit", without_value)
+    for combine in (None, "stack"):
+        selected = ks.select(X, y, ["RBF", "Matern", "Linear"], "lml", combine=combine)
+        assert [one.problem.split(":")[0] for one in selected.tried if np.isnan(one.value)] == [
+            "the criterion has no value at the end of the search"
+        ]
+        assert "the criterion has no value" in str(selected)
+    constant = ks.select(X, np.ones(20), ["RBF"])  # the trend alone gives y: that is no problem
+    assert constant.best.problem == ""
+
+
 def test_copied_rows_are_learnt_from_once(rng):
     X = rng.uniform(0, 6, (60, 1))
     y = np.sin(X[:, 0]) + 0.3 * rng.standard_normal(60)
