@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from numbers import Integral
 from typing import Any, Literal, TypeAlias
 
@@ -19,6 +19,8 @@ from kernsel.kernels.objects import Points
 __all__ = [
     "How",
     "Splits",
+    "folds_of_rows",
+    "is_splits",
     "joined",
     "labels_of_folds",
     "number_of_points",
@@ -113,15 +115,56 @@ def tests_as_labels(splits: Splits, n: int) -> Indices | None:
     return labels
 
 
+def is_splits(folds: object) -> bool:
+    """Tell whether an argument is a list of splits: pairs of the indices of training and of test points.
+
+    Examples
+    --------
+    >>> is_splits([([0, 1], [2]), ([2], [0, 1])]), is_splits([0, 0, 1])
+    (True, False)
+    """
+    if not isinstance(folds, list | tuple):
+        return False
+    return bool(folds) and all(isinstance(one, list | tuple) and len(one) == 2 and np.ndim(one[0]) == 1 for one in folds)
+
+
+def folds_of_rows(folds: Any, rows: Indices | slice, n: int) -> Any:
+    """Return folds for some of n points: labels and lists of splits are of all of them; numbers and splitters are not."""
+    if is_splits(folds):
+        place = np.full(n, -1, dtype=np.intp)
+        kept = np.arange(n)[rows]
+        place[kept] = np.arange(len(kept))
+        splits = splits_by("folds", check_cv(folds), place, None, None)
+        parts = [tuple(place[part][place[part] >= 0] for part in split) for split in splits]
+        return [split for split in parts if len(split[1])]  # a fold that leaves nothing out says nothing
+    if hasattr(folds, "split") or np.ndim(folds) != 1:
+        return folds
+    if len(folds) != n:
+        raise ValueError(f"folds: expected one label for each of {n} points, got {len(folds)} of them")
+    return np.asarray(folds)[rows]
+
+
+def _as_splitter(folds: object) -> object:
+    """Return a splitter in place of a list of splits; raise for an iterator over splits, which is at its end after one use."""
+    if isinstance(folds, Iterator):
+        raise ValueError(f"folds: splits are used several times; give list(...) of them in place of a {type(folds).__name__}")
+    return check_cv(folds) if is_splits(folds) else folds
+
+
+def _said(splitter: Any) -> str:
+    return "the list of splits" if hasattr(splitter, "cv") and is_splits(splitter.cv) else str(splitter)
+
+
 def labels_of_folds(folds: object, X: Matrix, y: ArrayLike, groups: Indices | None = None) -> Indices:
     """Return the number of the fold of each point, for closed forms, in which a fold is left out and all other points are kept.
 
     Parameters
     ----------
-    folds : int, array-like of shape (n,), or splitter of scikit-learn
-        A number of random folds, the same in each call; a label for each point; or a splitter that leaves out each point once,
-        and whose training sets have all other points. Groups stay whole in folds that are made from a number. Without groups,
-        equal rows are in the same fold, that of the first one, unless labels tell otherwise.
+    folds : int, array-like of shape (n,), splitter of scikit-learn, or list of splits
+        A number of random folds, the same in each call; a label for each point; a splitter that leaves out each point once, and
+        whose training sets have all other points; or a list of its splits, pairs of indices. Groups stay whole in folds that
+        are made from a number. Without groups, equal rows are in the same fold, that of the first one, unless labels tell
+        otherwise.
     X : ndarray of shape (n, d)
     y : array-like of shape (n,) or (n, m)
     groups : ndarray of int of shape (n,), optional
@@ -133,6 +176,7 @@ def labels_of_folds(folds: object, X: Matrix, y: ArrayLike, groups: Indices | No
         From 0 on.
     """
     n = len(X)
+    folds = _as_splitter(folds)
     first = first_of_equal(X) if groups is None else None
     if isinstance(folds, Integral) and not isinstance(folds, bool):
         labels = _labels_of_number(int(folds), n, first if groups is None else groups)
@@ -143,7 +187,10 @@ def labels_of_folds(folds: object, X: Matrix, y: ArrayLike, groups: Indices | No
     else:
         labels = np.asarray(folds)
         if labels.shape != (n,):
-            raise ValueError(f"folds: expected a number, a splitter, or one label for each of {n} points, got {folds!r}")
+            raise ValueError(
+                f"folds: expected a number, a splitter, a list of splits, or one label for each of {n} points, "
+                f"got {folds!r:.200}"
+            )
     numbers, count = numbered(labels)
     if count < 2:
         raise ValueError("folds: expected two groups at least: one of them must be left to learn from")
@@ -171,12 +218,12 @@ def _labels_of_splitter(splitter: Any, X: Matrix, y: ArrayLike, groups: Indices 
     if (times != 1).any():
         point = int(np.argmax(times != 1))
         often = f"{times[point]} times" if times[point] else "never"
-        raise ValueError(f"folds: {splitter} leaves out point {point} {often}; {cure}")
+        raise ValueError(f"folds: {_said(splitter)} leaves out point {point} {often}; {cure}")
     for number, (train, test) in enumerate(splits, 1):
         if len(train) + len(test) < n:
             raise ValueError(
-                f"folds: fold {number} of {splitter} leaves out {len(test)} of {n} points, but learns from {len(train)} only; "
-                "closed forms keep all others; kernsel.nested_cv takes any splitter"
+                f"folds: fold {number} of {_said(splitter)} leaves out {len(test)} of {n} points, but learns from {len(train)} "
+                "only; closed forms keep all others; kernsel.nested_cv takes any splitter"
             )
     labels = tests_as_labels(splits, n)
     assert labels is not None
@@ -189,6 +236,7 @@ def splits_of_folds(folds: object, X: Matrix, y: ArrayLike, groups: Indices | No
     The folds are those of :func:`labels_of_folds`. A splitter may also leave out points several times or never, or learn from
     some of the others; then no fold learns from rows that equal one that it leaves out.
     """
+    folds = _as_splitter(folds)
     try:
         labels = labels_of_folds(folds, X, y, groups)
     except ValueError:

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from kernsel._base.annotations import Indices, Matrix, Vector
 
 __all__ = [
+    "LearntOnce",
     "Repeats",
     "blocks_of_time",
     "checked_groups",
@@ -17,12 +18,17 @@ __all__ = [
     "counted",
     "first_of_equal",
     "groups_told",
+    "learnt_once",
     "numbered",
     "repeats_in",
+    "said_of_copies",
     "weights_of_first",
 ]
 
 _BLOCKS = 10
+_LEAST_ROWS = 10  # different rows, each of which occurs several times, from which on that is no chance
+_MOST = 0.9  # the share of pairs of equal inputs that have the same target, too, from which on that is no chance
+_MEASURED = 0.99  # the number of different targets for each different row from which on two measurements never agree
 
 
 def first_of_equal(X: Matrix) -> Indices | None:
@@ -88,11 +94,20 @@ def repeats_in(X: Matrix, y: Matrix) -> Repeats:
 
 
 def copies_in(X: Matrix, y: Matrix) -> Indices | None:
-    """Return for each row the index of the first row of which it is a copy, itself if of none; None if there are no copies.
+    """Return for each row the index of the row of which it is a copy, itself if of none; None if there are no copies.
 
-    Rows of equal inputs and targets are taken for copies if nine in ten of the rows that repeat the inputs of another one
-    repeat its target, too, and if that is no chance: two rows have the same target with a probability below one half.
-    Otherwise rows of equal inputs are measurements that were repeated.
+    A row that was copied tells nothing new, but a likelihood takes it for another measurement, and one that agrees to the last
+    digit: it finds a noise of zero, however large the noise is. Equal rows may also be measurements that were repeated and had
+    the same result, by chance; then they tell how large the noise is, together with the repeats that differ. Rows of equal
+    inputs and targets are taken for copies
+
+    - if each different row (ten at least) occurs k times, or a multiple of k: the table was concatenated with itself;
+    - among what is then left, if nine in ten pairs of rows of equal inputs have the same target, too, and that is no chance:
+      two of all rows have the same target with a probability below one half;
+    - or if hardly any two different rows have the same target (one row in a hundred, of twenty at least), so that two
+      measurements never agree. Repeats that differ are then measurements, and equal ones are copies.
+
+    Otherwise rows of equal inputs are measurements that were repeated, and none of them is a copy.
 
     Examples
     --------
@@ -102,16 +117,104 @@ def copies_in(X: Matrix, y: Matrix) -> Indices | None:
     >>> copies_in(np.array([[1.0], [2.0], [1.0], [4.0]]), np.array([0.5, 0.2, 0.4, 0.1])) is None
     True
     """
-    points = first_of_equal(X)
-    both = None if points is None else first_of_equal(np.column_stack([X, y]))
-    if points is None or both is None or _later(both) < 0.9 * _later(points):
+    equal = None if first_of_equal(X) is None else first_of_equal(np.column_stack([X, y]))
+    if equal is None:
         return None
-    counts = np.unique(y, axis=0, return_counts=True)[1]
-    return both if np.sum((counts / len(X)) ** 2) < 0.5 else None
+    of = _in_one_table(equal)
+    kept = np.flatnonzero(of == np.arange(len(of)))
+    points, rows = first_of_equal(X[kept]), first_of_equal(np.column_stack([X, y])[kept])
+    if points is not None and rows is not None and _are_copies(points, rows, y[kept]):
+        of = kept[rows][np.searchsorted(kept, of)]
+    return of if _later(of) else None
+
+
+def _in_one_table(equal: Indices) -> Indices:
+    """Return for each row the row of which it is a copy because the table was concatenated with itself.
+
+    Parameters
+    ----------
+    equal : ndarray of int of shape (n,)
+        For each row the index of the first row that equals it.
+    """
+    _, number, counts = np.unique(equal, return_inverse=True, return_counts=True)
+    times = int(np.gcd.reduce(counts))
+    if times < 2 or len(counts) < _LEAST_ROWS:
+        return np.arange(len(equal))
+    order = np.argsort(number, kind="stable")  # equal rows follow each other
+    begin = np.cumsum(counts) - counts
+    place = np.arange(len(equal)) - np.repeat(begin, counts)  # in its set of equal rows
+    of = np.empty(len(equal), dtype=np.intp)
+    of[order] = order[np.repeat(begin, counts) + place % np.repeat(counts // times, counts)]
+    return of
+
+
+def _are_copies(points: Indices, rows: Indices, y: Matrix) -> bool:
+    """Tell whether rows of equal inputs and targets are copies, from the first rows of equal inputs and of equal rows."""
+    _, counts = np.unique(y, axis=0, return_counts=True)
+    if _pairs(rows) >= _MOST * _pairs(points) and np.sum((counts / len(y)) ** 2) < 0.5:
+        return True
+    different = np.unique(rows)
+    return len(different) >= 2 * _LEAST_ROWS and len(counts) >= _MEASURED * len(different)
+
+
+@dataclass(frozen=True)
+class LearntOnce:
+    """The rows that are left if each row is learnt from once.
+
+    Attributes
+    ----------
+    of : ndarray of int of shape (n,)
+        For each row the index of the one of which it is a copy, itself if of none.
+    kept : ndarray of int
+        The rows without copies, in their order.
+    """
+
+    of: Indices
+    kept: Indices
+
+    def places(self, rows: Indices) -> Indices:
+        """Return where rows, or those of which they are copies, are among the rows that are kept."""
+        return np.unique(np.searchsorted(self.kept, self.of[rows]))
+
+    def __str__(self) -> str:
+        return said_of_copies(len(self.of) - len(self.kept))
+
+
+def said_of_copies(count: int) -> str:
+    """Return a remark on rows that are copies of others and are not learnt from."""
+    return (
+        f"{counted(count, 'row')} {'is a copy of another' if count == 1 else 'are copies of others'}: each is learnt from once."
+    )
+
+
+def learnt_once(X: Matrix, y: Matrix, groups: Indices | None = None) -> LearntOnce | None:
+    """Return the rows without copies of others, see :func:`copies_in`; None if there are no copies.
+
+    It is what a fit that finds the noise learns from. A copy is one also if it is in another one of the `groups` that are left
+    out together, unless all groups but one are copies.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> str(learnt_once(np.array([[1.0], [2.0], [1.0], [4.0]]), np.array([0.5, 0.2, 0.5, 0.1])))
+    '1 row is a copy of another: each is learnt from once.'
+    """
+    of = copies_in(X, y)
+    if of is None:
+        return None
+    kept = np.flatnonzero(of == np.arange(len(of)))
+    if groups is not None and len(np.unique(groups[kept])) < 2 <= len(np.unique(groups)):
+        return None
+    return LearntOnce(of, kept)
 
 
 def _later(first: Indices) -> int:
     return int(np.sum(first != np.arange(len(first))))
+
+
+def _pairs(first: Indices) -> int:
+    counts = np.bincount(first)
+    return int(np.sum(counts * (counts - 1)) // 2)
 
 
 def weights_of_first(first: Indices, weights: Vector | None) -> Vector:

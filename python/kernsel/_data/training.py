@@ -18,7 +18,7 @@ from kernsel._base.annotations import Indices, Matrix, Vector
 from kernsel._base.errors import ArgumentError
 from kernsel._data.kernel import matrix_of_indices, require_square
 from kernsel._data.noise import point_weights
-from kernsel._data.together import checked_groups, copies_in, first_of_equal, numbered, weights_of_first
+from kernsel._data.together import checked_groups, copies_in, first_of_equal, learnt_once, numbered, weights_of_first
 from kernsel.kernels import Kernel
 from kernsel.kernels.automatic import Data
 from kernsel.kernels.objects import Mixed, Points, Reading, are_numbers
@@ -122,6 +122,29 @@ class TrainingSet:
         weights = np.zeros(len(self.X))
         weights[used] = weights_of_first(first, self.weights_used)
         return replace(self, weights=weights)
+
+    def with_rows_once(self) -> tuple[TrainingSet, Indices]:
+        """Return the data without copies, which get a weight of zero, and the rows that are copies.
+
+        See :func:`kernsel._data.together.learnt_once`. A weight tells how well a target is known, which a copy does not change:
+        a row and its copies count with the largest of their weights. It is one without weights, as with equal ones.
+        """
+        used: Any = np.arange(len(self.X))[self.used]
+        once = learnt_once(self.X[used], self.targets[used], None if self.told is None else self.told[used])
+        if once is None:
+            return self, np.zeros(0, dtype=np.intp)
+        largest = np.zeros(len(used))
+        np.maximum.at(largest, once.of, 1.0 if self.weights_used is None else self.weights_used)
+        weights = np.zeros(len(self.X))
+        weights[used] = largest
+        copies = np.setdiff1d(used, used[once.kept])
+        return replace(self, weights=weights), copies
+
+    def only(self, rows: Indices) -> TrainingSet:
+        """Return the data of some rows, without weights; a precomputed matrix has their columns as well."""
+        X = self.X[np.ix_(rows, rows)] if isinstance(self.kernel, str) else self.X[rows]
+        told = None if self.told is None else self.told[rows]
+        return replace(self, X=X, y=self.y[rows], weights=None, original=None, told=told)
 
     def in_double(self) -> TrainingSet:
         """Return the same data in double precision, which searches and paths use."""

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from kernsel import _core
 from kernsel._base.annotations import Indices, Vector
 from kernsel._base.blas import with_one_blas_thread
-from kernsel._data.together import copies_in, first_of_equal, repeats_in, weights_of_first
+from kernsel._data.together import LearntOnce, copies_in, first_of_equal, repeats_in, weights_of_first
 from kernsel._data.trend import Trend, trend_matrix
 from kernsel._search.far_rows import FarRows
 from kernsel._search.layout import Layout, has_open, has_values
@@ -92,6 +92,8 @@ class Selection:
         The exception that interrupted the search.
     remarks : list of str
         Sentences that a user should read, such as how many rows are repeated.
+    rows : ndarray of int or None
+        The rows that were learnt from, if others are copies of them; None if all were.
     """
 
     kernel: Kernel
@@ -114,6 +116,7 @@ class Selection:
     seconds: float = 0.0
     interrupt: BaseException | None = None
     remarks: list[str] = field(default_factory=list)
+    rows: Indices | None = None
 
     def __str__(self) -> str:
         noise = "" if np.isnan(self.noise) else f", noise {self.noise:.4g}"
@@ -137,6 +140,11 @@ class Selection:
         ]
         return "\n".join(filter(None, lines))
 
+    def of_rows(self, once: LearntOnce) -> Selection:
+        """Return the report of a search for which each row was learnt from once, with rows numbered as they were given."""
+        far = None if self.far is None else replace(self.far, rows=once.kept[self.far.rows])
+        return replace(self, far=far, remarks=[str(once), *self.remarks], rows=once.kept)
+
     @property
     def said_of_far(self) -> str:
         """What there is to say of rows that are far from what the others predict; empty if there are none."""
@@ -145,9 +153,13 @@ class Selection:
     @property
     def said_of_not_sought(self) -> str:
         """What was not looked for, in words; empty if nothing was left out."""
-        if not self.not_sought:
-            return ""
-        return f"not looked for: {', '.join(self.not_sought)} (a kernel given by text leaves them open)"
+        return said_of_not_sought(self.not_sought) if self.not_sought else ""
+
+
+def said_of_not_sought(names: Sequence[str], *, of_machine: bool = False) -> str:
+    """Return a remark on what was not looked for because the kernel of a process, or of a kernel machine, is an object."""
+    which = 'kernel="auto", or a kernel given by text,' if of_machine else "a kernel given by text"
+    return f"not looked for: {', '.join(names)} ({which} leaves them open)"
 
 
 @with_one_blas_thread

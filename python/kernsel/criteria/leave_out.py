@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernsel import _core
-from kernsel._data.folds import labels_of_folds
+from kernsel._data.folds import folds_of_rows, labels_of_folds
 from kernsel._data.trend import require_groups_can_be_left_out
 from kernsel.criteria.base import Criterion, Given, Loss
 
@@ -97,10 +97,11 @@ class GroupsOut(Criterion):
 
     Parameters
     ----------
-    folds : int, array-like of shape (n,), or splitter
-        A number of random groups, the same in each call; a label for each point's group; or a splitter of scikit-learn. A
-        splitter must leave out each point once and keep all others, since there is a closed form for that only. Rows of equal
-        inputs are in one group, except by labels; groups that were told stay whole, and splitters receive them.
+    folds : int, array-like of shape (n,), splitter, or list of splits
+        A number of random groups, the same in each call; a label for each point's group; a splitter of scikit-learn; or a list
+        of its splits, pairs of the indices of training and test points. Splits must leave out each point once and keep all
+        others, since there is a closed form for that only. Rows of equal inputs are in one group, except by labels; groups that
+        were told stay whole, and splitters receive them.
     log_density : bool
         Whether the criterion is the sum of the joint log densities of the groups.
 
@@ -141,9 +142,6 @@ class GroupsOut(Criterion):
 
 def groups(folds: Any, given: Given) -> tuple[NDArray[np.intp], int]:
     """Return the index of the group of each point that is used, and the number of groups."""
-    if not hasattr(folds, "split") and np.ndim(folds) == 1:  # labels of all points, of which some may not be used
-        if len(folds) != len(given.y):
-            raise ValueError(f"folds: expected one label for each of {len(given.y)} points, got {len(folds)} of them")
-        folds = np.asarray(folds)[given.used]
+    folds = folds_of_rows(folds, given.used, len(given.y))  # some points may not be used
     labels = labels_of_folds(folds, given.X[given.used], given.y[given.used], given.groups_used)
     return labels, int(labels.max()) + 1

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from dataclasses import replace
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from kernsel._base.annotations import Indices, Matrix, Vector
 from kernsel._data.kernel import matrix_of_indices
+from kernsel._data.together import learnt_once
 from kernsel._solve.evaluate import loo
 from kernsel._solve.path import RegularizationPath
 from kernsel.estimators.fitted import FittedModel, LeftOut, ModelPath, column, require_training_data, targets_for, weighted
@@ -33,6 +35,7 @@ class FittedMachine(FittedModel):
     alpha_scale: Literal["none", "n"]
     sigma: float | None
     outliers_: Indices = np.zeros(0, dtype=np.intp)  # rows that were left out
+    copies_: Indices = np.zeros(0, dtype=np.intp)  # rows that are copies of others, which were left out, too
 
     @property
     def has_intercept(self) -> bool:
@@ -58,13 +61,20 @@ class FittedMachine(FittedModel):
         if isinstance(kernel, str):
             kernel, points = matrix_of_indices(points)
         alpha = float(np.ravel(self.alpha_)[output if np.ndim(self.alpha_) else 0])
-        noise = alpha * (n - len(self.outliers_) if self.alpha_scale == "n" else 1.0)
         target = column(targets, output)
-        noises = np.full(n, noise)
+        noises = np.full(n, alpha * self._unit_of_alpha())
         noises[self.outliers_] *= _IGNORED
-        constant = "constant" if self.has_intercept else None
-        fit = loo(kernel, points, target, noise=noises, trend=constant, groups=self._groups())
-        return LeftOut.of_best_scale(target, fit, int(self.has_intercept), fit.leverage)
+        constant, groups = "constant" if self.has_intercept else None, self._groups()
+        kept = np.setdiff1d(np.arange(n), self.copies_)
+        told = None if groups is None else groups[kept]
+        fit = loo(kernel, points[kept], target[kept], noise=noises[kept], trend=constant, groups=told)
+        left_out = LeftOut.of_best_scale(target[kept], fit, int(self.has_intercept), fit.leverage)
+        once = learnt_once(np.asarray(self.X_fit_), targets, groups) if len(self.copies_) else None
+        if once is None:
+            return left_out
+        place = np.searchsorted(kept, once.of)  # a copy is left out with the row that it is a copy of
+        values: dict[str, Any] = {name: None if (v := getattr(left_out, name)) is None else v[place] for name in vars(left_out)}
+        return replace(left_out, **values)
 
     def regularization_path(self, X: Points | None = None, y: ArrayLike | None = None, output: int = 0) -> ModelPath:
         """Return `path_`; if alpha was given, compute the path for y. See :class:`kernsel.estimators.fitted.HasPath`."""
@@ -72,21 +82,26 @@ class FittedMachine(FittedModel):
         if path is None:
             targets = self._unweighted_targets(X, y)
             kernel, points = self.kernel_and_points()
-            kept = np.setdiff1d(np.arange(len(targets)), self.outliers_)
-            K = points if isinstance(kernel, str) else np.asarray(kernel(points[kept]))
+            kept = np.setdiff1d(np.arange(len(targets)), np.append(self.outliers_, self.copies_))
+            K = points[np.ix_(kept, kept)] if isinstance(kernel, str) else np.asarray(kernel(points[kept]))
+            groups = self._groups()
             path = RegularizationPath(
                 (K + K.T) / 2,
                 targets[kept],
                 sigma=self.sigma,
                 trend=np.ones((len(kept), 1)) if self.has_intercept else None,
                 alpha_scale=self.alpha_scale,
-                groups=self._groups(),
+                groups=None if groups is None else groups[kept],
             )
         return ModelPath.of_machine(path, self.alpha_, output)
 
     def _groups(self) -> Indices | None:
         """Return the groups that are left out together; None if there is one only, without which nothing is left."""
         return self.left_out_together_ if self.left_out_together_.any() else None
+
+    def _unit_of_alpha(self) -> float:
+        """Return the number that alpha is multiplied by in a fit without weights, see the parameter `alpha_scale`."""
+        return len(self.dual_coef_) - len(self.outliers_) - len(self.copies_) if self.alpha_scale == "n" else 1.0
 
     def _unweighted_targets(self, X: Points | None, y: ArrayLike | None) -> Vector:
         """Return y as targets; raise unless y - f(X) = alpha c, which holds for the targets of a fit without weights."""
@@ -97,9 +112,8 @@ class FittedMachine(FittedModel):
             raise ValueError(f"y: expected shape {c.shape}, as in the fit, got {targets.shape}")
         kernel, points = self.kernel_and_points()
         fitted = np.asarray(points @ c if isinstance(kernel, str) else kernel.matmul(points, points, c))
-        unit = len(c) - len(self.outliers_) if self.alpha_scale == "n" else 1.0
-        error = targets - fitted - self.intercept_ - np.asarray(self.alpha_) * unit * c
-        error[self.outliers_] = 0.0
+        error = targets - fitted - self.intercept_ - np.asarray(self.alpha_) * self._unit_of_alpha() * c
+        error[self.outliers_] = error[self.copies_] = 0.0
         precision = float(np.finfo(self.dual_coef_.dtype).eps)
         size = float(np.linalg.norm(targets) + np.linalg.norm(fitted))
         if np.linalg.norm(error) > 1e3 * precision**0.5 * max(size, 1e-300) * 1e-2:

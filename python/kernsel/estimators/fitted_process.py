@@ -7,9 +7,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
+from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
 from kernsel._base.annotations import Indices, Vector
+from kernsel._data.folds import number_of_points
+from kernsel._search import Selection
 from kernsel._solve.path import RegularizationPath
 from kernsel._solve.posterior import Posterior
 from kernsel.criteria import LeaveOneOut
@@ -35,6 +38,7 @@ class FittedProcess(FittedModel):
     noise_: float | Vector
     _alpha_known: Vector
     outliers_: Indices
+    selection_: Selection
     scale_: Vector
     _y_train_mean: Vector
     _y_train_std: Vector
@@ -144,6 +148,14 @@ class FittedProcess(FittedModel):
         """Return the training points, and the targets in the unit of y."""
         return self.X_train_, np.asarray(self.y_train_ * self._y_train_std + self._y_train_mean)
 
+    def learnt_from(self, X: Points | None, y: ArrayLike | None) -> tuple[Points | None, ArrayLike | None]:
+        """Return points and targets without the rows that `fit` has found to be copies, if they have these."""
+        rows = self.selection_.rows
+        if rows is None or not len(rows):
+            return X, y
+        X, y = (v if v is None or number_of_points(v) <= max(len(rows), rows[-1]) else _safe_indexing(v, rows) for v in (X, y))
+        return X, y
+
     def mean_of_term(self, term: Kernel) -> Vector:
         """Return the part of the mean at the training points that is due to a term of the kernel, in the unit of `y_train_`.
 
@@ -171,7 +183,7 @@ class FittedProcess(FittedModel):
     def left_out(self, X: Points | None = None, y: ArrayLike | None = None, output: int = 0) -> LeftOut:
         """Return the leave-one-out predictions of one output, see :class:`kernsel.estimators.fitted.HasLeftOut`."""
         points, all_targets = self.kept_data()
-        require_training_data(self, self.kernel_, X, y, points, all_targets)
+        require_training_data(self, self.kernel_, *self.learnt_from(X, y), points, all_targets)
         targets = column(all_targets, output)
         residuals = column(self.loo_residuals_, output)
         together = self.left_out_together_
@@ -186,7 +198,7 @@ class FittedProcess(FittedModel):
         del output  # all outputs share one path
         posterior = self.posterior_
         points, targets = self.kept_data()
-        require_training_data(self, self.kernel_, X, y, points, targets)
+        require_training_data(self, self.kernel_, *self.learnt_from(X, y), points, targets)
         noises = np.asarray(self.kernel_.build().noise(posterior.X) + posterior.noise)
         mean = float(np.mean(np.delete(noises, self.outliers_)))  # outliers have variances of their own
         has_noise = mean > 2 * self.jitter_

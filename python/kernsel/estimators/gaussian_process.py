@@ -17,10 +17,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from kernsel._base.annotations import Indices, Seed, Vector
 from kernsel._base.blas import with_one_blas_thread
 from kernsel._data.allowed import function, is_auto, number, one_of, require, whole
+from kernsel._data.folds import is_splits
 from kernsel._data.kernel import kernel_of
 from kernsel._data.noise import variances
 from kernsel._data.points import in_parts, new_points, reading_of
-from kernsel._data.together import checked_groups
+from kernsel._data.together import LearntOnce, checked_groups, learnt_once
 from kernsel._data.training import for_objects, objects_as_numbers, require_squares, training_set
 from kernsel._data.trend import Trend, require_trend_of_objects, trend_matrix
 from kernsel._search import Budget, Selection, choose, explained, require_few_if_interrupted
@@ -42,7 +43,7 @@ from kernsel.estimators.outliers import LEAST_POINTS, OUTLIERS, given_rows
 from kernsel.estimators.process_data import of_observations, require_function, require_variances
 from kernsel.estimators.process_fit import ProcessData, fit_despite_outliers
 from kernsel.kernels import RBF, ConstantKernel, Kernel, Matern
-from kernsel.kernels.amplitudes import has_noise, with_amplitudes
+from kernsel.kernels.amplitudes import finds_noise, has_noise, with_amplitudes
 from kernsel.kernels.automatic import Data
 from kernsel.kernels.objects import Points
 from kernsel.kernels.written import KernelLike
@@ -203,7 +204,10 @@ class GaussianProcessRegressor(TakesGroups, FittedProcess, CallbackSupport, Mult
     kernel_ : Kernel
         The kernel with the hyperparameters that were chosen.
     X_train_, y_train_ : ndarray
-        The training points and targets. The targets are normalized if `normalize_y` is set.
+        The training points and targets. The targets are normalized if `normalize_y` is set. If a noise is found, rows that are
+        copies of others are no training points: they tell nothing new, and make noise look like a function. All attributes are
+        then those of a fit without the copies; `selection_.remarks` says how many there are, and `selection_.rows` which rows
+        of X the n training points are. Equal rows with different targets are measurements that were repeated, and stay.
     alpha_ : ndarray of shape (n,) or (n, n_targets)
         The coefficients c.
     beta_ : ndarray of shape (q,) or (q, n_targets)
@@ -214,8 +218,8 @@ class GaussianProcessRegressor(TakesGroups, FittedProcess, CallbackSupport, Mult
     jitter_ : float
         The number that ``alpha="auto"`` has added to the diagonal of the kernel matrix.
     outliers_ : ndarray of int
-        The rows that were found to be outliers. `noise_` is that of all others, and of new observations; the criterion and its
-        value are of all others, too. ``selection_.far`` names the largest.
+        The training points that were found to be outliers. `noise_` is that of all others, and of new observations; the
+        criterion and its value are of all others, too. ``selection_.far`` names the largest.
     scale_ : ndarray of shape (n_targets,)
         The factor of the kernel and the noise for each output; ones if they share one scale.
     criterion_value_ : float
@@ -325,23 +329,30 @@ class GaussianProcessRegressor(TakesGroups, FittedProcess, CallbackSupport, Mult
         kernel, X = given.kernel_and_points()
         if kernel.reading() is not None:
             require_trend_of_objects(self.trend)
-        X, y = X.copy() if self.copy_X_train else X, given.y
+        y = given.y
         self._check(y)
         criterion = self._criterion()
         told = checked_groups(groups, len(y))
         self._require_optimizer(criterion)
         targets = given.targets
+        known, unknown = self._variances(len(y))
+        once = None if _has_folds_of_rows(criterion) else self._learnt_once(kernel, X, targets, known, told)
+        if once is None:
+            X = X.copy() if self.copy_X_train else X
+        else:
+            X, targets, known = X[once.kept], targets[once.kept], _numbers_of(known, once)
+            told = None if told is None else told[once.kept]
+        n = len(X)
         mean = targets.mean(axis=0) if self.normalize_y else np.zeros(targets.shape[1])
         spread = targets.std(axis=0) if self.normalize_y else np.ones(targets.shape[1])
         spread = np.where(spread > 10 * np.finfo(float).eps * np.abs(mean), spread, 1.0)
         targets = (targets - mean) / spread
-        known, unknown = self._variances(len(y))
         trend = self._trend()
         plan = plan_for(
             self.approximation,
             kernel,
             criterion,
-            len(y),
+            n,
             searches=self.optimizer is not None,
             max_seconds=self.max_seconds,
         )
@@ -367,17 +378,20 @@ class GaussianProcessRegressor(TakesGroups, FittedProcess, CallbackSupport, Mult
             for name in ("posterior_", "kernel_"):
                 self.__dict__.pop(name, None)
             self.selection_: Selection = selection
-            require_few_if_interrupted(selection.interrupt, len(y))
+            require_few_if_interrupted(selection.interrupt, n)
         data = ProcessData(X, targets, known, unknown, trend, told, plan.posterior)
         try:
             fit = data.conditioned(selection)
             if plan.search is None and plan.posterior is None and self._treats_outliers(data, selection):
                 rows = None if isinstance(self.outliers, str) else given_rows(self.outliers, len(y))
+                rows = rows if rows is None or once is None else once.places(rows)
                 fit = fit_despite_outliers(data, fit, search, rows)
         except np.linalg.LinAlgError as error:
             raise self._singular(selection.kernel, error) from error
         plan, posterior, change = checked(plan, fit.posterior)
-        selection, factor = replace(fit.selection, approximation=plan.said(len(y), change)), fit.selection.scale
+        selection = replace(fit.selection, approximation=plan.said(n, change))
+        selection = selection if once is None else selection.of_rows(once)
+        factor = selection.scale
         if self.verbose and selection.approximation:
             remark(f"{type(self).__name__}: {selection.approximation}")
         if self.verbose and selection.far is not None:
@@ -389,7 +403,10 @@ class GaussianProcessRegressor(TakesGroups, FittedProcess, CallbackSupport, Mult
             at_once = posterior.core_of(criterion, told).sees == "products"
             value = posterior.value_of(criterion) if at_once else None
 
-        noise_given = np.zeros(()) if unknown or self.noise is None else self._numbers("noise", len(y)) * factor
+        noise_given: float | Vector = np.zeros(()) if unknown or self.noise is None else self._numbers("noise", len(y)) * factor
+        alpha_given: float | Vector = np.zeros(()) if isinstance(self.alpha, str) else self._numbers("alpha", len(y)) * factor
+        if once is not None:
+            noise_given, alpha_given = _numbers_of(noise_given, once), _numbers_of(alpha_given, once)
         self.restore(
             ProcessState(
                 posterior=posterior,
@@ -397,7 +414,7 @@ class GaussianProcessRegressor(TakesGroups, FittedProcess, CallbackSupport, Mult
                 selection=selection,
                 criterion_value=value,
                 noise=fit.noise if unknown else noise_given if np.ndim(noise_given) else float(noise_given),
-                alpha=np.zeros(()) if isinstance(self.alpha, str) else self._numbers("alpha", len(y)) * factor,
+                alpha=np.asarray(alpha_given),
                 jitter=fit.jitter,
                 outliers=fit.outliers,
                 offset=mean,
@@ -849,6 +866,15 @@ class GaussianProcessRegressor(TakesGroups, FittedProcess, CallbackSupport, Mult
             known = known + self._numbers(name, n)
         return known, unknown
 
+    def _learnt_once(
+        self, kernel: Kernel, X: Vector, targets: Vector, known: float | Vector, groups: Indices | None
+    ) -> LearntOnce | None:
+        """Return the rows that are learnt from if a noise is found; None if that is all."""
+        if self.optimizer is None or not ("noise" in self.opened_by_kernel() or is_auto(self.noise) or finds_noise(kernel)):
+            return None
+        rows = X if np.ndim(known) == 0 else np.column_stack([X, known])  # rows of other variances are other measurements
+        return learnt_once(rows, targets, groups)
+
     def _numbers(self, name: str, n: int | None) -> Vector:
         return variances(name, getattr(self, name), n)
 
@@ -910,6 +936,17 @@ class GaussianProcessRegressor(TakesGroups, FittedProcess, CallbackSupport, Mult
         tags = super().__sklearn_tags__()
         tags.requires_fit = False
         return tags
+
+
+def _numbers_of(values: float | Vector, once: LearntOnce) -> float | Vector:
+    """Return one number, or those of the rows that are learnt from."""
+    return values if np.ndim(values) == 0 else np.asarray(values)[once.kept]
+
+
+def _has_folds_of_rows(criterion: Criterion) -> bool:
+    """Tell whether a criterion has a fold for each of the rows that `fit` is given, which tells what copies are."""
+    folds: Any = getattr(criterion, "folds", None)
+    return is_splits(folds) or (not hasattr(folds, "split") and np.ndim(folds) == 1)
 
 
 def _of_own_scales(criterion: Criterion) -> Criterion:

@@ -19,6 +19,8 @@ from kernsel._data.kernel import kernel_or_name
 from kernsel._data.points import in_parts, new_points
 from kernsel._data.training import TrainingSet, dense, training_set
 from kernsel._solve.path import RegularizationPath
+from kernsel.criteria import Likelihood
+from kernsel.criteria.table import TABLE
 from kernsel.estimators.fitted import TakesGroups
 from kernsel.estimators.fitted_machine import FittedMachine
 from kernsel.kernels import RBF, Kernel
@@ -87,6 +89,23 @@ class KernelMachine(TakesGroups, FittedMachine, MultiOutputMixin, RegressorMixin
     def _kernel(self) -> Kernel | str:
         """Return the kernel that the parameter `kernel` stands for, or its name."""
         return kernel_or_name(self.kernel, auto=RBF("auto"), function=partial(row_kernel, options=self.kernel_params))
+
+    def _with_rows_once(self, given: TrainingSet, criterion: object) -> TrainingSet:
+        """Set `copies_`, and return the data in which these have no weight, if a likelihood is to find the noise.
+
+        Criteria that leave points out leave copies out with them, and are not misled. For these a row and its copy are one
+        point of weight two, as scikit-learn has weights.
+        """
+        self.copies_ = np.zeros(0, dtype=np.intp)
+        if isinstance(criterion, str):
+            row = TABLE.get(criterion)
+            kind = None if row is None else row.kind
+            finds_noise = isinstance(kind, type) and issubclass(kind, Likelihood)
+        else:
+            finds_noise = isinstance(criterion, Likelihood)
+        if finds_noise:
+            given, self.copies_ = given.with_rows_once()
+        return given
 
     def _named(self, name: str, X: Matrix) -> Kernel:
         """Return the kernel that has this name in scikit-learn."""

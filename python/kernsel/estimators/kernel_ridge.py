@@ -8,16 +8,19 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_is_fitted
 
 from kernsel._base.annotations import Vector
 from kernsel._data.allowed import FLAG, is_auto, is_number, whole
 from kernsel._data.kernel import leaves_open
 from kernsel._data.noise import regularizations
+from kernsel._data.together import first_of_equal, said_of_copies
 from kernsel._data.training import TrainingSet, require_squares
 from kernsel._search import Budget, Selection, choose, require_few_if_interrupted
+from kernsel._search.choice import said_of_not_sought
 from kernsel._search.far_rows import FarRows
 from kernsel._search.layout import Layout
-from kernsel._search.progress import CallbackSupport, watched, with_callbacks
+from kernsel._search.progress import CallbackSupport, remark, watched, with_callbacks
 from kernsel.criteria import Criterion, LeaveOneOut, UnbiasedRisk
 from kernsel.criteria.base import Loss
 from kernsel.criteria.names import along_path, criterion_named, needs, require_name, require_sigma, searched, with_free_scale
@@ -94,7 +97,7 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
     max_evaluations : int
         The largest number of evaluations of the criterion.
     verbose : int
-        1 shows the progress of the search.
+        1 shows the progress of the search, and what was not looked for.
 
     Attributes
     ----------
@@ -114,8 +117,15 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
         The value of the criterion for the chosen alpha and kernel, if something was chosen.
     outliers_ : ndarray of int
         The rows that were found to be outliers.
+    copies_ : ndarray of int
+        The rows that are copies of others, where a likelihood such as "reml" chooses alpha. It would take them for further
+        measurements without noise, so that each row is learnt from once: copies have no weight. Equal rows with different
+        targets are measurements that were repeated, and stay.
     selection_ : kernsel._search.Selection
         The report of the search, if there was one.
+    not_sought_ : list of str
+        What was not looked for, without having been told: "alpha", "intercept", and the "hyperparameters" of the kernel. A
+        kernel that is "auto" or text leaves them open; with other kernels, alpha is 1 unless it is given.
     path_ : RegularizationPath
         All criteria for all alphas, if alpha was chosen along a path.
     n_features_in_ : int
@@ -203,21 +213,28 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
         given = self._training_set(X, y, sample_weight).with_groups(groups)
         for name in _REPORT:
             self.__dict__.pop(name, None)
-        unit = self._unit(given)
         automatic = self.chooses_alpha
+        weighted = given.weights is not None
+        criterion = self.default_criterion if self.criterion is None else self.criterion
+        given = self._with_rows_once(given, criterion if automatic else None)
+        if self.verbose and self._left_as_they_are():
+            remark(f"{type(self).__name__}: {said_of_not_sought(self._left_as_they_are(), of_machine=True)}")
+        unit = self._unit(given)
         self.outliers_ = np.zeros(0, dtype=np.intp)
         if automatic or self.criterion is not None:
             all_rows = given
             given, alphas = self._chosen(all_rows, unit, automatic)
-            far = self._find_outliers(all_rows, given, alphas)
+            far = None if weighted else self._find_outliers(all_rows, given, alphas)
             if len(self.outliers_):
                 weights = np.ones(len(given.y))
-                weights[self.outliers_] = 0.0
+                weights[self.outliers_] = weights[self.copies_] = 0.0
                 all_rows = replace(all_rows, weights=weights)
                 unit = self._unit(all_rows)
                 given, alphas = self._chosen(all_rows, unit, automatic)
             if "selection_" in self.__dict__:
-                self.selection_ = replace(self.selection_, far=far)
+                said = [said_of_copies(len(self.copies_))] if len(self.copies_) else []
+                left = self._left_as_they_are()
+                self.selection_ = replace(self.selection_, far=far, not_sought=left, remarks=said + self.selection_.remarks)
             exact = given.in_double()
         else:
             given = given.resolved()
@@ -260,12 +277,16 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
         """Set `outliers_`, if they are to be looked for, and return the report on them."""
         report = {name: self.__dict__[name] for name in _REPORT if name in self.__dict__}
         at_end = "selection_" not in report or report["selection_"].ended == "converged"
-        plain = given.weights is None and given.targets.shape[1] == 1 and not isinstance(given.kernel, str)
-        if self.outliers is None or not (self.chooses_alpha and at_end and plain and len(given.y) >= LEAST_POINTS):
+        plain = given.targets.shape[1] == 1 and not isinstance(given.kernel, str)
+        rows = np.setdiff1d(np.arange(len(given.y)), self.copies_)
+        if self.outliers is None or not (self.chooses_alpha and at_end and plain and len(rows) >= LEAST_POINTS):
             return None
         if not isinstance(self.outliers, str):
             self.outliers_ = given_rows(self.outliers, len(given.y))
+            if len(self.copies_) and (first := first_of_equal(np.column_stack([given.X, given.y]))) is not None:
+                self.outliers_ = np.flatnonzero(np.isin(first, first[self.outliers_]))  # also those that these are copies of
             return None
+        given, chosen = given.only(rows), chosen.only(rows)
         kernel, points = given.kernel_and_points()
         data = ProcessData(
             points, np.asarray(given.targets, dtype=np.float64), 0.0, True, "constant" if self.has_intercept else None
@@ -276,15 +297,15 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
             return Selection(one.kernel, float(alphas[0]) * self._unit(one), 0.0, LeaveOneOut(), np.nan)
 
         def select(some: ProcessData) -> Selection:
-            rows = TrainingSet(some.X, some.targets[:, 0], kernel, None, given.names)
-            return selected(*self._chosen(rows, self._unit(rows), True))
+            others = TrainingSet(some.X, some.targets[:, 0], kernel, None, given.names)
+            return selected(*self._chosen(others, self._unit(others), True))
 
         found = outliers_in(data, data.conditioned(selected(chosen, alphas)), select)
-        self.outliers_ = found.rows
+        self.outliers_ = rows[found.rows]
         for name in _REPORT:
             self.__dict__.pop(name, None)
         self.__dict__.update(report)
-        return found.far
+        return None if found.far is None else replace(found.far, rows=rows[found.far.rows])
 
     @property
     def chooses_alpha(self) -> bool:
@@ -294,6 +315,23 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
     def opened_by_kernel(self) -> dict[str, object]:
         """Return what is looked for because of the kernel, see :func:`kernsel.estimators.fitted.opened_by_kernel`."""
         return {"alpha": "auto"} if self.alpha is None and self.chooses_alpha else {}
+
+    @property
+    def not_sought_(self) -> list[str]:
+        """What was not looked for, without having been told to leave it, see the class."""
+        check_is_fitted(self)
+        return self._left_as_they_are()
+
+    def _left_as_they_are(self) -> list[str]:
+        if self.alpha is not None or self.chooses_alpha:
+            return []
+        kernel = self._kernel()
+        has_open = isinstance(kernel, Kernel) and any(not h.fixed for h in kernel.hyperparameters)
+        return (
+            ["alpha"]
+            + (["intercept"] if self.fit_intercept is None else [])
+            + (["hyperparameters"] if has_open and self.criterion is None else [])
+        )
 
     @property
     def has_intercept(self) -> bool:

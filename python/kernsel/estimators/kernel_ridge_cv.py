@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, Literal, Self
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any, ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,6 +13,7 @@ from kernsel._base.annotations import Vector
 from kernsel._base.renamed import RenamedAttribute
 from kernsel._data.allowed import FLAG
 from kernsel._data.training import TrainingSet
+from kernsel._search.short_scales import with_short_scales
 from kernsel._solve.evaluate import require_takes_groups
 from kernsel._solve.path import RegularizationPath
 from kernsel.criteria import GroupsOut
@@ -21,9 +23,14 @@ from kernsel.criteria.names import along_path, criterion_named, require_name, re
 from kernsel.criteria.table import TABLE
 from kernsel.estimators.kernel_machine import ALLOWED, KernelMachine
 from kernsel.kernels import Kernel
+from kernsel.kernels.automatic import Data
 from kernsel.kernels.objects import Points
 
 __all__ = ["KernelRidgeCV"]
+
+
+# The data with a kernel, the path, the path of each target, and the chosen alphas with their values.
+_Fit: TypeAlias = tuple[TrainingSet, RegularizationPath, list[RegularizationPath], list[tuple[float, float]]]
 
 
 class KernelRidgeCV(KernelMachine):
@@ -31,7 +38,9 @@ class KernelRidgeCV(KernelMachine):
 
     Minimizes the objective of :class:`KernelRidge` for all `alphas` at once, in about 9 n^3 operations; the leave-one-out
     errors of hundreds of alphas take two products of n x n matrices more. No model is refitted for cross-validation. The
-    hyperparameters of the kernel are not chosen; its "auto" parameters are set from the data.
+    hyperparameters of the kernel are not searched for; its "auto" parameters are set from the data. Length scales that are
+    "auto" follow the spread of each column; if the targets vary faster, one or two sets of shorter ones are tried as well, with
+    a decomposition each, and `kernel_` is the kernel for which the criterion is best.
 
     This estimator is for known kernels: it gives all criteria for all alphas at once (`path_`), and with `alpha_per_target` an
     alpha for each of many targets at hardly more cost. ``KernelRidge(alpha="auto")`` also chooses the hyperparameters of the
@@ -64,7 +73,7 @@ class KernelRidgeCV(KernelMachine):
         The value of the criterion at `alpha_`.
     path_ : RegularizationPath, or list of n_targets of them with `alpha_per_target`
         All criteria for all alphas, and the eigenvalues of the kernel matrix.
-    dual_coef_, intercept_, X_fit_, kernel_, left_out_together_, n_features_in_, feature_names_in_
+    dual_coef_, intercept_, X_fit_, kernel_, left_out_together_, copies_, n_features_in_, feature_names_in_
         As in :class:`KernelRidge`.
 
     Examples
@@ -131,12 +140,10 @@ class KernelRidgeCV(KernelMachine):
         -------
         self : KernelRidgeCV
         """
-        given = self._training_set(X, y, sample_weight).with_groups(groups).resolved()
-        folds = self._folds(given)
-        unit = given.total_weight if self.alpha_scale == "n" else 1.0
-        path = self._path(given, self._grid(given, unit))
-        paths = path.of_each_target() if self.alpha_per_target else [path]
-        chosen = [self._best(one, folds) for one in self._paths_to_choose_by(given, path, paths)]
+        given = self._training_set(X, y, sample_weight).with_groups(groups)
+        candidates = self._candidates(self._with_rows_once(given, self.criterion))
+        given, path, paths, chosen = max((self._along(one) for one in candidates), key=lambda found: self._merit(*found))
+        unit = self._unit(given)
         root = np.ones(len(given.y)) if given.weights is None else given.weights
         K = given.matrix() if self.fit_intercept else None
         coefficients = np.zeros(given.targets.shape)
@@ -158,6 +165,46 @@ class KernelRidgeCV(KernelMachine):
         self.dual_coef_ = coefficients.astype(given.y.dtype, copy=False).reshape(given.y.shape)
         self.intercept_ = (intercepts if given.y.ndim == 2 else float(intercepts[0])) if self.fit_intercept else 0.0
         return self
+
+    def _candidates(self, given: TrainingSet) -> Iterator[TrainingSet]:
+        """Yield the data with each kernel that is tried: some length scales in place of "auto", if a rule compares them."""
+        rules = [TABLE[with_free_scale(name)] for name in (self.criterion,) if isinstance(name, str)]
+        if isinstance(given.kernel, str) or not all(row.for_search for row in rules):
+            yield given.resolved()
+            return
+        used, X = given.used, given.X.astype(np.float64, copy=False)
+        data = Data(X[used], given.targets[used].astype(np.float64, copy=False), given.weights_used, given.names)
+        resolved = given.resolved()
+        yield resolved
+        for kernel in with_short_scales(given.kernel, data)[1:]:
+            yield replace(given, kernel=kernel)
+
+    def _along(self, given: TrainingSet) -> _Fit:
+        """Return the data, the path and those of each target, and the alpha that is chosen for each with its value."""
+        folds = self._folds(given)
+        path = self._path(given, self._grid(given, self._unit(given)))
+        paths = path.of_each_target() if self.alpha_per_target else [path]
+        return given, path, paths, [self._best(one, folds) for one in self._paths_to_choose_by(given, path, paths)]
+
+    def _unit(self, given: TrainingSet) -> float:
+        """Return the number that alpha is multiplied by, see the parameter `alpha_scale`."""
+        return given.total_weight if self.alpha_scale == "n" else 1.0
+
+    def _merit(self, given: TrainingSet, path: RegularizationPath, paths: object, chosen: list[tuple[float, float]]) -> float:
+        """Return how good a kernel is, larger is better: the value of the criterion, of targets in their own units."""
+        del path, paths
+        values = np.array([value for _, value in chosen])
+        if np.isnan(values).any():
+            return -np.inf
+        if self._larger_is_better():
+            return float(values.sum())
+        squares = np.mean(given.targets[given.used].astype(np.float64) ** 2, axis=0) if len(values) > 1 else np.ones(1)
+        return -float(np.sum(values / np.where(squares > 0, squares, 1.0)))
+
+    def _larger_is_better(self) -> bool:
+        if isinstance(self.criterion, GroupsOut):
+            return self.criterion.larger_is_better
+        return bool(TABLE[with_free_scale(self.criterion)].larger_is_better)
 
     def _paths_to_choose_by(
         self, given: TrainingSet, path: RegularizationPath, paths: list[RegularizationPath]

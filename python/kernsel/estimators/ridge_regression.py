@@ -69,8 +69,9 @@ class RidgeRegression(TakesGroups, FittedModel, MultiOutputMixin, RegressorMixin
     criterion : str
         A rule of :meth:`kernsel.RegularizationPath.best`: the minimum of "loo" (mean squared leave-one-out residual), "gcv" or
         "risk"; the maximum of "lml", "reml", "profiled_lml" or "profiled_reml"; "discrepancy", "lcurve" or
-        "quasi-optimality". Only used if alpha is "auto". Likelihoods are evaluated for the best common scale of the features'
-        covariance and the noise.
+        "quasi-optimality". Only used if alpha is "auto". For k-fold cross-validation, give `fit` the label of each point's fold
+        as its group: "loo" then leaves out one fold at a time. Likelihoods are evaluated for the best common scale of the
+        features' covariance and the noise.
     alphas : array-like of shape (l,), optional
         The grid on which the search starts; it continues between and beyond these. By default 200 values, over 14 decades.
     alpha_per_target : bool
@@ -289,6 +290,10 @@ class RidgeRegression(TakesGroups, FittedModel, MultiOutputMixin, RegressorMixin
         return ModelPath.of_machine(path, self.alpha_, output)
 
     def _check_parameters(self) -> None:
+        if self.criterion == "kfold":
+            raise ValueError(
+                'criterion: expected "loo" for folds as well, with the label of each point\'s fold in fit(..., groups=)'
+            )
         require_name(self.criterion, along_path())
         require(self, _ALLOWED)
         if self._automatic():

@@ -6,7 +6,7 @@ from kernsel.kernels.algebra import Columns, Product, Sum
 from kernsel.kernels.base import Kernel
 from kernsel.kernels.simple import ConstantKernel, HeteroscedasticNoise, WhiteKernel
 
-__all__ = ["has_noise", "with_amplitudes", "with_sizes_of_terms"]
+__all__ = ["finds_noise", "has_noise", "with_amplitudes", "with_sizes_of_terms"]
 
 
 def with_amplitudes(kernel: Kernel, *, needed: bool = True) -> Kernel:
@@ -62,6 +62,15 @@ def has_noise(kernel: Kernel) -> bool:
     if isinstance(kernel, Columns):
         return has_noise(kernel.kernel)
     return isinstance(kernel, WhiteKernel | HeteroscedasticNoise)
+
+
+def finds_noise(kernel: Kernel) -> bool:
+    """Tell whether a term of the kernel is noise that a search may change, also in products and restrictions to columns."""
+    if isinstance(kernel, Sum | Product):
+        return any(finds_noise(operand) for operand in kernel.operands())
+    if isinstance(kernel, Columns):
+        return finds_noise(kernel.kernel)
+    return isinstance(kernel, WhiteKernel | HeteroscedasticNoise) and any(not h.fixed for h in kernel.hyperparameters)
 
 
 def _has_sum(kernel: Kernel) -> bool:

@@ -20,8 +20,14 @@ def naming_unknown_arguments(constructor: Callable[..., None]) -> Callable[..., 
     if any(parameter.kind is Parameter.VAR_KEYWORD for parameter in parameters):
         return constructor
 
+    in_order = [p.name for p in parameters if p.kind in (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)]
+    any_number = any(parameter.kind is Parameter.VAR_POSITIONAL for parameter in parameters)
+
     @wraps(constructor)
     def checked(self: object, *arguments: object, **options: object) -> None:
+        if len(arguments) > len(in_order) and not any_number:
+            few = f"{', '.join(in_order)} at most" if in_order else "none"
+            raise TypeError(f"{type(self).__name__}: expected as arguments without a name {few}, got {len(arguments)} of them")
         if not options.keys() <= known:
             unknown = next(name for name in options if name not in known)
             raise TypeError(f"{type(self).__name__}: there is no argument {unknown!r}; {_cure(unknown, known)}")

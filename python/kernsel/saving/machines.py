@@ -101,6 +101,8 @@ def _write_function(model: KernelRidge | KernelRidgeCV | KernelInterpolator, int
     together = getattr(model, "left_out_together_", np.arange(0))
     if len(np.unique(together)) < len(together):
         to.array("groups", together.astype(np.float64))
+    if len(copies := getattr(model, "copies_", ())):
+        to.array("copies", copies)
 
 
 def _read_function(model: Any, given: Fields) -> int:
@@ -118,6 +120,7 @@ def _read_function(model: Any, given: Fields) -> int:
     if not isinstance(model, KernelInterpolator):
         n = len(model.X_fit_)
         model.left_out_together_ = numbered(given.array("groups", n))[0] if given.has("groups") else np.arange(n)
+        model.copies_ = given.rows("copies", n) if given.has("copies") else np.zeros(0, dtype=np.intp)
     if isinstance(model.kernel_, Kernel):
         require_columns(model.kernel_, model.X_fit_)
     return outputs

@@ -34,6 +34,8 @@ def write_selection(selection: Selection, to: Writing) -> None:
     to.values(selection, "at_bounds", "flat", "not_sought", "ended", "seconds")
     if selection.remarks:
         to.values(selection, "remarks")
+    if selection.rows is not None:
+        to.array("rows", selection.rows)
     if not np.isnan(selection.spread):
         to.values(selection, "spread")
 
@@ -63,6 +65,7 @@ def read_selection(given: Fields) -> Selection:
             ended=given.text("ended"),
             seconds=given.number("seconds", 0.0),
             remarks=given.texts("remarks") if given.has("remarks") else [],
+            rows=given.array("rows", None, dtype=np.int64).astype(np.intp) if given.has("rows") else None,
         )
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from kernsel._base.annotations import Indices, Matrix, Vector
 from kernsel._base.renamed import refuse_criterion
-from kernsel._data.together import copies_in, counted, first_of_equal, numbered, repeats_in
+from kernsel._data.together import counted, first_of_equal, learnt_once, numbered, repeats_in
 from kernsel._data.trend import Trend
 from kernsel._solve.evaluate import loo
 from kernsel.approximations import Vecchia
@@ -103,7 +103,7 @@ def study(
         raise ValueError(f"criteria: expected one at least of {', '.join(offered())}")
     if table.y is None or table.target is None:
         raise ValueError("table: expected one with a target")
-    rows_once, copy_remarks = learnt_once(table)
+    rows_once, copy_remarks = rows_learnt_once(table)
     training, tests, split_remarks = divided(table, rows_once, rows, test, seed)
     X, y = table.X[training], table.y[training]
     groups = None if table.groups is None else numbered(table.groups[training])[0]
@@ -185,18 +185,16 @@ def require_criterion(name: str) -> str:
     return name
 
 
-def learnt_once(table: Table) -> tuple[Indices, list[str]]:
+def rows_learnt_once(table: Table) -> tuple[Indices, list[str]]:
     """Return the rows of a table without copies of other rows, and remarks on the rows that are repeated.
 
-    A row that was copied says nothing new, and makes the noise look small to a likelihood. Rows of equal inputs that are not
-    copies, see :func:`kernsel._data.together.copies_in`, are measurements that were repeated, and all of them are learnt from.
+    Rows of equal inputs that are not copies, see :func:`kernsel._data.together.copies_in`, are measurements that were repeated,
+    and all of them are learnt from.
     """
     X, y = table.X, np.asarray(table.y)
     n = len(X)
-    if (copies := copies_in(X, y)) is not None:
-        kept = np.flatnonzero(copies == np.arange(n))
-        what = "is a copy of another" if n - len(kept) == 1 else "are copies of others"
-        return kept, [f"{counted(n - len(kept), 'row')} {what}; each was learnt from once."]
+    if (once := learnt_once(X, y)) is not None:
+        return once.kept, [str(once)]
     repeated = repeats_in(X, y).points
     if not repeated:
         return np.arange(n), []

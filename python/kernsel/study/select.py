@@ -52,6 +52,9 @@ USUAL: tuple[Kernel, ...] = (
     Linear("auto"),
     RBF("auto") + Linear("auto"),
 )
+
+_AT_END = ("converged", "evaluations")  # why a search ended that has evaluated the criterion
+
 Noise: TypeAlias = float | ArrayLike | Literal["auto"]
 
 
@@ -457,8 +460,13 @@ class _Attempt:
                 raise ValueError(
                     f'estimator: expected one that chooses by a criterion, such as alpha="auto", got {self.estimator}'
                 )
+            if np.isnan(model.criterion_value_) and getattr(getattr(model, "selection_", None), "ended", "") in _AT_END:
+                raise ValueError(
+                    "the criterion has no value at the end of the search: the kernel matrix is too close to singular"
+                )
         except Exception as error:  # a function in a user's kernel may raise any
             problem = (str(error).split("\n")[0].split(". ")[0] or type(error).__name__).removesuffix(".")
+            aside = None
             self.errors.append(error)
         except KeyboardInterrupt as interrupt:
             self.interrupted(interrupt)
@@ -476,7 +484,7 @@ class _Attempt:
                 jitter_=fitted.get("jitter_", 0.0),
                 n_evaluations_=fitted.get("n_evaluations_", 0),
                 ended=getattr(fitted.get("selection_"), "ended", "converged"),
-                outliers_=tuple(np.asarray(fitted.get("outliers_", ())).tolist()),
+                outliers_=_outliers_of(model),
                 others={name: float(np.mean(fitted[f"{name}_"])) for name in strengths_of(model) if f"{name}_" in fitted},
             )
             if self.best is None or self.rank(one) < self.rank(self.best[0]):
@@ -621,6 +629,14 @@ def _kernels(argument: Kernel | Iterable[KernelLike]) -> list[Kernel]:
     if not kernels:
         raise ValueError("kernels: expected at least one")
     return [alternative for kernel in kernels for alternative in kernel.alternatives()]
+
+
+def _outliers_of(model: BaseEstimator) -> tuple[int, ...]:
+    """Return the rows that a model took for outliers, numbered as they were given: a process learns from copies once."""
+    found = np.asarray(getattr(model, "outliers_", ()), dtype=np.intp)
+    rows = getattr(getattr(model, "selection_", None), "rows", None)
+    is_process = isinstance(model, GaussianProcessRegressor)
+    return tuple((found if rows is None or not is_process else rows[found]).tolist())
 
 
 def _shown(one: Tried) -> Kernel:

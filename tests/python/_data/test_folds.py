@@ -2,9 +2,12 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.model_selection import GroupKFold, KFold, PredefinedSplit, RepeatedKFold, ShuffleSplit, TimeSeriesSplit
 
-from kernsel._data.folds import labels_of_folds, splits_of_folds
+import kernsel as ks
+from kernsel._data.folds import folds_of_rows, labels_of_folds, splits_of_folds
+from kernsel.criteria import GroupsOut
 
 
 def parts(labels):
@@ -47,7 +50,7 @@ def test_splitters_of_scikit_learn(rng):
         (TimeSeriesSplit(4), "never; closed forms need each point to be left out once; kernsel.nested_cv takes any splitter"),
         (RepeatedKFold(n_splits=3, n_repeats=2), "leaves out point 0 2 times"),
         (ShuffleSplit(1, test_size=0.5, random_state=0), "never"),
-        ("five", "expected a number, a splitter, or one label"),
+        ("five", "expected a number, a splitter, a list of splits, or one label"),
         (True, "expected a number, a splitter"),
     ],
 )
@@ -76,3 +79,32 @@ def test_refits_take_any_splitter_and_learn_from_no_row_that_is_left_out(rng):
         splits = splits_of_folds(how, X, y)
         assert len(splits) in (4, 5)
         assert not any(np.isin(X[train], X[test]).any() for train, test in splits)
+
+
+def test_a_list_of_splits_is_a_splitter(rng):
+    X, y = rng.uniform(size=(30, 1)), rng.standard_normal(30)
+    splits = list(KFold(5, shuffle=True, random_state=1).split(X))
+    expected = labels_of_folds(KFold(5, shuffle=True, random_state=1), X, y)
+    assert np.array_equal(labels_of_folds(splits, X, y), expected)
+    pairs = [(train.tolist(), test.tolist()) for train, test in splits]
+    assert np.array_equal(labels_of_folds(tuple(pairs), X, y), expected)
+    kept = np.arange(3, 30)
+    assert np.array_equal(labels_of_folds(folds_of_rows(splits, kept, 30), X[kept], y[kept]), expected[kept])
+    for model in (ks.KernelRidge("RBF"), ks.KernelRidgeCV("RBF"), ks.GaussianProcessRegressor("RBF"), ks.SVR("RBF")):
+        by = [{"folds": f} if isinstance(model, ks.SVR) else {"criterion": GroupsOut(f)} for f in (splits, expected)]
+        listed, labelled = (clone(model).set_params(**how).fit(X, y).criterion_value_ for how in by)
+        assert listed == labelled
+    left = ks.SVR("RBF", folds=splits).fit(X, y, np.arange(30) > 2)
+    assert left.criterion_value_ == ks.SVR("RBF", folds=expected).fit(X, y, np.arange(30) > 2).criterion_value_
+    assert ks.SVR("RBF", folds=[pairs[0]]).fit(X, y).criterion_value_ > 0  # refits need not leave out all points
+    copied = ks.GaussianProcessRegressor(criterion=GroupsOut(np.append(expected, expected[:2])))
+    assert len(copied.fit(np.vstack([X, X[:2]]), np.append(y, y[:2])).X_train_) == 32  # labels of rows are of all of them
+    for bad, message in (
+        (KFold(5).split(X), "give list"),
+        (splits[:2], "the list of splits leaves out point"),
+        ([(train[1:], test) for train, test in splits], "fold 1 of the list of splits leaves out 6 of 30 points, but"),
+        ([(np.arange(30), np.arange(30, 40))], "fold 1 has indices from 0 to 39"),
+        (["a", "b"], "a list of splits, or one label for each of 30 points"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            labels_of_folds(bad, X, y)

@@ -268,7 +268,7 @@ def test_a_table_that_is_concatenated_with_itself(run):
     Path("once.csv").write_text("x,y\n" + "".join(lines))
     Path("twice.csv").write_text("x,y\n" + "".join(lines) * 2)
     once, twice = (strict(run("select", f"{name}.csv", "--target", "y", "--json")[1]) for name in ("once", "twice"))
-    assert "50 rows are copies of others; each was learnt from once." in twice["remarks"]
+    assert "50 rows are copies of others: each is learnt from once." in twice["remarks"]
     assert twice["chosen"]["noise"] == once["chosen"]["noise"]
     assert twice["chosen"]["explained"] == once["chosen"]["explained"] < 0.95
     assert "50 rows are copies of others" in " ".join(run("select", "twice.csv", "--target", "y")[2].split())

@@ -703,3 +703,26 @@ def test_the_choice_does_not_overfit_many_length_scales():
 
     chosen, as_it_is, by_loo = error(alpha="auto"), error(), error(alpha="auto", criterion="loo")
     assert chosen < 0.98 * as_it_is < by_loo
+
+
+@pytest.mark.parametrize(
+    ("how", "expected"),
+    [
+        ({}, ["alpha", "intercept", "hyperparameters"]),
+        ({"kernel": RBF("auto")}, ["alpha", "intercept", "hyperparameters"]),
+        ({"kernel": RBF("auto"), "criterion": "reml"}, ["alpha", "intercept"]),
+        ({"kernel": "rbf", "fit_intercept": True}, ["alpha"]),
+        ({"kernel": RBF("auto"), "alpha": 0.1}, []),
+        ({"kernel": RBF("auto"), "alpha": "auto"}, []),
+        ({"kernel": "auto"}, []),
+    ],
+)
+def test_what_was_not_looked_for_is_said(how, expected, rng, capsys, tmp_path):
+    X, y = rng.uniform(size=(20, 1)), rng.standard_normal(20)
+    model = ks.KernelRidge(**how, verbose=1).fit(X, y)
+    assert model.not_sought_ == expected
+    said = f"KernelRidge: not looked for: {', '.join(expected)} (kernel="
+    assert (said in capsys.readouterr().err) == bool(expected)
+    assert not hasattr(model, "selection_") or model.selection_.not_sought == expected
+    ks.save(model, tmp_path / "model.ksl")
+    assert ks.load(tmp_path / "model.ksl").not_sought_ == expected

@@ -18,6 +18,7 @@ from kernsel.criteria import GroupsOut
 from kernsel.criteria.names import along_path, with_free_scale
 from kernsel.criteria.table import TABLE
 from kernsel.kernels import RBF, Linear
+from kernsel.kernels.automatic import Data
 
 from conventions import expected_failures
 
@@ -291,3 +292,35 @@ def test_one_point_is_not_enough(data):
     X, Y, _ = data
     with pytest.raises(ValueError, match="alpha: there is nothing to choose it by, got n_samples = 1 of positive weight"):
         ks.KernelRidgeCV().fit(X, Y, np.arange(N) == 3)
+
+
+@pytest.mark.parametrize("criterion", ["loo", "gcv", "reml", "kfold_log_density"])
+@pytest.mark.parametrize("periods", [5, 15, 60])
+def test_oscillations_are_followed(criterion, periods, rng):
+    """Length scales from the spread of x say nothing of y; those of its spectrum are tried as well."""
+    x, z = np.linspace(0, 1, 300)[:, None], np.linspace(0.01, 0.99, 500)[:, None]
+    y = np.sin(2 * np.pi * periods * x[:, 0]) + 0.1 * rng.standard_normal(300)
+    model = ks.KernelRidgeCV("auto", criterion=criterion).fit(x, y)
+    assert np.std(model.predict(z) - np.sin(2 * np.pi * periods * z[:, 0])) < 0.12
+    for same in (ks.KernelRidgeCV(RBF(0.29), criterion=criterion), ks.KernelRidgeCV("rbf", criterion=criterion)):
+        assert np.std(same.fit(x, y).predict(z) - np.sin(2 * np.pi * periods * z[:, 0])) > 0.2  # kernels that are given stay
+    again = ks.KernelRidgeCV(model.kernel_, criterion=criterion).fit(x, y)
+    assert again.alpha_ == model.alpha_
+    assert again.criterion_value_ == model.criterion_value_
+
+
+def test_short_scales_of_several_targets_and_rules_that_cannot_compare_kernels(rng):
+    x = rng.uniform(size=(200, 1))
+    fast, slow = np.sin(80 * x[:, 0]), np.sin(3 * x[:, 0])
+    noise = 0.1 * rng.standard_normal((200, 2))
+    each = ks.KernelRidgeCV("auto", alpha_per_target=True).fit(x, np.column_stack([fast, 1e-6 * slow]) + noise * [1.0, 1e-6])
+    assert each.kernel_.length_scale[0] < 0.1
+    assert len(each.alpha_) == len(each.path_) == 2
+    smooth = ks.KernelRidgeCV("auto").fit(x, slow + noise[:, 0])
+    assert smooth.kernel_ == RBF("auto").resolve(Data(x, slow))
+    rule = ks.KernelRidgeCV("auto", criterion="lcurve").fit(x, fast + noise[:, 0])
+    assert rule.kernel_.length_scale == smooth.kernel_.length_scale
+    weights = np.where(np.arange(200) % 3, 1.0, 0.0)
+    weighted = ks.KernelRidgeCV("auto").fit(x, fast + noise[:, 0], weights)
+    alone = ks.KernelRidgeCV("auto").fit(x[weights > 0], (fast + noise[:, 0])[weights > 0])
+    assert weighted.kernel_.theta == pytest.approx(alone.kernel_.theta, rel=1e-12)

@@ -9,7 +9,7 @@ from sklearn.model_selection import GridSearchCV, GroupKFold, LeaveOneGroupOut, 
 import kernsel as ks
 from kernsel._data.training import training_set
 from kernsel.criteria import GroupsOut
-from kernsel.kernels import RBF, Matern
+from kernsel.kernels import RBF, ConstantKernel, Matern, WhiteKernel
 
 ALPHAS = np.geomspace(1e-4, 10, 12)
 
@@ -173,7 +173,7 @@ def test_copies_once(data):
     expected = np.arange(36.0)  # the first one has no weight, so that its copy is no copy
     expected[[1, 2, 3, 21, 22, 23]] = [22, 24, 26, 0, 0, 0]
     assert once.weights.tolist() == expected.tolist()
-    y[1] += 0.1  # then they are measurements that were repeated
+    y[:4] += 0.1  # then they are measurements that were repeated
     given = training_set(ks.KernelRidge(), RBF(1.0), X, y)
     assert given.with_copies_once() is given
 
@@ -189,3 +189,118 @@ def test_copies_are_one_point_of_their_weight_to_gcv(data, estimator):
     weighted = clone(estimator).fit(X, y, np.where(np.arange(36) < 9, 2.0, 1.0))
     assert copied.criterion_value_ == pytest.approx(weighted.criterion_value_, rel=1e-6)
     assert copied.predict(X) == pytest.approx(weighted.predict(X), rel=1e-3, abs=1e-3)
+
+
+ATTRIBUTES = ("X_train_", "y_train_", "alpha_", "loo_residuals_", "loo_std_", "noise_", "jitter_", "outliers_", "beta_")
+
+
+@pytest.mark.parametrize("criterion", ["lml", "reml", "evidence", "loo", "gcv", "kfold_log_density"])
+@pytest.mark.parametrize(
+    "how",
+    [
+        {},
+        {"kernel": RBF("auto"), "noise": "auto", "alpha": np.geomspace(1e-3, 1e-2, 60), "normalize_y": True},
+        {"kernel": ConstantKernel("auto") * RBF("auto") + WhiteKernel("auto")},
+    ],
+)
+def test_a_process_learns_from_copies_once(criterion, how, rng, tmp_path):
+    X = rng.uniform(0, 6, (60, 1))
+    y = np.sin(2 * X[:, 0]) + 0.3 * rng.standard_normal(60)
+    y[7] = 9.0
+    groups = np.arange(60) // 6 if criterion == "kfold_log_density" else None
+    once = ks.GaussianProcessRegressor(criterion=criterion).set_params(**how).fit(X, y, groups)
+    for rows in (np.tile(np.arange(60), 2), np.append([7, 7], np.arange(60))):
+        copied = ks.GaussianProcessRegressor(criterion=criterion).set_params(**how)
+        if "alpha" in how:
+            copied.set_params(alpha=how["alpha"][rows])
+        copied.fit(X[rows], y[rows], None if groups is None else groups[rows])
+        kept = copied.selection_.rows
+        order = rows[kept]
+        if rows[0] == 0:
+            assert copied.kernel_ == once.kernel_
+            assert all(np.array_equal(getattr(copied, name), getattr(once, name)) for name in ATTRIBUTES)
+            assert copied.criterion_value_ == once.criterion_value_
+        assert np.array_equal(copied.X_train_, X[order])
+        assert copied.predict(X) == pytest.approx(once.predict(X), abs=1e-2)
+        assert copied.selection_.remarks == [f"{len(rows) - 60} rows are copies of others: each is learnt from once."]
+        assert str(copied.selection_).count("learnt from once") == 1
+        assert np.array_equal(order[copied.outliers_], once.outliers_)
+        if len(once.outliers_):
+            assert np.array_equal(rows[copied.selection_.far.rows], once.selection_.far.rows)
+        ks.save(copied, tmp_path / "model.safetensors")
+        loaded = ks.load(tmp_path / "model.safetensors")
+        assert np.array_equal(loaded.selection_.rows, kept)
+        assert loaded.left_out(X[rows], y[rows]).predictions == pytest.approx(copied.left_out().predictions)
+
+
+def test_rows_that_are_known_to_be_outliers_may_be_copies(rng):
+    X = rng.uniform(0, 6, (40, 1))
+    y = np.sin(X[:, 0]) + 0.2 * rng.standard_normal(40)
+    gp = ks.GaussianProcessRegressor(outliers=[3, 41]).fit(np.vstack([X, X[:2]]), np.append(y, y[:2]))
+    assert gp.outliers_.tolist() == [1, 3]
+    given = ks.GaussianProcessRegressor(RBF("auto"), noise=0.1).fit(np.vstack([X, X[:2]]), np.append(y, y[:2]))
+    assert len(given.X_train_) == 42  # the noise is known, and the model is that of scikit-learn
+    assert ks.GaussianProcessRegressor(optimizer=None).fit(np.vstack([X, X[:2]]), np.append(y, y[:2])).alpha_.shape == (42,)
+
+
+@pytest.mark.parametrize("criterion", ["reml", "evidence", "profiled_lml"])
+@pytest.mark.parametrize("kernel", ["auto", "RBF + Linear", RBF(0.5), "precomputed"])
+@pytest.mark.parametrize("scale", ["none", "n"])
+def test_ridge_regressions_learn_from_copies_once_by_likelihoods(criterion, kernel, scale, rng, tmp_path):
+    X = rng.uniform(0, 6, (60, 1))
+    y = np.sin(2 * X[:, 0]) + 0.3 * rng.standard_normal(60)
+    y[7] = 9.0
+    rows = np.append(np.arange(60), [7, 3, 59])
+    tolerance = 1e-3 if criterion == "profiled_lml" else 1e-9  # its search may take other steps where points have weights
+    K = RBF(0.5)(X) if isinstance(kernel, str) and kernel == "precomputed" else None
+    A, B = (X, X[rows]) if K is None else (K, K[np.ix_(rows, rows)])
+    for kind, options in ((ks.KernelRidge, {"alpha": "auto"}), (ks.KernelRidgeCV, {"alphas": ALPHAS})):
+        if kind is ks.KernelRidgeCV and criterion not in ("reml", "profiled_lml"):
+            continue
+        model = kind(kernel, criterion=criterion, alpha_scale=scale, **options)
+        once, copied = clone(model).fit(A, y), clone(model).fit(B, y[rows])
+        assert copied.alpha_ == pytest.approx(once.alpha_, rel=tolerance)
+        if K is None:
+            assert copied.kernel_.theta == pytest.approx(once.kernel_.theta, abs=tolerance)
+        assert copied.dual_coef_ == pytest.approx(np.append(once.dual_coef_, np.zeros(3)), rel=tolerance, abs=tolerance)
+        assert copied.criterion_value_ == pytest.approx(once.criterion_value_, rel=tolerance)
+        assert copied.copies_.tolist() == [60, 61, 62]
+        assert np.array_equal(copied.outliers_, once.outliers_)
+        left_out, expected = (m.left_out(y=t) for m, t in ((copied, y[rows]), (once, y)))
+        for name in ("y", "predictions", "std", "leverage", "groups"):
+            assert getattr(left_out, name) == pytest.approx(getattr(expected, name)[rows], rel=tolerance), name
+        path, without = (m.regularization_path(y=t).path for m, t in ((copied, y[rows]), (once, y)))
+        assert path.loo == pytest.approx(without.loo, rel=tolerance)
+        if hasattr(copied, "selection_"):
+            assert copied.selection_.remarks == ["3 rows are copies of others: each is learnt from once."]
+        ks.save(copied, tmp_path / "model.safetensors")
+        loaded = ks.load(tmp_path / "model.safetensors")
+        assert np.array_equal(loaded.copies_, copied.copies_)
+        assert np.array_equal(loaded.left_out(y=y[rows]).predictions, left_out.predictions)
+
+
+def test_weights_of_copies_in_ridge_regressions(rng):
+    """Equal weights are none, and a row counts with the largest weight of its copies."""
+    X = rng.uniform(0, 6, (40, 1))
+    y = np.sin(X[:, 0]) + 0.2 * rng.standard_normal(40)
+    A, b, w = np.vstack([X, X]), np.append(y, y), rng.uniform(0.1, 2.0, 80)
+    once = ks.KernelRidge("auto", outliers=None).fit(X, y, np.maximum(w[:40], w[40:]))
+    assert ks.KernelRidge("auto").fit(A, b, w).alpha_ == pytest.approx(once.alpha_, rel=1e-9)
+    plain, equal = (ks.KernelRidge("auto", outliers=None).fit(A, b, weight) for weight in (None, np.ones(80)))
+    assert plain.alpha_ == pytest.approx(equal.alpha_, rel=1e-9)
+    known = ks.KernelRidge("auto", outliers=[41, 5]).fit(A, b)
+    assert known.outliers_.tolist() == [1, 5, 41, 45]
+    without = ks.KernelRidge("auto", outliers=[1, 5]).fit(X, y)
+    assert known.predict(X) == pytest.approx(without.predict(X), rel=1e-6, abs=1e-9)
+
+
+def test_stacked_processes_learn_from_the_same_rows(rng):
+    X = rng.uniform(0, 6, (30, 1))
+    y = np.sin(X[:, 0]) + 0.2 * rng.standard_normal(30)
+    A, b, noise = np.vstack([X, X[:4]]), np.append(y, y[:4]), np.linspace(0.03, 0.06, 34)
+    GP = ks.GaussianProcessRegressor
+    copied = ks.StackedRegressor([GP("RBF", noise=noise), GP("Matern")]).fit(A, b)
+    once = ks.StackedRegressor([GP("RBF", noise=noise[:30]), GP("Matern")]).fit(X, y)
+    assert np.array_equal(copied.weights_, once.weights_)
+    assert np.array_equal(copied.predict(X), once.predict(X))
+    assert np.array_equal(copied.left_out(A, b).predictions, once.left_out(X, y).predictions)

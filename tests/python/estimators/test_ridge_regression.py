@@ -422,3 +422,18 @@ def test_bad_data(features, rng):
         model.fit(X, y, -w)
     with pytest.raises(ValueError, match="expecting 3 features"):
         model.fit(X, y).predict(X[:, :2])
+
+
+def test_folds_are_groups(rng):
+    X, y = rng.standard_normal((30, 3)), rng.standard_normal(30)
+    labels = np.arange(30) % 5
+    model = RidgeRegression().fit(X, y, groups=labels)
+    errors = np.concatenate(
+        [
+            y[labels == k] - RidgeRegression(alpha=model.alpha_).fit(X[labels != k], y[labels != k]).predict(X[labels == k])
+            for k in range(5)
+        ]
+    )
+    assert model.criterion_value_ == pytest.approx(np.mean(errors**2), rel=1e-9)
+    with pytest.raises(ValueError, match=r'criterion: expected "loo" for folds as well, with the label .* fit\(..., groups=\)'):
+        RidgeRegression(criterion="kfold").fit(X, y)

@@ -186,7 +186,7 @@ def doubled(table, y=None):
 
 def test_copied_rows_are_learnt_from_once(table, found):
     one = study(doubled(table), kernels=[RBF("auto"), "Matern(nu=2.5)"], criteria=["lml", "loo"], seed=1)
-    assert "40 rows are copies of others; each was learnt from once." in one.remarks
+    assert "40 rows are copies of others: each is learnt from once." in one.remarks
     np.testing.assert_array_equal(one.kept, table.kept)
     assert [line.fitted for line in one.lines["lml"]] == [line.fitted for line in found.lines["lml"]]
     assert [line.loo_rmse for line in one.lines["loo"]] == [line.loo_rmse for line in found.lines["loo"]]

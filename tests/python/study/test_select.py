@@ -403,16 +403,47 @@ def test_groups_and_blocks_of_time_are_left_out_together(rng):
     assert classes.best.value == alone.criterion_value_
 
 
-def test_repeated_rows_are_said(rng):
-    X = rng.uniform(0, 6, (30, 1))
-    y = np.sin(X[:, 0]) + 0.1 * rng.standard_normal(30)
-    twice = ks.select(np.vstack([X, X]), np.tile(y, 2), ["RBF"], "loo")
-    assert twice.remarks == [
-        "30 of 60 rows have the inputs of an earlier one, and its target: equal rows are left out together."
-    ]
-    assert twice.remarks[0] in " ".join(str(twice).split())
-    assert twice.best_estimator_.score(X, y) < 1 - 1e-4  # it does not go through each point
-    assert ks.select(X, y, ["RBF"], "loo").remarks == []
+def test_a_kernel_without_a_value_has_a_problem(rng, monkeypatch):
+    X, y = rng.uniform(size=(20, 1)), rng.standard_normal(20)
+    fit = ks.GaussianProcessRegressor.fit
+
+    def without_value(self, *data, **options):
+        fit(self, *data, **options)
+        if "Linear" in str(self.kernel):
+            self.criterion_value_ = np.nan
+        return self
+
+    monkeypatch.setattr(ks.GaussianProcessRegressor, "fit", without_value)
+    for combine in (None, "stack"):
+        selected = ks.select(X, y, ["RBF", "Matern", "Linear"], "lml", combine=combine)
+        assert [one.problem.split(":")[0] for one in selected.tried if np.isnan(one.value)] == [
+            "the criterion has no value at the end of the search"
+        ]
+        assert "the criterion has no value" in str(selected)
+    constant = ks.select(X, np.ones(20), ["RBF"])  # the trend alone gives y: that is no problem
+    assert constant.best.problem == ""
+
+
+def test_copied_rows_are_learnt_from_once(rng):
+    X = rng.uniform(0, 6, (60, 1))
+    y = np.sin(X[:, 0]) + 0.3 * rng.standard_normal(60)
+    y[7] = 9.0
+    table = pd.DataFrame({"x": X[:, 0], "y": y})
+    for criterion in ("evidence", "loo"):
+        once = ks.select(X, y, ["RBF", "Matern"], criterion)
+        for rows in (np.tile(np.arange(60), 2), np.append(np.arange(60), [7, 3, 8, 3])):
+            framed = ks.select(table.iloc[rows], target="y", kernels=["RBF", "Matern"], criterion=criterion)
+            copied = ks.select(X[rows], y[rows], ["RBF", "Matern"], criterion)
+            for found in (copied, framed):
+                assert [str(one.kernel_) for one in found.tried] == [str(one.kernel_) for one in once.tried]
+                assert [one.noise_ for one in found.tried] == [one.noise_ for one in once.tried]
+                assert [one.outliers_ for one in found.tried] == [(7,), (7,)]
+                assert found.remarks == [
+                    f"{len(rows) - 60} rows are copies of others: each is learnt from once.",
+                    *once.remarks,
+                ]
+                assert found.remarks[0] in " ".join(str(found).split())
+    assert ks.select(X, y, ["RBF"], "loo").remarks[:-1] == []
 
 
 @pytest.mark.parametrize("multi", [False, True])

@@ -8,7 +8,7 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin, clone
-from sklearn.utils import check_array, check_random_state
+from sklearn.utils import _safe_indexing, check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from kernsel._base.annotations import Indices, Matrix, Seed, Vector
@@ -105,7 +105,13 @@ class StackedRegressor(TakesGroups, FittedModel, MultiOutputMixin, RegressorMixi
         for one in given:
             if not isinstance(one, GaussianProcessRegressor):
                 raise TypeError(f"estimators: expected each to be a GaussianProcessRegressor, got {one!r:.200}")
-        return self.combine([SetAside.of(clone(one).fit(X, y, groups=groups)) for one in given])
+        fitted = [SetAside.of(clone(one).fit(X, y, groups=groups)) for one in given]
+        rows = next((one.rows for one in fitted if one.rows is not None), None)
+        if rows is not None:  # all must learn from the same rows, also those that know the noise and need not leave copies out
+            some = [None if one is None else _safe_indexing(one, rows) for one in (X, y, groups)]
+            pairs = zip(given, fitted, strict=True)
+            fitted = [a if a.rows is not None else SetAside.of(_of_rows(one, rows).fit(*some)) for one, a in pairs]
+        return self.combine(fitted)
 
     def combine(self, fitted: Sequence[SetAside]) -> Self:
         """Find the weights of processes that are fitted, one for each of `estimators`, and take up those that have any.
@@ -322,7 +328,8 @@ class StackedRegressor(TakesGroups, FittedModel, MultiOutputMixin, RegressorMixi
         """Return the leave-one-out predictions of one output, see :class:`kernsel.estimators.fitted.HasLeftOut`."""
         check_is_fitted(self, "estimators_")
         points, targets = self.kept_data()
-        require_training_data(self, self.estimators_[0].kernel_, X, y, points, targets)
+        first = next((one for one in self.estimators_ if one.selection_.rows is not None), self.estimators_[0])
+        require_training_data(self, first.kernel_, *first.learnt_from(X, y), points, targets)
         found = self.left_out_predictive()
         z = found.standardized(targets.reshape(found.mean.shape))
         y, mean, std, z = (column(values, output) for values in (targets, found.mean, found.std, z))
@@ -350,3 +357,10 @@ def _log_density_left_out(process: GaussianProcessRegressor) -> Vector:
     """Return the log density of each training point in the prediction from all others, shape (n,)."""
     targets = process.kept_data()[1]
     return process.left_out_predictive().log_density(targets.reshape(len(targets), -1))
+
+
+def _of_rows(process: GaussianProcessRegressor, rows: Indices) -> GaussianProcessRegressor:
+    """Return a process that is not fitted, with the variances of some of the rows."""
+    own = {name: np.asarray(v)[rows] for name in ("alpha", "noise") if np.ndim(v := getattr(process, name)) == 1 and len(v) > 1}
+    of_rows: GaussianProcessRegressor = clone(process).set_params(**own)
+    return of_rows

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from kernsel._base.annotations import Vector
+from kernsel._base.annotations import Indices, Vector
 from kernsel._solve.posterior import Posterior
 from kernsel.criteria import Likelihood
 from kernsel.estimators.gaussian_process import GaussianProcessRegressor, ProcessState
@@ -51,6 +51,12 @@ class SetAside:
         of_all = exact and isinstance(state.selection.criterion, Likelihood) and np.isfinite(state.criterion_value or np.nan)
         likely = float(state.criterion_value or 0.0) if of_all else float(log_density.sum())
         return cls(log_density, likely, light, rest, type(state.posterior), state.posterior.arguments())
+
+    @property
+    def rows(self) -> Indices | None:
+        """The rows that were learnt from, if others are copies of them."""
+        rows: Indices | None = self._state["selection"].rows
+        return rows
 
     def taken_up(self) -> GaussianProcessRegressor:
         """Return the process, factorized again in n^3 / 3 operations."""

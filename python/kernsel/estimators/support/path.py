@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Literal, TypeAlias, TypedDict, Unpack
 
 import numpy as np
@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn.model_selection import BaseCrossValidator
 
 from kernsel._base.annotations import Indices, Vector
-from kernsel._data.folds import Splits, splits_of_folds
+from kernsel._data.folds import Splits, folds_of_rows, splits_of_folds
 from kernsel._data.kernel import kernel_and_points, kernel_of
 from kernsel._data.noise import point_weights
 from kernsel._data.together import checked_groups
@@ -311,8 +311,7 @@ def fold_scores(
     Each fold is solved on all points, with bounds of zero for the points left out, so that all folds share kernel rows.
     """
     used = np.flatnonzero(weights)
-    if isinstance(folds, Sequence | np.ndarray) and len(folds) == len(y):  # labels of all points
-        folds = np.asarray(folds)[used]
+    folds = folds_of_rows(folds, used, len(y))
     told = None if groups is None else groups[used]
     total, weight = np.zeros((len(Cs), len(epsilons))), 0.0
     for train, test in folds_of(folds, X[used], y[used], told):

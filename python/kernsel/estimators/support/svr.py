@@ -17,9 +17,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernsel._base.annotations import Indices, Vector
 from kernsel._data.allowed import FLAG, is_auto, is_number, number, one_of, require, whole
+from kernsel._data.folds import folds_of_rows
 from kernsel._data.kernel import kernel_or_name, leaves_open, matrix_of_indices
 from kernsel._data.points import in_parts, new_points
 from kernsel._data.training import dense, require_squares, training_set
+from kernsel._search.choice import said_of_not_sought
 from kernsel.estimators.fitted import FittedModel, LeftOut, Prediction, ShownData, TakesGroups, column
 from kernsel.estimators.support.path import CRITERIA, SCORINGS
 from kernsel.estimators.support.selection import choose_support
@@ -89,9 +91,10 @@ class SVR(TakesGroups, FittedModel, RegressorMixin, BaseEstimator):  # type: ign
         for each point alone, by the span estimate from the support vectors of one fit ("loo").
     scoring : {"absolute", "squared"}
         Whether absolute or squared errors are averaged. Squared errors depend more on outliers.
-    folds : int, array-like of shape (n,), or splitter
-        For "kfold": a number of random folds, which are the same in each fit; a label for each point; or an object with a
-        method `split`. No fold learns from a row that equals one that it leaves out, except by labels.
+    folds : int, array-like of shape (n,), splitter, or list of splits
+        For "kfold": a number of random folds, which are the same in each fit; a label for each point; an object with a method
+        `split`; or a list of what that yields, pairs of the indices of training and test points. No fold learns from a row that
+        equals one that it leaves out, except by labels.
     fit_intercept : bool
         False leaves out b, and with it the condition that the coefficients sum to zero.
     lam : float, optional
@@ -110,7 +113,7 @@ class SVR(TakesGroups, FittedModel, RegressorMixin, BaseEstimator):  # type: ign
     cache_size : float
         The memory for rows of the kernel matrix, in megabytes; at least 128 rows are kept.
     verbose : bool
-        Print a line about the solution.
+        Print a line about the solution, and what was not looked for.
     max_iter : int
         The largest number of steps, each of two coefficients; -1 for no limit.
 
@@ -140,6 +143,9 @@ class SVR(TakesGroups, FittedModel, RegressorMixin, BaseEstimator):  # type: ign
         The value of the criterion, if something was chosen.
     selection_ : SupportSelection
         The report of the choice, if something was chosen.
+    not_sought_ : list of str
+        What was not looked for, without having been told: "C", "epsilon", and the "hyperparameters" of the kernel. A kernel
+        that is "auto" or text leaves them open; with other kernels, C and epsilon are scikit-learn's defaults unless given.
     kernel_ : Kernel or "precomputed"
         The kernel in use, with its "auto" parameters set or chosen.
     n_features_in_ : int
@@ -259,12 +265,29 @@ class SVR(TakesGroups, FittedModel, RegressorMixin, BaseEstimator):  # type: ign
                 f"SVR: {found.iterations} steps, objective {found.objective:.9g}, duality gap {found.gap:.3g}, "
                 f"{len(self.support_)} support vectors of {len(y)} points, {found.rows} rows of the kernel matrix computed"
             )
+            if self._left_as_they_are():
+                print(f"SVR: {said_of_not_sought(self._left_as_they_are(), of_machine=True)}")
         return self
 
     def opened_by_kernel(self) -> dict[str, object]:
         """Return what is looked for because of the kernel, see :func:`kernsel.estimators.fitted.opened_by_kernel`."""
         names = ("epsilon",) if self.lam is not None else ("C", "epsilon")
         return {name: "auto" for name in names if getattr(self, name) is None} if leaves_open(self.kernel) else {}
+
+    @property
+    def not_sought_(self) -> list[str]:
+        """What was not looked for, without having been told to leave it, see the class."""
+        check_is_fitted(self)
+        return self._left_as_they_are()
+
+    def _left_as_they_are(self) -> list[str]:
+        if leaves_open(self.kernel):
+            return []
+        names = ["C", "epsilon"] if self.lam is None else ["epsilon"]
+        names = [name for name in names if getattr(self, name) is None]
+        kernel = RBF("auto") if self.kernel is None else self.kernel
+        has_open = isinstance(kernel, Kernel) and any(not h.fixed for h in kernel.hyperparameters)
+        return names + (["hyperparameters"] if names and has_open and not self._chooses() else [])
 
     def _given(self, name: Literal["C", "epsilon"]) -> float | None:
         """Return the value of a parameter, or None if it is to be chosen."""
@@ -298,7 +321,7 @@ class SVR(TakesGroups, FittedModel, RegressorMixin, BaseEstimator):  # type: ign
                 epsilon=epsilon,
                 criterion=self.criterion,
                 scoring=self.scoring,
-                folds=self.folds if np.ndim(self.folds) != 1 else np.asarray(self.folds)[used],
+                folds=folds_of_rows(self.folds, used, len(y)),
                 groups=None if groups is None else groups[used],
                 fit_intercept=self.fit_intercept,
                 tol=self.tol,

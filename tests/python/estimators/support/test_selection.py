@@ -167,7 +167,8 @@ def test_errors(data):
         with pytest.raises(ValueError, match=message):
             ks.SVR(**({"kernel": RBF(1.0, "fixed")} | change)).fit(X, y)
     with pytest.raises(
-        ValueError, match=r"folds: expected a number, a splitter, or one label for each of \d+ points, got 'five'"
+        ValueError,
+        match=r"folds: expected a number, a splitter, a list of splits, or one label for each of \d+ points, got 'five'",
     ):
         ks.SVR(RBF(1.0, "fixed"), C="auto", folds="five").fit(X, y)
     with pytest.raises(ValueError, match="nothing to choose them by, got n_samples = 1"):

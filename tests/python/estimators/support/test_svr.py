@@ -452,3 +452,20 @@ def test_bad_data(rng):
                 ks.SVR(kernel, gamma=1.0).fit(1e160 * X, y)
     with pytest.raises(ValueError, match="features"):
         ks.SVR().fit(X, y).predict(X[:, :1])
+
+
+@pytest.mark.parametrize(
+    ("how", "expected"),
+    [
+        ({}, ["C", "epsilon", "hyperparameters"]),
+        ({"kernel": RBF("auto"), "C": 10.0}, ["epsilon", "hyperparameters"]),
+        ({"kernel": RBF("auto"), "C": "auto"}, ["epsilon"]),
+        ({"kernel": "rbf", "lam": 0.1}, ["epsilon"]),
+        ({"kernel": RBF("auto"), "C": 1.0, "epsilon": 0.1}, []),
+        ({"kernel": "auto"}, []),
+    ],
+)
+def test_what_was_not_looked_for_is_said(how, expected, rng, capsys):
+    X, y = rng.uniform(size=(20, 1)), rng.standard_normal(20)
+    assert ks.SVR(**how, verbose=True).fit(X, y).not_sought_ == expected
+    assert (f"SVR: not looked for: {', '.join(expected)} (kernel=" in capsys.readouterr().out) == bool(expected)
