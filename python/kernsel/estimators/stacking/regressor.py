@@ -18,7 +18,7 @@ from kernsel.estimators.fitted import FittedModel, LeftOut, Prediction, TakesGro
 from kernsel.estimators.gaussian_process import GaussianProcessRegressor, draw
 from kernsel.estimators.stacking.mixture import Mixture
 from kernsel.estimators.stacking.set_aside import SetAside
-from kernsel.estimators.stacking.weights import points_of, stacking_weights
+from kernsel.estimators.stacking.weights import POINTS, probabilities_of, stacking_weights
 from kernsel.kernels.objects import Points
 
 __all__ = ["StackedRegressor"]
@@ -115,8 +115,9 @@ class StackedRegressor(TakesGroups, FittedModel, MultiOutputMixin, RegressorMixi
         -------
         self : StackedRegressor
         """
-        points = points_of([one.log_likelihood for one in fitted])
-        weights = stacking_weights(np.column_stack([one.log_density for one in fitted]), points=points)
+        log_densities = np.column_stack([one.log_density for one in fitted])
+        probabilities = probabilities_of([one.log_likelihood for one in fitted], log_densities)
+        weights = stacking_weights(log_densities, points=POINTS * probabilities)
         kept = np.flatnonzero(weights)
         self.restore([fitted[int(k)].taken_up() for k in kept], weights[kept], kept)
         return self
