@@ -126,9 +126,9 @@ Prior Chooser::Content::expectations(bool of_all_unknowns) const {
   return prior;
 }
 
-// The logarithm of the integral of the density of `all` over the unknowns near a trial, and over the common factor of kernel and
-// noise, if that is profiled: up to a constant, because the information about the logarithm of that factor is n/2 everywhere.
-// Optima of different widths are compared by it: a narrow one may be higher, and have less of the probability.
+// The logarithm of the integral of the density of `all` over the unknowns near a trial, and over the common factor of kernel
+// and noise, if that is profiled: up to a constant, because the information about the logarithm of that factor is n/2
+// everywhere. Optima of different widths are compared by it: a narrow one may be higher, and have less of the probability.
 double Chooser::Content::integral_near(const Trial& at) const {
   double value = -at.value;
   if (profiled) {

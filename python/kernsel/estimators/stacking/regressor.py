@@ -1,4 +1,4 @@
-"""Stacked Gaussian processes: a mixture of their predictions, with the weights that suit points that are left out best."""
+"""Stacked Gaussian processes: a mixture of their predictions, weighed by evidence and by points that are left out."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = ["StackedRegressor"]
 
 
 class StackedRegressor(TakesGroups, FittedModel, MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
-    """Several Gaussian processes whose predictions are mixed, with weights chosen by stacking.
+    """Several Gaussian processes whose predictions are mixed, with weights chosen by evidence and by stacking.
 
     The predictive distribution of an observation is the mixture sum_k w_k N(m_k, s_k^2) of those of the processes. The weights
     w_k, from 0 on and of sum 1, maximize the log densities of points that are left out, ::
@@ -34,10 +34,13 @@ class StackedRegressor(TakesGroups, FittedModel, MultiOutputMixin, RegressorMixi
 
     from the leave-one-out predictions of the fitted processes, without fitting any of them again. Where one process is better
     in one part of the data and another elsewhere, or the data do not decide between them, the mixture predicts better than the
-    best one alone. The second sum counts each process as the only right one for a_k points more, 5 for the one that is the most
-    likely by its criterion, and exp(-l/20) times that for one that is so by l nats less: hyperparameters were chosen for all
-    points, so that the process that predicts the left-out ones best may owe that to overfitting, above all if they are few.
-    Processes of a weight below 0.01 are dropped.
+    best one alone. Hyperparameters were chosen for all points, so that the process that predicts the left-out ones best may owe
+    that to overfitting, above all if they are few. Therefore the second sum counts process k as the only right one for a_k = 50
+    P_k points more, where P_k is the probability that it is expected to have on other data of the same kind and size. On these
+    data that is proportional to its evidence (see `criterion` of GaussianProcessRegressor), or to another likelihood less half
+    log n for each hyperparameter of the kernel; on others the logarithms of these
+    would differ by about as much as the log densities of points left out say. (By a criterion that is no likelihood, the sum
+    of these log densities takes the place of the logarithm of the evidence.) Processes of a weight below 0.003 are dropped.
 
     Besides the fits, that takes n^3 operations for each process, and n^3 / 3 and n^2 / 2 numbers for each that is kept.
     ``kernsel.select(..., combine="stack")`` makes one of the kernels that it tries.
@@ -257,7 +260,7 @@ class StackedRegressor(TakesGroups, FittedModel, MultiOutputMixin, RegressorMixi
 
     @property
     def loo_log_density_(self) -> Vector:
-        """The log density of each target in the mixture's prediction from all others, shape (n,): its mean is maximal."""
+        """The log density of each target in the mixture's prediction from all others, shape (n,)."""
         found = self.left_out_predictive()
         return found.log_density(self.y_train_.reshape(found.mean.shape))
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from kernsel._base.annotations import Vector
 from kernsel._solve.posterior import Posterior
-from kernsel.criteria import Likelihood
+from kernsel.criteria import Evidence, Likelihood
 from kernsel.estimators.gaussian_process import GaussianProcessRegressor, ProcessState
 
 __all__ = ["SetAside"]
@@ -25,7 +25,9 @@ class SetAside:
     log_density : ndarray of shape (n,)
         The log density of each training point in the prediction from all others, summed over outputs.
     log_likelihood : float
-        The value of the process's criterion if that is a likelihood, otherwise the sum of `log_density`.
+        The value of the process's criterion if that is a likelihood, otherwise the sum of `log_density`. A likelihood that was
+        maximized is less half the logarithm of n for each hyperparameter of the kernel (Schwarz's approximation of the
+        evidence).
     """
 
     log_density: Vector
@@ -49,6 +51,8 @@ class SetAside:
         posterior = {name: getattr(state.posterior, name) for name in ("kernel", "X", "y", "noise", "trend")}
         of_all = isinstance(state.selection.criterion, Likelihood) and np.isfinite(state.criterion_value or np.nan)
         likely = float(state.criterion_value or 0.0) if of_all else float(log_density.sum())
+        if of_all and process.optimizer is not None and not isinstance(state.selection.criterion, Evidence):
+            likely -= 0.5 * state.kernel.n_dims * float(np.log(len(process.X_train_)))
         return cls(log_density, likely, light, rest, posterior)
 
     def taken_up(self) -> GaussianProcessRegressor:

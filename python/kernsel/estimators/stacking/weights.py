@@ -1,4 +1,4 @@
-"""The weights of a mixture of predictive densities under which points that were left out are most likely."""
+"""The weights of a mixture of predictive densities: from the probabilities of the models, and from points left out."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ from kernsel._base.blas import with_one_blas_thread
 
 __all__ = ["LEAST", "POINTS", "probabilities_of", "stacking_weights"]
 
-LEAST = 0.01  # the least weight for which a model is kept
-POINTS = 50.0  # the points for which the probabilities of the models count; so many decide as much as these
+# The least weight for which a model is kept. A model of small weight is worth its cost where the tails of the others are too
+# light: it bounds what an outlier costs, because the mixture's density is at least its weight times its density.
+LEAST = 0.003
+POINTS = 50.0  # the points left out that decide as much as the probabilities of the models do
 _DRAWS = 10_000  # of the log likelihoods of other data
 _IMPOSSIBLE = 1e-6  # probabilities below this are taken to be zero
 _LOWEST = -1e6  # log densities relative to that of the best model are taken to be no less, so that squares are finite
@@ -70,10 +72,11 @@ def probabilities_of(log_likelihoods: ArrayLike, log_densities: ArrayLike) -> Ve
 def stacking_weights(log_densities: ArrayLike, *, least: float = LEAST, points: ArrayLike = 0.0) -> Vector:
     """Return the weights w on the simplex that maximize sum_i log(sum_k w_k p_ik) + sum_k a_k log w_k, a_k being the points.
 
-    The problem is concave. The second sum is the log density of a Dirichlet distribution of the weights. It keeps them near
-    the a_k if there are few points: hyperparameters were chosen for all points, the left-out ones included, and so the model
-    that predicts those best may owe that to overfitting. Models whose weight is below `least` are left out, and the weights of
-    the others found again.
+    The problem is concave. The second sum is the log density of a Dirichlet distribution of the weights. If there are few
+    points, it keeps them near the a_k, divided by their sum: hyperparameters were chosen for all points, the left-out ones
+    included, and so the model that predicts those best may owe that to overfitting. With a_k proportional to the probabilities
+    of the models (:func:`probabilities_of`), the points left out decide the more the more they are. Models whose weight is below
+    `least` are left out, and the weights of the others found again.
 
     Parameters
     ----------

@@ -13,7 +13,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import kernsel as ks
 from kernsel import structured as st
-from kernsel.estimators.stacking.weights import points_of, stacking_weights
+from kernsel.estimators.stacking.weights import POINTS, probabilities_of, stacking_weights
 from kernsel.kernels import RBF
 
 
@@ -81,7 +81,8 @@ def test_the_weights_are_the_best_for_points_left_out(model, data):
     logs = np.array(logs).T
     weights = np.zeros(4)
     weights[model.kept_] = model.weights_
-    np.testing.assert_allclose(weights, stacking_weights(logs, points=points_of(likelihoods)), atol=1e-5)
+    expected = stacking_weights(logs, points=POINTS * probabilities_of(likelihoods, logs))
+    np.testing.assert_allclose(weights, expected, atol=1e-5)
     np.testing.assert_allclose(model.loo_log_density_, np.log(np.exp(logs) @ weights), atol=1e-5)
     assert model.loo_log_density_.mean() > logs.mean(axis=0).max() - 0.02
     assert [weight for weight, _ in model.processes] == sorted(model.weights_, reverse=True)
