@@ -93,7 +93,8 @@ class Evidence(Likelihood):
 
         f + p/2 log 2 pi - 1/2 log det H,    H the negative second derivatives of f at the maximum
 
-    A kernel with more hyperparameters has a larger maximum, but it is as much better only if the data need it: kernels are
+    Of several maxima the one is taken that promises the largest integral: a narrow one may be higher. A kernel with more
+    hyperparameters has a larger maximum, but it is as much better only if the data need it: kernels are
     compared by the evidence. Little is expected of the logarithms, in the units of the data: that length scales are within a
     factor of exp(1.5) of the standard deviations of the columns times the square root of their number, and alike (see
     `shrinkage` of :class:`kernsel.GaussianProcessRegressor`); variances of the function within one of exp(2) of the variance of

@@ -159,7 +159,7 @@ def test_kernels_are_combined(run, folder):
     assert "weight" in first.splitlines()[1]
     for line in found.lines["loo"]:
         assert re.search(rf"{re.escape(line.kernel)} .* {line.weight:.3f} ", first)
-    assert "weight" not in second.split("Stacked")[0]
+    assert "weight" not in second.split("Mixed")[0]
     assert "Mixed, by likelihood and by rows left out: " in text
     assert f"{found.line.weight:.0%} {found.line.kernel}" in text
     for weight, _ in found.processes:

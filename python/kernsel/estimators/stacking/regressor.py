@@ -37,10 +37,10 @@ class StackedRegressor(TakesGroups, FittedModel, MultiOutputMixin, RegressorMixi
     best one alone. Hyperparameters were chosen for all points, so that the process that predicts the left-out ones best may owe
     that to overfitting, above all if they are few. Therefore the second sum counts process k as the only right one for a_k = 50
     P_k points more, where P_k is the probability that it is expected to have on other data of the same kind and size. On these
-    data that is proportional to its evidence (see `criterion` of GaussianProcessRegressor), or to another likelihood less half
-    log n for each hyperparameter of the kernel; on others the logarithms of these
-    would differ by about as much as the log densities of points left out say. (By a criterion that is no likelihood, the sum
-    of these log densities takes the place of the logarithm of the evidence.) Processes of a weight below 0.003 are dropped.
+    data that is proportional to its evidence (the criterion "evidence"), or to another likelihood divided by the root of n for
+    each hyperparameter of the kernel; on others the logarithms would differ, by as much as the log densities of points left out
+    vary. Of processes with other criteria, or with several, the sum of these log densities takes the place of the log evidence.
+    Processes of a weight below 0.003 are dropped.
 
     Besides the fits, that takes n^3 operations for each process, and n^3 / 3 and n^2 / 2 numbers for each that is kept.
     ``kernsel.select(..., combine="stack")`` makes one of the kernels that it tries.
@@ -119,7 +119,9 @@ class StackedRegressor(TakesGroups, FittedModel, MultiOutputMixin, RegressorMixi
         self : StackedRegressor
         """
         log_densities = np.column_stack([one.log_density for one in fitted])
-        probabilities = probabilities_of([one.log_likelihood for one in fitted], log_densities)
+        comparable = len({one.measure for one in fitted}) == 1
+        likely = [one.log_likelihood if comparable else one.log_density.sum() for one in fitted]
+        probabilities = probabilities_of(likely, log_densities)
         weights = stacking_weights(log_densities, points=POINTS * probabilities)
         kept = np.flatnonzero(weights)
         self.restore([fitted[int(k)].taken_up() for k in kept], weights[kept], kept)

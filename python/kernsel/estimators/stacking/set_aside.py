@@ -28,10 +28,13 @@ class SetAside:
         The value of the process's criterion if that is a likelihood, otherwise the sum of `log_density`. A likelihood that was
         maximized is less half the logarithm of n for each hyperparameter of the kernel (Schwarz's approximation of the
         evidence).
+    measure : {"evidence", "reml", "lml", "log_density"}
+        What kind of likelihood that is. Only those of one kind can be compared.
     """
 
     log_density: Vector
     log_likelihood: float
+    measure: str
     _process: GaussianProcessRegressor
     _state: dict[str, Any]  # the fields of ProcessState without the posterior
     _posterior: dict[str, Any]  # the arguments of Posterior
@@ -49,14 +52,23 @@ class SetAside:
         del light.posterior_
         rest = {entry.name: getattr(state, entry.name) for entry in fields(ProcessState) if entry.name != "posterior"}
         posterior = {name: getattr(state.posterior, name) for name in ("kernel", "X", "y", "noise", "trend")}
-        of_all = isinstance(state.selection.criterion, Likelihood) and np.isfinite(state.criterion_value or np.nan)
-        likely = float(state.criterion_value or 0.0) if of_all else float(log_density.sum())
-        if of_all and process.optimizer is not None and not isinstance(state.selection.criterion, Evidence):
-            likely -= 0.5 * state.kernel.n_dims * float(np.log(len(process.X_train_)))
-        return cls(log_density, likely, light, rest, posterior)
+        return cls(log_density, *_log_likelihood(process, state, log_density), light, rest, posterior)
 
     def taken_up(self) -> GaussianProcessRegressor:
         """Return the process, factorized again in n^3 / 3 operations."""
         process = copy.copy(self._process)
         process.restore(ProcessState(posterior=Posterior(**self._posterior), **self._state))
         return process
+
+
+def _log_likelihood(process: GaussianProcessRegressor, state: ProcessState, log_density: Vector) -> tuple[float, str]:
+    """Return the log likelihood of a process, and what kind of likelihood it is."""
+    criterion = state.selection.criterion
+    if not (isinstance(criterion, Likelihood) and np.isfinite(state.criterion_value or np.nan)):
+        return float(log_density.sum()), "log_density"
+    value = float(state.criterion_value or 0.0)
+    if isinstance(criterion, Evidence):
+        return value, "evidence"
+    if process.optimizer is not None:
+        value -= 0.5 * state.kernel.n_dims * float(np.log(len(process.X_train_)))
+    return value, "reml" if state.restricted else "lml"

@@ -75,8 +75,8 @@ def stacking_weights(log_densities: ArrayLike, *, least: float = LEAST, points: 
     The problem is concave. The second sum is the log density of a Dirichlet distribution of the weights. If there are few
     points, it keeps them near the a_k, divided by their sum: hyperparameters were chosen for all points, the left-out ones
     included, and so the model that predicts those best may owe that to overfitting. With a_k proportional to the probabilities
-    of the models (:func:`probabilities_of`), the points left out decide the more the more they are. Models whose weight is below
-    `least` are left out, and the weights of the others found again.
+    of the models (:func:`probabilities_of`), the points left out decide the more the more they are. Models whose weight is
+    below `least` are left out, and the weights of the others found again.
 
     Parameters
     ----------

@@ -94,6 +94,16 @@ def test_the_weights_are_the_best_for_points_left_out(model, data):
     np.testing.assert_allclose(stats.norm.cdf(left_out.standardized), below, rtol=1e-9)
 
 
+def test_likelihoods_of_unlike_kinds_are_not_compared(data):
+    """A likelihood and a leave-one-out error are no measures of the same; the densities of points left out are."""
+    X, y = data
+    processes = [process("RBF", criterion="loo"), process("Matern(nu=1.5)", criterion="reml")]
+    mixed = ks.StackedRegressor(processes).fit(X, y)
+    logs = np.column_stack([one.left_out_predictive().log_density(y[:, None]) for one in mixed.estimators_])
+    expected = stacking_weights(logs, points=POINTS * probabilities_of(logs.sum(axis=0), logs))
+    np.testing.assert_allclose(mixed.weights_, expected, rtol=1e-6)
+
+
 def test_leverage_is_the_derivative_of_fitted_values(model, data):
     X, y = data
     moved = [clone(one).set_params(kernel=one.kernel_, noise=one.noise_, optimizer=None) for one in model.estimators_]
