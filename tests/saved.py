@@ -49,9 +49,9 @@ MODELS = {
     "gp left as it is": lambda: gp(2.0 * Matern([1.0, 2.0], nu=1.5), optimizer=None, noise=0.1).fit(X, Y),
     "gp of scikit-learn's kernel": lambda: gp(None, alpha=1e-2).fit(X, y),
     "gp updated": lambda: gp(noise="auto", trend="constant").fit(X[:30], y[:30]).update(X[30:], y[30:]).downdate(3),
-    "stack": lambda: stack([gp("RBF", noise="auto"), gp("Matern(nu=0.5)", noise="auto"), gp(Linear(1.0), noise=0.3)]).fit(
-        X, rough
-    ),
+    "stack": lambda: stack(
+        [gp("RBF", noise="auto"), gp("Matern(nu=0.5)", noise="auto"), gp("Matern(nu=1.5)", noise="auto")]
+    ).fit(X, rough),
     "stack of a table, two outputs": lambda: stack([gp(RBF([1.0, 2.0]), **given), gp(noise=0.1, criterion="loo")]).fit(
         table, Y
     ),

@@ -20,6 +20,9 @@ struct SearchOptions {
   double first_radius = 1.5;
   Index polished = 1;    // how many of the best descents continue to `fine`, if there is no objective of a subset
   Index contenders = 3;  // how many of the points found on the subset are tried on all points, 1 to 3
+  // The loss by which the results of the descents are compared, if there is no objective of a subset; the value if it is empty.
+  // Only results whose value is near the least one are compared by it.
+  std::function<double(const Trial&)> loss = {};
   // Called after each evaluation with the best criterion so far; false ends the search.
   std::function<bool(Index evaluations, Index points, double best)> progress = {};
 };

@@ -38,6 +38,9 @@ double expected_width(Rule rule, double range) {
 // What is expected of a spread, as a part of the logarithm of an integral, up to a constant.
 double spread_cost(double spread) { return -spread / Prior::mean_spread; }
 
+// Taken from the logarithm of a density that has no finite integral by Laplace's approximation, so that others are preferred.
+constexpr double not_integrated = 1e3;
+
 constexpr double expected_noise = 0.1;  // the noise variance that is expected, as a share of the amplitude
 
 // Adds the second derivatives of the objective at a trial, whose gradient is known, to H, by differences of the gradient.
@@ -121,6 +124,21 @@ Prior Chooser::Content::expectations(bool of_all_unknowns) const {
     add(static_cast<Index>(free.size()), 0.0, of_first, fixed, std::log(expected_noise), expected_width(Rule::noise, 0.0),
         true);
   return prior;
+}
+
+// The logarithm of the integral of the density of `all` over the unknowns near a trial, and over the common factor of kernel
+// and noise, if that is profiled: up to a constant, because the information about the logarithm of that factor is n/2
+// everywhere. Optima of different widths are compared by it: a narrow one may be higher, and have less of the probability.
+double Chooser::Content::integral_near(const Trial& at) const {
+  double value = -at.value;
+  if (profiled) {
+    const double log_amplitude = space.theta[static_cast<std::size_t>(factors[0])] + within(at);
+    const double z = (log_amplitude - std::log(of_targets)) / expected_width(Rule::variance, 0.0);
+    value -= 0.5 * z * z;
+  }
+  const std::vector<double> flat(at.x.size(), 0.0);  // a descent that ended in the basin of another optimum counts for less
+  const double found = at.information.empty() ? std::nan("") : laplace_near(value, flat, at.information);
+  return std::isfinite(found) ? found : value - not_integrated;
 }
 
 // The logarithm of the integral over the unknowns, of which everything is expected, with another spread of length scales: as it

@@ -250,6 +250,8 @@ Status Chooser::Content::descend(const std::vector<std::vector<double>>& from, O
   how.seconds = seconds_left;
   how.polished = few ? polished_of_few : 1;
   how.progress = options.progress;
+  if (integrates()) how.loss = [this](const Trial& at) { return -integral_near(at); };
+  const auto loss = [&how](const Trial& at) { return how.loss ? how.loss(at) : at.value; };
   Status status = search(*all, among, from, how, out);
   const bool of_columns = std::any_of(space.hints.begin(), space.hints.end(), [](const Hint& h) { return h.of_column; });
   for (int round = 0; status.ok() && newton && few && of_columns && round < rounds_of_turns; ++round) {
@@ -270,7 +272,7 @@ Status Chooser::Content::descend(const std::vector<std::vector<double>>& from, O
     out.evaluations += more.evaluations;
     out.ended = more.ended;
     out.of_starts.insert(out.of_starts.end(), more.of_starts.begin() + 1, more.of_starts.end());
-    if (!(more.best.value < out.best.value - better)) break;
+    if (!(loss(more.best) < loss(out.best) - better)) break;
     out.best = std::move(more.best);
   }
   return status;
@@ -439,8 +441,7 @@ Status Chooser::search_all(Choice& out) {
   out.evaluations = found.evaluations;
   out.evaluations_of_some = found.evaluations_of_some;
   out.of_starts = found.of_starts;
-  const bool integrates = own.problem.expects_all && own.of_all.is_likelihood && out.ended != Ended::interrupted;
-  return integrates ? own.evidence(out, out.evidence) : Status{};
+  return own.integrates() && out.ended != Ended::interrupted ? own.evidence(out, out.evidence) : Status{};
 }
 
 Status choose(const Choosing& problem, const ChoosingOptions& options, Choice& out) {

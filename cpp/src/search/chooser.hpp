@@ -107,6 +107,8 @@ struct Chooser::Content {
     return n <= 300 ? (all->has_curvature() ? 1e-10 : 1e-7) : 1e-5;
   }
   Prior expectations(bool of_all_unknowns) const;
+  bool integrates() const { return problem.expects_all && of_all.is_likelihood; }  // over the unknowns, for the evidence
+  double integral_near(const Trial& at) const;
   double integral(const CriterionObjective& objective, const Trial& at, double with_spread);
   void leave_out_bounds(const std::vector<double>& x, std::vector<double>& gradient) const;
   Status best_spread(CriterionObjective& objective, bool climbs, double tolerance, double least_gain, Optimum& best,

@@ -19,6 +19,9 @@ constexpr double largest_radius = 3.0, smallest_radius = 1e-3;
 constexpr Index longest_climb = 100;
 constexpr double rounding = 1e-6;  // gains of the value below this, in nats, may be rounding errors
 constexpr double ridge = 0.1;      // added to the diagonal of the curvature
+// Results of descents whose values are larger than the least one by no more than this, in nats, are compared by
+// SearchOptions::loss.
+constexpr double comparable = 15.0;
 
 // s'A s
 double form(const std::vector<double>& A, const std::vector<double>& s) {
@@ -280,6 +283,17 @@ Status climb(Search& search, Objective& objective, bool of_all, double tolerance
   return {};
 }
 
+// Returns those of the trials, which are sorted by their values, that are comparable with the first, sorted by another loss.
+std::vector<Trial> sorted_by(const std::function<double(const Trial&)>& loss, std::vector<Trial> trials) {
+  std::vector<std::pair<double, std::size_t>> order;
+  for (std::size_t i = 0; i < trials.size() && trials[i].value <= trials[0].value + comparable; ++i)
+    order.emplace_back(loss(trials[i]), i);
+  std::sort(order.begin(), order.end());
+  std::vector<Trial> sorted;
+  for (const auto& entry : order) sorted.push_back(std::move(trials[entry.second]));
+  return sorted;
+}
+
 }  // namespace
 
 Status search(Objective& all, Objective* some, const std::vector<std::vector<double>>& starts, const SearchOptions& options,
@@ -326,12 +340,20 @@ Status search(Objective& all, Objective* some, const std::vector<std::vector<dou
     if (!status.ok() || search.ended()) return status;
     found = {std::move(at)};
   }
+  const bool by_loss = options.loss && !some;
+  const auto loss = [&](const Trial& trial) { return by_loss ? options.loss(trial) : trial.value; };
+  if (by_loss) found = sorted_by(options.loss, std::move(found));
+  const double close = loss(found[0]) + 1.0;
   // The first descents are coarse, and end in basins that are known: one that is nearly as good as the best may overtake it.
-  const double close = found[0].value + 1.0;
-  for (std::size_t i = 0; i < found.size() && static_cast<Index>(i) < options.polished && found[i].value < close; ++i) {
+  double least = std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i < found.size() && static_cast<Index>(i) < options.polished; ++i) {
+    if (!(loss(found[i]) < close)) break;
     Trial at = std::move(found[i]);
     const Status status = climb(search, all, true, options.fine, 1.0, {}, at);
-    if (at.value <= out.best.value) out.best = std::move(at);
+    if (const double here = loss(at); by_loss ? here < least : at.value <= out.best.value) {
+      least = here;
+      out.best = std::move(at);
+    }
     if (!status.ok()) return status;
   }
   return {};

@@ -132,7 +132,7 @@ def _heading(study: Study) -> str:
     if not study.is_stacked:
         return f"Chosen by {study.criterion}: {study.line.kernel}"
     weights = ", ".join(f"{one.weight:.0%} {one.kernel}" for one in study.combined)
-    return f"Stacked, so that rows left out are most likely: {weights}"
+    return f"Mixed, by likelihood and by rows left out: {weights}"
 
 
 def words_of(study: Study) -> str:

@@ -93,13 +93,14 @@ class Evidence(Likelihood):
 
         f + p/2 log 2 pi - 1/2 log det H,    H the negative second derivatives of f at the maximum
 
-    A kernel with more hyperparameters has a larger maximum, but it is as much better only if the data need it: kernels are
-    compared by the evidence. Little is expected of the logarithms, in the units of the data: that length scales are within a
-    factor of exp(1.5) of the standard deviations of the columns times the square root of their number, and alike (see
-    `shrinkage` of :class:`kernsel.GaussianProcessRegressor`); variances of the function within one of exp(2) of the variance of
-    y; and the noise, a Cauchy variable so that it may be far smaller, around a tenth of it. A hyperparameter with a prior has
-    that instead. It belongs to a search by kernsel's own optimizers: :func:`kernsel.evaluate`, ``optimizer=None`` and functions
-    as optimizers raise ValueError.
+    Of several maxima the one is taken that promises the largest integral: a narrow one may be higher. A kernel with more
+    hyperparameters has a larger maximum, but it is as much better only if the data need it: kernels are compared by the
+    evidence. Little is expected of the logarithms, in the units of the data: that length scales are within a factor of exp(1.5)
+    of the standard deviations of the columns times the square root of their number, and alike (see `shrinkage` of
+    :class:`kernsel.GaussianProcessRegressor`); variances of the function within one of exp(2) of the variance of y; and the
+    noise, a Cauchy variable so that it may be far smaller, around a tenth of it. A hyperparameter with a prior has that
+    instead. It belongs to a search by kernsel's own optimizers: :func:`kernsel.evaluate`, ``optimizer=None`` and functions as
+    optimizers raise ValueError.
 
     Examples
     --------

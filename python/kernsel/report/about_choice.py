@@ -43,7 +43,7 @@ def _intro(study: Study) -> Html:
     model = say("is {}, the best by {}", code(study.line.kernel), code(study.criterion))
     if study.is_stacked:
         weights = [say("{} ({})", code(one.kernel), percent(one.weight)) for one in study.combined]
-        model = say("mixes, with the weights by which rows left out are most likely, {}", join(weights, ", "))
+        model = say("mixes, with weights by likelihood and by rows left out, {}", join(weights, ", "))
     return paragraph(
         "{} tried, each with its numbers at their best by {}: {}. The model {}. Values of "
         "different criteria cannot be compared; the leave-one-out error, in units of the target, can. It is that of rows "

@@ -271,7 +271,7 @@ def select(
         is the amplitude of the kernel, and only the terms of sums get amplitudes.
     combine : "auto", "stack" or None
         None keeps the model with the best kernel. "stack" mixes the predictions of the Gaussian processes with all kernels that
-        could be fitted, with the weights under which points that are left out are most likely (see
+        could be fitted, with weights by their evidence and by the densities of points that are left out (see
         :class:`kernsel.StackedRegressor`, which `best_estimator_` is then); the table shows the weights, and its order remains
         that of the criterion. "auto" is "stack" where several kernels are compared by the evidence, and otherwise None.
     noise : float, array-like of shape (n,), or "auto"

@@ -1,4 +1,4 @@
-"""The mixture of the kernels that a selection has tried, with weights by the densities of points that are left out."""
+"""The mixture of the kernels that a selection has tried, with weights by likelihoods and by points that are left out."""
 
 from __future__ import annotations
 

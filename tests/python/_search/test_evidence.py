@@ -143,7 +143,7 @@ def gains(other):
     )
 
 
-@pytest.mark.parametrize(("other", "loss"), [("RBF + Linear", 0.1), ("RBF * ExpSineSquared", 1.0)])
+@pytest.mark.parametrize(("other", "loss"), [("RBF + Linear", 0.1), ("RBF * ExpSineSquared", 0.5)])
 def test_superfluous_terms_cost(other, loss):
     lost = -gains(other)
     assert lost.mean() > loss
@@ -333,3 +333,29 @@ def test_what_is_raised_while_spreads_are_compared(rng):
 
     with pytest.raises(KeyboardInterrupt):
         found(X, y, shrinkage="auto", budget=Budget(progress=tell))
+
+
+def straight(seed, n=150, d=6):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d))
+    return X, X @ rng.standard_normal(d) + rng.standard_normal(n)
+
+
+@pytest.mark.parametrize("seed", [1007, 1013, 1017])
+def test_a_narrow_optimum_is_not_preferred(seed):
+    """Length scales of a superfluous term that fit the noise: the maximum is higher there, the integral is lower."""
+    X, y = straight(seed)
+    gp = fitted(X, y, "RBF + Linear")
+    assert gp.noise_ == pytest.approx(1, abs=0.35)
+    # The narrow optimum is that which a search finds from far too little noise.
+    noisy = C("auto") * RBF("auto") + C("auto") * ks.kernels.Linear("auto") + WhiteKernel(0.01, (1e-4, 0.2))
+    narrow = fitted(X, y, noisy, noise=None)
+    assert narrow.criterion_value_ < gp.criterion_value_ - 1
+
+
+@pytest.mark.parametrize("seed", [1007, 1013, 1016])
+def test_random_starts_do_not_find_worse(seed):
+    X, y = straight(seed)
+    best = fitted(X, y, "RBF + Linear").criterion_value_
+    more = fitted(X, y, "RBF + Linear", n_restarts_optimizer=20, random_state=13).criterion_value_
+    assert more > best - 0.1

@@ -11,7 +11,7 @@ def test_demo(run, folder):
     assert code == 0
     assert "31 rows have the inputs of an earlier one" in err
     assert f"kernsel select {CARS} --target dist" in out
-    assert "Stacked, so that rows left out are most likely: " in out
+    assert "Mixed, by likelihood and by rows left out: " in out
     assert "kernsel demo --save cars.ksl --report cars.html" in out
     assert set(folder.iterdir()) == before
     assert run("demo", "--save", "demo.ksl", "--kernel", "RBF", "--quiet")[0] == 0

@@ -177,8 +177,8 @@ def test_kernels_are_combined(run, folder):
         marked = [line.kernel for line in lines[1:] if line.as_good]
         assert re.findall(r"^ *(.*?) +-?[\d.]+ ~ ", part, re.M) == marked
         assert ("~ about as good as the first" in part) == bool(marked)
-    assert "weight" not in second.split("Stacked")[0]
-    assert "Stacked, so that rows left out are most likely: " in text
+    assert "weight" not in second.split("Mixed")[0]
+    assert "Mixed, by likelihood and by rows left out: " in text
     assert f"{found.line.weight:.0%} {found.line.kernel}" in text
     for weight, _ in found.processes:
         assert f"- {weight:.1%}: " in out

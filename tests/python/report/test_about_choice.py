@@ -59,6 +59,6 @@ def test_kernels_that_are_mixed_are_shown_with_their_weights(made):
     assert all(len(row) in (2, 8) for row in page.table("By reml, "))  # which has no weights
     marked = page.text.count('<tr class="chosen"><th scope="row"><code><bdi>')
     assert marked == len(found.combined)
-    assert "mixes, with the weights by which rows left out are most likely" in page.text
+    assert "mixes, with weights by likelihood and by rows left out" in page.text
     rules = {row[0]: row[1:] for row in page.table("What each rule")}
     np.testing.assert_allclose(rules["the model"][0], found.process.noise_ + found.process.jitter_)

@@ -1,4 +1,4 @@
-"""Stacked Gaussian processes: a mixture of their predictions, with the weights that suit points that are left out best."""
+"""Stacked Gaussian processes: a mixture of their predictions, weighed by evidence and by points that are left out."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from kernsel.estimators.fitted import FittedModel, LeftOut, Prediction, TakesGro
 from kernsel.estimators.gaussian_process import GaussianProcessRegressor, draw
 from kernsel.estimators.stacking.mixture import Mixture
 from kernsel.estimators.stacking.set_aside import SetAside
-from kernsel.estimators.stacking.weights import points_of, stacking_weights
+from kernsel.estimators.stacking.weights import POINTS, probabilities_of, stacking_weights
 from kernsel.kernels.objects import Points
 
 __all__ = ["StackedRegressor"]
 
 
 class StackedRegressor(TakesGroups, FittedModel, MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
-    """Several Gaussian processes whose predictions are mixed, with weights chosen by stacking.
+    """Several Gaussian processes whose predictions are mixed, with weights chosen by evidence and by stacking.
 
     The predictive distribution of an observation is the mixture sum_k w_k N(m_k, s_k^2) of those of the processes. The weights
     w_k, from 0 on and of sum 1, maximize the log densities of points that are left out, ::
@@ -35,10 +35,13 @@ class StackedRegressor(TakesGroups, FittedModel, MultiOutputMixin, RegressorMixi
 
     from the leave-one-out predictions of the fitted processes, without fitting any of them again. Where one process is better
     in one part of the data and another elsewhere, or the data do not decide between them, the mixture predicts better than the
-    best one alone. The second sum counts each process as the only right one for a_k points more, 5 for the one that is the most
-    likely by its criterion, and exp(-l/20) times that for one that is so by l nats less: hyperparameters were chosen for all
-    points, so that the process that predicts the left-out ones best may owe that to overfitting, above all if they are few.
-    Processes of a weight below 0.01 are dropped.
+    best one alone. Hyperparameters were chosen for all points, so that the process that predicts the left-out ones best may owe
+    that to overfitting, above all if they are few. Therefore the second sum counts process k as the only right one for a_k = 50
+    P_k points more, where P_k is the probability that it is expected to have on other data of the same kind and size. On these
+    data that is proportional to its evidence (the criterion "evidence"), or to another likelihood divided by the root of n for
+    each hyperparameter of the kernel; on others the logarithms would differ, by as much as the log densities of points left out
+    vary. Of processes with other criteria, or with several, the sum of these log densities takes the place of the log evidence.
+    Processes of a weight below 0.003 are dropped.
 
     Besides the fits, that takes n^3 operations for each process, and n^3 / 3 and n^2 / 2 numbers for each that is kept.
     ``kernsel.select(..., combine="stack")`` makes one of the kernels that it tries.
@@ -124,8 +127,11 @@ class StackedRegressor(TakesGroups, FittedModel, MultiOutputMixin, RegressorMixi
         -------
         self : StackedRegressor
         """
-        points = points_of([one.log_likelihood for one in fitted])
-        weights = stacking_weights(np.column_stack([one.log_density for one in fitted]), points=points)
+        log_densities = np.column_stack([one.log_density for one in fitted])
+        comparable = len({one.measure for one in fitted}) == 1
+        likely = [one.log_likelihood if comparable else one.log_density.sum() for one in fitted]
+        probabilities = probabilities_of(likely, log_densities)
+        weights = stacking_weights(log_densities, points=POINTS * probabilities)
         kept = np.flatnonzero(weights)
         self.restore([fitted[int(k)].taken_up() for k in kept], weights[kept], kept)
         return self
@@ -284,7 +290,7 @@ class StackedRegressor(TakesGroups, FittedModel, MultiOutputMixin, RegressorMixi
 
     @property
     def loo_log_density_(self) -> Vector:
-        """The log density of each target in the mixture's prediction from all others, shape (n,): its mean is maximal."""
+        """The log density of each target in the mixture's prediction from all others, shape (n,)."""
         found = self.left_out_predictive()
         return found.log_density(self.y_train_.reshape(found.mean.shape))
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from kernsel._base.annotations import Indices, Vector
 from kernsel._solve.posterior import Posterior
-from kernsel.criteria import Likelihood
+from kernsel.criteria import Evidence, Likelihood
 from kernsel.estimators.gaussian_process import GaussianProcessRegressor, ProcessState
 
 __all__ = ["SetAside"]
@@ -25,11 +25,16 @@ class SetAside:
     log_density : ndarray of shape (n,)
         The log density of each training point in the prediction from all others, summed over outputs.
     log_likelihood : float
-        The value of the process's criterion if that is a likelihood, otherwise the sum of `log_density`.
+        The value of the process's criterion if that is a likelihood, otherwise the sum of `log_density`. A likelihood that was
+        maximized is less half the logarithm of n for each hyperparameter of the kernel (Schwarz's approximation of the
+        evidence).
+    measure : {"evidence", "reml", "lml", "log_density"}
+        What kind of likelihood that is. Only those of one kind can be compared.
     """
 
     log_density: Vector
     log_likelihood: float
+    measure: str
     _process: GaussianProcessRegressor
     _state: dict[str, Any]  # the fields of ProcessState without the posterior
     _kind: type[Posterior]
@@ -47,10 +52,8 @@ class SetAside:
         light = copy.copy(process)
         del light.posterior_
         rest = {entry.name: getattr(state, entry.name) for entry in fields(ProcessState) if entry.name != "posterior"}
-        exact = not state.selection.approximation  # approximate likelihoods of different kernels have different neighbours
-        of_all = exact and isinstance(state.selection.criterion, Likelihood) and np.isfinite(state.criterion_value or np.nan)
-        likely = float(state.criterion_value or 0.0) if of_all else float(log_density.sum())
-        return cls(log_density, likely, light, rest, type(state.posterior), state.posterior.arguments())
+        likely = _log_likelihood(process, state, log_density)
+        return cls(log_density, *likely, light, rest, type(state.posterior), state.posterior.arguments())
 
     @property
     def rows(self) -> Indices | None:
@@ -63,3 +66,17 @@ class SetAside:
         process = copy.copy(self._process)
         process.restore(ProcessState(posterior=self._kind(**self._posterior), **self._state))
         return process
+
+
+def _log_likelihood(process: GaussianProcessRegressor, state: ProcessState, log_density: Vector) -> tuple[float, str]:
+    """Return the log likelihood of a process, and what kind of likelihood it is."""
+    criterion = state.selection.criterion
+    exact = not state.selection.approximation  # approximate likelihoods of different kernels have different neighbours
+    if not (exact and isinstance(criterion, Likelihood) and np.isfinite(state.criterion_value or np.nan)):
+        return float(log_density.sum()), "log_density"
+    value = float(state.criterion_value or 0.0)
+    if isinstance(criterion, Evidence):
+        return value, "evidence"
+    if process.optimizer is not None:
+        value -= 0.5 * state.kernel.n_dims * float(np.log(len(process.X_train_)))
+    return value, "reml" if state.restricted else "lml"

@@ -1,4 +1,4 @@
-"""The weights of a mixture of predictive densities under which points that were left out are most likely."""
+"""The weights of a mixture of predictive densities: from the probabilities of the models, and from points left out."""
 
 from __future__ import annotations
 
@@ -6,44 +6,77 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import cholesky, solve_triangular
 from scipy.optimize import nnls
+from scipy.special import softmax
 
 from kernsel._base.annotations import Matrix, Vector
 from kernsel._base.blas import with_one_blas_thread
 
-__all__ = ["LEAST", "points_of", "stacking_weights"]
+__all__ = ["LEAST", "POINTS", "probabilities_of", "stacking_weights"]
 
-LEAST = 0.01  # the least weight for which a model is kept
-POINTS = 5.0  # the points for which the likeliest model is taken to be the only one that is right
-_NATS = 20.0  # a model that is e^20 times less likely counts for e times less points
+# The least weight for which a model is kept. A model of small weight is worth its cost where the tails of the others are too
+# light: it bounds what an outlier costs, because the mixture's density is at least its weight times its density.
+LEAST = 0.003
+POINTS = 50.0  # the points left out that decide as much as the probabilities of the models do
+_DRAWS = 10_000  # of the log likelihoods of other data
+_IMPOSSIBLE = 1e-6  # probabilities below this are taken to be zero
+_LOWEST = -1e6  # log densities relative to that of the best model are taken to be no less, so that squares are finite
 _TOLERANCE = 1e-11  # of the conditions of Karush, Kuhn and Tucker
 _RIDGE = 1e-13  # relative, added to the Hessian matrix, which is singular for models of equal densities
 _MOST_STEPS = 200
 
 
 @with_one_blas_thread
-def points_of(log_likelihoods: ArrayLike) -> Vector:
-    """Return for how many points more each model counts in :func:`stacking_weights`, from how likely the models are.
+def probabilities_of(log_likelihoods: ArrayLike, log_densities: ArrayLike) -> Vector:
+    """Return the probabilities that models are expected to have on other data of the same kind and size.
+
+    On these data the probability of model k is p_k = exp(l_k) / sum_j exp(l_j), if none is preferred beforehand. Models that
+    are all wrong in some way have probabilities near 0 and 1 that would be others on other data: l_k is a sum over the points,
+    and varies with them. On other data it would be l_k + e_k. The e_k are taken to be normal, with 2 n times the covariances of
+    the log densities of single points: n times because these points are a sample, and n times because the others are one, too.
+    The result is the mean of p, the same function of l + e. It is a bagged posterior distribution (Huggins and Miller,
+    "Reproducible model selection using bagged posteriors", 2023), with log densities of points that are left out for the shares
+    of points in the evidence.
 
     Parameters
     ----------
     log_likelihoods : array-like of shape (K,)
         The log evidence of each model, or another log likelihood of all points.
+    log_densities : array-like of shape (n, K)
+        The log density of each of n points that are left out under each of K models.
 
     Returns
     -------
-    points : ndarray of shape (K,)
+    probabilities : ndarray of shape (K,)
+        Of sum 1. Those below 1e-6 are zero.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernsel.estimators.stacking.weights import probabilities_of
+    >>> alike, unlike = np.zeros((4, 2)), np.array([[3.0, 0.0], [-3.0, 0.0], [3.0, 0.0], [-3.0, 0.0]])
+    >>> probabilities_of([0.0, -3.0], alike).round(2), probabilities_of([0.0, -3.0], unlike).round(2)
+    (array([0.95, 0.05]), array([0.63, 0.37]))
     """
-    logs = np.asarray(log_likelihoods, dtype=np.float64)
-    return np.asarray(POINTS * np.exp((logs - logs.max()) / _NATS))
+    likely = np.asarray(log_likelihoods, dtype=np.float64)
+    logs = np.asarray(log_densities, dtype=np.float64)
+    logs = np.maximum(logs - logs.max(axis=1, keepdims=True), _LOWEST)
+    apart = logs - logs.mean(axis=0)
+    values, vectors = np.linalg.eigh(2 * apart.T @ apart)
+    root = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
+    drawn = np.random.default_rng(0).standard_normal((_DRAWS // 2, len(likely))) @ root
+    found = softmax(likely + np.concatenate([drawn, -drawn]), axis=1).mean(axis=0)
+    found[found < _IMPOSSIBLE] = 0.0
+    return np.asarray(found / found.sum())
 
 
 def stacking_weights(log_densities: ArrayLike, *, least: float = LEAST, points: ArrayLike = 0.0) -> Vector:
     """Return the weights w on the simplex that maximize sum_i log(sum_k w_k p_ik) + sum_k a_k log w_k, a_k being the points.
 
-    The problem is concave. The second sum is the log density of a Dirichlet distribution of the weights. It keeps them away
-    from zero if there are few points: hyperparameters were chosen for all points, the left-out ones included, and so the model
-    that predicts those best may owe that to overfitting. Models whose weight is below `least` are left out, and the weights of
-    the others found again.
+    The problem is concave. The second sum is the log density of a Dirichlet distribution of the weights. If there are few
+    points, it keeps them near the a_k, divided by their sum: hyperparameters were chosen for all points, the left-out ones
+    included, and so the model that predicts those best may owe that to overfitting. With a_k proportional to the probabilities
+    of the models (:func:`probabilities_of`), the points left out decide the more the more they are. Models whose weight is
+    below `least` are left out, and the weights of the others found again.
 
     Parameters
     ----------

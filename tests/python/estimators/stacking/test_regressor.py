@@ -13,7 +13,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import kernsel as ks
 from kernsel import structured as st
-from kernsel.estimators.stacking.weights import points_of, stacking_weights
+from kernsel.estimators.stacking.weights import POINTS, probabilities_of, stacking_weights
 from kernsel.kernels import RBF
 
 
@@ -81,7 +81,8 @@ def test_the_weights_are_the_best_for_points_left_out(model, data):
     logs = np.array(logs).T
     weights = np.zeros(4)
     weights[model.kept_] = model.weights_
-    np.testing.assert_allclose(weights, stacking_weights(logs, points=points_of(likelihoods)), atol=1e-5)
+    expected = stacking_weights(logs, points=POINTS * probabilities_of(likelihoods, logs))
+    np.testing.assert_allclose(weights, expected, atol=1e-5)
     np.testing.assert_allclose(model.loo_log_density_, np.log(np.exp(logs) @ weights), atol=1e-5)
     assert model.loo_log_density_.mean() > logs.mean(axis=0).max() - 0.02
     values = [one.criterion_value_ for _, one in model.processes]
@@ -105,6 +106,16 @@ def test_noise_is_the_mean_of_those_that_are_numbers(data):
     assert model.noise_ == pytest.approx(0.05)
     model.estimators_[0].noise_ = np.nan
     assert np.isnan(model.noise_)
+
+
+def test_likelihoods_of_unlike_kinds_are_not_compared(data):
+    """A likelihood and a leave-one-out error are no measures of the same; the densities of points left out are."""
+    X, y = data
+    processes = [process("RBF", criterion="loo"), process("Matern(nu=1.5)", criterion="reml")]
+    mixed = ks.StackedRegressor(processes).fit(X, y)
+    logs = np.column_stack([one.left_out_predictive().log_density(y[:, None]) for one in mixed.estimators_])
+    expected = stacking_weights(logs, points=POINTS * probabilities_of(logs.sum(axis=0), logs))
+    np.testing.assert_allclose(mixed.weights_, expected, rtol=1e-6)
 
 
 def test_leverage_is_the_derivative_of_fitted_values(model, data):

@@ -31,6 +31,17 @@ def test_taken_up_it_is_what_it_was(rng, objects):
     np.testing.assert_allclose(aside.log_density, each.reshape(20, -1).sum(axis=1), rtol=1e-10)
 
 
+def test_likelihoods_are_charged_for_hyperparameters_and_the_evidence_is_not(rng):
+    X = rng.uniform(0, 4, (30, 2))
+    y = np.sin(X[:, 0]) + 0.1 * rng.normal(size=30)
+    for criterion, charged in (("reml", 0.5 * np.log(30)), ("evidence", 0.0)):
+        process = ks.GaussianProcessRegressor("RBF", criterion=criterion, noise="auto", trend="constant").fit(X, y)
+        expected = process.criterion_value_ - charged * process.kernel_.n_dims
+        assert SetAside.of(process).log_likelihood == pytest.approx(expected, rel=1e-12)
+    known = ks.GaussianProcessRegressor("RBF", criterion="reml", noise=0.01, optimizer=None).fit(X, y)
+    assert SetAside.of(known).log_likelihood == pytest.approx(known.criterion_value_, rel=1e-12)
+
+
 def test_one_point_cannot_be_left_out():
     process = ks.GaussianProcessRegressor("RBF", optimizer=None, noise=0.1).fit([[0.0]], [1.0])
     with pytest.raises(ValueError, match=r"X: expected at least two points, .* got n_samples = 1"):

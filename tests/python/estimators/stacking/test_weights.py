@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 from scipy.optimize import minimize
+from scipy.special import softmax
+from scipy.stats import norm
 
-from kernsel.estimators.stacking.weights import LEAST, stacking_weights
+from kernsel.estimators.stacking.weights import LEAST, probabilities_of, stacking_weights
 
 
 def violation(logs, weights, points=0.0):
@@ -67,6 +69,42 @@ def test_small_weights_are_dropped_and_the_others_are_the_best_without_them(rng)
     assert 0 < stacking_weights(three, least=0.0)[2] < LEAST
     np.testing.assert_allclose(stacking_weights(three), [*stacking_weights(logs), 0.0], atol=1e-12)
     np.testing.assert_array_equal(stacking_weights(logs), stacking_weights(logs.copy()))
+
+
+def test_probabilities_of_models_that_differ_alike_everywhere_are_those_of_these_data(rng):
+    likely = np.array([-3.0, 0.0, -1.0])
+    same = np.repeat(rng.normal(size=(50, 1)), 3, axis=1) + likely / 50
+    np.testing.assert_allclose(probabilities_of(likely, same), softmax(likely), rtol=1e-10)
+    assert probabilities_of([-1e6, 0.0], np.zeros((5, 2)))[0] == 0
+
+
+def test_probabilities_are_of_other_data():
+    """Of data from a standard normal distribution; the models' means are off by as much, on one side and the other."""
+    rng = np.random.default_rng(0)
+
+    def log_densities(y):
+        return norm.logpdf(y[:, None], [-0.3, 0.3])
+
+    def on_others(y, count):
+        """Return the mean probability on data that are drawn from what y tells about their distribution."""
+        means = y.mean() + rng.standard_normal((count, 1)) / np.sqrt(len(y))
+        others = means + rng.standard_normal((count, len(y)))
+        return np.mean([softmax(log_densities(other).sum(axis=0)) for other in others], axis=0)
+
+    for _ in range(5):
+        logs = log_densities(y := rng.standard_normal(40))
+        np.testing.assert_allclose(probabilities_of(logs.sum(axis=0), logs), on_others(y, 4000), atol=0.06)
+
+
+def test_probabilities_do_not_depend_on_the_order_of_models(rng):
+    logs, likely = drawn(rng, 60, 5, 0.5), rng.normal(size=5)
+    order = np.array([3, 0, 4, 1, 2])
+    found = probabilities_of(likely, logs)
+    np.testing.assert_allclose(probabilities_of(likely[order], logs[:, order]), found[order], atol=0.01)
+    np.testing.assert_array_equal(probabilities_of(likely, logs), found)
+    np.testing.assert_allclose(probabilities_of(likely + 1e3, logs + rng.normal(size=(60, 1))), found, rtol=1e-8)
+    logs[0, 0] = -1e200
+    assert np.isfinite(probabilities_of(likely, logs)).all()
 
 
 def test_what_are_no_densities_is_said():
