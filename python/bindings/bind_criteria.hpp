@@ -9,7 +9,7 @@
 struct Workspace {
   std::unique_ptr<kernsel::Factor> dense = kernsel::dense_factor();
   std::unique_ptr<kernsel::VecchiaFactor> vecchia;  // made by the first evaluation that asks for it
-  kernsel::Index width = 1;  // the most neighbours that there are
+  kernsel::Index width = 1;                         // the most neighbours that there are
   FactorLock lock;
 };
 

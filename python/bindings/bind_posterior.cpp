@@ -186,9 +186,7 @@ double number(const Held& held, const F& f) {
 template <class P>
 void append(HeldBy<P>& held, const py::object& X, const py::object& y, const py::object& noise) {
   const Input x = matrix(X, "X"), targets = matrix(y, "y"), extra = matrix(noise, "noise", 1);
-  change(held, [&](P& posterior) {
-    return posterior.append(x.view<double>(), targets.view<double>(), extra.view<double>());
-  });
+  change(held, [&](P& posterior) { return posterior.append(x.view<double>(), targets.view<double>(), extra.view<double>()); });
 }
 
 // The functions that all posteriors have.

@@ -22,10 +22,10 @@ struct Groups {
 struct Request {
   bool in_sample = true;     // y'c and the log determinants
   bool coefficients = true;  // c
-  bool diagonal = false;   // the diagonal of P.
-  bool left_out = false;   // the residuals of points or groups that are left out
-  bool variances = false;  // the variances of these residuals
-  bool densities = false;  // the joint log densities of groups
+  bool diagonal = false;     // the diagonal of P.
+  bool left_out = false;     // the residuals of points or groups that are left out
+  bool variances = false;    // the variances of these residuals
+  bool densities = false;    // the joint log densities of groups
   Groups groups;
 };
 

@@ -30,20 +30,20 @@ struct VecchiaOptions {
   // otherwise it is random.
   Index spread_points = 20000;
   std::uint64_t seed = 0;
-  // Criteria sum over these points only, which have neighbours among all points; all points if it is empty. Criteria that need c
-  // or the diagonal of P always sum over all.
+  // Criteria sum over these points only, which have neighbours among all points; all points if it is empty. Criteria that need
+  // c or the diagonal of P always sum over all.
   std::vector<Index> terms = {};
 };
 
 class VecchiaFactor : public Factor {
  public:
-  // Chooses the neighbours anew, in the units of the length scales of k, at the next call of show(). Otherwise they remain those
-  // of the first kernel as long as the points are the same. Returns whether the length scales differ so much from those by which
-  // the neighbours were chosen that it is worthwhile; `always` chooses them anew in any case. Values of a criterion before and
-  // after cannot be compared.
+  // Chooses the neighbours anew, in the units of the length scales of k, at the next call of show(). Otherwise they remain
+  // those of the first kernel as long as the points are the same. Returns whether the length scales differ so much from those
+  // by which the neighbours were chosen that it is worthwhile; `always` chooses them anew in any case. Values of a criterion
+  // before and after cannot be compared.
   virtual bool renew(const Kernel& k, View<const double> X, bool always = false) = 0;
-  // The neighbours in use, for each term, nearest first, and then -1: among the points before it in the order, or among those that
-  // are not left out with it. Empty if no criterion has needed them.
+  // The neighbours in use, for each term, nearest first, and then -1: among the points before it in the order, or among those
+  // that are not left out with it. Empty if no criterion has needed them.
   virtual const std::vector<std::int32_t>& neighbours(bool left_out) const = 0;
   virtual const VecchiaOptions& options() const = 0;
   // The triangle R of the last fit's trend, (q, q), upper, by columns: H'PH = R'R.

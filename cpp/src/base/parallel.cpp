@@ -80,6 +80,14 @@ bool asked_to_stop() {
   return check() || Clock::now() >= deadline;
 }
 
+Status Watch::poll() {
+  Status status;
+  if (Clock::now() < last_ + time_between_checks) return status;
+  if (asked_to_stop()) status.code = Code::interrupted;
+  last_ = Clock::now();
+  return status;
+}
+
 void Jobs::work(Index count, void (*f)(const void*, Jobs&, Index), const void* context) {
   const bool helping = comes_to_help();
   while (!(helping && crowded())) {

@@ -54,6 +54,15 @@ Status run_jobs_erased(Index count, double cost, void (*f)(const void*, Jobs&, I
 // Asks the interrupt check, between two calls of run_jobs: true if the computation should end.
 bool asked_to_stop();
 
+// For a loop of calls of run_jobs, each of which may be too short to ask: the check is asked after 50 ms, and then again.
+class Watch {
+ public:
+  Status poll();  // Code::interrupted if the computation should end
+
+ private:
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
 // As long as it exists, computations that this thread starts end with Code::interrupted once the time has come, as if the
 // interrupt check had said so. They are asked at most every 50 ms.
 class Deadline {

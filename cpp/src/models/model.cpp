@@ -91,7 +91,8 @@ Status Model::Content::read(Container& file, const Json& json) {
   if (!count || !count->whole(1e9) || count->number < 1.0) return Status::invalid("model: expected a number of columns");
   d = static_cast<Index>(count->number);
   const Json* approximation = json.find("approximation");  // which has no coefficients
-  const std::vector<Index>*shape_of_C = file.shape(approximation ? "targets" : "coefficients"), *shape_of_X = file.shape("points");
+  const std::vector<Index>*shape_of_C = file.shape(approximation ? "targets" : "coefficients"),
+        *shape_of_X = file.shape("points");
   if (!shape_of_C || shape_of_C->size() != 2) return Status::invalid(wrong);
   const Index n = (*shape_of_C)[0], q = trend.count(d);
   outputs = (*shape_of_C)[1];

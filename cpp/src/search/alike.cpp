@@ -35,6 +35,8 @@ double expected_width(Rule rule, double range) {
   }
 }
 
+constexpr int most_jitters = 4;  // that are tried for the integral
+
 // What is expected of a spread, as a part of the logarithm of an integral, up to a constant.
 double spread_cost(double spread) { return -spread / Prior::mean_spread; }
 
@@ -295,6 +297,12 @@ Status Chooser::Content::evidence(const Choice& choice, double& out) {
   if (problem.finds_noise) x.push_back(std::log(choice.noise));
   Trial at;
   Status status = all->evaluate(x, Order::information, at);
+  // The search may have gone to the edge of what can be factorized with its own common factor of kernel and noise.
+  for (int more = 0; more < most_jitters && status.code == Code::not_positive_definite && may_raise_jitter; ++more) {
+    jitter = 10.0 * (jitter > 0.0 ? jitter : least);
+    all = objective(nullptr, false);
+    status = all->evaluate(x, Order::information, at);
+  }
   if (!status.ok()) return status.code == Code::interrupted ? status : Status{};  // NaN where there is no value
   if (x.empty()) {
     out = -at.value;
@@ -317,6 +325,17 @@ Status Chooser::Content::evidence(const Choice& choice, double& out) {
   leave_out_bounds(x, at.gradient);
   if (choice.ended != Ended::converged) std::fill(at.gradient.begin(), at.gradient.end(), 0.0);
   out = laplace_near(-at.value, at.gradient, at.information);
+  if (std::isfinite(out)) return {};
+  // Next to a singular kernel matrix, slopes and information are rounding errors: what is left is the curvature that is
+  // positive, and at least that of the expectations.
+  std::vector<double> H(x.size() * x.size(), 0.0), none;
+  all->expected.log_density(x, none, H);
+  for (std::size_t i = 0; i < x.size(); ++i)
+    for (std::size_t j = 0; j < x.size(); ++j) {
+      double& entry = H[i + j * x.size()];
+      entry = i == j ? std::max(entry, at.information[i + i * x.size()]) : 0.0;
+    }
+  out = laplace_near(-at.value, std::vector<double>(x.size(), 0.0), H);
   return {};
 }
 

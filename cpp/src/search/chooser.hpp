@@ -52,7 +52,9 @@ struct Chooser::Content {
         options(std::move(o)),
         random(options.seed),
         own_factor(p.factor || p.approximation ? nullptr : dense_factor()),
-        factor(p.approximation ? p.approximation : p.factor ? p.factor : own_factor.get()),
+        factor(p.approximation ? p.approximation
+               : p.factor      ? p.factor
+                               : own_factor.get()),
         began(std::chrono::steady_clock::now()) {}
 
   Choosing problem;

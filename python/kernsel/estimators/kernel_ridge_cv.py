@@ -168,8 +168,9 @@ class KernelRidgeCV(KernelMachine):
 
     def _candidates(self, given: TrainingSet) -> Iterator[TrainingSet]:
         """Yield the data with each kernel that is tried: some length scales in place of "auto", if a rule compares them."""
-        rules = [TABLE[with_free_scale(name)] for name in (self.criterion,) if isinstance(name, str)]
-        if isinstance(given.kernel, str) or not all(row.for_search for row in rules):
+        name = self.criterion
+        compares = not isinstance(name, str) or (name in TABLE and TABLE[with_free_scale(name)].for_search)
+        if isinstance(given.kernel, str) or not compares:
             yield given.resolved()
             return
         used, X = given.used, given.X.astype(np.float64, copy=False)

@@ -39,5 +39,6 @@ def test_every_class_of_the_core_is_pickled_or_says_why_not():
         print(*sorted(refused))
         """
     )
-    refused = ["Criterion", "Kernel", "Posterior", "Search", "Sequences", "Statistics", "SupportSolver", "Workspace"]
+    refused = ["Criterion", "Kernel", "Posterior", "Search", "Sequences", "Statistics", "SupportSolver"]
+    refused += ["VecchiaPosterior", "Workspace"]
     assert out.split() == refused

@@ -9,8 +9,8 @@ namespace kernsel {
 
 namespace {
 
-constexpr Index places = 16;                          // points at which the correlation is computed
-constexpr Index steps = 96;                           // distances, from nearest to farthest, in ranges of the column
+constexpr Index places = 16;  // points at which the correlation is computed
+constexpr Index steps = 96;   // distances, from nearest to farthest, in ranges of the column
 constexpr double nearest = 1e-6, farthest = 1e3;
 constexpr double fall = 0.5;
 

@@ -407,7 +407,8 @@ class Vecchia final : public VecchiaFactor {
     if (with_left_out) status = pull_others(partials.left_out, adjoint, out);
     const bool with_trend = q_ > 0 && (with_left_out || partials.log_det_trend != 0.0);
     if (status.ok() && in_sample_ &&
-        (with_trend || partials.log_det != 0.0 || !partials.squares.empty() || !adjoint.c.empty() || !adjoint.precision.empty()))
+        (with_trend || partials.log_det != 0.0 || !partials.squares.empty() || !adjoint.c.empty() ||
+         !adjoint.precision.empty()))
       status = pull_before(partials, adjoint, out);
     for (std::size_t i = 0; i < partials.noise.size(); ++i) out.noise[i] += partials.noise[i];
     if (status.ok() && !partials.noise.empty())  // white parts of the kernel are noise, too
@@ -453,8 +454,8 @@ class Vecchia final : public VecchiaFactor {
         of_trend[at(i * q_ + l)] = 2.0 * sigma * a[at(l)] + of_share * inverse_U[at(l)];
         if (corrects) adjoint.U[at(i * q_ + l)] += of_share * a[at(l)];
         for (Index h = 0; h < q_; ++h)
-          adjoint.M[at(l + h * q_)] -= sigma * a[at(l)] * a[at(h)] +
-                                       0.5 * of_share * (a[at(l)] * inverse_U[at(h)] + inverse_U[at(l)] * a[at(h)]);
+          adjoint.M[at(l + h * q_)] -=
+              sigma * a[at(l)] * a[at(h)] + 0.5 * of_share * (a[at(l)] * inverse_U[at(h)] + inverse_U[at(l)] * a[at(h)]);
       }
     }
     return pull_sets(
@@ -563,7 +564,8 @@ class Vecchia final : public VecchiaFactor {
         [&](Cell& cell, const std::int32_t* points, Index, Index batch) -> Status {
           double* noise = cell.q();  // free, since nothing is pulled back
           for (Index r = 0; r < cell.count() && unknown.rows > 0; ++r) noise[r] = unknown(unknown.rows == 1 ? 0 : points[r], 0);
-          return cell.add_information(unknown.rows > 0 ? noise : nullptr, sums + batch * room, stride, slopes.data() + batch * p);
+          return cell.add_information(unknown.rows > 0 ? noise : nullptr, sums + batch * room, stride,
+                                      slopes.data() + batch * p);
         },
         [&](Index, Index, Index batches) {
           for (Index batch = 0; batch < batches; ++batch) {
@@ -586,15 +588,16 @@ class Vecchia final : public VecchiaFactor {
   }
 
   VecchiaOptions options_;
-  Sets before_, others_;  // neighbours among points before each point, and among all others
-  Numbers scales_;        // the factors of the columns by which neighbours were chosen
+  Sets before_, others_;           // neighbours among points before each point, and among all others
+  Numbers scales_;                 // the factors of the columns by which neighbours were chosen
   std::uint64_t fingerprint_ = 0;  // of the points
   Groups groups_;
 
   std::optional<Kernel> k_;
   Problem problem_{};
   Request request_;
-  bool in_sample_ = true, scatters_ = false;  // whether the likelihood's sets are needed, and c, U and the diagonal of P. as well
+  bool in_sample_ = true,
+       scatters_ = false;  // whether the likelihood's sets are needed, and c, U and the diagonal of P. as well
   Index n_ = 0, m_ = 0, q_ = 0;
   View<const double> X_;
   Numbers copied_;

@@ -34,6 +34,7 @@ Status walk(const Kernel& k, const SetPoints& of, const Sets& sets, bool differe
   const Index s = shape.size();
   const Index batch = std::clamp<Index>(32768 / (s * std::max<Index>(d, 1)), 2, 64);
   const double cost = static_cast<double>(s * s) * (differentiable ? 6.0 : 2.0) + 0.05 * static_cast<double>(s * s * s);
+  Watch watch;
   for (Index begin = 0; begin < sets.count(); begin += walk_chunk) {
     const Index end = std::min(begin + walk_chunk, sets.count());
     const Index batches = (end - begin + batch - 1) / batch;
@@ -74,6 +75,7 @@ Status walk(const Kernel& k, const SetPoints& of, const Sets& sets, bool differe
     });
     if (!status.ok()) return status;
     collect(begin, end, batches);
+    if (const Status asked = watch.poll(); !asked.ok()) return asked;
   }
   return {};
 }
