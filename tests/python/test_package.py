@@ -64,6 +64,7 @@ def test_one_version(root):
 def test_stubs_tell_the_truth():
     tree = ast.parse(Path(ks.__file__).with_name("_core.pyi").read_text())
     stubs = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+    every = dict(stubs)
     public = {name for name in dir(_core) if not name.startswith("_")}
     # Types of dictionaries exist for type checkers alone, and say so.
     stubs = {name: node for name, node in stubs.items() if "type_check_only" not in map(ast.unparse, node.decorator_list)}
@@ -71,7 +72,11 @@ def test_stubs_tell_the_truth():
     assert {name for name in stubs if not name.startswith("_")} | numbers == public
     for name, node in stubs.items():
         if isinstance(node, ast.ClassDef) and node.body and isinstance(node.body[0], ast.FunctionDef):
-            methods = {item.name for item in node.body if isinstance(item, ast.FunctionDef)}
+            bodies = [
+                node.body,
+                *(every[base.id].body for base in node.bases if isinstance(base, ast.Name) and base.id in every),
+            ]
+            methods = {item.name for body in bodies for item in body if isinstance(item, ast.FunctionDef)}
             compiled = [getattr(_core, name)] if hasattr(_core, name) else [_core.CholeskyFloat32, _core.CholeskyFloat64]
             for one in compiled:
                 theirs = {m for m in vars(one) if not m.startswith("_") or m in {"__add__", "__mul__", "__rmul__"}}
