@@ -20,6 +20,7 @@ THREADS_OF_BLAS = """
 """
 
 
+@pytest.mark.slow
 @needs_several_processors
 def test_fits_in_several_threads_leave_the_threads_of_blas_alone():
     code = """
@@ -36,6 +37,7 @@ def test_fits_in_several_threads_leave_the_threads_of_blas_alone():
     run(textwrap.dedent(THREADS_OF_BLAS) + textwrap.dedent(code))
 
 
+@pytest.mark.slow
 @needs_several_processors
 @needs_fork
 def test_a_fork_while_another_thread_fits_leaves_the_threads_of_blas_alone():

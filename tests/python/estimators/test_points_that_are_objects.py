@@ -108,6 +108,7 @@ def test_a_list_of_one_number_is_that_number(strings, y):
     assert [one.problem for one in chosen.tried] == ["", ""]
 
 
+@pytest.mark.slow
 def test_select_tries_all_whole_numbers(strings, y):
     chosen = ks.select(strings, y, [RBF("auto") @ Letters([1, 2, 4]), Letters(range(1, 4)) * (RBF("auto") @ Letters([3, 4]))])
     assert len(chosen.tried) == 3 + 6

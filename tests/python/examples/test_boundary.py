@@ -18,6 +18,7 @@ def test_true_probabilities_of_moons(rng):
         assert boundary.true_probability(np.array([z]))[0] == pytest.approx(share, abs=4 * error + 0.005)
 
 
+@pytest.mark.slow
 def test_classifiers_of_moons(row):
     theirs, same, default, ep, best = (
         row("boundary", start)

@@ -74,6 +74,7 @@ def test_sums_and_products_of_very_many():
     assert out == "done\n"
 
 
+@pytest.mark.slow
 def test_kernels_within_kernels():
     """As deep as they may be, all that is done with a kernel fits the stack; one more is an error."""
     out = run(

@@ -119,7 +119,7 @@ def integrals(link, mean, variance):
 
 
 @pytest.mark.parametrize("link", LINKS, ids=repr)
-@pytest.mark.parametrize("variance", [1e-6, 0.3, 0.999, 1.001, 7.0, 150.0, 1e4])
+@pytest.mark.parametrize("variance", [1e-6, 0.999, 1.001, 150.0])
 def test_moments(link, variance):
     means = np.array([-60.0, -9.0, -1.0, 0.0, 0.4, 5.0, 45.0])
     found = link.moments(means, np.full(len(means), variance))

@@ -102,6 +102,7 @@ def test_sites_of_a_gaussian_likelihood_are_its_posterior(rng):
     assert samples.effective_sample_size.min() > 1600
 
 
+@pytest.mark.slow
 def test_sites_may_be_anything(rng):
     K, y = problem(4, 4.0, rng)
     _, mean, covariance = reference.gp_classifier(K, y, LINKS["logistic"].log_density, nodes=12)
@@ -111,6 +112,7 @@ def test_sites_may_be_anything(rng):
     assert (np.abs(samples.f.mean(axis=(0, 1)) - mean) <= LIMIT * error).all()
 
 
+@pytest.mark.slow
 def test_sites_pay_where_the_data_say_much(rng):
     X = rng.uniform(0, 10, (80, 1))
     y = np.where(np.sin(2 * X[:, 0]) > 0, 1.0, -1.0)
