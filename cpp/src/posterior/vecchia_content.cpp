@@ -28,6 +28,8 @@ Status VecchiaPosterior::Content::take(const Conditioning& given, VecchiaOptions
     return Status::invalid("condition: y must have one row for each point");
   if (given.noise.rows > 1 && given.noise.rows != given.X.rows)
     return Status::invalid("condition: give one noise variance, or one for each point");
+  if (std::min(neighbours, given.X.rows) > VecchiaOptions::most_neighbours)
+    return Status::invalid("Vecchia's approximation: expected 500 neighbours at most");
   if (wanted.neighbours < 1 || neighbours < 1)
     return Status::invalid("Vecchia's approximation: expected at least one neighbour");
   n = given.X.rows;

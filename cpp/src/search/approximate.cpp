@@ -100,10 +100,10 @@ Status Chooser::Content::refine(const std::vector<Index>& order, Index terms, Op
 }
 
 // The criterion by which optima are compared: the log density of points left out, or the criterion itself if it leaves out.
-Status Chooser::Content::left_out_at(const std::vector<double>& x, const std::vector<Index>& order, Trial& out) {
-  VecchiaOptions of_terms = problem.approximation->options();
+Status Chooser::Content::left_out_at(const std::vector<double>& x, const std::vector<Index>& order, VecchiaOptions of_terms,
+                                     Trial& out) {
   of_terms.terms = first_of(order, compared_terms);
-  of_terms.neighbours *= times_neighbours;
+  of_terms.neighbours = std::min(times_neighbours * of_terms.neighbours, VecchiaOptions::most_neighbours);
   problem.approximation->set_options(std::move(of_terms));
   const std::unique_ptr<CriterionObjective> objective = this->objective(nullptr, profiled);
   if (objective->criterion.is_likelihood)
@@ -144,8 +144,8 @@ Status Chooser::Content::find_approximately(Optimum& found) {
   if (!status.ok()) return status;
   if (found.ended == Ended::converged) {
     Trial before, after;
-    status = left_out_at(first, order, before);
-    if (status.ok()) status = left_out_at(found.best.x, order, after);
+    status = left_out_at(first, order, given, before);
+    if (status.ok()) status = left_out_at(found.best.x, order, given, after);
     if (!status.ok()) return status;
     VecchiaOptions of_terms = given;
     of_terms.terms = sums ? first_of(order, last_terms) : std::vector<Index>{};

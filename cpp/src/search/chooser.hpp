@@ -125,7 +125,7 @@ struct Chooser::Content {
   Status find_on_some(Choice& out);
   std::vector<double> x_of(const Choice& of_some) const;
   Status refine(const std::vector<Index>& order, Index terms, Optimum& found);
-  Status left_out_at(const std::vector<double>& x, const std::vector<Index>& order, Trial& out);
+  Status left_out_at(const std::vector<double>& x, const std::vector<Index>& order, VecchiaOptions of_terms, Trial& out);
 };
 
 }  // namespace kernsel

@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 
 from kernsel import _core
-from kernsel._base.annotations import Indices
+from kernsel._base.annotations import Indices, Matrix, Vector
 from kernsel._base.memory import require_memory_of_points
 from kernsel._solve.evaluate import left_out_in_groups
 from kernsel._solve.near import NearPosterior
@@ -16,6 +16,7 @@ from kernsel._solve.posterior import Posterior
 from kernsel.approximations import Vecchia, Wish, approximation_given
 from kernsel.criteria import Criterion, Likelihood, Workspace
 from kernsel.kernels import Kernel
+from kernsel.kernels.amplitudes import has_noise
 
 __all__ = ["Plan", "checked", "plan_for"]
 
@@ -25,6 +26,7 @@ _CERTAINLY_EXACT = 3000  # up to so many points nothing needs to be estimated
 _SHARE_OF_PEAK = 0.6  # of the rate of products of tiles that whole factorizations reach, at least
 _SAMPLE = 300  # points at which neighbours are compared with twice as many
 _CLOSE = 0.1  # standard deviations by which twice as many neighbours may change predictions
+_LEAST_NOISE = 1e-6  # of the kernel's variance, from which on leaving out costs no digits
 _MOST = 400  # neighbours of predictions that are chosen without being asked for
 
 
@@ -38,13 +40,17 @@ class Plan:
     reason : str
         Why something is approximated; empty if nothing is, or if the user asked for it.
     may_grow : bool
-        Whether predictions may have more neighbours than the approximation says, if these are too few.
+        Whether predictions may have more neighbours than the approximation says, if these are too few, and may be by neighbours
+        if these predict points that are left out better than all others do.
+    better_near : bool
+        Whether they do.
     """
 
     search: Vecchia | None = None
     posterior: Vecchia | None = None
     reason: str = ""
     may_grow: bool = False
+    better_near: bool = False
 
     def said(self, n: int, change: float | None = None) -> str:
         """Return a sentence on what was approximated, and how good that is; empty if nothing was."""
@@ -53,7 +59,8 @@ class Plan:
             parts.append(f"hyperparameters were chosen by {self.search.neighbors} nearest neighbours of each point")
         if self.posterior is not None:
             good = "" if change is None else f" (twice as many change them by {change:.2g} standard deviations)"
-            parts.append(f"predictions see the {min(self.posterior.predict_neighbors, n)} nearest points{good}")
+            better = ", by which points that are left out are predicted better than by all" if self.better_near else ""
+            parts.append(f"predictions see the {min(self.posterior.predict_neighbors, n)} nearest points{good}{better}")
         elif parts:
             parts.append("predictions are exact")
         if not parts:
@@ -109,16 +116,23 @@ def checked(plan: Plan, posterior: Posterior) -> tuple[Plan, Posterior, float | 
 
     The change is the root of the mean square, in standard deviations, over a sample of points that are left out.
     """
-    if not isinstance(posterior, NearPosterior):
-        return plan, posterior, None
     n = len(posterior.X)
     rows = np.sort(np.random.default_rng(0).choice(n, size=min(n, _SAMPLE), replace=False))
+    if plan.may_grow and plan.search is not None and plan.posterior is None:
+        near = plan.search
+        if _density(*_left_out_exactly(posterior, rows)) < _density(*_left_out(posterior, rows, near, near.predict_neighbors)):
+            # No process is right for all of the data, and points nearby may tell more than all.
+            plan = replace(plan, posterior=near, better_near=True)
+            data = posterior.kernel, posterior.X, posterior.y, posterior.noise, posterior.trend
+            posterior = NearPosterior(*data, near)
+    if not isinstance(posterior, NearPosterior):
+        return plan, posterior, None
     while True:
         near = posterior.approximation
         m = near.predict_neighbors
         if m >= n - 1:
             return plan, posterior, 0.0
-        (few, _), (many, variance) = (_left_out(posterior, rows, count) for count in (m, min(2 * m, 500)))
+        (few, _), (many, variance) = (_left_out(posterior, rows, near, count) for count in (m, min(2 * m, 500)))
         change = float(np.sqrt(np.mean((few - many) ** 2 / variance[:, None])))
         if change <= _CLOSE or not plan.may_grow or m >= _MOST:
             return plan, posterior, change
@@ -127,9 +141,28 @@ def checked(plan: Plan, posterior: Posterior) -> tuple[Plan, Posterior, float | 
         posterior = posterior.with_approximation(more)
 
 
-def _left_out(posterior: NearPosterior, rows: Indices, neighbors: int) -> tuple[np.ndarray, np.ndarray]:
+def _density(residuals: Matrix, variances: Vector) -> float:
+    """Return the mean log density of residuals, summed over outputs; minus infinity where it is not known."""
+    values = -0.5 * (np.log(2 * np.pi * variances)[:, None] + residuals**2 / variances[:, None])
+    return float(values.sum(axis=1).mean())
+
+
+def _left_out_exactly(posterior: Posterior, rows: Indices) -> tuple[Matrix, Vector]:
+    """Return the residuals, shape (count, outputs), and variances of rows that are left out, from all others.
+
+    With the variance v_i of the function at a point of noise N_i, P_ii = (N_i - v_i) / N_i^2, which rounding spoils where there
+    is hardly any noise: the density is then infinite, since points nearby cannot tell more than all.
+    """
+    noise, scale = posterior.noise[rows], np.asarray(posterior.kernel.diag(posterior.X[rows]))
+    if has_noise(posterior.kernel) or (noise < _LEAST_NOISE * scale).any():
+        return np.zeros((len(rows), 1)), np.zeros(len(rows)) + np.finfo(float).tiny
+    precision = np.maximum(noise - posterior.variance(posterior.X[rows]), np.finfo(float).tiny) / noise**2
+    return posterior.weights[rows] / precision[:, None], 1 / precision
+
+
+def _left_out(posterior: Posterior, rows: Indices, approximation: Vecchia, neighbors: int) -> tuple[Matrix, Vector]:
     """Return the residuals, shape (count, outputs), and variances of rows that are left out, from so many neighbours."""
-    near = posterior.approximation.core(rows.tolist(), neighbors)
+    near = approximation.core(rows.tolist(), neighbors)
     kernel, workspace = posterior.kernel.build(), Workspace()
     none = np.zeros(0, dtype=np.intp)
 

@@ -16,6 +16,8 @@ Status prepare(Index n, const VecchiaOptions& options, bool all, Sets& out, std:
   if (n > std::numeric_limits<std::int32_t>::max())
     return Status::invalid("Vecchia's approximation: there are more than 2^31 - 1 points");
   if (options.neighbours < 1) return Status::invalid("Vecchia's approximation: expected at least one neighbour");
+  if (std::min(options.neighbours, n - 1) > VecchiaOptions::most_neighbours)
+    return Status::invalid("Vecchia's approximation: expected 500 neighbours at most");
   which = options.terms;
   if (all || which.empty()) {
     which.resize(static_cast<std::size_t>(n));
