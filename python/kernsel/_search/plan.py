@@ -114,7 +114,8 @@ def plan_for(
 def checked(plan: Plan, posterior: Posterior) -> tuple[Plan, Posterior, float | None]:
     """Return the plan and the posterior with enough neighbours, and by how much twice as many would change predictions.
 
-    The change is the root of the mean square, in standard deviations, over a sample of points that are left out.
+    The change is the root of the mean square, in standard deviations, over a sample of points that are left out. More
+    neighbours are taken only if these points are then predicted better.
     """
     n = len(posterior.X)
     rows = np.sort(np.random.default_rng(0).choice(n, size=min(n, _SAMPLE), replace=False))
@@ -132,9 +133,10 @@ def checked(plan: Plan, posterior: Posterior) -> tuple[Plan, Posterior, float | 
         m = near.predict_neighbors
         if m >= n - 1:
             return plan, posterior, 0.0
-        (few, _), (many, variance) = (_left_out(posterior, rows, near, count) for count in (m, min(2 * m, 500)))
-        change = float(np.sqrt(np.mean((few - many) ** 2 / variance[:, None])))
-        if change <= _CLOSE or not plan.may_grow or m >= _MOST:
+        few, many = (_left_out(posterior, rows, near, count) for count in (m, min(2 * m, 500)))
+        change = float(np.sqrt(np.mean((few[0] - many[0]) ** 2 / many[1][:, None])))
+        pays = _density(*many) > _density(*few)
+        if change <= _CLOSE or not (pays and plan.may_grow) or m >= _MOST:
             return plan, posterior, change
         more = replace(near, predict_neighbors=min(2 * m, _MOST))
         plan = replace(plan, posterior=more)

@@ -1,0 +1,95 @@
+"""What is exact and what is approximated, by the number of points, time and memory."""
+
+import numpy as np
+import pytest
+
+import kernsel as ks
+from kernsel._search import plan as module
+from kernsel._search.plan import Plan, checked, plan_for
+from kernsel._solve.near import NearPosterior
+from kernsel._solve.posterior import Posterior
+from kernsel.approximations import Vecchia
+from kernsel.criteria import LeaveOneOut, Likelihood
+from kernsel.kernels import RBF
+
+
+@pytest.fixture
+def machine(monkeypatch):
+    """A machine of 100 Gflop/s and 8 GiB."""
+    monkeypatch.setattr(module, "_rate", lambda: 1e11)
+    monkeypatch.setattr(module._core, "available_memory", lambda: 2**33)
+
+
+def planned(n, wish="auto", criterion=None, searches=True, **more):
+    return plan_for(wish, RBF(1.0), criterion or Likelihood(), n, searches=searches, **more)
+
+
+@pytest.mark.usefixtures("machine")
+def test_what_takes_long_is_approximated_and_said():
+    assert planned(2000) == planned(5000) == Plan("", None) or planned(2000).search is None
+    assert planned(5000).search is planned(5000).posterior is None
+    large = planned(10_000)
+    assert large.search is not None
+    assert large.posterior is None
+    assert "an exact search would take about" in large.reason.lower()
+    assert "predictions are exact" in large.said(10_000)
+    assert planned(10_000, max_seconds=1e4).search is None
+    assert planned(10_000, searches=False).search is None
+    assert planned(6000, criterion=LeaveOneOut()).search is not None
+    assert planned(6000).search is None
+    larger = planned(60_000)
+    assert larger.posterior is not None
+    assert "GiB" in larger.reason
+    assert "200 nearest points" in larger.said(60_000, 0.01)
+
+
+@pytest.mark.usefixtures("machine")
+def test_what_is_asked_for_is_done():
+    with pytest.raises(MemoryError, match="60000 points need"):
+        planned(60_000, None)
+    given = planned(100, Vecchia(5))
+    assert given == Plan(Vecchia(5), Vecchia(5))
+    assert planned(100, Vecchia(5), searches=False).search is None
+    with pytest.raises(ValueError, match='approximation: expected "auto", None or an approximation'):
+        planned(5000, "all")
+
+
+def posterior(n=900, noise=0.1, near=None):
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(n, 2))
+    y = np.sin(9 * X[:, :1]) + np.sqrt(noise) * rng.standard_normal((n, 1))
+    data = RBF(0.2), X, y, np.full(n, noise), "constant"
+    return Posterior(*data) if near is None else NearPosterior(*data, near)
+
+
+def test_neighbours_are_compared_with_twice_as_many():
+    few = Vecchia(5, 5)
+    plan, same, change = checked(Plan(few, few), posterior(near=few))
+    assert same.approximation == plan.posterior == few
+    assert change > 0.1
+    plan, grown, less = checked(Plan(few, few, may_grow=True), posterior(near=few))
+    assert grown.approximation.predict_neighbors > 5
+    assert plan.posterior == grown.approximation
+    assert less < change
+    assert f"{grown.approximation.predict_neighbors} nearest points (twice as many change them by {less:.2g}" in plan.said(
+        900, less
+    )
+
+
+def test_points_left_out_decide_between_all_and_neighbours():
+    exact = posterior()
+    plan, kept, change = checked(Plan(Vecchia(10, 20), may_grow=True), exact)
+    assert kept is exact
+    assert plan.posterior is None
+    assert change is None
+    rows = np.arange(0, 900, 7)
+    residuals, variances, _ = exact.leave_one_out()
+    found = module._left_out_exactly(exact, rows)
+    np.testing.assert_allclose(found[0], residuals[rows], rtol=1e-8)
+    np.testing.assert_allclose(found[1], variances[rows], rtol=1e-8)
+    misled = posterior()
+    misled._core.set_kernel(RBF(0.2).build())
+    data = ks.kernels.RBF(3.0), misled.X, misled.y, misled.noise, misled.trend  # far too smooth for all of the data
+    plan, near, _ = checked(Plan(Vecchia(10, 20), may_grow=True), Posterior(*data))
+    assert isinstance(near, NearPosterior)
+    assert "better than by all" in plan.said(900, 0.1)
