@@ -26,8 +26,8 @@ def planned(n, wish="auto", criterion=None, searches=True, **more):
 
 @pytest.mark.usefixtures("machine")
 def test_what_takes_long_is_approximated_and_said():
-    assert planned(2000) == planned(5000) == Plan("", None) or planned(2000).search is None
-    assert planned(5000).search is planned(5000).posterior is None
+    assert planned(2000) == Plan()
+    assert planned(5000) == Plan(may_grow=True)
     large = planned(10_000)
     assert large.search is not None
     assert large.posterior is None
@@ -71,9 +71,8 @@ def test_neighbours_are_compared_with_twice_as_many():
     assert grown.approximation.predict_neighbors > 5
     assert plan.posterior == grown.approximation
     assert less < change
-    assert f"{grown.approximation.predict_neighbors} nearest points (twice as many change them by {less:.2g}" in plan.said(
-        900, less
-    )
+    many = grown.approximation.predict_neighbors
+    assert f"{many} nearest points (twice as many change them by {less:.2g}" in plan.said(900, less)
 
 
 def test_points_left_out_decide_between_all_and_neighbours():
@@ -88,7 +87,6 @@ def test_points_left_out_decide_between_all_and_neighbours():
     np.testing.assert_allclose(found[0], residuals[rows], rtol=1e-8)
     np.testing.assert_allclose(found[1], variances[rows], rtol=1e-8)
     misled = posterior()
-    misled._core.set_kernel(RBF(0.2).build())
     data = ks.kernels.RBF(3.0), misled.X, misled.y, misled.noise, misled.trend  # far too smooth for all of the data
     plan, near, _ = checked(Plan(Vecchia(10, 20), may_grow=True), Posterior(*data))
     assert isinstance(near, NearPosterior)
