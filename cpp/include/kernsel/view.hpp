@@ -18,7 +18,7 @@ struct View {
   T& operator()(Index i, Index j) const { return data[i * row_stride + j * col_stride]; }
   View transposed() const { return {data, cols, rows, col_stride, row_stride}; }
   View block(Index row, Index col, Index height, Index width) const {
-    return {&(*this)(row, col), height, width, row_stride, col_stride};
+    return {data + (row * row_stride + col * col_stride), height, width, row_stride, col_stride};  // data may be nullptr
   }
   operator View<const T>() const { return {data, rows, cols, row_stride, col_stride}; }
 };
