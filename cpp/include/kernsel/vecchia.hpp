@@ -26,7 +26,7 @@ namespace kernsel {
 
 struct VecchiaOptions {
   static constexpr Index most_neighbours = 500;  // unless there are fewer points: matrices of more are no small ones
-  Index neighbours = 30;  // m
+  Index neighbours = 30;                         // m
   // The order of the points: each is as far as possible from those before it if there are at most that many points, and
   // otherwise it is random.
   Index spread_points = 20000;
