@@ -108,7 +108,7 @@ def test_leave_one_out_predicts_from_neighbours():
     for trend in (None, "linear"):
         exact, near = (ks.loo(RBF(0.7), X, y, noise=noise, trend=trend, approximation=a) for a in (None, ks.Vecchia(13)))
         for name in ("residuals", "variances", "leverage", "dual_coef"):
-            np.testing.assert_allclose(getattr(near, name), getattr(exact, name), rtol=1e-9)
+            np.testing.assert_allclose(getattr(near, name), getattr(exact, name), rtol=1e6 * eps(float))
 
 
 def test_bad_input_is_refused():

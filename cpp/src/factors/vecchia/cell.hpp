@@ -48,9 +48,7 @@ class Cell {
   double variance() const;
   // b <- K^-1 b for the matrix K of all points but the last, where b has room for stride() numbers.
   void solve_without_last(double* b) const;
-  const double* L() const { return K_; }
   Index stride() const { return shape_.size(); }
-  // K_S, below and on the diagonal, before it was factorized, is not kept.
 
   // gradient += <W, dK_S/dtheta>, and noise_i <- W_ii for the points of the set.
   Status pull(double* gradient, double* noise);
