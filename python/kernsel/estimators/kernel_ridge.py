@@ -14,20 +14,20 @@ from kernsel._base.annotations import Vector
 from kernsel._data.allowed import FLAG, is_auto, is_number, whole
 from kernsel._data.kernel import leaves_open
 from kernsel._data.noise import regularizations
-from kernsel._data.together import first_of_equal, said_of_copies
+from kernsel._data.together import said_of_copies
 from kernsel._data.training import TrainingSet, require_squares
 from kernsel._search import Budget, Selection, choose, require_few_if_interrupted
 from kernsel._search.choice import said_of_not_sought
 from kernsel._search.far_rows import FarRows
 from kernsel._search.layout import Layout
 from kernsel._search.progress import CallbackSupport, remark, watched, with_callbacks
-from kernsel.criteria import Criterion, LeaveOneOut, UnbiasedRisk
+from kernsel.criteria import Criterion, UnbiasedRisk
 from kernsel.criteria.base import Loss
 from kernsel.criteria.names import along_path, criterion_named, needs, require_name, require_sigma, searched, with_free_scale
 from kernsel.criteria.table import TABLE
 from kernsel.estimators.kernel_machine import ALLOWED, KernelMachine
-from kernsel.estimators.outliers import LEAST_POINTS, OUTLIERS, given_rows
-from kernsel.estimators.process_fit import ProcessData, outliers_in
+from kernsel.estimators.outliers import OUTLIERS
+from kernsel.estimators.ridge_outliers import outliers_given, outliers_of_ridge, without
 from kernsel.kernels import Kernel
 from kernsel.kernels.amplitudes import with_sizes_of_terms
 from kernsel.kernels.objects import Points
@@ -226,9 +226,7 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
             given, alphas = self._chosen(all_rows, unit, automatic)
             far = None if weighted else self._find_outliers(all_rows, given, alphas)
             if len(self.outliers_):
-                weights = np.ones(len(given.y))
-                weights[self.outliers_] = weights[self.copies_] = 0.0
-                all_rows = replace(all_rows, weights=weights)
+                all_rows = without(np.union1d(self.outliers_, self.copies_), all_rows)
                 unit = self._unit(all_rows)
                 given, alphas = self._chosen(all_rows, unit, automatic)
             if "selection_" in self.__dict__:
@@ -278,34 +276,23 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
         report = {name: self.__dict__[name] for name in _REPORT if name in self.__dict__}
         at_end = "selection_" not in report or report["selection_"].ended == "converged"
         plain = given.targets.shape[1] == 1 and not isinstance(given.kernel, str)
-        rows = np.setdiff1d(np.arange(len(given.y)), self.copies_)
-        if self.outliers is None or not (self.chooses_alpha and at_end and plain and len(rows) >= LEAST_POINTS):
+        if self.outliers is None or not (self.chooses_alpha and at_end and plain):
             return None
         if not isinstance(self.outliers, str):
-            self.outliers_ = given_rows(self.outliers, len(given.y))
-            if len(self.copies_) and (first := first_of_equal(np.column_stack([given.X, given.y]))) is not None:
-                self.outliers_ = np.flatnonzero(np.isin(first, first[self.outliers_]))  # also those that these are copies of
+            self.outliers_ = outliers_given(self.outliers, given, self.copies_)
             return None
-        given, chosen = given.only(rows), chosen.only(rows)
-        kernel, points = given.kernel_and_points()
-        data = ProcessData(
-            points, np.asarray(given.targets, dtype=np.float64), 0.0, True, "constant" if self.has_intercept else None
-        )
 
-        def selected(one: TrainingSet, alphas: Vector) -> Selection:
-            assert isinstance(one.kernel, Kernel)
-            return Selection(one.kernel, float(alphas[0]) * self._unit(one), 0.0, LeaveOneOut(), np.nan)
+        def choose(some: TrainingSet) -> tuple[TrainingSet, float]:
+            best, alphas = self._chosen(some, self._unit(some), True)
+            return best, float(alphas[0]) * self._unit(some)
 
-        def select(some: ProcessData) -> Selection:
-            others = TrainingSet(some.X, some.targets[:, 0], kernel, None, given.names)
-            return selected(*self._chosen(others, self._unit(others), True))
-
-        found = outliers_in(data, data.conditioned(selected(chosen, alphas)), select)
-        self.outliers_ = rows[found.rows]
+        found = chosen, float(alphas[0]) * self._unit(given)
+        outliers, far = outliers_of_ridge(given, found, choose, intercept=self.has_intercept)
+        self.outliers_ = np.setdiff1d(outliers, self.copies_)
         for name in _REPORT:
             self.__dict__.pop(name, None)
         self.__dict__.update(report)
-        return None if found.far is None else replace(found.far, rows=rows[found.far.rows])
+        return far
 
     @property
     def chooses_alpha(self) -> bool:
