@@ -20,6 +20,7 @@ from kernsel.kernels.automatic import Data
 
 __all__ = ["FACTORS", "SupportSelection", "SupportTried", "choose_support"]
 
+_LONG = 30.0  # standard deviations of its column: a kernel of a longer scale is linear
 FACTORS = (0.5**0.5, 1.0, 2.0**0.5)  # the factors of all length scales that are tried
 _PAYS = 0.01  # the relative decrease of the error for which C and epsilon beyond the first grids are accepted
 _FEW = 500  # the largest number of points with which kernels are compared
@@ -257,18 +258,24 @@ class _Problem:
         """Yield the kernels to try, each with its origin and the factor of its length scales."""
         yield kernel, "given", 1.0
         likely = self._likely(kernel)
-        scales = _length_scales(likely, self.X)
+        spreads = _spreads_of_scales(likely, self.X)
+        scales = ~np.isnan(spreads)
+        theta = likely.theta.copy()
+        if scales.any():
+            # Of a function that is nearly linear the likely scales have no end, and with them the C that is needed.
+            theta[scales] -= max(float(np.min(theta[scales] - spreads[scales])) - np.log(_LONG), 0.0)
+        low, high = likely.bounds.T
         for factor in FACTORS if scales.any() else (1.0,):
-            low, high = likely.bounds.T
-            theta = np.clip(likely.theta + np.log(factor) * scales, low, high)
-            yield likely.clone_with_theta(theta), "likelihood", factor
+            yield likely.clone_with_theta(np.clip(theta + np.log(factor) * scales, low, high)), "likelihood", factor
 
     def _likely(self, kernel: Kernel) -> Kernel:
         """Return the kernel that is the most likely one without outliers, or for clipped targets if none are found."""
         ridge = KernelRidge(kernel, alpha="auto", criterion="reml", fit_intercept=self.options["fit_intercept"], random_state=0)
-        ridge.fit(self.X, self.y, self.weights)
+        # Outliers are looked for where weights do not tell that some targets are worse; equal ones tell nothing.
+        weights = None if self.weights is None or np.ptp(self.weights) == 0 else self.weights
+        ridge.fit(self.X, self.y, weights)
         if not len(ridge.outliers_):
-            ridge.fit(self.X, self._without_outliers(kernel), self.weights)
+            ridge.fit(self.X, self._without_outliers(kernel), weights)
         assert isinstance(ridge.kernel_, Kernel)
         return ridge.kernel_
 
@@ -286,14 +293,16 @@ def _least(scores: Vector) -> tuple[int, int]:
     return int(i), int(j)
 
 
-def _length_scales(kernel: Kernel, X: Vector) -> Vector:
-    """Return 1 for each number of `theta` that is the logarithm of a length scale of distances, and 0 for others."""
+def _spreads_of_scales(kernel: Kernel, X: Vector) -> Vector:
+    """Return for each number of `theta` that is the logarithm of a length scale that of its column's deviation; nan for others."""
     data = Data(X, anchors=[])
     kernel.resolve(data)
     layout = kernel.layout()
-    found = np.zeros(kernel.n_dims)
+    found = np.full(kernel.n_dims, np.nan)
     if [h.n_elements for _, h, _ in layout] == [anchor.count for anchor in data.anchors or []]:
         for (at, h, _), anchor in zip(layout, data.anchors or [], strict=True):
             if at >= 0 and h.log and anchor.rule == "length":
-                found[at : at + h.n_elements] = 1.0
+                deviations = np.maximum(anchor.data.X.std(axis=0), np.finfo(np.float64).tiny)
+                logs = np.log(deviations)
+                found[at : at + h.n_elements] = logs if len(logs) == h.n_elements else logs.mean()
     return found

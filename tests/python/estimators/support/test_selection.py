@@ -253,3 +253,16 @@ def test_a_fit_without_support_vectors_is_warned_of(rng):
         assert cure.fit(X, small).score(X, small) > 0.3
     assert not len(ks.SVR().fit(X, np.full(60, 5.0)).support_)  # a constant is what it should be
     ks.SVR(C=1.0, epsilon="auto").fit(X, np.round(rng.random(60) < 0.1))  # chosen, not given
+
+
+def test_a_linear_function_is_found_despite_outliers(rng):
+    X, Z = rng.standard_normal((80, 4)), rng.standard_normal((200, 4))
+    slopes = np.array([0.5, 1.0, 1.5, 2.0])
+    clean = X @ slopes + 0.3 * rng.standard_normal(80)
+    y = clean.copy()
+    y[::20] += 20.0
+    with_errors, without = (ks.SVR("auto").fit(X, targets) for targets in (y, clean))
+    of_both = [np.sqrt(np.mean((model.predict(Z) - Z @ slopes) ** 2)) for model in (with_errors, without)]
+    assert of_both[0] <= 2 * of_both[1]
+    for model in (with_errors, without):
+        assert (model.kernel_.length_scale / X.std(axis=0)).min() <= 30 * 2**0.5 * (1 + 1e-12)
