@@ -294,7 +294,7 @@ def _least(scores: Vector) -> tuple[int, int]:
 
 
 def _spreads_of_scales(kernel: Kernel, X: Vector) -> Vector:
-    """Return for each number of `theta` that is the logarithm of a length scale that of its column's deviation; nan for others."""
+    """Return the logarithm of its column's deviation for each number of `theta` that is that of a length scale; else nan."""
     data = Data(X, anchors=[])
     kernel.resolve(data)
     layout = kernel.layout()
