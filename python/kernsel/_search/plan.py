@@ -52,15 +52,20 @@ class Plan:
     may_grow: bool = False
     better_near: bool = False
 
+    @property
+    def approximates(self) -> bool:
+        """Whether anything is approximated."""
+        return self.search is not None or self.posterior is not None
+
     def said(self, n: int, change: float | None = None) -> str:
         """Return a sentence on what was approximated, and how good that is; empty if nothing was."""
         parts = []
-        if self.search is not None:
+        if self.search is not None and self.search.neighbors < n - 1:
             parts.append(f"hyperparameters were chosen by {self.search.neighbors} nearest neighbours of each point")
-        if self.posterior is not None:
+        if self.posterior is not None and self.posterior.predict_neighbors < n:
             good = "" if change is None else f" (twice as many change them by {change:.2g} standard deviations)"
             better = ", by which points that are left out are predicted better than by all" if self.better_near else ""
-            parts.append(f"predictions see the {min(self.posterior.predict_neighbors, n)} nearest points{good}{better}")
+            parts.append(f"predictions see the {self.posterior.predict_neighbors} nearest points{good}{better}")
         elif parts:
             parts.append("predictions are exact")
         if not parts:
@@ -111,17 +116,27 @@ def plan_for(
     return Plan(search, posterior, f"{reason[:1].upper()}{reason[1:]}; approximation=None asks for it" if reason else "", True)
 
 
-def checked(plan: Plan, posterior: Posterior) -> tuple[Plan, Posterior, float | None]:
+def checked(plan: Plan, posterior: Posterior, scale: Vector | None = None) -> tuple[Plan, Posterior, float | None]:
     """Return the plan and the posterior with enough neighbours, and by how much twice as many would change predictions.
 
     The change is the root of the mean square, in standard deviations, over a sample of points that are left out. More
     neighbours are taken only if these points are then predicted better.
+
+    Parameters
+    ----------
+    plan : Plan
+    posterior : Posterior
+    scale : ndarray of shape (outputs,), optional
+        The factor of kernel and noise of each output, if it is not one.
     """
+    unit = np.ones(1) if scale is None else np.sqrt(scale)
     n = len(posterior.X)
     rows = np.sort(np.random.default_rng(0).choice(n, size=min(n, _SAMPLE), replace=False))
     if plan.may_grow and plan.search is not None and plan.posterior is None:
         near = plan.search
-        if _density(*_left_out_exactly(posterior, rows)) < _density(*_left_out(posterior, rows, near, near.predict_neighbors)):
+        if _density(*_left_out_exactly(posterior, rows, unit)) < _density(
+            *_left_out(posterior, rows, unit, near, near.predict_neighbors)
+        ):
             # No process is right for all of the data, and points nearby may tell more than all.
             plan = replace(plan, posterior=near, better_near=True)
             data = posterior.kernel, posterior.X, posterior.y, posterior.noise, posterior.trend
@@ -133,7 +148,7 @@ def checked(plan: Plan, posterior: Posterior) -> tuple[Plan, Posterior, float | 
         m = near.predict_neighbors
         if m >= n - 1:
             return plan, posterior, 0.0
-        few, many = (_left_out(posterior, rows, near, count) for count in (m, min(2 * m, 500)))
+        few, many = (_left_out(posterior, rows, unit, near, count) for count in (m, min(2 * m, 500)))
         change = float(np.sqrt(np.mean((few[0] - many[0]) ** 2 / many[1][:, None])))
         pays = _density(*many) > _density(*few)
         if change <= _CLOSE or not (pays and plan.may_grow) or m >= _MOST:
@@ -149,8 +164,8 @@ def _density(residuals: Matrix, variances: Vector) -> float:
     return float(values.sum(axis=1).mean())
 
 
-def _left_out_exactly(posterior: Posterior, rows: Indices) -> tuple[Matrix, Vector]:
-    """Return the residuals, shape (count, outputs), and variances of rows that are left out, from all others.
+def _left_out_exactly(posterior: Posterior, rows: Indices, unit: Vector) -> tuple[Matrix, Vector]:
+    """Return the residuals in a unit, shape (count, outputs), and variances of rows that are left out, from all others.
 
     With the variance v_i of the function at a point of noise N_i, P_ii = (N_i - v_i) / N_i^2, which rounding spoils where there
     is hardly any noise: the density is then infinite, since points nearby cannot tell more than all.
@@ -159,11 +174,13 @@ def _left_out_exactly(posterior: Posterior, rows: Indices) -> tuple[Matrix, Vect
     if has_noise(posterior.kernel) or (noise < _LEAST_NOISE * scale).any():
         return np.zeros((len(rows), 1)), np.zeros(len(rows)) + np.finfo(float).tiny
     precision = np.maximum(noise - posterior.variance(posterior.X[rows]), np.finfo(float).tiny) / noise**2
-    return posterior.weights[rows] / precision[:, None], 1 / precision
+    return posterior.weights[rows] / precision[:, None] / unit, 1 / precision
 
 
-def _left_out(posterior: Posterior, rows: Indices, approximation: Vecchia, neighbors: int) -> tuple[Matrix, Vector]:
-    """Return the residuals, shape (count, outputs), and variances of rows that are left out, from so many neighbours."""
+def _left_out(
+    posterior: Posterior, rows: Indices, unit: Vector, approximation: Vecchia, neighbors: int
+) -> tuple[Matrix, Vector]:
+    """Return the residuals in a unit, shape (count, outputs), and variances of rows, from so many neighbours."""
     near = approximation.core(rows.tolist(), neighbors)
     kernel, workspace = posterior.kernel.build(), Workspace()
     none = np.zeros(0, dtype=np.intp)
@@ -173,7 +190,8 @@ def _left_out(posterior: Posterior, rows: Indices, approximation: Vecchia, neigh
             criterion, kernel, posterior.X, posterior.y, posterior.noise, posterior.H, None, False, workspace, near
         )
 
-    return left_out_in_groups(evaluated, none, 0)
+    residuals, variances = left_out_in_groups(evaluated, none, 0)
+    return residuals / unit, variances
 
 
 @cache

@@ -382,7 +382,7 @@ class GaussianProcessRegressor(TakesGroups, FittedProcess, CallbackSupport, Mult
         data = ProcessData(X, targets, known, unknown, trend, told, plan.posterior)
         try:
             fit = data.conditioned(selection)
-            if plan.search is None and plan.posterior is None and self._treats_outliers(data, selection):
+            if not plan.approximates and self._treats_outliers(data, selection):
                 rows = None if isinstance(self.outliers, str) else given_rows(self.outliers, len(y))
                 rows = rows if rows is None or once is None else once.places(rows)
                 fit = fit_despite_outliers(data, fit, search, rows)

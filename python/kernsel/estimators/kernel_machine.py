@@ -28,7 +28,7 @@ from kernsel.kernels.objects import Points
 from kernsel.kernels.pairwise import INDEFINITE, pairwise_kernel, row_kernel
 from kernsel.linalg.cholesky import Cholesky
 
-__all__ = ["ALLOWED", "KernelMachine", "factorize"]
+__all__ = ["ALLOWED", "KernelMachine", "factorize", "is_likelihood"]
 
 
 # The allowed values of the parameters that all kernel ridge regressions share.
@@ -67,6 +67,10 @@ class KernelMachine(TakesGroups, FittedMachine, MultiOutputMixin, RegressorMixin
         if (parts := in_parts(self.kernel_, X)) is not None:
             return np.concatenate([self.predict(part) for part in parts])
         X = dense(new_points(self, self.kernel_, X, dtype=(np.float64, np.float32), accept_sparse=("csr", "csc")))
+        return self._function(X)
+
+    def _function(self, X: Matrix) -> NDArray[Any]:
+        """Return f at points whose columns have been checked."""
         if isinstance(self.kernel_, str):
             return np.asarray(X @ self.dual_coef_ + self.intercept_)
         return np.asarray(self.kernel_.matmul(X, self.X_fit_, self.dual_coef_) + self.intercept_)
@@ -97,13 +101,7 @@ class KernelMachine(TakesGroups, FittedMachine, MultiOutputMixin, RegressorMixin
         point of weight two, as scikit-learn has weights.
         """
         self.copies_ = np.zeros(0, dtype=np.intp)
-        if isinstance(criterion, str):
-            row = TABLE.get(criterion)
-            kind = None if row is None else row.kind
-            finds_noise = isinstance(kind, type) and issubclass(kind, Likelihood)
-        else:
-            finds_noise = isinstance(criterion, Likelihood)
-        if finds_noise:
+        if is_likelihood(criterion):
             given, self.copies_ = given.with_rows_once()
         return given
 
@@ -140,6 +138,13 @@ class KernelMachine(TakesGroups, FittedMachine, MultiOutputMixin, RegressorMixin
         tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
         tags.input_tags.sparse = True
         return tags
+
+
+def is_likelihood(criterion: object) -> bool:
+    """Tell whether a criterion, or the one of a name, is a likelihood."""
+    row = TABLE.get(criterion) if isinstance(criterion, str) else None
+    kind = type(criterion) if row is None else row.kind
+    return isinstance(kind, type) and issubclass(kind, Likelihood)
 
 
 def factorize(given: TrainingSet, noise: Vector) -> Cholesky:

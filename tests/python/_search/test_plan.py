@@ -87,7 +87,7 @@ def test_points_left_out_decide_between_all_and_neighbours():
     assert change is None
     rows = np.arange(0, 900, 7)
     residuals, variances, _ = exact.leave_one_out()
-    found = module._left_out_exactly(exact, rows)
+    found = module._left_out_exactly(exact, rows, np.ones(1))
     np.testing.assert_allclose(found[0], residuals[rows], rtol=TIGHT)
     np.testing.assert_allclose(found[1], variances[rows], rtol=TIGHT)
     misled = posterior()
