@@ -27,6 +27,7 @@ _SHARE_OF_PEAK = 0.6  # of the rate of products of tiles that whole factorizatio
 _SAMPLE = 300  # points at which neighbours are compared with twice as many
 _CLOSE = 0.1  # standard deviations by which twice as many neighbours may change predictions
 _LEAST_NOISE = 1e-6  # of the kernel's variance, from which on leaving out costs no digits
+_SIGNIFICANT = 2.0  # standard errors of a mean difference of log densities
 _MOST = 400  # neighbours of predictions that are chosen without being asked for
 
 
@@ -57,20 +58,45 @@ class Plan:
         """Whether anything is approximated."""
         return self.search is not None or self.posterior is not None
 
-    def said(self, n: int, change: float | None = None) -> str:
+    def said(self, n: int, check: Check | None = None) -> str:
         """Return a sentence on what was approximated, and how good that is; empty if nothing was."""
         parts = []
         if self.search is not None and self.search.neighbors < n - 1:
             parts.append(f"hyperparameters were chosen by {self.search.neighbors} nearest neighbours of each point")
         if self.posterior is not None and self.posterior.predict_neighbors < n:
-            good = "" if change is None else f" (twice as many change them by {change:.2g} standard deviations)"
             better = ", by which points that are left out are predicted better than by all" if self.better_near else ""
-            parts.append(f"predictions see the {self.posterior.predict_neighbors} nearest points{good}{better}")
+            good = "" if check is None else f" ({check})"
+            parts.append(f"predictions see the {self.posterior.predict_neighbors} nearest points{better}{good}")
         elif parts:
             parts.append("predictions are exact")
         if not parts:
             return ""
-        return f"approximated for {n} points: {'; '.join(parts)}{f'. {self.reason}' if self.reason else ''}."
+        return f"approximated for {n:,} points: {'; '.join(parts)}{f'. {self.reason}' if self.reason else ''}."
+
+
+@dataclass(frozen=True)
+class Check:
+    """How predictions of points that are left out change with more neighbours.
+
+    Attributes
+    ----------
+    neighbors : int
+        Of the predictions that are compared, twice as many or as many as there may be.
+    change : float
+        The root of the mean square of the changes of means, in standard deviations.
+    gain : float
+        The change of the mean log density.
+    """
+
+    neighbors: int
+    change: float
+    gain: float
+
+    def __str__(self) -> str:
+        return (
+            f"{self.neighbors} would change them by {self.change:.2g} standard deviations, and the log density of a point that "
+            f"is left out by {self.gain:+.2g}"
+        )
 
 
 def plan_for(
@@ -116,11 +142,11 @@ def plan_for(
     return Plan(search, posterior, f"{reason[:1].upper()}{reason[1:]}; approximation=None asks for it" if reason else "", True)
 
 
-def checked(plan: Plan, posterior: Posterior, scale: Vector | None = None) -> tuple[Plan, Posterior, float | None]:
-    """Return the plan and the posterior with enough neighbours, and by how much twice as many would change predictions.
+def checked(plan: Plan, posterior: Posterior, scale: Vector | None = None) -> tuple[Plan, Posterior, Check | None]:
+    """Return the plan and the posterior with enough neighbours, and how twice as many would change predictions.
 
-    The change is the root of the mean square, in standard deviations, over a sample of points that are left out. More
-    neighbours are taken only if these points are then predicted better.
+    This is looked at on a sample of points that are left out. More neighbours are taken only if these points are then predicted
+    better, and neighbours in place of all points only if that is not by chance.
 
     Parameters
     ----------
@@ -134,9 +160,10 @@ def checked(plan: Plan, posterior: Posterior, scale: Vector | None = None) -> tu
     rows = np.sort(np.random.default_rng(0).choice(n, size=min(n, _SAMPLE), replace=False))
     if plan.may_grow and plan.search is not None and plan.posterior is None:
         near = plan.search
-        if _density(*_left_out_exactly(posterior, rows, unit)) < _density(
-            *_left_out(posterior, rows, unit, near, near.predict_neighbors)
-        ):
+        gains = _densities(*_left_out(posterior, rows, unit, near, near.predict_neighbors)) - _densities(
+            *_left_out_exactly(posterior, rows, unit)
+        )
+        if gains.mean() > _SIGNIFICANT * gains.std() / np.sqrt(len(gains)):
             # No process is right for all of the data, and points nearby may tell more than all.
             plan = replace(plan, posterior=near, better_near=True)
             data = posterior.kernel, posterior.X, posterior.y, posterior.noise, posterior.trend
@@ -147,21 +174,22 @@ def checked(plan: Plan, posterior: Posterior, scale: Vector | None = None) -> tu
         near = posterior.approximation
         m = near.predict_neighbors
         if m >= n - 1:
-            return plan, posterior, 0.0
-        few, many = (_left_out(posterior, rows, unit, near, count) for count in (m, min(2 * m, 500)))
+            return plan, posterior, None
+        more_neighbors = min(2 * m, 500)
+        few, many = (_left_out(posterior, rows, unit, near, count) for count in (m, more_neighbors))
         change = float(np.sqrt(np.mean((few[0] - many[0]) ** 2 / many[1][:, None])))
-        pays = _density(*many) > _density(*few)
-        if change <= _CLOSE or not (pays and plan.may_grow) or m >= _MOST:
-            return plan, posterior, change
+        check = Check(min(more_neighbors, n - 1), change, float(np.mean(_densities(*many) - _densities(*few))))
+        if change <= _CLOSE or not (check.gain > 0 and plan.may_grow) or m >= _MOST:
+            return plan, posterior, check
         more = replace(near, predict_neighbors=min(2 * m, _MOST))
         plan = replace(plan, posterior=more)
         posterior = posterior.with_approximation(more)
 
 
-def _density(residuals: Matrix, variances: Vector) -> float:
-    """Return the mean log density of residuals, summed over outputs; minus infinity where it is not known."""
+def _densities(residuals: Matrix, variances: Vector) -> Vector:
+    """Return the log density of each row of residuals, summed over outputs."""
     values = -0.5 * (np.log(2 * np.pi * variances)[:, None] + residuals**2 / variances[:, None])
-    return float(values.sum(axis=1).mean())
+    return np.asarray(values.sum(axis=1))
 
 
 def _left_out_exactly(posterior: Posterior, rows: Indices, unit: Vector) -> tuple[Matrix, Vector]:

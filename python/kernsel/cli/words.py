@@ -132,7 +132,7 @@ def _heading(study: Study) -> str:
     if not study.is_stacked:
         return f"Chosen by {study.criterion}: {study.line.kernel}"
     weights = ", ".join(f"{one.weight:.0%} {one.kernel}" for one in study.combined)
-    return f"Mixed, by likelihood and by rows left out: {weights}"
+    return f"Mixed, by {study.weighed_by}: {weights}"
 
 
 def words_of(study: Study) -> str:
@@ -228,6 +228,8 @@ def about_errors(study: Study, findings: Findings) -> list[str]:
         )
     elif (study.is_stacked or TABLE[study.criterion].leaves_out) and n >= 20:
         sentences.append("The error was what was made small, so it is a little too good to be true; --test 20% measures it.")
+    if study.approximation:
+        sentences.append(study.approximation)
     if study.ended:
         sentences.append(f"{study.ended[0].upper()}{study.ended[1:]}.")
     return sentences

@@ -388,8 +388,8 @@ class GaussianProcessRegressor(TakesGroups, FittedProcess, CallbackSupport, Mult
                 fit = fit_despite_outliers(data, fit, search, rows)
         except np.linalg.LinAlgError as error:
             raise self._singular(selection.kernel, error) from error
-        plan, posterior, change = checked(plan, fit.posterior)
-        selection = replace(fit.selection, approximation=plan.said(n, change))
+        plan, posterior, check = checked(plan, fit.posterior)
+        selection = replace(fit.selection, approximation=plan.said(n, check))
         selection = selection if once is None else selection.of_rows(once)
         factor = selection.scale
         if self.verbose and selection.approximation:

@@ -311,8 +311,8 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
     def _solve_by_posteriors(self, given: TrainingSet, strengths: Vector, plan: Plan) -> None:
         """Set the posteriors by which f is computed from neighbours, or the coefficients if predictions turn out to be exact."""
         posteriors = RidgePosteriors.conditioned(given, strengths, intercept=self.has_intercept, approximation=plan.posterior)
-        plan, posteriors, change = posteriors.checked(plan)
-        self.approximation_ = plan.said(len(posteriors.rows), change)
+        plan, posteriors, check = posteriors.checked(plan)
+        self.approximation_ = plan.said(len(posteriors.rows), check)
         if "selection_" in self.__dict__:
             self.selection_ = replace(self.selection_, approximation=self.approximation_)
         if self.verbose:

@@ -9,7 +9,7 @@ import numpy as np
 
 from kernsel._base.annotations import Indices, Matrix, Vector
 from kernsel._data.training import TrainingSet
-from kernsel._search.plan import Plan, checked
+from kernsel._search.plan import Check, Plan, checked
 from kernsel._solve.near import NearPosterior
 from kernsel._solve.posterior import Posterior
 from kernsel.approximations import Vecchia
@@ -64,13 +64,13 @@ class RidgePosteriors:
             posteriors.append(Posterior(*data) if approximation is None else NearPosterior(*data, approximation))
         return cls(rows, targets, posteriors, different, given.y.ndim == 1, given.y.dtype)
 
-    def checked(self, plan: Plan) -> tuple[Plan, RidgePosteriors, float | None]:
-        """Return the plan and posteriors with enough neighbours, and by how much twice as many would change predictions."""
+    def checked(self, plan: Plan) -> tuple[Plan, RidgePosteriors, Check | None]:
+        """Return the plan and posteriors with enough neighbours, and the largest change that twice as many would bring."""
         found = [checked(plan, posterior, self.scales(k)) for k, posterior in enumerate(self.posteriors)]
-        changes = [change for _, _, change in found if change is not None]
+        checks = [check for _, _, check in found if check is not None]
         most = max((plan for plan, _, _ in found), key=lambda plan: getattr(plan.posterior, "predict_neighbors", 0))
         posteriors = [posterior for _, posterior, _ in found]
-        return most, replace(self, posteriors=posteriors), max(changes) if changes else None
+        return most, replace(self, posteriors=posteriors), max(checks, key=lambda check: check.change, default=None)
 
     @property
     def near(self) -> bool:

@@ -31,6 +31,8 @@ def kernels(study: Study) -> Html:
     if early:
         reasons = ", ".join(_ENDED[ended] for ended in early)
         content.append(paragraph("* before the search was at its end: {}.", reasons, kind="note"))
+    if study.approximation:
+        content.append(paragraph("{}", study.approximation, kind="note"))
     if study.ended:
         content.append(paragraph("Not all was tried: {}.", study.ended, kind="note"))
     return section("kernels", "Kernels and criteria", join(content))
@@ -43,7 +45,7 @@ def _intro(study: Study) -> Html:
     model = say("is {}, the best by {}", code(study.line.kernel), code(study.criterion))
     if study.is_stacked:
         weights = [say("{} ({})", code(one.kernel), percent(one.weight)) for one in study.combined]
-        model = say("mixes, with weights by likelihood and by rows left out, {}", join(weights, ", "))
+        model = say("mixes, with weights by {}, {}", study.weighed_by, join(weights, ", "))
     return paragraph(
         "{} tried, each with its numbers at their best by {}: {}. The model {}. Values of "
         "different criteria cannot be compared; the leave-one-out error, in units of the target, can. It is that of rows "
@@ -141,8 +143,11 @@ def rules(study: Study, choices: Choices) -> Html:
     intro = paragraph(
         "With the {} kernel as it is, how much noise λ should be assumed? Too little follows the noise, too much misses "
         "the function. Rules that agree are a good sign. The L-curve knows nothing of the noise, the discrepancy only its "
-        "size; both often smooth more.",
+        "size; both often smooth more.{}",
         "most heavily weighted" if study.is_stacked else "chosen",
+        ""
+        if choices.rows == len(study.kept)
+        else f" All of this is of a random sample of {count(choices.rows)} rows, for which the errors are larger than for all.",
     )
     table = Table("What each rule for λ chooses", heads, rows, [] if choices.model is None else [0]).html()
     pictures = Html(f'<div class="plots">\n{figures.curve(study, choices)}{figures.l_curve(study, choices)}</div>\n')

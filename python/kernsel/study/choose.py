@@ -16,7 +16,7 @@ from kernsel._base.renamed import refuse_criterion
 from kernsel._data.together import counted, first_of_equal, learnt_once, numbered, repeats_in
 from kernsel._data.trend import Trend
 from kernsel._solve.evaluate import loo
-from kernsel.approximations import Vecchia
+from kernsel.approximations import Vecchia, Wish
 from kernsel.criteria.names import direction, offered
 from kernsel.estimators.gaussian_process import GaussianProcessRegressor
 from kernsel.estimators.stacking.regressor import StackedRegressor
@@ -48,6 +48,7 @@ def study(
     test: float = 0.0,
     budget: float | None = None,
     seed: int = 0,
+    approximation: Wish = "auto",
     progress: Callable[[str, str], None] | None = None,
 ) -> Study:
     """Choose a kernel by each criterion, and keep the model that the first criterion chooses.
@@ -78,6 +79,8 @@ def study(
         Seconds for all criteria and kernels together. At least one kernel is tried.
     seed : int
         The seed of random samples and searches.
+    approximation : "auto", Vecchia or None
+        For many rows, see :func:`kernsel.select`.
     progress : callable, optional
         Called with the criterion and the kernel that is tried next.
 
@@ -136,6 +139,7 @@ def study(
                 random_state=seed,
                 progress=tell(name),
                 groups=groups,
+                approximation=approximation,
             )
             if model is None:
                 model = selected.best_estimator_
