@@ -230,7 +230,7 @@ def _rate() -> float:
 
 def _in_words(seconds: float) -> str:
     return (
-        f"{seconds:.2g} s"
+        f"{seconds:.0f} s"
         if seconds < 120
         else f"{seconds / 60:.3g} minutes"
         if seconds < 7200

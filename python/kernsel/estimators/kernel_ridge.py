@@ -101,12 +101,12 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
         :class:`kernsel.GaussianProcessRegressor`: alpha and the kernel are then chosen without them, and they get a weight of
         zero. Numbers are the rows of known ones. With None all rows count alike.
     approximation : "auto", Vecchia or None
-        For many points: None is exact. With :class:`kernsel.Vecchia`, alpha and the kernel are chosen by nearest neighbours, and
-        f at a new point is computed from its nearest ones: it is the mean of the Gaussian process with the covariance k and the
-        noise variance alpha / w. "auto" approximates what would take longer than a minute or does not fit into half of the
-        memory, see :class:`kernsel.GaussianProcessRegressor`; `approximation_` says what. Criteria then choose alpha by a search
-        and not along a path. "discrepancy", "lcurve", "quasi-optimality" and kernels of objects or matrices are exact only.
-        Outliers are looked for where nothing is approximated.
+        For many points: None is exact. With :class:`kernsel.Vecchia`, alpha and the kernel are chosen by nearest neighbours,
+        and f at a new point is computed from its nearest ones: it is the mean of the Gaussian process with the covariance k and
+        the noise variance alpha / w. "auto" approximates what would take longer than a minute or does not fit into half of the
+        memory, see :class:`kernsel.GaussianProcessRegressor`; `approximation_` says what. Criteria then choose alpha by a
+        search and not along a path. "discrepancy", "lcurve", "quasi-optimality" and kernels of objects or matrices are exact
+        only. Outliers are looked for where nothing is approximated.
     max_evaluations : int
         The largest number of evaluations of the criterion.
     verbose : int
@@ -309,7 +309,7 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
         self._set_intercept(intercepts, given.y)
 
     def _solve_by_posteriors(self, given: TrainingSet, strengths: Vector, plan: Plan) -> None:
-        """Set the posteriors by which f is computed from neighbours, or the coefficients if predictions turn out to be exact."""
+        """Set the posteriors by which f is computed from neighbours, or the coefficients if predictions are exact."""
         posteriors = RidgePosteriors.conditioned(given, strengths, intercept=self.has_intercept, approximation=plan.posterior)
         plan, posteriors, check = posteriors.checked(plan)
         self.approximation_ = plan.said(len(posteriors.rows), check)

@@ -1,4 +1,4 @@
-"""Kernel ridge regression of many points: its function is the mean of a Gaussian process, whose predictions may see neighbours."""
+"""Kernel ridge regression of many points: its function is the mean of a Gaussian process, perhaps from neighbours."""
 
 from __future__ import annotations
 

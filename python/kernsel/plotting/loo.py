@@ -384,7 +384,7 @@ class LOODisplay:
         self.legend_ = legend_below(ax, [self.line_, mark, self.band_], grow=self._new)
 
     def _scatter(self, ax: Axes, x: Vector, y: Vector, drawn: Indices | None = None) -> None:
-        """Draw outliers, and all other points: each of those that are to be `drawn`, or how dense they are if there are many."""
+        """Draw outliers, and of all other points those that are to be `drawn`, or how dense they are if there are many."""
         usual = np.setdiff1d(np.arange(len(x)) if drawn is None else drawn, self.outliers_)
         if drawn is None and len(usual) > MANY:
             self.scatter_ = draw_density(ax, x[usual], y[usual])

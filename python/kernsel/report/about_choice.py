@@ -32,7 +32,8 @@ def kernels(study: Study) -> Html:
         reasons = ", ".join(_ENDED[ended] for ended in early)
         content.append(paragraph("* before the search was at its end: {}.", reasons, kind="note"))
     if study.approximation:
-        content.append(paragraph("{}", study.approximation, kind="note"))
+        before, option, after = study.approximation.partition("--approximation none")
+        content.append(paragraph("{}{}{}", before, code(option) if option else "", after, kind="note"))
     if study.ended:
         content.append(paragraph("Not all was tried: {}.", study.ended, kind="note"))
     return section("kernels", "Kernels and criteria", join(content))

@@ -65,7 +65,7 @@ def test_all_criteria_choose_as_they_do_exactly(criterion):
 
 def test_alpha_is_searched_for_where_it_is_chosen_along_a_path_otherwise():
     X, y, _ = data()
-    exact, near = both(X, y, kernel="rbf", alpha="auto", outliers=None)
+    exact, near = both(X, y, kernel=RBF(0.3, "fixed"), alpha="auto", outliers=None)
     assert "path_" in vars(exact)
     with pytest.raises(AttributeError, match="not chosen along a path"):
         near.path_  # noqa: B018
