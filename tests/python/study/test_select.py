@@ -505,7 +505,9 @@ def test_what_is_approximated_is_said():
     X = rng.uniform(size=(150, 2))
     y = np.sin(6 * X[:, 0]) + 0.2 * rng.standard_normal(150)
     kernels = ["RBF", "Matern"]
-    exact, same, near = (ks.select(X, y, kernels, approximation=how) for how in (None, ks.Vecchia(200, 200), ks.Vecchia(10, 20)))
+    exact, same, near = (
+        ks.select(X, y, kernels, approximation=how) for how in (None, ks.Vecchia(200, 200), ks.Vecchia(10, 20))
+    )
     # the evidence is integrated where the search is exact
     np.testing.assert_allclose(same.predict(X), exact.predict(X), atol=0.02 * np.ptp(y))
     assert not same.remarks
