@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from kernsel import _core
 from kernsel._base.annotations import Matrix, Vector
 from kernsel._base.errors import NotPositiveDefiniteError
+from kernsel._base.memory import require_memory
 from kernsel._data.allowed import FLAG, Allowed, number, one_of, require
 from kernsel._data.kernel import kernel_or_name
 from kernsel._data.points import in_parts, new_points
@@ -30,6 +31,8 @@ from kernsel.linalg.cholesky import Cholesky
 
 __all__ = ["ALLOWED", "KernelMachine", "factorize", "is_likelihood"]
 
+
+_MATRICES = 3  # of n x n numbers, that a path takes: the kernel matrix, its eigenvectors and what they are computed from
 
 # The allowed values of the parameters that all kernel ridge regressions share.
 ALLOWED = {"alpha_scale": one_of("none", "n"), "fit_intercept": FLAG, "sigma": number("positive") | None}
@@ -122,6 +125,8 @@ class KernelMachine(TakesGroups, FittedMachine, MultiOutputMixin, RegressorMixin
         n = len(given.targets[given.used])
         if n < 2:
             raise ValueError(f"alpha: there is nothing to choose it by, got n_samples = {n} of positive weight")
+        cure = "" if isinstance(given.kernel, str) else '; KernelRidge(alpha="auto", approximation="auto") takes any number'
+        require_memory(8 * _MATRICES * n**2, f"the eigenvectors of {n} points need", cure)
         return RegularizationPath(
             given.matrix(),
             np.asarray(given.targets[given.used], dtype=np.float64),

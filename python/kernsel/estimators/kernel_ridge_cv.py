@@ -46,6 +46,9 @@ class KernelRidgeCV(KernelMachine):
     alpha for each of many targets at hardly more cost. ``KernelRidge(alpha="auto")`` also chooses the hyperparameters of the
     kernel, by a search with a Cholesky factorization for each evaluation of one criterion.
 
+    It takes memory for three n x n matrices, and is exact only. For many points, ``KernelRidge(alpha="auto", criterion="loo")``
+    chooses alpha by nearest neighbours.
+
     Gross errors among the targets are not looked for here, and they rule the squared criteria; ``KernelRidge(alpha="auto")``
     looks for them (`outliers_`), and a weight of zero leaves a row out.
 

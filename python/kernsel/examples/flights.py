@@ -10,6 +10,7 @@ by hours. Noise is most of what there is, and it is the same for all here, so th
 from __future__ import annotations
 
 import sys
+import textwrap
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +19,7 @@ from scipy.stats import norm
 
 import kernsel as ks
 from kernsel._base.annotations import Indices, Matrix, Vector
-from kernsel.examples.drawing import BLUE, ORANGE, figure_of
+from kernsel.examples.drawing import BLUE, GREY, ORANGE, figure_of
 
 __all__ = ["main"]
 
@@ -157,7 +158,7 @@ def main(plot: str | None = None) -> None:
         print(f"  {level:.0%} intervals {np.mean(z < norm.ppf(0.5 + level / 2)):8.1%}")
     late = y[test] > mean + norm.ppf(0.975) * std
     print(f"Tails are heavy: of those outside of 95 %, {late.sum() / (z > norm.ppf(0.975)).sum():.0%} are late, not early.")
-    print(f"\nA{model.selection_.approximation[1:]}")
+    print("\n" + textwrap.fill(f"A{model.selection_.approximation[1:]}", 105))
     if plot is not None:
         draw(plot, given, test, mean)
 
@@ -172,24 +173,26 @@ def draw(plot: str, given: Flights, test: Indices, mean: Vector) -> None:
     day, hour, delay = given.X[test, 0].astype(np.intp), given.X[test, 1].astype(np.intp), given.delay[test]
     of_days = np.bincount(day, delay) / np.maximum(np.bincount(day), 1)
     bad = np.isin(day, np.argsort(of_days)[-20:])
+    least = max(5, len(test) // 500)  # flights of which a mean is shown
     with figure_of(plot, 9.6, 4.2) as figure:
         left, right = figure.subplots(1, 2, width_ratios=[2, 3])
         for rows, colour, name in ((~bad, BLUE, "other days"), (bad, ORANGE, "the 20 worst days")):
-            hours = np.array([h for h in range(24) if np.sum(rows & (hour == h)) >= 5])
+            hours = np.array([h for h in range(24) if np.sum(rows & (hour == h)) >= least])
             measured, predicted = ([values[rows & (hour == h)].mean() for h in hours] for values in (delay, mean))
-            left.plot(hours, predicted, color=colour, label=f"{name}, predicted")
-            left.plot(hours, measured, "o", color=colour, ms=4, label="as measured")
+            left.plot(hours, predicted, color=colour, label=name)
+            left.plot(hours, measured, "o", color=colour, ms=4)
+        left.plot([], [], "o", color=GREY, ms=4, label="as measured")
         left.set(xlabel="hour of departure", ylabel="mean delay at arrival / min")
-        left.legend(frameon=False)
+        left.legend(frameon=False, loc="upper left")
         places, index = np.unique(given.X[test][:, [3, 4]], axis=0, return_inverse=True)
         index = np.ravel(index)
         counts = np.bincount(index)
-        shown = (counts >= 10) & (places[:, 1] > -130) & (places[:, 0] > 24)  # not Alaska, Hawaii, Puerto Rico
+        shown = (counts >= least) & (places[:, 1] > -130) & (places[:, 0] > 24)  # not Alaska, Hawaii, Puerto Rico
         colours = (np.bincount(index, mean) / counts)[shown]
         size = 8 + 200 * counts[shown] / counts.max()
         dots = right.scatter(places[shown, 1], places[shown, 0], s=size, c=colours, cmap="viridis", linewidths=0, alpha=0.9)
         figure.colorbar(dots, ax=right, pad=0.02).set_label("mean predicted delay / min")
-        right.set(xlabel="longitude", ylabel="latitude", aspect=1.3, title="destinations; areas as flights held out")
+        right.set(xlabel="longitude", ylabel="latitude", aspect=1.3, title="Destinations; areas as the number of flights")
 
 
 if __name__ == "__main__":
