@@ -183,7 +183,7 @@ def draw(plot: str, given: Flights, test: Indices, mean: Vector) -> None:
             left.plot(hours, measured, "o", color=colour, ms=4)
         left.plot([], [], "o", color=GREY, ms=4, label="as measured")
         left.set(xlabel="hour of departure", ylabel="mean delay at arrival / min")
-        left.legend(frameon=False, loc="upper left")
+        left.legend(frameon=False, loc="upper left", fontsize="small")
         places, index = np.unique(given.X[test][:, [3, 4]], axis=0, return_inverse=True)
         index = np.ravel(index)
         counts = np.bincount(index)

@@ -1,5 +1,7 @@
 """Kernel ridge regression by neighbours: exact if all points are neighbours, near otherwise, and all that a model can do."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -105,6 +107,24 @@ def test_points_left_out():
     weighted = ks.KernelRidge(KERNEL, alpha=ALPHA, approximation=ALL).fit(X, y, np.arange(N) != 3)
     kept = ks.KernelRidge(KERNEL, alpha=ALPHA, approximation=ALL).fit(X[without], y[without])
     assert weighted.left_out(X, y).predictions[3] == pytest.approx(kept.predict(X[3:4])[0], rel=TIGHT)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_models_are_kept(dtype, tmp_path):
+    X, y, Z = (values.astype(dtype) for values in data(2))
+    weights = (np.arange(N) != 3).astype(float)
+    model = ks.KernelRidge("RBF", approximation=ks.Vecchia(10, 20)).fit(X, y, weights)
+    ks.save(model, tmp_path / "model.ksl")
+    for copy in (ks.load(tmp_path / "model.ksl"), pickle.loads(pickle.dumps(model))):
+        assert copy.predict(Z).dtype == dtype
+        np.testing.assert_array_equal(copy.predict(Z), model.predict(Z))
+        np.testing.assert_array_equal(copy.dual_coef_, model.dual_coef_)
+        np.testing.assert_array_equal(copy.left_out(X, y, output=1).std, model.left_out(X, y, output=1).std)
+        assert copy.approximation_ == model.approximation_ != ""
+    several = ks.KernelRidge(KERNEL, alpha=[ALPHA, 1.0], approximation=ks.Vecchia(10, 20)).fit(X, y)
+    with pytest.raises(TypeError, match="several values of alpha"):
+        ks.save(several, tmp_path / "model.ksl")
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(several)).predict(Z), several.predict(Z))
 
 
 def test_what_takes_the_whole_matrix_is_refused():
