@@ -18,11 +18,11 @@ from kernsel._data.noise import regularizations
 from kernsel._data.together import first_of_equal, said_of_copies
 from kernsel._data.training import TrainingSet, require_squares
 from kernsel._search import Budget, Selection, choose, require_few_if_interrupted
-from kernsel._search.choice import said_of_not_sought
 from kernsel._search.far_rows import FarRows
 from kernsel._search.layout import Layout
 from kernsel._search.plan import Plan, plan_for
 from kernsel._search.progress import CallbackSupport, remark, watched, with_callbacks
+from kernsel._search.selection import said_of_not_sought
 from kernsel.approximations import Vecchia, Wish
 from kernsel.criteria import Criterion, LeaveOneOut, Likelihood, UnbiasedRisk
 from kernsel.criteria.base import Loss

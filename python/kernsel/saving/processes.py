@@ -11,7 +11,8 @@ from kernsel._base.memory import require_memory_of_points
 from kernsel._data.together import numbered
 from kernsel._solve.near import NearPosterior
 from kernsel._solve.posterior import Posterior
-from kernsel.estimators.gaussian_process import GaussianProcessRegressor, ProcessState
+from kernsel.estimators.gaussian_process import GaussianProcessRegressor
+from kernsel.estimators.process_state import ProcessState
 from kernsel.saving.fields import Fields, Writing
 from kernsel.saving.neighbours import read_neighbours, write_neighbours
 from kernsel.saving.selections import read_selection, write_selection
