@@ -13,6 +13,7 @@ from kernsel.report.formats import percent
 from kernsel.report.inputs import Influence, about_total, influences, inputs_of
 from kernsel.report.parameters import Number, numbers_of
 from kernsel.study import Line, Study
+from kernsel.study.line import MANY, NEIGHBORS
 from kernsel.study.select import in_words
 from kernsel.study.tables import Column, Table, date_of
 from kernsel.study.texts import with_names
@@ -99,9 +100,10 @@ def print_tried(study: Study, terminal: Terminal) -> None:
         if any(map(_is_cut, fitted)):
             terminal.say("* before the search was at its end")
     if study.lines:
+        near = f", the nearest {NEIGHBORS} of them," if len(study.kept) > MANY else ""
         terminal.say(
-            f"\nerror, density, in 95 %: of each row, predicted from {study.others} by this fit: root mean square error, mean "
-            "log density, and how many are within their 95 % intervals.",
+            f"\nerror, density, in 95 %: of each row, predicted from {study.others}{near} by this fit: root mean square error, "
+            "mean log density, and how many are within their 95 % intervals.",
             style="dim",
         )
 

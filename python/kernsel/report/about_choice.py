@@ -10,6 +10,7 @@ from kernsel.report.choices import Choices
 from kernsel.report.formats import count, counted, percent, seconds
 from kernsel.report.markup import Amounts, Cell, Html, Table, Wide, code, join, markup, paragraph, say, section, value
 from kernsel.study import Line, Study
+from kernsel.study.line import MANY, NEIGHBORS
 
 __all__ = ["kernels", "rules", "spent"]
 
@@ -55,7 +56,7 @@ def _intro(study: Study) -> Html:
         join(names, ", "),
         counted(fits, "fit"),
         model,
-        study.others,
+        f"{study.others}, the nearest {NEIGHBORS} of them" if len(study.kept) > MANY else study.others,
     )
 
 
@@ -148,7 +149,7 @@ def rules(study: Study, choices: Choices) -> Html:
         "most heavily weighted" if study.is_stacked else "chosen",
         ""
         if choices.rows == len(study.kept)
-        else f" All of this is of a random sample of {count(choices.rows)} rows, for which the errors are larger than for all.",
+        else f" All of this is of a random sample of {count(choices.rows)} rows; their errors are not those of all.",
     )
     table = Table("What each rule for λ chooses", heads, rows, [] if choices.model is None else [0]).html()
     pictures = Html(f'<div class="plots">\n{figures.curve(study, choices)}{figures.l_curve(study, choices)}</div>\n')
