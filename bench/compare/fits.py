@@ -26,6 +26,7 @@ __all__ = ["CASES", "SIZES", "accuracy", "limits", "ridge"]
 
 CASES, SIZES = list(FUNCTIONS), [50, 100, 200, 500, 1000]
 ALL = PEERS | ours.OURS | ours.CONTROLS
+EVERY = ALL | ours.DEFAULTS
 TESTED = 2000
 FAILURES = (RuntimeError, ValueError, ArithmeticError, np.linalg.LinAlgError)  # of a fit: counts as infinitely bad
 
@@ -78,7 +79,7 @@ def shortfall(values, among):
 def accuracy(cases=CASES, sizes=SIZES, seeds=5, noisy=False):
     """Print times, errors and likelihoods of all packages; return them, by case, size and package."""
     check()
-    packages = {name: package for name, package in ALL.items() if package.installed}
+    packages = {name: package for name, package in (EVERY if noisy else ALL).items() if package.installed}
     for name in [name for name, package in PEERS.items() if not package.installed]:
         print(f"{name} is not installed")
     print(f"\n{'Fits with noise, a tenth of the signal' if noisy else 'Fits without noise'}: medians of {seeds} designs.")
@@ -106,13 +107,13 @@ def accuracy(cases=CASES, sizes=SIZES, seeds=5, noisy=False):
 
 def of_kind(figures, product, names):
     """Return those of some packages that fit kernels of one kind."""
-    return [figures[name] for name in names if name in figures and ALL[name].product == product]
+    return [figures[name] for name in names if name in figures and EVERY[name].product == product]
 
 
 def print_case(case, n, figures):
     least = np.min([errors for name, (_, errors, _) in figures.items() if name in PEERS] or [[np.nan]], axis=0)
     for name, (seconds, errors, values) in figures.items():
-        product = ALL[name].product
+        product = EVERY[name].product
         highest = np.max([likelihoods for _, _, likelihoods in of_kind(figures, product, figures)], axis=0)
         below = np.max(np.where(np.isfinite(highest), highest - values, 0.0))
         print(

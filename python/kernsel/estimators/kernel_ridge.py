@@ -15,7 +15,7 @@ from kernsel._base.annotations import Matrix, Vector
 from kernsel._data.allowed import FLAG, is_auto, is_number, whole
 from kernsel._data.kernel import leaves_open
 from kernsel._data.noise import regularizations
-from kernsel._data.together import first_of_equal, said_of_copies
+from kernsel._data.together import said_of_copies
 from kernsel._data.training import TrainingSet, require_squares
 from kernsel._search import Budget, Selection, choose, require_few_if_interrupted
 from kernsel._search.far_rows import FarRows
@@ -30,8 +30,8 @@ from kernsel.criteria.names import along_path, criterion_named, needs, require_n
 from kernsel.criteria.table import TABLE
 from kernsel.estimators.fitted import LeftOut, ModelPath, require_training_data, targets_for
 from kernsel.estimators.kernel_machine import ALLOWED, KernelMachine, is_likelihood
-from kernsel.estimators.outliers import LEAST_POINTS, OUTLIERS, given_rows
-from kernsel.estimators.process_fit import ProcessData, outliers_in
+from kernsel.estimators.outliers import OUTLIERS
+from kernsel.estimators.ridge_outliers import outliers_given, outliers_of_ridge, without
 from kernsel.estimators.ridge_posteriors import RidgePosteriors
 from kernsel.kernels import Kernel
 from kernsel.kernels.amplitudes import with_sizes_of_terms
@@ -248,9 +248,7 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
             given, alphas = self._chosen(all_rows, unit, automatic, plan.search)
             far = None if weighted else self._find_outliers(all_rows, given, alphas, plan)
             if len(self.outliers_):
-                weights = np.ones(len(given.y))
-                weights[self.outliers_] = weights[self.copies_] = 0.0
-                all_rows = replace(all_rows, weights=weights)
+                all_rows = without(np.union1d(self.outliers_, self.copies_), all_rows)
                 unit = self._unit(all_rows)
                 given, alphas = self._chosen(all_rows, unit, automatic, plan.search)
             if "selection_" in self.__dict__:
@@ -378,36 +376,25 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
         report = {name: self.__dict__[name] for name in _REPORT if name in self.__dict__}
         at_end = "selection_" not in report or report["selection_"].ended == "converged"
         plain = given.targets.shape[1] == 1 and not isinstance(given.kernel, str)
-        rows = np.setdiff1d(np.arange(len(given.y)), self.copies_)
-        if self.outliers is None or not (self.chooses_alpha and at_end and plain and len(rows) >= LEAST_POINTS):
+        if self.outliers is None or not (self.chooses_alpha and at_end and plain):
             return None
         if not isinstance(self.outliers, str):
-            self.outliers_ = given_rows(self.outliers, len(given.y))
-            if len(self.copies_) and (first := first_of_equal(np.column_stack([given.X, given.y]))) is not None:
-                self.outliers_ = np.flatnonzero(np.isin(first, first[self.outliers_]))  # also those that these are copies of
+            self.outliers_ = outliers_given(self.outliers, given, self.copies_)
             return None
         if plan.approximates:
             return None
-        given, chosen = given.only(rows), chosen.only(rows)
-        kernel, points = given.kernel_and_points()
-        data = ProcessData(
-            points, np.asarray(given.targets, dtype=np.float64), 0.0, True, "constant" if self.has_intercept else None
-        )
 
-        def selected(one: TrainingSet, alphas: Vector) -> Selection:
-            assert isinstance(one.kernel, Kernel)
-            return Selection(one.kernel, float(alphas[0]) * self._unit(one), 0.0, LeaveOneOut(), np.nan)
+        def choose(some: TrainingSet) -> tuple[TrainingSet, float]:
+            best, alphas = self._chosen(some, self._unit(some), True, None)
+            return best, float(alphas[0]) * self._unit(some)
 
-        def select(some: ProcessData) -> Selection:
-            others = TrainingSet(some.X, some.targets[:, 0], kernel, None, given.names)
-            return selected(*self._chosen(others, self._unit(others), True, None))
-
-        found = outliers_in(data, data.conditioned(selected(chosen, alphas)), select)
-        self.outliers_ = rows[found.rows]
+        found = chosen, float(alphas[0]) * self._unit(given)
+        outliers, far = outliers_of_ridge(given, found, choose, intercept=self.has_intercept)
+        self.outliers_ = np.setdiff1d(outliers, self.copies_)
         for name in _REPORT:
             self.__dict__.pop(name, None)
         self.__dict__.update(report)
-        return None if found.far is None else replace(found.far, rows=rows[found.far.rows])
+        return far
 
     @cached_property
     def dual_coef_(self) -> Any:  # type: ignore[override]

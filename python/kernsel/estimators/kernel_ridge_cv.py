@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, Self, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kernsel._base.annotations import Vector
+from kernsel._base.annotations import Indices, Vector
 from kernsel._base.renamed import RenamedAttribute
 from kernsel._data.allowed import FLAG
 from kernsel._data.training import TrainingSet
@@ -22,6 +22,8 @@ from kernsel.criteria.leave_out import groups
 from kernsel.criteria.names import along_path, criterion_named, require_name, require_sigma, with_free_scale
 from kernsel.criteria.table import TABLE
 from kernsel.estimators.kernel_machine import ALLOWED, KernelMachine
+from kernsel.estimators.outliers import OUTLIERS
+from kernsel.estimators.ridge_outliers import outliers_given, outliers_of_ridge, without
 from kernsel.kernels import Kernel
 from kernsel.kernels.automatic import Data
 from kernsel.kernels.objects import Points
@@ -49,9 +51,6 @@ class KernelRidgeCV(KernelMachine):
     It takes memory for three n x n matrices, and is exact only. For many points, ``KernelRidge(alpha="auto", criterion="loo")``
     chooses alpha by nearest neighbours.
 
-    Gross errors among the targets are not looked for here, and they rule the squared criteria; ``KernelRidge(alpha="auto")``
-    looks for them (`outliers_`), and a weight of zero leaves a row out.
-
     Parameters
     ----------
     kernel : Kernel, str, callable or None
@@ -65,6 +64,10 @@ class KernelRidgeCV(KernelMachine):
         :class:`kernsel.criteria.GroupsOut` are k-fold cross-validation, in closed form.
     alpha_per_target : bool
         Choose one alpha for each target.
+    outliers : "auto", array-like of int or None
+        As in :class:`KernelRidge`: "auto" looks for targets that are grossly wrong if there is one target, no weights, no
+        precomputed matrix, and a criterion that is minimized or maximized. It takes a Cholesky factorization, and another
+        decomposition or more only if residuals are suspect.
     gamma, degree, coef0, kernel_params, fit_intercept, alpha_scale, sigma
         As in :class:`KernelRidge`.
 
@@ -75,7 +78,9 @@ class KernelRidgeCV(KernelMachine):
     criterion_value_ : float or ndarray of shape (n_targets,)
         The value of the criterion at `alpha_`.
     path_ : RegularizationPath, or list of n_targets of them with `alpha_per_target`
-        All criteria for all alphas, and the eigenvalues of the kernel matrix.
+        All criteria for all alphas, and the eigenvalues of the kernel matrix, without the outliers.
+    outliers_ : ndarray of int
+        The rows that were found to be outliers, whose weight is zero.
     dual_coef_, intercept_, X_fit_, kernel_, left_out_together_, copies_, n_features_in_, feature_names_in_
         As in :class:`KernelRidge`.
 
@@ -91,7 +96,7 @@ class KernelRidgeCV(KernelMachine):
     """
 
     best_score_ = RenamedAttribute("criterion_value_")
-    _allowed: ClassVar = ALLOWED | {"alpha_per_target": FLAG}
+    _allowed: ClassVar = ALLOWED | {"alpha_per_target": FLAG, "outliers": OUTLIERS}
 
     def __init__(
         self,
@@ -100,6 +105,7 @@ class KernelRidgeCV(KernelMachine):
         alphas: ArrayLike | None = None,
         criterion: str | GroupsOut = "loo",
         alpha_per_target: bool = False,
+        outliers: Literal["auto"] | ArrayLike | None = "auto",
         gamma: float | None = None,
         degree: float = 3,
         coef0: float = 1,
@@ -112,6 +118,7 @@ class KernelRidgeCV(KernelMachine):
         self.alphas = alphas
         self.criterion = criterion
         self.alpha_per_target = alpha_per_target
+        self.outliers = outliers
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
@@ -143,9 +150,12 @@ class KernelRidgeCV(KernelMachine):
         -------
         self : KernelRidgeCV
         """
-        given = self._training_set(X, y, sample_weight).with_groups(groups)
-        candidates = self._candidates(self._with_rows_once(given, self.criterion))
-        given, path, paths, chosen = max((self._along(one) for one in candidates), key=lambda found: self._merit(*found))
+        all_rows = self._with_rows_once(self._training_set(X, y, sample_weight).with_groups(groups), self.criterion)
+        given, path, paths, chosen = found = self._best_of_candidates(all_rows)
+        self.outliers_ = self._outliers(all_rows, found, weighted=sample_weight is not None)
+        if len(self.outliers_):
+            all_rows = without(np.union1d(self.outliers_, self.copies_), all_rows)
+            given, path, paths, chosen = self._best_of_candidates(all_rows)
         unit = self._unit(given)
         root = np.ones(len(given.y)) if given.weights is None else given.weights
         K = given.matrix() if self.fit_intercept else None
@@ -169,11 +179,36 @@ class KernelRidgeCV(KernelMachine):
         self.intercept_ = (intercepts if given.y.ndim == 2 else float(intercepts[0])) if self.fit_intercept else 0.0
         return self
 
+    def _outliers(self, given: TrainingSet, found: _Fit, *, weighted: bool) -> Indices:
+        """Return the rows that are outliers, if they are to be looked for."""
+        plain = given.targets.shape[1] == 1 and not weighted and not isinstance(given.kernel, str)
+        if self.outliers is None or not (plain and self._compares()):
+            return np.zeros(0, dtype=np.intp)
+        if not isinstance(self.outliers, str):
+            return outliers_given(self.outliers, given, self.copies_)
+
+        def chosen(fit: _Fit) -> tuple[TrainingSet, float]:
+            with_kernel, _, _, of_targets = fit
+            return with_kernel, of_targets[0][0] * self._unit(with_kernel)
+
+        def choose(some: TrainingSet) -> tuple[TrainingSet, float]:
+            return chosen(self._best_of_candidates(some))
+
+        outliers, _ = outliers_of_ridge(given, chosen(found), choose, intercept=self.has_intercept)
+        return np.setdiff1d(outliers, self.copies_)
+
+    def _best_of_candidates(self, given: TrainingSet) -> _Fit:
+        """Return the fit with the kernel for which the criterion is best, see `_candidates`."""
+        return max((self._along(one) for one in self._candidates(given)), key=lambda found: self._merit(*found))
+
+    def _compares(self) -> bool:
+        """Whether the criterion is one whose values tell which kernel is better."""
+        name = self.criterion
+        return not isinstance(name, str) or (name in TABLE and bool(TABLE[with_free_scale(name)].for_search))
+
     def _candidates(self, given: TrainingSet) -> Iterator[TrainingSet]:
         """Yield the data with each kernel that is tried: some length scales in place of "auto", if a rule compares them."""
-        name = self.criterion
-        compares = not isinstance(name, str) or (name in TABLE and TABLE[with_free_scale(name)].for_search)
-        if isinstance(given.kernel, str) or not compares:
+        if isinstance(given.kernel, str) or not self._compares():
             yield given.resolved()
             return
         used, X = given.used, given.X.astype(np.float64, copy=False)

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special, stats
-from scipy.spatial import cKDTree
 
 from kernsel._base.annotations import Indices, Matrix, Vector
 from kernsel._data.allowed import Allowed
@@ -22,7 +21,6 @@ __all__ = [
     "LEAST_POINTS",
     "OUTLIERS",
     "LeftOutRows",
-    "far_from_neighbours",
     "farthest_first",
     "find_outliers",
     "given_rows",
@@ -34,17 +32,18 @@ _FAR = 5.0  # robust standard deviations up to which a residual is not gross, wh
 _CHANCE = 0.001  # the probability that normal noise has a residual beyond the limit
 _SUSPECT = 2.5  # standard deviations beyond which points are left out at first, if any residual is gross
 _RETURNS = 0.8  # the share of the limit below which a point that was left out returns: it keeps the rows from alternating
-_HARM = 3.0  # the excess squared error of predictions, in units of its expectation, from which on outliers double the error
-_LEAST_HARM = 1.0  # the same, below which the search for more rows is given up
+_HARM = 1.0  # the excess squared error of predictions, in units of its expectation, from which on it matters
 _LEAST_NOISE = 1e-6  # the share of noise in the variance of the targets below which there is none
 _LEAST_ERROR = 0.5  # standard deviations of the targets; the least error that is suspect after a fit without noise
 _MOST = 0.15  # the largest share of points that are taken for outliers: of more, there is no telling
 _SIGNIFICANT = 0.01  # the probability by chance below which something is taken for real
 _EXPLAINED = 0.75  # the share of the squared residuals that points of a function explain of each other
+_ABSURD = 3.0  # times the limit: noise that is larger in some places is hardly ever larger by such a factor
+_PLAIN = 1.5  # times the limit: it takes no significance of the harm
 _NEAREST = 2  # neighbours that are looked at: one on each side, in one dimension
 _DRAWS = 1000  # random sets of rows with which the neighbourhood of outliers is compared
+_ROUNDS = 3  # the most searches for rows that hide
 _STEPS = 8  # the most fits until the rows do not change any more
-_NEIGHBOURS = 7  # points of which the median is compared with each target
 _HEAVY = 4.0  # standard deviations beyond which residuals are counted
 _ALARM = 0.002  # the probability that normal noise has as many of them
 _MEDIAN_OF_NORMAL = float(special.ndtri(0.75))  # the median of |z| for normal z
@@ -115,17 +114,9 @@ class LeftOutRows:
             far &= np.abs(self.residuals) > _LEAST_ERROR * float(y.std())
         return np.flatnonzero(far)
 
-
-def far_from_neighbours(X: Matrix, y: Vector) -> Indices:
-    """Return the points whose targets differ from the median of their neighbours' by far more than others do.
-
-    Unlike a fit, the median is not moved by a few outliers, which may hide each other in the fit's residuals.
-    """
-    low, high = X.min(axis=0), X.max(axis=0)  # not standard deviations, because squares may overflow
-    Z = (X - low) / np.where(high > low, high - low, 1.0)
-    nearest = cKDTree(Z).query(Z, k=min(_NEIGHBOURS, len(y)))[1]
-    off = np.abs(y - np.median(y[nearest], axis=1))
-    return np.flatnonzero(off > _FAR * np.median(off) / _MEDIAN_OF_NORMAL)
+    def misses(self, rows: Indices, y: Vector) -> bool:
+        """Tell whether the others predict one of some rows worse than the mean of all would."""
+        return bool(np.any(np.abs(self.residuals[rows]) > float(y.std())))
 
 
 def find_outliers(
@@ -133,7 +124,7 @@ def find_outliers(
     first: LeftOutRows,
     suspects: Callable[[], Indices],
     without: Callable[[Indices], LeftOutRows | None],
-    correlations: Callable[[], Matrix],
+    correlations: Callable[[Indices], Matrix],
 ) -> Indices:
     """Return the points with gross errors; none unless all of the following hold.
 
@@ -141,12 +132,14 @@ def find_outliers(
        exceed the limit, in units of the noise of the others. The rows are found by steps. The first fit may have taken them for
        noise, or bent to them, so all points with suspect residuals are left out at first; after each fit, points whose
        residuals are small return, and those with gross residuals are left out.
-    2. They do harm: without them, the squared left-out residuals of the others are smaller by three times the variance of the
-       predictions or more, so that the error of predictions is half as large; and this is significant (by signed ranks).
+    2. They do harm: without them, the squared left-out residuals of the others are smaller by the variance of the predictions
+       or more, so that half of the squared error of predictions is due to them; and this is significant (by signed ranks),
+       unless they are so far off that no test is needed.
     3. The points do not predict each other. In the first fit, each is predicted from the others. If this explains three
        quarters of what the fit without them leaves, they are a part of the function, such as a peak.
     4. Errors come at any place. If most of the points have others of them among their neighbours, and more often than random
-       sets of points have, the noise is larger there, or the function is another.
+       sets of points have, the noise is larger there, or the function is another; unless they are so far off, and so useless
+       for predicting each other, that it can only be chance.
     5. The residuals of all others are those of normal noise. If more of them are large than normal noise has, and the
        outliers are not far beyond the limit, they are the end of a distribution with long tails.
     6. There are 15 % at most, and the others have noise: a function without noise has no errors.
@@ -160,11 +153,11 @@ def find_outliers(
         The fit to all points.
     suspects : callable
         Returns points without which to begin, besides those that are far in the first fit. Asked only if a residual of that fit
-        is gross: outliers may hide each other, but they are not hidden entirely.
+        is gross, or if it can hardly tell the noise: outliers may hide each other, and a fit may go through them.
     without : callable
         Returns the fit without some points, or None if there is none.
     correlations : callable
-        Returns the prior correlations between all points, in the last fit.
+        Returns the prior correlations between all points, in the fit without some points.
 
     Returns
     -------
@@ -172,32 +165,68 @@ def find_outliers(
     """
     none = np.zeros(0, dtype=np.intp)
     most = int(_MOST * len(y))
-    if not most or not len(first.beyond_chance(y)):
+    gross = len(first.beyond_chance(y)) > 0
+    if not most or not (gross or first.limit > _FAR):
+        return none
+    also = suspects()
+    if not (gross or first.misses(also, y)):
         return none
     sizes = np.abs(first.standardized)
-    also = suspects()
     sizes[also] = np.maximum(sizes[also], _FAR)
     rows = _largest(sizes, _SUSPECT, most)
+    for _ in range(_ROUNDS):
+        settled = _settled(first, rows, without, most)
+        if settled is None:
+            return none
+        rows, fit = settled
+        if _are_errors(y, first, fit, rows, correlations):
+            return rows
+        # Others may hide, to which this fit has bent.
+        sizes = np.abs(fit.standardized)
+        if not np.any(sizes[rows] > _FAR) or _explained(first, fit, rows) >= _EXPLAINED:
+            return none
+        more = _largest(sizes, _SUSPECT, most)
+        if np.isin(more, rows).all():
+            return none
+        rows = more
+    return none
+
+
+def _settled(
+    first: LeftOutRows, rows: Indices, without: Callable[[Indices], LeftOutRows | None], most: int
+) -> tuple[Indices, LeftOutRows] | None:
+    """Return rows that are gross in a fit without just these, and that fit; None if there are none, or too many."""
     for step in range(_STEPS):
         fit = without(rows)
         if fit is None:
-            return none
+            return None
         sizes = np.abs(fit.standardized)
         sizes[rows] /= _RETURNS
-        gross = np.flatnonzero(sizes > fit.limit)
-        if np.array_equal(gross, rows):
-            break
-        too_many = step and len(gross) > most
-        harmless = np.isin(gross, rows).all() and _harm(first, fit, rows) < _LEAST_HARM
-        if not len(gross) or too_many or harmless:
-            return none
-        rows = _largest(sizes, fit.limit, most)
-    else:
-        return none
-    if fit.is_noiseless(y, rows) or _harm(first, fit, rows) < _HARM or not _significant(first, fit, rows):
-        return none
-    of_function = _explained(first, fit, rows) >= _EXPLAINED or _clustered(correlations(), rows)
-    return none if of_function or _end_of_long_tails(fit, rows) else rows
+        # At first, points may be left out that are needed to tell the noise; those of small residuals return in any case.
+        limit = fit.limit if step else _FAR
+        gross = np.flatnonzero(sizes > limit)
+        harmless = np.isin(gross, rows).all() and _harm(first, fit, rows) < _HARM and sizes.max() < _PLAIN * limit
+        if len(gross) and (harmless or np.array_equal(gross, rows)):
+            return rows, fit
+        if not len(gross) or (step and len(gross) > most):
+            return None
+        rows = _largest(sizes, limit, most)
+    return None
+
+
+def _are_errors(
+    y: Vector, first: LeftOutRows, fit: LeftOutRows, rows: Indices, correlations: Callable[[Indices], Matrix]
+) -> bool:
+    """Tell whether all that `find_outliers` asks of gross errors holds, given a fit without them."""
+    if np.any(np.abs(fit.standardized[rows]) < _RETURNS * fit.limit) or fit.is_noiseless(y, rows):
+        return False
+    size = float(np.median(np.abs(fit.standardized[rows]))) / fit.limit
+    if _harm(first, fit, rows) < _HARM or not (size > _PLAIN or _significant(first, fit, rows)):
+        return False
+    explained = _explained(first, fit, rows)
+    by_chance = explained <= 0.0 and size >= _ABSURD
+    of_function = explained >= _EXPLAINED or (not by_chance and _clustered(correlations(rows), rows))
+    return not of_function and not _end_of_long_tails(fit, rows)
 
 
 def _largest(sizes: Vector, limit: float, most: int) -> Indices:

@@ -14,7 +14,8 @@ from kernsel._search.far_rows import FarRows
 from kernsel._solve.near import NearPosterior
 from kernsel._solve.posterior import Posterior
 from kernsel.approximations import Vecchia
-from kernsel.estimators.outliers import LeftOutRows, far_from_neighbours, farthest_first, find_outliers, heavy_tails
+from kernsel.estimators.outliers import LeftOutRows, farthest_first, find_outliers, heavy_tails
+from kernsel.estimators.suspects import suspects_among
 from kernsel.kernels import ConstantKernel
 from kernsel.linalg.jitter import with_jitter
 
@@ -135,25 +136,24 @@ def outliers_in(
     given : ndarray of int, optional
         The outliers, if they are known.
     """
-    fit = first
+    fits: dict[bytes, ProcessFit] = {}
 
     def without(rows: Indices) -> LeftOutRows | None:
-        nonlocal fit
         kept = data.only(np.setdiff1d(np.arange(len(data.X)), rows))
         if len(points_of_leverage_one(trend_matrix(data.trend, kept.X, check=False))):
             return None  # the trend needs these rows
-        fit = kept.conditioned(select(kept))
+        fits[rows.tobytes()] = fit = kept.conditioned(select(kept))
         return _left_out(data, fit, rows)
 
-    def correlations() -> Matrix:
-        kernel, X = fit.posterior.kernel, data.X
+    def correlations(rows: Indices) -> Matrix:
+        kernel, X = fits[rows.tobytes()].posterior.kernel, data.X
         scales = np.sqrt(np.asarray(kernel.diag(X)))
         return np.asarray(kernel(X, X)) / np.maximum(np.multiply.outer(scales, scales), np.finfo(float).tiny)
 
     none, y = np.zeros(0, dtype=np.intp), data.targets[:, 0]
 
     def suspects() -> Indices:
-        return none if first.posterior.kernel.reading() is not None else far_from_neighbours(data.X, y)
+        return none if first.posterior.kernel.reading() is not None else suspects_among(data.X, y)
 
     if given is not None:
         rows = given
@@ -166,9 +166,10 @@ def outliers_in(
             return Outliers(rows, first, at_first, _tails_of_noise(at_first, y))
     if not len(rows):
         return Outliers(rows, first, None, None)
-    found = without(rows) if fit is first else _left_out(data, fit, rows)
+    found = _left_out(data, fits[rows.tobytes()], rows) if rows.tobytes() in fits else without(rows)
     if found is None:
         raise ValueError("outliers: the trend is not determined without them; give fewer rows, or a simpler trend")
+    fit = fits[rows.tobytes()]
     return Outliers(rows, fit, found, farthest_first(rows, found.standardized[rows], count_little=True))
 
 

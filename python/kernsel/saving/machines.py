@@ -264,6 +264,7 @@ def write_cv(model: KernelRidgeCV, to: Writing) -> None:
     """Write the function, and the path."""
     _write_function(model, model.intercept_, to)
     to.values(model, "intercept_", "alpha_", "criterion_value_")
+    to.array("outliers", model.outliers_)
     _write_path(model, to)
 
 
@@ -273,6 +274,7 @@ def read_cv(model: KernelRidgeCV, given: Fields) -> None:
     model.intercept_ = one_or_each(given, "intercept_", outputs)
     model.alpha_ = one_or_each(given, "alpha_", outputs)
     model.criterion_value_ = one_or_each(given, criterion_value_in(given), outputs)
+    model.outliers_ = given.rows("outliers", len(model.X_fit_)) if given.has("outliers") else np.zeros(0, dtype=np.intp)
     _read_path(model, given)
 
 
