@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,11 +12,12 @@ from numpy.typing import ArrayLike, NDArray
 from kernsel import _core
 from kernsel._base.annotations import Indices, Vector
 from kernsel._base.blas import with_one_blas_thread
-from kernsel._data.together import LearntOnce, copies_in, first_of_equal, repeats_in, weights_of_first
+from kernsel._data.together import copies_in, first_of_equal, repeats_in, weights_of_first
 from kernsel._data.trend import Trend, trend_matrix
-from kernsel._search.far_rows import FarRows
+from kernsel._search.core_search import SUBSET, Budget, core_search
 from kernsel._search.layout import Layout, has_open, has_values
 from kernsel._search.own_optimizer import Optimizer, own_optimizer
+from kernsel._search.selection import Selection
 from kernsel._solve.evaluate import require_takes_groups
 from kernsel.approximations import Approximation
 from kernsel.criteria import Criterion, Evidence, Likelihood
@@ -25,141 +26,12 @@ from kernsel.kernels import Kernel
 from kernsel.kernels.automatic import Data
 from kernsel.linalg.jitter import least_jitter
 
-__all__ = ["Budget", "Selection", "choose", "explained", "generator_of", "require_few_if_interrupted"]
+__all__ = ["choose", "explained", "generator_of", "require_few_if_interrupted"]
 
 RandomState = int | np.random.Generator | np.random.RandomState | None
 
-_MANY, _SUBSET = 600, 400  # with more than _MANY points, a search begins on _SUBSET of them
 _SPREADS = (0.125, 0.25, 0.5, 1.0, 2.0, 4.0)  # the spreads of length scales that a search chooses from
 _KEPT = 2000  # with more points, nothing is computed after an interrupt of the search, since it would take seconds
-
-
-@dataclass(frozen=True)
-class Budget:
-    """The largest number of evaluations and seconds of a search, and a function that is told of its progress.
-
-    The function is called with the number of evaluations, the number of points and the best value so far; the search ends if
-    it returns False.
-    """
-
-    evaluations: int = 1000
-    seconds: float = np.inf
-    progress: Callable[[int, int, float], bool] | None = None
-
-
-@dataclass(frozen=True)
-class Selection:
-    """The result and the report of a search.
-
-    Attributes
-    ----------
-    kernel : Kernel
-        The kernel with the hyperparameters for which the criterion is best.
-    noise : float
-        The estimated variance of the noise; nan if none was to be estimated.
-    amplitude : float
-        The factor of the kernel, if one was to be found that is not a hyperparameter of the kernel; otherwise 1.
-    jitter : float
-        The number that was added to the diagonal of the kernel matrix, so that it can be factorized.
-    criterion : Criterion
-        The criterion as it was evaluated, with the scale profiled out where that makes the search shorter.
-    value : float
-        The value of that criterion at the end of the search.
-    scale : float
-        The common factor of kernel and noise that `kernel` does not include, because it has no amplitude, or one whose bounds
-        exclude the product; otherwise 1.
-    spread : float
-        The standard deviation of the logarithms of a kernel's length scales around their common value that was expected, see
-        the parameter `shrinkage`; nan if they were not expected to be alike.
-    n_evaluations, n_evaluations_subset : int
-        The number of evaluations of the criterion on all points, and on the subset on which the search began.
-    of_starts : ndarray
-        The value that the search reached from each start; on the subset, if there was one.
-    at_bounds, flat : list of str
-        The hyperparameters that ended at one of their bounds, and those that the criterion hardly depends on.
-    not_sought : list of str
-        What was not looked for because a kernel that is an object is taken as it is: "noise", "trend", "amplitude". A kernel
-        given by text leaves them open.
-    approximation : str
-        What was approximated, why, and how good that is; empty if nothing was.
-    far : FarRows or None
-        Rows that are far from what the others predict, where noise was found: outliers, or tails heavier than normal.
-    ended : {"converged", "evaluations", "seconds", "stopped", "interrupted", "undecided"}
-        Why the search ended. "undecided" means that the trend alone explains y, so that there was nothing to search.
-    seconds : float
-        The duration of the search.
-    interrupt : BaseException or None
-        The exception that interrupted the search.
-    remarks : list of str
-        Sentences that a user should read, such as how many rows are repeated.
-    rows : ndarray of int or None
-        The rows that were learnt from, if others are copies of them; None if all were.
-    """
-
-    kernel: Kernel
-    noise: float
-    jitter: float
-    criterion: Criterion
-    value: float
-    amplitude: float = 1.0
-    scale: float = 1.0
-    spread: float = np.nan
-    n_evaluations: int = 0
-    n_evaluations_subset: int = 0
-    of_starts: Vector = field(default_factory=lambda: np.zeros(0))
-    at_bounds: list[str] = field(default_factory=list)
-    flat: list[str] = field(default_factory=list)
-    not_sought: list[str] = field(default_factory=list)
-    approximation: str = ""
-    far: FarRows | None = None
-    ended: str = "converged"
-    seconds: float = 0.0
-    interrupt: BaseException | None = None
-    remarks: list[str] = field(default_factory=list)
-    rows: Indices | None = None
-
-    def __str__(self) -> str:
-        noise = "" if np.isnan(self.noise) else f", noise {self.noise:.4g}"
-        counts = f"{self.n_evaluations} evaluations"
-        if self.n_evaluations_subset:
-            counts += f", {self.n_evaluations_subset} before on a subset"
-        starts = ", ".join(f"{value:.6g}" for value in self.of_starts)
-        lines = [
-            f"{self.kernel}{noise}",
-            ""
-            if np.isnan(self.spread)
-            else f"length scales expected to be alike, but for a factor of {np.exp(self.spread):.3g}",
-            f"value {self.value:.6g} after {counts}, {self.seconds:.2f} s; ended: {self.ended}",
-            f"of the starts: {starts}" if starts else "",
-            f"at a bound: {', '.join(self.at_bounds)}" if self.at_bounds else "",
-            f"the criterion hardly depends on: {', '.join(self.flat)}" if self.flat else "",
-            self.said_of_not_sought,
-            self.approximation,
-            *self.remarks,
-            self.said_of_far,
-        ]
-        return "\n".join(filter(None, lines))
-
-    def of_rows(self, once: LearntOnce) -> Selection:
-        """Return the report of a search for which each row was learnt from once, with rows numbered as they were given."""
-        far = None if self.far is None else replace(self.far, rows=once.kept[self.far.rows])
-        return replace(self, far=far, remarks=[str(once), *self.remarks], rows=once.kept)
-
-    @property
-    def said_of_far(self) -> str:
-        """What there is to say of rows that are far from what the others predict; empty if there are none."""
-        return "" if self.far is None else self.far.said()
-
-    @property
-    def said_of_not_sought(self) -> str:
-        """What was not looked for, in words; empty if nothing was left out."""
-        return said_of_not_sought(self.not_sought) if self.not_sought else ""
-
-
-def said_of_not_sought(names: Sequence[str], *, of_machine: bool = False) -> str:
-    """Return a remark on what was not looked for because the kernel of a process, or of a kernel machine, is an object."""
-    which = 'kernel="auto", or a kernel given by text,' if of_machine else "a kernel given by text"
-    return f"not looked for: {', '.join(names)} ({which} leaves them open)"
 
 
 @with_one_blas_thread
@@ -290,7 +162,7 @@ def choose(
         best["evaluations_of_some"], best["of_starts"] = found["evaluations_of_some"], found["of_starts"]
         best["evaluations"] = 1
         found = best
-    subset = _SUBSET if found["evaluations_of_some"] else len(used)
+    subset = SUBSET if found["evaluations_of_some"] else len(used)
     found["criterion"] += units.shift(len(used))
     found["evidence"] += units.shift(len(used))
     found["of_starts"] = np.asarray(found["of_starts"]) + units.shift(subset)
@@ -369,106 +241,6 @@ class _Units:
         return replace(budget, progress=lambda evaluations, n, best: tell(evaluations, n, best + self.shift(n)))
 
 
-def core_search(
-    criterion: Criterion,
-    layout: Layout,
-    data: Data,
-    y: Vector,
-    used: NDArray[np.intp],
-    H: Vector,
-    *,
-    known: Vector,
-    finds_noise: bool,
-    jitter: float | None,
-    budget: Budget,
-    options: dict[str, object],
-    groups: Indices | None = None,
-) -> _core.Search:
-    """Return the search object of the C++ core: the criterion as a function of the unknowns, with bounds and starts.
-
-    Parameters
-    ----------
-    criterion : Criterion
-    layout : Layout
-        The layout of a kernel without "auto" parameters.
-    data : Data
-        The points and weights, and the statistics from which starts of hyperparameters are derived.
-    y : ndarray of shape (n,) or (n, m)
-    used : ndarray of int
-        The points of positive weight.
-    H : ndarray of shape (n, q)
-        The functions of the trend.
-    known : ndarray of shape (0,), (1,) or (n,)
-        The known noise variances.
-    finds_noise : bool
-    jitter : float or None
-    budget : Budget
-    options : dict
-        The options of the search that differ from their defaults.
-    groups : ndarray of int of shape (n,), optional
-        The groups that are left out together.
-
-    Returns
-    -------
-    search : Search of the core
-    """
-    X, weights = data.X, data.weights
-    scale_free = criterion.without_scale()
-
-    def of(which: Criterion) -> Callable[[NDArray[np.intp]], _core.Criterion]:
-        return lambda rows: which.core(Given(X, y, used[rows], groups))
-
-    usual = {
-        "evaluations": budget.evaluations,
-        "seconds": budget.seconds,
-        "progress": budget.progress,
-        "many_points": _MANY,
-        "subset_points": _SUBSET,
-        "finds_amplitude": False,
-        "restarts": 0,
-        "newton": True,
-        "profile": True,
-        "same_for_any_points": criterion.same_for_any_points,
-        "has_values": True,
-        "seed": None,
-        "spreads": [],
-        "approximation": None,
-        "expects_all": isinstance(criterion, Evidence),
-        "excepted": layout.with_prior().tolist(),
-    }
-    how = usual | options
-    return _core.Search(
-        layout.kernel.build(),
-        X[used],
-        y[used],
-        H[used],
-        [] if weights is None else weights[used].tolist(),
-        {
-            "amplitude": how["finds_amplitude"],
-            "unknown": finds_noise,
-            "known": (known if len(known) < 2 else known[used]).tolist(),
-            "jitter": jitter or 0.0,
-            "automatic_jitter": jitter is None,
-        },
-        of(criterion),
-        None if scale_free is None else of(scale_free),
-        bool(how["same_for_any_points"]),
-        {
-            "place": layout.core_places(),
-            "theta": layout.theta.tolist(),
-            "lower": layout.bounds[:, 0].tolist(),
-            "upper": layout.bounds[:, 1].tolist(),
-            "anchors": layout.anchors(data.anchors or []),
-            "amplitudes": layout.amplitudes() or [],
-            "has_values": how["has_values"],
-            "variance": data.variance,
-        },
-        layout.maker(),
-        _prior(criterion, layout),
-        how,
-    )
-
-
 def _spreads(shrinkage: float | str | None, criterion: Criterion, kernel: Kernel, own_optimizer: bool) -> list[float]:
     """Return the spreads of length scales that are tried."""
     if shrinkage is None or own_optimizer:
@@ -476,13 +248,6 @@ def _spreads(shrinkage: float | str | None, criterion: Criterion, kernel: Kernel
     if isinstance(shrinkage, str):
         return list(_SPREADS) if isinstance(criterion, Likelihood) and has_open(kernel) else []
     return [float(shrinkage)]
-
-
-def _prior(criterion: Criterion, layout: Layout) -> Callable[[list[float]], tuple[float, list[float]]] | None:
-    """Return the log density of the priors, if the criterion includes them: the evidence integrates over logarithms."""
-    if not (layout.has_priors and criterion.adds_prior):
-        return None
-    return layout.log_prior_of_logarithms if isinstance(criterion, Evidence) else layout.log_prior
 
 
 def _layout(

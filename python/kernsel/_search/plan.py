@@ -27,6 +27,7 @@ _SHARE_OF_PEAK = 0.6  # of the rate of products of tiles that whole factorizatio
 _SAMPLE = 300  # points at which neighbours are compared with twice as many
 _CLOSE = 0.1  # standard deviations by which twice as many neighbours may change predictions
 _LEAST_NOISE = 1e-6  # of the kernel's variance, from which on leaving out costs no digits
+_SIGNIFICANT = 2.0  # standard errors of a mean difference of log densities
 _MOST = 400  # neighbours of predictions that are chosen without being asked for
 
 
@@ -52,20 +53,50 @@ class Plan:
     may_grow: bool = False
     better_near: bool = False
 
-    def said(self, n: int, change: float | None = None) -> str:
+    @property
+    def approximates(self) -> bool:
+        """Whether anything is approximated."""
+        return self.search is not None or self.posterior is not None
+
+    def said(self, n: int, check: Check | None = None) -> str:
         """Return a sentence on what was approximated, and how good that is; empty if nothing was."""
         parts = []
-        if self.search is not None:
+        if self.search is not None and self.search.neighbors < n - 1:
             parts.append(f"hyperparameters were chosen by {self.search.neighbors} nearest neighbours of each point")
-        if self.posterior is not None:
-            good = "" if change is None else f" (twice as many change them by {change:.2g} standard deviations)"
+        if self.posterior is not None and self.posterior.predict_neighbors < n:
             better = ", by which points that are left out are predicted better than by all" if self.better_near else ""
-            parts.append(f"predictions see the {min(self.posterior.predict_neighbors, n)} nearest points{good}{better}")
+            good = "" if check is None else f" ({check})"
+            parts.append(f"predictions see the {self.posterior.predict_neighbors} nearest points{better}{good}")
         elif parts:
             parts.append("predictions are exact")
         if not parts:
             return ""
-        return f"approximated for {n} points: {'; '.join(parts)}{f'. {self.reason}' if self.reason else ''}."
+        return f"approximated for {n:,} points: {'; '.join(parts)}{f'. {self.reason}' if self.reason else ''}."
+
+
+@dataclass(frozen=True)
+class Check:
+    """How predictions of points that are left out change with more neighbours.
+
+    Attributes
+    ----------
+    neighbors : int
+        Of the predictions that are compared, twice as many or as many as there may be.
+    change : float
+        The root of the mean square of the changes of means, in standard deviations.
+    gain : float
+        The change of the mean log density.
+    """
+
+    neighbors: int
+    change: float
+    gain: float
+
+    def __str__(self) -> str:
+        return (
+            f"{self.neighbors} would change them by {self.change:.2g} standard deviations, and the log density of a point that "
+            f"is left out by {self.gain:+.2g}"
+        )
 
 
 def plan_for(
@@ -111,17 +142,28 @@ def plan_for(
     return Plan(search, posterior, f"{reason[:1].upper()}{reason[1:]}; approximation=None asks for it" if reason else "", True)
 
 
-def checked(plan: Plan, posterior: Posterior) -> tuple[Plan, Posterior, float | None]:
-    """Return the plan and the posterior with enough neighbours, and by how much twice as many would change predictions.
+def checked(plan: Plan, posterior: Posterior, scale: Vector | None = None) -> tuple[Plan, Posterior, Check | None]:
+    """Return the plan and the posterior with enough neighbours, and how twice as many would change predictions.
 
-    The change is the root of the mean square, in standard deviations, over a sample of points that are left out. More
-    neighbours are taken only if these points are then predicted better.
+    This is looked at on a sample of points that are left out. More neighbours are taken only if these points are then predicted
+    better, and neighbours in place of all points only if that is not by chance.
+
+    Parameters
+    ----------
+    plan : Plan
+    posterior : Posterior
+    scale : ndarray of shape (outputs,), optional
+        The factor of kernel and noise of each output, if it is not one.
     """
+    unit = np.ones(1) if scale is None else np.sqrt(scale)
     n = len(posterior.X)
     rows = np.sort(np.random.default_rng(0).choice(n, size=min(n, _SAMPLE), replace=False))
     if plan.may_grow and plan.search is not None and plan.posterior is None:
         near = plan.search
-        if _density(*_left_out_exactly(posterior, rows)) < _density(*_left_out(posterior, rows, near, near.predict_neighbors)):
+        gains = _densities(*_left_out(posterior, rows, unit, near, near.predict_neighbors)) - _densities(
+            *_left_out_exactly(posterior, rows, unit)
+        )
+        if gains.mean() > _SIGNIFICANT * gains.std() / np.sqrt(len(gains)):
             # No process is right for all of the data, and points nearby may tell more than all.
             plan = replace(plan, posterior=near, better_near=True)
             data = posterior.kernel, posterior.X, posterior.y, posterior.noise, posterior.trend
@@ -132,25 +174,26 @@ def checked(plan: Plan, posterior: Posterior) -> tuple[Plan, Posterior, float | 
         near = posterior.approximation
         m = near.predict_neighbors
         if m >= n - 1:
-            return plan, posterior, 0.0
-        few, many = (_left_out(posterior, rows, near, count) for count in (m, min(2 * m, 500)))
+            return plan, posterior, None
+        more_neighbors = min(2 * m, 500)
+        few, many = (_left_out(posterior, rows, unit, near, count) for count in (m, more_neighbors))
         change = float(np.sqrt(np.mean((few[0] - many[0]) ** 2 / many[1][:, None])))
-        pays = _density(*many) > _density(*few)
-        if change <= _CLOSE or not (pays and plan.may_grow) or m >= _MOST:
-            return plan, posterior, change
+        check = Check(min(more_neighbors, n - 1), change, float(np.mean(_densities(*many) - _densities(*few))))
+        if change <= _CLOSE or not (check.gain > 0 and plan.may_grow) or m >= _MOST:
+            return plan, posterior, check
         more = replace(near, predict_neighbors=min(2 * m, _MOST))
         plan = replace(plan, posterior=more)
         posterior = posterior.with_approximation(more)
 
 
-def _density(residuals: Matrix, variances: Vector) -> float:
-    """Return the mean log density of residuals, summed over outputs; minus infinity where it is not known."""
+def _densities(residuals: Matrix, variances: Vector) -> Vector:
+    """Return the log density of each row of residuals, summed over outputs."""
     values = -0.5 * (np.log(2 * np.pi * variances)[:, None] + residuals**2 / variances[:, None])
-    return float(values.sum(axis=1).mean())
+    return np.asarray(values.sum(axis=1))
 
 
-def _left_out_exactly(posterior: Posterior, rows: Indices) -> tuple[Matrix, Vector]:
-    """Return the residuals, shape (count, outputs), and variances of rows that are left out, from all others.
+def _left_out_exactly(posterior: Posterior, rows: Indices, unit: Vector) -> tuple[Matrix, Vector]:
+    """Return the residuals in a unit, shape (count, outputs), and variances of rows that are left out, from all others.
 
     With the variance v_i of the function at a point of noise N_i, P_ii = (N_i - v_i) / N_i^2, which rounding spoils where there
     is hardly any noise: the density is then infinite, since points nearby cannot tell more than all.
@@ -159,11 +202,13 @@ def _left_out_exactly(posterior: Posterior, rows: Indices) -> tuple[Matrix, Vect
     if has_noise(posterior.kernel) or (noise < _LEAST_NOISE * scale).any():
         return np.zeros((len(rows), 1)), np.zeros(len(rows)) + np.finfo(float).tiny
     precision = np.maximum(noise - posterior.variance(posterior.X[rows]), np.finfo(float).tiny) / noise**2
-    return posterior.weights[rows] / precision[:, None], 1 / precision
+    return posterior.weights[rows] / precision[:, None] / unit, 1 / precision
 
 
-def _left_out(posterior: Posterior, rows: Indices, approximation: Vecchia, neighbors: int) -> tuple[Matrix, Vector]:
-    """Return the residuals, shape (count, outputs), and variances of rows that are left out, from so many neighbours."""
+def _left_out(
+    posterior: Posterior, rows: Indices, unit: Vector, approximation: Vecchia, neighbors: int
+) -> tuple[Matrix, Vector]:
+    """Return the residuals in a unit, shape (count, outputs), and variances of rows, from so many neighbours."""
     near = approximation.core(rows.tolist(), neighbors)
     kernel, workspace = posterior.kernel.build(), Workspace()
     none = np.zeros(0, dtype=np.intp)
@@ -173,7 +218,8 @@ def _left_out(posterior: Posterior, rows: Indices, approximation: Vecchia, neigh
             criterion, kernel, posterior.X, posterior.y, posterior.noise, posterior.H, None, False, workspace, near
         )
 
-    return left_out_in_groups(evaluated, none, 0)
+    residuals, variances = left_out_in_groups(evaluated, none, 0)
+    return residuals / unit, variances
 
 
 @cache
@@ -184,7 +230,7 @@ def _rate() -> float:
 
 def _in_words(seconds: float) -> str:
     return (
-        f"{seconds:.2g} s"
+        f"{seconds:.0f} s"
         if seconds < 120
         else f"{seconds / 60:.3g} minutes"
         if seconds < 7200

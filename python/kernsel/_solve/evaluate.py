@@ -268,13 +268,15 @@ def loo(
     precision, dual_coef = fit["precision"], fit["dual_coef"]
     assert dual_coef is not None
     together = given.left_out_together()
-    if together is None and near is None:
-        residuals, own = dual_coef / (precision if targets.ndim == 1 else precision[:, None]), 1 / precision
-    else:
-        residuals, own = left_out_in_groups(evaluated, *(together or (np.zeros(0, dtype=np.intp), 0)))
-        residuals = residuals.reshape(targets.shape)
+    residuals, own = dual_coef / (precision if targets.ndim == 1 else precision[:, None]), 1 / precision
+    if near is not None:  # whose P is not that of points that are predicted from their nearest neighbours
+        residuals, own = left_out_in_groups(evaluated, np.zeros(0, dtype=np.intp), 0)
+    leverage = 1 - fit["noise"] / own
+    if together is not None:
+        residuals, own = left_out_in_groups(evaluated, *together)
+    residuals = residuals.reshape(targets.shape)
     numbers = np.arange(n) if together is None else together[0]
-    return LeaveOneOutFit(residuals, targets - residuals, own, 1 - fit["noise"] * precision, numbers, dual_coef)
+    return LeaveOneOutFit(residuals, targets - residuals, own, leverage, numbers, dual_coef)
 
 
 def left_out_in_groups(

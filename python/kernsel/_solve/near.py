@@ -10,6 +10,7 @@ import numpy as np
 from kernsel import _core
 from kernsel._base.annotations import Indices, Vector
 from kernsel._data.trend import Trend, trend_matrix
+from kernsel._solve.evaluate import left_out_in_groups
 from kernsel._solve.posterior import Posterior
 from kernsel.approximations import Vecchia
 from kernsel.criteria import Workspace
@@ -17,6 +18,8 @@ from kernsel.criteria.base import Criterion
 from kernsel.kernels import Kernel
 
 __all__ = ["NearPosterior"]
+
+_LEFT_OUT = 100  # neighbours of points that are left out, all n of which are predicted
 
 
 class _State(TypedDict):
@@ -123,6 +126,10 @@ class NearPosterior(Posterior):
         """Return a posterior of the same data by another approximation."""
         return NearPosterior(self.kernel, self.X, self.y, self.noise, self.trend, approximation)
 
+    def exact_of_some(self, rows: Indices) -> Posterior:
+        """Return an exact posterior that is conditioned on some of the points."""
+        return Posterior(self.kernel, self.X[rows], self.y[rows], self.noise[rows], self.trend)
+
     def _at(self) -> _core.AnyPosterior:
         return self._near
 
@@ -146,7 +153,7 @@ class NearPosterior(Posterior):
     def _of_likelihood(self) -> _core.Evaluation:
         return self._evaluated(_core.likelihood(False, "known"))
 
-    def _evaluated(self, criterion: _core.Criterion) -> _core.Evaluation:
+    def _evaluated(self, criterion: _core.Criterion, neighbors: int | None = None) -> _core.Evaluation:
         return _core.evaluate(
             criterion,
             self.kernel.build(),
@@ -157,8 +164,23 @@ class NearPosterior(Posterior):
             None,
             False,
             Workspace(),
-            self.approximation.core(),
+            self.approximation.core(neighbors=neighbors),
         )
+
+    def leave_one_out(self, groups: Indices | None = None) -> tuple[Vector, Vector, Vector]:
+        """Return the leave-one-out residuals, shape (n, outputs), their variances, (n,), and the leverages, (n,).
+
+        Points are predicted from as many of the others as predictions see, but from 100 at most. The leverage 1 - N_i P_ii is
+        that of these predictions: 1 / P_ii is the variance of a point that is left out alone.
+        """
+        alone = self._left_out(np.zeros(0, dtype=np.intp), 0)
+        leverages = 1 - (self.noise + np.asarray(self.kernel.build().noise(self.X))) / alone[1]
+        together = self.given(groups).left_out_together()
+        return *(alone if together is None else self._left_out(*together)), leverages
+
+    def _left_out(self, groups: Indices, count: int) -> tuple[Vector, Vector]:
+        neighbors = min(self.approximation.predict_neighbors, _LEFT_OUT)
+        return left_out_in_groups(lambda criterion: self._evaluated(criterion, neighbors), groups, count)
 
     def squares(self) -> Vector:
         """Return y'c of each output."""

@@ -77,6 +77,8 @@ def _checked_criterion(arguments: argparse.Namespace) -> Literal["loo", "lml"]:
         raise ValueError("--report: there is no report of classes yet; leave it out")
     if arguments.noise != "auto" or arguments.trend != "constant":
         raise ValueError("--noise, --trend: with --classify there is neither; leave them out")
+    if arguments.approximation != "auto":
+        raise ValueError("--approximation: with --classify nothing is approximated; leave it out, or take fewer --rows")
     if arguments.kernel and "search" in arguments.kernel:
         raise ValueError("--kernel search: with --classify, expected kernels, such as RBF")
     given = arguments.criterion or ["loo"]

@@ -32,6 +32,7 @@ def document_of(study: Study, files: dict[str, str]) -> dict[str, object]:
         "combined": [{"kernel": one.kernel, "fitted": one.fitted, "weight": one.weight} for one in study.combined],
         "words": words_of(study).split("\n"),
         **_left_out(study),
+        "approximation": study.approximation,
         "at_bounds": study.process.selection_.at_bounds,
         "inputs": [
             {

@@ -118,6 +118,13 @@ def add_choices(parser: argparse.ArgumentParser) -> None:
         default="constant",
         help="beside the kernel (default constant)",
     )
+    choice.add_argument(
+        "--approximation",
+        choices=["auto", "none"],
+        default="auto",
+        help="none: compute exactly, however long it takes; auto (default): predict rows from the nearest others where all "
+        "would take longer than a minute or more memory than there is",
+    )
     choice.add_argument("--budget", type=duration, metavar="TIME", help="such as 30s, 2m or 1h: shared by all that is tried")
     choice.add_argument("--seed", type=whole(0, 2**32 - 1), default=0, metavar="N", help="of samples and searches (default 0)")
     results = parser.add_argument_group("results")
@@ -190,6 +197,7 @@ def choose(
             test=test,
             budget=arguments.budget,
             seed=arguments.seed,
+            approximation=None if arguments.approximation == "none" else "auto",
             progress=lambda criterion, kernel: begin(f"{criterion}: {kernel}"),
         )
     for remark in found.remarks[len(table.remarks) :]:
@@ -254,6 +262,7 @@ def _typed(arguments: argparse.Namespace) -> Sequence[str]:
         ("combine", "auto"),
         ("noise", "auto"),
         ("trend", "constant"),
+        ("approximation", "auto"),
         ("budget", None),
         ("seed", 0),
     ):

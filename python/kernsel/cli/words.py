@@ -13,6 +13,7 @@ from kernsel.report.formats import percent
 from kernsel.report.inputs import Influence, about_total, influences, inputs_of
 from kernsel.report.parameters import Number, numbers_of
 from kernsel.study import Line, Study
+from kernsel.study.line import MANY, NEIGHBORS
 from kernsel.study.select import in_words
 from kernsel.study.tables import Column, Table, date_of
 from kernsel.study.texts import with_names
@@ -99,9 +100,10 @@ def print_tried(study: Study, terminal: Terminal) -> None:
         if any(map(_is_cut, fitted)):
             terminal.say("* before the search was at its end")
     if study.lines:
+        near = f", the nearest {NEIGHBORS} of them," if len(study.kept) > MANY else ""
         terminal.say(
-            f"\nerror, density, in 95 %: of each row, predicted from {study.others} by this fit: root mean square error, mean "
-            "log density, and how many are within their 95 % intervals.",
+            f"\nerror, density, in 95 %: of each row, predicted from {study.others}{near} by this fit: root mean square error, "
+            "mean log density, and how many are within their 95 % intervals.",
             style="dim",
         )
 
@@ -132,7 +134,7 @@ def _heading(study: Study) -> str:
     if not study.is_stacked:
         return f"Chosen by {study.criterion}: {study.line.kernel}"
     weights = ", ".join(f"{one.weight:.0%} {one.kernel}" for one in study.combined)
-    return f"Mixed, by likelihood and by rows left out: {weights}"
+    return f"Mixed, by {study.weighed_by}: {weights}"
 
 
 def words_of(study: Study) -> str:
@@ -228,6 +230,8 @@ def about_errors(study: Study, findings: Findings) -> list[str]:
         )
     elif (study.is_stacked or TABLE[study.criterion].leaves_out) and n >= 20:
         sentences.append("The error was what was made small, so it is a little too good to be true; --test 20% measures it.")
+    if study.approximation:
+        sentences.append(study.approximation)
     if study.ended:
         sentences.append(f"{study.ended[0].upper()}{study.ended[1:]}.")
     return sentences

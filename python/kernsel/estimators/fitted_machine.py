@@ -69,10 +69,15 @@ class FittedMachine(FittedModel):
         told = None if groups is None else groups[kept]
         fit = loo(kernel, points[kept], target[kept], noise=noises[kept], trend=constant, groups=told)
         left_out = LeftOut.of_best_scale(target[kept], fit, int(self.has_intercept), fit.leverage)
-        once = learnt_once(np.asarray(self.X_fit_), targets, groups) if len(self.copies_) else None
+        return self._with_copies(left_out, targets, kept)
+
+    def _with_copies(self, left_out: LeftOut, targets: Vector, kept: Indices | None = None) -> LeftOut:
+        """Return the left-out predictions of all rows from those of the rows that were `kept`; by default all were."""
+        once = learnt_once(np.asarray(self.X_fit_), targets, self._groups()) if len(self.copies_) else None
         if once is None:
             return left_out
-        place = np.searchsorted(kept, once.of)  # a copy is left out with the row that it is a copy of
+        # A copy is left out with the row that it is a copy of.
+        place = once.of if kept is None else np.searchsorted(kept, once.of)
         values: dict[str, Any] = {name: None if (v := getattr(left_out, name)) is None else v[place] for name in vars(left_out)}
         return replace(left_out, **values)
 
@@ -101,7 +106,7 @@ class FittedMachine(FittedModel):
 
     def _unit_of_alpha(self) -> float:
         """Return the number that alpha is multiplied by in a fit without weights, see the parameter `alpha_scale`."""
-        return len(self.dual_coef_) - len(self.outliers_) - len(self.copies_) if self.alpha_scale == "n" else 1.0
+        return len(self.X_fit_) - len(self.outliers_) - len(self.copies_) if self.alpha_scale == "n" else 1.0
 
     def _unweighted_targets(self, X: Points | None, y: ArrayLike | None) -> Vector:
         """Return y as targets; raise unless y - f(X) = alpha c, which holds for the targets of a fit without weights."""

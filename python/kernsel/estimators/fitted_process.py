@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from kernsel._base.annotations import Indices, Vector
 from kernsel._data.folds import number_of_points
 from kernsel._search import Selection
+from kernsel._solve.near import NearPosterior
 from kernsel._solve.path import RegularizationPath
 from kernsel._solve.posterior import Posterior
 from kernsel.criteria import LeaveOneOut
@@ -25,6 +26,7 @@ from kernsel.kernels.objects import Points
 __all__ = ["FittedProcess"]
 
 _MANY = 5000  # points at which a part of the mean is computed, in O(n) for each
+_SAMPLE = 1500  # points of a process that stands for one of very many
 
 
 class FittedProcess(FittedModel):
@@ -159,9 +161,13 @@ class FittedProcess(FittedModel):
     def mean_of_term(self, term: Kernel) -> Vector:
         """Return the part of the mean at the training points that is due to a term of the kernel, in the unit of `y_train_`.
 
-        Of many points at a sample of them.
+        Of many points at a sample of them; of predictions from neighbours, which have no coefficients of all points, those of
+        an exact process conditioned on the sample.
         """
         n = len(self.X_train_)
+        if isinstance(self.posterior_, NearPosterior):
+            sample = self.posterior_.exact_of_some(np.random.default_rng(0).permutation(n)[:_SAMPLE])
+            return np.asarray(term.matmul(sample.X, sample.X, self._shaped(sample.weights)))
         some = np.arange(n) if n <= _MANY else np.random.default_rng(0).choice(n, _MANY, replace=False)
         return np.asarray(term.matmul(self.X_train_[some], self.X_train_, self.alpha_))
 
@@ -190,30 +196,46 @@ class FittedProcess(FittedModel):
         return LeftOut(targets, targets - residuals, column(self.loo_std_, output), self.leverage_, groups=together)
 
     @reads
-    def regularization_path(self, X: Points | None = None, y: ArrayLike | None = None, output: int = 0) -> ModelPath:
+    def regularization_path(
+        self, X: Points | None = None, y: ArrayLike | None = None, output: int = 0, *, rows: Indices | None = None
+    ) -> ModelPath:
         """Return the regularization path of the kernel without noise, see :class:`kernsel.estimators.fitted.HasPath`.
 
-        If the noise differs from point to point, the weights of the path are inversely proportional to it.
+        If the noise differs from point to point, the weights of the path are inversely proportional to it. It takes all
+        eigenvalues of the kernel matrix; `rows` are the training points that it is of, if these are too many for that.
+
+        Raises
+        ------
+        ValueError
+            If predictions are from the nearest points, and no `rows` are given.
         """
         del output  # all outputs share one path
         posterior = self.posterior_
         points, targets = self.kept_data()
         require_training_data(self, self.kernel_, *self.learnt_from(X, y), points, targets)
-        noises = np.asarray(self.kernel_.build().noise(posterior.X) + posterior.noise)
-        mean = float(np.mean(np.delete(noises, self.outliers_)))  # outliers have variances of their own
+        n = len(points)
+        if rows is None and isinstance(posterior, NearPosterior):
+            raise ValueError(
+                f"approximation: a path takes the eigenvalues of the whole kernel matrix of {n} points, and this "
+                f"{type(self).__name__} sees the nearest ones only; expected a fit to some of them"
+            )
+        of = np.arange(n) if rows is None else rows
+        noises = np.asarray(self.kernel_.build().noise(posterior.X[of]) + posterior.noise[of])
+        # Outliers have variances of their own.
+        mean = float(np.mean(np.delete(noises, np.flatnonzero(np.isin(of, self.outliers_)))))
         has_noise = mean > 2 * self.jitter_
         # The path of one target is in the unit of y; that of several targets is in the normalized units of the fit.
         unit = float(self._y_train_std[0]) if posterior.y.shape[1] == 1 else 1.0
-        K = np.asarray(self.kernel_(posterior.X, posterior.X)) * unit**2
+        K = np.asarray(self.kernel_(posterior.X[of], posterior.X[of])) * unit**2
         level = mean * unit**2
         equal = bool(np.ptp(noises) <= 1e-12 * mean)
         path = RegularizationPath(
             (K + K.T) / 2,
-            posterior.y * unit,
-            X=posterior.X,
-            trend=posterior.H if posterior.H.shape[1] else None,
+            posterior.y[of] * unit,
+            X=posterior.X[of],
+            trend=posterior.H[of] if posterior.H.shape[1] else None,
             sigma=level**0.5 if has_noise else None,
             sample_weight=None if equal else mean / noises,
-            groups=self.left_out_together_,
+            groups=self.left_out_together_[of],
         )
         return ModelPath(path, level if level > 0 else None, scale_known=True)

@@ -2,46 +2,41 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, partial
-from numbers import Integral
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.gaussian_process import kernels as sk
-from sklearn.utils import check_array, check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from kernsel._base.annotations import Indices, Seed, Vector
 from kernsel._base.blas import with_one_blas_thread
 from kernsel._data.allowed import function, is_auto, number, one_of, require, whole
 from kernsel._data.folds import is_splits
 from kernsel._data.kernel import kernel_of
-from kernsel._data.noise import variances
-from kernsel._data.points import in_parts, new_points, reading_of
 from kernsel._data.together import LearntOnce, checked_groups, learnt_once
-from kernsel._data.training import for_objects, objects_as_numbers, require_squares, training_set
+from kernsel._data.training import require_squares, training_set
 from kernsel._data.trend import Trend, require_trend_of_objects, trend_matrix
 from kernsel._search import Budget, Selection, choose, explained, require_few_if_interrupted
 from kernsel._search.layout import Layout
 from kernsel._search.own_optimizer import Optimizer
 from kernsel._search.plan import Plan, checked, plan_for
 from kernsel._search.progress import CallbackSupport, remark, watched, with_callbacks
-from kernsel._solve.evaluate import evaluate
 from kernsel._solve.near import NearPosterior
-from kernsel._solve.posterior import Posterior
 from kernsel.approximations import Wish
 from kernsel.criteria import Criterion, Evidence, Likelihood
 from kernsel.criteria.base import Loss
 from kernsel.criteria.names import criterion_named, name_of
 from kernsel.estimators.fitted import TakesGroups
-from kernsel.estimators.fitted_process import FittedProcess
-from kernsel.estimators.guarded import changes, reads
 from kernsel.estimators.outliers import LEAST_POINTS, OUTLIERS, given_rows
-from kernsel.estimators.process_data import of_observations, require_function, require_variances
+from kernsel.estimators.process_data import require_function, require_variances
 from kernsel.estimators.process_fit import ProcessData, fit_despite_outliers
+from kernsel.estimators.process_predictions import N_TARGETS
+from kernsel.estimators.process_state import ProcessState
+from kernsel.estimators.process_updates import ProcessUpdates
 from kernsel.kernels import RBF, ConstantKernel, Kernel, Matern
 from kernsel.kernels.amplitudes import finds_noise, has_noise, with_amplitudes
 from kernsel.kernels.automatic import Data
@@ -49,13 +44,13 @@ from kernsel.kernels.objects import Points
 from kernsel.kernels.written import KernelLike
 from kernsel.linalg.jitter import least_jitter
 
-__all__ = ["GaussianProcessRegressor", "ProcessState", "draw"]
+__all__ = ["GaussianProcessRegressor"]
 
 
 _AUTO = ConstantKernel("auto") * Matern("auto", nu=2.5, product=True)
 _NONE = ConstantKernel(1.0, (1e-5, 1e5)) * RBF(1.0, (1e-5, 1e5))  # scikit-learn's default
 _ALLOWED = {
-    "n_targets": (whole(1) | None).said("a whole number from 1 on, or None"),
+    "n_targets": N_TARGETS,
     "scale": one_of("auto", "shared", "each"),
     "optimizer": (function("auto", "newton", "l-bfgs-b", "fmin_l_bfgs_b") | None).said(
         '"auto", "newton", "l-bfgs-b", a function or None'
@@ -69,53 +64,7 @@ _ALLOWED = {
 }
 
 
-@dataclass(frozen=True)
-class ProcessState:
-    """The state of a fitted process. All fitted attributes follow from it and from the constructor parameters.
-
-    Attributes
-    ----------
-    posterior : Posterior
-    kernel : Kernel
-        The attribute `kernel_`, which differs from the posterior's kernel after
-        ``log_marginal_likelihood(theta, clone_kernel=False)``.
-    selection : Selection
-    criterion_value : float or None
-        The attribute `criterion_value_`; None if it is evaluated on first access.
-    noise : float or ndarray of shape (n,)
-        The attribute `noise_`.
-    alpha : ndarray of shape () or (n,)
-        The numbers that the parameter `alpha` adds to the diagonal of the kernel matrix.
-    jitter : float
-        The attribute `jitter_`.
-    outliers : ndarray of int
-        The attribute `outliers_`.
-    offset, factor : ndarray of shape (n_targets,)
-        y = offset + factor t, where t are the targets of the posterior.
-    one_output : bool
-        Whether predictions are arrays of one dimension.
-    restricted : bool
-        Whether the criterion is a restricted likelihood.
-    groups : ndarray of int of shape (n,) or None
-        The groups that `fit` was told.
-    """
-
-    posterior: Posterior
-    kernel: Kernel
-    selection: Selection
-    criterion_value: float | None
-    noise: float | Vector
-    alpha: Vector
-    jitter: float
-    outliers: Indices
-    offset: Vector
-    factor: Vector
-    one_output: bool
-    restricted: bool
-    groups: Indices | None = None
-
-
-class GaussianProcessRegressor(TakesGroups, FittedProcess, CallbackSupport, MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
+class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """Gaussian process regression, also known as kriging.
 
     The model is y = h(x) beta + f(x) + noise, where f is a Gaussian process of covariance k and beta is unknown. The posterior
@@ -382,14 +331,14 @@ class GaussianProcessRegressor(TakesGroups, FittedProcess, CallbackSupport, Mult
         data = ProcessData(X, targets, known, unknown, trend, told, plan.posterior)
         try:
             fit = data.conditioned(selection)
-            if plan.search is None and plan.posterior is None and self._treats_outliers(data, selection):
+            if not plan.approximates and self._treats_outliers(data, selection):
                 rows = None if isinstance(self.outliers, str) else given_rows(self.outliers, len(y))
                 rows = rows if rows is None or once is None else once.places(rows)
                 fit = fit_despite_outliers(data, fit, search, rows)
         except np.linalg.LinAlgError as error:
             raise self._singular(selection.kernel, error) from error
-        plan, posterior, change = checked(plan, fit.posterior)
-        selection = replace(fit.selection, approximation=plan.said(n, change))
+        plan, posterior, check = checked(plan, fit.posterior)
+        selection = replace(fit.selection, approximation=plan.said(n, check))
         selection = selection if once is None else selection.of_rows(once)
         factor = selection.scale
         if self.verbose and selection.approximation:
@@ -505,293 +454,6 @@ class GaussianProcessRegressor(TakesGroups, FittedProcess, CallbackSupport, Mult
         names = getattr(self, "feature_names_in_", None)
         return None if names is None else [str(name) for name in names]
 
-    @reads
-    def predict(
-        self, X: Points, return_std: bool = False, return_cov: bool = False, *, noisy: bool | None = None
-    ) -> Vector | tuple[Vector, Vector]:
-        """Return the posterior mean at points and, on request, its standard deviation or covariance; before `fit`, the prior's.
-
-        Points are processed in blocks, so that memory does not grow with their number, except with `return_cov`.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, d)
-        return_std : bool
-            Also return the standard deviation, in O(n^2) for each point.
-        return_cov : bool
-            Also return the joint covariance of the points.
-        noisy : bool, optional
-            Whether the standard deviation or covariance is that of new observations, or that of the function. None includes the
-            noise that was *found* (``noise="auto"``, or a kernel given by text), and not what was given as `noise` or `alpha`:
-            as in scikit-learn, where a WhiteKernel counts and `alpha` does not. True adds `noise_` and `alpha`, which must be
-            one number each; False adds neither. The noise of a WhiteKernel is always included.
-
-        Returns
-        -------
-        mean : ndarray of shape (m,) or (m, n_targets)
-        std : ndarray of the same shape
-        cov : ndarray of shape (m, m) or (m, m, n_targets)
-        """
-        if return_std and return_cov:
-            raise RuntimeError("At most one of return_std or return_cov can be requested.")
-        fitted = hasattr(self, "posterior_")
-        if fitted and not return_cov and (parts := in_parts(self.kernel_, X)) is not None:
-            return _stacked([self.predict(part, return_std, noisy=noisy) for part in parts])
-        if not fitted:
-            kernel = self._prior_kernel()
-            kernel, Z = objects_as_numbers(self, kernel, X) if for_objects(kernel, X) else (kernel, self._points(X))
-            kernel = kernel.for_data(Z)
-            require(self, {"n_targets": _ALLOWED["n_targets"]})
-            m = 1 if self.n_targets is None else self.n_targets
-            mean = np.zeros((len(Z), m))
-            factor, flat = np.ones(m), m == 1
-            extra = self._given_noise() if noisy else 0.0
-        else:
-            Z = np.asarray(new_points(self, self.kernel_, X, dtype=np.float64, ensure_2d=True))
-            if return_std:
-                mean, variance = self.posterior_.mean_and_variance(Z)
-            else:
-                mean = self.posterior_.mean(Z)
-            mean = mean * self._y_train_std + self._y_train_mean
-            factor, flat = self.scale_ * self._y_train_std**2, self._flat
-            extra = self._noise_of_prediction(noisy)
-        least = self.jitter_ if fitted else 0.0
-        if flat:
-            mean = mean[:, 0]
-        if not (return_std or return_cov):
-            return mean
-        if return_std:
-            if not fitted:
-                variance = np.asarray(kernel.diag(Z))
-            std = np.sqrt(np.multiply.outer(np.maximum(variance, least) + extra, factor))
-            return mean, std[:, 0] if flat else std
-        cov = self.posterior_.covariance(Z) if fitted else np.asarray(kernel(Z))
-        np.fill_diagonal(cov, np.maximum(np.diag(cov), least) + extra)
-        covariance = np.multiply.outer(cov, factor)
-        return mean, covariance[:, :, 0] if flat else covariance
-
-    def _noise_of_prediction(self, noisy: bool | None) -> float:
-        """Return the variance that predictions add to that of the function, see the parameter `noisy` of `predict`."""
-        if noisy is None:
-            found = self.selection_.noise * self.selection_.scale
-            return 0.0 if np.isnan(found) else found
-        return of_observations(self.noise_, self._alpha_known) if noisy else 0.0
-
-    def _given_noise(self) -> float:
-        """Return the noise variance of an observation of the prior."""
-        noise = 0.0 if self.noise is None or isinstance(self.noise, str) else self._numbers("noise", None)
-        alpha = 0.0 if isinstance(self.alpha, str) else self._numbers("alpha", None)
-        return of_observations(noise, alpha)
-
-    @reads
-    def predict_gradient(
-        self, X: Points, return_std: bool = False, *, noisy: bool | None = None
-    ) -> NDArray[np.float64] | tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the derivatives of the mean with respect to the points and, on request, those of the standard deviation.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, d)
-        return_std : bool
-            Also return d std / dx = (d var / dx) / (2 std), which is set to zero where the standard deviation is zero.
-        noisy : bool, optional
-            Whether std is that of new observations, or that of the function, as in `predict`.
-
-        Returns
-        -------
-        mean_gradient : ndarray of shape (m, d) or (m, d, n_targets)
-        std_gradient : ndarray of the same shape
-
-        Examples
-        --------
-        >>> import numpy as np, kernsel as ks
-        >>> X = np.linspace(0, 6, 12).reshape(-1, 1)
-        >>> gp = ks.GaussianProcessRegressor(noise=0.0).fit(X, np.sin(X[:, 0]))
-        >>> bool(abs(gp.predict_gradient([[1.0]])[0, 0] - np.cos(1.0)) < 0.05)
-        True
-        """
-        check_is_fitted(self, "kernel_")
-        if reading_of(self.kernel_) is not None:
-            raise ValueError(f"X: there are no derivatives in points that are objects, which {self.kernel_} is of")
-        Z = np.asarray(validate_data(self, X, dtype=np.float64, reset=False))
-        slopes = self.posterior_.mean_gradient(Z) * self._y_train_std
-        if not return_std:
-            return slopes[..., 0] if self._flat else slopes
-        factor = np.sqrt(self.scale_) * self._y_train_std
-        std = np.sqrt(np.maximum(self.posterior_.variance(Z), self.jitter_) + self._noise_of_prediction(noisy))
-        half = self.posterior_.variance_gradient(Z) / (2 * np.where(std > 0, std, np.inf)[:, None])
-        of_std = np.multiply.outer(half, factor)
-        return (slopes[..., 0], of_std[..., 0]) if self._flat else (slopes, of_std)
-
-    @reads
-    def sample_y(
-        self, X: Points, n_samples: int = 1, random_state: Seed = 0, *, noisy: bool | None = None
-    ) -> NDArray[np.float64]:
-        """Draw joint samples of the process at points, in O(m^3) beyond `predict`; before `fit`, samples of the prior.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, d)
-        n_samples : int
-        random_state : int, RandomState instance or None
-        noisy : bool, optional
-            Whether samples are of new observations, or of the function, as in `predict`: None includes noise that was found.
-
-        Returns
-        -------
-        samples : ndarray of shape (m, n_samples) or (m, n_targets, n_samples)
-        """
-        if not isinstance(n_samples, Integral) or isinstance(n_samples, bool) or n_samples < 0:
-            raise ValueError(f"n_samples: expected a whole number from 0 on, got {n_samples!r}")
-        rng = check_random_state(random_state)
-        mean, cov = self.predict(X, return_cov=True, noisy=noisy)
-        if mean.ndim == 1:
-            return draw(rng, mean, cov, int(n_samples))
-        outputs = [draw(rng, mean[:, k], cov[..., k], int(n_samples))[:, None] for k in range(mean.shape[1])]
-        return np.hstack(outputs)
-
-    @reads
-    def log_marginal_likelihood(
-        self, theta: ArrayLike | None = None, eval_gradient: bool = False, clone_kernel: bool = True
-    ) -> np.float64 | tuple[np.float64, Vector]:
-        """Return the log marginal likelihood of the data, summed over outputs.
-
-        Parameters
-        ----------
-        theta : array-like of shape (n_dims,), optional
-            Hyperparameters in the order and transformation of `kernel_.theta`; by default those that were chosen. The noise is
-            not changed.
-        eval_gradient : bool
-            Also return the derivatives with respect to theta.
-        clone_kernel : bool
-            False sets the hyperparameters of `kernel_` to theta.
-
-        Returns
-        -------
-        value : float
-            Minus infinity if the kernel matrix for theta is not positive definite.
-        gradient : ndarray of shape (n_dims,)
-        """
-        check_is_fitted(self, "kernel_")
-        if theta is None:
-            if eval_gradient:
-                raise ValueError("Gradient can only be evaluated for theta!=None")
-            return np.float64(self.log_marginal_likelihood_value_)
-        kernel = self.kernel_.clone_with_theta(np.asarray(theta, dtype=np.float64))
-        if not clone_kernel:
-            self.kernel_ = kernel
-        posterior = self.posterior_
-        try:
-            found = evaluate(
-                Likelihood(restricted=self._restricted, scale="each" if self._own_scales else "known"),
-                kernel,
-                posterior.X,
-                posterior.y,
-                noise=posterior.noise,
-                trend=posterior.H if posterior.H.shape[1] else None,
-                gradient=eval_gradient,
-            )
-        except np.linalg.LinAlgError:
-            return (np.float64(-np.inf), np.zeros(kernel.n_dims)) if eval_gradient else np.float64(-np.inf)
-        return np.float64(found.value) if found.gradient is None else (np.float64(found.value), found.gradient)
-
-    @changes
-    def update(self, X: Points, y: ArrayLike, *, noise: float | ArrayLike | None = None) -> Self:
-        """Add training points without choosing hyperparameters again, in O(n^2) for each.
-
-        Other threads may predict during the update: each result belongs to the process either before or after it.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, d)
-        y : array-like of shape (m,) or (m, n_targets)
-        noise : float or array-like of shape (m,), optional
-            The noise variances of the new points, to which `jitter_` and, if it is one number, `alpha` are added. Required if
-            the noise of the earlier points is not the same for all of them.
-
-        Returns
-        -------
-        self : GaussianProcessRegressor
-
-        Raises
-        ------
-        ValueError, NotPositiveDefiniteError
-            If the points do not fit the model, or its kernel matrix is then not positive definite. The model is unchanged.
-        """
-        check_is_fitted(self, "kernel_")
-        Z = np.asarray(new_points(self, self.kernel_, X, keep=True, dtype=np.float64))
-        posterior = self.posterior_
-        outputs = posterior.y.shape[1]
-        values = np.asarray(check_array(y, dtype=np.float64, ensure_2d=False, input_name="y"))
-        if values.shape != (len(Z), outputs) and not (outputs == 1 and values.shape == (len(Z),)):
-            raise ValueError(f"y: expected shape {(len(Z), outputs) if outputs > 1 else (len(Z),)}, got {values.shape}")
-        values = (values.reshape(len(Z), outputs) - self._y_train_mean) / self._y_train_std
-        if noise is None:
-            if np.ptp(self.noise_) > 0 or np.ptp(self._alpha_known) > 0:
-                raise ValueError("noise: give the variances for the new points, since those of the others differ")
-            given = np.full(len(Z), np.ravel(self.noise_)[0])
-        else:
-            given = np.broadcast_to(variances("noise", noise, len(Z)), (len(Z),))
-        alpha = self._alpha_known if np.ndim(self._alpha_known) == 0 else np.zeros(len(Z))
-        if noise is None and np.ndim(self._alpha_known):
-            alpha = np.full(len(Z), self._alpha_known[0])
-        if not (given + alpha).any():
-            y_all = np.vstack([posterior.y, values])
-            require_function(lambda: self.kernel_, np.vstack([posterior.X, Z]), y_all, posterior.noise - self.jitter_)
-        self._evaluate_criterion()
-        posterior.append(Z, values, given + alpha + self.jitter_)
-        if self._groups is not None:  # each new point is a group of its own
-            self._groups = np.append(self._groups, self._groups.max() + 1 + np.arange(len(Z)))
-        if np.ndim(self.noise_) or (given != self.noise_).any():
-            self.noise_ = np.append(np.broadcast_to(self.noise_, (len(posterior.X) - len(Z),)), given)
-        if np.ndim(self._alpha_known):
-            self._alpha_known = np.append(self._alpha_known, alpha)
-        self._set_fitted()
-        return self
-
-    @changes
-    def downdate(self, i: int) -> Self:
-        """Remove training point i without choosing hyperparameters again, in O(n^2).
-
-        Parameters
-        ----------
-        i : int
-            Negative numbers count from the end.
-
-        Returns
-        -------
-        self : GaussianProcessRegressor
-        """
-        check_is_fitted(self, "kernel_")
-        n = len(self.posterior_.X)
-        if not isinstance(i, Integral) or isinstance(i, bool) or not -n <= i < n:
-            raise IndexError(f"i: expected a number from {-n} to {n - 1}, got {i!r}")
-        if n <= max(self.posterior_.H.shape[1], 1):
-            raise ValueError("i: without this point too few would be left")
-        self._evaluate_criterion()
-        self.posterior_.remove(int(i))
-        if self._groups is not None:
-            self._groups = np.delete(self._groups, int(i))
-        if np.ndim(self.noise_):
-            self.noise_ = np.delete(self.noise_, int(i))
-        if np.ndim(self._alpha_known):
-            self._alpha_known = np.delete(self._alpha_known, int(i))
-        others = self.outliers_[self.outliers_ != i % n]
-        self.outliers_ = others - (others > i % n)
-        self._set_fitted()
-        return self
-
-    @property
-    @reads
-    def L_(self) -> NDArray[np.float64]:  # noqa: N802
-        """The lower Cholesky factor of the kernel matrix with noise, `alpha` and jitter on its diagonal, shape (n, n)."""
-        check_is_fitted(self, "kernel_")
-        return self.posterior_.lower()
-
-    def _points(self, X: Points) -> Vector:
-        """Return points for predictions of the prior, which may have any number of columns."""
-        return np.asarray(check_array(X, dtype=np.float64))
-
     def _prior_kernel(self) -> Kernel:
         """Return the kernel that the parameter `kernel` stands for."""
         if self.n_restarts_optimizer and isinstance(self.kernel, sk.Kernel):
@@ -874,9 +536,6 @@ class GaussianProcessRegressor(TakesGroups, FittedProcess, CallbackSupport, Mult
             return None
         rows = X if np.ndim(known) == 0 else np.column_stack([X, known])  # rows of other variances are other measurements
         return learnt_once(rows, targets, groups)
-
-    def _numbers(self, name: str, n: int | None) -> Vector:
-        return variances(name, getattr(self, name), n)
 
     def _check(self, y: Vector) -> None:
         require(self, _ALLOWED)
@@ -972,18 +631,3 @@ def _as_it_is(
     noiseless = isinstance(alpha, str) and not unknown and not np.any(known)
     jitter = least_jitter(len(X), float(np.mean(resolved.diag(X[:1000])))) if noiseless else 0.0
     return Selection(resolved, noise, jitter, criterion, float("nan"))
-
-
-def _stacked(parts: list[Vector | tuple[Vector, Vector]]) -> Vector | tuple[Vector, Vector]:
-    """Concatenate the predictions, or pairs of mean and standard deviation, for consecutive parts of the points."""
-    if isinstance(parts[0], tuple):
-        means, spreads = zip(*parts, strict=True)
-        return np.concatenate(means), np.concatenate(spreads)
-    return np.concatenate(parts)
-
-
-def draw(rng: np.random.RandomState, mean: Vector, cov: Vector, count: int) -> Vector:
-    """Return samples of a normal distribution, shape (m, count). The covariance need be semidefinite only up to rounding."""
-    size = float(np.diag(cov).max(initial=0.0)) or 1.0  # scaled to one, since NumPy's check has an absolute tolerance
-    drawn = rng.multivariate_normal(np.zeros(len(mean)), cov / size, count, check_valid="ignore")
-    return np.asarray(mean[:, None] + np.sqrt(size) * drawn.T)

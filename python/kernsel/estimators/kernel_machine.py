@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from kernsel import _core
 from kernsel._base.annotations import Matrix, Vector
 from kernsel._base.errors import NotPositiveDefiniteError
+from kernsel._base.memory import require_memory
 from kernsel._data.allowed import FLAG, Allowed, number, one_of, require
 from kernsel._data.kernel import kernel_or_name
 from kernsel._data.points import in_parts, new_points
@@ -28,8 +29,10 @@ from kernsel.kernels.objects import Points
 from kernsel.kernels.pairwise import INDEFINITE, pairwise_kernel, row_kernel
 from kernsel.linalg.cholesky import Cholesky
 
-__all__ = ["ALLOWED", "KernelMachine", "factorize"]
+__all__ = ["ALLOWED", "KernelMachine", "factorize", "is_likelihood"]
 
+
+_MATRICES = 3  # of n x n numbers, that a path takes: the kernel matrix, its eigenvectors and what they are computed from
 
 # The allowed values of the parameters that all kernel ridge regressions share.
 ALLOWED = {"alpha_scale": one_of("none", "n"), "fit_intercept": FLAG, "sigma": number("positive") | None}
@@ -67,6 +70,10 @@ class KernelMachine(TakesGroups, FittedMachine, MultiOutputMixin, RegressorMixin
         if (parts := in_parts(self.kernel_, X)) is not None:
             return np.concatenate([self.predict(part) for part in parts])
         X = dense(new_points(self, self.kernel_, X, dtype=(np.float64, np.float32), accept_sparse=("csr", "csc")))
+        return self._function(X)
+
+    def _function(self, X: Matrix) -> NDArray[Any]:
+        """Return f at points whose columns have been checked."""
         if isinstance(self.kernel_, str):
             return np.asarray(X @ self.dual_coef_ + self.intercept_)
         return np.asarray(self.kernel_.matmul(X, self.X_fit_, self.dual_coef_) + self.intercept_)
@@ -97,13 +104,7 @@ class KernelMachine(TakesGroups, FittedMachine, MultiOutputMixin, RegressorMixin
         point of weight two, as scikit-learn has weights.
         """
         self.copies_ = np.zeros(0, dtype=np.intp)
-        if isinstance(criterion, str):
-            row = TABLE.get(criterion)
-            kind = None if row is None else row.kind
-            finds_noise = isinstance(kind, type) and issubclass(kind, Likelihood)
-        else:
-            finds_noise = isinstance(criterion, Likelihood)
-        if finds_noise:
+        if is_likelihood(criterion):
             given, self.copies_ = given.with_rows_once()
         return given
 
@@ -124,6 +125,8 @@ class KernelMachine(TakesGroups, FittedMachine, MultiOutputMixin, RegressorMixin
         n = len(given.targets[given.used])
         if n < 2:
             raise ValueError(f"alpha: there is nothing to choose it by, got n_samples = {n} of positive weight")
+        cure = "" if isinstance(given.kernel, str) else '; KernelRidge(alpha="auto", approximation="auto") takes any number'
+        require_memory(8 * _MATRICES * n**2, f"the eigenvectors of {n} points need", cure)
         return RegularizationPath(
             given.matrix(),
             np.asarray(given.targets[given.used], dtype=np.float64),
@@ -140,6 +143,13 @@ class KernelMachine(TakesGroups, FittedMachine, MultiOutputMixin, RegressorMixin
         tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
         tags.input_tags.sparse = True
         return tags
+
+
+def is_likelihood(criterion: object) -> bool:
+    """Tell whether a criterion, or the one of a name, is a likelihood."""
+    row = TABLE.get(criterion) if isinstance(criterion, str) else None
+    kind = type(criterion) if row is None else row.kind
+    return isinstance(kind, type) and issubclass(kind, Likelihood)
 
 
 def factorize(given: TrainingSet, noise: Vector) -> Cholesky:

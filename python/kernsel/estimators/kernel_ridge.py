@@ -4,30 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import cached_property
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from kernsel._base.annotations import Vector
+from kernsel._base.annotations import Matrix, Vector
 from kernsel._data.allowed import FLAG, is_auto, is_number, whole
 from kernsel._data.kernel import leaves_open
 from kernsel._data.noise import regularizations
 from kernsel._data.together import said_of_copies
 from kernsel._data.training import TrainingSet, require_squares
 from kernsel._search import Budget, Selection, choose, require_few_if_interrupted
-from kernsel._search.choice import said_of_not_sought
 from kernsel._search.far_rows import FarRows
 from kernsel._search.layout import Layout
+from kernsel._search.plan import Plan, plan_for
 from kernsel._search.progress import CallbackSupport, remark, watched, with_callbacks
-from kernsel.criteria import Criterion, UnbiasedRisk
+from kernsel._search.selection import said_of_not_sought
+from kernsel.approximations import Vecchia, Wish
+from kernsel.criteria import Criterion, LeaveOneOut, Likelihood, UnbiasedRisk
 from kernsel.criteria.base import Loss
 from kernsel.criteria.names import along_path, criterion_named, needs, require_name, require_sigma, searched, with_free_scale
 from kernsel.criteria.table import TABLE
-from kernsel.estimators.kernel_machine import ALLOWED, KernelMachine
+from kernsel.estimators.fitted import LeftOut, ModelPath, require_training_data, targets_for
+from kernsel.estimators.kernel_machine import ALLOWED, KernelMachine, is_likelihood
 from kernsel.estimators.outliers import OUTLIERS
 from kernsel.estimators.ridge_outliers import outliers_given, outliers_of_ridge, without
+from kernsel.estimators.ridge_posteriors import RidgePosteriors
 from kernsel.kernels import Kernel
 from kernsel.kernels.amplitudes import with_sizes_of_terms
 from kernsel.kernels.objects import Points
@@ -35,6 +40,7 @@ from kernsel.kernels.objects import Points
 __all__ = ["KernelRidge"]
 
 _REPORT = ("selection_", "path_", "_path_of", "criterion_value_")  # what a choice sets
+_SOLUTION = ("dual_coef_", "_posteriors")
 
 
 class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
@@ -94,15 +100,23 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
         "auto" looks for targets that are grossly wrong where alpha is chosen, there is one target and there are no weights, see
         :class:`kernsel.GaussianProcessRegressor`: alpha and the kernel are then chosen without them, and they get a weight of
         zero. Numbers are the rows of known ones. With None all rows count alike.
+    approximation : "auto", Vecchia or None
+        For many points: None is exact. With :class:`kernsel.Vecchia`, alpha and the kernel are chosen by nearest neighbours,
+        and f at a new point is computed from its nearest ones: it is the mean of the Gaussian process with the covariance k and
+        the noise variance alpha / w. "auto" approximates what would take longer than a minute or does not fit into half of the
+        memory, see :class:`kernsel.GaussianProcessRegressor`; `approximation_` says what. Criteria then choose alpha by a
+        search and not along a path. "discrepancy", "lcurve", "quasi-optimality" and kernels of objects or matrices are exact
+        only. Outliers are looked for where nothing is approximated.
     max_evaluations : int
         The largest number of evaluations of the criterion.
     verbose : int
-        1 shows the progress of the search, and what was not looked for.
+        1 shows the progress of the search, what was not looked for, and what was approximated.
 
     Attributes
     ----------
     dual_coef_ : ndarray of shape (n,) or (n, n_targets)
-        The coefficients c. Zero for points of weight zero.
+        The coefficients c. Zero for points of weight zero. An approximation computes them on first access; its predictions are
+        not their sum with k(., x_i).
     intercept_ : float or ndarray of shape (n_targets,)
         The constant b; 0.0 without intercept.
     X_fit_ : ndarray of shape (n, d)
@@ -123,6 +137,8 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
         targets are measurements that were repeated, and stay.
     selection_ : kernsel._search.Selection
         The report of the search, if there was one.
+    approximation_ : str
+        What was approximated, why, and how good that is; empty if nothing was.
     not_sought_ : list of str
         What was not looked for, without having been told: "alpha", "intercept", and the "hyperparameters" of the kernel. A
         kernel that is "auto" or text leaves them open; with other kernels, alpha is 1 unless it is given.
@@ -147,6 +163,8 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
 
     criterion_value_: float
     selection_: Selection
+    approximation_: str
+    _posteriors: RidgePosteriors  # if predictions are by neighbours
     _allowed: ClassVar = ALLOWED | {
         "max_evaluations": whole(1),
         "outliers": OUTLIERS,
@@ -168,6 +186,7 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
         sigma: float | None = None,
         random_state: Any = None,
         outliers: Literal["auto"] | ArrayLike | None = "auto",
+        approximation: Wish = "auto",
         max_evaluations: int = 1000,
         verbose: int = 0,
     ) -> None:
@@ -183,6 +202,7 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
         self.sigma = sigma
         self.random_state = random_state
         self.outliers = outliers
+        self.approximation = approximation
         self.max_evaluations = max_evaluations
         self.verbose = verbose
 
@@ -211,8 +231,9 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
         self : KernelRidge
         """
         given = self._training_set(X, y, sample_weight).with_groups(groups)
-        for name in _REPORT:
+        for name in (*_REPORT, *_SOLUTION):
             self.__dict__.pop(name, None)
+        self.approximation_ = ""
         automatic = self.chooses_alpha
         weighted = given.weights is not None
         criterion = self.default_criterion if self.criterion is None else self.criterion
@@ -220,15 +241,16 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
         if self.verbose and self._left_as_they_are():
             remark(f"{type(self).__name__}: {said_of_not_sought(self._left_as_they_are(), of_machine=True)}")
         unit = self._unit(given)
+        plan = self._plan(given, criterion if automatic or self.criterion is not None else None)
         self.outliers_ = np.zeros(0, dtype=np.intp)
         if automatic or self.criterion is not None:
             all_rows = given
-            given, alphas = self._chosen(all_rows, unit, automatic)
-            far = None if weighted else self._find_outliers(all_rows, given, alphas)
+            given, alphas = self._chosen(all_rows, unit, automatic, plan.search)
+            far = None if weighted else self._find_outliers(all_rows, given, alphas, plan)
             if len(self.outliers_):
                 all_rows = without(np.union1d(self.outliers_, self.copies_), all_rows)
                 unit = self._unit(all_rows)
-                given, alphas = self._chosen(all_rows, unit, automatic)
+                given, alphas = self._chosen(all_rows, unit, automatic, plan.search)
             if "selection_" in self.__dict__:
                 said = [said_of_copies(len(self.copies_))] if len(self.copies_) else []
                 left = self._left_as_they_are()
@@ -238,11 +260,37 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
             given = given.resolved()
             alphas = self._alphas_given(given.targets.shape[1])
             exact = given
+        if plan.approximates:
+            self._solve_by_posteriors(given, alphas * unit, plan)
+        else:
+            self._solve(given, exact, alphas * unit)
+        self.kernel_ = given.kernel
+        self.X_fit_ = given.X
+        self.left_out_together_ = given.left_out_together
+        self.alpha_ = float(alphas[0]) if np.ptp(alphas) == 0 else alphas
+        selection = getattr(self, "selection_", None)
+        if selection is not None and selection.interrupt is not None:
+            raise selection.interrupt
+        return self
+
+    def _plan(self, given: TrainingSet, criterion: str | Criterion | Loss | None) -> Plan:
+        """Return what is approximated for the data, with hyperparameters that a criterion chooses, or that are given."""
+        by_matrix = "the kernel matrix is given" if isinstance(given.kernel, str) else ""
+        if isinstance(criterion, str) and criterion in TABLE and not TABLE[criterion].for_search:
+            by_matrix = f"the criterion {criterion!r} takes the eigenvalues of the whole kernel matrix"
+        if by_matrix and isinstance(self.approximation, Vecchia):
+            raise ValueError(f'approximation: expected "auto" or None, since {by_matrix}, got {self.approximation!r}')
+        if isinstance(given.kernel, str) or by_matrix:
+            return Plan()
+        named = Likelihood() if is_likelihood(criterion) else LeaveOneOut()
+        return plan_for(self.approximation, given.kernel, named, len(given.targets[given.used]), searches=criterion is not None)
+
+    def _solve(self, given: TrainingSet, exact: TrainingSet, strengths: Vector) -> None:
+        """Set the coefficients and the intercept, by one factorization for each different strength of regularization."""
         coefficients = np.zeros_like(given.targets)
         intercepts = np.zeros(given.targets.shape[1], dtype=given.targets.dtype)
-        for alpha in np.unique(alphas):
-            mine = alphas == alpha
-            strength = alpha * unit
+        for strength in np.unique(strengths):
+            mine = strengths == strength
             noise = np.full(1, strength) if given.weights is None else strength / given.weights[given.used]
             factor = self._factorized(exact, noise)
             right = exact.targets[given.used][:, mine]
@@ -254,24 +302,76 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
                 solution = factor.solve(right - intercepts[mine])
             part[:, mine] = solution
             coefficients[given.used] = part
-            del factor  # frees the memory before the factorization for the next alpha
-
-        self.kernel_ = given.kernel
-        self.X_fit_ = given.X
-        self.left_out_together_ = given.left_out_together
+            del factor  # frees the memory before the factorization for the next strength
         self.dual_coef_ = coefficients.reshape(given.y.shape)
-        self.intercept_ = (intercepts if given.y.ndim == 2 else float(intercepts[0])) if self.has_intercept else 0.0
-        self.alpha_ = float(alphas[0]) if np.ptp(alphas) == 0 else alphas
-        selection = getattr(self, "selection_", None)
-        if selection is not None and selection.interrupt is not None:
-            raise selection.interrupt
-        return self
+        self._set_intercept(intercepts, given.y)
+
+    def _solve_by_posteriors(self, given: TrainingSet, strengths: Vector, plan: Plan) -> None:
+        """Set the posteriors by which f is computed from neighbours, or the coefficients if predictions are exact."""
+        posteriors = RidgePosteriors.conditioned(given, strengths, intercept=self.has_intercept, approximation=plan.posterior)
+        plan, posteriors, check = posteriors.checked(plan)
+        self.approximation_ = plan.said(len(posteriors.rows), check)
+        if "selection_" in self.__dict__:
+            self.selection_ = replace(self.selection_, approximation=self.approximation_)
+        if self.verbose:
+            remark(f"{type(self).__name__}: {self.approximation_}")
+        if posteriors.near:
+            self._posteriors = posteriors
+        else:
+            self.dual_coef_ = posteriors.coefficients(len(given.y))
+        self._set_intercept(posteriors.intercepts(), given.y)
+
+    def _set_intercept(self, intercepts: Vector, y: Vector) -> None:
+        self.intercept_ = (intercepts if y.ndim == 2 else float(intercepts[0])) if self.has_intercept else 0.0
+
+    @property
+    def posteriors_of_neighbours(self) -> RidgePosteriors | None:
+        """The posteriors from whose nearest points f is computed; None if it is computed from all points."""
+        return self.__dict__.get("_posteriors")
+
+    def restore_posteriors(self, posteriors: RidgePosteriors) -> None:
+        """Set the posteriors of a saved model."""
+        self._posteriors = posteriors
+
+    def _function(self, X: Matrix) -> NDArray[Any]:
+        near = self.posteriors_of_neighbours
+        return super()._function(X) if near is None else near.mean(np.asarray(X, dtype=np.float64))
+
+    def left_out(self, X: Points | None = None, y: ArrayLike | None = None, output: int = 0) -> LeftOut:
+        """Return the leave-one-out predictions of one target; y must be given.
+
+        See :class:`kernsel.estimators.fitted.HasLeftOut`. Of copies, each is predicted as the row that is learnt from is.
+        """
+        near = self.posteriors_of_neighbours
+        if near is None:
+            return super().left_out(X, y, output)
+        require_training_data(self, self.kernel_, X, None, self.X_fit_)
+        targets = np.asarray(targets_for(self, y, len(self.X_fit_)), dtype=np.float64)
+        if not near.has_targets(targets):
+            raise ValueError(f"y: expected the targets that this {type(self).__name__} was fitted to")
+        found = near.left_out(self.X_fit_, targets, self._groups(), output)
+        return self._with_copies(found, targets)
+
+    def regularization_path(self, X: Points | None = None, y: ArrayLike | None = None, output: int = 0) -> ModelPath:
+        """Return `path_`; if alpha was given, compute the path for y. See :class:`kernsel.estimators.fitted.HasPath`.
+
+        Raises
+        ------
+        ValueError
+            If f is computed from the nearest points: a path takes the eigenvalues of the whole kernel matrix.
+        """
+        if self.posteriors_of_neighbours is not None:
+            raise ValueError(
+                f"approximation: a path takes the eigenvalues of the whole kernel matrix, and this {type(self).__name__} sees "
+                "the nearest points only; expected a fit with approximation=None, or to some of the points"
+            )
+        return super().regularization_path(X, y, output)
 
     def _unit(self, given: TrainingSet) -> float:
         """Return the number that alpha is multiplied by, see the parameter `alpha_scale`."""
         return given.total_weight if self.alpha_scale == "n" else 1.0
 
-    def _find_outliers(self, given: TrainingSet, chosen: TrainingSet, alphas: Vector) -> FarRows | None:
+    def _find_outliers(self, given: TrainingSet, chosen: TrainingSet, alphas: Vector, plan: Plan) -> FarRows | None:
         """Set `outliers_`, if they are to be looked for, and return the report on them."""
         report = {name: self.__dict__[name] for name in _REPORT if name in self.__dict__}
         at_end = "selection_" not in report or report["selection_"].ended == "converged"
@@ -281,9 +381,11 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
         if not isinstance(self.outliers, str):
             self.outliers_ = outliers_given(self.outliers, given, self.copies_)
             return None
+        if plan.approximates:
+            return None
 
         def choose(some: TrainingSet) -> tuple[TrainingSet, float]:
-            best, alphas = self._chosen(some, self._unit(some), True)
+            best, alphas = self._chosen(some, self._unit(some), True, None)
             return best, float(alphas[0]) * self._unit(some)
 
         found = chosen, float(alphas[0]) * self._unit(given)
@@ -293,6 +395,12 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
             self.__dict__.pop(name, None)
         self.__dict__.update(report)
         return far
+
+    @cached_property
+    def dual_coef_(self) -> Any:  # type: ignore[override]
+        """The coefficients c, see the class."""
+        check_is_fitted(self)
+        return self._posteriors.coefficients(len(self.X_fit_))
 
     @property
     def chooses_alpha(self) -> bool:
@@ -337,11 +445,16 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
             return kernel
         return with_sizes_of_terms(kernel)
 
+    def _options_of(self, criterion: object) -> dict[str, Any]:
+        return {"sigma": self.sigma} if needs(criterion, "sigma") else {}
+
     def _alphas_given(self, targets: int) -> Vector:
         """Return the given regularization of each target."""
         return regularizations(1.0 if self.alpha is None else self.alpha, targets)
 
-    def _chosen(self, given: TrainingSet, unit: float, automatic: bool) -> tuple[TrainingSet, Vector]:
+    def _chosen(
+        self, given: TrainingSet, unit: float, automatic: bool, approximation: Vecchia | None
+    ) -> tuple[TrainingSet, Vector]:
         """Choose alpha and the kernel; return the data with that kernel, and one alpha for each target."""
         require_squares(given.targets)
         name = self.default_criterion if self.criterion is None else self.criterion
@@ -353,7 +466,8 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
         fixed = isinstance(resolved.kernel, str) or resolved.kernel.n_dims == 0
         row = TABLE[name] if isinstance(name, str) else None
         has_copies = row is not None and row.name == "gcv" and given.with_copies_once() is not given
-        if row and row.for_path and (not row.for_search or (fixed and not row.differs_on_path and not has_copies)):
+        along = fixed and approximation is None and row is not None and not row.differs_on_path and not has_copies
+        if row and row.for_path and (not row.for_search or along):
             if not automatic:
                 raise ValueError(
                     f'alpha: expected "auto", since the criterion {name!r} chooses nothing else, got {self.alpha!r}'
@@ -363,7 +477,7 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
             self.path_, self._path_of = path, (resolved, path.alphas)
             self.criterion_value_ = float(getattr(path.at(alpha), TABLE[rule].curve)[0])
             return resolved, np.full(count, alpha)
-        criterion = criterion_named(name, {"sigma": self.sigma} if needs(name, "sigma") else {})
+        criterion = criterion_named(name, self._options_of(name))
         alphas = np.zeros(0) if automatic else self._alphas_given(count)
         if np.ptp(alphas) > 0 if len(alphas) else False:
             raise ValueError('alpha: expected one number or "auto", since the kernel is chosen for all targets together')
@@ -389,6 +503,7 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
                 groups=given.groups if criterion.takes_groups else given.told,
                 names=given.names,
                 random_state=self.random_state,
+                approximation=approximation,
                 budget=Budget(self.max_evaluations, np.inf, tell),
             )
         self.selection_ = selection

@@ -48,6 +48,9 @@ class KernelRidgeCV(KernelMachine):
     alpha for each of many targets at hardly more cost. ``KernelRidge(alpha="auto")`` also chooses the hyperparameters of the
     kernel, by a search with a Cholesky factorization for each evaluation of one criterion.
 
+    It takes memory for three n x n matrices, and is exact only. For many points, ``KernelRidge(alpha="auto", criterion="loo")``
+    chooses alpha by nearest neighbours.
+
     Parameters
     ----------
     kernel : Kernel, str, callable or None

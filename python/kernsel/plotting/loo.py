@@ -10,11 +10,12 @@ from numpy.typing import ArrayLike
 from scipy import stats
 from sklearn.base import BaseEstimator
 
-from kernsel._base.annotations import Vector
+from kernsel._base.annotations import Indices, Vector
 from kernsel.estimators.fitted import column
 from kernsel.kernels.objects import Points
 from kernsel.plotting.figures import panels, require_matplotlib
 from kernsel.plotting.left_out import left_out
+from kernsel.plotting.many import MANY, draw_density, spread_over
 from kernsel.plotting.models import name_of_target
 from kernsel.plotting.styles import BLUE, VERMILION, faint, foreground, points_style
 from kernsel.plotting.writing import legend_below, name_points, named, percent, set_labels
@@ -41,7 +42,8 @@ class LOODisplay:
     level. Shaded is where 95 % of independent normal residuals would be.
 
     Outliers, which are farther off than any of n normal residuals would be with a probability of 95 %, have another colour and
-    marker. The points that are farthest off are named, outliers or not.
+    marker. The points that are farthest off are named, outliers or not. More than 5000 points are drawn as a density, hexagons
+    with the number of points in each, and without intervals; of their quantiles some are drawn.
 
     Parameters
     ----------
@@ -69,7 +71,7 @@ class LOODisplay:
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
     scatter_, outlier_scatter_ : matplotlib PathCollection
-        Not for "calibration".
+        Not for "calibration". Of many points, `scatter_` is a PolyCollection of hexagons, but for "qq".
     line_ : matplotlib Line2D
         The line of reference; of "calibration" the curve.
     intervals_ : list of matplotlib LineCollection
@@ -297,7 +299,9 @@ class LOODisplay:
             half = stats.norm.isf((1 - self._level) / 2) * self.std
             missed = np.abs(self.residuals_) > half
             held, not_held = percent(float(np.mean(~missed))), percent(float(np.mean(missed)))
-            drawn = ~missed if len(half) <= _MANY else np.zeros(len(half), dtype=bool)
+            none = np.zeros(len(half), dtype=bool)
+            drawn = ~missed if len(half) <= _MANY else none
+            missed = missed if len(half) <= MANY else none
             self.intervals_ = [
                 ax.vlines(
                     self.y[rows],
@@ -315,6 +319,8 @@ class LOODisplay:
                 _mark(BLUE, mark, f"{percent(self._level)} interval holds the truth: {held}"),
                 _mark(VERMILION, "|", f"it does not: {not_held}"),
             ]
+            if len(half) > MANY:
+                handles = [_mark(BLUE, "", f"{percent(self._level)} intervals hold the truth: {held}")]
         set_labels(ax, f"{self._name}{self._unit}", f"{self._name}, predicted from {self.others}{self._unit}")
         self.legend_ = legend_below(ax, handles, grow=self._new)
         self._name_worst(ax, self.y, self.predictions)
@@ -340,13 +346,13 @@ class LOODisplay:
         order = np.argsort(self.standardized_, kind="stable")
         normal = np.empty(n)
         normal[order] = stats.norm.ppf((np.arange(1, n + 1) - 0.5) / n)
-        ranks = np.arange(1, n + 1)
-        low, high = (stats.norm.ppf(stats.beta.ppf(p, ranks, n + 1 - ranks)) for p in (0.025, 0.975))
+        drawn = spread_over(n)
+        low, high = (stats.norm.ppf(stats.beta.ppf(p, drawn + 1, n - drawn)) for p in (0.025, 0.975))
         self.band_ = ax.fill_between(
-            normal[order], low, high, color=foreground(), alpha=0.18, linewidth=0, label="95 % of normal residuals"
+            normal[order[drawn]], low, high, color=foreground(), alpha=0.18, linewidth=0, label="95 % of normal residuals"
         )
         (self.line_,) = ax.plot(normal[order][[0, -1]], normal[order][[0, -1]], **faint(1.2), zorder=1)
-        self._scatter(ax, normal, self.standardized_)
+        self._scatter(ax, normal, self.standardized_, order[drawn])
         set_labels(ax, "quantile of the normal distribution", "standardized residual")
         self.legend_ = legend_below(ax, [self.band_], grow=self._new)
         self._name_worst(ax, normal, self.standardized_)
@@ -377,13 +383,16 @@ class LOODisplay:
         set_labels(ax, "level of the interval", "share of points inside")
         self.legend_ = legend_below(ax, [self.line_, mark, self.band_], grow=self._new)
 
-    def _scatter(self, ax: Axes, x: Vector, y: Vector) -> None:
-        usual = np.setdiff1d(np.arange(len(x)), self.outliers_)
-        style = points_style(len(x), BLUE) | self._scatter_kwargs
-        self.scatter_ = ax.scatter(x[usual], y[usual], **style)
+    def _scatter(self, ax: Axes, x: Vector, y: Vector, drawn: Indices | None = None) -> None:
+        """Draw outliers, and of all other points those that are to be `drawn`, or how dense they are if there are many."""
+        usual = np.setdiff1d(np.arange(len(x)) if drawn is None else drawn, self.outliers_)
+        if drawn is None and len(usual) > MANY:
+            self.scatter_ = draw_density(ax, x[usual], y[usual])
+        else:
+            style = points_style(len(usual), BLUE) | self._scatter_kwargs
+            self.scatter_ = ax.scatter(x[usual], y[usual], **style)
         other = {"s": 34, "color": VERMILION, "marker": "D", "linewidths": 0, "zorder": 3}
         self.outlier_scatter_ = ax.scatter(x[self.outliers_], y[self.outliers_], **other)
-        self._usual = usual
 
     def _name_worst(self, ax: Axes, x: Vector, y: Vector) -> None:
         self.texts_ = name_points(ax, x, y, self._worst[: self._most_names].tolist(), self.labels)

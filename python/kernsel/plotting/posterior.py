@@ -14,6 +14,7 @@ from kernsel._base.annotations import Seed, Vector
 from kernsel.estimators.fitted import column
 from kernsel.kernels.objects import Points
 from kernsel.plotting.figures import panels, require_matplotlib, room
+from kernsel.plotting.many import sampled
 from kernsel.plotting.models import column_names, name_of_target
 from kernsel.plotting.predicted import model_for_scene, predicted, samples_of, scene_of
 from kernsel.plotting.styles import BLUE, OCHRE, VERMILION, foreground, points_style
@@ -37,7 +38,7 @@ class PosteriorDisplay:
 
     Along one: the mean, a band, samples and the data. Over two: the mean and how sure it is, as contours in two panels, with
     the data. Where points have more columns, those are kept where they are, and the data, which are elsewhere, are only ticks
-    that show where in the column they are (over two columns: dots).
+    that show where in the column they are (over two columns: dots). Of more than 5000 points a random sample of 1000 is drawn.
 
     Parameters
     ----------
@@ -344,7 +345,9 @@ class PosteriorDisplay:
         self.legend_ = legend_below(ax, handles, grow=new)
 
     def _draw_data_on_line(self, ax: Axes, x: Vector) -> list[Artist]:
+        drawn = sampled(len(x))
         if self.y is None or not self.on_grid:
+            x = x[drawn]
             style = {"color": foreground(), "marker": "|", "markersize": 7, "markeredgewidth": 0.7, "linestyle": "none"}
             alpha = float(np.clip(8 / len(x) ** 0.5, 0.15, 0.7))
             place = ax.get_xaxis_transform()
@@ -352,8 +355,9 @@ class PosteriorDisplay:
                 x, np.full(len(x), 0.02), transform=place, alpha=alpha, label="positions of the data", **style
             )
             return [self.scatter_]
-        style = points_style(len(x), foreground()) | self._scatter_kwargs
-        self.scatter_ = ax.scatter(x, self.y, **style, label="data")
+        style = points_style(len(drawn), foreground()) | self._scatter_kwargs
+        label = "data" if len(drawn) == len(x) else f"data ({len(drawn):,} of {len(x):,})"
+        self.scatter_ = ax.scatter(x[drawn], self.y[drawn], **style, label=label)
         handles = [self.scatter_]
         if len(self.support):
             ring = {"s": 46, "facecolors": "none", "edgecolors": VERMILION, "linewidths": 1.3}
@@ -409,8 +413,10 @@ class PosteriorDisplay:
 
     def _draw_data_on_plane(self, ax: Axes, X: Vector) -> None:
         """Draw the points, light with a dark edge, so that they are seen on every colour of the map."""
+        drawn = sampled(len(X))
+        labels = np.zeros(len(drawn)) if self.classes is None or self.y is None else self.y[drawn]
+        X = X[drawn]
         size = float(np.clip(1500 / len(X), 3, 22))
-        labels = np.zeros(len(X)) if self.classes is None or self.y is None else self.y
         for label, marker in ((0, "o"), (1, "^")):
             these = labels == label
             if these.any():

@@ -10,6 +10,7 @@ from kernsel.report.choices import Choices
 from kernsel.report.formats import count, counted, percent, seconds
 from kernsel.report.markup import Amounts, Cell, Html, Table, Wide, code, join, markup, paragraph, say, section, value
 from kernsel.study import Line, Study
+from kernsel.study.line import MANY, NEIGHBORS
 
 __all__ = ["kernels", "rules", "spent"]
 
@@ -31,6 +32,9 @@ def kernels(study: Study) -> Html:
     if early:
         reasons = ", ".join(_ENDED[ended] for ended in early)
         content.append(paragraph("* before the search was at its end: {}.", reasons, kind="note"))
+    if study.approximation:
+        before, option, after = study.approximation.partition("--approximation none")
+        content.append(paragraph("{}{}{}", before, code(option) if option else "", after, kind="note"))
     if study.ended:
         content.append(paragraph("Not all was tried: {}.", study.ended, kind="note"))
     return section("kernels", "Kernels and criteria", join(content))
@@ -43,7 +47,7 @@ def _intro(study: Study) -> Html:
     model = say("is {}, the best by {}", code(study.line.kernel), code(study.criterion))
     if study.is_stacked:
         weights = [say("{} ({})", code(one.kernel), percent(one.weight)) for one in study.combined]
-        model = say("mixes, with weights by likelihood and by rows left out, {}", join(weights, ", "))
+        model = say("mixes, with weights by {}, {}", study.weighed_by, join(weights, ", "))
     return paragraph(
         "{} tried, each with its numbers at their best by {}: {}. The model {}. Values of "
         "different criteria cannot be compared; the leave-one-out error, in units of the target, can. It is that of rows "
@@ -52,7 +56,7 @@ def _intro(study: Study) -> Html:
         join(names, ", "),
         counted(fits, "fit"),
         model,
-        study.others,
+        f"{study.others}, the nearest {NEIGHBORS} of them" if len(study.kept) > MANY else study.others,
     )
 
 
@@ -141,8 +145,11 @@ def rules(study: Study, choices: Choices) -> Html:
     intro = paragraph(
         "With the {} kernel as it is, how much noise λ should be assumed? Too little follows the noise, too much misses "
         "the function. Rules that agree are a good sign. The L-curve knows nothing of the noise, the discrepancy only its "
-        "size; both often smooth more.",
+        "size; both often smooth more.{}",
         "most heavily weighted" if study.is_stacked else "chosen",
+        ""
+        if choices.rows == len(study.kept)
+        else f" All of this is of a random sample of {count(choices.rows)} rows; their errors are not those of all.",
     )
     table = Table("What each rule for λ chooses", heads, rows, [] if choices.model is None else [0]).html()
     pictures = Html(f'<div class="plots">\n{figures.curve(study, choices)}{figures.l_curve(study, choices)}</div>\n')

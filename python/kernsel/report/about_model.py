@@ -109,10 +109,10 @@ def fit(study: Study, inputs: list[Input], influences: list[Influence]) -> Html:
     small = len(drawn) not in (2, 4)  # three in a row, not two
     slices = figures.slices_of(study, drawn, middle(study, inputs), small=small)
     intro = paragraph(
-        "Along {}, with all others at their medians{}. The band holds 95 % of what the function may "
-        "be; ticks below are the rows.",
+        "Along {}, with all others at their medians{}. The band holds 95 % of what the function may be; ticks below are {}.",
         "each input" if len(drawn) == len(inputs) else f"the {count(len(drawn))} inputs that move the prediction most",
         "" if smooth else " or at what is most frequent",
+        "the rows" if len(study.kept) <= figures.TICKS else f"{count(figures.TICKS)} of the rows",
     )
     kind = "plots small" if small else "plots"
     return section("function", "The function", intro + Html(f'<div class="{kind}">\n{join(slices)}</div>\n'))

@@ -8,11 +8,12 @@ import numpy as np
 
 from kernsel._solve.path import RegularizationPath
 from kernsel.plotting import PathDisplay
-from kernsel.plotting.path_of_model import path_of_model
 from kernsel.plotting.rules import style_of
 from kernsel.study import Study
 
 __all__ = ["Choice", "Choices", "choices_of"]
+
+_MANY, _SAMPLE = 3000, 1500  # rows whose path would take long, and how many of them it is then of
 
 
 @dataclass(frozen=True)
@@ -50,11 +51,14 @@ class Choices:
     model : Choice or None
         None if the model's noise is zero.
     rules : dict of str to Choice
+    rows : int
+        The number of rows that the path is of.
     """
 
     path: RegularizationPath
     model: Choice | None
     rules: dict[str, Choice]
+    rows: int
 
     @property
     def alpha(self) -> float | None:
@@ -63,8 +67,10 @@ class Choices:
 
 
 def choices_of(study: Study) -> Choices:
-    """Return the choice of each rule."""
-    of_model = path_of_model(study.process, None, None, 0)
+    """Return the choice of each rule; of many rows for a random sample, since a path takes all eigenvalues of their matrix."""
+    n = len(study.process.X_train_)
+    rows = np.arange(n) if n <= _MANY else np.sort(np.random.default_rng(0).choice(n, _SAMPLE, replace=False))
+    of_model = study.process.regularization_path(rows=rows)
     path, alpha = of_model.path, of_model.alpha
     display = PathDisplay(path=path, alpha=alpha, scale_known=of_model.scale_known)
     rules = {}
@@ -74,7 +80,7 @@ def choices_of(study: Study) -> Choices:
             rules[rule] = _choice(path, title, display.choices_[rule])
         else:
             rules[rule] = Choice(title, np.nan, np.nan, np.nan, display.problems_[rule].removeprefix(f"{rule}: "))
-    return Choices(path, None if alpha is None else _choice(path, "the model", alpha), rules)
+    return Choices(path, None if alpha is None else _choice(path, "the model", alpha), rules, len(rows))
 
 
 def _choice(path: RegularizationPath, title: str, alpha: float) -> Choice:

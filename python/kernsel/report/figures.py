@@ -12,6 +12,7 @@ from scipy import special
 from kernsel._base.annotations import Indices, Matrix, Vector
 from kernsel.plotting import LCurveDisplay, LOODisplay, PathDisplay, PosteriorDisplay
 from kernsel.plotting.loo import Kind
+from kernsel.plotting.many import DRAWN, MANY
 from kernsel.report.choices import Choices
 from kernsel.report.drawing import COLORS, draw
 from kernsel.report.findings import Findings
@@ -24,8 +25,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["curve", "l_curve", "left_out", "line_of", "map_of", "slices_of"]
+__all__ = ["TICKS", "curve", "l_curve", "left_out", "line_of", "map_of", "slices_of"]
 
+TICKS = 200  # the most rows that are drawn as ticks
 _LABEL = 30  # letters of a name at an axis
 _BARS = 120  # the most intervals that are drawn; more would hide each other
 _95 = float(special.ndtri(0.975))
@@ -72,15 +74,13 @@ def _rows(study: Study, indices: Indices) -> str:
 def _predictions(study: Study, findings: Findings) -> tuple[str, str, str]:
     n, name = len(findings.truth), study.target.name
     outliers = f" Farthest off: {_rows(study, findings.outliers)}." if len(findings.outliers) else ""
+    mark = "; bars are 95 % intervals" if n <= _BARS else "; the darker, the more rows" if n > MANY else ""
     return (
         "Predicted against measured",
         f"{count(n)} points: {name} predicted from all other rows, against {name} as measured. Root mean square error "
         f"{number(findings.rmse)}, {percent(findings.explained)} of the variance explained; {percent(findings.within / n)} of "
         f"the 95 % intervals hold what was measured.{outliers}",
-        say(
-            "Each row predicted from all others, against what was measured{}. On the line both are equal.",
-            "; bars are 95 % intervals" if n <= _BARS else "",
-        ),
+        say("Each row predicted from all others, against what was measured{}. On the line both are equal.", mark),
     )
 
 
@@ -224,6 +224,7 @@ def map_of(study: Study, inputs: list[Input], *, of_std: bool) -> Html:
         for contours in display.contours_:
             contours.set_edgecolor("face")  # without edges, browsers leave gaps between areas
 
+    dots = "the rows" if len(X) <= MANY else f"{count(DRAWN)} of the rows"
     top = int(np.argmax(values))
     where = listed([f"{one.name} = {one.shown(v)}" for one, v in zip(inputs, points[top], strict=True)])
     alt = (
@@ -231,9 +232,9 @@ def map_of(study: Study, inputs: list[Input], *, of_std: bool) -> Html:
         f"{number(float(values.min()))} to {number(float(values.max()))}, largest at {where}."
     )
     caption = (
-        "How unsure it is of the function, as a standard deviation; least near the rows, which are dots."
+        say("How unsure it is of the function, as a standard deviation; least near the rows. Dots are {}.", dots)
         if of_std
-        else say("Prediction of {}. Dots are the rows.", column(target))
+        else say("Prediction of {}. Dots are {}.", column(target), dots)
     )
     name = "doubt" if of_std else "fit"
     return draw(name, "Uncertainty" if of_std else "Fit", alt, caption, paint, height=270)
@@ -278,7 +279,7 @@ def _slice(study: Study, name: str, of: _Slice, limits: tuple[float, float], sma
             axes.fill_between(of.x, of.mean - of.half, of.mean + of.half, color=COLORS["blue"], alpha=0.25, linewidth=0)
             axes.plot(of.x, of.mean, color=COLORS["blue"])
             values = study.model.X_train_[:, one.places[0]]
-            ticks = values[np.linspace(0, len(values) - 1, min(len(values), 200)).round().astype(int)]
+            ticks = values[np.linspace(0, len(values) - 1, min(len(values), TICKS)).round().astype(int)]
             style = {"color": COLORS["muted"], "markersize": 5, "alpha": 0.5, "linestyle": "none", "markeredgewidth": 0.7}
             axes.plot(ticks, np.full(len(ticks), 0.025), marker="|", transform=axes.get_xaxis_transform(), **style)
             axes.margins(x=0.01)

@@ -15,6 +15,7 @@ __all__ = ["Influence", "Input", "about_total", "influences", "inputs_of"]
 
 _SHIFTS = 24  # permutations of each input; all cyclic ones, if there are fewer
 _POINTS = 1000  # that are permuted at most
+_STEP, _LARGE_STEP = 1e-5, 0.02  # of differences, in ranges of a column
 
 
 @dataclass(frozen=True)
@@ -131,12 +132,16 @@ def about_total(influences: list[Influence]) -> str:
 
 
 def _slopes(study: Study, X: Matrix, one: Input) -> Vector:
-    """Return the derivatives of the prediction in one column by central differences, which exist for any kernel."""
+    """Return the derivatives of the prediction in one column by central differences, which exist for any kernel.
+
+    Steps are large if predictions are from the nearest points: these are others at some places, where the prediction jumps.
+    """
     place = one.places[0]
     column = study.model.X_train_[:, place]
     if not np.ptp(column):
         return np.full(1, np.nan)
-    step = max(1e-5 * float(np.ptp(column)), float(np.spacing(np.abs(column).max())))
+    share = _LARGE_STEP if study.approximation else _STEP
+    step = max(share * float(np.ptp(column)), float(np.spacing(np.abs(column).max())))
     above, below = X.copy(), X.copy()
     above[:, place], below[:, place] = (1.0, 0.0) if one.kind == "boolean" else (X[:, place] + step, X[:, place] - step)
     return np.asarray((_predicted(study, above) - _predicted(study, below)) / (above - below)[:, place])

@@ -12,13 +12,16 @@ from kernsel._base.annotations import Vector
 from kernsel._base.memory import require_memory_of_points
 from kernsel._data.together import numbered
 from kernsel._data.training import TrainingSet, dense
+from kernsel._solve.near import NearPosterior
 from kernsel.estimators.interpolator import KernelInterpolator
 from kernsel.estimators.kernel_ridge import KernelRidge
 from kernsel.estimators.kernel_ridge_cv import KernelRidgeCV
+from kernsel.estimators.ridge_posteriors import RidgePosteriors
 from kernsel.estimators.support.svr import SVR
 from kernsel.kernels import Kernel
 from kernsel.saving.container import Stored
 from kernsel.saving.fields import Fields, Writing
+from kernsel.saving.neighbours import read_neighbours, write_neighbours
 from kernsel.saving.selections import read_selection, read_support_selection, write_selection, write_support_selection
 
 __all__ = [
@@ -98,11 +101,23 @@ def _write_function(model: KernelRidge | KernelRidgeCV | KernelInterpolator, int
     to.array("coefficients", coefficients)
     to.array("offset", np.broadcast_to(np.asarray(intercept, dtype=np.float64), coefficients.shape[1:]))
     to.json["one_output"] = np.ndim(model.dual_coef_) == 1
+    _write_rows(model, to)
+
+
+def _write_rows(model: KernelRidge | KernelRidgeCV | KernelInterpolator, to: Writing) -> None:
+    """Write which rows are left out together, and which ones are copies."""
     together = getattr(model, "left_out_together_", np.arange(0))
     if len(np.unique(together)) < len(together):
         to.array("groups", together.astype(np.float64))
     if len(copies := getattr(model, "copies_", ())):
         to.array("copies", copies)
+
+
+def _read_rows(model: KernelRidge | KernelRidgeCV, given: Fields) -> None:
+    """Read which rows are left out together, and which ones are copies."""
+    n = len(model.X_fit_)
+    model.left_out_together_ = numbered(given.array("groups", n))[0] if given.has("groups") else np.arange(n)
+    model.copies_ = given.rows("copies", n) if given.has("copies") else np.zeros(0, dtype=np.intp)
 
 
 def _read_function(model: Any, given: Fields) -> int:
@@ -118,11 +133,70 @@ def _read_function(model: Any, given: Fields) -> int:
     given.array("offset", outputs)  # only for programs in C++
     model.dual_coef_ = shaped(coefficients, given.flag("one_output"))
     if not isinstance(model, KernelInterpolator):
-        n = len(model.X_fit_)
-        model.left_out_together_ = numbered(given.array("groups", n))[0] if given.has("groups") else np.arange(n)
-        model.copies_ = given.rows("copies", n) if given.has("copies") else np.zeros(0, dtype=np.intp)
+        _read_rows(model, given)
     if isinstance(model.kernel_, Kernel):
         require_columns(model.kernel_, model.X_fit_)
+    return outputs
+
+
+def _write_posteriors(model: KernelRidge, near: RidgePosteriors, to: Writing) -> None:
+    """Write the data from whose nearest points predictions are made, as a Gaussian process does, which C++ reads."""
+    if len(near.posteriors) > 1:
+        raise TypeError(
+            "model: approximated by neighbours with several values of alpha, which such a file does not hold; save a model for "
+            "each alpha, or use pickle or joblib"
+        )
+    posterior = near.posteriors[0]
+    assert isinstance(posterior, NearPosterior)
+    _write_kernel(model.kernel_, to)
+    outputs = posterior.y.shape[1]
+    to.value("trend", posterior.trend)
+    for name, values in (
+        ("points", posterior.X),
+        ("targets", posterior.y),
+        ("diagonal", posterior.noise),
+        ("trend_coefficients", posterior.beta),
+        ("offset", np.zeros(outputs)),
+        ("scale", near.scales(0)),
+    ):
+        to.array(name, values)
+    write_neighbours(posterior, to)
+    to.json |= {"jitter": 0.0, "one_output": near.one_output, "strength": near.strengths[0]}
+    to.array("all_points", model.X_fit_)
+    to.array("used", near.rows)
+    _write_rows(model, to)
+
+
+def _read_posteriors(model: KernelRidge, given: Fields) -> int:
+    """Read the data from whose nearest points predictions are made; return the number of outputs."""
+    kernel = given.kernel("kernel")
+    trend = given.value("trend")
+    if trend not in (None, "constant"):
+        raise ValueError(f'trend: expected "constant" or null, got {trend!r:.60}')
+    X = given.array("points", None, model.n_features_in_)
+    n = len(X)
+    y = given.array("targets", n, None)
+    outputs = int(y.shape[1])
+    if not y.size:
+        raise ValueError(f"targets: expected points and outputs, got shape {y.shape}")
+    one_output = given.flag("one_output")
+    shaped(y, one_output)
+    given.array("offset", outputs)  # only for programs in C++, as are the scale and the jitter
+    given.array("scale", outputs)
+    given.number("jitter")
+    diagonal = given.array("diagonal", n, least=0.0)
+    beta = given.array("trend_coefficients", int(trend is not None), outputs)
+    require_columns(kernel, X)
+    posterior = read_neighbours(given, kernel, X, y, diagonal, trend, beta)
+    model.X_fit_ = given.array("all_points", None, model.n_features_in_, dtype=_REAL)
+    rows = given.rows("used", len(model.X_fit_))
+    if len(rows) != n:
+        raise ValueError(f"used: expected {n} numbers, got {len(rows)}")
+    strengths = [given.number("strength", 0.0)]
+    targets = [np.arange(outputs)]
+    model.kernel_ = kernel
+    model.restore_posteriors(RidgePosteriors(rows, targets, [posterior], strengths, one_output, model.X_fit_.dtype))
+    _read_rows(model, given)
     return outputs
 
 
@@ -158,8 +232,12 @@ def _read_path(model: KernelRidge | KernelRidgeCV, outer: Fields) -> None:
 
 def write_ridge(model: KernelRidge, to: Writing) -> None:
     """Write the function, and how it was chosen."""
-    _write_function(model, model.intercept_, to)
-    to.values(model, "intercept_", "alpha_")
+    near = model.posteriors_of_neighbours
+    if near is None:
+        _write_function(model, model.intercept_, to)
+    else:
+        _write_posteriors(model, near, to)
+    to.values(model, "intercept_", "alpha_", "approximation_")
     to.array("outliers", model.outliers_)
     _write_path(model, to)
     if hasattr(model, "criterion_value_"):
@@ -170,8 +248,9 @@ def write_ridge(model: KernelRidge, to: Writing) -> None:
 
 def read_ridge(model: KernelRidge, given: Fields) -> None:
     """Read the function, and how it was chosen."""
-    outputs = _read_function(model, given)
+    outputs = _read_posteriors(model, given) if given.has("approximation") else _read_function(model, given)
     model.intercept_ = one_or_each(given, "intercept_", outputs)
+    model.approximation_ = str(given.take("approximation_")) if given.has("approximation_") else ""
     model.alpha_ = one_or_each(given, "alpha_", outputs)
     model.outliers_ = given.rows("outliers", len(model.X_fit_))
     _read_path(model, given)

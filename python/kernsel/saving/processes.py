@@ -11,14 +11,13 @@ from kernsel._base.memory import require_memory_of_points
 from kernsel._data.together import numbered
 from kernsel._solve.near import NearPosterior
 from kernsel._solve.posterior import Posterior
-from kernsel.approximations import Vecchia
-from kernsel.estimators.gaussian_process import GaussianProcessRegressor, ProcessState
+from kernsel.estimators.gaussian_process import GaussianProcessRegressor
+from kernsel.estimators.process_state import ProcessState
 from kernsel.saving.fields import Fields, Writing
+from kernsel.saving.neighbours import read_neighbours, write_neighbours
 from kernsel.saving.selections import read_selection, write_selection
 
 __all__ = ["read_process", "write_process"]
-
-_NUMBERS = ("neighbors", "predict_neighbors", "random_state")
 
 
 def write_process(model: GaussianProcessRegressor, to: Writing) -> None:
@@ -43,10 +42,7 @@ def write_process(model: GaussianProcessRegressor, to: Writing) -> None:
     ):
         to.array(name, np.asarray(values, dtype=np.float64))
     if isinstance(posterior, NearPosterior):
-        near = to.part("approximation")
-        near.json |= {name: int(getattr(posterior.approximation, name)) for name in _NUMBERS}
-        q = posterior.H.shape[1]
-        to.array("trend_triangle", np.reshape(posterior.triangle, (q, q)).T)
+        write_neighbours(posterior, to)
     else:
         to.array("coefficients", np.asarray(posterior.weights, dtype=np.float64))
     to.array("outliers", state.outliers)
@@ -76,8 +72,8 @@ def read_process(model: GaussianProcessRegressor, given: Fields) -> None:
         raise ValueError(f"targets: expected {'one column' if one_output else 'columns'}, got {outputs}")
     given.array("scale", outputs)  # checked only, as are the coefficients, which programs that do not factorize use
     beta = given.array("trend_coefficients", functions, outputs)
-    approximation = _approximation(given) if given.has("approximation") else None
-    if approximation is None:
+    by_neighbours = given.has("approximation")
+    if not by_neighbours:
         given.array("coefficients", n, outputs)
     noise, alpha = _variances(given, "noise", n), _variances(given, "alpha", n)
     outliers = given.rows("outliers", n)
@@ -88,14 +84,11 @@ def read_process(model: GaussianProcessRegressor, given: Fields) -> None:
     given.whole("n_evaluations_")  # checked only; the attribute is set from the selection
     selection = read_selection(given.part("selection"))
     diagonal = given.array("diagonal", n, least=0.0)
-    if approximation is None:
+    if by_neighbours:
+        posterior: Posterior = read_neighbours(given, kernel, X, y, diagonal, trend, beta)
+    else:
         require_memory_of_points(n)
         posterior = Posterior(kernel, X, y, diagonal, trend)
-    else:
-        triangle = np.asarray(given.array("trend_triangle", functions, functions))
-        if (np.diag(triangle) == 0).any():
-            raise ValueError("trend_triangle: expected no zeros on its diagonal")
-        posterior = NearPosterior.restored(kernel, X, y, diagonal, trend, approximation, beta, triangle)
     model.restore(
         ProcessState(
             posterior=posterior,
@@ -113,12 +106,6 @@ def read_process(model: GaussianProcessRegressor, given: Fields) -> None:
             groups=_groups(given, n) if given.has("groups") else None,
         )
     )
-
-
-def _approximation(given: Fields) -> Vecchia:
-    """Return the approximation by neighbours."""
-    with given.part("approximation") as numbers:
-        return Vecchia(**{name: numbers.whole(name) for name in _NUMBERS})
 
 
 def _groups(given: Fields, n: int) -> Indices:

@@ -34,6 +34,8 @@ def write_selection(selection: Selection, to: Writing) -> None:
     to.values(selection, "at_bounds", "flat", "not_sought", "ended", "seconds")
     if selection.remarks:
         to.values(selection, "remarks")
+    if selection.approximation:
+        to.values(selection, "approximation")
     if selection.rows is not None:
         to.array("rows", selection.rows)
     if not np.isnan(selection.spread):
@@ -61,6 +63,7 @@ def read_selection(given: Fields) -> Selection:
             at_bounds=given.texts("at_bounds"),
             flat=given.texts("flat"),
             not_sought=given.texts("not_sought") if given.has("not_sought") else [],  # not in files of version 0.1.0
+            approximation=given.text("approximation") if given.has("approximation") else "",
             far=_read_far(given.part("far")) if given.has("far") else None,
             ended=given.text("ended"),
             seconds=given.number("seconds", 0.0),

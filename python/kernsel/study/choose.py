@@ -16,12 +16,12 @@ from kernsel._base.renamed import refuse_criterion
 from kernsel._data.together import counted, first_of_equal, learnt_once, numbered, repeats_in
 from kernsel._data.trend import Trend
 from kernsel._solve.evaluate import loo
-from kernsel.approximations import Vecchia
+from kernsel.approximations import Vecchia, Wish
 from kernsel.criteria.names import direction, offered
 from kernsel.estimators.gaussian_process import GaussianProcessRegressor
 from kernsel.estimators.stacking.regressor import StackedRegressor
 from kernsel.kernels import Kernel
-from kernsel.study.line import Line
+from kernsel.study.line import MANY, NEIGHBORS, Line
 from kernsel.study.result import Study
 from kernsel.study.select import Tried, select
 from kernsel.study.tables import Table
@@ -32,7 +32,6 @@ __all__ = ["divided", "line_of", "require_criterion", "scores", "study"]
 _INTERRUPTED = "interrupted: not all was tried"
 _MOST_TESTED = 10_000  # the largest number of test rows
 _LEAST = 3  # the least number of training rows
-_MANY, _NEIGHBORS = 5000, 100  # scores of more rows are by so many neighbours
 _95 = 1.959963984540054  # half the width of a 95 % interval, in standard deviations
 
 
@@ -48,6 +47,7 @@ def study(
     test: float = 0.0,
     budget: float | None = None,
     seed: int = 0,
+    approximation: Wish = "auto",
     progress: Callable[[str, str], None] | None = None,
 ) -> Study:
     """Choose a kernel by each criterion, and keep the model that the first criterion chooses.
@@ -78,6 +78,8 @@ def study(
         Seconds for all criteria and kernels together. At least one kernel is tried.
     seed : int
         The seed of random samples and searches.
+    approximation : "auto", Vecchia or None
+        For many rows, see :func:`kernsel.select`.
     progress : callable, optional
         Called with the criterion and the kernel that is tried next.
 
@@ -136,6 +138,7 @@ def study(
                 random_state=seed,
                 progress=tell(name),
                 groups=groups,
+                approximation=approximation,
             )
             if model is None:
                 model = selected.best_estimator_
@@ -278,9 +281,11 @@ def line_of(one: Tried, X: Matrix, y: Vector, trend: Trend, names: Sequence[str]
             kept = np.setdiff1d(np.arange(len(y)), one.outliers_)  # outliers tell nothing of the kernel
             together = None if groups is None else groups[kept]
             noise = one.noise_ + one.jitter_
-            near = None if len(kept) <= _MANY else Vecchia(_NEIGHBORS)
+            near = None if len(kept) <= MANY else Vecchia(NEIGHBORS)
             fit = loo(one.kernel_, X[kept], y[kept], noise=noise, trend=trend, groups=together, approximation=near)
             rmse, density, coverage = scores(fit.residuals, np.sqrt(fit.variances))
+            if near is not None and np.isfinite(one.log_density):
+                density = one.log_density  # of the fit itself, as that of a mixture with which it is compared
     return Line(
         label(one.kernel, names),
         "" if one.kernel_ is None else str(one.kernel_),

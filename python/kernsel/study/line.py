@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import nan
 
-__all__ = ["Line"]
+__all__ = ["MANY", "NEIGHBORS", "Line"]
+
+MANY, NEIGHBORS = 5000, 100  # scores of fits to more rows are by so many neighbours
 
 
 @dataclass(frozen=True)

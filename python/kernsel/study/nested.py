@@ -6,6 +6,7 @@ out, selects and fits with the other points as if these were all data, and is sc
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
@@ -30,7 +31,9 @@ from kernsel._data.folds import How, joined, number_of_points, of_rows, splits_b
 from kernsel.criteria import Criterion, GroupsOut
 from kernsel.criteria.names import criterion_named, searched
 from kernsel.criteria.table import TABLE
+from kernsel.estimators.gaussian_process import GaussianProcessRegressor
 from kernsel.kernels.objects import Points
+from kernsel.study.select import approximation_of
 
 __all__ = ["NestedFold", "NestedResult", "nested_cv"]
 
@@ -71,6 +74,8 @@ class NestedFold:
         The scores at the points left out.
     fit_time : float
         Seconds, with the selection.
+    approximation : str
+        What the fit has approximated, why, and how good that is; empty if nothing.
     """
 
     train_size: int
@@ -79,6 +84,7 @@ class NestedFold:
     inner_score: float
     scores: dict[str, float]
     fit_time: float
+    approximation: str = ""
 
     def cells(self) -> list[str]:
         """Return the fold's row of the printed table."""
@@ -137,6 +143,10 @@ class NestedResult:
         selection = f", selection inside by {self.selection}"
         if np.isnan(self.inner_scores).all():
             selection = f"; {self.selection} does not say what it has selected inside by, if anything"
+        said = [(i, fold.approximation) for i, fold in enumerate(self.folds, 1) if fold.approximation]
+        if said:  # the numbers of other folds differ a little
+            others = f" (and in {len(said) - 1} more)" if len(said) > 1 else ""
+            lines += textwrap.wrap(f"fold {said[0][0]}{others}: {said[0][1]}", 100)
         return "\n".join([f"Nested cross-validation{selection}", *lines])
 
 
@@ -288,7 +298,9 @@ def _one_fold(
     except Exception as error:
         error.add_note(f"In {label}.")
         raise
-    fold = NestedFold(len(train), test, *_chosen(model, len(train)), {k: float(v) for k, v in scores.items()}, seconds)
+    said = next((text for layer in _layers(model) if (text := approximation_of(layer))), "")
+    chosen = _chosen(model, len(train))
+    fold = NestedFold(len(train), test, *chosen, {k: float(v) for k, v in scores.items()}, seconds, said)
     if verbose:
         parts = [*(f"{name} {value:.4g}" for name, value in fold.scores.items()), fold.cells()[-1]]
         print(f"{label}, {seconds:.2f} s: {', '.join(filter(None, parts))}", flush=True)
@@ -485,6 +497,8 @@ def _chosen(model: BaseEstimator, n: int) -> tuple[dict[str, object], float]:
         if isinstance(best := getattr(layer, "best_params_", None), dict):
             return dict(best), value
         for name in CHOSEN:
+            if name == "alpha_" and isinstance(layer, GaussianProcessRegressor):
+                continue  # coefficients, which are not chosen, and take time if they are approximated
             one = getattr(layer, name, None)
             if name == "kernel_" and one is not None:
                 chosen[name] = str(one)

@@ -98,6 +98,17 @@ class Study:
         """Whether kernels are combined; the model may be of one alone nevertheless."""
         return isinstance(self.model, StackedRegressor)
 
+    @property
+    def approximation(self) -> str:
+        """A sentence on what was approximated, and how good that is; empty if nothing was."""
+        said = self.process.selection_.approximation.replace("approximation=None asks", "--approximation none asks")
+        return said[:1].upper() + said[1:]
+
+    @property
+    def weighed_by(self) -> str:
+        """What the weights of a mixture follow from, in words; approximate likelihoods cannot be compared."""
+        return "rows left out" if self.approximation else "likelihood and by rows left out"
+
     def order(self, criterion: str) -> str:
         """Return a sentence that says how the kernels tried by a criterion are sorted; empty if by its value alone."""
         fitted = [line for line in self.lines[criterion] if not line.problem]

@@ -18,6 +18,7 @@ from sklearn.utils import check_X_y
 from sklearn.utils.validation import has_fit_parameter
 
 from kernsel._base.annotations import Indices, Matrix, Seed, Vector
+from kernsel._data.allowed import is_auto
 from kernsel._data.folds import number_of_points
 from kernsel._data.kernel import kernel_of
 from kernsel._data.together import groups_told
@@ -40,7 +41,7 @@ from kernsel.study.structure import describe, hidden_period, larger_structures, 
 from kernsel.study.texts import kernel_of as kernel_of_table
 from kernsel.study.texts import named, with_names
 
-__all__ = ["USUAL", "Selected", "Tried", "in_words", "select"]
+__all__ = ["USUAL", "Selected", "Tried", "approximation_of", "in_words", "select"]
 
 # The kernels that are tried if none is named.
 USUAL: tuple[Kernel, ...] = (
@@ -143,14 +144,19 @@ class Selected(PredictsTables):
 
     @property
     def remarks(self) -> list[str]:
-        """Sentences that a user should read, such as how many rows are repeated and what that means for the criterion."""
+        """Sentences that a user should read: rows that are repeated, and what that means for the criterion; approximations."""
         model = self.best_estimator_
         best: Any = model.processes[0][1] if isinstance(model, StackedRegressor) else model
         found = getattr(best, "selection_", None)
         found = found[0] if isinstance(found, list) else found
         far = getattr(found, "far", None)
         rows = None if self.encoding is None else self.encoding.kept
-        return [*getattr(found, "remarks", []), *([] if far is None else [far.said(rows)])]
+        said = approximation_of(best)
+        return [
+            *getattr(found, "remarks", []),
+            *([f"{said[0].upper()}{said[1:]}"] if said else []),
+            *([] if far is None else [far.said(rows)]),
+        ]
 
     @property
     def best_kernel_(self) -> Kernel:
@@ -297,7 +303,8 @@ def select(
         time are left out, one block at a time. A kernel uses the time only if it is a column of X.
     approximation : "auto", Vecchia or None
         See :class:`kernsel.GaussianProcessRegressor`: for many points, nearest neighbours. The evidence is then the restricted
-        likelihood at its maximum, and the weights of a mixture follow from the densities of points that are left out.
+        likelihood at its maximum, and the weights of a mixture follow from the densities of points that are left out. An
+        `estimator` that has this parameter gets it, unless it is "auto". :attr:`Selected.remarks` say what was approximated.
 
     Returns
     -------
@@ -377,6 +384,11 @@ def select(
     until = np.inf if max_seconds is None else perf_counter() + float(max_seconds)
     if estimator is None:
         estimator = GaussianProcessRegressor(criterion=resolved, noise=noise, trend=trend, approximation=approximation)
+    elif not is_auto(approximation):
+        if "approximation" not in estimator.get_params() and approximation is not None:
+            raise TypeError(f'approximation: a {type(estimator).__name__} is exact; expected None or "auto"')
+        if "approximation" in estimator.get_params():
+            estimator = clone(estimator).set_params(approximation=approximation)
     if random_state is not None and "random_state" in estimator.get_params():
         estimator = clone(estimator).set_params(random_state=random_state)
     is_process = isinstance(estimator, GaussianProcessRegressor)
@@ -577,6 +589,12 @@ def _grow(attempt: _Attempt, most: int, X: Matrix, y: Matrix) -> None:
             return
         best = leader
         candidates = larger_structures(best.kernel, columns, period)
+
+
+def approximation_of(model: object) -> str:
+    """Return what a fitted model says of its approximations; empty if nothing was approximated."""
+    of_search = getattr(getattr(model, "selection_", None), "approximation", "")
+    return str(getattr(model, "approximation_", "") or of_search)
 
 
 def strengths_of(estimator: BaseEstimator) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from pairs import pairwise
 
 import kernsel as ks
 from kernsel._data.trend import trend_matrix
-from kernsel._search import Budget, choice, choose
+from kernsel._search import Budget, choice, choose, core_search
 from kernsel._search.layout import Layout
 from kernsel.criteria import GroupsOut, Likelihood
 from kernsel.criteria.names import criterion_named
@@ -248,8 +248,9 @@ def test_some_of_the_points_first(monkeypatch):
     kernel = C("auto") * Matern("auto", nu=2.5, product=True)
     whole = choose(Likelihood(), kernel, X, y, finds_noise=True, trend="constant")
     assert whole.n_evaluations_subset == 0
-    monkeypatch.setattr(choice, "_MANY", 200)
-    monkeypatch.setattr(choice, "_SUBSET", 150)
+    monkeypatch.setattr(core_search, "MANY", 200)
+    for module in (choice, core_search):
+        monkeypatch.setattr(module, "SUBSET", 150)
     for criterion in (Likelihood(), criterion_named("loo", {})):
         some = choose(criterion, kernel, X, y, finds_noise=True, trend="constant", random_state=1)
         assert some.n_evaluations_subset > 10

@@ -44,7 +44,7 @@ def test_what_takes_long_is_approximated_and_said():
     larger = planned(60_000)
     assert larger.posterior is not None
     assert "GiB" in larger.reason
-    assert "200 nearest points" in larger.said(60_000, 0.01)
+    assert "200 nearest points" in larger.said(60_000)
 
 
 @pytest.mark.usefixtures("machine")
@@ -68,30 +68,40 @@ def posterior(n=900, noise=0.1, near=None):
 
 def test_neighbours_are_compared_with_twice_as_many():
     few = Vecchia(5, 5)
-    plan, same, change = checked(Plan(few, few), posterior(near=few))
+    plan, same, check = checked(Plan(few, few), posterior(near=few))
     assert same.approximation == plan.posterior == few
-    assert change > 0.1
+    assert check.change > 0.1
+    assert check.neighbors == 10
+    assert check.gain > 0
     plan, grown, less = checked(Plan(few, few, may_grow=True), posterior(near=few))
     assert grown.approximation.predict_neighbors > 5
     assert plan.posterior == grown.approximation
-    assert less < change
+    assert less.change < check.change
     many = grown.approximation.predict_neighbors
-    assert f"{many} nearest points (twice as many change them by {less:.2g}" in plan.said(900, less)
+    assert f"{many} nearest points ({2 * many} would change them by {less.change:.2g} standard" in plan.said(900, less)
+
+
+def test_neighbours_that_are_better_by_chance_do_not_replace_all(monkeypatch):
+    densities = iter([np.array([0.0, 2.0, -1.0, 0.2]), np.zeros(4)])  # of neighbours, and of all points
+    monkeypatch.setattr(module, "_densities", lambda *_: next(densities))
+    plan, kept, _ = checked(Plan(Vecchia(10, 20), may_grow=True), exact := posterior())
+    assert kept is exact
+    assert plan.posterior is None
 
 
 def test_points_left_out_decide_between_all_and_neighbours():
     exact = posterior()
-    plan, kept, change = checked(Plan(Vecchia(10, 20), may_grow=True), exact)
+    plan, kept, check = checked(Plan(Vecchia(10, 20), may_grow=True), exact)
     assert kept is exact
     assert plan.posterior is None
-    assert change is None
+    assert check is None
     rows = np.arange(0, 900, 7)
     residuals, variances, _ = exact.leave_one_out()
-    found = module._left_out_exactly(exact, rows)
+    found = module._left_out_exactly(exact, rows, np.ones(1))
     np.testing.assert_allclose(found[0], residuals[rows], rtol=TIGHT)
     np.testing.assert_allclose(found[1], variances[rows], rtol=TIGHT)
     misled = posterior()
     data = ks.kernels.RBF(3.0), misled.X, misled.y, misled.noise, misled.trend  # far too smooth for all of the data
     plan, near, _ = checked(Plan(Vecchia(10, 20), may_grow=True), Posterior(*data))
     assert isinstance(near, NearPosterior)
-    assert "better than by all" in plan.said(900, 0.1)
+    assert "better than by all" in plan.said(900)

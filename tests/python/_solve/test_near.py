@@ -61,6 +61,26 @@ def test_few_neighbours_are_those_of_the_slow_twin():
     np.testing.assert_array_equal(both[1], posterior.variance(Z))
 
 
+def test_points_left_out_are_predicted_as_new_points_are():
+    X, y, noise, _ = data()
+    posterior = NearPosterior(KERNEL, X, y, noise, None, Vecchia(3, 8))  # not from the 3 neighbours of the search
+    residuals, variances, leverages = posterior.leave_one_out()
+    for i in (0, 11):
+        kept = np.delete(np.arange(N), i)
+        without = NearPosterior(KERNEL, X[kept], y[kept], noise[kept], None, Vecchia(3, 8))
+        mean, variance = without.mean_and_variance(X[i : i + 1])
+        np.testing.assert_allclose(residuals[i], y[i] - mean[0], rtol=TIGHT, atol=TIGHT)
+        assert variances[i] == pytest.approx(variance[0] + noise[i], rel=TIGHT)
+    assert ((leverages >= 0) & (leverages < 1)).all()
+
+
+def test_a_process_of_some_points_is_exact():
+    X, y, noise, Z = data()
+    rows = np.arange(0, N, 2)
+    sample, exact = near(3).exact_of_some(rows), Posterior(KERNEL, X[rows], y[rows], noise[rows], "linear")
+    np.testing.assert_array_equal(sample.mean(Z), exact.mean(Z))
+
+
 def test_points_are_added_and_removed():
     X, y, noise, Z = data()
     whole, grown = near(2 * N), NearPosterior(KERNEL, X[:20], y[:20], noise[:20], "linear", Vecchia(2 * N, 2 * N))

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import kernsel as ks
+from kernsel._search import plan
 from kernsel.study import Study
 
 from commands import strict
@@ -272,3 +273,16 @@ def test_a_table_that_is_concatenated_with_itself(run):
     assert twice["chosen"]["noise"] == once["chosen"]["noise"]
     assert twice["chosen"]["explained"] == once["chosen"]["explained"] < 0.95
     assert "50 rows are copies of others" in " ".join(run("select", "twice.csv", "--target", "y")[2].split())
+
+
+def test_what_is_approximated_is_said(run, monkeypatch):
+    monkeypatch.setattr(plan, "_CERTAINLY_EXACT", 10)
+    monkeypatch.setattr(plan, "_rate", lambda: 1e3)  # a very slow machine
+    arguments = ["select", "cars.csv", "--target", "dist", "--kernel", "RBF"]
+    said = "Approximated for 50 points: hyperparameters were chosen by 30 nearest neighbours of each point"
+    out = " ".join(run(*arguments)[1].split())
+    assert said in out
+    assert "--approximation none asks for it." in out
+    assert said in strict(run(*arguments, "--json")[1])["chosen"]["approximation"]
+    assert said in Study.load("cars.ksl").approximation
+    assert "pproximated" not in run(*arguments, "--approximation", "none")[1]

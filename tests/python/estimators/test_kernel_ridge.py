@@ -36,6 +36,7 @@ from criterion_cases import AT_GIVEN
         ks.KernelRidge("precomputed"),
         ks.KernelRidge("poly", degree=2, fit_intercept=True),
         ks.KernelRidge(alpha="auto", max_evaluations=100),
+        ks.KernelRidge("RBF", approximation=ks.Vecchia(20, 40)),
         ks.KernelRidge("rbf", alpha="auto", fit_intercept=True, alpha_scale="n"),
     ],
     expected_failed_checks=expected_failures,

@@ -324,3 +324,12 @@ def test_short_scales_of_several_targets_and_rules_that_cannot_compare_kernels(r
     weighted = ks.KernelRidgeCV("auto").fit(x, fast + noise[:, 0], weights)
     alone = ks.KernelRidgeCV("auto").fit(x[weights > 0], (fast + noise[:, 0])[weights > 0])
     assert weighted.kernel_.theta == pytest.approx(alone.kernel_.theta, rel=1e-12)
+
+
+def test_what_does_not_fit_into_memory_says_what_does(monkeypatch):
+    from kernsel._base import memory
+
+    monkeypatch.setattr(memory, "_WORTH_CHECKING", 1)
+    monkeypatch.setattr(memory._core, "available_memory", lambda: 10_000)
+    with pytest.raises(MemoryError, match=r"the eigenvectors of 50 points need .* KernelRidge\(alpha=\"auto\", approximation"):
+        ks.KernelRidgeCV("rbf").fit(np.linspace(0, 1, 50)[:, None], np.linspace(0, 1, 50))

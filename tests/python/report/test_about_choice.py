@@ -4,6 +4,12 @@ import numpy as np
 import pytest
 
 import kernsel as ks
+from kernsel.report import choices, render
+from kernsel.report.inputs import influences, inputs_of
+from kernsel.study import study
+
+import tables_made
+from reported import Page
 
 pytest.importorskip("matplotlib")
 
@@ -62,3 +68,20 @@ def test_kernels_that_are_mixed_are_shown_with_their_weights(made):
     assert "mixes, with weights by likelihood and by rows left out" in page.text
     rules = {row[0]: row[1:] for row in page.table("What each rule")}
     np.testing.assert_allclose(rules["the model"][0], found.process.noise_ + found.process.jitter_)
+
+
+def test_many_rows_are_sampled_and_what_is_approximated_is_said(monkeypatch):
+    monkeypatch.setattr(choices, "_MANY", 50)
+    monkeypatch.setattr(choices, "_SAMPLE", 30)
+    found = study(tables_made.made(60), kernels=["RBF"], criteria=["lml"], approximation=ks.Vecchia(10, 20))
+    page = Page(render(found, command="kernsel select made.csv --target y"))
+    assert "of a random sample of 30 rows" in page.text
+    assert "Approximated for 60 points: hyperparameters were chosen by 10 nearest neighbours" in page.text
+    sample = choices.choices_of(found)
+    assert sample.rows == 30
+    assert len(sample.path.eigenvalues) == 29  # but for the constant
+    assert sample.alpha == pytest.approx(found.noise, rel=1e-6)  # but for a jitter
+    slopes = {one.input.name: one.slope for one in influences(found, inputs_of(found))}
+    assert all(np.isfinite(list(slopes.values())))
+    with pytest.raises(ValueError, match="a path takes the eigenvalues of the whole kernel matrix of 60 points"):
+        found.process.regularization_path()

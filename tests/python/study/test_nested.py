@@ -655,3 +655,22 @@ def test_a_criterion_in_a_pipeline_is_found_by_default_too(data):
     assert ks.nested_cv(model, X, y, outer=3, inner=4).selection == "Pipeline, closed form, 4 folds"
     with pytest.raises(ValueError, match="no search and no criterion of ours"):
         ks.nested_cv(ks.KernelRidge(alpha=1.0), X, y, inner=4)
+
+
+def test_what_is_approximated_in_folds_is_said():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(150, 2))
+    y = np.sin(6 * X[:, 0]) + 0.2 * rng.standard_normal(150)
+    found = {}
+    for model in (ks.GaussianProcessRegressor("RBF", outliers=None), ks.KernelRidge("RBF", outliers=None)):
+        for how in (None, ks.Vecchia(200, 200), ks.Vecchia(10, 20)):
+            found[type(model), how] = ks.nested_cv(clone(model).set_params(approximation=how), X, y, outer=2)
+    for (kind, how), result in found.items():
+        exact = found[kind, None].scores["score"]
+        if how == ks.Vecchia(10, 20):
+            assert all("20 nearest points" in fold.approximation for fold in result.folds)
+            assert "fold 1 (and in 1 more): approximated for 75 points" in str(result)
+            np.testing.assert_allclose(result.scores["score"], exact, atol=0.05)  # of 0.9
+        else:  # 75 points have no more neighbours
+            assert not any(fold.approximation for fold in result.folds)
+            np.testing.assert_allclose(result.scores["score"], exact, rtol=1e-4)  # two ways to the same optimum

@@ -498,3 +498,22 @@ def test_outliers_in_a_frame_are_its_rows_and_hardly_change_a_mixture():
     assert "rows are outliers, 7 (+" in str(selected)
     z = np.linspace(0.05, 0.95, 50)
     assert np.abs(selected.predict({"x": z}) - np.sin(8 * z)).max() < 0.2
+
+
+def test_what_is_approximated_is_said():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(150, 2))
+    y = np.sin(6 * X[:, 0]) + 0.2 * rng.standard_normal(150)
+    kernels = ["RBF", "Matern"]
+    exact, same, near = (
+        ks.select(X, y, kernels, approximation=how) for how in (None, ks.Vecchia(200, 200), ks.Vecchia(10, 20))
+    )
+    # the evidence is integrated where the search is exact
+    np.testing.assert_allclose(same.predict(X), exact.predict(X), atol=0.02 * np.ptp(y))
+    assert not same.remarks
+    assert "Approximated for 150 points: hyperparameters were chosen by 10 nearest neighbours" in near.remarks[0]
+    assert "Approximated for 150 points" in str(near)
+    of_machines = ks.select(X, y, kernels, estimator=ks.KernelRidge(alpha="auto"), approximation=ks.Vecchia(10, 20))
+    assert of_machines.best_estimator_.approximation_[1:] == of_machines.remarks[0][1:]
+    with pytest.raises(TypeError, match="a SVR is exact"):
+        ks.select(X, y, kernels, estimator=ks.SVR(C="auto"), approximation=ks.Vecchia())

@@ -16,7 +16,8 @@ from kernsel._data.allowed import whole
 from kernsel._data.points import new_points, reading_of
 from kernsel.criteria import Likelihood
 from kernsel.estimators.fitted import FittedModel, LeftOut, Prediction, TakesGroups, column, require_training_data
-from kernsel.estimators.gaussian_process import GaussianProcessRegressor, draw
+from kernsel.estimators.gaussian_process import GaussianProcessRegressor
+from kernsel.estimators.process_predictions import draw
 from kernsel.estimators.stacking.mixture import Mixture
 from kernsel.estimators.stacking.set_aside import SetAside
 from kernsel.estimators.stacking.weights import POINTS, probabilities_of, stacking_weights

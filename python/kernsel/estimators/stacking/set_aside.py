@@ -11,7 +11,8 @@ import numpy as np
 from kernsel._base.annotations import Indices, Vector
 from kernsel._solve.posterior import Posterior
 from kernsel.criteria import Evidence, Likelihood
-from kernsel.estimators.gaussian_process import GaussianProcessRegressor, ProcessState
+from kernsel.estimators.gaussian_process import GaussianProcessRegressor
+from kernsel.estimators.process_state import ProcessState
 
 __all__ = ["SetAside"]
 

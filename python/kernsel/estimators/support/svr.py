@@ -21,7 +21,7 @@ from kernsel._data.folds import folds_of_rows
 from kernsel._data.kernel import kernel_or_name, leaves_open, matrix_of_indices
 from kernsel._data.points import in_parts, new_points
 from kernsel._data.training import dense, require_squares, training_set
-from kernsel._search.choice import said_of_not_sought
+from kernsel._search.selection import said_of_not_sought
 from kernsel.estimators.fitted import FittedModel, LeftOut, Prediction, ShownData, TakesGroups, column
 from kernsel.estimators.support.path import CRITERIA, SCORINGS
 from kernsel.estimators.support.selection import choose_support

@@ -1,0 +1,261 @@
+"""Predictions of a Gaussian process: mean and uncertainty, derivatives, samples; before it is fitted, those of the prior."""
+
+from __future__ import annotations
+
+from numbers import Integral
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_array, check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from kernsel._base.annotations import Seed, Vector
+from kernsel._data.allowed import require, whole
+from kernsel._data.noise import variances
+from kernsel._data.points import in_parts, new_points, reading_of
+from kernsel._data.training import for_objects, objects_as_numbers
+from kernsel._solve.evaluate import evaluate
+from kernsel.criteria import Likelihood
+from kernsel.estimators.fitted_process import FittedProcess
+from kernsel.estimators.guarded import reads
+from kernsel.estimators.process_data import of_observations
+from kernsel.kernels import Kernel
+from kernsel.kernels.objects import Points
+
+__all__ = ["N_TARGETS", "ProcessPredictions", "draw"]
+
+N_TARGETS = (whole(1) | None).said("a whole number from 1 on, or None")
+
+
+class ProcessPredictions(FittedProcess):
+    """A Gaussian process that predicts."""
+
+    alpha: object
+    noise: object
+    n_targets: int | None
+    log_marginal_likelihood_value_: float
+    _restricted: bool  # whether the criterion is a restricted likelihood
+    _own_scales: bool  # whether each output has a scale of its own
+
+    def _prior_kernel(self) -> Kernel:
+        """Return the kernel that the parameter `kernel` stands for."""
+        raise NotImplementedError
+
+    @reads
+    def predict(
+        self, X: Points, return_std: bool = False, return_cov: bool = False, *, noisy: bool | None = None
+    ) -> Vector | tuple[Vector, Vector]:
+        """Return the posterior mean at points and, on request, its standard deviation or covariance; before `fit`, the prior's.
+
+        Points are processed in blocks, so that memory does not grow with their number, except with `return_cov`.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+        return_std : bool
+            Also return the standard deviation, in O(n^2) for each point.
+        return_cov : bool
+            Also return the joint covariance of the points.
+        noisy : bool, optional
+            Whether the standard deviation or covariance is that of new observations, or that of the function. None includes the
+            noise that was *found* (``noise="auto"``, or a kernel given by text), and not what was given as `noise` or `alpha`:
+            as in scikit-learn, where a WhiteKernel counts and `alpha` does not. True adds `noise_` and `alpha`, which must be
+            one number each; False adds neither. The noise of a WhiteKernel is always included.
+
+        Returns
+        -------
+        mean : ndarray of shape (m,) or (m, n_targets)
+        std : ndarray of the same shape
+        cov : ndarray of shape (m, m) or (m, m, n_targets)
+        """
+        if return_std and return_cov:
+            raise RuntimeError("At most one of return_std or return_cov can be requested.")
+        fitted = hasattr(self, "posterior_")
+        if fitted and not return_cov and (parts := in_parts(self.kernel_, X)) is not None:
+            return _stacked([self.predict(part, return_std, noisy=noisy) for part in parts])
+        if not fitted:
+            kernel = self._prior_kernel()
+            kernel, Z = objects_as_numbers(self, kernel, X) if for_objects(kernel, X) else (kernel, self._points(X))
+            kernel = kernel.for_data(Z)
+            require(self, {"n_targets": N_TARGETS})
+            m = 1 if self.n_targets is None else self.n_targets
+            mean = np.zeros((len(Z), m))
+            factor, flat = np.ones(m), m == 1
+            extra = self._given_noise() if noisy else 0.0
+        else:
+            Z = np.asarray(new_points(self, self.kernel_, X, dtype=np.float64, ensure_2d=True))
+            if return_std:
+                mean, variance = self.posterior_.mean_and_variance(Z)
+            else:
+                mean = self.posterior_.mean(Z)
+            mean = mean * self._y_train_std + self._y_train_mean
+            factor, flat = self.scale_ * self._y_train_std**2, self._flat
+            extra = self._noise_of_prediction(noisy)
+        least = self.jitter_ if fitted else 0.0
+        if flat:
+            mean = mean[:, 0]
+        if not (return_std or return_cov):
+            return mean
+        if return_std:
+            if not fitted:
+                variance = np.asarray(kernel.diag(Z))
+            std = np.sqrt(np.multiply.outer(np.maximum(variance, least) + extra, factor))
+            return mean, std[:, 0] if flat else std
+        cov = self.posterior_.covariance(Z) if fitted else np.asarray(kernel(Z))
+        np.fill_diagonal(cov, np.maximum(np.diag(cov), least) + extra)
+        covariance = np.multiply.outer(cov, factor)
+        return mean, covariance[:, :, 0] if flat else covariance
+
+    def _noise_of_prediction(self, noisy: bool | None) -> float:
+        """Return the variance that predictions add to that of the function, see the parameter `noisy` of `predict`."""
+        if noisy is None:
+            found = self.selection_.noise * self.selection_.scale
+            return 0.0 if np.isnan(found) else found
+        return of_observations(self.noise_, self._alpha_known) if noisy else 0.0
+
+    def _given_noise(self) -> float:
+        """Return the noise variance of an observation of the prior."""
+        noise = 0.0 if self.noise is None or isinstance(self.noise, str) else self._numbers("noise", None)
+        alpha = 0.0 if isinstance(self.alpha, str) else self._numbers("alpha", None)
+        return of_observations(noise, alpha)
+
+    @reads
+    def predict_gradient(
+        self, X: Points, return_std: bool = False, *, noisy: bool | None = None
+    ) -> NDArray[np.float64] | tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the derivatives of the mean with respect to the points and, on request, those of the standard deviation.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+        return_std : bool
+            Also return d std / dx = (d var / dx) / (2 std), which is set to zero where the standard deviation is zero.
+        noisy : bool, optional
+            Whether std is that of new observations, or that of the function, as in `predict`.
+
+        Returns
+        -------
+        mean_gradient : ndarray of shape (m, d) or (m, d, n_targets)
+        std_gradient : ndarray of the same shape
+
+        Examples
+        --------
+        >>> import numpy as np, kernsel as ks
+        >>> X = np.linspace(0, 6, 12).reshape(-1, 1)
+        >>> gp = ks.GaussianProcessRegressor(noise=0.0).fit(X, np.sin(X[:, 0]))
+        >>> bool(abs(gp.predict_gradient([[1.0]])[0, 0] - np.cos(1.0)) < 0.05)
+        True
+        """
+        check_is_fitted(self, "kernel_")
+        if reading_of(self.kernel_) is not None:
+            raise ValueError(f"X: there are no derivatives in points that are objects, which {self.kernel_} is of")
+        Z = np.asarray(validate_data(self, X, dtype=np.float64, reset=False))
+        slopes = self.posterior_.mean_gradient(Z) * self._y_train_std
+        if not return_std:
+            return slopes[..., 0] if self._flat else slopes
+        factor = np.sqrt(self.scale_) * self._y_train_std
+        std = np.sqrt(np.maximum(self.posterior_.variance(Z), self.jitter_) + self._noise_of_prediction(noisy))
+        half = self.posterior_.variance_gradient(Z) / (2 * np.where(std > 0, std, np.inf)[:, None])
+        of_std = np.multiply.outer(half, factor)
+        return (slopes[..., 0], of_std[..., 0]) if self._flat else (slopes, of_std)
+
+    @reads
+    def sample_y(
+        self, X: Points, n_samples: int = 1, random_state: Seed = 0, *, noisy: bool | None = None
+    ) -> NDArray[np.float64]:
+        """Draw joint samples of the process at points, in O(m^3) beyond `predict`; before `fit`, samples of the prior.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+        n_samples : int
+        random_state : int, RandomState instance or None
+        noisy : bool, optional
+            Whether samples are of new observations, or of the function, as in `predict`: None includes noise that was found.
+
+        Returns
+        -------
+        samples : ndarray of shape (m, n_samples) or (m, n_targets, n_samples)
+        """
+        if not isinstance(n_samples, Integral) or isinstance(n_samples, bool) or n_samples < 0:
+            raise ValueError(f"n_samples: expected a whole number from 0 on, got {n_samples!r}")
+        rng = check_random_state(random_state)
+        mean, cov = self.predict(X, return_cov=True, noisy=noisy)
+        if mean.ndim == 1:
+            return draw(rng, mean, cov, int(n_samples))
+        outputs = [draw(rng, mean[:, k], cov[..., k], int(n_samples))[:, None] for k in range(mean.shape[1])]
+        return np.hstack(outputs)
+
+    @reads
+    def log_marginal_likelihood(
+        self, theta: ArrayLike | None = None, eval_gradient: bool = False, clone_kernel: bool = True
+    ) -> np.float64 | tuple[np.float64, Vector]:
+        """Return the log marginal likelihood of the data, summed over outputs.
+
+        Parameters
+        ----------
+        theta : array-like of shape (n_dims,), optional
+            Hyperparameters in the order and transformation of `kernel_.theta`; by default those that were chosen. The noise is
+            not changed.
+        eval_gradient : bool
+            Also return the derivatives with respect to theta.
+        clone_kernel : bool
+            False sets the hyperparameters of `kernel_` to theta.
+
+        Returns
+        -------
+        value : float
+            Minus infinity if the kernel matrix for theta is not positive definite.
+        gradient : ndarray of shape (n_dims,)
+        """
+        check_is_fitted(self, "kernel_")
+        if theta is None:
+            if eval_gradient:
+                raise ValueError("Gradient can only be evaluated for theta!=None")
+            return np.float64(self.log_marginal_likelihood_value_)
+        kernel = self.kernel_.clone_with_theta(np.asarray(theta, dtype=np.float64))
+        if not clone_kernel:
+            self.kernel_ = kernel
+        posterior = self.posterior_
+        try:
+            found = evaluate(
+                Likelihood(restricted=self._restricted, scale="each" if self._own_scales else "known"),
+                kernel,
+                posterior.X,
+                posterior.y,
+                noise=posterior.noise,
+                trend=posterior.H if posterior.H.shape[1] else None,
+                gradient=eval_gradient,
+            )
+        except np.linalg.LinAlgError:
+            return (np.float64(-np.inf), np.zeros(kernel.n_dims)) if eval_gradient else np.float64(-np.inf)
+        return np.float64(found.value) if found.gradient is None else (np.float64(found.value), found.gradient)
+
+    @property
+    @reads
+    def L_(self) -> NDArray[np.float64]:  # noqa: N802
+        """The lower Cholesky factor of the kernel matrix with noise, `alpha` and jitter on its diagonal, shape (n, n)."""
+        check_is_fitted(self, "kernel_")
+        return self.posterior_.lower()
+
+    def _points(self, X: Points) -> Vector:
+        """Return points for predictions of the prior, which may have any number of columns."""
+        return np.asarray(check_array(X, dtype=np.float64))
+
+    def _numbers(self, name: str, n: int | None) -> Vector:
+        return variances(name, getattr(self, name), n)
+
+
+def _stacked(parts: list[Vector | tuple[Vector, Vector]]) -> Vector | tuple[Vector, Vector]:
+    """Concatenate the predictions, or pairs of mean and standard deviation, for consecutive parts of the points."""
+    if isinstance(parts[0], tuple):
+        means, spreads = zip(*parts, strict=True)
+        return np.concatenate(means), np.concatenate(spreads)
+    return np.concatenate(parts)
+
+
+def draw(rng: np.random.RandomState, mean: Vector, cov: Vector, count: int) -> Vector:
+    """Return samples of a normal distribution, shape (m, count). The covariance need be semidefinite only up to rounding."""
+    size = float(np.diag(cov).max(initial=0.0)) or 1.0  # scaled to one, since NumPy's check has an absolute tolerance
+    drawn = rng.multivariate_normal(np.zeros(len(mean)), cov / size, count, check_valid="ignore")
+    return np.asarray(mean[:, None] + np.sqrt(size) * drawn.T)
