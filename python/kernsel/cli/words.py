@@ -204,8 +204,9 @@ def about_errors(study: Study, findings: Findings) -> list[str]:
     """Return sentences about the leave-one-out errors of the model, and its errors on test rows."""
     name, n = study.target.name, len(findings.truth)
     rmse, rmse_of_mean = _number(findings.rmse), _number(findings.rmse_of_mean)
+    counted = n - findings.gross
     sentences = [
-        f"Each of {n:,} rows, predicted from {study.others}: error {rmse} (root mean square), where the mean of "
+        f"Each of {counted:,} rows, predicted from {study.others}: error {rmse} (root mean square), where the mean of "
         f"{name} has {rmse_of_mean}. That explains {percent(max(findings.explained, 0.0))} of its variance."
     ]
     if findings.verdict == "useless":
@@ -216,7 +217,10 @@ def about_errors(study: Study, findings: Findings) -> list[str]:
         ]
     elif findings.verdict == "doubtful":
         sentences.append("That is so little that it may be chance.")
-    sentences.append(f"Their 95 % intervals contain {100 * findings.within / n:.0f} % of them.")
+    if findings.gross:
+        rows = "row that is an outlier is" if findings.gross == 1 else f"{findings.gross:,} rows that are outliers are"
+        sentences.append(f"The {rows} not counted in this; with them the error is {_number(findings.rmse_of_all)}.")
+    sentences.append(f"95 % intervals contain {100 * findings.within / n:.0f} % of all {n:,} rows.")
     if study.is_stacked:
         best = max((one.loo_log_density for one in study.lines[study.criterion] if isfinite(one.loo_log_density)), default=nan)
         alone = f", with the best kernel alone {best:.4g}" if isfinite(best) else ""

@@ -63,15 +63,23 @@ def headline(study: Study, findings: Findings, inputs: list[Input]) -> Html:
             reservation,
         )
     explanation = paragraph(
-        "Typically means the root mean square over {} rows, each predicted from {}. The noise and the kernel were "
+        "Typically means the root mean square over {} rows, each predicted from {}.{} The noise and the kernel were "
         "chosen on all of them, so expect a little more on new rows{}.",
-        count(n),
+        count(n - findings.gross),
         _others(study),
+        _gross(findings),
         " than that, or look at the rows that were held out" if study.test else "",
         kind="note",
     )
     first = Html(f'<p class="headline">{sentence}</p>\n')
     return join([first, _tiles(study, findings), *([] if findings.verdict == "constant" else [explanation]), _test(study)])
+
+
+def _gross(findings: Findings) -> Html | str:
+    if not findings.gross:
+        return ""
+    subject = "An outlier is" if findings.gross == 1 else f"{count(findings.gross)} outliers are"
+    return say(" {} not counted; with all rows it is {}.", subject, value(findings.rmse_of_all))
 
 
 def _others(study: Study) -> str:

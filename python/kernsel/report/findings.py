@@ -28,9 +28,13 @@ class Findings:
     leverage : ndarray of shape (n,)
     rmse, rmse_of_mean : float
         The root mean squares of the errors, and of the errors if the mean of the targets that are not left out is the
-        prediction.
+        prediction; of all rows but those that the fit takes for gross errors.
+    rmse_of_all : float
+        The root mean square of all errors.
+    gross : int
+        The number of rows that the fit takes for gross errors.
     log_density : float
-        The mean log density of the truths.
+        The mean log density of the truths, of the same rows as `rmse`.
     explained : float
         1 - rmse^2 / rmse_of_mean^2; nan if all truths are equal.
     verdict : {"constant", "useless", "doubtful", "useful"}
@@ -45,6 +49,8 @@ class Findings:
     leverage: Vector
     rmse: float
     rmse_of_mean: float
+    rmse_of_all: float
+    gross: int
     log_density: float
     explained: float
     verdict: str
@@ -102,16 +108,17 @@ def findings_of(study: Study) -> Findings:
     if len(rows):  # which have a noise of their own in the fit
         std = study.process.loo_std_of_ordinary()
         z[rows] = errors[rows] / std[rows]
-    rmse, rmse_of_mean = (float(np.sqrt(np.mean(e**2))) for e in (errors, of_mean))
+    right = np.setdiff1d(np.arange(len(truth)), rows)
+    rmse, rmse_of_mean, rmse_of_all = (float(np.sqrt(np.mean(e**2))) for e in (errors[right], of_mean[right], errors))
     explained = np.nan if not np.ptp(truth) else 1 - (rmse / rmse_of_mean) ** 2
     # Divided by a variance, because the fourth power of the target's unit could overflow in the standard deviation.
-    gain = (of_mean**2 - errors**2) / (rmse_of_mean**2 or 1.0)
+    gain = ((of_mean**2 - errors**2) / (rmse_of_mean**2 or 1.0))[right]
     if not np.ptp(truth):
         verdict = "constant"
     elif explained <= 0:
         verdict = "useless"
     else:
-        verdict = "useful" if gain.mean() > _SIGNIFICANCE * _standard_error(gain, together) else "doubtful"
+        verdict = "useful" if gain.mean() > _SIGNIFICANCE * _standard_error(gain, together[right]) else "doubtful"
     return Findings(
         truth,
         truth - errors,
@@ -121,7 +128,9 @@ def findings_of(study: Study) -> Findings:
         model.leverage_,
         rmse,
         rmse_of_mean,
-        float(np.mean(found.log_density(truth[:, None]))),
+        rmse_of_all,
+        len(rows),
+        float(np.mean(found.log_density(truth[:, None])[right])),
         float(explained),
         verdict,
     )
