@@ -56,11 +56,14 @@ class Plan:
         """Return a sentence on what was approximated, and how good that is; empty if nothing was."""
         parts = []
         if self.search is not None:
-            parts.append(f"hyperparameters were chosen by {self.search.neighbors} nearest neighbours of each point")
+            inducing = f" and {min(self.search.inducing, n)} inducing points" if self.search.inducing else ""
+            parts.append(f"hyperparameters were chosen by {self.search.neighbors} nearest neighbours of each point{inducing}")
         if self.posterior is not None:
             good = "" if change is None else f" (twice as many change them by {change:.2g} standard deviations)"
             better = ", by which points that are left out are predicted better than by all" if self.better_near else ""
-            parts.append(f"predictions see the {min(self.posterior.predict_neighbors, n)} nearest points{good}{better}")
+            seen = min(self.posterior.inducing, n)
+            inducing = f" and {seen} inducing points" if seen else ""
+            parts.append(f"predictions see the {min(self.posterior.predict_neighbors, n)} nearest points{inducing}{good}{better}")
         elif parts:
             parts.append("predictions are exact")
         if not parts:
@@ -164,7 +167,8 @@ def _left_out_exactly(posterior: Posterior, rows: Indices) -> tuple[Matrix, Vect
 
 def _left_out(posterior: Posterior, rows: Indices, approximation: Vecchia, neighbors: int) -> tuple[Matrix, Vector]:
     """Return the residuals, shape (count, outputs), and variances of rows that are left out, from so many neighbours."""
-    near = approximation.core(rows.tolist(), neighbors)
+    known = np.ravel(posterior.landmarks).tolist() if isinstance(posterior, NearPosterior) else []
+    near = approximation.core(rows.tolist(), neighbors, known)
     kernel, workspace = posterior.kernel.build(), Workspace()
     none = np.zeros(0, dtype=np.intp)
 

@@ -308,7 +308,7 @@ class Fields:
                 decoded = {key: self._decoded(f"{name}.{key}", item) for key, item in options.items()}
                 if set(decoded) == set(_FEATURES[kind]().get_params()):
                     return _FEATURES[kind](**decoded)
-            case {"vecchia": dict(numbers), **rest} if not rest and set(numbers) == {e.name for e in attributes(Vecchia)}:
+            case {"vecchia": dict(numbers), **rest} if not rest and {*numbers, "inducing"} == {e.name for e in attributes(Vecchia)}:
                 if all(isinstance(number, int) for number in numbers.values()):
                     return Vecchia(**numbers)
             case {"process": dict(options), **rest} if not rest:

@@ -18,7 +18,7 @@ from kernsel.saving.selections import read_selection, write_selection
 
 __all__ = ["read_process", "write_process"]
 
-_NUMBERS = ("neighbors", "predict_neighbors", "random_state")
+_NUMBERS = ("neighbors", "predict_neighbors", "random_state", "inducing")
 
 
 def write_process(model: GaussianProcessRegressor, to: Writing) -> None:
@@ -45,8 +45,11 @@ def write_process(model: GaussianProcessRegressor, to: Writing) -> None:
     if isinstance(posterior, NearPosterior):
         near = to.part("approximation")
         near.json |= {name: int(getattr(posterior.approximation, name)) for name in _NUMBERS}
-        q = posterior.H.shape[1]
-        to.array("trend_triangle", np.reshape(posterior.triangle, (q, q)).T)
+        columns, landmarks = len(posterior.coefficients), posterior.landmarks
+        to.array("trend_triangle", np.reshape(posterior.triangle, (columns, columns)).T)
+        if len(landmarks):
+            to.array("landmarks", landmarks)
+            to.array("inducing_coefficients", posterior.coefficients[: len(landmarks)])
     else:
         to.array("coefficients", np.asarray(posterior.weights, dtype=np.float64))
     to.array("outliers", state.outliers)
@@ -92,10 +95,17 @@ def read_process(model: GaussianProcessRegressor, given: Fields) -> None:
         require_memory_of_points(n)
         posterior = Posterior(kernel, X, y, diagonal, trend)
     else:
-        triangle = np.asarray(given.array("trend_triangle", functions, functions))
+        landmarks = np.zeros((0, d))
+        if approximation.inducing:
+            landmarks = np.asarray(given.array("landmarks", None, d))
+            if not 0 < len(landmarks) <= approximation.inducing:
+                raise ValueError(f"landmarks: expected {approximation.inducing} at most, got {len(landmarks)}")
+            beta = np.vstack([given.array("inducing_coefficients", len(landmarks), outputs), beta])
+        columns = len(landmarks) + functions
+        triangle = np.asarray(given.array("trend_triangle", columns, columns))
         if (np.diag(triangle) == 0).any():
             raise ValueError("trend_triangle: expected no zeros on its diagonal")
-        posterior = NearPosterior.restored(kernel, X, y, diagonal, trend, approximation, beta, triangle)
+        posterior = NearPosterior.restored(kernel, X, y, diagonal, trend, approximation, beta, triangle, landmarks)
     model.restore(
         ProcessState(
             posterior=posterior,
@@ -118,7 +128,7 @@ def read_process(model: GaussianProcessRegressor, given: Fields) -> None:
 def _approximation(given: Fields) -> Vecchia:
     """Return the approximation by neighbours."""
     with given.part("approximation") as numbers:
-        return Vecchia(**{name: numbers.whole(name) for name in _NUMBERS})
+        return Vecchia(**{name: numbers.whole(name) for name in _NUMBERS if name != "inducing" or numbers.has(name)})
 
 
 def _groups(given: Fields, n: int) -> Indices:
