@@ -215,10 +215,7 @@ void bind_common(py::class_<HeldBy<P>>& bound) {
       .def(
           "remove", [](HeldBy<P>& held, Index i) { change(held, [i](P& p) { return p.remove(i); }); }, py::arg("i"))
       .def(
-          "set_kernel",
-          [](HeldBy<P>& held, const kernsel::Kernel& k) {
-            change(held, [&k](P& p) { return p.set_kernel(k); });
-          },
+          "set_kernel", [](HeldBy<P>& held, const kernsel::Kernel& k) { change(held, [&k](P& p) { return p.set_kernel(k); }); },
           py::arg("kernel"))
       .def_property_readonly("X", part(&P::X))
       .def_property_readonly("y", part(&P::y))
@@ -240,8 +237,7 @@ std::unique_ptr<HeldVecchia> condition_near(const kernsel::Kernel& k, const py::
 // Restores a posterior from the coefficients of its trend and the triangle of these, to the same bits.
 std::unique_ptr<HeldVecchia> restore_near(const kernsel::Kernel& k, const py::object& X, const py::object& y,
                                           const py::object& noise, const py::object& trend, Index count,
-                                          const py::object& approximation, Index predicting,
-                                          const py::object& coefficients,
+                                          const py::object& approximation, Index predicting, const py::object& coefficients,
                                           std::vector<double> triangle) {
   const Input x = matrix(X, "X"), targets = matrix(y, "y"), extra = matrix(noise, "noise", 1),
               b = matrix(coefficients, "coefficients");
@@ -287,7 +283,8 @@ void bind_posterior(py::module_& module) {
   near.def_static("condition", &condition_near, py::arg("kernel"), py::arg("X"), py::arg("y"), py::arg("noise"),
                   py::arg("trend"), py::arg("count"), py::arg("approximation"), py::arg("predicting"))
       .def_static("restore", &restore_near, py::arg("kernel"), py::arg("X"), py::arg("y"), py::arg("noise"), py::arg("trend"),
-                  py::arg("count"), py::arg("approximation"), py::arg("predicting"), py::arg("coefficients"), py::arg("triangle"))
+                  py::arg("count"), py::arg("approximation"), py::arg("predicting"), py::arg("coefficients"),
+                  py::arg("triangle"))
       .def_property_readonly("coefficients", of_near(&VecchiaPosterior::coefficients))
       .def_property_readonly("landmarks", of_near(&VecchiaPosterior::landmarks))
       .def("predict", &predict_near, py::arg("X"))

@@ -32,10 +32,10 @@ class Vecchia:
 
         F = k(X, Z) L^-T,    k(Z, Z) = L L'
 
-    Q is exact between all points, and only R and the noise are approximated by neighbours: where the function is smooth and there
-    is hardly any noise, neighbours see too little, and inducing points help more than more neighbours do. Landmarks are chosen
-    among the points by a randomly pivoted Cholesky factorization. With k of them it takes n k (m^2 + 2 k) operations more, and
-    3 n k doubles for the gradient of a likelihood, or 7 n k for that of a criterion that leaves points out.
+    Q is exact between all points, and only R and the noise are approximated by neighbours: where the function is smooth and
+    there is hardly any noise, neighbours see too little, and inducing points help more than more neighbours do. Landmarks are
+    chosen among the points by a randomly pivoted Cholesky factorization. With k of them it takes n k (m^2 + 2 k) operations
+    more, and 3 n k doubles for the gradient of a likelihood, or 7 n k for that of a criterion that leaves points out.
 
     Parameters
     ----------
@@ -79,8 +79,8 @@ class Vecchia:
             )
         if self.inducing > 2000:
             raise ValueError(
-                f"inducing: expected at most 2000, got {self.inducing}: the cost grows with its square; for more accuracy take more "
-                "neighbors or predict_neighbors"
+                f"inducing: expected at most 2000, got {self.inducing}: the cost grows with their square; for more accuracy "
+                "take more neighbors or predict_neighbors"
             )
 
     def core(self, terms: Sequence[int] = (), neighbors: int | None = None, landmarks: Sequence[float] = ()) -> CoreNumbers:

@@ -17,9 +17,9 @@
 //     Q = F F',   F = k(X, Z) L^-T,   k(Z, Z) = L L'
 //
 // which is exact between all points, and only R + N is approximated by neighbours, so that smooth functions with little noise
-// need far fewer of these. Everything else is as before, and exact if m is at least n - 1 for any k. Each point costs m^2 k + k^2
-// flops more, and the memory is 3 n k doubles for a gradient of the likelihood, 7 n k for points that are left out. A trend is
-// then estimated by all points also for criteria that leave points out; without inducing points these take the first 4096
+// need far fewer of these. Everything else is as before, and exact if m is at least n - 1 for any k. Each point costs m^2 k +
+// k^2 flops more, and the memory is 3 n k doubles for a gradient of the likelihood, 7 n k for points that are left out. A trend
+// is then estimated by all points also for criteria that leave points out; without inducing points these take the first 4096
 // points of the order if there are more.
 //
 // Each point costs m^3 / 3 flops and m^2 values of the kernel, and twice as many with derivatives. The memory is n m numbers of
@@ -37,7 +37,7 @@ namespace kernsel {
 struct VecchiaOptions {
   static constexpr Index most_neighbours = 500;  // unless there are fewer points: matrices of more are no small ones
   static constexpr Index most_inducing = 2000;
-  Index neighbours = 30;                         // m
+  Index neighbours = 30;  // m
   // The order of the points: each is as far as possible from those before it if there are at most that many points, and
   // otherwise it is random.
   Index spread_points = 20000;
@@ -65,8 +65,8 @@ class VecchiaFactor : public Factor {
   virtual const VecchiaOptions& options() const = 0;
   // The landmarks in use, by rows.
   virtual const std::vector<double>& landmarks() const = 0;
-  // The coefficients of the last fit's columns D = [F H], of inducing points first, and then of the trend, (columns, outputs), by
-  // columns; and the triangle R, (columns, columns), upper, by columns: D'PD + I = R'R, where the identity is that of F.
+  // The coefficients of the last fit's columns D = [F H], of inducing points first, and then of the trend, (columns, outputs),
+  // by columns; and the triangle R, (columns, columns), upper, by columns: D'PD + I = R'R, where the identity is that of F.
   virtual std::vector<double> coefficients() const = 0;
   virtual const std::vector<double>& triangle() const = 0;
   virtual void set_options(VecchiaOptions options) = 0;  // also forgets the neighbours

@@ -9,12 +9,12 @@
 //     mean(z) = h(z)'beta + b'(y_S - H_S beta)
 //     var(z) = k(z, z) - k(z, S) b + r'M^-1 r,  r = h(z) - H_S'b
 //
-// where beta and M = H'PH are those of the likelihood's approximation (vecchia.hpp). With inducing points, K~ and k(S, z) are of
-// the residual kernel k - f'f, the features f are further functions beside those of the trend, and M has the identity added for
-// them. "Nearest" is meant in columns multiplied
-// by column_scales(k, X). Two numbers of neighbours matter: that of the likelihood, `VecchiaOptions::neighbours`, which
-// estimates the trend and leaves points out; and that of predictions, which should be larger. If both are at least the number
-// of points, everything equals the posterior that uses the whole kernel matrix.
+// where beta and M = H'PH are those of the likelihood's approximation (vecchia.hpp). With inducing points, K~ and k(S, z) are
+// of the residual kernel k - f'f, the features f are further functions beside those of the trend, and M has the identity added
+// for them. "Nearest" is meant in columns multiplied by column_scales(k, X). Two numbers of neighbours matter: that of the
+// likelihood, `VecchiaOptions::neighbours`, which estimates the trend and leaves points out; and that of predictions, which
+// should be larger. If both are at least the number of points, everything equals the posterior that uses the whole kernel
+// matrix.
 //
 // A prediction costs m^3 / 3 flops and m^2 / 2 values of the kernel, for m neighbours. The memory is that of the data. Const
 // functions may be called from several threads at a time. What a function needs and no one before it has needed - a tree of

@@ -85,8 +85,7 @@ Status VecchiaPosterior::Content::write_columns(View<const double> Z, double* ou
   Status status = inducing.write(kernel, Z, out, w);
   Numbers functions(at(Z.rows * q));  // functions of the caller write to arrays without gaps
   if (status.ok()) status = basis.write(Z, rows(functions.data(), Z.rows, q));
-  for (Index i = 0; i < Z.rows && status.ok(); ++i)
-    std::copy_n(functions.data() + i * q, q, out + i * w + features);
+  for (Index i = 0; i < Z.rows && status.ok(); ++i) std::copy_n(functions.data() + i * q, q, out + i * w + features);
   return status;
 }
 

@@ -74,7 +74,7 @@ Status for_each_point(const Kernel& k, const SetPoints& points, const Sets& sets
 
 // Adds G df/dz to `out`, (count, d), for the features f of the new points, given G, (count, features), which is overwritten.
 Status add_slopes_of_features(const Kernel& k, const Inducing& inducing, View<const double> points, PointRows& G,
-                                     View<double> out) {
+                              View<double> out) {
   Numbers slopes(at(points.rows * points.cols));
   Status status = inducing.pull_rows(G);
   const View<const double> of_cross{G.row(0), points.rows, inducing.count(), G.stride(), 1};
@@ -123,8 +123,8 @@ Status VecchiaPosterior::in_chunks(View<const double> Z, const F& f) const {
   });
 }
 
-// With w = K~^-1 (y_S - D_S beta), d mean / dz = sum_j w_j dk(z, x_j)/dz + (dh/dz)'b + (df/dz)'(u - F_S'w), where u and b are the
-// parts of beta that belong to inducing points and to the trend.
+// With w = K~^-1 (y_S - D_S beta), d mean / dz = sum_j w_j dk(z, x_j)/dz + (dh/dz)'b + (df/dz)'(u - F_S'w), where u and b are
+// the parts of beta that belong to inducing points and to the trend.
 Status VecchiaPosterior::mean_gradient(View<const double> Z, View<double> out) const {
   const Content& own = *content_;
   const Index m = own.m, q = own.q, d = own.d, features = own.inducing.count();

@@ -46,8 +46,8 @@ Status multiply(const PointRows& M, const PointRows& A, RowRange range, PointRow
 // which A and B have to be the same, half of it is computed. All are tiled.
 Status add_products(const PointRows& A, RowRange range, const PointRows& B, Index first, bool symmetric, PointRows& out);
 
-// Row l of out += sum_i factors_il a_i, for rows of A in the range: `factors` has `outputs` numbers for each, from the first row
-// of the range on.
+// Row l of out += sum_i factors_il a_i, for rows of A in the range: `factors` has `outputs` numbers for each, from the first
+// row of the range on.
 Status add_weighted(const PointRows& A, RowRange range, const double* factors, Index outputs, PointRows& out);
 
 // Overwrites a symmetric matrix, tiled, by its Cholesky factor L, by columns; what is above the diagonal is undefined. Fails if

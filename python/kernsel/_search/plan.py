@@ -61,9 +61,9 @@ class Plan:
         if self.posterior is not None:
             good = "" if change is None else f" (twice as many change them by {change:.2g} standard deviations)"
             better = ", by which points that are left out are predicted better than by all" if self.better_near else ""
-            seen = min(self.posterior.inducing, n)
-            inducing = f" and {seen} inducing points" if seen else ""
-            parts.append(f"predictions see the {min(self.posterior.predict_neighbors, n)} nearest points{inducing}{good}{better}")
+            seen, explained = (min(count, n) for count in (self.posterior.predict_neighbors, self.posterior.inducing))
+            points = f"{seen} nearest points" + (f" and {explained} inducing points" if explained else "")
+            parts.append(f"predictions see the {points}{good}{better}")
         elif parts:
             parts.append("predictions are exact")
         if not parts:

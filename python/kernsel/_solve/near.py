@@ -99,7 +99,7 @@ class NearPosterior(Posterior):
 
     @property
     def triangle(self) -> list[float]:
-        """The upper triangle R of inducing points and trend, D = [F H], by columns: D'PD + I = R'R, I for inducing points only."""
+        """The upper triangle R of D = [F H], by columns: D'PD + I = R'R, the identity being that of F."""
         return self._near.triangle
 
     @property

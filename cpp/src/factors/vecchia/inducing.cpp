@@ -86,7 +86,8 @@ Status Inducing::pull(const Kernel& k, View<const double> X, const PointRows& F,
     of_K.row(c)[c] *= 1.0 + jitter;
   }
   std::vector<double> of_landmarks(gradient.size()), of_cross(gradient.size());
-  status = pullback<double>(k, points(), points(), View<const double>{of_K.row(0), m, m, 1, of_K.stride()}, of_landmarks.data());
+  status =
+      pullback<double>(k, points(), points(), View<const double>{of_K.row(0), m, m, 1, of_K.stride()}, of_landmarks.data());
   if (status.ok())
     status = pullback<double>(k, X, points(), View<const double>{G.row(0), X.rows, m, G.stride(), 1}, of_cross.data());
   for (std::size_t p = 0; p < gradient.size() && status.ok(); ++p) gradient[p] += of_cross[p] + of_landmarks[p];

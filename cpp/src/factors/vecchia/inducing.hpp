@@ -4,8 +4,8 @@
 // of the kernel matrix. The function is F u + e, where u has unit variances, and e has the covariance K - Q. So features are
 // columns of a trend whose coefficients u are known to be of unit variance, and neighbours are needed for e only.
 //
-// The diagonal of K_ZZ is multiplied by 1 + `jitter`, so that L exists for landmarks that are near to each other. No Q is wrong:
-// with more jitter, a little more is left to the neighbours.
+// The diagonal of K_ZZ is multiplied by 1 + `jitter`, so that L exists for landmarks that are near to each other. No Q is
+// wrong: with more jitter, a little more is left to the neighbours.
 #pragma once
 
 #include <vector>
@@ -31,8 +31,8 @@ class Inducing {
   Status write(const Kernel& k, View<const double> X, double* out, Index stride) const;
   // Overwrites G = dJ/dF, (n, count), tiled, by dJ/dk(X, Z) = G L^-1.
   Status pull_rows(PointRows& G) const;
-  // gradient += the derivatives with respect to the parameters, given the features F, the first of each row, and G = dJ/dF, which
-  // is overwritten. J must depend on F F' only.
+  // gradient += the derivatives with respect to the parameters, given the features F, the first of each row, and G = dJ/dF,
+  // which is overwritten. J must depend on F F' only.
   Status pull(const Kernel& k, View<const double> X, const PointRows& F, PointRows& G, std::vector<double>& gradient) const;
 
   View<const double> points() const { return rows(landmarks_.data(), count(), columns_); }

@@ -24,8 +24,7 @@ Status Vecchia::information_of(const Partials& partials, Numbers& out) {
       [&](Cell& cell, const std::int32_t* points, Index, Index batch) -> Status {
         double* noise = cell.q();  // free, since nothing is pulled back
         for (Index r = 0; r < cell.count() && unknown.rows > 0; ++r) noise[r] = unknown(unknown.rows == 1 ? 0 : points[r], 0);
-        return cell.add_information(unknown.rows > 0 ? noise : nullptr, sums + batch * room, stride,
-                                    slopes.data() + batch * p);
+        return cell.add_information(unknown.rows > 0 ? noise : nullptr, sums + batch * room, stride, slopes.data() + batch * p);
       },
       [&](Index, Index, Index batches) {
         for (Index batch = 0; batch < batches; ++batch) {

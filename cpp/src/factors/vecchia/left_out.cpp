@@ -65,8 +65,7 @@ Status Vecchia::pull_others(const LeftOut& given, Adjoint& adjoint, Gradient& ou
   if (!status.ok()) return status;
   const auto prepare = [&](Index begin, Index end) -> Status {
     Status done;
-    for (Index i = begin; i < end && corrects; ++i)
-      std::copy_n(U_.row(others_.last[at(i)]), columns(), U.row(i - begin));
+    for (Index i = begin; i < end && corrects; ++i) std::copy_n(U_.row(others_.last[at(i)]), columns(), U.row(i - begin));
     if (columns() > 0) done = multiply(inverse_, shown_others_.eta, {begin, end - begin}, a, 0);
     if (done.ok() && corrects) done = multiply(inverse_, U, {0, end - begin}, inverse_U, 0);
     for (Index i = begin; i < end && done.ok(); ++i) {

@@ -83,7 +83,6 @@ bool Vecchia::alike(const Numbers& scales) const {
   return !(highest - lowest > 0.2);
 }
 
-
 // The sets of predecessors that a request needs.
 Vecchia::Before Vecchia::needed(const Request& request) const {
   const Before terms = all_terms() ? Before::all : Before::terms;
