@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 
 import kernsel as ks
+from kernsel import _core
 from kernsel._data.trend import trend_matrix
 from kernsel._solve.near import NearPosterior
 from kernsel._solve.posterior import Posterior
 from kernsel.criteria import Workspace
 from kernsel.kernels import RBF, ConstantKernel, DotProduct, Matern, WhiteKernel
 
+import reference as ref
 import reference_vecchia as twin
 from accuracy import eps
 from criterion_cases import KERNELS, N, data, options, split
@@ -268,3 +270,20 @@ def test_a_kernel_that_is_constant_has_one_landmark():
     given = "lml", ConstantKernel(2.0), X, y
     exact, near = (ks.evaluate(*given, noise=noise, approximation=a).value for a in (None, ks.Vecchia(1, inducing=3)))
     assert near == pytest.approx(exact, rel=1e3 * JITTER)  # Q is all of the kernel matrix, but for the jitter
+
+
+def test_sums_over_some_points_have_exact_gradients():
+    """As searches have them; the inducing points are then those of these points, each of which is left out of them."""
+    X, y, noise = data(2)
+    kernel, H, terms = KERNELS["rbf"], trend_matrix("linear", X), [1, 5, 6, 7, 9, 10, 13]
+    for criterion in (_core.likelihood(True, "known"), _core.leave_out("log_density", 0.0, None, True, False)):
+        workspace = Workspace()
+
+        def found(theta, gradient, criterion=criterion, workspace=workspace):
+            near = ks.Vecchia(4, inducing=3).core(terms)
+            moved = kernel.clone_with_theta(theta).build()
+            return _core.evaluate(criterion, moved, X, y, noise, H, None, gradient, workspace, near)
+
+        slopes, errors = ref.central_differences(lambda theta, found=found: found(theta, False)["value"], kernel.theta, 1e-4)
+        gradient = found(kernel.theta, True)["gradient"]
+        assert (np.abs(gradient - slopes) <= errors + 1e-8 * np.abs(slopes).max()).all()
