@@ -18,9 +18,10 @@
 //
 // which is exact between all points, and only R + N is approximated by neighbours, so that smooth functions with little noise
 // need far fewer of these. Everything else is as before, and exact if m is at least n - 1 for any k. Each point costs m^2 k +
-// k^2 flops more, and the memory is 3 n k doubles for a gradient of the likelihood, 7 n k for points that are left out. A trend
-// is then estimated by all points also for criteria that leave points out; without inducing points these take the first 4096
-// points of the order if there are more.
+// k^2 flops more, and the memory is 3 n k doubles for a gradient of the likelihood, 7 n k for points that are left out.
+//
+// Criteria that leave points out need the likelihood's sets for coefficients only. They take those of the first 4096 points of
+// the order, or 64 for each coefficient, if there are more; with inducing points they take all, but for a sum over some points.
 //
 // Each point costs m^3 / 3 flops and m^2 values of the kernel, and twice as many with derivatives. The memory is n m numbers of
 // four bytes for the neighbours, and O(n) doubles.

@@ -90,9 +90,14 @@ Status Vecchia::without_trend() {
       precision_[at(i)] -= U_.dot(part.row(i - begin), U_.row(i));
     }
   }
-  for (const std::int32_t i : before_.last)
-    if (status.ok() && !(precision_[at(i)] > 1e-10 * all[at(i)]))
-      status = Status::invalid("trend: a point has leverage one: without it the trend is not determined");
+  for (const std::int32_t i : before_.last) {
+    if (!status.ok() || precision_[at(i)] > 1e-10 * all[at(i)]) continue;
+    status = Status::invalid("trend: a point has leverage one: without it the trend is not determined");
+    if (!tiled()) continue;
+    status.code = Code::not_positive_definite;  // coefficients of inducing points have a prior: this is rounding
+    status.pivot = i;
+    status.value = precision_[at(i)];
+  }
   return status;
 }
 

@@ -76,6 +76,7 @@ class Vecchia final : public VecchiaFactor {
   void forget();
   bool knows(View<const double> X) const;
   bool alike(const Numbers& scales) const;
+  Index enough_for_columns() const;
   Before needed(const Request& request) const;
   Status find_sets(const Request& request);
   Status find_landmarks();

@@ -15,7 +15,7 @@ namespace {
 
 // The number of points by which a trend is estimated if the likelihood's sets are needed for nothing else: so many that their
 // number does not matter, but for functions that hardly differ between points.
-constexpr Index points_of_trend = 4096, points_of_each_function = 64;
+constexpr Index points_of_trend = 4096, points_of_each_column = 64;
 
 // A number that differs for different points, but for a chance of 2^-64.
 std::uint64_t fingerprint_of(View<const double> X) {
@@ -83,14 +83,18 @@ bool Vecchia::alike(const Numbers& scales) const {
   return !(highest - lowest > 0.2);
 }
 
+// The first points of the order by which coefficients are estimated if nothing else needs their sets.
+Index Vecchia::enough_for_columns() const { return std::max(points_of_trend, points_of_each_column * columns()); }
+
 // The sets of predecessors that a request needs.
 Vecchia::Before Vecchia::needed(const Request& request) const {
   const Before terms = all_terms() ? Before::all : Before::terms;
   if (request.coefficients || request.diagonal) return Before::all;
-  if (request.in_sample || tiled()) return terms;
-  if (q_ == 0) return Before::none;
-  const Index enough = std::max(points_of_trend, points_of_each_function * q_);
-  return n_ <= enough || all_for_trend_ ? Before::all : Before::first;
+  if (request.in_sample) return terms;
+  if (columns() == 0) return Before::none;
+  // All points matter for inducing points, but for a sum over some points.
+  if (tiled() && all_terms()) return Before::all;
+  return n_ <= enough_for_columns() || all_for_trend_ ? Before::all : Before::first;
 }
 
 Status Vecchia::find_sets(const Request& request) {
@@ -109,7 +113,7 @@ Status Vecchia::find_sets(const Request& request) {
   if (status.ok() && kind_ != Before::none && kind_ != found_) {
     SetsOf of{options_.terms, 0};
     if (kind_ != Before::terms) of.points.clear();
-    if (kind_ == Before::first) of.first = std::max(points_of_trend, points_of_each_function * q_);
+    if (kind_ == Before::first) of.first = enough_for_columns();
     status = predecessors(X, scales_, options_, of, before_);
     found_ = status.ok() ? kind_ : Before::none;
   }
@@ -180,8 +184,7 @@ Status Vecchia::show_sets() {
   log_det_ = log_det_trend_ = 0.0;
   squares_.assign(at(m_), 0.0);
   R_.assign(at(columns() * columns()), 0.0);
-  scatters_ = request_.coefficients || request_.diagonal ||
-              (request_.left_out && columns() > 0 && (all_terms() || tiled() || kind_ == Before::first));
+  scatters_ = request_.coefficients || request_.diagonal || (request_.left_out && columns() > 0 && kind_ != Before::terms);
   Status status = beta_.resize(m_, columns(), tiled());
   if (status.ok() && kind_ != Before::none) status = show_before();
   if (status.ok() && request_.left_out) status = show_others();
@@ -265,11 +268,12 @@ void Vecchia::give(Fit& fit) {
     fit.noise = noise_.data();
     fit.weights = problem_.weights;
   }
-  // The first points of the order stand for all.
+  // Points by which a trend is estimated stand for those that are shown.
   for (double& square : squares_)
-    if (kind_ == Before::first) square *= static_cast<double>(n_) / static_cast<double>(before_.count());
+    if (!request_.in_sample && kind_ != Before::none && before_.count() != fit.y.rows)
+      square *= static_cast<double>(fit.y.rows) / static_cast<double>(before_.count());
   fit.squares = squares_.data();
-  if (scatters_ && every) {
+  if (scatters_ && every && !some) {
     fit.c = kernsel::columns(static_cast<const double*>(c_.data()), n_, m_);
     fit.precision = precision_.data();
   }
