@@ -247,7 +247,7 @@ double Vecchia::error(const Shown& shown, Index i, Index j) const {
 
 // What a criterion sees: the points of the terms, in the order of the sets.
 void Vecchia::give(Fit& fit) {
-  const bool every = kind_ == Before::all;  // whether every point has its set of predecessors
+  const bool has_all = kind_ == Before::all;  // whether all points have sets of predecessors
   const bool some = !all_terms() && !request_.coefficients && !request_.diagonal;
   fit = {};
   if (some) {
@@ -273,12 +273,12 @@ void Vecchia::give(Fit& fit) {
     if (!request_.in_sample && kind_ != Before::none && before_.count() != fit.y.rows)
       square *= static_cast<double>(fit.y.rows) / static_cast<double>(before_.count());
   fit.squares = squares_.data();
-  if (scatters_ && every && !some) {
+  if (scatters_ && has_all && !some) {
     fit.c = kernsel::columns(static_cast<const double*>(c_.data()), n_, m_);
     fit.precision = precision_.data();
   }
   fit.trend = q_;
-  fit.log_det = kind_ == Before::terms || every ? log_det_ : std::nan("");
+  fit.log_det = kind_ == Before::terms || has_all ? log_det_ : std::nan("");
   fit.log_det_trend = log_det_trend_;
   if (request_.left_out) fit.left_out = &left_out_;
 }
