@@ -54,10 +54,12 @@ py::dict evaluate(const Criterion& criterion, const Kernel& k, const py::object&
     if (!approximate) return kernsel::evaluate(k, problem, criterion, order, *workspace.dense, out);
     std::unique_ptr<kernsel::VecchiaFactor>& factor = workspace.vecchia;
     if (!factor || factor->options().neighbours != options.neighbours || factor->options().seed != options.seed ||
-        factor->options().terms != options.terms)
+        factor->options().terms != options.terms || factor->options().inducing != options.inducing ||
+        factor->options().landmarks != options.landmarks)
       factor = kernsel::vecchia_factor(options);
     factor->renew(k, problem.X);
     workspace.width = std::max<Index>(problem.X.rows - 1, 1);
+    workspace.columns = problem.X.cols;
     return kernsel::evaluate(k, problem, criterion, order, *factor, out);
   });
   const Index n = x.rows(), m = targets.one_dimensional() ? -1 : targets.cols();
@@ -124,8 +126,8 @@ Criterion leave_out(const std::string& loss, double width, const py::object& fun
 
 kernsel::VecchiaOptions vecchia_options(const py::object& numbers) {
   kernsel::VecchiaOptions options;
-  std::tie(options.neighbours, options.seed, options.terms) =
-      numbers.cast<std::tuple<Index, std::uint64_t, std::vector<Index>>>();
+  std::tie(options.neighbours, options.seed, options.terms, options.inducing, options.landmarks) =
+      numbers.cast<std::tuple<Index, std::uint64_t, std::vector<Index>, Index, std::vector<double>>>();
   return options;
 }
 
@@ -141,6 +143,14 @@ py::object neighbours_of(const Workspace& workspace, bool left_out) {
   return out.attr("reshape")(-1, std::min<Index>(m, workspace.width));
 }
 
+py::object landmarks_of(const Workspace& workspace) {
+  if (!workspace.vecchia || workspace.vecchia->landmarks().empty()) return py::none();
+  const std::vector<double>& found = workspace.vecchia->landmarks();
+  auto out = py::array_t<double>(static_cast<py::ssize_t>(found.size()));
+  std::copy(found.begin(), found.end(), out.mutable_data());
+  return out.attr("reshape")(-1, workspace.columns);
+}
+
 }  // namespace
 
 void bind_criteria(py::module_& module) {
@@ -153,7 +163,10 @@ void bind_criteria(py::module_& module) {
       .def(py::init<>())
       .def("neighbors", &neighbours_of, py::arg("left_out") = false,
            "The neighbours of each point that the last evaluation with an approximation used, (n, m), and -1 where there are "
-           "fewer; with `left_out` those from which points are predicted that are left out. None if it used none.");
+           "fewer; with `left_out` those from which points are predicted that are left out. None if it used none.")
+      .def("landmarks", &landmarks_of,
+           "The landmarks of the inducing points that the last evaluation with an approximation used, (k, d). None if it used "
+           "none.");
   module.def(
       "likelihood",
       [](bool restricted, const std::string& scale) {

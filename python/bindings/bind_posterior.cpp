@@ -215,13 +215,7 @@ void bind_common(py::class_<HeldBy<P>>& bound) {
       .def(
           "remove", [](HeldBy<P>& held, Index i) { change(held, [i](P& p) { return p.remove(i); }); }, py::arg("i"))
       .def(
-          "set_kernel",
-          [](HeldBy<P>& held, const kernsel::Kernel& k) {
-            change(held, [&k](P& p) {
-              p.set_kernel(k);
-              return Status{};
-            });
-          },
+          "set_kernel", [](HeldBy<P>& held, const kernsel::Kernel& k) { change(held, [&k](P& p) { return p.set_kernel(k); }); },
           py::arg("kernel"))
       .def_property_readonly("X", part(&P::X))
       .def_property_readonly("y", part(&P::y))
@@ -243,9 +237,10 @@ std::unique_ptr<HeldVecchia> condition_near(const kernsel::Kernel& k, const py::
 // Restores a posterior from the coefficients of its trend and the triangle of these, to the same bits.
 std::unique_ptr<HeldVecchia> restore_near(const kernsel::Kernel& k, const py::object& X, const py::object& y,
                                           const py::object& noise, const py::object& trend, Index count,
-                                          const py::object& approximation, Index predicting, const py::object& beta,
+                                          const py::object& approximation, Index predicting, const py::object& coefficients,
                                           std::vector<double> triangle) {
-  const Input x = matrix(X, "X"), targets = matrix(y, "y"), extra = matrix(noise, "noise", 1), b = matrix(beta, "beta");
+  const Input x = matrix(X, "X"), targets = matrix(y, "y"), extra = matrix(noise, "noise", 1),
+              b = matrix(coefficients, "coefficients");
   auto held = std::make_unique<HeldVecchia>();
   const kernsel::Conditioning given{k, x.view<double>(), targets.view<double>(), extra.view<double>(), basis_of(trend, count)};
   const kernsel::VecchiaOptions options = vecchia_options(approximation);
@@ -282,12 +277,16 @@ void bind_posterior(py::module_& module) {
                              [](const Held& held) { return number(held, [](const auto& p) { return p.log_det_trend(); }); })
       .def_property_readonly("basis", part(&DensePosterior::basis))
       .def_property_readonly("weights", part(&DensePosterior::coefficients));
+  const auto of_near = [](auto method) { return [method](const HeldVecchia& held) { return copied(held, method); }; };
   py::class_<HeldVecchia> near(module, "VecchiaPosterior");
   bind_common(near);
   near.def_static("condition", &condition_near, py::arg("kernel"), py::arg("X"), py::arg("y"), py::arg("noise"),
                   py::arg("trend"), py::arg("count"), py::arg("approximation"), py::arg("predicting"))
       .def_static("restore", &restore_near, py::arg("kernel"), py::arg("X"), py::arg("y"), py::arg("noise"), py::arg("trend"),
-                  py::arg("count"), py::arg("approximation"), py::arg("predicting"), py::arg("beta"), py::arg("triangle"))
+                  py::arg("count"), py::arg("approximation"), py::arg("predicting"), py::arg("coefficients"),
+                  py::arg("triangle"))
+      .def_property_readonly("coefficients", of_near(&VecchiaPosterior::coefficients))
+      .def_property_readonly("landmarks", of_near(&VecchiaPosterior::landmarks))
       .def("predict", &predict_near, py::arg("X"))
       .def_property_readonly("triangle", [](const HeldVecchia& held) {
         std::vector<double> values;

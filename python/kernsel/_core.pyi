@@ -105,6 +105,7 @@ class Criterion:
 
 class Workspace:
     def neighbors(self, left_out: bool = ...) -> NDArray[np.int32] | None: ...
+    def landmarks(self) -> NDArray[np.float64] | None: ...
 
 @type_check_only
 class Evaluation(TypedDict):
@@ -144,7 +145,7 @@ def evaluate(
     weights: ArrayLike | None,
     gradient: bool,
     workspace: Workspace,
-    approximation: tuple[int, int, list[int]] | None = ...,
+    approximation: tuple[int, int, list[int], int, list[float]] | None = ...,
 ) -> Evaluation: ...
 
 @type_check_only
@@ -221,7 +222,7 @@ class VecchiaPosterior(AnyPosterior):
         noise: NDArray[np.float64],
         trend: object,
         count: int,
-        approximation: tuple[int, int, list[int]],
+        approximation: tuple[int, int, list[int], int, list[float]],
         predicting: int,
     ) -> VecchiaPosterior: ...
     @staticmethod
@@ -232,12 +233,16 @@ class VecchiaPosterior(AnyPosterior):
         noise: NDArray[np.float64],
         trend: object,
         count: int,
-        approximation: tuple[int, int, list[int]],
+        approximation: tuple[int, int, list[int], int, list[float]],
         predicting: int,
-        beta: NDArray[np.float64],
+        coefficients: NDArray[np.float64],
         triangle: list[float],
     ) -> VecchiaPosterior: ...
     def predict(self, X: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+    @property
+    def coefficients(self) -> NDArray[np.float64]: ...
+    @property
+    def landmarks(self) -> NDArray[np.float64]: ...
     @property
     def triangle(self) -> list[float]: ...
 

@@ -28,6 +28,15 @@ class Vecchia:
 
     It takes n m^3 / 3 operations and n m numbers of four bytes, m being the number of neighbours.
 
+    With inducing points K = Q + R, where Q = F F' is what the function's values at `inducing` landmarks Z determine, ::
+
+        F = k(X, Z) L^-T,    k(Z, Z) = L L'
+
+    Q is exact between all points, and only R and the noise are approximated by neighbours: where the function is smooth and
+    there is hardly any noise, neighbours see too little, and inducing points help more than more neighbours do. Landmarks are
+    chosen among the points by a randomly pivoted Cholesky factorization. With k of them it takes n k (m^2 + 2 k) operations
+    more, and 3 n k doubles for the gradient of a likelihood, or 7 n k for that of a criterion that leaves points out.
+
     Parameters
     ----------
     neighbors : int
@@ -37,7 +46,10 @@ class Vecchia:
         The neighbours from which new points are predicted. More than for the choice of hyperparameters, since there they count
         for far more.
     random_state : int
-        Determines the order of the points and which of them a search sees.
+        Determines the order of the points, which of them a search sees, and which are landmarks.
+    inducing : int
+        The number of inducing points, 0 for none and 2000 at most. Fewer are used if there are fewer points, or if fewer
+        determine the function at all others.
 
     Examples
     --------
@@ -53,9 +65,10 @@ class Vecchia:
     neighbors: int = 30
     predict_neighbors: int = 200
     random_state: int = 0
+    inducing: int = 0
 
     def __post_init__(self) -> None:
-        for name, least in (("neighbors", 1), ("predict_neighbors", 1), ("random_state", 0)):
+        for name, least in (("neighbors", 1), ("predict_neighbors", 1), ("random_state", 0), ("inducing", 0)):
             value = getattr(self, name)
             if not isinstance(value, Integral) or isinstance(value, bool) or int(value) < least:
                 raise ValueError(f"{name}: expected a whole number from {least} on, got {value!r}")
@@ -64,12 +77,28 @@ class Vecchia:
                 f"neighbors, predict_neighbors: expected at most 500, got {self.neighbors} and {self.predict_neighbors}: "
                 "the cost grows with their third power"
             )
+        if self.inducing > 2000:
+            raise ValueError(
+                f"inducing: expected at most 2000, got {self.inducing}: the cost grows with their square; for more accuracy "
+                "take more neighbors or predict_neighbors"
+            )
 
-    def core(self, terms: Sequence[int] = (), neighbors: int | None = None) -> tuple[int, int, list[int]]:
-        """Return the numbers that the core takes: criteria sum over `terms`, or over all points if there are none."""
-        return int(neighbors or self.neighbors), int(self.random_state), list(terms)
+    def core(self, terms: Sequence[int] = (), neighbors: int | None = None, landmarks: Sequence[float] = ()) -> CoreNumbers:
+        """Return the numbers that the core takes.
+
+        Parameters
+        ----------
+        terms : sequence of int
+            The points over which criteria sum; all points if there are none.
+        neighbors : int, optional
+            In the place of the attribute.
+        landmarks : sequence of float
+            The coordinates of known landmarks, one after the other; if empty, they are chosen.
+        """
+        return int(neighbors or self.neighbors), int(self.random_state), list(terms), int(self.inducing), list(landmarks)
 
 
+CoreNumbers: TypeAlias = tuple[int, int, list[int], int, list[float]]
 Approximation: TypeAlias = Vecchia
 
 

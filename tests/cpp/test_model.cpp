@@ -270,6 +270,31 @@ void test_hostile_files() {
   CHECK(!kernsel::load_model(".", model).ok());
 }
 
+// A posterior by neighbours and inducing points is in the file with its landmarks, and predicts the same.
+void test_inducing_points() {
+  const std::vector<double> x = random_numbers<double>(80, 7), z = random_numbers<double>(10, 8);
+  std::vector<double> y(40), noise(40, 0.02);
+  for (std::size_t i = 0; i < 40; ++i) y[i] = std::sin(x[2 * i]) + x[2 * i + 1];
+  const auto X = kernsel::rows(x.data(), 40, 2), Z = kernsel::rows(z.data(), 5, 2);
+  for (const kernsel::Basis::Kind trend : {kernsel::Basis::Kind::none, kernsel::Basis::Kind::linear}) {
+    kernsel::VecchiaOptions options;
+    options.neighbours = 6;
+    options.inducing = 5;
+    kernsel::VecchiaPosterior posterior;
+    const Kernel k = 2.0 * kernsel::matern52({1.0, 2.0});
+    CHECK(
+        posterior.condition({k, X, kernsel::vector(y.data(), 40), kernsel::vector(noise.data(), 40), trend}, options, 8).ok());
+    const Model model(std::move(posterior), {{3.0}, {10.0}, {1.5}}, 1e-12);
+    CHECK(kernsel::save_model(path, model).ok());
+    Model again;
+    CHECK(kernsel::load_model(path, again).ok());
+    std::vector<double> here(10), there(10);
+    CHECK(model.predict(Z, kernsel::vector(here.data(), 5), kernsel::vector(here.data() + 5, 5)).ok());
+    CHECK(again.predict(Z, kernsel::vector(there.data(), 5), kernsel::vector(there.data() + 5, 5)).ok());
+    CHECK(here == there);
+  }
+}
+
 // A model that was made in C++ is written, read and updated; its derivatives are compared with central differences.
 void test_own_models() {
   const std::vector<double> x = random_numbers<double>(60, 5), z = random_numbers<double>(10, 6);
@@ -341,6 +366,7 @@ int main(int argc, char** argv) {
   test_linear();
   test_own_models();
   test_hostile_files();
+  test_inducing_points();
   test_random_files(argc > 1 ? std::atoi(argv[1]) : 2000);
   std::remove(path);
   return report("model");

@@ -47,9 +47,10 @@ Numbers variances() {
   return noise;
 }
 
-VecchiaOptions neighbours(Index count) {
+VecchiaOptions neighbours(Index count, Index inducing = 0) {
   VecchiaOptions options;
   options.neighbours = count;
+  options.inducing = inducing;
   return options;
 }
 
@@ -128,20 +129,24 @@ void compare_with_dense() {
   for (const Kernel& k : {smooth, smooth + kernsel::white(0.2)})
     for (const Basis::Kind trend : {Basis::Kind::none, Basis::Kind::constant, Basis::Kind::linear})
       for (const Index outputs : {1, 2}) {
+        const Index inducing = trend == Basis::Kind::constant ? 0 : 7;
+        const VecchiaOptions options = neighbours(n + m, inducing);
         const Numbers y = targets(outputs), noise = variances();
         const Conditioning given{k, X, rows(y.data(), n, outputs), vector(noise.data(), n), trend};
         DensePosterior dense;
         VecchiaPosterior model;
         CHECK(dense.condition(given).ok());
-        CHECK(model.condition(given, neighbours(n + m), n + m).ok());
+        CHECK(model.condition(given, options, n + m).ok());
         compare(model, dense, 1e-12);
 
         // The same from what is stored, and in one pass.
         VecchiaPosterior again;
-        CHECK(again.assume(given, model.options(), model.predict_neighbours(), model.trend(), model.trend_triangle()).ok());
+        CHECK(again.assume(given, model.options(), model.predict_neighbours(), model.coefficients(), model.trend_triangle())
+                  .ok());
         Numbers mean(at(m * outputs)), variance(at(m));
         CHECK(again.predict(Z, rows(mean.data(), m, outputs), vector(variance.data(), m)).ok());
         CHECK(mean == mean_of(model) && variance == variance_of(model));
+        CHECK(again.landmarks().rows == inducing && again.trend().rows == model.trend().rows);
 
         // Most points are added to a posterior of the first ones, and some are removed.
         const Index first = 20;
@@ -149,7 +154,7 @@ void compare_with_dense() {
         some.X = X.block(0, 0, first, d);
         some.y = given.y.block(0, 0, first, outputs);
         some.noise = given.noise.block(0, 0, first, 1);
-        CHECK(model.condition(some, neighbours(n + m), n + m).ok());
+        CHECK(model.condition(some, options, n + m).ok());
         const auto append = [&](Posterior& to, Index begin, Index end) {
           const Index count = end - begin;
           CHECK(to.append(X.block(begin, 0, count, d), given.y.block(begin, 0, count, outputs),

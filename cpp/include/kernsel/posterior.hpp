@@ -103,7 +103,7 @@ class DensePosterior final : public Posterior {
   Status remove(Index i) override;
 
   // Replaces the kernel in later predictions; the factor is not changed.
-  void set_kernel(const Kernel& k);
+  Status set_kernel(const Kernel& k);
 
   // The parts of the posterior. factor() computes the factor if necessary.
   bool has_targets() const;

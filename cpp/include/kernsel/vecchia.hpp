@@ -12,6 +12,17 @@
 // and log det K~ by -2 sum_i log v_ii. Points or groups that are left out are predicted from their m nearest neighbours among
 // all others, which is also how new points are predicted. Everything is exact if m is at least n - 1.
 //
+// With inducing points (`VecchiaOptions::inducing`), K = Q + R: Q is what the function's values at k landmarks Z determine,
+//
+//     Q = F F',   F = k(X, Z) L^-T,   k(Z, Z) = L L'
+//
+// which is exact between all points, and only R + N is approximated by neighbours, so that smooth functions with little noise
+// need far fewer of these. Everything else is as before, and exact if m is at least n - 1 for any k. Each point costs m^2 k +
+// k^2 flops more, and the memory is 3 n k doubles for a gradient of the likelihood, 7 n k for points that are left out.
+//
+// Criteria that leave points out need the likelihood's sets for coefficients only. They take those of the first 4096 points of
+// the order, or 64 for each coefficient, if there are more; with inducing points they take all, but for a sum over some points.
+//
 // Each point costs m^3 / 3 flops and m^2 values of the kernel, and twice as many with derivatives. The memory is n m numbers of
 // four bytes for the neighbours, and O(n) doubles.
 #pragma once
@@ -26,7 +37,8 @@ namespace kernsel {
 
 struct VecchiaOptions {
   static constexpr Index most_neighbours = 500;  // unless there are fewer points: matrices of more are no small ones
-  Index neighbours = 30;                         // m
+  static constexpr Index most_inducing = 2000;
+  Index neighbours = 30;  // m
   // The order of the points: each is as far as possible from those before it if there are at most that many points, and
   // otherwise it is random.
   Index spread_points = 20000;
@@ -34,6 +46,11 @@ struct VecchiaOptions {
   // Criteria sum over these points only, which have neighbours among all points; all points if it is empty. Criteria that need
   // c or the diagonal of P always sum over all.
   std::vector<Index> terms = {};
+  // The number of inducing points. They are chosen among the points by a randomly pivoted Cholesky factorization, when the
+  // neighbours are chosen, and are fewer if these determine all points. With `landmarks`, (any number, d), by rows, they are
+  // these, and `inducing` only has to be positive.
+  Index inducing = 0;
+  std::vector<double> landmarks = {};
 };
 
 class VecchiaFactor : public Factor {
@@ -47,8 +64,12 @@ class VecchiaFactor : public Factor {
   // that are not left out with it. Empty if no criterion has needed them.
   virtual const std::vector<std::int32_t>& neighbours(bool left_out) const = 0;
   virtual const VecchiaOptions& options() const = 0;
-  // The triangle R of the last fit's trend, (q, q), upper, by columns: H'PH = R'R.
-  virtual const std::vector<double>& trend_triangle() const = 0;
+  // The landmarks in use, by rows.
+  virtual const std::vector<double>& landmarks() const = 0;
+  // The coefficients of the last fit's columns D = [F H], of inducing points first, and then of the trend, (columns, outputs),
+  // by columns; and the triangle R, (columns, columns), upper, by columns: D'PD + I = R'R, where the identity is that of F.
+  virtual std::vector<double> coefficients() const = 0;
+  virtual const std::vector<double>& triangle() const = 0;
   virtual void set_options(VecchiaOptions options) = 0;  // also forgets the neighbours
 };
 

@@ -9,10 +9,12 @@
 //     mean(z) = h(z)'beta + b'(y_S - H_S beta)
 //     var(z) = k(z, z) - k(z, S) b + r'M^-1 r,  r = h(z) - H_S'b
 //
-// where beta and M = H'PH are those of the likelihood's approximation (vecchia.hpp). "Nearest" is meant in columns multiplied
-// by column_scales(k, X). Two numbers of neighbours matter: that of the likelihood, `VecchiaOptions::neighbours`, which
-// estimates the trend and leaves points out; and that of predictions, which should be larger. If both are at least the number
-// of points, everything equals the posterior that uses the whole kernel matrix.
+// where beta and M = H'PH are those of the likelihood's approximation (vecchia.hpp). With inducing points, K~ and k(S, z) are
+// of the residual kernel k - f'f, the features f are further functions beside those of the trend, and M has the identity added
+// for them. "Nearest" is meant in columns multiplied by column_scales(k, X). Two numbers of neighbours matter: that of the
+// likelihood, `VecchiaOptions::neighbours`, which estimates the trend and leaves points out; and that of predictions, which
+// should be larger. If both are at least the number of points, everything equals the posterior that uses the whole kernel
+// matrix.
 //
 // A prediction costs m^3 / 3 flops and m^2 / 2 values of the kernel, for m neighbours. The memory is that of the data. Const
 // functions may be called from several threads at a time. What a function needs and no one before it has needed - a tree of
@@ -37,8 +39,10 @@ class VecchiaPosterior final : public Posterior {
 
   // A posterior is one of all points: the terms of the options are not used.
   Status condition(const Conditioning& given, VecchiaOptions options, Index predict_neighbours);
-  // From known coefficients of the trend, (q, outputs), and its triangle R, (q, q), upper, by columns: H'PH = R'R.
-  Status assume(const Conditioning& given, VecchiaOptions options, Index predict_neighbours, View<const double> beta,
+  // From known coefficients of the columns D = [F H], of inducing points first, and then of the trend, (columns, outputs), and
+  // the triangle R, (columns, columns), upper, by columns: D'PD + I = R'R, where the identity is that of F. The options have to
+  // contain the landmarks.
+  Status assume(const Conditioning& given, VecchiaOptions options, Index predict_neighbours, View<const double> coefficients,
                 std::vector<double> R);
 
   Index points() const override;
@@ -72,8 +76,9 @@ class VecchiaPosterior final : public Posterior {
   // In O(n) for memory that moves; the tree and the trend are computed anew when they are next needed.
   Status remove(Index i) override;
 
-  // Replaces the kernel in later predictions; the trend and the units in which points are near are not changed.
-  void set_kernel(const Kernel& k);
+  // Replaces the kernel in later predictions; the trend and the units in which points are near are not changed. With inducing
+  // points all coefficients are computed anew when they are next needed.
+  Status set_kernel(const Kernel& k);
 
   // The parts of the posterior.
   View<const double> X() const;
@@ -82,8 +87,11 @@ class VecchiaPosterior final : public Posterior {
   const VecchiaOptions& options() const;
   Index predict_neighbours() const;
   const Basis& trend_basis() const;
-  // The coefficients of the trend, (q, outputs), and its triangle. Both are empty if they cannot be computed.
+  View<const double> landmarks() const;  // of inducing points, (number, d)
+  // The coefficients of the trend, (q, outputs); those of all columns, (columns, outputs); and the triangle. They are empty if
+  // they cannot be computed.
   View<const double> trend() const;
+  View<const double> coefficients() const;
   const std::vector<double>& trend_triangle() const;
 
  private:

@@ -144,7 +144,7 @@ Status Model::Content::read(Container& file, const Json& json) {
   return dense.assume(given, rows<const double>(C.data(), points, outputs), beta, process);
 }
 
-// A posterior by nearest neighbours: their numbers, and the triangle of the trend.
+// A posterior by nearest neighbours: their numbers, the triangle of inducing points and trend, and the landmarks.
 Status Model::Content::read_near(Container& file, const Json& json, const Conditioning& given, View<const double> beta) {
   VecchiaOptions options;
   Index predicting = 0;
@@ -158,16 +158,36 @@ Status Model::Content::read_near(Container& file, const Json& json, const Condit
   if (!whole("neighbors", 1.0, most_neighbours, options.neighbours) ||
       !whole("predict_neighbors", 1.0, most_neighbours, predicting) || !whole("random_state", 0.0, largest_seed, options.seed))
     return Status::invalid("model: an approximation that is not known");
-  const Index q = beta.rows;
-  std::vector<double> triangle, columns;  // by rows, and by columns
+  constexpr double most_inducing = VecchiaOptions::most_inducing;
+  if (json.find("inducing") && !whole("inducing", 0.0, most_inducing, options.inducing))
+    return Status::invalid("model: an approximation that is not known");
+  Index inducing = 0;  // of them in use
+  std::vector<double> coefficients;
+  if (options.inducing > 0) {
+    const std::vector<Index>* shape = file.shape("landmarks");
+    if (!shape || shape->size() != 2 || (*shape)[0] < 1 || (*shape)[0] > options.inducing || (*shape)[1] != d)
+      return Status::invalid("model: expected landmarks, at most as many as inducing points");
+    inducing = (*shape)[0];
+    const std::vector<Index>* of_these = file.shape("inducing_coefficients");
+    if (!of_these || *of_these != std::vector<Index>{inducing, outputs})
+      return Status::invalid("model: expected the coefficients of inducing points");
+    Status status = file.read("landmarks", options.landmarks);
+    if (status.ok()) status = file.read("inducing_coefficients", coefficients);
+    if (!status.ok()) return status;
+  }
+  for (Index j = 0; j < beta.rows; ++j)
+    for (Index k = 0; k < outputs; ++k) coefficients.push_back(beta(j, k));
+  const Index w = inducing + beta.rows;
+  std::vector<double> triangle, by_columns;  // by rows, and by columns
   const std::vector<Index>* shape = file.shape("trend_triangle");
-  if (!shape || *shape != std::vector<Index>{q, q}) return Status::invalid("model: expected the triangle of the trend");
-  const Status status = q > 0 ? file.read("trend_triangle", triangle) : Status{};
+  if (!shape || *shape != std::vector<Index>{w, w}) return Status::invalid("model: expected the triangle of the trend");
+  const Status status = w > 0 ? file.read("trend_triangle", triangle) : Status{};
   if (!status.ok()) return status;
-  for (Index j = 0; j < q; ++j)
-    for (Index i = 0; i < q; ++i) columns.push_back(triangle[static_cast<std::size_t>(i * q + j)]);
+  for (Index j = 0; j < w; ++j)
+    for (Index i = 0; i < w; ++i) by_columns.push_back(triangle[static_cast<std::size_t>(i * w + j)]);
   near = std::make_unique<VecchiaPosterior>();
-  return near->assume(given, std::move(options), predicting, beta, std::move(columns));
+  return near->assume(given, std::move(options), predicting, rows<const double>(coefficients.data(), w, outputs),
+                      std::move(by_columns));
 }
 
 Status Model::Content::mean(View<const double> Z, View<double> out) const {
@@ -330,13 +350,20 @@ Status save_model(const char* path, const Model& model) {
     };
     if (own.near) {
       add(*own.near, true);
-      const Index q = own.near->trend().rows;
+      const View<const double> landmarks = own.near->landmarks(), coefficients = own.near->coefficients();
+      const Index w = landmarks.rows + own.near->trend().rows;
       const std::vector<double>& R = own.near->trend_triangle();
-      if (static_cast<Index>(R.size()) != q * q) return Status::invalid("save_model: the trend cannot be computed");
-      arrays.push_back({"trend_triangle", {q, q}, numbers_of(columns<const double>(R.data(), q, q))});
+      if (static_cast<Index>(R.size()) != w * w) return Status::invalid("save_model: the trend cannot be computed");
+      arrays.push_back({"trend_triangle", {w, w}, numbers_of(columns<const double>(R.data(), w, w))});
+      if (landmarks.rows > 0) {
+        arrays.push_back({"landmarks", {landmarks.rows, own.d}, numbers_of(landmarks)});
+        arrays.push_back(
+            {"inducing_coefficients", {landmarks.rows, m}, numbers_of(coefficients.block(0, 0, landmarks.rows, m))});
+      }
       description += ",\"approximation\":{\"neighbors\":" + std::to_string(own.near->options().neighbours) +
                      ",\"predict_neighbors\":" + std::to_string(own.near->predict_neighbours()) +
-                     ",\"random_state\":" + std::to_string(own.near->options().seed) + "}";
+                     ",\"random_state\":" + std::to_string(own.near->options().seed) +
+                     ",\"inducing\":" + std::to_string(own.near->options().inducing) + "}";
     } else {
       add(own.dense, own.dense.has_targets());
       arrays.push_back({"coefficients", {n, m}, numbers_of(own.dense.coefficients())});

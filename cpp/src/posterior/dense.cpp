@@ -269,7 +269,10 @@ Index DensePosterior::columns() const { return content_->d; }
 Index DensePosterior::outputs() const { return content_->m; }
 const Kernel& DensePosterior::kernel() const { return content_->kernel; }
 bool DensePosterior::has_variances() const { return content_->knows_variances; }
-void DensePosterior::set_kernel(const Kernel& k) { content_->kernel = k; }
+Status DensePosterior::set_kernel(const Kernel& k) {
+  content_->kernel = k;
+  return {};
+}
 View<const double> DensePosterior::X() const { return content_->points(); }
 View<const double> DensePosterior::y() const { return rows<const double>(content_->y.data(), content_->n, content_->m); }
 bool DensePosterior::has_targets() const { return content_->has_targets; }

@@ -14,8 +14,8 @@ namespace {
 
 using Numbers = std::vector<double>;
 
-// New points whose neighbours are found at a time.
-constexpr Index points_at_a_time = 32768;
+// New points whose neighbours are found at a time, and the numbers of their columns.
+constexpr Index points_at_a_time = 32768, least_at_a_time = 1024, numbers_at_a_time = 1 << 22;
 
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
@@ -37,17 +37,17 @@ Status VecchiaPosterior::condition(const Conditioning& given, VecchiaOptions opt
 }
 
 Status VecchiaPosterior::assume(const Conditioning& given, VecchiaOptions options, Index predict_neighbours,
-                                View<const double> beta, std::vector<double> R) {
+                                View<const double> coefficients, std::vector<double> R) {
   auto made = std::make_unique<Content>(given.kernel);
   const Status status = made->take(given, std::move(options), predict_neighbours);
   if (!status.ok()) return status;
-  const Index q = made->q;
-  if (beta.rows != q || (q > 0 && beta.cols != made->m) || static_cast<Index>(R.size()) != q * q)
+  const Index w = made->w;
+  if (coefficients.rows != w || (w > 0 && coefficients.cols != made->m) || static_cast<Index>(R.size()) != w * w)
     return Status::invalid("posterior: the shapes of its arrays do not fit to each other");
-  for (Index j = 0; j < q; ++j)
-    if (!(std::abs(R[at(j * (q + 1))]) > 0.0)) return Status::invalid("posterior: the triangle of the trend is singular");
-  for (Index j = 0; j < q; ++j)
-    for (Index k = 0; k < made->m; ++k) made->beta.push_back(beta(j, k));
+  for (Index j = 0; j < w; ++j)
+    if (!(std::abs(R[at(j * (w + 1))]) > 0.0)) return Status::invalid("posterior: the triangle of the trend is singular");
+  for (Index j = 0; j < w; ++j)
+    for (Index k = 0; k < made->m; ++k) made->beta.push_back(coefficients(j, k));
   made->R = std::move(R);
   made->has_trend = true;
   content_ = std::move(made);
@@ -59,7 +59,12 @@ Index VecchiaPosterior::columns() const { return content_->d; }
 Index VecchiaPosterior::outputs() const { return content_->m; }
 const Kernel& VecchiaPosterior::kernel() const { return content_->kernel; }
 bool VecchiaPosterior::has_variances() const { return true; }
-void VecchiaPosterior::set_kernel(const Kernel& k) { content_->kernel = k; }
+Status VecchiaPosterior::set_kernel(const Kernel& k) {
+  content_->kernel = k;
+  if (content_->inducing.empty()) return {};
+  content_->has_trend = content_->has_rest = false;  // the coefficients are those of features, which the kernel determines
+  return within_memory([&] { return content_->make_columns(); });
+}
 View<const double> VecchiaPosterior::X() const { return content_->points(); }
 View<const double> VecchiaPosterior::y() const { return content_->targets(); }
 View<const double> VecchiaPosterior::noise() const { return content_->variances(); }
@@ -68,8 +73,14 @@ Index VecchiaPosterior::predict_neighbours() const { return content_->predict_ne
 const Basis& VecchiaPosterior::trend_basis() const { return content_->basis; }
 View<const double> VecchiaPosterior::trend() const {
   if (!content_->require_trend().ok()) return {};
-  return rows<const double>(content_->beta.data(), content_->q, content_->m);
+  const Index features = content_->inducing.count();
+  return rows<const double>(content_->beta.data() + features * content_->m, content_->q, content_->m);
 }
+View<const double> VecchiaPosterior::coefficients() const {
+  if (!content_->require_trend().ok()) return {};
+  return rows<const double>(content_->beta.data(), content_->w, content_->m);
+}
+View<const double> VecchiaPosterior::landmarks() const { return content_->inducing.points(); }
 const std::vector<double>& VecchiaPosterior::trend_triangle() const {
   static_cast<void>(content_->require_trend());
   return content_->R;
@@ -77,7 +88,7 @@ const std::vector<double>& VecchiaPosterior::trend_triangle() const {
 
 Status VecchiaPosterior::predict(View<const double> Z, View<double> mean, View<double> variance) const {
   const Content& own = *content_;
-  const Index m = own.m, q = own.q, d = own.d;
+  const Index m = own.m, w = own.w, d = own.d;
   const bool with_mean = mean.data != nullptr, with_variance = variance.data != nullptr;
   if (with_mean && !has_shape(mean, Z.rows, m))
     return Status::invalid("mean: expected a row for each point and a column for each output");
@@ -87,36 +98,37 @@ Status VecchiaPosterior::predict(View<const double> Z, View<double> mean, View<d
   return within_memory([&] {
     Numbers h;
     Sets sets;
-    for (Index begin = 0; begin < Z.rows && status.ok(); begin += points_at_a_time) {
-      const Index count = std::min(points_at_a_time, Z.rows - begin);
+    const Index at_a_time = std::clamp<Index>(numbers_at_a_time / std::max<Index>(w, 1), least_at_a_time, points_at_a_time);
+    for (Index begin = 0; begin < Z.rows && status.ok(); begin += at_a_time) {
+      const Index count = std::min(at_a_time, Z.rows - begin);
       const Numbers points = by_rows(Z.block(begin, 0, count, d));
       const View<const double> some = rows<const double>(points.data(), count, d);
-      h.resize(at(count * q));  // becomes the part of h that the neighbours' h do not predict
-      status = own.basis.write(some, rows(h.data(), count, q));
+      h.resize(at(count * w));  // becomes the part of the columns that those of the neighbours do not predict
+      status = own.write_columns(some, h.data());
       if (status.ok()) status = own.sets_of(some, own.predict_neighbours, false, sets);
       if (!status.ok()) return status;
       const auto visit = [&](const Cell& cell, const std::int32_t* set, Index i, Index) -> Status {
         const Index others = cell.count() - 1;
         const double* v = cell.v();
-        double* of_trend = h.data() + i * q;
+        double* of_trend = h.data() + i * w;
         for (Index k = 0; k < m && with_mean; ++k) {
           double sum = 0.0, trend = 0.0;
           for (Index r = 0; r < others; ++r) sum -= v[r] * own.rest_of(set[r])[k];
-          for (Index j = 0; j < q; ++j) trend += of_trend[j] * own.beta[at(j * m + k)];
+          for (Index j = 0; j < w; ++j) trend += of_trend[j] * own.beta[at(j * m + k)];
           mean(begin + i, k) = trend + sum / v[others];
         }
         if (!with_variance) return {};
-        for (Index r = 0; r < others && q > 0; ++r) {
+        for (Index r = 0; r < others && w > 0; ++r) {
           const double weight = -v[r] / v[others];
-          for (Index j = 0; j < q; ++j) of_trend[j] -= weight * own.functions_at(set[r])[j];
+          for (Index j = 0; j < w; ++j) of_trend[j] -= weight * own.columns_at(set[r])[j];
         }
         double sum = cell.variance();
         own.solve_transposed(of_trend);
-        for (Index j = 0; j < q; ++j) sum += of_trend[j] * of_trend[j];
+        for (Index j = 0; j < w; ++j) sum += of_trend[j] * of_trend[j];
         variance(begin + i, 0) = sum;
         return {};
       };
-      status = walk(own.kernel, {own.points(), own.noise.data(), some}, sets, false, visit, [](Index, Index, Index) {});
+      status = walk(own.kernel, own.set_points(some, h.data()), sets, false, visit, [](Index, Index, Index) {});
     }
     return status;
   });

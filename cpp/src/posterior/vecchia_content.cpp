@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/memory.hpp"
+#include "factors/landmarks.hpp"
 
 namespace kernsel {
 
@@ -47,9 +48,45 @@ Status VecchiaPosterior::Content::take(const Conditioning& given, VecchiaOptions
     predict_neighbours = neighbours;
     basis = given.trend;
     q = basis.count(d);
-    H.assign(at(n * q), 0.0);
-    return basis.write(points(), rows(H.data(), n, q));
+    Status found = choose();
+    if (!found.ok()) return found;
+    return make_columns();
   });
+}
+
+// The landmarks are those of the options, or chosen here once and for all.
+Status VecchiaPosterior::Content::choose() {
+  if (options.inducing < 0 || options.inducing > VecchiaOptions::most_inducing)
+    return Status::invalid("Vecchia's approximation: expected 2000 inducing points at most");
+  if (options.inducing > 0 && options.landmarks.empty()) {
+    std::vector<Index> chosen;
+    const Status status = choose_landmarks(kernel, points(), options.inducing, options.seed, chosen);
+    if (!status.ok()) return status;
+    for (const Index i : chosen) options.landmarks.insert(options.landmarks.end(), X.data() + i * d, X.data() + (i + 1) * d);
+  }
+  if (options.inducing == 0) options.landmarks.clear();
+  if (static_cast<Index>(options.landmarks.size()) % std::max<Index>(d, 1) != 0)
+    return Status::invalid("Vecchia's approximation: expected landmarks with as many columns as the points");
+  inducing.set(options.landmarks, d);
+  w = inducing.count() + q;
+  return {};
+}
+
+Status VecchiaPosterior::Content::make_columns() {
+  const Status status = inducing.empty() ? Status{} : inducing.factorize(kernel);
+  if (!status.ok()) return status;
+  D.assign(at(n * w), 0.0);
+  return write_columns(points(), D.data());
+}
+
+Status VecchiaPosterior::Content::write_columns(View<const double> Z, double* out) const {
+  const Index features = inducing.count();
+  if (features == 0) return basis.write(Z, rows(out, Z.rows, q));
+  Status status = inducing.write(kernel, Z, out, w);
+  Numbers functions(at(Z.rows * q));  // functions of the caller write to arrays without gaps
+  if (status.ok()) status = basis.write(Z, rows(functions.data(), Z.rows, q));
+  for (Index i = 0; i < Z.rows && status.ok(); ++i) std::copy_n(functions.data() + i * q, q, out + i * w + features);
+  return status;
 }
 
 Status VecchiaPosterior::Content::estimate_trend() const {
@@ -59,17 +96,17 @@ Status VecchiaPosterior::Content::estimate_trend() const {
   Fit fit;
   const Status status = factor->show(kernel, problem(), request, false, fit);
   if (!status.ok()) return status;
-  const Numbers found = factor->trend_coefficients();
-  beta.resize(at(q * m));
-  for (Index j = 0; j < q; ++j)
-    for (Index k = 0; k < m; ++k) beta[at(j * m + k)] = found[at(j + k * q)];
-  R = factor->trend_triangle();
+  const Numbers found = factor->coefficients();
+  beta.resize(at(w * m));
+  for (Index j = 0; j < w; ++j)
+    for (Index k = 0; k < m; ++k) beta[at(j * m + k)] = found[at(j + k * w)];
+  R = factor->triangle();
   return {};
 }
 
 Status VecchiaPosterior::Content::require_trend() const {
   const std::lock_guard<std::mutex> lock(making);
-  if (has_trend || q == 0) return {};
+  if (has_trend || w == 0) return {};
   const Status status = within_memory([&] { return estimate_trend(); });
   has_trend = status.ok();
   if (!has_trend) {
@@ -94,14 +131,14 @@ Status VecchiaPosterior::Content::prepare(View<const double> Z) const {
       if (!std::isfinite(Z(i, j))) return Status::invalid("Z: expected finite coordinates");
   Status status = require_trend();
   if (status.ok()) status = require_tree();
-  if (!status.ok() || q == 0) return status;
+  if (!status.ok() || w == 0) return status;
   const std::lock_guard<std::mutex> lock(making);
   if (has_rest) return {};
   return within_memory([&] {
     rest = y;
     for (Index i = 0; i < n; ++i)
-      for (Index j = 0; j < q; ++j)
-        for (Index k = 0; k < m; ++k) rest[at(i * m + k)] -= H[at(i * q + j)] * beta[at(j * m + k)];
+      for (Index j = 0; j < w; ++j)
+        for (Index k = 0; k < m; ++k) rest[at(i * m + k)] -= D[at(i * w + j)] * beta[at(j * m + k)];
     has_rest = true;
     return Status{};
   });
@@ -115,16 +152,16 @@ Status VecchiaPosterior::Content::sets_of(View<const double> Z, Index neighbours
 }
 
 void VecchiaPosterior::Content::solve_transposed(double* x) const {
-  for (Index j = 0; j < q; ++j) {
-    for (Index l = 0; l < j; ++l) x[j] -= R[at(l + j * q)] * x[l];
-    x[j] /= R[at(j + j * q)];
+  for (Index j = 0; j < w; ++j) {
+    for (Index l = 0; l < j; ++l) x[j] -= R[at(l + j * w)] * x[l];
+    x[j] /= R[at(j + j * w)];
   }
 }
 
 void VecchiaPosterior::Content::solve(double* x) const {
-  for (Index j = q - 1; j >= 0; --j) {
-    for (Index l = j + 1; l < q; ++l) x[j] -= R[at(j + l * q)] * x[l];
-    x[j] /= R[at(j + j * q)];
+  for (Index j = w - 1; j >= 0; --j) {
+    for (Index l = j + 1; l < w; ++l) x[j] -= R[at(j + l * w)] * x[l];
+    x[j] /= R[at(j + j * w)];
   }
 }
 

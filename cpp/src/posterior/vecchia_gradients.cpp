@@ -72,12 +72,25 @@ Status for_each_point(const Kernel& k, const SetPoints& points, const Sets& sets
       [](Index, Index, Index) {});
 }
 
+// Adds G df/dz to `out`, (count, d), for the features f of the new points, given G, (count, features), which is overwritten.
+Status add_slopes_of_features(const Kernel& k, const Inducing& inducing, View<const double> points, PointRows& G,
+                              View<double> out) {
+  Numbers slopes(at(points.rows * points.cols));
+  Status status = inducing.pull_rows(G);
+  const View<const double> of_cross{G.row(0), points.rows, inducing.count(), G.stride(), 1};
+  if (status.ok())
+    status = pullback_points<double>(k, points, inducing.points(), of_cross, rows(slopes.data(), points.rows, points.cols));
+  for (Index i = 0; i < points.rows && status.ok(); ++i)
+    for (Index j = 0; j < points.cols; ++j) out(i, j) += slopes[at(i * points.cols + j)];
+  return status;
+}
+
 }  // namespace
 
-// A chunk of new points by rows, with their sets and the functions of the trend at them.
+// A chunk of new points by rows, with their sets and the columns of D at them.
 struct VecchiaPosterior::Chunk {
   Index begin, count;
-  Numbers points, h, dh;  // (count, d), (count, q), and (count, d q) with the index of the function varying fastest
+  Numbers points, h, dh;  // (count, d), (count, w), and (count, d q) with the index of the function varying fastest
   Sets sets;
   SetPoints all;
 };
@@ -96,11 +109,11 @@ Status VecchiaPosterior::in_chunks(View<const double> Z, const F& f) const {
       chunk.begin = begin;
       chunk.count = count;
       chunk.points = by_rows(Z.block(begin, 0, count, own.d));
-      chunk.h.resize(at(count * own.q));
+      chunk.h.resize(at(count * own.w));
       chunk.dh.resize(at(count * own.d * own.q));
       const View<const double> points = rows<const double>(chunk.points.data(), count, own.d);
-      chunk.all = {own.points(), own.noise.data(), points};
-      if (own.q > 0) status = own.basis.write(points, rows(chunk.h.data(), count, own.q));
+      chunk.all = own.set_points(points, chunk.h.data());
+      status = own.write_columns(points, chunk.h.data());
       if (status.ok() && own.q > 0)
         status = own.basis.write_gradient(points, widths, rows(chunk.dh.data(), count, own.d * own.q));
       if (status.ok()) status = own.sets_of(points, own.predict_neighbours, false, chunk.sets);
@@ -110,71 +123,97 @@ Status VecchiaPosterior::in_chunks(View<const double> Z, const F& f) const {
   });
 }
 
-// d mean / dz = sum_j w_j dk(z, x_j)/dz + (dh/dz)'beta, w = K~^-1 (y_S - H_S beta).
+// With w = K~^-1 (y_S - D_S beta), d mean / dz = sum_j w_j dk(z, x_j)/dz + (dh/dz)'b + (df/dz)'(u - F_S'w), where u and b are
+// the parts of beta that belong to inducing points and to the trend.
 Status VecchiaPosterior::mean_gradient(View<const double> Z, View<double> out) const {
   const Content& own = *content_;
-  const Index m = own.m, q = own.q, d = own.d;
+  const Index m = own.m, q = own.q, d = own.d, features = own.inducing.count();
   if (out.rows != Z.rows || out.cols != d * m) return Status::invalid("mean_gradient: the output has the wrong shape");
+  std::vector<PointRows> of_features(at(features > 0 ? m : 0));
   return in_chunks(Z, [&](const Chunk& chunk) {
-    return for_each_point(own.kernel, chunk.all, chunk.sets,
-                          [&](const Cell& cell, const std::int32_t* set, Index i, const OnePoint* kernel) -> Status {
-                            const Index others = cell.count() - 1;
-                            Numbers slopes(at(d * m), 0.0), weights(at(cell.stride()));
-                            for (Index k = 0; k < m; ++k) {
-                              for (Index r = 0; r < others; ++r) weights[at(r)] = own.rest_of(set[r])[k];
-                              cell.solve_without_last(weights.data());
-                              const Status status =
-                                  kernel ? kernel->add_slopes(weights.data(), slopes.data() + k, m) : Status{};
-                              if (!status.ok()) return status;
-                            }
-                            for (Index j = 0; j < d; ++j)
-                              for (Index k = 0; k < m; ++k) {
-                                double sum = slopes[at(j * m + k)];
-                                for (Index l = 0; l < q; ++l)
-                                  sum += chunk.dh[at((i * d + j) * q + l)] * own.beta[at(l * m + k)];
-                                out(chunk.begin + i, j * m + k) = sum;
-                              }
-                            return {};
-                          });
+    Status done;
+    for (PointRows& G : of_features)
+      if (done.ok()) done = G.resize(chunk.count, features, true);
+    if (!done.ok()) return done;
+    const auto visit = [&](const Cell& cell, const std::int32_t* set, Index i, const OnePoint* kernel) -> Status {
+      const Index others = cell.count() - 1;
+      Numbers slopes(at(d * m), 0.0), weights(at(cell.stride()));
+      for (Index k = 0; k < m; ++k) {
+        for (Index r = 0; r < others; ++r) weights[at(r)] = own.rest_of(set[r])[k];
+        cell.solve_without_last(weights.data());
+        const Status status = kernel ? kernel->add_slopes(weights.data(), slopes.data() + k, m) : Status{};
+        if (!status.ok()) return status;
+        if (features == 0) continue;
+        double* G = of_features[at(k)].row(i);
+        for (Index l = 0; l < features; ++l) G[l] = own.beta[at(l * m + k)];
+        for (Index r = 0; r < others; ++r)
+          for (Index l = 0; l < features; ++l) G[l] -= weights[at(r)] * own.columns_at(set[r])[l];
+      }
+      for (Index j = 0; j < d; ++j)
+        for (Index k = 0; k < m; ++k) {
+          double sum = slopes[at(j * m + k)];
+          for (Index l = 0; l < q; ++l) sum += chunk.dh[at((i * d + j) * q + l)] * own.beta[at((features + l) * m + k)];
+          out(chunk.begin + i, j * m + k) = sum;
+        }
+      return {};
+    };
+    done = for_each_point(own.kernel, chunk.all, chunk.sets, visit);
+    for (Index k = 0; k < m && features > 0 && done.ok(); ++k) {
+      const View<double> of_output{&out(chunk.begin, k), chunk.count, d, out.row_stride, m * out.col_stride};
+      done = add_slopes_of_features(own.kernel, own.inducing, chunk.all.Z, of_features[at(k)], of_output);
+    }
+    return done;
   });
 }
 
-// d variance / dz = dk(z, z)/dz - 2 sum_j (b + K~^-1 H_S M^-1 r)_j dk(z, x_j)/dz + 2 (dh/dz)'M^-1 r.
+// With r = h(z) - D_S'b and the weights w = b + K~^-1 D_S M^-1 r,
+//
+//     d variance / dz = dk(z, z)/dz - 2 sum_j w_j dk(z, x_j)/dz + 2 (dh/dz)'(M^-1 r)_H + 2 (df/dz)'((M^-1 r)_F - f + F_S'w)
 Status VecchiaPosterior::variance_gradient(View<const double> Z, View<double> out) const {
   const Content& own = *content_;
-  const Index q = own.q, d = own.d;
+  const Index q = own.q, w = own.w, d = own.d, features = own.inducing.count();
   if (out.rows != Z.rows || out.cols != d) return Status::invalid("variance_gradient: the output has the wrong shape");
+  PointRows of_features;
   return in_chunks(Z, [&](const Chunk& chunk) {
     const View<const double> points = chunk.all.Z;
     Numbers identity(at(chunk.count * chunk.count), 0.0);
     for (Index i = 0; i < chunk.count; ++i) identity[at(i * (chunk.count + 1))] = 1.0;
-    const Status own_part =
-        pullback_points<double>(own.kernel, points, rows<const double>(identity.data(), chunk.count, chunk.count),
-                                out.block(chunk.begin, 0, chunk.count, d));
-    if (!own_part.ok()) return own_part;
-    return for_each_point(own.kernel, chunk.all, chunk.sets,
-                          [&](const Cell& cell, const std::int32_t* set, Index i, const OnePoint* kernel) -> Status {
-                            const Index others = cell.count() - 1;
-                            const double* v = cell.v();
-                            Numbers trend(chunk.h.begin() + i * q, chunk.h.begin() + (i + 1) * q);  // becomes M^-1 r
-                            Numbers weights(at(cell.stride()), 0.0), slopes(at(d), 0.0);
-                            for (Index r = 0; r < others; ++r)
-                              for (Index j = 0; j < q; ++j) trend[at(j)] += v[r] / v[others] * own.functions_at(set[r])[j];
-                            own.solve_transposed(trend.data());
-                            own.solve(trend.data());
-                            for (Index r = 0; r < others; ++r)
-                              for (Index j = 0; j < q; ++j) weights[at(r)] += own.functions_at(set[r])[j] * trend[at(j)];
-                            if (q > 0) cell.solve_without_last(weights.data());
-                            for (Index r = 0; r < others; ++r) weights[at(r)] -= v[r] / v[others];
-                            const Status status = kernel ? kernel->add_slopes(weights.data(), slopes.data(), 1) : Status{};
-                            if (!status.ok()) return status;
-                            for (Index j = 0; j < d; ++j) {
-                              double sum = out(chunk.begin + i, j) - 2.0 * slopes[at(j)];
-                              for (Index l = 0; l < q; ++l) sum += 2.0 * chunk.dh[at((i * d + j) * q + l)] * trend[at(l)];
-                              out(chunk.begin + i, j) = sum;
-                            }
-                            return {};
-                          });
+    const View<double> slopes_of_chunk = out.block(chunk.begin, 0, chunk.count, d);
+    Status done = of_features.resize(chunk.count, features, true);
+    if (done.ok())
+      done = pullback_points<double>(own.kernel, points, rows<const double>(identity.data(), chunk.count, chunk.count),
+                                     slopes_of_chunk);
+    if (!done.ok()) return done;
+    const auto visit = [&](const Cell& cell, const std::int32_t* set, Index i, const OnePoint* kernel) -> Status {
+      const Index others = cell.count() - 1;
+      const double *v = cell.v(), *f = chunk.h.data() + i * w;
+      Numbers rest(f, f + w);  // becomes M^-1 r
+      Numbers weights(at(cell.stride()), 0.0), slopes(at(d), 0.0);
+      for (Index r = 0; r < others; ++r)
+        for (Index j = 0; j < w; ++j) rest[at(j)] += v[r] / v[others] * own.columns_at(set[r])[j];
+      own.solve_transposed(rest.data());
+      own.solve(rest.data());
+      for (Index r = 0; r < others; ++r)
+        for (Index j = 0; j < w; ++j) weights[at(r)] += own.columns_at(set[r])[j] * rest[at(j)];
+      if (w > 0) cell.solve_without_last(weights.data());
+      for (Index r = 0; r < others; ++r) weights[at(r)] -= v[r] / v[others];
+      const Status status = kernel ? kernel->add_slopes(weights.data(), slopes.data(), 1) : Status{};
+      if (!status.ok()) return status;
+      double* G = of_features.row(i);
+      for (Index l = 0; l < features; ++l) G[l] = 2.0 * (rest[at(l)] - f[l]);
+      for (Index r = 0; r < others; ++r)
+        for (Index l = 0; l < features; ++l) G[l] += 2.0 * weights[at(r)] * own.columns_at(set[r])[l];
+      for (Index j = 0; j < d; ++j) {
+        double sum = slopes_of_chunk(i, j) - 2.0 * slopes[at(j)];
+        for (Index l = 0; l < q; ++l) sum += 2.0 * chunk.dh[at((i * d + j) * q + l)] * rest[at(features + l)];
+        slopes_of_chunk(i, j) = sum;
+      }
+      return {};
+    };
+    done = for_each_point(own.kernel, chunk.all, chunk.sets, visit);
+    if (done.ok() && features > 0)
+      done = add_slopes_of_features(own.kernel, own.inducing, points, of_features, slopes_of_chunk);
+    return done;
   });
 }
 

@@ -26,7 +26,7 @@ std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 // so it matters to rounding only.
 Status VecchiaPosterior::covariance(View<const double> Z, View<double> out) const {
   const Content& own = *content_;
-  const Index count = Z.rows, d = own.d, n = own.n, q = own.q;
+  const Index count = Z.rows, d = own.d, n = own.n, w = own.w;
   if (out.rows != count || out.cols != count) return Status::invalid("covariance: the output must be m x m");
   Status status = own.prepare(Z);
   if (!status.ok()) return status;
@@ -34,7 +34,7 @@ Status VecchiaPosterior::covariance(View<const double> Z, View<double> out) cons
     std::vector<Index> order;  // point order[j] of Z is the j-th here
     status = own.tree.spread(Z, order);
     if (!status.ok()) return status;
-    std::vector<double> points(at(count * d)), h(at(count * q));
+    std::vector<double> points(at(count * d)), h(at(count * w));
     for (Index j = 0; j < count; ++j)
       for (Index k = 0; k < d; ++k) points[at(j * d + k)] = Z(order[at(j)], k);
     const View<const double> new_points = rows<const double>(points.data(), count, d);
@@ -42,7 +42,7 @@ Status VecchiaPosterior::covariance(View<const double> Z, View<double> out) cons
     std::vector<double> jitter(at(count));
     status = gram_diagonal<double>(own.kernel, new_points, vector(jitter.data(), count));
     for (double& variance : jitter) variance *= Cell::jitter;
-    if (status.ok()) status = own.basis.write(new_points, rows(h.data(), count, q));
+    if (status.ok()) status = own.write_columns(new_points, h.data());
     if (status.ok()) status = own.sets_of(new_points, own.predict_neighbours, true, sets);
     if (!status.ok()) return status;
     std::vector<double> weights(sets.of.size()), variances(at(count));
@@ -52,7 +52,7 @@ Status VecchiaPosterior::covariance(View<const double> Z, View<double> out) cons
       variances[at(i)] = cell.variance();
       return {};
     };
-    status = walk(own.kernel, {own.points(), own.noise.data(), new_points}, sets, false, visit, [](Index, Index, Index) {});
+    status = walk(own.kernel, own.set_points(new_points, h.data()), sets, false, visit, [](Index, Index, Index) {});
     if (!status.ok()) return status;
     std::vector<double> C(at(count * count)), rest = h;  // the covariance without the trend, both triangles; r
     for (Index j = 0; j < count; ++j) {
@@ -62,19 +62,19 @@ Status VecchiaPosterior::covariance(View<const double> Z, View<double> out) cons
       for (Index s = 0; s + 1 < sets.size(j); ++s) {
         const Index l = set[s] - n;
         for (Index k = 0; k < j && l >= 0; ++k) row[k] += b[s] * C[at(l * count + k)];
-        for (Index k = 0; k < q; ++k)
-          rest[at(j * q + k)] -= b[s] * (l < 0 ? own.functions_at(set[s])[k] : h[at(l * q + k)] - rest[at(l * q + k)]);
+        for (Index k = 0; k < w; ++k)
+          rest[at(j * w + k)] -= b[s] * (l < 0 ? own.columns_at(set[s])[k] : h[at(l * w + k)] - rest[at(l * w + k)]);
       }
       row[j] = variances[at(j)] + jitter[at(j)];
       for (Index s = 0; s + 1 < sets.size(j); ++s)
         if (set[s] >= n) row[j] += b[s] * row[set[s] - n];
       for (Index k = 0; k < j; ++k) C[at(k * count + j)] = row[k];
     }
-    for (Index j = 0; j < count; ++j) own.solve_transposed(rest.data() + j * q);
+    for (Index j = 0; j < count; ++j) own.solve_transposed(rest.data() + j * w);
     for (Index j = 0; j < count; ++j)
       for (Index l = 0; l <= j; ++l) {
         double sum = C[at(j * count + l)];
-        for (Index k = 0; k < q; ++k) sum += rest[at(j * q + k)] * rest[at(l * q + k)];
+        for (Index k = 0; k < w; ++k) sum += rest[at(j * w + k)] * rest[at(l * w + k)];
         out(order[at(j)], order[at(l)]) = out(order[at(l)], order[at(j)]) = l < j ? sum : std::max(sum - jitter[at(j)], 0.0);
       }
     return Status{};

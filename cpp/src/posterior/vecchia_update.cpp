@@ -66,7 +66,7 @@ class TrendRows {
 // The points are added to the arrays first, so that the sets of the new ones are sets of rows of X as all others.
 Status VecchiaPosterior::append(View<const double> X, View<const double> y, View<const double> noise) {
   Content& own = *content_;
-  const Index before = own.n, more = X.rows, d = own.d, m = own.m, q = own.q;
+  const Index before = own.n, more = X.rows, d = own.d, m = own.m, w = own.w;
   if (X.cols != d || y.rows != more || y.cols != m || noise.rows != more)
     return Status::invalid("append: expected points, targets and noise as those that are there");
   if (own.basis.kind() == Basis::Kind::fixed)
@@ -82,25 +82,25 @@ Status VecchiaPosterior::append(View<const double> X, View<const double> y, View
     Sets sets;
     Status found = own.sets_of(X, own.options.neighbours, true, sets);
     if (!found.ok()) return found;
-    added.assign(at(more * (q + m)), 0.0);
+    added.assign(at(more * (w + m)), 0.0);
     const Numbers points = by_rows(X), targets = by_rows(y),
                   variances = by_rows(noise);  // these may be views of the posterior's
     own.X.insert(own.X.end(), points.begin(), points.end());
     own.y.insert(own.y.end(), targets.begin(), targets.end());
     own.noise.insert(own.noise.end(), variances.begin(), variances.end());
-    own.H.resize(at((before + more) * q));
+    own.D.resize(at((before + more) * w));
     own.n = before + more;
-    found = own.basis.write(own.points().block(before, 0, more, d), rows(own.H.data() + before * q, more, q));
+    found = own.write_columns(own.points().block(before, 0, more, d), own.D.data() + before * w);
     if (!found.ok()) return found;
     const auto visit = [&](const Cell& cell, const std::int32_t* set, Index i, Index) -> Status {
-      double* sums = added.data() + i * (q + m);
+      double* sums = added.data() + i * (w + m);
       for (Index r = 0; r < cell.count(); ++r) {
-        for (Index j = 0; j < q; ++j) sums[j] += cell.v()[r] * own.functions_at(set[r])[j];
-        for (Index k = 0; k < m; ++k) sums[q + k] += cell.v()[r] * own.y[at(set[r] * m + k)];
+        for (Index j = 0; j < w; ++j) sums[j] += cell.v()[r] * own.columns_at(set[r])[j];
+        for (Index k = 0; k < m; ++k) sums[w + k] += cell.v()[r] * own.y[at(set[r] * m + k)];
       }
       return {};
     };
-    found = walk(own.kernel, {own.points(), own.noise.data()}, sets, false, visit, [](Index, Index, Index) {});
+    found = walk(own.kernel, own.set_points(), sets, false, visit, [](Index, Index, Index) {});
     if (found.ok()) own.tree.append(own.points().block(before, 0, more, d));
     return found;
   });
@@ -109,13 +109,13 @@ Status VecchiaPosterior::append(View<const double> X, View<const double> y, View
     own.X.resize(at(before * d));
     own.y.resize(at(before * m));
     own.noise.resize(at(before));
-    own.H.resize(at(before * q));
+    own.D.resize(at(before * w));
     return status;
   }
   own.has_tree = !own.tree.outgrown();
   own.has_rest = false;
-  TrendRows trend(own.R, own.beta, q, m);
-  for (Index i = 0; i < more && q > 0; ++i) trend.add(added.data() + i * (q + m));
+  TrendRows trend(own.R, own.beta, w, m);
+  for (Index i = 0; i < more && w > 0; ++i) trend.add(added.data() + i * (w + m));
   trend.write(own.R, own.beta);
   return {};
 }
@@ -129,10 +129,10 @@ Status VecchiaPosterior::remove(Index i) {
     return values;
   };
   return within_memory([&] {
-    Numbers H = without(own.H, own.q);
-    if (!independent(rows<const double>(H.data(), own.n - 1, own.q)))
+    Numbers D = without(own.D, own.w);
+    if (!independent({D.data() + own.inducing.count(), own.n - 1, own.q, own.w, 1}))
       return Status::invalid("remove: without this point the columns of the trend are linearly dependent");
-    own.H = std::move(H);
+    own.D = std::move(D);
     own.X.erase(own.X.begin() + i * own.d, own.X.begin() + (i + 1) * own.d);
     own.y.erase(own.y.begin() + i * own.m, own.y.begin() + (i + 1) * own.m);
     own.noise.erase(own.noise.begin() + i);

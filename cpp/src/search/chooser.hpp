@@ -4,36 +4,10 @@
 #include <algorithm>
 #include <chrono>
 
+#include "base/random.hpp"
 #include "kernsel/choose.hpp"
 
 namespace kernsel {
-
-// Uniform numbers from a seed (splitmix64): the same on every machine.
-class Random {
- public:
-  explicit Random(std::uint64_t seed) : state_(seed) {}
-  std::uint64_t next() {
-    std::uint64_t z = (state_ += 0x9e3779b97f4a7c15ULL);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-    return z ^ (z >> 31);
-  }
-  double uniform() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
-  // A random subset of 0 ... n - 1, in order.
-  std::vector<Index> subset(Index n, Index size) {
-    std::vector<Index> all(static_cast<std::size_t>(n));
-    for (Index i = 0; i < n; ++i) all[static_cast<std::size_t>(i)] = i;
-    for (Index i = 0; i < size; ++i)
-      std::swap(all[static_cast<std::size_t>(i)],
-                all[static_cast<std::size_t>(i) + next() % static_cast<std::uint64_t>(n - i)]);
-    all.resize(static_cast<std::size_t>(size));
-    std::sort(all.begin(), all.end());
-    return all;
-  }
-
- private:
-  std::uint64_t state_;
-};
 
 // Copies of some rows of the data.
 struct Rows {

@@ -62,11 +62,16 @@ class Plan:
         """Return a sentence on what was approximated, and how good that is; empty if nothing was."""
         parts = []
         if self.search is not None and self.search.neighbors < n - 1:
-            parts.append(f"hyperparameters were chosen by {self.search.neighbors} nearest neighbours of each point")
+            inducing = f" and {min(self.search.inducing, n)} inducing points" if self.search.inducing else ""
+            parts.append(f"hyperparameters were chosen by {self.search.neighbors} nearest neighbours of each point{inducing}")
         if self.posterior is not None and self.posterior.predict_neighbors < n:
             better = ", by which points that are left out are predicted better than by all" if self.better_near else ""
             good = "" if check is None else f" ({check})"
-            parts.append(f"predictions see the {self.posterior.predict_neighbors} nearest points{better}{good}")
+            explained = min(self.posterior.inducing, n)
+            points = f"{self.posterior.predict_neighbors} nearest points" + (
+                f" and {explained} inducing points" if explained else ""
+            )
+            parts.append(f"predictions see the {points}{better}{good}")
         elif parts:
             parts.append("predictions are exact")
         if not parts:
@@ -209,7 +214,8 @@ def _left_out(
     posterior: Posterior, rows: Indices, unit: Vector, approximation: Vecchia, neighbors: int
 ) -> tuple[Matrix, Vector]:
     """Return the residuals in a unit, shape (count, outputs), and variances of rows, from so many neighbours."""
-    near = approximation.core(rows.tolist(), neighbors)
+    known = np.ravel(posterior.landmarks).tolist() if isinstance(posterior, NearPosterior) else []
+    near = approximation.core(rows.tolist(), neighbors, known)
     kernel, workspace = posterior.kernel.build(), Workspace()
     none = np.zeros(0, dtype=np.intp)
 

@@ -31,8 +31,9 @@ class _State(TypedDict):
     noise: Vector
     trend: Trend
     approximation: Vecchia
-    beta: Vector
+    coefficients: Vector
     triangle: list[float]
+    landmarks: list[float]
 
 
 class NearPosterior(Posterior):
@@ -63,8 +64,9 @@ class NearPosterior(Posterior):
             "noise": self.noise,
             "trend": self.trend,
             "approximation": self.approximation,
-            "beta": self.beta,
+            "coefficients": self.coefficients,
             "triangle": self.triangle,
+            "landmarks": self._known_landmarks(),
         }
 
     @classmethod
@@ -76,10 +78,11 @@ class NearPosterior(Posterior):
         noise: Vector,
         trend: Trend,
         approximation: Vecchia,
-        beta: Vector,
+        coefficients: Vector,
         triangle: Vector,
+        landmarks: Vector,
     ) -> NearPosterior:
-        """Return the posterior whose trend has the coefficients `beta` and the upper triangle R, H'PH = R'R."""
+        """Return the posterior that has these attributes, the triangle as a matrix."""
         made = cls.__new__(cls)
         columns = np.ravel(triangle, order="F").tolist()
         made.__setstate__(
@@ -90,16 +93,31 @@ class NearPosterior(Posterior):
                 "noise": noise,
                 "trend": trend,
                 "approximation": approximation,
-                "beta": beta,
+                "coefficients": coefficients,
                 "triangle": columns,
+                "landmarks": np.ravel(landmarks).tolist(),
             }
         )
         return made
 
     @property
     def triangle(self) -> list[float]:
-        """The upper triangle R of the trend, by columns: H'PH = R'R."""
+        """The upper triangle R of D = [F H], by columns: D'PD + I = R'R, the identity being that of F."""
         return self._near.triangle
+
+    @property
+    def coefficients(self) -> Vector:
+        """The coefficients of inducing points, and then of the trend, shape (columns, outputs)."""
+        return self._near.coefficients
+
+    @property
+    def landmarks(self) -> Vector:
+        """The landmarks of the inducing points, shape (k, d); none without inducing points."""
+        return self._near.landmarks
+
+    def _known_landmarks(self) -> list[float]:
+        """Return the coordinates of the landmarks, one after the other."""
+        return np.ravel(self.landmarks).tolist()
 
     def __setstate__(self, state: _State) -> None:  # type: ignore[override]
         approximation = state["approximation"]
@@ -111,12 +129,12 @@ class NearPosterior(Posterior):
             self.noise,
             self.trend,
             self.H.shape[1],
-            approximation.core(),
+            approximation.core(landmarks=state["landmarks"]),
             approximation.predict_neighbors,
-            state["beta"],
+            state["coefficients"],
             state["triangle"],
         )
-        self.beta = state["beta"]
+        self.beta = self._near.beta
 
     def arguments(self) -> dict[str, object]:
         """Return the arguments from which an equal posterior can be made."""
@@ -164,7 +182,7 @@ class NearPosterior(Posterior):
             None,
             False,
             Workspace(),
-            self.approximation.core(neighbors=neighbors),
+            self.approximation.core(neighbors=neighbors, landmarks=self._known_landmarks()),
         )
 
     def leave_one_out(self, groups: Indices | None = None) -> tuple[Vector, Vector, Vector]:

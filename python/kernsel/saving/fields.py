@@ -34,6 +34,7 @@ LONGEST_KERNEL = 1_000_000  # characters; parsing a text takes fifty times its l
 _CRITERIA: dict[str, Any] = {name: kind for name in criteria.__all__ if is_dataclass(kind := getattr(criteria, name))}
 _CRITERIA_READ = _CRITERIA | {old: _CRITERIA[new] for old, new in CRITERION_CLASSES.items()}
 _FEATURES: dict[str, type[BaseEstimator]] = {name: getattr(features, name) for name in features.__all__}
+_NUMBERS_OF_VECCHIA = {entry.name for entry in attributes(Vecchia)}  # files of older versions have no "inducing"
 _FLOATS = {"nan": np.nan, "inf": inf, "-inf": -inf}
 
 
@@ -308,7 +309,7 @@ class Fields:
                 decoded = {key: self._decoded(f"{name}.{key}", item) for key, item in options.items()}
                 if set(decoded) == set(_FEATURES[kind]().get_params()):
                     return _FEATURES[kind](**decoded)
-            case {"vecchia": dict(numbers), **rest} if not rest and set(numbers) == {e.name for e in attributes(Vecchia)}:
+            case {"vecchia": dict(numbers), **rest} if not rest and {*numbers, "inducing"} == _NUMBERS_OF_VECCHIA:
                 if all(isinstance(number, int) for number in numbers.values()):
                     return Vecchia(**numbers)
             case {"process": dict(options), **rest} if not rest:

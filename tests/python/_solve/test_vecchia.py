@@ -8,6 +8,7 @@ from kernsel._data.trend import trend_matrix
 from kernsel.criteria import Workspace
 from kernsel.kernels import RBF, Matern, WhiteKernel
 
+import reference as ref
 import reference_vecchia as twin
 from accuracy import eps
 from criterion_cases import FOLDS, KERNELS, TRENDS, data, options, split
@@ -109,6 +110,36 @@ def test_leave_one_out_predicts_from_neighbours():
         exact, near = (ks.loo(RBF(0.7), X, y, noise=noise, trend=trend, approximation=a) for a in (None, ks.Vecchia(13)))
         for name in ("residuals", "variances", "leverage", "dual_coef"):
             np.testing.assert_allclose(getattr(near, name), getattr(exact, name), rtol=1e6 * eps(float))
+
+
+def test_points_left_out_have_the_trend_of_the_first_points():
+    """Of more than 4096 points, with a correction for those that the trend has seen, and exact gradients."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(4300, 1))
+    y, kernel, workspace = 5 + np.sin(20 * X[:, 0]) + 0.3 * rng.standard_normal(4300), Matern(0.1), Workspace()
+    given = {"noise": 0.09, "trend": "constant", "approximation": ks.Vecchia(3), "workspace": workspace}
+    found = ks.evaluate("loo_log_density", kernel, X, y, gradient=True, **given)
+    assert len(workspace.neighbors()) == 4096
+    all_points = ks.loo(kernel, X, y, noise=0.09, trend="constant", approximation=ks.Vecchia(3))
+    v = all_points.variances
+    expected = np.sum(-0.5 * (np.log(2 * np.pi * v) + all_points.residuals**2 / v))
+    assert found.value == pytest.approx(expected, abs=1.0)  # about what an estimated coefficient costs
+
+    def value(theta):
+        return ks.evaluate("loo_log_density", kernel.clone_with_theta(theta), X, y, **given).value
+
+    slope, error = ref.central_differences(value, kernel.theta, 1e-4)
+    np.testing.assert_allclose(found.gradient, slope, atol=(error + 1e-8).max())
+
+
+def test_a_trend_that_the_first_points_do_not_determine():
+    """Equal points are the last ones of the order, and a function that is zero elsewhere needs all points."""
+    first = np.random.default_rng(0).uniform(size=(4096, 1))
+    X, workspace, again = np.vstack([first, first[:104]]), Workspace(), np.arange(4200) >= 4096
+    for trend, count in (("constant", 4096), (np.column_stack([np.ones(4200), again]), 4200)):
+        given = {"noise": 0.1, "trend": trend, "approximation": ks.Vecchia(2), "workspace": workspace}
+        assert np.isfinite(ks.evaluate("loo", Matern(0.1), X, X[:, 0], **given).value)
+        assert len(workspace.neighbors()) == count
 
 
 def test_bad_input_is_refused():

@@ -3,37 +3,13 @@
 #include <limits>
 
 #include "base/parallel.hpp"
+#include "base/random.hpp"
 #include "factors/neighbours/tree.hpp"
 #include "kernsel/neighbours.hpp"
 
 namespace kernsel {
 
 namespace {
-
-// The generator splitmix64 of Steele, Lea and Flood (2014).
-class Random {
- public:
-  explicit Random(std::uint64_t seed) : state_(seed) {}
-
-  std::uint64_t next() {
-    std::uint64_t z = state_ += 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-  }
-
-  // A number from 0 to `count` - 1, each as probable as the others: numbers of the last, incomplete range are drawn anew.
-  std::uint64_t below(std::uint64_t count) {
-    const std::uint64_t largest = std::numeric_limits<std::uint64_t>::max();
-    const std::uint64_t limit = largest - largest % count;
-    std::uint64_t number = next();
-    while (number >= limit) number = next();
-    return number % count;
-  }
-
- private:
-  std::uint64_t state_;
-};
 
 // The points that have not been chosen, with their squared distances from those that have.
 //

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/memory.hpp"
 #include "isa/table.hpp"
 #include "kernels/program.hpp"
 #include "kernsel/tiles.hpp"
@@ -13,6 +14,7 @@ namespace {
 
 constexpr Index padding = LowerTiles<double>::padding;  // rows that a tile kernel solves for at once
 constexpr Index largest_block = 96;
+constexpr Index features_at_a_time = 64;  // of inducing points
 
 }  // namespace
 
@@ -53,17 +55,38 @@ Status Cell::tiles(Index first, bool differentiable) {
   return {};
 }
 
-Status Cell::condition(Index first, const std::int32_t* points, Index count, const double* noise, Index known,
-                       bool differentiable) {
+// K_ -= F_S F_S', on and below the diagonal, some features at a time.
+Status Cell::subtract_features(const std::int32_t* points, const SetPoints& of) {
+  const TileKernels<double>& kernels = tile_kernels<double>();
+  double* gathered = scratch<double>(Scratch::metric, 2 * features_at_a_time * size_);
+  if (!gathered) return no_memory();
+  double* by_columns = gathered + features_at_a_time * size_;  // (size_, features)
+  for (Index begin = 0; begin < of.features; begin += features_at_a_time) {
+    const Index features = std::min(features_at_a_time, of.features - begin);
+    for (Index r = 0; r < size_; ++r) {
+      if (r < count_) {
+        std::copy_n(of.features_at(points[r]) + begin, features, gathered + r * features);
+      } else {
+        std::fill_n(gathered + r * features, features, 0.0);
+      }
+    }
+    kernels.transpose(features, size_, gathered, features, by_columns, size_);
+    kernels.multiply_lower(size_, features, -1.0, by_columns, size_, K_, shape_.size());
+  }
+  return {};
+}
+
+Status Cell::condition(Index first, const std::int32_t* points, Index count, const SetPoints& of, bool differentiable) {
   const Index s = shape_.size();
   first_ = first;
   count_ = count;
   size_ = round_up(count, padding);
   Status status = tiles(first, differentiable);
   if (!status.ok()) return status;
+  const Index known = of.X.rows;
   for (Index i = 0; i < count; ++i) {
     double& variance = K_[i * (s + 1)];
-    variance += points[i] < known ? noise[points[i]] : i + 1 < count ? jitter * variance : 0.0;
+    variance += points[i] < known ? of.noise[points[i]] : i + 1 < count ? jitter * variance : 0.0;
   }
   added_ = 0.0;
   if (points[count - 1] >= known) {
@@ -71,6 +94,8 @@ Status Cell::condition(Index first, const std::int32_t* points, Index count, con
     added_ = variance > 0.0 ? variance : 1.0;
     variance += added_;
   }
+  if (of.features > 0) status = subtract_features(points, of);
+  if (!status.ok()) return status;
   for (Index c = 0; c < size_; ++c)  // rows that are padding have an identity matrix of their own
     for (Index r = std::max(c, count); r < size_; ++r) K_[r + c * s] = r == c ? 1.0 : 0.0;
   double pivot = 0.0;

@@ -25,6 +25,21 @@ struct CellShape {
   Index size() const { return block * parts; }
 };
 
+// The points of which sets are made. Those with the numbers 0, ..., X.rows - 1 are the rows of X, with their noise; the next
+// ones are the rows of Z, new points without noise. Both are stored by rows. With features of inducing points, F of the rows of
+// X and F_new of those of Z, `features` of them for each, K is the residual kernel matrix k(X, X) - F F' everywhere.
+struct SetPoints {
+  View<const double> X;
+  const double* noise;
+  View<const double> Z = {};
+  Index features = 0;
+  View<const double> F = {}, F_new = {};
+  const double* row(Index i) const { return i < X.rows ? X.data + i * X.row_stride : Z.data + (i - X.rows) * Z.row_stride; }
+  const double* features_at(Index i) const {
+    return i < X.rows ? F.data + i * F.row_stride : F_new.data + (i - X.rows) * F_new.row_stride;
+  }
+};
+
 class Cell {
  public:
   // For set `set`, whose rows begin at tile `first` of the program. `memory` is of room(shape, parameters) numbers.
@@ -34,16 +49,18 @@ class Cell {
   // Computes K_S + N and its Cholesky factor, and v. With `differentiable`, pull() and add_information() may follow. Fails with
   // the point of `points` whose pivot is not positive.
   //
-  // Points that are not below `known` are new: they have no noise. The last point of a set may be a new one that equals another
-  // point of the set, and then its variance given the others is zero. Therefore its own variance, the last entry of the
-  // diagonal, is doubled before the matrix is factorized. The weights of the other points do not depend on that entry. Other
-  // new points have `jitter` times their variance added to it.
-  Status condition(Index first, const std::int32_t* points, Index count, const double* noise, Index known, bool differentiable);
+  // New points have no noise. The last point of a set may be a new one that equals another point of the set, and then its
+  // variance given the others is zero. Therefore its own k(z, z) is added to the last entry of the diagonal before the matrix
+  // is factorized. The weights of the other points do not depend on that entry. Other new points have `jitter` times their
+  // k(z, z) added.
+  Status condition(Index first, const std::int32_t* points, Index count, const SetPoints& of, bool differentiable);
   static constexpr double jitter = 1e-12;
 
   Index count() const { return count_; }
   const double* v() const { return v_; }
   double* q() const { return q_; }  // for the caller to fill, (count)
+  // After pull(), a: W = -(a v' + v a') / 2, (count).
+  const double* a() const { return W_; }
   // The variance of the last point given the others, after what was added to its own variance is subtracted again.
   double variance() const;
   // b <- K^-1 b for the matrix K of all points but the last, where b has room for stride() numbers.
@@ -59,6 +76,7 @@ class Cell {
 
  private:
   Status tiles(Index first, bool differentiable);
+  Status subtract_features(const std::int32_t* points, const SetPoints& of);
   void solve(double* b, bool without_last = false) const;  // b <- K_S^-1 b
 
   const CellShape& shape_;

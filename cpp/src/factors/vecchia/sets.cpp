@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 #include "base/memory.hpp"
 #include "kernsel/neighbours.hpp"
@@ -11,15 +12,19 @@ namespace kernsel {
 
 namespace {
 
-// The points whose sets are wanted, and memory for their neighbours.
-Status prepare(Index n, const VecchiaOptions& options, bool all, Sets& out, std::vector<Index>& which) {
+Status check(Index n, const VecchiaOptions& options) {
   if (n > std::numeric_limits<std::int32_t>::max())
     return Status::invalid("Vecchia's approximation: there are more than 2^31 - 1 points");
   if (options.neighbours < 1) return Status::invalid("Vecchia's approximation: expected at least one neighbour");
   if (std::min(options.neighbours, n - 1) > VecchiaOptions::most_neighbours)
     return Status::invalid("Vecchia's approximation: expected 500 neighbours at most");
-  which = options.terms;
-  if (all || which.empty()) {
+  return {};
+}
+
+// The points whose sets are wanted, and memory for their neighbours.
+Status prepare(Index n, const VecchiaOptions& options, std::vector<Index> of, Sets& out, std::vector<Index>& which) {
+  which = std::move(of);
+  if (which.empty()) {
     which.resize(static_cast<std::size_t>(n));
     std::iota(which.begin(), which.end(), Index{0});
   }
@@ -45,14 +50,16 @@ View<const double> scaled(View<const double> X, const std::vector<double>& scale
   return rows(static_cast<const double*>(memory.data()), X.rows, d);
 }
 
-Status predecessors(View<const double> X, const std::vector<double>& scales, const VecchiaOptions& options, bool all,
+Status predecessors(View<const double> X, const std::vector<double>& scales, const VecchiaOptions& options, const SetsOf& of,
                     Sets& out) {
-  std::vector<Index> which;
-  Status status = prepare(X.rows, options, all, out, which);
+  std::vector<Index> which = of.points;
+  Status status = check(X.rows, options);
   std::vector<double> memory;
   const View<const double> points = scaled(X, scales, memory);
   std::vector<Index> order = random_order(X.rows, options.seed), rank(order.size());
   if (status.ok() && X.rows <= options.spread_points) status = maximin_order(points, order);
+  if (of.first > 0) which.assign(order.begin(), order.begin() + std::min(of.first, X.rows));
+  if (status.ok()) status = prepare(X.rows, options, which, out, which);
   for (std::size_t place = 0; place < order.size(); ++place)
     rank[static_cast<std::size_t>(order[place])] = static_cast<Index>(place);
   Neighbours tree;
@@ -65,9 +72,10 @@ Status predecessors(View<const double> X, const std::vector<double>& scales, con
 }
 
 Status others(View<const double> X, const std::vector<double>& scales, const VecchiaOptions& options, const Groups& groups,
-              bool all, Sets& out) {
+              const std::vector<Index>& of, Sets& out) {
   std::vector<Index> which;
-  Status status = prepare(X.rows, options, all, out, which);
+  Status status = check(X.rows, options);
+  if (status.ok()) status = prepare(X.rows, options, of, out, which);
   if (status.ok() && !groups.alone() && static_cast<Index>(groups.of.size()) != X.rows)
     status = Status::invalid("groups: expected the group of each point");
   std::vector<double> memory;

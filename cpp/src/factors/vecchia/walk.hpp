@@ -13,15 +13,6 @@ namespace kernsel {
 // The sets that are visited before their results are collected, and the largest number of batches that they form.
 constexpr Index walk_chunk = 8192, walk_batches = 4096;
 
-// The points of which sets are made. Those with the numbers 0, ..., X.rows - 1 are the rows of X, with their noise; the next
-// ones are the rows of Z, new points without noise (Cell::condition). Both are stored by rows.
-struct SetPoints {
-  View<const double> X;
-  const double* noise;
-  View<const double> Z = {};
-  const double* row(Index i) const { return i < X.rows ? X.data + i * X.row_stride : Z.data + (i - X.rows) * Z.row_stride; }
-};
-
 // Calls visit(cell, points, i, batch) for each set i, whose points are listed in `points`, after Cell::condition(), on any
 // thread. The sets of a batch are visited in order, by one thread. After each walk_chunk of sets it calls, on the calling
 // thread, collect(begin, end, batches), so that what the visits have stored for these sets and batches can be added up in their
@@ -33,7 +24,9 @@ Status walk(const Kernel& k, const SetPoints& of, const Sets& sets, bool differe
   const CellShape shape(m + 1);
   const Index s = shape.size();
   const Index batch = std::clamp<Index>(32768 / (s * std::max<Index>(d, 1)), 2, 64);
-  const double cost = static_cast<double>(s * s) * (differentiable ? 6.0 : 2.0) + 0.05 * static_cast<double>(s * s * s);
+  const double of_features = 0.1 * static_cast<double>(of.features);
+  const double cost =
+      static_cast<double>(s * s) * ((differentiable ? 6.0 : 2.0) + of_features) + 0.05 * static_cast<double>(s * s * s);
   Watch watch;
   for (Index begin = 0; begin < sets.count(); begin += walk_chunk) {
     const Index end = std::min(begin + walk_chunk, sets.count());
@@ -65,7 +58,7 @@ Status walk(const Kernel& k, const SetPoints& of, const Sets& sets, bool differe
           if (!jobs.poll()) return {};
           const std::int32_t* own = points.data() + (i - from) * s;
           const Index size = sizes[static_cast<std::size_t>(i - from)];
-          Status visited = cell.condition((i - from) * shape.parts, own, size, of.noise, of.X.rows, differentiable);
+          Status visited = cell.condition((i - from) * shape.parts, own, size, of, differentiable);
           if (visited.ok()) visited = visit(cell, own, i, job);
           if (!visited.ok()) return program.finish(visited);
         }

@@ -1,0 +1,70 @@
+// From the derivatives of a criterion to those in the hyperparameters and the noise.
+#include <algorithm>
+
+#include "base/parallel.hpp"
+#include "factors/vecchia/state.hpp"
+#include "kernsel/gram.hpp"
+
+namespace kernsel {
+
+namespace {
+
+constexpr Index features_of_a_job = 64;
+
+}  // namespace
+
+Status Vecchia::pull_all(const Partials& partials, Gradient& out) {
+  out.theta.assign(at(k_->parameters()), 0.0);
+  out.noise.assign(at(n_), 0.0);
+  Adjoint adjoint;
+  adjoint.c = partials.c;
+  adjoint.precision = partials.precision;
+  Status status = adjoint.M.resize(columns(), columns(), tiled());
+  if (status.ok()) status = adjoint.beta.resize(m_, columns(), tiled());
+  if (status.ok() && tiled()) status = of_F_.resize(n_, inducing_.count(), true);
+  if (!status.ok()) return status;
+  table_width_ = 2 * m_ + 1;
+  table_.assign(at(n_ * table_width_), 0.0);
+  for (Index i = 0; i < n_; ++i)
+    for (Index j = 0; j < m_; ++j) table_row(i)[j] = problem_.y(i, j) - D_.dot(D_.row(i), beta_.row(j));
+  const bool with_left_out = !partials.left_out.residual.empty() || !partials.left_out.variance.empty();
+  if (with_left_out) status = pull_others(partials.left_out, adjoint, out);
+  const bool with_trend = columns() > 0 && (with_left_out || partials.log_det_trend != 0.0);
+  if (status.ok() && kind_ != Before::none &&
+      (with_trend || partials.log_det != 0.0 || !partials.squares.empty() || !adjoint.c.empty() || !adjoint.precision.empty()))
+    status = pull_before(partials, adjoint, out);
+  if (status.ok() && tiled()) status = inducing_.pull(*k_, X_, D_, of_F_, out.theta);
+  for (std::size_t i = 0; i < partials.noise.size(); ++i) out.noise[i] += partials.noise[i];
+  if (status.ok() && !partials.noise.empty())  // white parts of the kernel are noise, too
+    status = pullback_noise(*k_, problem_.X, vector(partials.noise.data(), n_), out.theta.data());
+  if (partials.unit == 1.0) return status;
+  for (double& entry : out.theta) entry *= partials.unit;
+  for (double& entry : out.noise) entry *= partials.unit;
+  return status;
+}
+
+void Vecchia::gather_columns(const Cell& cell, const std::int32_t* set, const double** out) const {
+  for (Index r = 0; r < cell.count(); ++r) out[r] = D_.row(set[r]);
+}
+
+// dJ/dF of a chunk of sets: -2 W F_S = a (F_S'v)' + v (F_S'a)', and v (dJ/d(F_S'v))'. A job has some of the features, for which
+// it adds up the sets in their order.
+void Vecchia::pull_features(Index begin, Index end, const Sets& sets, const Shown& shown, const Numbers& kept) {
+  const Index most = sets.neighbours + 1, features = inducing_.count();
+  const Index jobs = (features + features_of_a_job - 1) / features_of_a_job;
+  const double cost = static_cast<double>((end - begin) * most * features);
+  static_cast<void>(run_jobs(jobs, cost, [&](Jobs&, Index job) {
+    const Index first = job * features_of_a_job, last = std::min(first + features_of_a_job, features);
+    for (Index i = begin; i < end; ++i) {
+      const Index slot = i % walk_chunk, size = sets.size(i);
+      const double *a = kept.data() + 2 * slot * most, *v = a + most;
+      const double *eta = shown.eta.row(i), *along = of_slots_.row(slot);
+      for (Index r = 0; r < size; ++r) {
+        double* to = of_F_.row(r + 1 < size ? sets.neighbours_of(i)[r] : sets.last[at(i)]);
+        for (Index l = first; l < last; ++l) to[l] += a[r] * eta[l] + v[r] * along[l];
+      }
+    }
+  }));
+}
+
+}  // namespace kernsel
