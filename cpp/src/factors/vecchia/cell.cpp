@@ -13,12 +13,15 @@ namespace {
 
 constexpr Index padding = LowerTiles<double>::padding;  // rows that a tile kernel solves for at once
 constexpr Index largest_block = 96;
+// Of larger sets: that of a register tile of kernels with eight numbers in a packet. Tiles on the diagonal are computed as a
+// whole, of which half is not used.
+constexpr Index block_of_large_sets = 24;
 
 }  // namespace
 
 CellShape::CellShape(Index points) {
-  parts = std::max<Index>((points + largest_block - 1) / largest_block, 1);
-  block = round_up((points + parts - 1) / parts, padding);
+  block = points > largest_block ? block_of_large_sets : round_up(std::max<Index>(points, 1), padding);
+  parts = (points + block - 1) / block;
 }
 
 Cell::Cell(const CellShape& shape, const Program<double>& program, double* memory) : shape_(shape), program_(program) {
