@@ -138,6 +138,27 @@ Status Cell::pull(double* gradient, double* noise) {
   return {};
 }
 
+Status Cell::pull_points(double* to) {
+  const Index s = shape_.size(), block = shape_.block, columns = program_.columns();
+  const TileKernels<double>& kernels = tile_kernels<double>();
+  Status status = of_points_.reserve(static_cast<std::size_t>(block * columns) * sizeof(double));
+  if (!status.ok()) return status;
+  double* sums = static_cast<double*>(of_points_.data());
+  std::vector<double> unused(static_cast<std::size_t>(program_.parameters()));
+  for (Index i = 0; i < shape_.parts; ++i) {
+    std::fill_n(sums, block * columns, 0.0);
+    for (Index j = 0; j < shape_.parts; ++j) {  // a point moves a row and a column: both have the sum over the row of W + W'
+      kernels.fill(block * block, 0.0, tile_);
+      kernels.multiply_nt(block, block, 2, -1.0, W_ + i * block, s, W_ + 2 * s + j * block, s, tile_, block);
+      status = program_.pullback(program_.tile(first_ + i, first_ + j), tile_, unused.data(), sums);
+      if (!status.ok()) return status;
+    }
+    for (Index r = 0; r < block && i * block + r < count_; ++r)
+      for (Index c = 0; c < columns; ++c) *to++ = sums[r + c * block];
+  }
+  return {};
+}
+
 Status Cell::add_information(const double* unknown_noise, double* information, Index stride, double* slopes) {
   const Index s = shape_.size(), block = shape_.block, parameters = program_.parameters(), p = parameters + 1;
   const Index right_sides = round_up(p, padding);

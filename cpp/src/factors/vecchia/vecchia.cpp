@@ -109,6 +109,19 @@ class Vecchia final : public VecchiaFactor {
     return within_memory([&] { return pull_all(partials, out); });
   }
 
+  Status pull_points(const Partials& partials, View<double> out) override {
+    Numbers sums(at(n_ * X_.cols), 0.0);
+    of_points_ = sums.data();
+    const Status status = within_memory([&] {
+      Gradient unused;
+      return pull_all(partials, unused);
+    });
+    of_points_ = nullptr;
+    for (Index i = 0; i < n_; ++i)
+      for (Index k = 0; k < X_.cols; ++k) out(i, k) = partials.unit * sums[at(i * X_.cols + k)];
+    return status;
+  }
+
   Status information(const Partials& partials, Numbers& out) override {
     return within_memory([&] { return information_of(partials, out); });
   }
@@ -412,7 +425,8 @@ class Vecchia final : public VecchiaFactor {
       status = pull_before(partials, adjoint, out);
     for (std::size_t i = 0; i < partials.noise.size(); ++i) out.noise[i] += partials.noise[i];
     if (status.ok() && !partials.noise.empty())  // white parts of the kernel are noise, too
-      status = pullback_noise(*k_, problem_.X, vector(partials.noise.data(), n_), out.theta.data());
+      status = pullback_noise(*k_, problem_.X, vector(partials.noise.data(), n_), out.theta.data(),
+                              of_points_ ? rows(of_points_, n_, X_.cols) : View<double>{});
     if (partials.unit == 1.0) return status;
     for (double& entry : out.theta) entry *= partials.unit;
     for (double& entry : out.noise) entry *= partials.unit;
@@ -527,13 +541,15 @@ class Vecchia final : public VecchiaFactor {
   // Adds the gradient of sets, given their derivatives with respect to v: fill(cell, points, i, q).
   template <class Fill>
   Status pull_sets(const Sets& sets, const Fill& fill, Gradient& out) {
-    const Index parameters = k_->parameters(), most = sets.neighbours + 1;
+    const Index parameters = k_->parameters(), most = sets.neighbours + 1, d = of_points_ ? X_.cols : 0;
     Numbers slopes(at(walk_batches * parameters), 0.0), noise(at(std::min(walk_chunk, sets.count()) * most));
+    Numbers in_points(noise.size() * at(d));
     return walk(
         *k_, {X_, added_.data()}, sets, true,
         [&](Cell& cell, const std::int32_t* points, Index i, Index batch) -> Status {
           fill(cell, points, i, cell.q());
-          return cell.pull(slopes.data() + batch * parameters, noise.data() + i % walk_chunk * most);
+          const Status status = cell.pull(slopes.data() + batch * parameters, noise.data() + i % walk_chunk * most);
+          return status.ok() && of_points_ ? cell.pull_points(in_points.data() + i % walk_chunk * most * d) : status;
         },
         [&](Index begin, Index end, Index batches) {
           for (Index batch = 0; batch < batches; ++batch)
@@ -544,8 +560,14 @@ class Vecchia final : public VecchiaFactor {
             const Index size = sets.size(i);
             for (Index r = 0; r + 1 < size; ++r) out.noise[at(sets.neighbours_of(i)[r])] += of_noise[r];
             out.noise[at(sets.last[at(i)])] += of_noise[size - 1];
+            for (Index r = 0; r < size && of_points_; ++r) {
+              const Index point = r + 1 < size ? sets.neighbours_of(i)[r] : sets.last[at(i)];
+              const double* from = in_points.data() + (i % walk_chunk * most + r) * d;
+              for (Index k = 0; k < d; ++k) of_points_[point * d + k] += from[k];
+            }
           }
-        });
+        },
+        of_points_ != nullptr);
   }
 
   Status information_of(const Partials& partials, Numbers& out) {
@@ -601,7 +623,8 @@ class Vecchia final : public VecchiaFactor {
   Index n_ = 0, m_ = 0, q_ = 0;
   View<const double> X_;
   Numbers copied_;
-  Numbers added_, noise_;  // the noise of the problem, and that with the white parts of the kernel
+  Numbers added_, noise_;        // the noise of the problem, and that with the white parts of the kernel
+  double* of_points_ = nullptr;  // (n, d), by rows: where pull_sets() adds derivatives in the points
   PointTable table_;
   Shown shown_before_, shown_others_;
   Numbers beta_, R_, inverse_;  // the trend's coefficients, (q, outputs); M = R'R; M^-1
