@@ -108,8 +108,8 @@ def evaluate(
     gradient : bool
         Whether to compute the derivatives in the hyperparameters and in the noise.
     points : bool
-        Whether to compute the derivatives in the coordinates of the points, for a kernel that has them. The columns of the trend
-        are held: what they change with the points is not included. So are the numbers that "auto" stands for, and neighbours.
+        Whether to compute the derivatives in the coordinates of the points, for a kernel that has them. Columns of the trend
+        are held: what they change with the points is not included. So are neighbours, and numbers that "auto" stands for.
     workspace : kernsel.criteria.Workspace, optional
         Memory to reuse in several evaluations of the same size. With an approximation also the neighbours, which are chosen
         anew if the points or the proportions of the length scales differ.

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.gaussian_process import kernels as sk
 from sklearn.utils import check_array, check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from kernsel._base.annotations import Indices, Seed, Vector
 from kernsel._base.blas import with_one_blas_thread
@@ -20,7 +20,7 @@ from kernsel._data.allowed import function, is_auto, number, one_of, require, wh
 from kernsel._data.folds import is_splits
 from kernsel._data.kernel import kernel_of
 from kernsel._data.noise import variances
-from kernsel._data.points import in_parts, new_points, reading_of
+from kernsel._data.points import in_parts, new_points, reading_of, validated
 from kernsel._data.together import LearntOnce, checked_groups, learnt_once
 from kernsel._data.training import for_objects, objects_as_numbers, require_squares, training_set
 from kernsel._data.trend import Trend, require_trend_of_objects, trend_matrix
@@ -613,7 +613,7 @@ class GaussianProcessRegressor(TakesGroups, FittedProcess, CallbackSupport, Mult
         check_is_fitted(self, "kernel_")
         if reading_of(self.kernel_) is not None:
             raise ValueError(f"X: there are no derivatives in points that are objects, which {self.kernel_} is of")
-        Z = np.asarray(validate_data(self, X, dtype=np.float64, reset=False))
+        Z = np.asarray(validated(self, X, dtype=np.float64, reset=False))
         slopes = self.posterior_.mean_gradient(Z) * self._y_train_std
         if not return_std:
             return slopes[..., 0] if self._flat else slopes
