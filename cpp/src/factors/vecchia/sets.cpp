@@ -33,24 +33,12 @@ Status prepare(Index n, const VecchiaOptions& options, bool all, Sets& out, std:
 
 }  // namespace
 
-View<const double> scaled(View<const double> X, const std::vector<double>& scales, std::vector<double>& memory) {
-  std::vector<Index> used;
-  for (Index j = 0; j < X.cols; ++j)
-    if (scales[static_cast<std::size_t>(j)] > 0.0) used.push_back(j);
-  const auto d = static_cast<Index>(used.size());
-  memory.resize(static_cast<std::size_t>(X.rows * d));
-  double* to = memory.data();
-  for (Index i = 0; i < X.rows; ++i)
-    for (const Index j : used) *to++ = X(i, j) * scales[static_cast<std::size_t>(j)];
-  return rows(static_cast<const double*>(memory.data()), X.rows, d);
-}
-
-Status predecessors(View<const double> X, const std::vector<double>& scales, const VecchiaOptions& options, bool all,
+Status predecessors(View<const double> X, const std::vector<Feature>& features, const VecchiaOptions& options, bool all,
                     Sets& out) {
   std::vector<Index> which;
   Status status = prepare(X.rows, options, all, out, which);
   std::vector<double> memory;
-  const View<const double> points = scaled(X, scales, memory);
+  const View<const double> points = in_features(X, features, memory);
   std::vector<Index> order = random_order(X.rows, options.seed), rank(order.size());
   if (status.ok() && X.rows <= options.spread_points) status = maximin_order(points, order);
   for (std::size_t place = 0; place < order.size(); ++place)
@@ -64,7 +52,7 @@ Status predecessors(View<const double> X, const std::vector<double>& scales, con
   return status;
 }
 
-Status others(View<const double> X, const std::vector<double>& scales, const VecchiaOptions& options, const Groups& groups,
+Status others(View<const double> X, const std::vector<Feature>& features, const VecchiaOptions& options, const Groups& groups,
               bool all, Sets& out) {
   std::vector<Index> which;
   Status status = prepare(X.rows, options, all, out, which);
@@ -72,7 +60,7 @@ Status others(View<const double> X, const std::vector<double>& scales, const Vec
     status = Status::invalid("groups: expected the group of each point");
   std::vector<double> memory;
   Neighbours tree;
-  if (status.ok() && out.neighbours > 0) status = tree.build(scaled(X, scales, memory));
+  if (status.ok() && out.neighbours > 0) status = tree.build(in_features(X, features, memory));
   if (status.ok() && out.neighbours > 0)
     status = tree.nearest_others(out.neighbours, groups.alone() ? nullptr : groups.of.data(), out.of.data(), which.data(),
                                  static_cast<Index>(which.size()));

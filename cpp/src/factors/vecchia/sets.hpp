@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "factors/neighbours/features.hpp"
 #include "kernsel/factor.hpp"
 #include "kernsel/vecchia.hpp"
 
@@ -26,14 +27,11 @@ struct Sets {
   }
 };
 
-// The columns of X that have a scale, multiplied by it, by rows in `memory`.
-View<const double> scaled(View<const double> X, const std::vector<double>& scales, std::vector<double>& memory);
-
-// Finds neighbours in columns that are multiplied by `scales`: of each of `terms` (all points, if it is empty) among the points
+// Finds neighbours in `features` of the points: of each of `terms` (all points, if it is empty) among the points
 // before it in an order, or among all others that are not of its group.
-Status predecessors(View<const double> X, const std::vector<double>& scales, const VecchiaOptions& options, bool all,
+Status predecessors(View<const double> X, const std::vector<Feature>& features, const VecchiaOptions& options, bool all,
                     Sets& out);
-Status others(View<const double> X, const std::vector<double>& scales, const VecchiaOptions& options, const Groups& groups,
+Status others(View<const double> X, const std::vector<Feature>& features, const VecchiaOptions& options, const Groups& groups,
               bool all, Sets& out);
 
 }  // namespace kernsel

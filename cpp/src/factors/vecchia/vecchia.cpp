@@ -92,8 +92,8 @@ class Vecchia final : public VecchiaFactor {
   }
 
   bool renew(const Kernel& k, View<const double> X, bool always) override {
-    Numbers scales;
-    if (knows(X) && !always && column_scales(k, X, scales).ok() && alike(scales)) return false;
+    std::vector<Feature> features;
+    if (knows(X) && !always && features_of(k, X, features).ok() && are_alike(features, features_)) return false;
     forget();
     return true;
   }
@@ -130,26 +130,11 @@ class Vecchia final : public VecchiaFactor {
   void forget() {
     before_ = {};
     others_ = {};
-    scales_.clear();
+    columns_ = -1;
   }
 
   // Whether the neighbours are those of these points.
-  bool knows(View<const double> X) const {
-    return !scales_.empty() && X.cols == static_cast<Index>(scales_.size()) && fingerprint_of(X) == fingerprint_;
-  }
-
-  // Whether neighbours in columns of other scales would be nearly the same: scales matter up to a common factor.
-  bool alike(const Numbers& scales) const {
-    double lowest = std::numeric_limits<double>::infinity(), highest = -lowest;
-    for (std::size_t j = 0; j < scales.size(); ++j) {
-      if ((scales[j] > 0.0) != (scales_[j] > 0.0)) return false;
-      if (!(scales[j] > 0.0)) continue;
-      const double change = std::log(scales[j] / scales_[j]);
-      lowest = std::min(lowest, change);
-      highest = std::max(highest, change);
-    }
-    return !(highest - lowest > 0.2);
-  }
+  bool knows(View<const double> X) const { return X.cols == columns_ && fingerprint_of(X) == fingerprint_; }
 
   bool all_terms() const { return options_.terms.empty(); }
 
@@ -157,20 +142,18 @@ class Vecchia final : public VecchiaFactor {
     const View<const double>& X = problem_.X;
     if (!knows(X)) {
       forget();
-      const Status status = column_scales(*k_, X, scales_);
-      if (!status.ok()) {
-        scales_.clear();
-        return status;
-      }
+      const Status status = features_of(*k_, X, features_);
+      if (!status.ok()) return status;
+      columns_ = X.cols;
       fingerprint_ = fingerprint_of(X);
     }
     Status status;
     if (in_sample_ && (before_.empty() || (scatters_ && before_.count() < X.rows)))
-      status = predecessors(X, scales_, options_, scatters_, before_);
+      status = predecessors(X, features_, options_, scatters_, before_);
     if (status.ok() && request.left_out &&
         (others_.empty() || groups_.of != request.groups.of || (scatters_ && others_.count() < X.rows))) {
       groups_ = request.groups;
-      status = others(X, scales_, options_, groups_, scatters_, others_);
+      status = others(X, features_, options_, groups_, scatters_, others_);
     }
     return status;
   }
@@ -611,7 +594,8 @@ class Vecchia final : public VecchiaFactor {
 
   VecchiaOptions options_;
   Sets before_, others_;           // neighbours among points before each point, and among all others
-  Numbers scales_;                 // the factors of the columns by which neighbours were chosen
+  std::vector<Feature> features_;  // in which neighbours were chosen
+  Index columns_ = -1;             // of the points whose neighbours these are
   std::uint64_t fingerprint_ = 0;  // of the points
   Groups groups_;
 
