@@ -117,6 +117,7 @@ class Group {
   double bound_[group_size];
   std::int32_t last_id_[group_size];
   Index label_[group_size];
+  std::int32_t id_[group_size];  // that of the point at the place of the query
   // The same for all queries together.
   double reach_ = infinity;
   std::int32_t reach_id_ = 0;
@@ -149,6 +150,7 @@ void Group::start(const Query* queries, Index count) {
     found_[q] = 0;
     bound_[q] = infinity;
     last_id_[q] = std::numeric_limits<std::int32_t>::max();
+    id_[q] = tree_.points() > 0 ? tree_.ids()[queries[q].place] : 0;
     label_[q] = search_.labels ? search_.labels[queries[q].place] : 0;
   }
   const auto ends = std::minmax_element(label_, label_ + count);
@@ -168,6 +170,7 @@ bool Group::has_only_forbidden(Index node) const {
   if (node_labels_.empty()) return false;
   const Index label = node_labels_[static_cast<std::size_t>(node)];
   if (search_.allowed == Allowed::smaller_labels) return label >= largest_label_;
+  if (search_.allowed == Allowed::other_labels_or_smaller_ids) return false;
   return label != mixed && label == least_label_ && label == largest_label_;
 }
 
@@ -313,6 +316,9 @@ void Group::visit(const Branch& branch) {
       case Allowed::other_labels:
         collect<Allowed::other_labels>(branch.node.first, distances, query);
         break;
+      case Allowed::other_labels_or_smaller_ids:
+        collect<Allowed::other_labels_or_smaller_ids>(branch.node.first, distances, query);
+        break;
       case Allowed::smaller_labels:
         collect<Allowed::smaller_labels>(branch.node.first, distances, query);
         break;
@@ -334,6 +340,7 @@ void Group::collect(Index bucket, const double* distances, Index query) {
     candidates[found] = {distances[i], ids[i]};
     bool is_candidate = distances[i] <= bound;
     if (allowed == Allowed::other_labels) is_candidate &= labels[i] != label;
+    if (allowed == Allowed::other_labels_or_smaller_ids) is_candidate &= labels[i] != label || ids[i] < id_[query];
     if (allowed == Allowed::smaller_labels) is_candidate &= labels[i] < label;
     found += is_candidate;
   }

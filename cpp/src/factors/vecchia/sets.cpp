@@ -6,6 +6,7 @@
 
 #include "base/memory.hpp"
 #include "kernsel/neighbours.hpp"
+#include "kernsel/runtime.hpp"
 
 namespace kernsel {
 
@@ -26,6 +27,8 @@ Status prepare(Index n, const VecchiaOptions& options, bool all, Sets& out, std:
   for (const Index i : which)
     if (i < 0 || i >= n) return Status::invalid("Vecchia's approximation: a term is not the number of a point");
   out.neighbours = std::min(options.neighbours, n - 1);
+  const Status room = check_memory(which.size() * static_cast<std::size_t>(out.neighbours) * sizeof(std::int32_t));
+  if (!room.ok()) return room;
   out.last.assign(which.begin(), which.end());
   out.of.assign(which.size() * static_cast<std::size_t>(out.neighbours), -1);
   return {};
@@ -53,7 +56,7 @@ Status predecessors(View<const double> X, const std::vector<Feature>& features, 
 }
 
 Status others(View<const double> X, const std::vector<Feature>& features, const VecchiaOptions& options, const Groups& groups,
-              bool all, Sets& out) {
+              bool jointly, bool all, Sets& out) {
   std::vector<Index> which;
   Status status = prepare(X.rows, options, all, out, which);
   if (status.ok() && !groups.alone() && static_cast<Index>(groups.of.size()) != X.rows)
@@ -62,8 +65,10 @@ Status others(View<const double> X, const std::vector<Feature>& features, const 
   Neighbours tree;
   if (status.ok() && out.neighbours > 0) status = tree.build(in_features(X, features, memory));
   if (status.ok() && out.neighbours > 0)
-    status = tree.nearest_others(out.neighbours, groups.alone() ? nullptr : groups.of.data(), out.of.data(), which.data(),
-                                 static_cast<Index>(which.size()));
+    status = jointly ? tree.nearest_others_and_before(out.neighbours, groups.of.data(), out.of.data(), which.data(),
+                                                      static_cast<Index>(which.size()))
+                     : tree.nearest_others(out.neighbours, groups.alone() ? nullptr : groups.of.data(), out.of.data(),
+                                           which.data(), static_cast<Index>(which.size()));
   if (!status.ok()) out = {};
   return status;
 }

@@ -28,10 +28,11 @@ struct Sets {
 };
 
 // Finds neighbours in `features` of the points: of each of `terms` (all points, if it is empty) among the points
-// before it in an order, or among all others that are not of its group.
+// before it in an order, or among all others that are not of its group and, with `jointly`,
+// those before it in its group.
 Status predecessors(View<const double> X, const std::vector<Feature>& features, const VecchiaOptions& options, bool all,
                     Sets& out);
 Status others(View<const double> X, const std::vector<Feature>& features, const VecchiaOptions& options, const Groups& groups,
-              bool all, Sets& out);
+              bool jointly, bool all, Sets& out);
 
 }  // namespace kernsel

@@ -151,16 +151,21 @@ class Vecchia final : public VecchiaFactor {
     if (in_sample_ && (before_.empty() || (scatters_ && before_.count() < X.rows)))
       status = predecessors(X, features_, options_, scatters_, before_);
     if (status.ok() && request.left_out &&
-        (others_.empty() || groups_.of != request.groups.of || (scatters_ && others_.count() < X.rows))) {
+        (others_.empty() || groups_.of != request.groups.of || jointly_ != request.densities ||
+         (scatters_ && others_.count() < X.rows))) {
       groups_ = request.groups;
-      status = others(X, features_, options_, groups_, scatters_, others_);
+      jointly_ = request.densities;
+      status = others(X, features_, options_, groups_, jointly_, scatters_, others_);
     }
     return status;
   }
 
   Status show_all(const Kernel& k, const Problem& problem, const Request& request, Fit& fit) {
-    if (request.densities)
-      return Status::invalid("Vecchia's approximation has no joint density of groups; use the densities of points left out");
+    if (request.densities && problem.trend.cols > 0)
+      return Status::invalid(
+          "Vecchia's approximation has no joint density of groups with a trend; leave out points, or the trend");
+    if (request.densities && (request.groups.alone() || request.variances || !all_terms()))
+      return Status::invalid("Vecchia's approximation: joint densities are those of groups of all points");
     k_.emplace(k);
     problem_ = problem;
     n_ = problem.X.rows;
@@ -320,6 +325,8 @@ class Vecchia final : public VecchiaFactor {
         },
         [](Index, Index, Index) {});
     if (!status.ok()) return status;
+    left_out_ = {};
+    if (request_.densities) return show_densities();
     left_out_.residual.assign(at(count * m_), 0.0);
     left_out_.variance.assign(at(count), 0.0);
     left_out_.density.clear();
@@ -334,6 +341,18 @@ class Vecchia final : public VecchiaFactor {
         left_out_.residual[at(i + j * count)] = (error(shown_others_, i, j) + correction) / v;
       }
     }
+    return {};
+  }
+
+  // The density of a group is a product of those of its points, each given others and the points before it in the group.
+  Status show_densities() {
+    constexpr double log_two_pi = 1.8378770664093453;
+    left_out_.density.assign(at(groups_.count), 0.0);
+    for (Index i = 0; i < others_.count(); ++i)
+      for (Index j = 0; j < m_; ++j) {
+        const double t = shown_others_.t[at(i * m_ + j)];
+        left_out_.density[at(groups_.of[at(i)])] += std::log(shown_others_.v[at(i)]) - 0.5 * (t * t + log_two_pi);
+      }
     return {};
   }
 
@@ -399,8 +418,9 @@ class Vecchia final : public VecchiaFactor {
       for (Index j = 0; j < m_; ++j) row[j] = problem_.y(i, j) - dot(q_, row + m_, beta_.data() + j * q_);
     }
     Status status;
+    if (!partials.left_out.density.empty()) status = pull_densities(partials.left_out.density, out);
     const bool with_left_out = !partials.left_out.residual.empty() || !partials.left_out.variance.empty();
-    if (with_left_out) status = pull_others(partials.left_out, adjoint, out);
+    if (status.ok() && with_left_out) status = pull_others(partials.left_out, adjoint, out);
     const bool with_trend = q_ > 0 && (with_left_out || partials.log_det_trend != 0.0);
     if (status.ok() && in_sample_ &&
         (with_trend || partials.log_det != 0.0 || !partials.squares.empty() || !adjoint.c.empty() ||
@@ -414,6 +434,18 @@ class Vecchia final : public VecchiaFactor {
     for (double& entry : out.theta) entry *= partials.unit;
     for (double& entry : out.noise) entry *= partials.unit;
     return status;
+  }
+
+  Status pull_densities(const Numbers& given, Gradient& out) {
+    return pull_sets(
+        others_,
+        [&](const Cell& cell, const std::int32_t* points, Index i, double* q) {
+          const double slope = given[at(groups_.of[at(i)])];
+          for (Index r = 0; r < cell.count(); ++r)
+            q[r] = -slope * dot(m_, shown_others_.t.data() + i * m_, table_.row(points[r]));
+          q[cell.count() - 1] += slope * static_cast<double>(m_) / shown_others_.v[at(i)];
+        },
+        out);
   }
 
   Status pull_others(const LeftOut& given, Adjoint& adjoint, Gradient& out) {
@@ -598,6 +630,7 @@ class Vecchia final : public VecchiaFactor {
   Index columns_ = -1;             // of the points whose neighbours these are
   std::uint64_t fingerprint_ = 0;  // of the points
   Groups groups_;
+  bool jointly_ = false;  // whether others_ are for the joint densities of groups
 
   std::optional<Kernel> k_;
   Problem problem_{};
