@@ -1,5 +1,10 @@
 """Bad or degenerate input for criteria and predictions by neighbours, and for those without an approximation."""
 
+import signal
+import subprocess
+import sys
+import time
+
 import numpy as np
 import pytest
 
@@ -106,3 +111,27 @@ def test_white_noise_is_noise_wherever_it_is(given):
 def test_kernels_of_objects_are_refused():
     with pytest.raises(ValueError, match="approximation: Vecchia needs points that are rows of numbers"):
         value("lml", ["a", "ab", "b"], [1.0, 2.0, 3.0], kernel=ks.structured.Spectrum(1))
+
+
+INTERRUPTED = """
+import time
+import numpy as np
+import kernsel as ks
+X = np.random.default_rng(0).standard_normal((1_000_000, 8))
+print("begins", flush=True)
+try:
+    ks.evaluate("lml", ks.kernels.Matern(np.full(8, 2.0)), X, X[:, 0], noise=0.1, gradient=True, approximation=ks.Vecchia(30))
+except KeyboardInterrupt:
+    print(time.time(), flush=True)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("wait", [0.3, 1.0, 4.0, 10.0])  # seconds: in the order, the tree, the search, the sets
+def test_interruption_of_a_million_points(wait):
+    with subprocess.Popen([sys.executable, "-c", INTERRUPTED], stdout=subprocess.PIPE, text=True) as child:
+        assert child.stdout.readline() == "begins\n"
+        time.sleep(wait)
+        sent = time.time()
+        child.send_signal(signal.SIGINT)
+        assert float(child.stdout.read()) - sent < 1.0
