@@ -30,7 +30,7 @@ py::array_t<double> array(const std::vector<double>& values, Index rows, Index c
 
 py::dict evaluate(const Criterion& criterion, const Kernel& k, const py::object& X, const py::object& y,
                   const py::object& noise, const py::object& trend, const py::object& weights, bool gradient,
-                  Workspace& workspace, const py::object& approximation) {
+                  Workspace& workspace, const py::object& approximation, bool points) {
   Input x(X, "X", 2), targets(y, "y", 0), basis(trend, "trend", 2);
   Input extra = noise_input(noise, x.rows());
   for (Input* input : {&x, &targets, &basis, &extra}) {
@@ -44,7 +44,7 @@ py::dict evaluate(const Criterion& criterion, const Kernel& k, const py::object&
     problem.weights = w.data();
   }
   Evaluation out;
-  const kernsel::Order order = gradient ? kernsel::Order::gradient : kernsel::Order::value;
+  const kernsel::Order order = points ? kernsel::Order::points : gradient ? kernsel::Order::gradient : kernsel::Order::value;
   const bool approximate = !approximation.is_none();
   const kernsel::VecchiaOptions options = approximate ? vecchia_options(approximation) : kernsel::VecchiaOptions{};
   std::shared_mutex& mutex = workspace.lock.get();
@@ -77,6 +77,12 @@ py::dict evaluate(const Criterion& criterion, const Kernel& k, const py::object&
   result["gradient"] =
       gradient ? py::object(array(out.gradient.theta, Index(out.gradient.theta.size()), -1)) : py::object(py::none());
   result["noise_gradient"] = gradient ? py::object(array(out.gradient.noise, n, -1)) : py::object(py::none());
+  result["points_gradient"] = py::none();
+  if (points) {
+    auto in_points = new_array<double>(n, x.cols());
+    std::copy(out.points.begin(), out.points.end(), in_points.mutable_data());
+    result["points_gradient"] = std::move(in_points);
+  }
   return result;
 }
 
@@ -188,5 +194,5 @@ void bind_criteria(py::module_& module) {
   module.def("unbiased_risk", &criteria::unbiased_risk, py::arg("variance"));
   module.def("evaluate", &evaluate, py::arg("criterion"), py::arg("kernel"), py::arg("X"), py::arg("y"), py::arg("noise"),
              py::arg("trend"), py::arg("weights"), py::arg("gradient"), py::arg("workspace"),
-             py::arg("approximation") = py::none());
+             py::arg("approximation") = py::none(), py::arg("points") = false);
 }

@@ -121,6 +121,7 @@ class Evaluation(TypedDict):
     precision: NDArray[np.float64]  # (n,); None for a criterion that does not see the diagonal
     gradient: NDArray[np.float64]  # by the parameters of the kernel; None if it was not asked for
     noise_gradient: NDArray[np.float64]  # (n,); None if it was not asked for
+    points_gradient: NDArray[np.float64] | None  # (n, d); None if it was not asked for
 
 def likelihood(restricted: bool, scale: str) -> Criterion: ...
 def leave_out(
@@ -146,6 +147,7 @@ def evaluate(
     gradient: bool,
     workspace: Workspace,
     approximation: tuple[int, int, list[int], int, list[float]] | None = ...,
+    points: bool = ...,
 ) -> Evaluation: ...
 
 @type_check_only

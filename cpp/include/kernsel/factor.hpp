@@ -48,6 +48,10 @@ class Factor {
   // Converts partial derivatives with respect to the quantities in the fit to those in the hyperparameters and the noise.
   virtual Status pull(const Partials& partials, Gradient& out) = 0;
 
+  // out, (n, d), <- the derivatives of the criterion in the coordinates of the points, while the noise and the trend of the
+  // problem, and sets of neighbours, do not change.
+  virtual Status pull_points(const Partials& partials, View<double> out);
+
   // The average information of the likelihood for the variances of the outputs in `partials`, (p + 1, p + 1): for the
   // hyperparameters in the order of the gradient, and then for the logarithm of a factor of the problem's noise. It is half of
   // the sum of observed and expected information if the kernel depends linearly on its parameters, and otherwise an
@@ -61,7 +65,8 @@ class Factor {
 
 // The factor of the whole kernel matrix, in lower tiles: n^3/3 flops for a fit, n^3 with derivatives of likelihoods and of
 // criteria that leave out groups, 2 n^3 with derivatives of criteria that need the diagonal of P. The memory is the lower
-// triangle of one n x n matrix, and one more n x n matrix for derivatives of the variances or densities of groups.
+// triangle of one n x n matrix, and one more n x n matrix for derivatives of the variances or densities of groups, and for
+// those in the points.
 std::unique_ptr<Factor> dense_factor();
 
 // Evaluates a criterion for a fit, in O(n). An exception of a function of the caller is returned in the status.
@@ -70,6 +75,7 @@ Status apply(const Criterion& criterion, const Fit& fit, Partials& partials);
 struct Evaluation {
   double value = 0.0;
   Gradient gradient;
+  std::vector<double> points;     // dJ/dX, (n, d), by rows
   std::vector<double> beta;       // (q, outputs), by columns
   std::vector<double> c;          // (n, outputs), by columns
   std::vector<double> precision;  // P.ii
@@ -84,8 +90,8 @@ struct Evaluation {
   std::vector<double> information;
 };
 
-// The quantities to compute: the value; also all derivatives; also the information.
-enum class Order { value, gradient, information };
+// The quantities to compute: the value; also the gradient; also the information, or the derivatives in the points.
+enum class Order { value, gradient, information, points };
 
 Status evaluate(const Kernel& k, const Problem& problem, const Criterion& criterion, Order order, Factor& factor,
                 Evaluation& out);

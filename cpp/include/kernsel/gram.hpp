@@ -23,9 +23,10 @@ template <class T>
 Status gram_diagonal(const Kernel& k, View<const T> X, View<T> out);
 
 // out <- the noise of the kernel: the difference between the diagonal of k(X, X) and k at two distinct but equal points; and
-// gradient_p += sum_i weights_i dnoise_i/dtheta_p.
+// gradient_p += sum_i weights_i dnoise_i/dtheta_p, and points, (n, d), += the same derivative in X unless it is empty.
 Status gram_noise(const Kernel& k, View<const double> X, View<double> out);
-Status pullback_noise(const Kernel& k, View<const double> X, View<const double> weights, double* gradient);
+Status pullback_noise(const Kernel& k, View<const double> X, View<const double> weights, double* gradient,
+                      View<double> points = {});
 
 // out <- k(X, Z) V for V (m x r), in O(tile) memory.
 template <class T>

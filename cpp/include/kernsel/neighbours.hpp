@@ -39,6 +39,9 @@ class Neighbours {
   // For each point: all points of other groups are allowed, where group[i] is any number. Without `group` each point is a group
   // of its own. If `rows` is given, only these `count` points are queries, and out[r * m + k] belongs to the point rows[r].
   Status nearest_others(Index m, const Index* group, std::int32_t* out, const Index* rows = nullptr, Index count = 0) const;
+  // The same if points of the own group with smaller indices are allowed, too: neighbours for the joint density of each group.
+  Status nearest_others_and_before(Index m, const Index* group, std::int32_t* out, const Index* rows = nullptr,
+                                   Index count = 0) const;
 
   // For each point i: all points j with rank[j] < rank[i] are allowed, where rank is a permutation of 0, ..., n - 1, the place
   // of each point in an order.
@@ -46,6 +49,8 @@ class Neighbours {
                               Index count = 0) const;
 
  private:
+  enum class OwnGroup { none, before };
+  Status find_others(Index m, const Index* group, OwnGroup own, std::int32_t* out, const Index* rows, Index count) const;
   struct State;
   std::unique_ptr<State> state_;
 };

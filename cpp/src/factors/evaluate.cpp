@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/call_out.hpp"
+#include "base/memory.hpp"
 #include "kernsel/factor.hpp"
 
 namespace kernsel {
@@ -77,6 +78,10 @@ void stand_in(const Criterion& criterion, const Fit& fit, Partials& partials) {
 
 }  // namespace
 
+Status Factor::pull_points(const Partials&, View<double>) {
+  return Status::invalid("this factor has no derivatives in the points");
+}
+
 Status apply(const Criterion& criterion, const Fit& fit, Partials& partials) {
   Status applied;
   const Status called = call_out([&] { applied = criterion.apply(fit, partials); });
@@ -99,6 +104,7 @@ Status evaluate(const Kernel& k, const Problem& problem, const Criterion& criter
   out.value = partials.unit * partials.value;
   out.scale = partials.scale;
   out.information.clear();
+  out.points.clear();
   if (!gradient) return {};
   if (order == Order::information) {
     if (partials.variance.empty()) stand_in(criterion, fit, partials);
@@ -106,7 +112,12 @@ Status evaluate(const Kernel& k, const Problem& problem, const Criterion& criter
     if (!status.ok()) return status;
   }
   expand_squares(fit, partials);
-  return factor.pull(partials, out.gradient);
+  status = factor.pull(partials, out.gradient);
+  if (!status.ok() || order != Order::points) return status;
+  return within_memory([&] {
+    out.points.assign(static_cast<std::size_t>(problem.X.rows * problem.X.cols), 0.0);
+    return factor.pull_points(partials, rows(out.points.data(), problem.X.rows, problem.X.cols));
+  });
 }
 
 }  // namespace kernsel

@@ -150,6 +150,10 @@ struct TileKernels {
 
   // out = the squared distances of `count`* points X, (count, d), from the box with the ends `lower` and `upper`, (d).
   void (*box_distances)(Index count, Index dimension, const T* X, const T* lower, const T* upper, T* out);
+  // out_iq = the squared distance of point i of `height`* points, (height, d), from the query that is row which_q of X, (ldx,
+  // d), and nearest_q = the smallest of column q. The same bits as those of `metric`.
+  void (*bucket_distances)(Index height, Index dimension, const T* points, const T* X, Index ldx, Index count,
+                           const signed char* which, T* out, T* nearest);
 };
 
 struct InstructionSet {

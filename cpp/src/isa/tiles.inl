@@ -86,7 +86,8 @@ constexpr TileKernels<T> make_table() {
           support_block<T>,
           subsequences<T>,
           rotate<T>,
-          box_distances<T>};
+          box_distances<T>,
+          bucket_distances<T>};
 }
 
 }  // namespace

@@ -95,9 +95,9 @@ namespace {
 // Calls f(program, diagonal tile, sign) for all diagonal tiles: with sign 1 where X is compared with itself, and with sign -1
 // where it is compared with another set of equal points. The sum of both is the noise.
 template <class F>
-Status for_noise(const Kernel& k, View<const double> X, const F& f) {
+Status for_noise(const Kernel& k, View<const double> X, bool of_points, const F& f) {
   for (const bool same : {true, false}) {
-    const Program<double> program(k, X, X, same, Program<double>::preferred_block);
+    const Program<double> program(k, X, X, same, Program<double>::preferred_block, of_points);
     Status status = program.status();
     for (Index i = 0; i < program.row_blocks() && status.ok(); ++i) status = f(program, program.tile(i, i), same ? 1.0 : -1.0);
     status = program.finish(status);
@@ -112,7 +112,7 @@ Status gram_noise(const Kernel& k, View<const double> X, View<double> out) {
   if (!has_shape(out, X.rows, 1)) return Status::invalid("gram_noise: the output must have one entry for each point");
   for (Index r = 0; r < X.rows; ++r) out(r, 0) = 0.0;
   if (!k.has_noise()) return {};
-  return for_noise(k, X, [&](const Program<double>& program, const Place& at, double sign) {
+  return for_noise(k, X, false, [&](const Program<double>& program, const Place& at, double sign) {
     const double* values = nullptr;
     const Status status = program.forward(at, values);
     for (Index r = at.row; status.ok() && r < std::min(at.row + at.height, X.rows); ++r)
@@ -121,17 +121,22 @@ Status gram_noise(const Kernel& k, View<const double> X, View<double> out) {
   });
 }
 
-Status pullback_noise(const Kernel& k, View<const double> X, View<const double> weights, double* gradient) {
+Status pullback_noise(const Kernel& k, View<const double> X, View<const double> weights, double* gradient,
+                      View<double> points) {
   if (!has_shape(weights, X.rows, 1)) return Status::invalid("pullback_noise: give one weight for each point");
   if (!k.has_noise()) return {};
-  return for_noise(k, X, [&](const Program<double>& program, const Place& at, double sign) {
-    std::vector<double> W(static_cast<std::size_t>(at.count()), 0.0);
-    for (Index r = at.row; r < std::min(at.row + at.height, X.rows); ++r)
-      W[static_cast<std::size_t>((r - at.row) * (at.height + 1))] = sign * weights(r, 0);
-    double* aligned = scratch<double>(Scratch::panel, at.count());
-    if (!aligned) return no_memory();
-    std::copy(W.begin(), W.end(), aligned);
-    return program.pullback(at, aligned, gradient);
+  const bool of_points = points.data != nullptr;
+  return for_noise(k, X, of_points, [&](const Program<double>& program, const Place& at, double sign) {
+    const Index last = std::min(at.row + at.height, X.rows);
+    double* W = scratch<double>(Scratch::panel, at.count() + at.height * X.cols);
+    if (!W) return no_memory();
+    double* in_rows = W + at.count();
+    std::fill_n(W, at.count() + at.height * X.cols, 0.0);
+    for (Index r = at.row; r < last; ++r) W[(r - at.row) * (at.height + 1)] = sign * weights(r, 0);
+    const Status status = program.pullback(at, W, gradient, of_points ? in_rows : nullptr);
+    for (Index r = at.row; r < last && of_points && status.ok(); ++r)  // both arguments are the point
+      for (Index c = 0; c < X.cols; ++c) points(r, c) += 2.0 * in_rows[r - at.row + c * at.height];
+    return status;
   });
 }
 

@@ -42,7 +42,7 @@ std::unique_ptr<PointMap<double>> KernelNode::map(const Geometry<double>&, Statu
 
 template <class T>
 Program<T>::Program(const Kernel& kernel, View<const T> X, View<const T> Z, bool same, Index block, bool differentiable)
-    : rows_(X.rows), cols_(Z.rows), block_(block), tile_size_(block * block), same_(same) {
+    : rows_(X.rows), cols_(Z.rows), columns_(X.cols), block_(block), tile_size_(block * block), same_(same) {
   status_ = runtime_status();
   if (status_.ok() && X.cols != Z.cols) status_ = Status::invalid("X and Z differ in their number of columns");
   if (status_.ok()) status_ = kernel.check(X.cols);

@@ -162,6 +162,7 @@ class Program {
   Index col_blocks() const { return (cols_ + block_ - 1) / block_; }
   Place tile(Index i, Index j) const;
   Place diagonal(Index i) const { return part_of(tile(i, 0), Part::diagonal_of_x); }
+  Index columns() const { return columns_; }  // of the points
   Index parameters() const { return parameters_; }
   double cost() const { return cost_; }  // the approximate time for one element, in nanoseconds
 
@@ -243,7 +244,7 @@ class Program {
   mutable std::atomic<bool> overflowed_{false};
   Memory kept_;                 // all values, if the matrix is one tile: see keep_values()
   mutable bool keeps_ = false;  // whether kept_ has the values
-  Index rows_, cols_, block_;
+  Index rows_, cols_, columns_, block_;
   Index tile_size_;  // the number of elements of the largest tile
   bool same_, pulls_points_ = false;
   Index parameters_ = 0;

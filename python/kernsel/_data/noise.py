@@ -31,7 +31,11 @@ def variances(name: str, value: object, n: int | None) -> Vector:
         numbers = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError):
         raise ValueError(f'{name}: expected numbers or "auto", got {value!r}') from None
-    if value is None or np.isnan(numbers).any() or not np.isfinite(numbers).all() or (numbers < 0).any():
+    bad = ~(np.isfinite(numbers) & (numbers >= 0))
+    if numbers.ndim == 1 and len(numbers) > 1 and bad.any():
+        first = int(bad.argmax())
+        raise ValueError(f"{name}: expected finite numbers that are not negative, got {numbers[first]} at entry {first}")
+    if value is None or bad.any():
         raise ValueError(f"{name}: expected finite numbers that are not negative, got {value!r}")
     if numbers.shape == (1,):
         numbers = numbers[0]

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 from sklearn.utils.validation import validate_data
 
 from kernsel.kernels import Kernel
 from kernsel.kernels.objects import Reading
 
-__all__ = ["blocks", "in_parts", "new_points", "reading_of"]
+__all__ = ["blocks", "in_parts", "new_points", "reading_of", "validated"]
 
 _BLOCK = 2_000_000  # numbers of a block of k(X, Z), so that predictions at any number of points take little memory
 _AT_ONCE = 2048  # objects that predictions are made of at a time: their table with the training points is whole
@@ -25,7 +26,33 @@ def new_points(estimator: Any, kernel: Any, X: Any, *, keep: bool = False, **che
     """Return the points at which to predict, checked or read in the same way as those of `fit`."""
     if (reading := reading_of(kernel)) is not None:
         return reading.numbers(X, keep=keep)
-    return validate_data(estimator, X, reset=False, **checks)
+    return validated(estimator, X, reset=False, **checks)
+
+
+def validated(estimator: Any, X: Any, *y: Any, **checks: Any) -> Any:
+    """Return what scikit-learn's `validate_data` does; its error about numbers that are not finite says where the first is."""
+    try:
+        return validate_data(estimator, X, *y, **checks)
+    except ValueError as error:
+        if not any(word in str(error) for word in ("NaN", "infinity")):
+            raise
+        place = next((found for name, data in zip("Xy", (X, *y), strict=False) if (found := _not_finite(name, data))), "")
+        if not place:
+            raise
+        raise ValueError(f"{place}. {error}") from None
+
+
+def _not_finite(name: str, data: Any) -> str:
+    """Return where the first entry is that is not a finite number; nothing if all are, or if `data` are not numbers."""
+    try:
+        bad = ~np.isfinite(np.asarray(data, dtype=np.float64))
+    except (TypeError, ValueError):
+        return ""
+    if not bad.any():
+        return ""
+    place = [int(k) for k in np.unravel_index(bad.argmax(), bad.shape)]
+    where = f"entry {place[0]}" if len(place) == 1 else f"row {place[0]}, column {place[1]}"
+    return f"{name}: contains NaN or infinity, first at {where}"
 
 
 def in_parts(kernel: Any, X: Any) -> list[Any] | None:

@@ -12,12 +12,13 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_array, check_consistent_length
-from sklearn.utils.validation import column_or_1d, validate_data
+from sklearn.utils.validation import column_or_1d
 
 from kernsel._base.annotations import Indices, Matrix, Vector
 from kernsel._base.errors import ArgumentError
 from kernsel._data.kernel import matrix_of_indices, require_square
 from kernsel._data.noise import point_weights
+from kernsel._data.points import validated
 from kernsel._data.together import checked_groups, copies_in, first_of_equal, learnt_once, numbered, weights_of_first
 from kernsel.kernels import Kernel
 from kernsel.kernels.automatic import Data
@@ -228,7 +229,7 @@ def training_set(
         checks: dict[str, Any] = {"dtype": _EITHER if single else np.float64, "accept_sparse": accept_sparse}
         if not labels:
             checks |= {"y_numeric": True, "multi_output": multi_output}
-        original, y = validate_data(estimator, X, y, **checks)
+        original, y = validated(estimator, X, y, **checks)
         columns = getattr(estimator, "feature_names_in_", None)
         names = None if columns is None else [str(name) for name in columns]
     points = dense(original)

@@ -39,6 +39,8 @@ class Evaluation:
     noise_gradient : float, ndarray of shape (n,) or None
         The derivative with respect to the noise variance (not its logarithm): one number if one variance was given for all
         points, otherwise one for each point.
+    points_gradient : ndarray of shape (n, d) or None
+        The derivatives with respect to the coordinates of the points; None unless `points` asked for them.
     beta : ndarray of shape (q,) or (q, m)
         The coefficients of the trend, by generalized least squares.
     scale : float
@@ -55,6 +57,7 @@ class Evaluation:
     value: float
     gradient: NDArray[np.float64] | None
     noise_gradient: float | Vector | None
+    points_gradient: Matrix | None
     beta: NDArray[np.float64]
     scale: float
     effective_dof: float
@@ -73,11 +76,12 @@ def evaluate(
     sample_weight: ArrayLike | None = None,
     groups: ArrayLike | None = None,
     gradient: bool = False,
+    points: bool = False,
     workspace: Workspace | None = None,
     approximation: Approximation | None = None,
     **options: Any,
 ) -> Evaluation:
-    """Evaluate a criterion for a kernel, a noise and a trend, with its gradient in the hyperparameters and the noise.
+    """Evaluate a criterion for a kernel, a noise and a trend, with its gradient in hyperparameters, noise and points.
 
     Parameters
     ----------
@@ -102,7 +106,10 @@ def evaluate(
         A label for each point: leave-one-out criteria leave out all points of a group together, and folds keep groups whole. By
         default equal rows are left out together. Likelihoods and "risk", which leave nothing out, do not depend on groups.
     gradient : bool
-        Whether to compute the derivatives.
+        Whether to compute the derivatives in the hyperparameters and in the noise.
+    points : bool
+        Whether to compute the derivatives in the coordinates of the points, for a kernel that has them. Columns of the trend
+        are held: what they change with the points is not included. So are neighbours, and numbers that "auto" stands for.
     workspace : kernsel.criteria.Workspace, optional
         Memory to reuse in several evaluations of the same size. With an approximation also the neighbours, which are chosen
         anew if the points or the proportions of the length scales differ.
@@ -118,7 +125,7 @@ def evaluate(
     Notes
     -----
     A likelihood takes n^3 / 3 operations, and n^3 with its gradient; criteria that need the diagonal of P take twice as many.
-    The memory is half of an n x n matrix, for any number of hyperparameters.
+    The memory is half of an n x n matrix, for any number of hyperparameters; derivatives in the points take a whole one more.
 
     Examples
     --------
@@ -129,11 +136,13 @@ def evaluate(
     >>> round(ev.value, 3), ev.gradient.round(3), round(ev.noise_gradient, 1)
     (13.645, array([12.449]), -813.9)
     """
-    ours, points, targets, known, weights = _problem(kernel, X, y, noise, trend, sample_weight)
-    n = len(points)
+    ours, coordinates, targets, known, weights = _problem(kernel, X, y, noise, trend, sample_weight)
+    if points and ours.reading() is not None:
+        raise ValueError("points: expected a kernel of rows of numbers; objects have no coordinates in which to differentiate")
+    n = len(coordinates)
     used = np.arange(n) if weights is None else np.flatnonzero(weights)
     diagonal = np.broadcast_to(known, (n,))[used] / (1.0 if weights is None else weights[used])
-    H = trend_matrix(trend, points, used)
+    H = trend_matrix(trend, coordinates, used)
     chosen = criterion_named(criterion, options)
     if chosen.integrates:
         raise ValueError(
@@ -141,13 +150,13 @@ def evaluate(
             "integral over all of them: it is the criterion_value_ of an estimator that searches with it"
         )
     near = approximation_given(approximation, ours)
-    given = Given(points, targets, used, checked_groups(groups, n))
+    given = Given(coordinates, targets, used, checked_groups(groups, n))
     require_takes_groups(chosen, given.groups)
     chosen.require_trend(H, given)
     result = _core.evaluate(
         chosen.core(given),
         ours.build(),
-        points[used],
+        coordinates[used],
         targets[used],
         diagonal,
         H,
@@ -155,6 +164,7 @@ def evaluate(
         gradient,
         workspace or Workspace(),
         None if near is None else near.core(),
+        points,
     )
     slopes = noise_slopes = None
     if gradient:
@@ -162,6 +172,10 @@ def evaluate(
         in_noise = np.zeros(n)
         in_noise[used] = result["noise_gradient"] / (1.0 if weights is None else weights[used])
         noise_slopes = float(in_noise.sum()) if np.ndim(noise) == 0 else in_noise
+    points_gradient = None
+    if result["points_gradient"] is not None:
+        points_gradient = np.zeros(coordinates.shape)
+        points_gradient[used] = result["points_gradient"]
     value, slopes = chosen.with_prior(ours, result["value"], slopes)
     dual_coef = None
     if result["dual_coef"] is not None:
@@ -171,6 +185,7 @@ def evaluate(
         float(value),
         slopes,
         noise_slopes,
+        points_gradient,
         result["beta"],
         result["scale"],
         result["effective_dof"],

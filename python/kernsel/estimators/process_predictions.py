@@ -7,12 +7,12 @@ from numbers import Integral
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array, check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from kernsel._base.annotations import Seed, Vector
 from kernsel._data.allowed import require, whole
 from kernsel._data.noise import variances
-from kernsel._data.points import in_parts, new_points, reading_of
+from kernsel._data.points import in_parts, new_points, reading_of, validated
 from kernsel._data.training import for_objects, objects_as_numbers
 from kernsel._solve.evaluate import evaluate
 from kernsel.criteria import Likelihood
@@ -149,7 +149,7 @@ class ProcessPredictions(FittedProcess):
         check_is_fitted(self, "kernel_")
         if reading_of(self.kernel_) is not None:
             raise ValueError(f"X: there are no derivatives in points that are objects, which {self.kernel_} is of")
-        Z = np.asarray(validate_data(self, X, dtype=np.float64, reset=False))
+        Z = np.asarray(validated(self, X, dtype=np.float64, reset=False))
         slopes = self.posterior_.mean_gradient(Z) * self._y_train_std
         if not return_std:
             return slopes[..., 0] if self._flat else slopes

@@ -9,7 +9,8 @@ import kernsel as ks
 from kernsel._solve.near import NearPosterior
 from kernsel._solve.posterior import Posterior
 from kernsel.approximations import Vecchia
-from kernsel.kernels import RBF, Matern, WhiteKernel
+from kernsel.criteria import Workspace
+from kernsel.kernels import RBF, ExpSineSquared, Matern, WhiteKernel
 
 import reference_vecchia as twin
 from accuracy import eps
@@ -153,3 +154,22 @@ def test_a_search_by_neighbours_finds_what_the_exact_search_finds():
         assert other.noise_ == pytest.approx(exact.noise_, rel=0.05)
         mean, std = exact.predict(X[:100] + 0.01, return_std=True)
         assert np.sqrt(np.mean(((other.predict(X[:100] + 0.01) - mean) / std) ** 2)) < 0.15
+
+
+def test_neighbours_of_periodic_kernels_are_periods_away(rng):
+    """The most correlated points of a slowly changing wave; of those that are near in time too few are of the same phase."""
+    n, noise = 800, 0.01
+    X = np.column_stack([rng.uniform(0, 30, n), rng.uniform(-1, 1, n)])
+    kernel = ExpSineSquared(0.3, 1.5).on([0]) * RBF([40.0, 2.0])
+    y = np.linalg.cholesky(kernel(X) + noise * np.eye(n)) @ rng.standard_normal(n)
+    workspace = Workspace()
+    exact, near = (
+        ks.evaluate("loo_log_density", kernel, X, y, noise=noise, approximation=a, workspace=workspace).value
+        for a in (None, ks.Vecchia(20))
+    )
+    K, found = kernel(X), workspace.neighbors(left_out=True)
+    best = np.sort(K - 2 * np.eye(n))[:, -20:].sum(axis=1)
+    share = np.take_along_axis(K, found, axis=1).sum(axis=1) / best
+    assert np.median(share) > 0.95
+    assert exact - near < 0.1 * n  # a nat for each point is lost with neighbours in time
+    assert np.median(np.abs(X[found[:, 0], 0] - X[:, 0])) > 1.5

@@ -151,7 +151,7 @@ def test_bad_input_is_refused():
     with pytest.raises(TypeError, match="approximation: expected None or an approximation"):
         ks.evaluate("lml", RBF(1.0), X, y, noise=0.1, approximation=30)
     with pytest.raises(ValueError, match="no joint density of groups"):
-        ks.evaluate("kfold_log_density", RBF(1.0), X, y, noise=0.1, approximation=FEW, folds=FOLDS)
+        ks.evaluate("kfold_log_density", RBF(1.0), X, y, noise=0.1, trend="constant", approximation=FEW, folds=FOLDS)
     with pytest.raises(ValueError, match="for objects"):
         ks.evaluate("lml", ks.structured.Spectrum(2), ["AC", "CA", "CC"], [1.0, 2.0, 3.0], noise=0.1, approximation=FEW)
 
@@ -189,3 +189,38 @@ def test_the_same_bits_for_any_number_of_threads():
     finally:
         ks.set_num_threads(before)
     assert results[:3] == results[3:6] == results[6:]
+
+
+@pytest.mark.parametrize("label", ["rbf", "matern and noise", "mixture"])
+def test_joint_densities_of_groups(label):
+    """A chain in each group: its points in their order, each given the nearest of other groups and of those before it."""
+    X, y, noise = data(2)
+    kernel, groups = KERNELS[label], FOLDS
+    given = {"outputs": 2, "trend": None}
+    exact, all_others = (evaluated("kfold_log_density", kernel, near=a, **given) for a in (None, ks.Vecchia(13)))
+    slack = 1e6 * eps(float)
+    assert all_others.value == pytest.approx(exact.value, rel=slack)
+    size = np.abs(exact.gradient).max() + np.abs(exact.noise_gradient).max()
+    np.testing.assert_allclose(all_others.gradient, exact.gradient, rtol=0, atol=slack * size)
+    np.testing.assert_allclose(all_others.noise_gradient, exact.noise_gradient, rtol=0, atol=slack * size)
+
+    workspace = Workspace()
+    found = evaluated("kfold_log_density", kernel, workspace=workspace, **given)
+    K = kernel(X) + np.diag(noise)
+    value = 0.0
+    for i, row in enumerate(workspace.neighbors(left_out=True)):
+        S = row[row >= 0]
+        assert len(S) == 4
+        assert all(groups[j] != groups[i] or j < i for j in S)
+        b = np.linalg.solve(K[np.ix_(S, S)], K[S, i])
+        variance = K[i, i] - K[i, S] @ b
+        value -= 0.5 * np.sum((y[i] - b @ y[S]) ** 2 / variance + np.log(2 * np.pi * variance))
+    assert found.value == pytest.approx(value, rel=slack)
+
+    def moved(t):
+        theta, variances = t[: kernel.n_dims], t[kernel.n_dims :]
+        return evaluated("kfold_log_density", kernel.clone_with_theta(theta), noise=variances, **given).value
+
+    slopes, error = ref.central_differences(moved, np.append(kernel.theta, noise), 1e-5)
+    limit = error + slack * np.abs(slopes).max()
+    assert (np.abs(np.append(found.gradient, found.noise_gradient) - slopes) <= limit).all()

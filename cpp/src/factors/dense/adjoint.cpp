@@ -13,17 +13,12 @@ namespace kernsel {
 
 namespace {
 
-// Computes the gradient from W, one tile after the other. Each block row has sums of its own, which are added in the order of
-// the rows, so that the result does not depend on the number of threads.
-class Pull final : public TileSink<double> {
+// Computes the tiles of W on and below the diagonal, and calls take_weights() for each, on any thread. Rows and columns of W
+// that are padding are zero.
+class Weights : public TileSink<double> {
  public:
-  Pull(const State& state, const Adjoint& adjoint, const Program<double>& program, Gradient& out)
-      : state_(state),
-        adjoint_(adjoint),
-        program_(program),
-        out_(out),
-        parameters_(program.parameters()),
-        sums_(static_cast<std::size_t>(state.P.blocks() * std::max<Index>(parameters_, 1)), 0.0) {}
+  Weights(const State& state, const Adjoint& adjoint, const Program<double>& program)
+      : state_(state), adjoint_(adjoint), program_(program) {}
 
   void take(Index row, Index col, Index, Index, const double* tile, Index stride) override {
     tile_of(row / state_.P.tile(), col / state_.P.tile(), tile, stride);
@@ -48,13 +43,16 @@ class Pull final : public TileSink<double> {
     } else {
       status = weighted_square<double>(state_.P, vector(adjoint_.squared.data(), state_.n), *this);
     }
-    if (status.ok()) status = status_;
-    out_.theta.assign(static_cast<std::size_t>(parameters_), 0.0);
-    for (Index i = 0; i < blocks && status.ok(); ++i)
-      for (Index p = 0; p < parameters_; ++p)
-        out_.theta[static_cast<std::size_t>(p)] += sums_[static_cast<std::size_t>(i * parameters_ + p)];
-    return program_.finish(status);
+    return status.ok() ? status_ : status;
   }
+
+ protected:
+  // Tile (i, j) at its place, with columns at.height apart; it may be overwritten.
+  virtual Status take_weights(Index i, Index j, const Place& at, double* W) = 0;
+
+  const State& state_;
+  const Adjoint& adjoint_;
+  const Program<double>& program_;
 
  private:
   void tile_of(Index i, Index j, const double* square, Index stride) {
@@ -85,25 +83,66 @@ class Pull final : public TileSink<double> {
     const Index height = P.rows(i), width = P.rows(j);
     for (Index c = 0; c < at.width; ++c)
       for (Index r = c < width ? height : 0; r < at.height; ++r) W[r + c * at.height] = 0.0;
-    if (i == j)
-      for (Index r = 0; r < height; ++r) out_.noise[static_cast<std::size_t>(row + r)] += W[r + r * at.height];
-    else
-      kernels.scale(at.count(), 2.0, W, W);
-    const Status status = program_.pullback(at, W, sums_.data() + i * parameters_);
+    const Status status = take_weights(i, j, at, W);
     if (!status.ok()) fail(status);
   }
   void fail(const Status& status) {
     if (!failed_.exchange(true)) status_ = status;
   }
 
-  const State& state_;
-  const Adjoint& adjoint_;
-  const Program<double>& program_;
+  std::atomic<bool> failed_{false};
+  Status status_;
+};
+
+// Computes the gradient from W, one tile after the other. Each block row has sums of its own, which are added in the order of
+// the rows, so that the result does not depend on the number of threads.
+class Pull final : public Weights {
+ public:
+  Pull(const State& state, const Adjoint& adjoint, const Program<double>& program, Gradient& out)
+      : Weights(state, adjoint, program),
+        out_(out),
+        parameters_(program.parameters()),
+        sums_(static_cast<std::size_t>(state.P.blocks() * std::max<Index>(parameters_, 1)), 0.0) {}
+
+  Status add_up(const Status& status) {
+    out_.theta.assign(static_cast<std::size_t>(parameters_), 0.0);
+    for (Index i = 0; i < state_.P.blocks() && status.ok(); ++i)
+      for (Index p = 0; p < parameters_; ++p)
+        out_.theta[static_cast<std::size_t>(p)] += sums_[static_cast<std::size_t>(i * parameters_ + p)];
+    return program_.finish(status);
+  }
+
+ protected:
+  Status take_weights(Index i, Index j, const Place& at, double* W) override {
+    if (i == j)
+      for (Index r = 0; r < state_.P.rows(i); ++r) out_.noise[static_cast<std::size_t>(at.row + r)] += W[r + r * at.height];
+    else
+      tile_kernels<double>().scale(at.count(), 2.0, W, W);
+    return program_.pullback(at, W, sums_.data() + i * parameters_);
+  }
+
+ private:
   Gradient& out_;
   Index parameters_;
   std::vector<double> sums_;
-  std::atomic<bool> failed_{false};
-  Status status_;
+};
+
+// Stores the whole matrix W.
+class Store final : public Weights {
+ public:
+  Store(const State& state, const Adjoint& adjoint, View<double> out) : Weights(state, adjoint, *state.program), out_(out) {}
+
+ protected:
+  Status take_weights(Index i, Index j, const Place& at, double* W) override {
+    const Index height = state_.P.rows(i), width = state_.P.rows(j);
+    for (Index c = 0; c < width; ++c)
+      for (Index r = i == j ? c : 0; r < height; ++r)
+        out_(at.row + r, at.col + c) = out_(at.col + c, at.row + r) = W[r + c * at.height];
+    return {};
+  }
+
+ private:
+  View<double> out_;
 };
 
 }  // namespace
@@ -112,9 +151,23 @@ Status pull(const State& state, const Adjoint& adjoint, Gradient& out) {
   out.noise = adjoint.noise;
   out.noise.resize(static_cast<std::size_t>(state.n), 0.0);
   Pull sums(state, adjoint, *state.program, out);
-  Status status = sums.run();
+  const Status status = sums.add_up(sums.run());
   if (!status.ok() || adjoint.noise.empty()) return status;
   return pullback_noise(state.k, state.problem.X, vector(adjoint.noise.data(), state.n), out.theta.data());
+}
+
+Status pull_points(const State& state, const Adjoint& adjoint, View<double> out) {
+  const Index n = state.n;
+  Memory memory;
+  Status status = memory.reserve(static_cast<std::size_t>(n * n) * sizeof(double));
+  if (!status.ok()) return status;
+  const View<double> W = rows(static_cast<double*>(memory.data()), n, n);
+  Store weights(state, adjoint, W);
+  status = weights.run();
+  if (status.ok()) status = pullback_points<double>(state.k, state.problem.X, W, out);
+  if (!status.ok() || adjoint.noise.empty()) return status;
+  std::vector<double> unused(static_cast<std::size_t>(state.k.parameters()));
+  return pullback_noise(state.k, state.problem.X, vector(adjoint.noise.data(), n), unused.data(), out);
 }
 
 Status with_trend(const State& state, double of_trend, Index more, Adjoint& adjoint) {

@@ -3,7 +3,7 @@
 //     W = a P - P G P + sum_r sym(x_r y_r') + S+ S+' - S- S-',
 //
 // with sym(A) = (A + A') / 2, P in lower tiles and G diagonal. The sum is of low rank; S+ and S- come from groups that are left
-// out, and have up to 2 n columns. W is computed one tile at a time, and never stored.
+// out, and have up to 2 n columns. W is computed one tile at a time.
 #pragma once
 
 #include <vector>
@@ -30,5 +30,7 @@ Status add_weights(const State& state, Tall& G, Adjoint& adjoint);
 
 // Computes the gradient in the hyperparameters and in the noise from W.
 Status pull(const State& state, const Adjoint& adjoint, Gradient& out);
+// Computes the gradient in the points, for which W is stored.
+Status pull_points(const State& state, const Adjoint& adjoint, View<double> out);
 
 }  // namespace kernsel

@@ -47,23 +47,7 @@ class Dense final : public Factor {
 
   Status pull(const Partials& partials, Gradient& out) override {
     Adjoint adjoint;
-    adjoint.of_inverse = partials.log_det;
-    adjoint.squared = partials.precision;
-    adjoint.noise = partials.noise;
-    Status status;
-    if (!groups_.empty()) {
-      status = pull_groups(*state_, groups_, left_out_, partials, adjoint);
-    } else {
-      std::vector<double> in_c = partials.c;
-      add_points_alone(partials.left_out, in_c, adjoint.squared);
-      status = with_trend(*state_, partials.log_det_trend, in_c.empty() ? 0 : state_->m, adjoint);
-      if (status.ok() && !in_c.empty()) {
-        Tall G;
-        status = G.resize(state_->padded, state_->m);
-        for (Index j = 0; j < state_->m && status.ok(); ++j) std::copy_n(in_c.data() + j * state_->n, state_->n, G.column(j));
-        if (status.ok()) status = add_weights(*state_, G, adjoint);
-      }
-    }
+    Status status = find_adjoint(partials, adjoint);
     if (status.ok()) status = kernsel::pull(*state_, adjoint, out);
     if (!status.ok() || partials.unit == 1.0) return status;
     multiply(partials.unit, out.theta);
@@ -71,11 +55,35 @@ class Dense final : public Factor {
     return {};
   }
 
+  Status pull_points(const Partials& partials, View<double> out) override {
+    Adjoint adjoint;
+    Status status = find_adjoint(partials, adjoint);
+    if (status.ok()) status = kernsel::pull_points(*state_, adjoint, out);
+    for (Index i = 0; i < out.rows && partials.unit != 1.0; ++i)
+      for (Index k = 0; k < out.cols; ++k) out(i, k) *= partials.unit;
+    return status;
+  }
+
   Status information(const Partials& partials, std::vector<double>& out) override {
     return average_information(*state_, partials, out);
   }
 
  private:
+  Status find_adjoint(const Partials& partials, Adjoint& adjoint) const {
+    adjoint.of_inverse = partials.log_det;
+    adjoint.squared = partials.precision;
+    adjoint.noise = partials.noise;
+    if (!groups_.empty()) return pull_groups(*state_, groups_, left_out_, partials, adjoint);
+    std::vector<double> in_c = partials.c;
+    add_points_alone(partials.left_out, in_c, adjoint.squared);
+    Status status = with_trend(*state_, partials.log_det_trend, in_c.empty() ? 0 : state_->m, adjoint);
+    if (!status.ok() || in_c.empty()) return status;
+    Tall G;
+    status = G.resize(state_->padded, state_->m);
+    for (Index j = 0; j < state_->m && status.ok(); ++j) std::copy_n(in_c.data() + j * state_->n, state_->n, G.column(j));
+    return status.ok() ? add_weights(*state_, G, adjoint) : status;
+  }
+
   // r_i = c_i / P.ii, of variance 1 / P.ii.
   Status leave_alone() {
     const auto n = static_cast<std::size_t>(state_->n);

@@ -141,6 +141,16 @@ Status Neighbours::nearest(View<const double> Z, Index m, std::int32_t* out) con
 }
 
 Status Neighbours::nearest_others(Index m, const Index* group, std::int32_t* out, const Index* rows, Index count) const {
+  return find_others(m, group, OwnGroup::none, out, rows, count);
+}
+
+Status Neighbours::nearest_others_and_before(Index m, const Index* group, std::int32_t* out, const Index* rows,
+                                             Index count) const {
+  return find_others(m, group, OwnGroup::before, out, rows, count);
+}
+
+Status Neighbours::find_others(Index m, const Index* group, OwnGroup own, std::int32_t* out, const Index* rows,
+                               Index count) const {
   const PointTree& tree = state_->tree;
   if (m < 0) return Status::invalid("m: the number of neighbours must not be negative");
   return within_memory([&] {
@@ -153,7 +163,8 @@ Status Neighbours::nearest_others(Index m, const Index* group, std::int32_t* out
         labels[static_cast<std::size_t>(place)] = group ? group[id] : id;
       });
     if (!status.ok()) return status;
-    return run({tree, m, Allowed::other_labels, labels.data(), {}, out, most_buckets(tree)}, queries);
+    const Allowed allowed = own == OwnGroup::none ? Allowed::other_labels : Allowed::other_labels_or_smaller_ids;
+    return run({tree, m, allowed, labels.data(), {}, out, most_buckets(tree)}, queries);
   });
 }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "factors/neighbours/features.hpp"
 #include "kernsel/gram.hpp"
 #include "kernsel/vecchia.hpp"
 
@@ -19,49 +20,57 @@ double distance_of(Index step, double range) {
   return range * nearest * std::pow(farthest / nearest, share);
 }
 
-// The mean correlation of the places with themselves, moved by each of the distances along a column.
-Status correlations(const Kernel& k, View<const double> at, Index column, double range, std::vector<double>& out) {
-  const Index d = at.cols;
-  std::vector<double> moved(static_cast<std::size_t>(places * steps * d)), K(static_cast<std::size_t>(places * places * steps)),
-      variance(static_cast<std::size_t>(places)), of_moved(static_cast<std::size_t>(places * steps));
-  for (Index s = 0; s < steps; ++s)
+// Some of the points, evenly among the rows.
+std::vector<double> sample_of(View<const double> X) {
+  std::vector<double> sample(static_cast<std::size_t>(places * X.cols));
+  for (Index i = 0; i < places; ++i)
+    for (Index j = 0; j < X.cols; ++j) sample[static_cast<std::size_t>(i * X.cols + j)] = X(i * (X.rows - 1) / (places - 1), j);
+  return sample;
+}
+
+}  // namespace
+
+Status correlations_along(const Kernel& k, View<const double> X, Index column, const std::vector<double>& distances,
+                          std::vector<double>& out) {
+  const Index d = X.cols, count = static_cast<Index>(distances.size());
+  const std::vector<double> sample = sample_of(X);
+  const View<const double> at = rows(sample.data(), places, d);
+  std::vector<double> moved(static_cast<std::size_t>(places * count * d)), K(static_cast<std::size_t>(places * places * count)),
+      variance(static_cast<std::size_t>(places)), of_moved(static_cast<std::size_t>(places * count));
+  for (Index s = 0; s < count; ++s)
     for (Index i = 0; i < places; ++i)
       for (Index j = 0; j < d; ++j)
-        moved[static_cast<std::size_t>((s * places + i) * d + j)] = at(i, j) + (j == column ? distance_of(s, range) : 0.0);
-  const View<const double> Z = rows(static_cast<const double*>(moved.data()), places * steps, d);
-  Status status = cross_gram<double>(k, at, Z, rows(K.data(), places, places * steps));
+        moved[static_cast<std::size_t>((s * places + i) * d + j)] =
+            at(i, j) + (j == column ? distances[static_cast<std::size_t>(s)] : 0.0);
+  const View<const double> Z = rows(static_cast<const double*>(moved.data()), places * count, d);
+  Status status = cross_gram<double>(k, at, Z, rows(K.data(), places, places * count));
   // White noise is no part of a correlation: the diagonal is that between a set of points and another one.
   std::vector<double> square(static_cast<std::size_t>(places * places));
   if (status.ok()) status = cross_gram<double>(k, at, at, rows(square.data(), places, places));
   for (Index i = 0; i < places; ++i) variance[static_cast<std::size_t>(i)] = square[static_cast<std::size_t>(i * (places + 1))];
-  for (Index s = 0; s < steps && status.ok(); ++s) {
+  for (Index s = 0; s < count && status.ok(); ++s) {
     const View<const double> here = Z.block(s * places, 0, places, d);
     status = cross_gram<double>(k, here, here, rows(square.data(), places, places));
     for (Index i = 0; i < places; ++i)
       of_moved[static_cast<std::size_t>(s * places + i)] = square[static_cast<std::size_t>(i * (places + 1))];
   }
   if (!status.ok()) return status;
-  out.assign(static_cast<std::size_t>(steps), 0.0);
-  for (Index s = 0; s < steps; ++s)
+  out.assign(static_cast<std::size_t>(count), 0.0);
+  for (Index s = 0; s < count; ++s)
     for (Index i = 0; i < places; ++i) {
       const Index with = s * places + i;
       const double size = std::sqrt(variance[static_cast<std::size_t>(i)] * of_moved[static_cast<std::size_t>(with)]);
-      const double value = K[static_cast<std::size_t>(i * places * steps + with)];
+      const double value = K[static_cast<std::size_t>(i * places * count + with)];
       out[static_cast<std::size_t>(s)] += (size > 0.0 ? value / size : 1.0) / static_cast<double>(places);
     }
   return {};
 }
 
-}  // namespace
-
 Status column_scales(const Kernel& k, View<const double> X, std::vector<double>& scales) {
   const Index n = X.rows, d = X.cols;
   scales.assign(static_cast<std::size_t>(d), 0.0);
   if (n == 0) return Status::invalid("column_scales: there are no points");
-  std::vector<double> sample(static_cast<std::size_t>(places * d)), fallen;
-  for (Index i = 0; i < places; ++i)
-    for (Index j = 0; j < d; ++j) sample[static_cast<std::size_t>(i * d + j)] = X(i * (n - 1) / (places - 1), j);
-  const View<const double> at = rows(static_cast<const double*>(sample.data()), places, d);
+  std::vector<double> distances(static_cast<std::size_t>(steps)), fallen;
   for (Index j = 0; j < d; ++j) {
     double lowest = X(0, j), highest = lowest;
     for (Index i = 1; i < n; ++i) {
@@ -70,7 +79,8 @@ Status column_scales(const Kernel& k, View<const double> X, std::vector<double>&
     }
     const double range = highest - lowest;
     if (!(range > 0.0)) continue;
-    const Status status = correlations(k, at, j, range, fallen);
+    for (Index s = 0; s < steps; ++s) distances[static_cast<std::size_t>(s)] = distance_of(s, range);
+    const Status status = correlations_along(k, X, j, distances, fallen);
     if (!status.ok()) return status;
     Index s = 0;
     while (s < steps && fallen[static_cast<std::size_t>(s)] > fall) ++s;

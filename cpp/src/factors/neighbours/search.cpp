@@ -1,6 +1,7 @@
-// Queries that are near each other are answered together, up to 32 at a time: one walk through the tree for all of them, which
-// leaves out subtrees whose boxes are too far from the box of the queries. At a bucket, the queries whose own distance from its
-// box is small enough are compared with all its points, which is one tile of squared distances.
+// Queries are answered together, up to 32 at a time in the order of their places: one walk through the tree for all of them,
+// which compares each box with all queries at once, and goes on with those that are near enough. Boxes of queries would exclude
+// hardly anything in eight columns, where they touch most of the buckets. At a bucket, the queries that are left are compared
+// with all its points.
 #include "factors/neighbours/search.hpp"
 
 #include <algorithm>
@@ -17,9 +18,7 @@ namespace {
 constexpr Index group_size = 32;  // of queries
 constexpr Index bucket_size = PointTree::bucket_size;
 constexpr Index groups_of_a_job = 16;
-// On the way down, the box of a subtree of that many buckets is compared with each query, not only with the box of all queries.
-constexpr Index tested_buckets = 4;
-constexpr Index tile_padding = 8;  // of the sizes of tiles
+constexpr Index most_pending = 40;  // more than a tree of 2^31 points has levels
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 struct Candidate {
@@ -34,7 +33,15 @@ struct IsNearer {
   }
 };
 
-// A subtree that is still to be visited.
+// A subtree that is still to be visited, and the queries that its parent is near to.
+struct Branch {
+  PointTree::Node node;
+  Index count;
+  std::int8_t queries[group_size];
+  alignas(64) double distances[group_size];  // of all queries from its box, squared
+};
+
+// A subtree that is still to be visited for all queries.
 struct Pending {
   double distance;  // a lower bound of the squared distances between the queries and its points
   std::int32_t least_id;
@@ -82,10 +89,13 @@ class Group {
   void walk_best_first();
   bool is_out_of_reach(double distance, std::int32_t least_id) const;
   bool has_only_forbidden(Index node) const;
-  void visit(const PointTree::Node& node);
-  Index choose_queries(Index node);
+  void measure(Branch& branch, const PointTree::Node& node) const;
+  void take_all_queries(Branch& branch) const;
+  void choose_queries(Branch& branch) const;
+  void visit(const Branch& branch);
   template <Allowed allowed>
   void collect(Index bucket, const double* distances, Index query);
+  void drop_far(Index query);
   void keep_nearest(Index query);
   void update_reach();
   void write(const Query* queries);
@@ -97,8 +107,9 @@ class Group {
   const double slack_;  // lower bounds are multiplied by it, on account of rounding errors
   Index count_ = 0;
   Memory memory_;
-  double *x_ = nullptr, *some_x_ = nullptr, *tile_ = nullptr;  // coordinates of all queries, of some, and distances
+  double *x_ = nullptr, *tile_ = nullptr;  // coordinates of all queries, and their distances from the points of a bucket
   std::vector<double> box_;
+  std::vector<Branch> branches_;
   std::vector<Pending> pending_;
   std::vector<Candidate> candidates_;  // `capacity_` for each query
   // By query: the number of candidates; the largest distance that a further one may have, and the largest id at that distance.
@@ -106,7 +117,7 @@ class Group {
   double bound_[group_size];
   std::int32_t last_id_[group_size];
   Index label_[group_size];
-  Index chosen_[group_size];
+  std::int32_t id_[group_size];  // that of the point at the place of the query
   // The same for all queries together.
   double reach_ = infinity;
   std::int32_t reach_id_ = 0;
@@ -139,6 +150,7 @@ void Group::start(const Query* queries, Index count) {
     found_[q] = 0;
     bound_[q] = infinity;
     last_id_[q] = std::numeric_limits<std::int32_t>::max();
+    id_[q] = tree_.points() > 0 ? tree_.ids()[queries[q].place] : 0;
     label_[q] = search_.labels ? search_.labels[queries[q].place] : 0;
   }
   const auto ends = std::minmax_element(label_, label_ + count);
@@ -158,6 +170,7 @@ bool Group::has_only_forbidden(Index node) const {
   if (node_labels_.empty()) return false;
   const Index label = node_labels_[static_cast<std::size_t>(node)];
   if (search_.allowed == Allowed::smaller_labels) return label >= largest_label_;
+  if (search_.allowed == Allowed::other_labels_or_smaller_ids) return false;
   return label != mixed && label == least_label_ && label == largest_label_;
 }
 
@@ -194,6 +207,7 @@ void Group::walk_best_first() {
     std::push_heap(pending_.begin(), pending_.end(), ComesLater());
   };
   push(tree_.root());
+  Branch& branch = branches_.front();
   Index visited = 0;
   while (!pending_.empty()) {
     const PointTree::Node node = pending_.front().node;
@@ -207,38 +221,78 @@ void Group::walk_best_first() {
     if (visited >= search_.most_buckets && reach_ < infinity) break;
     const Pending again = measure(node);
     if (is_out_of_reach(again.distance, again.least_id)) continue;
-    visit(node);
+    take_all_queries(branch);
+    measure(branch, node);
+    choose_queries(branch);
+    visit(branch);
+    update_reach();
     ++visited;
   }
 }
 
+void Group::take_all_queries(Branch& branch) const {
+  branch.count = count_;
+  for (Index q = 0; q < count_; ++q) branch.queries[q] = static_cast<std::int8_t>(q);
+}
+
+void Group::measure(Branch& branch, const PointTree::Node& node) const {
+  const double* const box = tree_.box(node.number);
+  branch.node = node;
+  tile_kernels<double>().box_distances(group_size, d_, x_, box, box + d_, branch.distances);
+}
+
+// Keeps the queries that may have neighbours in a subtree.
+void Group::choose_queries(Branch& branch) const {
+  const Index number = branch.node.number;
+  const std::int32_t least_id = tree_.least_id(number);
+  const Index label = node_labels_.empty() ? 0 : node_labels_[static_cast<std::size_t>(number)];
+  Index count = 0;
+  for (Index i = 0; i < branch.count; ++i) {
+    const std::int8_t q = branch.queries[i];
+    bool excluded = branch.distances[q] * slack_ > bound_[q] || (bound_[q] == 0.0 && least_id > last_id_[q]);
+    if (search_.allowed == Allowed::smaller_labels) excluded |= label >= label_[q];
+    if (search_.allowed == Allowed::other_labels) excluded |= label == label_[q];
+    branch.queries[count] = q;
+    count += !excluded;
+  }
+  branch.count = count;
+}
+
 // Visits whatever is within reach, the nearer of two subtrees first.
 void Group::walk() {
-  pending_.assign(1, measure(tree_.root()));
-  while (!pending_.empty()) {
-    const Pending next = pending_.back();
-    pending_.pop_back();
-    if (is_out_of_reach(next.distance, next.least_id) || has_only_forbidden(next.node.number)) continue;
-    if (next.node.is_leaf()) {
-      visit(next.node);
+  Branch* stack[most_pending];
+  for (Index i = 0; i < most_pending; ++i) stack[i] = branches_.data() + i;
+  Index pending = 1;
+  take_all_queries(branches_.front());
+  measure(branches_.front(), tree_.root());
+  while (pending > 0) {
+    Branch& branch = *stack[pending - 1];
+    choose_queries(branch);
+    if (branch.count == 0 || branch.node.is_leaf()) {
+      if (branch.count > 0) visit(branch);
+      --pending;
       continue;
     }
-    const Index below = next.node.last - next.node.first;
-    if (below >= tested_buckets && below < 2 * tested_buckets && choose_queries(next.node.number) == 0) continue;
-    const Pending a = measure(tree_.left(next.node)), b = measure(tree_.right(next.node));
-    const bool b_first = ComesLater()(a, b);
-    pending_.push_back(b_first ? a : b);
-    pending_.push_back(b_first ? b : a);
+    // The two halves take the place of the subtree, the nearer one last.
+    Branch& next = *stack[pending++];
+    next.count = branch.count;
+    std::copy_n(branch.queries, branch.count, next.queries);
+    const PointTree::Node a = tree_.left(branch.node), b = tree_.right(branch.node);
+    measure(branch, a);
+    measure(next, b);
+    double difference = 0.0;
+    for (Index i = 0; i < next.count; ++i) difference += next.distances[next.queries[i]] - branch.distances[next.queries[i]];
+    if (difference > 0.0) std::swap(stack[pending - 2], stack[pending - 1]);
   }
 }
 
 Status Group::answer(const Query* queries, Index count) {
   const Index width = std::max<Index>(d_, 1) * group_size;
-  const Status status = memory_.reserve(static_cast<std::size_t>(2 * width + bucket_size * group_size) * sizeof(double));
+  const Status status = memory_.reserve(static_cast<std::size_t>(width + bucket_size * group_size) * sizeof(double));
   if (!status.ok()) return status;
   x_ = static_cast<double*>(memory_.data());
-  some_x_ = x_ + width;
-  tile_ = some_x_ + width;
+  tile_ = x_ + width;
+  branches_.resize(most_pending);
   candidates_.resize(static_cast<std::size_t>(group_size * capacity_));
   start(queries, count);
   if (keep_ > 0 && search_.most_buckets == 0) walk();
@@ -247,51 +301,29 @@ Status Group::answer(const Query* queries, Index count) {
   return {};
 }
 
-// Finds the queries that may have neighbours in a bucket, and returns their number.
-Index Group::choose_queries(Index node) {
-  const double* const box = tree_.box(node);
-  alignas(64) double distance[group_size];
-  tile_kernels<double>().box_distances(group_size, d_, x_, box, box + d_, distance);
-  const std::int32_t least_id = tree_.least_id(node);
-  const bool ordered = search_.allowed == Allowed::smaller_labels;
-  const Index least_label = ordered ? node_labels_[static_cast<std::size_t>(node)] : 0;
-  Index count = 0;
-  for (Index q = 0; q < count_; ++q) {
-    const bool far = distance[q] * slack_ > bound_[q] || (bound_[q] == 0.0 && least_id > last_id_[q]);
-    chosen_[count] = q;
-    count += !far && !(ordered && least_label >= label_[q]);
-  }
-  return count;
-}
-
-void Group::visit(const PointTree::Node& node) {
-  const Index chosen = choose_queries(node.number);
-  if (chosen == 0) return;
-  const Index width = round_up(chosen, tile_padding);
-  const double* x = x_;
-  if (width < group_size) {
-    for (Index k = 0; k < d_; ++k)
-      for (Index i = 0; i < width; ++i) some_x_[i + k * width] = x_[chosen_[std::min(i, chosen - 1)] + k * group_size];
-    x = some_x_;
-  }
-  tile_kernels<double>().metric(Metric::squared_distance, {bucket_size, width, d_, tree_.bucket(node.first), x, nullptr}, 1.0,
-                                tile_);
-  for (Index i = 0; i < chosen; ++i) {
-    const Index query = chosen_[i];
-    const double* const distances = tile_ + bucket_size * (width < group_size ? i : query);
+void Group::visit(const Branch& branch) {
+  alignas(64) double nearest[group_size];
+  tile_kernels<double>().bucket_distances(bucket_size, d_, tree_.bucket(branch.node.first), x_, group_size, branch.count,
+                                          branch.queries, tile_, nearest);
+  for (Index i = 0; i < branch.count; ++i) {
+    const Index query = branch.queries[i];
+    if (nearest[i] > bound_[query]) continue;
+    const double* const distances = tile_ + bucket_size * i;
     switch (search_.allowed) {
       case Allowed::all:
-        collect<Allowed::all>(node.first, distances, query);
+        collect<Allowed::all>(branch.node.first, distances, query);
         break;
       case Allowed::other_labels:
-        collect<Allowed::other_labels>(node.first, distances, query);
+        collect<Allowed::other_labels>(branch.node.first, distances, query);
+        break;
+      case Allowed::other_labels_or_smaller_ids:
+        collect<Allowed::other_labels_or_smaller_ids>(branch.node.first, distances, query);
         break;
       case Allowed::smaller_labels:
-        collect<Allowed::smaller_labels>(node.first, distances, query);
+        collect<Allowed::smaller_labels>(branch.node.first, distances, query);
         break;
     }
   }
-  update_reach();
 }
 
 // Takes the points of a bucket that are near enough to a query as candidates.
@@ -299,9 +331,6 @@ template <Allowed allowed>
 void Group::collect(Index bucket, const double* distances, Index query) {
   const double bound = bound_[query];
   const Index size = tree_.size(bucket);
-  std::int64_t near = 0;  // as wide as a distance, so that compilers vectorize the loop
-  for (Index i = 0; i < bucket_size; ++i) near += distances[i] <= bound;
-  if (near == 0) return;
   const std::int32_t* const ids = tree_.ids() + bucket * bucket_size;
   const Index* const labels = allowed == Allowed::all ? nullptr : search_.labels + bucket * bucket_size;
   const Index label = label_[query];
@@ -311,11 +340,39 @@ void Group::collect(Index bucket, const double* distances, Index query) {
     candidates[found] = {distances[i], ids[i]};
     bool is_candidate = distances[i] <= bound;
     if (allowed == Allowed::other_labels) is_candidate &= labels[i] != label;
+    if (allowed == Allowed::other_labels_or_smaller_ids) is_candidate &= labels[i] != label || ids[i] < id_[query];
     if (allowed == Allowed::smaller_labels) is_candidate &= labels[i] < label;
     found += is_candidate;
   }
   found_[query] = found;
-  if (found >= keep_ && (bound == infinity || found > capacity_ - bucket_size)) keep_nearest(query);
+  if (found >= keep_ && (bound == infinity || found > capacity_ - bucket_size)) drop_far(query);
+}
+
+// Finds a bound of the distances without sorting: a quantile of some of the candidates that `keep_` of all do not exceed. Where
+// it would keep most of them, among them many equal ones, keep_nearest() does.
+void Group::drop_far(Index query) {
+  constexpr Index sample_size = 32;
+  Candidate* const candidates = candidates_.data() + query * capacity_;
+  const Index found = found_[query];
+  if (found < 4 * sample_size) return keep_nearest(query);
+  double sample[sample_size];
+  for (Index i = 0; i < sample_size; ++i) sample[i] = candidates[i * found / sample_size].distance;
+  std::sort(sample, sample + sample_size);
+  for (Index s = keep_ * sample_size / found; s < sample_size; ++s) {
+    Index near = 0;
+    for (Index i = 0; i < found; ++i) near += candidates[i].distance <= sample[s];
+    if (near < keep_) continue;
+    if (near > keep_ + (found - keep_) / 2) break;
+    Index kept = 0;
+    for (Index i = 0; i < found; ++i) {
+      candidates[kept] = candidates[i];
+      kept += candidates[i].distance <= sample[s];
+    }
+    found_[query] = kept;
+    bound_[query] = sample[s];
+    return;
+  }
+  keep_nearest(query);
 }
 
 void Group::keep_nearest(Index query) {
@@ -342,13 +399,15 @@ void Group::write(const Query* queries) {
   }
 }
 
-// Returns the first query of each group, and the number of queries. A group has queries of at most two buckets.
-std::vector<Index> divide(const std::vector<Query>& queries) {
+// Returns the first query of each group, and the number of queries. If only some buckets are visited, the queries of a group
+// have to be near each other, in at most two buckets.
+std::vector<Index> divide(const std::vector<Query>& queries, bool into_near_ones) {
   std::vector<Index> firsts{0};
   const auto pair_of_buckets = [&](Index i) { return queries[static_cast<std::size_t>(i)].place / (2 * bucket_size); };
   const Index count = static_cast<Index>(queries.size());
   for (Index i = 1; i < count; ++i)
-    if (i - firsts.back() == group_size || pair_of_buckets(i) != pair_of_buckets(firsts.back())) firsts.push_back(i);
+    if (i - firsts.back() == group_size || (into_near_ones && pair_of_buckets(i) != pair_of_buckets(firsts.back())))
+      firsts.push_back(i);
   if (count > 0) firsts.push_back(count);
   return firsts;
 }
@@ -361,7 +420,7 @@ Status run(const Search& search, std::vector<Query>& queries) {
       return a.place < b.place || (a.place == b.place && a.row < b.row);
     };
     if (!std::is_sorted(queries.begin(), queries.end(), comes_before)) std::sort(queries.begin(), queries.end(), comes_before);
-    const std::vector<Index> firsts = divide(queries);
+    const std::vector<Index> firsts = divide(queries, search.most_buckets > 0);
     const std::vector<Index> node_labels =
         search.allowed == Allowed::all || search.tree.points() == 0 ? std::vector<Index>() : labels_of_nodes(search);
     const Index groups = static_cast<Index>(firsts.size()) - 1;

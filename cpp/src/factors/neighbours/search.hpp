@@ -17,7 +17,7 @@ struct Query {
 };
 
 // Which points are allowed as neighbours of a query.
-enum class Allowed { all, other_labels, smaller_labels };
+enum class Allowed { all, other_labels, other_labels_or_smaller_ids, smaller_labels };
 
 struct Search {
   const PointTree& tree;

@@ -15,12 +15,15 @@ namespace {
 constexpr Index padding = LowerTiles<double>::padding;  // rows that a tile kernel solves for at once
 constexpr Index largest_block = 96;
 constexpr Index features_at_a_time = 64;  // of inducing points
+// Of larger sets: that of a register tile of kernels with eight numbers in a packet. Tiles on the diagonal are computed as a
+// whole, of which half is not used.
+constexpr Index block_of_large_sets = 24;
 
 }  // namespace
 
 CellShape::CellShape(Index points) {
-  parts = std::max<Index>((points + largest_block - 1) / largest_block, 1);
-  block = round_up((points + parts - 1) / parts, padding);
+  block = points > largest_block ? block_of_large_sets : round_up(std::max<Index>(points, 1), padding);
+  parts = (points + block - 1) / block;
 }
 
 Cell::Cell(const CellShape& shape, const Program<double>& program, double* memory) : shape_(shape), program_(program) {
@@ -157,6 +160,27 @@ Status Cell::pull(double* gradient, double* noise) {
       const Status status = program_.pullback(program_.tile(first_ + i, first_ + j), tile_, gradient, nullptr, tape_);
       if (!status.ok()) return status;
     }
+  return {};
+}
+
+Status Cell::pull_points(double* to) {
+  const Index s = shape_.size(), block = shape_.block, columns = program_.columns();
+  const TileKernels<double>& kernels = tile_kernels<double>();
+  Status status = of_points_.reserve(static_cast<std::size_t>(block * columns) * sizeof(double));
+  if (!status.ok()) return status;
+  double* sums = static_cast<double*>(of_points_.data());
+  std::vector<double> unused(static_cast<std::size_t>(program_.parameters()));
+  for (Index i = 0; i < shape_.parts; ++i) {
+    std::fill_n(sums, block * columns, 0.0);
+    for (Index j = 0; j < shape_.parts; ++j) {  // a point moves a row and a column: both have the sum over the row of W + W'
+      kernels.fill(block * block, 0.0, tile_);
+      kernels.multiply_nt(block, block, 2, -1.0, W_ + i * block, s, W_ + 2 * s + j * block, s, tile_, block);
+      status = program_.pullback(program_.tile(first_ + i, first_ + j), tile_, unused.data(), sums);
+      if (!status.ok()) return status;
+    }
+    for (Index r = 0; r < block && i * block + r < count_; ++r)
+      for (Index c = 0; c < columns; ++c) *to++ = sums[r + c * block];
+  }
   return {};
 }
 

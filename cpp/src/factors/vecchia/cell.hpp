@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/memory.hpp"
 #include "factors/vecchia/sets.hpp"
 #include "kernels/program.hpp"
 
@@ -69,6 +70,8 @@ class Cell {
 
   // gradient += <W, dK_S/dtheta>, and noise_i <- W_ii for the points of the set.
   Status pull(double* gradient, double* noise);
+  // to <- d<W, K_S>/d(points), (count, d), by rows, after pull(), if the program is differentiable in its points.
+  Status pull_points(double* to);
   // information += G_a'G_b without the last entry + gamma_a gamma_b / 2, (p + 1, p + 1) with columns `stride` apart, and
   // slopes_a += gamma_a, where G_a = L^-1 dK_S/dtheta_a v has the last entry gamma_a. The last parameter is the logarithm of a
   // factor of `unknown_noise`, the noise of the set's points, which may be nullptr.
@@ -81,6 +84,7 @@ class Cell {
 
   const CellShape& shape_;
   const Program<double>& program_;
+  Memory of_points_;
   double *K_, *W_, *tile_, *v_, *q_, *x_, *rows_;
   const double* tape_ = nullptr;
   Index first_ = 0, count_ = 0;

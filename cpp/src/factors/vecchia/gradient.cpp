@@ -27,16 +27,18 @@ Status Vecchia::pull_all(const Partials& partials, Gradient& out) {
   table_.assign(at(n_ * table_width_), 0.0);
   for (Index i = 0; i < n_; ++i)
     for (Index j = 0; j < m_; ++j) table_row(i)[j] = problem_.y(i, j) - D_.dot(D_.row(i), beta_.row(j));
+  if (!partials.left_out.density.empty()) status = pull_densities(partials.left_out.density, out);
   const bool with_left_out = !partials.left_out.residual.empty() || !partials.left_out.variance.empty();
-  if (with_left_out) status = pull_others(partials.left_out, adjoint, out);
+  if (status.ok() && with_left_out) status = pull_others(partials.left_out, adjoint, out);
   const bool with_trend = columns() > 0 && (with_left_out || partials.log_det_trend != 0.0);
   if (status.ok() && kind_ != Before::none &&
       (with_trend || partials.log_det != 0.0 || !partials.squares.empty() || !adjoint.c.empty() || !adjoint.precision.empty()))
     status = pull_before(partials, adjoint, out);
-  if (status.ok() && tiled()) status = inducing_.pull(*k_, X_, D_, of_F_, out.theta);
+  const View<double> of_points = of_points_ ? rows(of_points_, n_, X_.cols) : View<double>{};
+  if (status.ok() && tiled()) status = inducing_.pull(*k_, X_, D_, of_F_, out.theta, of_points);
   for (std::size_t i = 0; i < partials.noise.size(); ++i) out.noise[i] += partials.noise[i];
   if (status.ok() && !partials.noise.empty())  // white parts of the kernel are noise, too
-    status = pullback_noise(*k_, problem_.X, vector(partials.noise.data(), n_), out.theta.data());
+    status = pullback_noise(*k_, problem_.X, vector(partials.noise.data(), n_), out.theta.data(), of_points);
   if (partials.unit == 1.0) return status;
   for (double& entry : out.theta) entry *= partials.unit;
   for (double& entry : out.noise) entry *= partials.unit;

@@ -64,8 +64,8 @@ Status Inducing::pull_rows(PointRows& G) const {
 // With T = F'G, which is symmetric since F O has the same F F' for any rotation O,
 //
 //     dJ/dk(X, Z) = G L^-1,   dJ/dK_ZZ = -L^-T T L^-1 / 2
-Status Inducing::pull(const Kernel& k, View<const double> X, const PointRows& F, PointRows& G,
-                      std::vector<double>& gradient) const {
+Status Inducing::pull(const Kernel& k, View<const double> X, const PointRows& F, PointRows& G, std::vector<double>& gradient,
+                      View<double> of_points) const {
   const Index m = count();
   PointRows T, half, of_K;
   Status status = T.resize(m, m, true);
@@ -88,6 +88,13 @@ Status Inducing::pull(const Kernel& k, View<const double> X, const PointRows& F,
       pullback<double>(k, points(), points(), View<const double>{of_K.row(0), m, m, 1, of_K.stride()}, of_landmarks.data());
   if (status.ok())
     status = pullback<double>(k, X, points(), View<const double>{G.row(0), X.rows, m, G.stride(), 1}, of_cross.data());
+  if (status.ok() && of_points.rows > 0) {
+    std::vector<double> of_rows(static_cast<std::size_t>(X.rows * X.cols));
+    const View<double> added = rows(of_rows.data(), X.rows, X.cols);
+    status = pullback_points<double>(k, X, points(), View<const double>{G.row(0), X.rows, m, G.stride(), 1}, added);
+    for (Index i = 0; i < X.rows && status.ok(); ++i)
+      for (Index j = 0; j < X.cols; ++j) of_points(i, j) += added(i, j);
+  }
   for (std::size_t p = 0; p < gradient.size() && status.ok(); ++p) gradient[p] += of_cross[p] + of_landmarks[p];
   return status;
 }

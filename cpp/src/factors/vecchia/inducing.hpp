@@ -32,8 +32,10 @@ class Inducing {
   // Overwrites G = dJ/dF, (n, count), tiled, by dJ/dk(X, Z) = G L^-1.
   Status pull_rows(PointRows& G) const;
   // gradient += the derivatives with respect to the parameters, given the features F, the first of each row, and G = dJ/dF,
-  // which is overwritten. J must depend on F F' only.
-  Status pull(const Kernel& k, View<const double> X, const PointRows& F, PointRows& G, std::vector<double>& gradient) const;
+  // which is overwritten. J must depend on F F' only. If there is memory for it, (n, d), of_points += the derivatives in the
+  // points, for landmarks that do not move.
+  Status pull(const Kernel& k, View<const double> X, const PointRows& F, PointRows& G, std::vector<double>& gradient,
+              View<double> of_points) const;
 
   View<const double> points() const { return rows(landmarks_.data(), count(), columns_); }
 

@@ -1,5 +1,6 @@
 // Points that are left out, each predicted from neighbours among all others.
 #include <algorithm>
+#include <cmath>
 
 #include "factors/vecchia/state.hpp"
 
@@ -27,6 +28,7 @@ Status Vecchia::show_others() {
   left_out_.residual.assign(at(count * m_), 0.0);
   left_out_.variance.assign(at(count), 0.0);
   left_out_.density.clear();
+  if (status.ok() && request_.densities) show_densities();
   for (Index begin = 0; begin < count && status.ok(); begin += sets_at_a_time) {
     const Index end = std::min(begin + sets_at_a_time, count);
     if (columns() > 0) status = multiply(inverse_, shown_others_.eta, {begin, end - begin}, a, 0);
@@ -43,6 +45,31 @@ Status Vecchia::show_others() {
     }
   }
   return status;
+}
+
+// The density of a group is a product of those of its points, each given others and the points before it in the group.
+void Vecchia::show_densities() {
+  constexpr double log_two_pi = 1.8378770664093453;
+  left_out_.density.assign(at(groups_.count), 0.0);
+  for (Index i = 0; i < others_.count(); ++i)
+    for (Index j = 0; j < m_; ++j) {
+      const double t = shown_others_.t[at(i * m_ + j)];
+      left_out_.density[at(groups_.of[at(i)])] += std::log(shown_others_.v[at(i)]) - 0.5 * (t * t + log_two_pi);
+    }
+}
+
+Status Vecchia::pull_densities(const Numbers& given, Gradient& out) {
+  return pull_sets(
+      others_, shown_others_, [](Index, Index) { return Status{}; },
+      [&](const Cell& cell, const std::int32_t* set, Index i, const OfSet&, double* q) {
+        const double slope = given[at(groups_.of[at(i)])];
+        for (Index r = 0; r < cell.count(); ++r) {
+          q[r] = 0.0;
+          for (Index j = 0; j < m_; ++j) q[r] -= slope * shown_others_.t[at(i * m_ + j)] * table_row(set[r])[j];
+        }
+        q[cell.count() - 1] += slope * static_cast<double>(m_) / shown_others_.v[at(i)];
+      },
+      out);
 }
 
 // The formulas are explained in HACKING.

@@ -8,7 +8,6 @@
 #include "base/memory.hpp"
 #include "base/parallel.hpp"
 #include "factors/vecchia/sets.hpp"
-#include "kernsel/vecchia.hpp"
 
 namespace kernsel {
 
@@ -28,10 +27,11 @@ double squared_distance(Index columns, const double* a, const double* b) {
 Status NearestRows::build(const Kernel& k, View<const double> X) {
   return within_memory([&] {
     NearestRows made;
-    Status status = column_scales(k, X, made.scales_);
+    Status status = features_of(k, X, made.features_);
     if (!status.ok()) return status;
-    const View<const double> points = scaled(X, made.scales_, made.scaled_);
+    const View<const double> points = in_features(X, made.features_, made.scaled_);
     made.rows_ = points.rows;
+    made.built_ = true;
     made.columns_ = points.cols;
     status = made.tree_.build(points);
     if (status.ok()) *this = std::move(made);
@@ -41,7 +41,7 @@ Status NearestRows::build(const Kernel& k, View<const double> X) {
 
 void NearestRows::append(View<const double> X) {
   std::vector<double> added;
-  scaled(X, scales_, added);
+  in_features(X, features_, added);
   scaled_.insert(scaled_.end(), added.begin(), added.end());
   rows_ += X.rows;
 }
@@ -56,7 +56,7 @@ Status NearestRows::nearest(View<const double> Z, Index m, bool predecessors, st
     return Status::invalid("Vecchia's approximation: there are more than 2^31 - 1 points");
   return within_memory([&] {
     std::vector<double> memory;
-    const View<const double> points = scaled(Z, scales_, memory);
+    const View<const double> points = in_features(Z, features_, memory);
     out.assign(static_cast<std::size_t>(Z.rows * m), -1);
     const Status status = m > 0 ? tree_.nearest(points, m, out.data()) : Status{};
     if (!status.ok() || m == 0 || (rows_ == tree_.points() && !predecessors)) return status;
@@ -67,7 +67,7 @@ Status NearestRows::nearest(View<const double> Z, Index m, bool predecessors, st
 Status NearestRows::spread(View<const double> Z, std::vector<Index>& order) const {
   return within_memory([&] {
     std::vector<double> memory;
-    return maximin_order(scaled(Z, scales_, memory), order);
+    return maximin_order(in_features(Z, features_, memory), order);
   });
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "factors/neighbours/features.hpp"
 #include "kernsel/kernel.hpp"
 #include "kernsel/neighbours.hpp"
 
@@ -13,9 +14,9 @@ namespace kernsel {
 // that a new tree is worthwhile.
 class NearestRows {
  public:
-  // Chooses the factors of the columns, column_scales(k, X), and puts all rows of X into a tree.
+  // Chooses the features, features_of(k, X), and puts all rows of X into a tree.
   Status build(const Kernel& k, View<const double> X);
-  bool empty() const { return scales_.empty(); }
+  bool empty() const { return !built_; }
   Index rows() const { return rows_; }
 
   void append(View<const double> X);
@@ -34,8 +35,10 @@ class NearestRows {
   Status add_rows_beside_tree(View<const double> Z, Index m, bool predecessors, std::int32_t* out) const;
 
   Neighbours tree_;
-  std::vector<double> scales_, scaled_;  // of the columns; the rows in the columns whose scale is positive
-  Index rows_ = 0, columns_ = 0;         // of the scaled rows
+  bool built_ = false;
+  std::vector<Feature> features_;
+  std::vector<double> scaled_;    // the features of the rows
+  Index rows_ = 0, columns_ = 0;  // of the scaled rows
 };
 
 }  // namespace kernsel

@@ -7,6 +7,7 @@
 
 #include "base/memory.hpp"
 #include "kernsel/neighbours.hpp"
+#include "kernsel/runtime.hpp"
 
 namespace kernsel {
 
@@ -31,6 +32,8 @@ Status prepare(Index n, const VecchiaOptions& options, std::vector<Index> of, Se
   for (const Index i : which)
     if (i < 0 || i >= n) return Status::invalid("Vecchia's approximation: a term is not the number of a point");
   out.neighbours = std::min(options.neighbours, n - 1);
+  const Status room = check_memory(which.size() * static_cast<std::size_t>(out.neighbours) * sizeof(std::int32_t));
+  if (!room.ok()) return room;
   out.last.assign(which.begin(), which.end());
   out.of.assign(which.size() * static_cast<std::size_t>(out.neighbours), -1);
   return {};
@@ -38,24 +41,12 @@ Status prepare(Index n, const VecchiaOptions& options, std::vector<Index> of, Se
 
 }  // namespace
 
-View<const double> scaled(View<const double> X, const std::vector<double>& scales, std::vector<double>& memory) {
-  std::vector<Index> used;
-  for (Index j = 0; j < X.cols; ++j)
-    if (scales[static_cast<std::size_t>(j)] > 0.0) used.push_back(j);
-  const auto d = static_cast<Index>(used.size());
-  memory.resize(static_cast<std::size_t>(X.rows * d));
-  double* to = memory.data();
-  for (Index i = 0; i < X.rows; ++i)
-    for (const Index j : used) *to++ = X(i, j) * scales[static_cast<std::size_t>(j)];
-  return rows(static_cast<const double*>(memory.data()), X.rows, d);
-}
-
-Status predecessors(View<const double> X, const std::vector<double>& scales, const VecchiaOptions& options, const SetsOf& of,
+Status predecessors(View<const double> X, const std::vector<Feature>& features, const VecchiaOptions& options, const SetsOf& of,
                     Sets& out) {
   std::vector<Index> which = of.points;
   Status status = check(X.rows, options);
   std::vector<double> memory;
-  const View<const double> points = scaled(X, scales, memory);
+  const View<const double> points = in_features(X, features, memory);
   std::vector<Index> order = random_order(X.rows, options.seed), rank(order.size());
   if (status.ok() && X.rows <= options.spread_points) status = maximin_order(points, order);
   if (of.first > 0) which.assign(order.begin(), order.begin() + std::min(of.first, X.rows));
@@ -71,8 +62,8 @@ Status predecessors(View<const double> X, const std::vector<double>& scales, con
   return status;
 }
 
-Status others(View<const double> X, const std::vector<double>& scales, const VecchiaOptions& options, const Groups& groups,
-              const std::vector<Index>& of, Sets& out) {
+Status others(View<const double> X, const std::vector<Feature>& features, const VecchiaOptions& options, const Groups& groups,
+              bool jointly, const std::vector<Index>& of, Sets& out) {
   std::vector<Index> which;
   Status status = check(X.rows, options);
   if (status.ok()) status = prepare(X.rows, options, of, out, which);
@@ -80,10 +71,12 @@ Status others(View<const double> X, const std::vector<double>& scales, const Vec
     status = Status::invalid("groups: expected the group of each point");
   std::vector<double> memory;
   Neighbours tree;
-  if (status.ok() && out.neighbours > 0) status = tree.build(scaled(X, scales, memory));
+  if (status.ok() && out.neighbours > 0) status = tree.build(in_features(X, features, memory));
   if (status.ok() && out.neighbours > 0)
-    status = tree.nearest_others(out.neighbours, groups.alone() ? nullptr : groups.of.data(), out.of.data(), which.data(),
-                                 static_cast<Index>(which.size()));
+    status = jointly ? tree.nearest_others_and_before(out.neighbours, groups.of.data(), out.of.data(), which.data(),
+                                                      static_cast<Index>(which.size()))
+                     : tree.nearest_others(out.neighbours, groups.alone() ? nullptr : groups.of.data(), out.of.data(),
+                                           which.data(), static_cast<Index>(which.size()));
   if (!status.ok()) out = {};
   return status;
 }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "factors/neighbours/features.hpp"
 #include "kernsel/factor.hpp"
 #include "kernsel/vecchia.hpp"
 
@@ -26,20 +27,17 @@ struct Sets {
   }
 };
 
-// The columns of X that have a scale, multiplied by it, by rows in `memory`.
-View<const double> scaled(View<const double> X, const std::vector<double>& scales, std::vector<double>& memory);
-
 // The points whose sets are wanted: those with the given numbers, or all if there are none; or the first ones of the order.
 struct SetsOf {
   std::vector<Index> points;
   Index first = 0;
 };
 
-// Finds neighbours in columns that are multiplied by `scales`, of each point among those before it in an order, or among all
-// others that are not of its group.
-Status predecessors(View<const double> X, const std::vector<double>& scales, const VecchiaOptions& options, const SetsOf& of,
+// Finds neighbours in `features` of the points: of each point among those before it in an order, or among all others that are
+// not of its group and, with `jointly`, those before it in its group.
+Status predecessors(View<const double> X, const std::vector<Feature>& features, const VecchiaOptions& options, const SetsOf& of,
                     Sets& out);
-Status others(View<const double> X, const std::vector<double>& scales, const VecchiaOptions& options, const Groups& groups,
-              const std::vector<Index>& of, Sets& out);
+Status others(View<const double> X, const std::vector<Feature>& features, const VecchiaOptions& options, const Groups& groups,
+              bool jointly, const std::vector<Index>& of, Sets& out);
 
 }  // namespace kernsel

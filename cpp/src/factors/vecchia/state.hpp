@@ -34,6 +34,7 @@ class Vecchia final : public VecchiaFactor {
   Status show(const Kernel& k, const Problem& problem, const Request& request, bool, Fit& fit) override;
   std::vector<double> trend_coefficients() const override;
   Status pull(const Partials& partials, Gradient& out) override;
+  Status pull_points(const Partials& partials, View<double> out) override;
   Status information(const Partials& partials, std::vector<double>& out) override;
 
  private:
@@ -75,7 +76,6 @@ class Vecchia final : public VecchiaFactor {
   // vecchia.cpp
   void forget();
   bool knows(View<const double> X) const;
-  bool alike(const Numbers& scales) const;
   Index enough_for_columns() const;
   Before needed(const Request& request) const;
   Status find_sets(const Request& request);
@@ -105,6 +105,8 @@ class Vecchia final : public VecchiaFactor {
   // left_out.cpp
   Status show_others();
   Status pull_others(const LeftOut& given, Adjoint& adjoint, Gradient& out);
+  void show_densities();
+  Status pull_densities(const Numbers& given, Gradient& out);
 
   // gradient.cpp
   Status pull_all(const Partials& partials, Gradient& out);
@@ -119,10 +121,12 @@ class Vecchia final : public VecchiaFactor {
   VecchiaOptions options_;
   Before kind_ = Before::none, found_ = Before::none;  // that is needed, and that before_ is of
   Sets before_, others_;                               // neighbours among points before each point, and among all others
-  Numbers scales_;                                     // the factors of the columns by which neighbours were chosen
+  std::vector<Feature> coordinates_;                   // in which neighbours were chosen
+  Index columns_of_points_ = -1;                       // -1 if neighbours are to be chosen
   std::uint64_t fingerprint_ = 0;                      // of the points
   bool all_for_trend_ = false;                         // the first points of the order do not determine the trend
   Groups groups_;
+  bool jointly_ = false;  // whether sets of others have the points before theirs in the group
   Inducing inducing_;
 
   std::optional<Kernel> k_;
@@ -144,6 +148,7 @@ class Vecchia final : public VecchiaFactor {
   PointRows U_, of_slots_, of_F_;  // P D; for the sets of a chunk, dJ/deta and more; dJ/dF
   double log_det_ = 0.0, log_det_trend_ = 0.0;
   LeftOut left_out_;
+  double* of_points_ = nullptr;  // dJ/d(points), (n, d), by rows, during pull_points()
 };
 
 // Adds the gradient of sets. prepare(begin, end) is called for each chunk of sets before these are visited, and may write the
@@ -152,8 +157,10 @@ class Vecchia final : public VecchiaFactor {
 template <class Prepare, class Fill>
 Status Vecchia::pull_sets(const Sets& sets, const Shown& shown, const Prepare& prepare, const Fill& fill, Gradient& out) {
   const Index parameters = k_->parameters(), most = sets.neighbours + 1, features = inducing_.count();
+  const Index d = of_points_ ? X_.cols : 0;
   Numbers slopes(at(walk_batches * parameters), 0.0), noise(at(std::min(walk_chunk, sets.count()) * most));
   Numbers kept(features > 0 ? 2 * noise.size() : 0);  // a and v of each set
+  Numbers in_points(noise.size() * at(d));
   Status status = of_slots_.resize(std::min(walk_chunk, sets.count()), columns(), tiled());
   if (status.ok()) status = prepare(0, std::min(walk_chunk, sets.count()));
   if (!status.ok()) return status;
@@ -166,7 +173,8 @@ Status Vecchia::pull_sets(const Sets& sets, const Shown& shown, const Prepare& p
         const Index slot = i % walk_chunk;
         const OfSet of_set{of_slots_.row(slot), errors.data()};
         fill(cell, set, i, of_set, cell.q());
-        const Status pulled = cell.pull(slopes.data() + batch * parameters, noise.data() + slot * most);
+        Status pulled = cell.pull(slopes.data() + batch * parameters, noise.data() + slot * most);
+        if (pulled.ok() && of_points_) pulled = cell.pull_points(in_points.data() + slot * most * d);
         if (!pulled.ok() || features == 0) return pulled;
         // The row of this set becomes F'a + dJ/d(F'v): with eta, all that dJ/dF is made of.
         std::array<const double*, VecchiaOptions::most_neighbours + 1> rows{};
@@ -190,10 +198,16 @@ Status Vecchia::pull_sets(const Sets& sets, const Shown& shown, const Prepare& p
           const Index size = sets.size(i);
           for (Index r = 0; r + 1 < size; ++r) out.noise[at(sets.neighbours_of(i)[r])] += of_noise[r];
           out.noise[at(sets.last[at(i)])] += of_noise[size - 1];
+          for (Index r = 0; r < size && of_points_; ++r) {
+            const Index point = r + 1 < size ? sets.neighbours_of(i)[r] : sets.last[at(i)];
+            const double* from = in_points.data() + (i % walk_chunk * most + r) * d;
+            for (Index k = 0; k < d; ++k) of_points_[point * d + k] += from[k];
+          }
         }
         if (features > 0) pull_features(begin, end, sets, shown, kept);
         if (end < sets.count()) prepared = prepare(end, std::min(end + walk_chunk, sets.count()));
-      });
+      },
+      of_points_ != nullptr);
   return status.ok() ? prepared : status;
 }
 

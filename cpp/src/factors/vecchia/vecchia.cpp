@@ -33,8 +33,8 @@ std::uint64_t fingerprint_of(View<const double> X) {
 }  // namespace
 
 bool Vecchia::renew(const Kernel& k, View<const double> X, bool always) {
-  Numbers scales;
-  if (knows(X) && !always && column_scales(k, X, scales).ok() && alike(scales)) return false;
+  std::vector<Feature> coordinates;
+  if (knows(X) && !always && features_of(k, X, coordinates).ok() && are_alike(coordinates, coordinates_)) return false;
   forget();
   return true;
 }
@@ -52,6 +52,19 @@ Status Vecchia::pull(const Partials& partials, Gradient& out) {
   return within_memory([&] { return pull_all(partials, out); });
 }
 
+Status Vecchia::pull_points(const Partials& partials, View<double> out) {
+  Numbers sums(at(n_ * X_.cols), 0.0);
+  of_points_ = sums.data();
+  const Status status = within_memory([&] {
+    Gradient unused;
+    return pull_all(partials, unused);
+  });
+  of_points_ = nullptr;
+  for (Index i = 0; i < n_; ++i)
+    for (Index k = 0; k < X_.cols; ++k) out(i, k) = partials.unit * sums[at(i * X_.cols + k)];
+  return status;
+}
+
 Status Vecchia::information(const Partials& partials, Numbers& out) {
   return within_memory([&] { return information_of(partials, out); });
 }
@@ -62,26 +75,11 @@ void Vecchia::forget() {
   found_ = Before::none;
   all_for_trend_ = false;
   inducing_.set({}, 0);
-  scales_.clear();
+  columns_of_points_ = -1;
 }
 
 // Whether the neighbours are those of these points.
-bool Vecchia::knows(View<const double> X) const {
-  return !scales_.empty() && X.cols == static_cast<Index>(scales_.size()) && fingerprint_of(X) == fingerprint_;
-}
-
-// Whether neighbours in columns of other scales would be nearly the same: scales matter up to a common factor.
-bool Vecchia::alike(const Numbers& scales) const {
-  double lowest = std::numeric_limits<double>::infinity(), highest = -lowest;
-  for (std::size_t j = 0; j < scales.size(); ++j) {
-    if ((scales[j] > 0.0) != (scales_[j] > 0.0)) return false;
-    if (!(scales[j] > 0.0)) continue;
-    const double change = std::log(scales[j] / scales_[j]);
-    lowest = std::min(lowest, change);
-    highest = std::max(highest, change);
-  }
-  return !(highest - lowest > 0.2);
-}
+bool Vecchia::knows(View<const double> X) const { return X.cols == columns_of_points_ && fingerprint_of(X) == fingerprint_; }
 
 // The first points of the order by which coefficients are estimated if nothing else needs their sets.
 Index Vecchia::enough_for_columns() const { return std::max(points_of_trend, points_of_each_column * columns()); }
@@ -101,11 +99,9 @@ Status Vecchia::find_sets(const Request& request) {
   const View<const double>& X = problem_.X;
   if (!knows(X)) {
     forget();
-    const Status status = column_scales(*k_, X, scales_);
-    if (!status.ok()) {
-      scales_.clear();
-      return status;
-    }
+    const Status status = features_of(*k_, X, coordinates_);
+    if (!status.ok()) return status;
+    columns_of_points_ = X.cols;
     fingerprint_ = fingerprint_of(X);
   }
   Status status = find_landmarks();
@@ -114,15 +110,17 @@ Status Vecchia::find_sets(const Request& request) {
     SetsOf of{options_.terms, 0};
     if (kind_ != Before::terms) of.points.clear();
     if (kind_ == Before::first) of.first = enough_for_columns();
-    status = predecessors(X, scales_, options_, of, before_);
+    status = predecessors(X, coordinates_, options_, of, before_);
     found_ = status.ok() ? kind_ : Before::none;
   }
   const Index wanted = kind_ == Before::all && (request.coefficients || request.diagonal) ? n_ : 0;
-  if (status.ok() && request.left_out && (others_.empty() || groups_.of != request.groups.of || others_.count() < wanted)) {
+  if (status.ok() && request.left_out &&
+      (others_.empty() || groups_.of != request.groups.of || jointly_ != request.densities || others_.count() < wanted)) {
     groups_ = request.groups;
+    jointly_ = request.densities;
     SetsOf of{options_.terms, 0};
     if (wanted > 0) of.points.clear();
-    status = others(X, scales_, options_, groups_, of.points, others_);
+    status = others(X, coordinates_, options_, groups_, jointly_, of.points, others_);
   }
   return status;
 }
@@ -152,8 +150,11 @@ SetPoints Vecchia::points() const {
 }
 
 Status Vecchia::show_all(const Kernel& k, const Problem& problem, const Request& request, Fit& fit) {
-  if (request.densities)
-    return Status::invalid("Vecchia's approximation has no joint density of groups; use the densities of points left out");
+  if (request.densities && (problem.trend.cols > 0 || options_.inducing > 0))
+    return Status::invalid(
+        "Vecchia's approximation has no joint density of groups with a trend or inducing points; leave out points, or these");
+  if (request.densities && (request.groups.alone() || request.variances || !all_terms()))
+    return Status::invalid("Vecchia's approximation: joint densities are those of groups of all points");
   k_.emplace(k);
   problem_ = problem;
   n_ = problem.X.rows;

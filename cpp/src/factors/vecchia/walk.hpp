@@ -16,10 +16,11 @@ constexpr Index walk_chunk = 8192, walk_batches = 4096;
 // Calls visit(cell, points, i, batch) for each set i, whose points are listed in `points`, after Cell::condition(), on any
 // thread. The sets of a batch are visited in order, by one thread. After each walk_chunk of sets it calls, on the calling
 // thread, collect(begin, end, batches), so that what the visits have stored for these sets and batches can be added up in their
-// order: which sets form a batch, and so the results, do not depend on the number of threads.
+// order: which sets form a batch, and so the results, do not depend on the number of threads. With `of_points`,
+// Cell::pull_points() may be called.
 template <class Visit, class Collect>
 Status walk(const Kernel& k, const SetPoints& of, const Sets& sets, bool differentiable, const Visit& visit,
-            const Collect& collect) {
+            const Collect& collect, bool of_points = false) {
   const Index d = of.X.cols, m = sets.neighbours;
   const CellShape shape(m + 1);
   const Index s = shape.size();
@@ -49,7 +50,7 @@ Status walk(const Kernel& k, const SetPoints& of, const Sets& sets, bool differe
           for (Index r = 0; r < s; ++r, row += d) std::copy_n(of.row(own[r]), d, row);
         }
         const View<const double> Z{gathered, (to - from) * s, d, d, 1};
-        const Program<double> program(k, Z, Z, true, shape.block);
+        const Program<double> program(k, Z, Z, true, shape.block, of_points);
         if (!program.status().ok()) return program.status();
         double* memory = scratch<double>(Scratch::panel, Cell::room(shape, program.parameters()));
         if (!memory) return no_memory();
