@@ -1,28 +1,33 @@
 """Many points: criteria, searches and predictions by nearest neighbours: ``python -m bench.compare large``.
 
 The tables pol, elevators and bike are read from a folder of NAME.data.csv.gz (the last column is the target) and
-NAME.mask.csv.gz (the first column is 1 for rows to test), which ``--data`` names; without it they are left out. GPBoost counts
-if it is installed.
+NAME.mask.csv.gz (the first column is 1 for rows to test), which ``--data`` names; without it they are left out. GPBoost and
+pylibkriging count if they are installed; scikit-learn fits an exact process to a subset of each table.
 """
 
 import resource
 import time
+import warnings
 from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 from scipy.stats import norm
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.gaussian_process import kernels as sk
 
 import kernsel as ks
 from kernsel.criteria import Workspace
-from kernsel.kernels import Matern
+from kernsel.kernels import ConstantKernel, Matern
 
+from bench.compare.functions import FUNCTIONS
 from bench.report import row
 from bench.timing import best
 
 __all__ = ["compare"]
 
 NEAR = ks.Vecchia(30)
+SOME = 1000  # rows of a table to which an exact process of scikit-learn is fitted
 # Published or reached before, to be reached by defaults: test error and mean negative log density, in standard deviations.
 BARS = {"pol": (0.083, -1.20), "elevators": (0.370, 0.43), "bike": (0.034, -7.5)}
 
@@ -91,6 +96,8 @@ def tables(folder, names, peers):
         X, y, Z, truth = table(folder, name)
         print(f"\n{name}: n = {len(X)}, d = {X.shape[1]}, {len(Z)} to predict")
         models = {"kernsel, defaults": ours(None), "kernsel, neighbours alone": ours(ks.Vecchia())}
+        if peers:
+            models[f"scikit-learn, {SOME} rows"] = of_some
         if peers and find_spec("gpboost") is not None:
             models["GPBoost, 20 neighbours"] = boosted
         seconds = {}
@@ -136,6 +143,42 @@ def boosted(X, y, Z):
     model.fit(y=y, params={"trace": False})
     found = model.predict(gp_coords_pred=Z, predict_var=True, predict_response=True)
     return found["mu"], np.sqrt(found["var"])
+
+
+def of_some(X, y, Z):
+    rows = np.random.default_rng(0).choice(len(X), SOME, replace=False)
+    kernel = sk.ConstantKernel() * sk.Matern(np.ones(X.shape[1]), (1e-2, 1e3), nu=2.5) + sk.WhiteKernel(0.1, (1e-6, 1e1))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of an optimizer at a bound
+        return GaussianProcessRegressor(kernel).fit(X[rows], y[rows]).predict(Z, return_std=True)
+
+
+def libkriging(n):
+    """Fit a function without noise, as libKriging's likelihood by neighbours demands, and predict 2000 values."""
+    f = FUNCTIONS["piston"]
+    X, Z = f.uniform(n, 0), f.uniform(2000, 1)
+    y, truth = f(X), f(Z)
+    ranges = ConstantKernel("auto") * Matern("auto", nu=2.5, product=True)
+    print(f"\nn = {n}, d = {X.shape[1]}, piston without noise, 30 neighbours in likelihoods: fit and 2000 predictions")
+    models = {"kernsel": lambda: near(ranges, X, y, Z), "pylibkriging": lambda: kriging(X, y, Z)}
+    for name, model in models.items():
+        if name == "pylibkriging" and find_spec(name) is None:
+            continue
+        start = time.perf_counter()
+        mean = model()
+        seconds = time.perf_counter() - start
+        row(f"  {name}", seconds * 1e3, rmse=np.sqrt(np.mean((mean - truth) ** 2)), seconds=seconds)
+
+
+def near(kernel, X, y, Z):
+    return ks.GaussianProcessRegressor(kernel, noise=0.0, trend="constant", approximation=ks.Vecchia(30)).fit(X, y).predict(Z)
+
+
+def kriging(X, y, Z):
+    import pylibkriging
+
+    model = pylibkriging.Kriging(y, X, "matern5_2", "constant", False, "BFGS", "LLVecchia(30)")
+    return model.predict(Z, False, False, False)[0].ravel()
 
 
 def drawn(n, d, count):
@@ -191,6 +234,8 @@ def compare(quick, folder, peers=True):
     print()
     predictions(size, 8, 500 if quick else 50_000)
     exact_and_auto(1_500 if quick else 5_000)
+    if peers:
+        libkriging(500 if quick else 5_000)
     if folder is not None:
         tables(folder, BARS, peers and not quick)
     for d in (2,) if quick else (2, 8):
