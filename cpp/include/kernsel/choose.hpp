@@ -71,6 +71,7 @@ struct ChoosingOptions {
   Index many_points = 600;    // with more points, the search begins on a subset
   Index subset_points = 400;  // the size of the subset
   Index exact_points = 2000;  // with an approximation, the number of points of the search before it
+  bool rough = false;         // end where 0.1 nats are to be gained: what is found is only a start for another search
   bool profile = true;        // use the closed form of the best common factor of kernel and noise, where there is one
   std::function<bool(Index evaluations, Index points, double best)> progress = {};
 };

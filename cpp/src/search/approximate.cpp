@@ -10,10 +10,11 @@ namespace kernsel {
 namespace {
 
 // The numbers of points over which the approximate criterion sums, one after the other. All points can be neighbours.
-constexpr Index first_terms = 4000, last_terms = 64000, growth = 4;
+constexpr Index first_terms = 4000, growth = 4, evaluations_of_stage = 25;
+Index last_terms(Index n) { return std::min(n, std::clamp<Index>(n / 2, 16000, 64000)); }
 constexpr int most_repeats = 2;  // of the last, as long as other points become neighbours
 // What was found on some points and what became of it are compared by points that are left out, and that have more neighbours.
-constexpr Index compared_terms = 2000, times_neighbours = 4;
+constexpr Index compared_terms = 1000, times_neighbours = 4;
 
 std::vector<Index> first_of(const std::vector<Index>& order, Index count) {
   if (count >= static_cast<Index>(order.size())) return {};
@@ -68,6 +69,7 @@ Status Chooser::Content::find_on_some(Choice& out) {
   exact.excepted = problem.excepted;
   ChoosingOptions how = options;
   how.seconds = seconds();
+  how.rough = n > options.exact_points;
   how.seed = random.next();
   return choose(exact, how, out);
 }
@@ -85,17 +87,22 @@ std::vector<double> Chooser::Content::x_of(const Choice& of_some) const {
   return x_of(theta, problem.finds_noise ? std::log(of_some.noise) + (profiled ? std::log(of_some.scale) - shift : 0.0) : 0.0);
 }
 
-// Continues from found.best.x with neighbours that are chosen there, and a sum over so many terms.
-Status Chooser::Content::refine(const std::vector<Index>& order, Index terms, Optimum& found) {
+// Continues from found.best.x with neighbours that are chosen there, and a sum over so many terms; for some steps only, if it
+// is not the last sum.
+Status Chooser::Content::refine(const std::vector<Index>& order, Index terms, bool is_last, Optimum& found) {
   VecchiaOptions of_terms = problem.approximation->options();
   of_terms.terms = first_of(order, terms);
   problem.approximation->set_options(std::move(of_terms));
   Optimum next;
   const Index spent = found.evaluations + found.evaluations_of_some;
-  const Status status = find({found.best.x}, profiled, false, seconds(), std::max<Index>(options.evaluations - spent, 1), next);
+  const Index left = std::max<Index>(options.evaluations - spent, 1);
+  const Status status =
+      find({found.best.x}, profiled, false, seconds(), is_last ? left : std::min(left, evaluations_of_stage), next);
   if (!status.ok()) return status;
   add(found, next);
   found = std::move(next);
+  if (!is_last && found.ended == Ended::evaluations && found.evaluations + found.evaluations_of_some < options.evaluations)
+    found.ended = Ended::converged;  // as far as this stage goes
   return {};
 }
 
@@ -127,30 +134,35 @@ Status Chooser::Content::find_approximately(Optimum& found) {
   const std::vector<Index> order = random_order(n, options.seed + 1);
   const VecchiaOptions given = problem.approximation->options();
   const bool sums = !of_all.request.coefficients && !of_all.request.diagonal;  // such criteria are sums over some points
-  bool is_last = false;
-  for (Index terms = sums ? std::min(n, first_terms) : n, repeats = 0; found.ended == Ended::converged && !is_last;) {
-    status = refine(order, terms, found);
+  const Index last = sums ? last_terms(n) : n;
+  // Few neighbours may mislead a search, so that what comes of it is worse than what it began with. This shows early.
+  Trial before, after;
+  bool is_worse = false, is_last = false;
+  status = left_out_at(first, order, given, before);
+  for (Index terms = std::min(sums ? first_terms : n, last), repeats = 0;
+       status.ok() && found.ended == Ended::converged && !is_last && !is_worse;) {
+    problem.approximation->set_options(given);
+    status = refine(order, terms, terms == last, found);
     if (!status.ok() || found.ended != Ended::converged) break;
-    if (terms < std::min(n, last_terms) && sums) {
-      terms = std::min({n, terms * growth, last_terms});
-      continue;
+    is_last = terms == last && repeats++ == most_repeats;
+    if (terms == last && !is_last) {
+      Kernel k = problem.kernel;
+      std::vector<double> unused;
+      status = all->assign(found.best.x, k, unused);
+      is_last = status.ok() && !problem.approximation->renew(k, problem.X, false);
     }
-    Kernel k = problem.kernel;
-    std::vector<double> unused;
-    status = all->assign(found.best.x, k, unused);
-    if (!status.ok()) break;
-    is_last = repeats++ == most_repeats || !problem.approximation->renew(k, problem.X, false);
+    if (status.ok() && (is_last || terms < last)) {
+      status = left_out_at(found.best.x, order, given, after);
+      is_worse = before.value < after.value;
+    }
+    terms = std::min(terms * growth, last);
   }
   if (!status.ok()) return status;
   if (found.ended == Ended::converged) {
-    Trial before, after;
-    status = left_out_at(first, order, given, before);
-    if (status.ok()) status = left_out_at(found.best.x, order, given, after);
-    if (!status.ok()) return status;
     VecchiaOptions of_terms = given;
-    of_terms.terms = sums ? first_of(order, last_terms) : std::vector<Index>{};
+    of_terms.terms = first_of(order, last);
     problem.approximation->set_options(std::move(of_terms));
-    if (before.value < after.value) {
+    if (is_worse) {
       found.best = Trial{};
       status = all->evaluate(first, Order::information, found.best);
       ++found.evaluations;

@@ -79,7 +79,7 @@ struct Chooser::Content {
   }
   double within(const Trial& best) const;
   double fine() const {
-    if (problem.approximation) return 0.1;
+    if (problem.approximation || options.rough) return 0.1;
     return n <= 300 ? (all->has_curvature() ? 1e-10 : 1e-7) : 1e-5;
   }
   Prior expectations(bool of_all_unknowns) const;
@@ -98,7 +98,7 @@ struct Chooser::Content {
   Status find_approximately(Optimum& found);
   Status find_on_some(Choice& out);
   std::vector<double> x_of(const Choice& of_some) const;
-  Status refine(const std::vector<Index>& order, Index terms, Optimum& found);
+  Status refine(const std::vector<Index>& order, Index terms, bool is_last, Optimum& found);
   Status left_out_at(const std::vector<double>& x, const std::vector<Index>& order, VecchiaOptions of_terms, Trial& out);
 };
 

@@ -29,7 +29,7 @@ class NotPositiveDefiniteError(np.linalg.LinAlgError):
         super().__init__(
             f"the matrix is not positive definite: the pivot of row {pivot} is {value:.4g}. "
             "Add to the diagonal (alpha, noise, or a jitter of a few n * eps * the largest entry), "
-            "and look for duplicated points: the rows before this one determine it to rounding."
+            "and look for duplicated points: other rows determine this one to rounding."
         )
 
     def __reduce__(self) -> tuple[type, tuple[int, float]]:

@@ -16,7 +16,6 @@ from kernsel._solve.posterior import Posterior
 from kernsel.approximations import Vecchia, Wish, approximation_given
 from kernsel.criteria import Criterion, Likelihood, Workspace
 from kernsel.kernels import Kernel
-from kernsel.kernels.amplitudes import has_noise
 
 __all__ = ["Plan", "checked", "plan_for"]
 
@@ -26,8 +25,6 @@ _CERTAINLY_EXACT = 3000  # up to so many points nothing needs to be estimated
 _SHARE_OF_PEAK = 0.6  # of the rate of products of tiles that whole factorizations reach, at least
 _SAMPLE = 300  # points at which neighbours are compared with twice as many
 _CLOSE = 0.1  # standard deviations by which twice as many neighbours may change predictions
-_LEAST_NOISE = 1e-6  # of the kernel's variance, from which on leaving out costs no digits
-_SIGNIFICANT = 2.0  # standard errors of a mean difference of log densities
 _MOST = 400  # neighbours of predictions that are chosen without being asked for
 
 
@@ -41,17 +38,16 @@ class Plan:
     reason : str
         Why something is approximated; empty if nothing is, or if the user asked for it.
     may_grow : bool
-        Whether predictions may have more neighbours than the approximation says, if these are too few, and may be by neighbours
-        if these predict points that are left out better than all others do.
-    better_near : bool
-        Whether they do.
+        Whether predictions may have more neighbours than the approximation says, if these are too few.
+    may_be_exact : bool
+        Whether they may see all points in that case.
     """
 
     search: Vecchia | None = None
     posterior: Vecchia | None = None
     reason: str = ""
     may_grow: bool = False
-    better_near: bool = False
+    may_be_exact: bool = False
 
     @property
     def approximates(self) -> bool:
@@ -65,13 +61,12 @@ class Plan:
             inducing = f" and {min(self.search.inducing, n)} inducing points" if self.search.inducing else ""
             parts.append(f"hyperparameters were chosen by {self.search.neighbors} nearest neighbours of each point{inducing}")
         if self.posterior is not None and self.posterior.predict_neighbors < n:
-            better = ", by which points that are left out are predicted better than by all" if self.better_near else ""
             good = "" if check is None else f" ({check})"
             explained = min(self.posterior.inducing, n)
             points = f"{self.posterior.predict_neighbors} nearest points" + (
                 f" and {explained} inducing points" if explained else ""
             )
-            parts.append(f"predictions see the {points}{better}{good}")
+            parts.append(f"predictions see the {points}{good}")
         elif parts:
             parts.append("predictions are exact")
         if not parts:
@@ -136,22 +131,24 @@ def plan_for(
     fits = not 0 < available < 2 * 8 * n * (n + 1) / 2
     near, reasons = Vecchia(), []
     search = near if searches and not (fits and _EVALUATIONS * one_evaluation <= patience) else None
-    posterior = near if not (fits and seconds / 3 <= patience) else None
+    may_be_exact = fits and seconds / 3 <= patience
+    posterior = near if search is not None or not may_be_exact else None
     if search is not None:
         reasons.append(f"an exact search would take about {_in_words(_EVALUATIONS * one_evaluation)}")
     if not fits:
         reasons.append(f"an exact fit needs {4 * n * (n + 1) / 2**30:.3g} GiB")
-    if posterior is not None and fits:
+    if fits and not may_be_exact:
         reasons.append(f"exact predictions would take {_in_words(seconds / 3)}")
     reason = " and ".join(reasons)
-    return Plan(search, posterior, f"{reason[:1].upper()}{reason[1:]}; approximation=None asks for it" if reason else "", True)
+    said = f"{reason[:1].upper()}{reason[1:]}; approximation=None asks for it" if reason else ""
+    return Plan(search, posterior, said, True, may_be_exact)
 
 
 def checked(plan: Plan, posterior: Posterior, scale: Vector | None = None) -> tuple[Plan, Posterior, Check | None]:
     """Return the plan and the posterior with enough neighbours, and how twice as many would change predictions.
 
     This is looked at on a sample of points that are left out. More neighbours are taken only if these points are then predicted
-    better, and neighbours in place of all points only if that is not by chance.
+    better. If all points are to be seen, the plan says so; the posterior is then still that of neighbours.
 
     Parameters
     ----------
@@ -160,21 +157,11 @@ def checked(plan: Plan, posterior: Posterior, scale: Vector | None = None) -> tu
     scale : ndarray of shape (outputs,), optional
         The factor of kernel and noise of each output, if it is not one.
     """
+    if not isinstance(posterior, NearPosterior):
+        return plan, posterior, None
     unit = np.ones(1) if scale is None else np.sqrt(scale)
     n = len(posterior.X)
     rows = np.sort(np.random.default_rng(0).choice(n, size=min(n, _SAMPLE), replace=False))
-    if plan.may_grow and plan.search is not None and plan.posterior is None:
-        near = plan.search
-        gains = _densities(*_left_out(posterior, rows, unit, near, near.predict_neighbors)) - _densities(
-            *_left_out_exactly(posterior, rows, unit)
-        )
-        if gains.mean() > _SIGNIFICANT * gains.std() / np.sqrt(len(gains)):
-            # No process is right for all of the data, and points nearby may tell more than all.
-            plan = replace(plan, posterior=near, better_near=True)
-            data = posterior.kernel, posterior.X, posterior.y, posterior.noise, posterior.trend
-            posterior = NearPosterior(*data, near)
-    if not isinstance(posterior, NearPosterior):
-        return plan, posterior, None
     while True:
         near = posterior.approximation
         m = near.predict_neighbors
@@ -184,7 +171,10 @@ def checked(plan: Plan, posterior: Posterior, scale: Vector | None = None) -> tu
         few, many = (_left_out(posterior, rows, unit, near, count) for count in (m, more_neighbors))
         change = float(np.sqrt(np.mean((few[0] - many[0]) ** 2 / many[1][:, None])))
         check = Check(min(more_neighbors, n - 1), change, float(np.mean(_densities(*many) - _densities(*few))))
-        if change <= _CLOSE or not (check.gain > 0 and plan.may_grow) or m >= _MOST:
+        too_few = change > _CLOSE and check.gain > 0 and plan.may_grow
+        if too_few and plan.may_be_exact:
+            return replace(plan, posterior=None), posterior, None
+        if not too_few or m >= _MOST:
             return plan, posterior, check
         more = replace(near, predict_neighbors=min(2 * m, _MOST))
         plan = replace(plan, posterior=more)
@@ -197,32 +187,20 @@ def _densities(residuals: Matrix, variances: Vector) -> Vector:
     return np.asarray(values.sum(axis=1))
 
 
-def _left_out_exactly(posterior: Posterior, rows: Indices, unit: Vector) -> tuple[Matrix, Vector]:
-    """Return the residuals in a unit, shape (count, outputs), and variances of rows that are left out, from all others.
-
-    With the variance v_i of the function at a point of noise N_i, P_ii = (N_i - v_i) / N_i^2, which rounding spoils where there
-    is hardly any noise: the density is then infinite, since points nearby cannot tell more than all.
-    """
-    noise, scale = posterior.noise[rows], np.asarray(posterior.kernel.diag(posterior.X[rows]))
-    if has_noise(posterior.kernel) or (noise < _LEAST_NOISE * scale).any():
-        return np.zeros((len(rows), 1)), np.zeros(len(rows)) + np.finfo(float).tiny
-    precision = np.maximum(noise - posterior.variance(posterior.X[rows]), np.finfo(float).tiny) / noise**2
-    return posterior.weights[rows] / precision[:, None] / unit, 1 / precision
-
-
 def _left_out(
-    posterior: Posterior, rows: Indices, unit: Vector, approximation: Vecchia, neighbors: int
+    posterior: NearPosterior, rows: Indices, unit: Vector, approximation: Vecchia, neighbors: int
 ) -> tuple[Matrix, Vector]:
-    """Return the residuals in a unit, shape (count, outputs), and variances of rows, from so many neighbours."""
-    known = np.ravel(posterior.landmarks).tolist() if isinstance(posterior, NearPosterior) else []
-    near = approximation.core(rows.tolist(), neighbors, known)
-    kernel, workspace = posterior.kernel.build(), Workspace()
+    """Return the residuals in a unit, shape (count, outputs), and variances of rows, from so many neighbours.
+
+    The coefficients of the trend are taken to be known: they are those of all points.
+    """
+    near = approximation.core(rows.tolist(), neighbors, np.ravel(posterior.landmarks).tolist())
+    kernel, workspace, y = posterior.kernel.build(), Workspace(), posterior.y - posterior.H @ posterior.beta
     none = np.zeros(0, dtype=np.intp)
 
     def evaluated(criterion: _core.Criterion) -> _core.Evaluation:
-        return _core.evaluate(
-            criterion, kernel, posterior.X, posterior.y, posterior.noise, posterior.H, None, False, workspace, near
-        )
+        no_trend = np.zeros((len(y), 0))
+        return _core.evaluate(criterion, kernel, posterior.X, y, posterior.noise, no_trend, None, False, workspace, near)
 
     residuals, variances = left_out_in_groups(evaluated, none, 0)
     return residuals / unit, variances

@@ -128,11 +128,13 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
         Whether a few targets that are grossly wrong, such as typing errors, are kept from ruling the fit. "auto" looks for
         them after the search, if the noise is to be found and there is one output. Rows (15 % at most) are outliers if, after
         a fit without them, they are farther from what the others predict than normal noise has it (five of its standard
-        deviations at least); if they double the error of what is predicted for the others, judged by left-out residuals; and
-        if they do not predict each other and are not neighbours, as on a peak of the function or where the noise is larger.
+        deviations at least); if they double the squared error of what is predicted for the others, judged by left-out
+        residuals; and if they do not predict each other and are not neighbours, as on a peak of the function or where the
+        noise is larger.
         The hyperparameters are then chosen without them, and they have noise variances of their own, by which they hardly
         count; see `outliers_`. Otherwise, and with None, all rows count alike. An array has the numbers of rows that are known
-        to be outliers. Only where a residual is gross does this take further searches.
+        to be outliers. Only where a residual is gross does this take further searches. Where something is approximated, they
+        are not looked for.
     approximation : "auto", Vecchia or None
         None is exact: n^2 / 2 numbers of memory and n^3 operations for each evaluation of the criterion. With
         :class:`kernsel.Vecchia`, hyperparameters are chosen by nearest neighbours, after an exact search on 2000 points, and
@@ -331,13 +333,17 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
         data = ProcessData(X, targets, known, unknown, trend, told, plan.posterior)
         try:
             fit = data.conditioned(selection)
-            if not plan.approximates and self._treats_outliers(data, selection):
-                rows = None if isinstance(self.outliers, str) else given_rows(self.outliers, len(y))
+            told_outliers = not isinstance(self.outliers, str)
+            if (told_outliers or not plan.approximates) and self._treats_outliers(data, selection):
+                rows = given_rows(self.outliers, len(y)) if told_outliers else None
                 rows = rows if rows is None or once is None else once.places(rows)
                 fit = fit_despite_outliers(data, fit, search, rows)
+            plan, posterior, check = checked(plan, fit.posterior)
+            if plan.posterior is None and data.approximation is not None:
+                fit = replace(data, approximation=None).conditioned(selection)
+                posterior = fit.posterior
         except np.linalg.LinAlgError as error:
             raise self._singular(selection.kernel, error) from error
-        plan, posterior, check = checked(plan, fit.posterior)
         selection = replace(fit.selection, approximation=plan.said(n, check))
         selection = selection if once is None else selection.of_rows(once)
         factor = selection.scale

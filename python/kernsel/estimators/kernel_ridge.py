@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -308,8 +308,10 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
 
     def _solve_by_posteriors(self, given: TrainingSet, strengths: Vector, plan: Plan) -> None:
         """Set the posteriors by which f is computed from neighbours, or the coefficients if predictions are exact."""
-        posteriors = RidgePosteriors.conditioned(given, strengths, intercept=self.has_intercept, approximation=plan.posterior)
-        plan, posteriors, check = posteriors.checked(plan)
+        conditioned = partial(RidgePosteriors.conditioned, given, strengths, intercept=self.has_intercept)
+        plan, posteriors, check = conditioned(approximation=plan.posterior).checked(plan)
+        if plan.posterior is None and posteriors.near:
+            posteriors = conditioned(approximation=None)
         self.approximation_ = plan.said(len(posteriors.rows), check)
         if "selection_" in self.__dict__:
             self.selection_ = replace(self.selection_, approximation=self.approximation_)

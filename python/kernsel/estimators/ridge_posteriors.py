@@ -65,9 +65,15 @@ class RidgePosteriors:
         return cls(rows, targets, posteriors, different, given.y.ndim == 1, given.y.dtype)
 
     def checked(self, plan: Plan) -> tuple[Plan, RidgePosteriors, Check | None]:
-        """Return the plan and posteriors with enough neighbours, and the largest change that twice as many would bring."""
+        """Return the plan and posteriors with enough neighbours, and the largest change that twice as many would bring.
+
+        If the plan says that predictions are to see all points, the posteriors are still those of neighbours.
+        """
         found = [checked(plan, posterior, self.scales(k)) for k, posterior in enumerate(self.posteriors)]
         checks = [check for _, _, check in found if check is not None]
+        exactly = [plan for plan, _, _ in found if plan.posterior is None]
+        if exactly:
+            return exactly[0], self, None
         most = max((plan for plan, _, _ in found), key=lambda plan: getattr(plan.posterior, "predict_neighbors", 0))
         posteriors = [posterior for _, posterior, _ in found]
         return most, replace(self, posteriors=posteriors), max(checks, key=lambda check: check.change, default=None)
