@@ -23,7 +23,8 @@ _PATIENCE = 60.0  # seconds that an exact computation may take, unless the user 
 _EVALUATIONS = 15  # of the criterion on all points, in a typical search
 _CERTAINLY_EXACT = 3000  # up to so many points nothing needs to be estimated
 _SHARE_OF_PEAK = 0.6  # of the rate of products of tiles that whole factorizations reach, at least
-_SAMPLE = 300  # points at which neighbours are compared with twice as many
+_SAMPLE = 2000  # points at which neighbours are compared with twice as many
+_SIGNIFICANT = 1.5  # standard errors of a mean difference of log densities
 _CLOSE = 0.1  # standard deviations by which twice as many neighbours may change predictions
 _MOST = 400  # neighbours of predictions that are chosen without being asked for
 
@@ -83,19 +84,25 @@ class Check:
     neighbors : int
         Of the predictions that are compared, twice as many or as many as there may be.
     change : float
-        The root of the mean square of the changes of means, in standard deviations.
-    gain : float
-        The change of the mean log density.
+        The root of the mean square of the changes of means, in standard deviations of the function.
+    gain, error : float
+        The change of the mean log density of points that are left out, and its standard error.
     """
 
     neighbors: int
     change: float
     gain: float
+    error: float
+
+    @property
+    def matters(self) -> bool:
+        """Whether predictions change, and are not surely worse."""
+        return self.change > _CLOSE and self.gain > -_SIGNIFICANT * self.error
 
     def __str__(self) -> str:
         return (
-            f"{self.neighbors} would change them by {self.change:.2g} standard deviations, and the log density of a point that "
-            f"is left out by {self.gain:+.2g}"
+            f"{self.neighbors} would change them by {self.change:.2g} standard deviations of the function, and the log density "
+            f"of a point that is left out by {self.gain:+.2g}"
         )
 
 
@@ -147,8 +154,9 @@ def plan_for(
 def checked(plan: Plan, posterior: Posterior, scale: Vector | None = None) -> tuple[Plan, Posterior, Check | None]:
     """Return the plan and the posterior with enough neighbours, and how twice as many would change predictions.
 
-    This is looked at on a sample of points that are left out. More neighbours are taken only if these points are then predicted
-    better. If all points are to be seen, the plan says so; the posterior is then still that of neighbours.
+    This is looked at on a sample of points that are left out. More neighbours are taken if these change the function, unless
+    points are then predicted worse: no process is right for all of some data, and points nearby may tell more than all. If all
+    points are to be seen, the plan says so; the posterior is then still that of neighbours.
 
     Parameters
     ----------
@@ -162,6 +170,7 @@ def checked(plan: Plan, posterior: Posterior, scale: Vector | None = None) -> tu
     unit = np.ones(1) if scale is None else np.sqrt(scale)
     n = len(posterior.X)
     rows = np.sort(np.random.default_rng(0).choice(n, size=min(n, _SAMPLE), replace=False))
+    noise = posterior.noise[rows] + np.asarray(posterior.kernel.build().noise(posterior.X[rows]))
     while True:
         near = posterior.approximation
         m = near.predict_neighbors
@@ -169,9 +178,12 @@ def checked(plan: Plan, posterior: Posterior, scale: Vector | None = None) -> tu
             return plan, posterior, None
         more_neighbors = min(2 * m, 500)
         few, many = (_left_out(posterior, rows, unit, near, count) for count in (m, more_neighbors))
-        change = float(np.sqrt(np.mean((few[0] - many[0]) ** 2 / many[1][:, None])))
-        check = Check(min(more_neighbors, n - 1), change, float(np.mean(_densities(*many) - _densities(*few))))
-        too_few = change > _CLOSE and check.gain > 0 and plan.may_grow
+        of_function = np.maximum(many[1] - noise, np.finfo(float).tiny)
+        change = float(np.sqrt(np.mean((few[0] - many[0]) ** 2 / of_function[:, None])))
+        gains = _densities(*many) - _densities(*few)
+        error = float(gains.std() / np.sqrt(len(rows)))
+        check = Check(min(more_neighbors, n - 1), change, float(gains.mean()), error)
+        too_few = check.matters and plan.may_grow
         if too_few and plan.may_be_exact:
             return replace(plan, posterior=None), posterior, None
         if not too_few or m >= _MOST:
