@@ -273,7 +273,8 @@ void Group::walk() {
       --pending;
       continue;
     }
-    // The two halves take the place of the subtree, the nearer one last.
+    // The two halves take the place of the subtree, the nearer one last; of equally near ones, which many equal points have,
+    // that of the smallest id, since points of larger ids are then out of reach.
     Branch& next = *stack[pending++];
     next.count = branch.count;
     std::copy_n(branch.queries, branch.count, next.queries);
@@ -282,7 +283,8 @@ void Group::walk() {
     measure(next, b);
     double difference = 0.0;
     for (Index i = 0; i < next.count; ++i) difference += next.distances[next.queries[i]] - branch.distances[next.queries[i]];
-    if (difference > 0.0) std::swap(stack[pending - 2], stack[pending - 1]);
+    const bool is_first = difference > 0.0 || (difference == 0.0 && tree_.least_id(a.number) < tree_.least_id(b.number));
+    if (is_first) std::swap(stack[pending - 2], stack[pending - 1]);
   }
 }
 
