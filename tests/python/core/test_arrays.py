@@ -176,5 +176,5 @@ def test_more_memory_than_there_is():
     X = np.lib.stride_tricks.as_strided(np.ones(1), (2_000_000, 1), (0, 0))
     with pytest.raises(MemoryError, match=r"this needs 29\.\d+ TiB"):
         ks.gram(RBF(), X)
-    with pytest.raises(MemoryError, match=r"this needs 14\.\d+ TiB"):
+    with pytest.raises(MemoryError, match=r"2000000 points need 1\.49e\+04 GiB"):
         ks.KernelRidge(RBF(), approximation=None).fit(X, np.ones(2_000_000))

@@ -7,6 +7,7 @@ from kernsel.examples import clouds
 from rows_printed import printed
 
 
+@pytest.mark.slow
 def test_clouds(capsys):
     rows = printed(capsys, clouds.main)
     (mean,), (formula,) = rows["always the mean"], rows["correlation of the sample, by its formula"]

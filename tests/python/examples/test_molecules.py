@@ -8,6 +8,7 @@ from kernsel.examples import molecules
 from rows_printed import printed, without_amplitude
 
 
+@pytest.mark.slow
 def test_molecules(capsys):
     rows = printed(capsys, molecules.main)
     (mean,), (counts,), (held_out,) = (

@@ -7,6 +7,7 @@ from kernsel.examples import promoters
 from rows_printed import printed
 
 
+@pytest.mark.slow
 def test_promoters(capsys):
     rows = printed(capsys, promoters.main)
     probability, right = rows["always the same"]
