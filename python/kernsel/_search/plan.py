@@ -177,7 +177,7 @@ def checked(plan: Plan, posterior: Posterior, scale: Vector | None = None) -> tu
         if m >= n - 1:
             return plan, posterior, None
         more_neighbors = min(2 * m, 500)
-        few, many = (_left_out(posterior, rows, unit, near, count) for count in (m, more_neighbors))
+        few, many = (_left_out(posterior, rows, unit, count) for count in (m, more_neighbors))
         of_function = np.maximum(many[1] - noise, np.finfo(float).tiny)
         change = float(np.sqrt(np.mean((few[0] - many[0]) ** 2 / of_function[:, None])))
         gains = _densities(*many) - _densities(*few)
@@ -199,14 +199,12 @@ def _densities(residuals: Matrix, variances: Vector) -> Vector:
     return np.asarray(values.sum(axis=1))
 
 
-def _left_out(
-    posterior: NearPosterior, rows: Indices, unit: Vector, approximation: Vecchia, neighbors: int
-) -> tuple[Matrix, Vector]:
+def _left_out(posterior: NearPosterior, rows: Indices, unit: Vector, neighbors: int) -> tuple[Matrix, Vector]:
     """Return the residuals in a unit, shape (count, outputs), and variances of rows, from so many neighbours.
 
     The coefficients of the trend are taken to be known: they are those of all points.
     """
-    near = approximation.core(rows.tolist(), neighbors, np.ravel(posterior.landmarks).tolist())
+    near = posterior.approximation.core(rows.tolist(), neighbors, np.ravel(posterior.landmarks).tolist())
     kernel, workspace, y = posterior.kernel.build(), Workspace(), posterior.y - posterior.H @ posterior.beta
     none = np.zeros(0, dtype=np.intp)
 

@@ -33,7 +33,7 @@ from kernsel.criteria.names import criterion_named, name_of
 from kernsel.estimators.fitted import TakesGroups
 from kernsel.estimators.outliers import LEAST_POINTS, OUTLIERS, given_rows
 from kernsel.estimators.process_data import require_function, require_variances
-from kernsel.estimators.process_fit import ProcessData, fit_despite_outliers
+from kernsel.estimators.process_fit import ProcessData, ProcessFit, fit_despite_outliers
 from kernsel.estimators.process_predictions import N_TARGETS
 from kernsel.estimators.process_state import ProcessState
 from kernsel.estimators.process_updates import ProcessUpdates
@@ -331,16 +331,22 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
             self.selection_: Selection = selection
             require_few_if_interrupted(selection.interrupt, n)
         data = ProcessData(X, targets, known, unknown, trend, told, plan.posterior)
+        told_outliers = not isinstance(self.outliers, str)
+        treats_outliers = (told_outliers or not plan.approximates) and self._treats_outliers(data, selection)
+
+        def fitted(data: ProcessData) -> ProcessFit:
+            first = data.conditioned(selection)
+            if not treats_outliers:
+                return first
+            rows = given_rows(self.outliers, len(y)) if told_outliers else None
+            rows = rows if rows is None or once is None else once.places(rows)
+            return fit_despite_outliers(data, first, search, rows)
+
         try:
-            fit = data.conditioned(selection)
-            told_outliers = not isinstance(self.outliers, str)
-            if (told_outliers or not plan.approximates) and self._treats_outliers(data, selection):
-                rows = given_rows(self.outliers, len(y)) if told_outliers else None
-                rows = rows if rows is None or once is None else once.places(rows)
-                fit = fit_despite_outliers(data, fit, search, rows)
+            fit = fitted(data)
             plan, posterior, check = checked(plan, fit.posterior)
             if plan.posterior is None and data.approximation is not None:
-                fit = replace(data, approximation=None).conditioned(selection)
+                fit = fitted(replace(data, approximation=None))
                 posterior = fit.posterior
         except np.linalg.LinAlgError as error:
             raise self._singular(selection.kernel, error) from error

@@ -103,7 +103,7 @@ def test_with_all_neighbours_points_are_left_out_exactly_but_for_the_trend():
     near.beta = exact.beta  # that of 30 neighbours differs
     rows = np.arange(0, n, 7)
     residuals, variances, _ = exact.leave_one_out()
-    found = module._left_out(near, rows, np.ones(1), near.approximation, n - 1)
+    found = module._left_out(near, rows, np.ones(1), n - 1)
     # One of n points changes the constant by some n-th of its residual, and the constant has a variance.
     np.testing.assert_allclose(found[0], residuals[rows], atol=10 * np.sqrt(variances.max()) / n)
     np.testing.assert_allclose(found[1], variances[rows], rtol=10 / n)

@@ -4,6 +4,9 @@ import numpy as np
 import pytest
 
 import kernsel as ks
+from kernsel._search import plan
+from kernsel._solve.near import NearPosterior
+from kernsel.estimators import gaussian_process
 
 
 @pytest.fixture(scope="module")
@@ -151,3 +154,19 @@ def test_an_outlier_that_is_given_twice_is_found_by_leaving_both_out(data):
         *ROWS,
         *(r + 60 for r in ROWS),
     ]
+
+
+@pytest.mark.parametrize("sees", ["neighbours", "all"])
+def test_known_outliers_of_many_points(monkeypatch, sees):
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(300, 2))
+    truth = np.sin(6 * X[:, 0]) + X[:, 1] ** 2
+    y = truth + 0.1 * rng.standard_normal(300)
+    y[::30] += 8.0
+    near = ks.Vecchia(20, 60)
+    planned = plan.Plan(near, near, may_grow=True, may_be_exact=sees == "all")
+    monkeypatch.setattr(gaussian_process, "plan_for", lambda *_, **__: planned)
+    model = ks.GaussianProcessRegressor("auto", outliers=np.arange(0, 300, 30), random_state=0).fit(X, y)
+    assert isinstance(model.posterior_, NearPosterior) == (sees == "neighbours")
+    assert model.outliers_.tolist() == list(range(0, 300, 30))
+    assert np.sqrt(np.mean((model.predict(X) - truth) ** 2)) < 0.1

@@ -9,6 +9,7 @@ from kernsel.report.inputs import influences, inputs_of
 from kernsel.study import study
 
 import tables_made
+from accuracy import assert_ulps
 from reported import Page
 
 pytest.importorskip("matplotlib")
@@ -80,7 +81,7 @@ def test_many_rows_are_sampled_and_what_is_approximated_is_said(monkeypatch):
     sample = choices.choices_of(found)
     assert sample.rows == 30
     assert len(sample.path.eigenvalues) == 29  # but for the constant
-    assert sample.alpha == pytest.approx(found.noise, rel=1e-6)  # but for a jitter
+    assert_ulps(sample.alpha, found.process.noise_ + found.process.jitter_, 4)
     slopes = {one.input.name: one.slope for one in influences(found, inputs_of(found))}
     assert all(np.isfinite(list(slopes.values())))
     with pytest.raises(ValueError, match="a path takes the eigenvalues of the whole kernel matrix of 60 points"):

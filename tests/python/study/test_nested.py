@@ -673,4 +673,5 @@ def test_what_is_approximated_in_folds_is_said():
             np.testing.assert_allclose(result.scores["score"], exact, atol=0.05)  # of 0.9
         else:  # 75 points have no more neighbours
             assert not any(fold.approximation for fold in result.folds)
-            np.testing.assert_allclose(result.scores["score"], exact, rtol=1e-4)  # two ways to the same optimum
+            # Two ways to the same optimum, from which the shares that are not explained differ in second order.
+            np.testing.assert_allclose(1 - result.scores["score"], 1 - exact, rtol=0.01)
