@@ -1,0 +1,54 @@
+"""Parquet files are read in parts of row groups."""
+
+import sys
+import tracemalloc
+
+import numpy as np
+import pyarrow as arrow
+import pytest
+from pyarrow import parquet
+
+from kernsel._data.rows import row_source
+
+ROWS, COLUMNS, GROUP = 800_000, 8, 50_000  # 51 MB
+
+
+def test_a_pass_over_a_file_does_not_hold_it(tmp_path):
+    path = tmp_path / "x.parquet"
+    group = arrow.table({f"x{k}": np.arange(GROUP) + 1.0 * k for k in range(COLUMNS)})
+    with parquet.ParquetWriter(path, group.schema, compression="none", use_dictionary=False) as writer:
+        for _ in range(ROWS // GROUP):
+            writer.write_table(group)
+    source = row_source(path, columns=["x0", "x3", "x5"])
+    before, held, total = arrow.total_allocated_bytes(), 0, 0.0
+    tracemalloc.start()
+    for block in source.blocks():
+        total += float(block.X[:, 1].sum())
+        held = max(held, arrow.total_allocated_bytes() - before)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert total == ROWS // GROUP * (GROUP * (GROUP - 1) / 2 + 3 * GROUP)
+    assert path.stat().st_size > 50e6
+    assert peak < 4 * GROUP * 3 * 8  # columns, and the block, of some of 16 groups
+    assert held < 8 * GROUP * 3 * 8  # pyarrow has the pages that it decodes besides
+
+
+def test_large_row_groups_are_divided(tmp_path, rng):
+    x = rng.normal(size=100)
+    parquet.write_table(arrow.table({"x": x}), tmp_path / "x.parquet")
+    blocks = list(row_source(tmp_path / "x.parquet", block=30).blocks())
+    assert [len(block) for block in blocks] == [30, 30, 30, 10]
+    assert blocks[2].place.endswith("x.parquet, row group 0 from its row 60 on")
+
+
+def test_without_pyarrow_the_error_says_what_to_install(tmp_path, monkeypatch):
+    (tmp_path / "x.parquet").write_bytes(b"")
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(ImportError, match=r"Parquet files need pyarrow: pip install 'kernsel\[parquet\]'"):
+        row_source(tmp_path / "x.parquet")
+
+
+def test_a_file_that_is_no_parquet(tmp_path):
+    (tmp_path / "x.parquet").write_text("no Parquet, although it is called so")
+    with pytest.raises(ValueError, match=r"x.parquet cannot be read as Parquet"):
+        row_source(tmp_path / "x.parquet")
