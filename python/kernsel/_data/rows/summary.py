@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from kernsel._base.annotations import Indices, Matrix, Vector
 from kernsel._data.rows.block import RowBlock
+from kernsel._data.rows.draw import Draw
 from kernsel._data.rows.source import RowSource
 
 __all__ = ["Statistics", "Subset", "Summary", "summary"]
@@ -77,8 +78,8 @@ class Summary:
 def summary(source: RowSource, subset: int = 10_000, seed: int = 0) -> Summary:
     """Read all rows once, and return their number, their statistics and some rows at random.
 
-    Every row draws a number, one after the other, and those with the least ones are taken: which they are depends on the seed
-    and on the number of rows, and not on the blocks. The memory is that of a block and of twice the subset.
+    Which rows are taken depends on the seed and on the number of rows, and not on the blocks. The memory is that of a block and
+    of twice the subset.
 
     Parameters
     ----------
@@ -99,11 +100,10 @@ def summary(source: RowSource, subset: int = 10_000, seed: int = 0) -> Summary:
     >>> found.rows, found.columns.mean, len(found.subset.X)
     (5, array([4., 5.]), 3)
     """
-    random = np.random.default_rng(seed)
     if subset < 0:
         raise ValueError(f"subset: expected a number of rows from 0 on, got {subset}")
     columns, targets = _Moments(source.n_columns), _Moments(source.n_outputs)
-    drawn = _Drawn(subset, random)
+    drawn = _Subsets(Draw(subset, seed))
     for block in source.blocks():
         columns.add(block.X)
         if block.y is not None:
@@ -141,23 +141,17 @@ class _Moments:
         return Statistics(self._mean, np.sqrt(self._squares / max(self.count, 1)), self._least, self._greatest)
 
 
-class _Drawn:
-    """The rows that have drawn the least numbers so far."""
+class _Subsets:
+    """The rows that a draw has not yet displaced."""
 
-    def __init__(self, count: int, random: np.random.Generator) -> None:
-        self._count = count
-        self._random = random
-        self._keys = np.zeros(0)
-        self._parts: list[Subset] = []  # with the rows of self._keys, one part after the other
-        self._last = np.inf  # a key that at least so many rows are below
+    def __init__(self, draw: Draw) -> None:
+        self._draw = draw
+        self._parts: list[Subset] = []
 
     def add(self, block: RowBlock) -> None:
         """Let the rows of a block draw."""
-        keys = self._random.random(len(block))
-        taken = np.flatnonzero(keys < self._last)
-        self._keys = np.concatenate([self._keys, keys[taken]])
-        self._parts.append(_rows_of(block, taken))
-        if len(self._keys) > 2 * self._count:
+        self._parts.append(_rows_of(block, self._draw.candidates(len(block))))
+        if self._draw.is_due():
             self._reduce()
 
     def subset(self) -> Subset:
@@ -166,11 +160,7 @@ class _Drawn:
         return self._parts[0]
 
     def _reduce(self) -> None:
-        """Forget the rows that others have displaced."""
-        kept = np.sort(np.argsort(self._keys, kind="stable")[: self._count])
-        if self._count and len(kept) == self._count:
-            self._last = float(self._keys[kept].max())
-        self._keys = self._keys[kept]
+        kept = self._draw.kept()
         self._parts = [Subset(*(_joined([getattr(part, name) for part in self._parts], kept) for name in _FIELDS))]
 
 
