@@ -10,18 +10,19 @@ from typing import Literal, cast
 import numpy as np
 
 import kernsel as ks
-from kernsel._base.annotations import Vector
 from kernsel.cli import words
 from kernsel.cli.outputs import require_writable
 from kernsel.cli.terminal import Terminal
+from kernsel.cli.written import Columns
 from kernsel.study import kernel_of, plain
 from kernsel.study.classes import ClassStudy, study_of_classes
 from kernsel.study.select import USUAL
-from kernsel.study.tables import Column, read_table, read_to_predict
+from kernsel.study.tables import Column, is_large, read_sample, read_table, read_to_predict
 from kernsel.study.texts import with_names
 
-__all__ = ["predict_classes", "select_classes"]
+__all__ = ["TESTED", "predict_classes", "select_classes"]
 
+TESTED = 10_000  # rows of a file that does not fit into memory that are read besides, to test the model
 _ROWS = 1000  # that are learnt from unless more are asked for: a classifier sees all of them at once
 
 _ABOUT = {
@@ -34,16 +35,19 @@ def select_classes(arguments: argparse.Namespace, terminal: Terminal, *, save: s
     """Choose a kernel for classes; return the exit code."""
     criterion = _checked_criterion(arguments)
     require_writable(save)
-    table = read_table(
-        arguments.file,
-        arguments.target,
-        columns=arguments.columns,
-        leave_out=arguments.leave_out,
-        missing=arguments.missing,
-        classes=True,
-        groups=arguments.groups,
-        time=arguments.time,
-    )
+    options = {
+        "columns": arguments.columns,
+        "leave_out": arguments.leave_out,
+        "missing": arguments.missing,
+        "classes": True,
+        "groups": arguments.groups,
+        "time": arguments.time,
+    }
+    rows = arguments.rows or _ROWS
+    if is_large(arguments.file):
+        table = read_sample(arguments.file, arguments.target, rows + TESTED, arguments.seed, **options)
+    else:
+        table = read_table(arguments.file, arguments.target, **options)
     kernels = None if arguments.kernel is None else [kernel_of(text, table) for text in arguments.kernel]
     words.print_table_read(table, terminal)
     for remark in table.remarks:
@@ -53,7 +57,7 @@ def select_classes(arguments: argparse.Namespace, terminal: Terminal, *, save: s
             table,
             kernels=kernels,
             criterion=criterion,
-            rows=arguments.rows or _ROWS,
+            rows=rows,
             test=arguments.test,
             budget=arguments.budget,
             seed=arguments.seed,
@@ -130,9 +134,7 @@ def _in_words(scores: dict[str, float]) -> str:
     )
 
 
-def predict_classes(
-    arguments: argparse.Namespace, terminal: Terminal
-) -> tuple[Column, dict[str, Vector | list[str]], dict[str, float], str]:
+def predict_classes(arguments: argparse.Namespace, terminal: Terminal) -> tuple[Column, Columns, dict[str, float], str]:
     """Return the target, the predicted classes with their probabilities for all rows, the scores, and these in words."""
     study = ClassStudy.load(arguments.model)
     levels = study.target.levels
@@ -145,7 +147,7 @@ def predict_classes(
     predicted = [""] * table.rows
     for row, code in zip((table.kept - 1).tolist(), np.argmax(found, axis=1).tolist(), strict=True):
         predicted[row] = levels[code]
-    columns: dict[str, Vector | list[str]] = {"predicted": predicted}
+    columns: Columns = {"predicted": predicted}
     columns |= {f"probability_{level}": probabilities[:, code] for code, level in enumerate(levels)}
     scores = {} if table.y is None else study.scores(found, table.y)
     sentence = f"{arguments.file} has {study.target.name}, too: {_in_words(scores)}." if scores else ""

@@ -3,34 +3,27 @@
 from __future__ import annotations
 
 import argparse
-import csv
 import math
 import re
 import sys
-from collections.abc import Iterator
-from pathlib import Path
-from typing import TYPE_CHECKING, TextIO, TypeAlias
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 import kernsel as ks
-from kernsel._base.annotations import Vector
 from kernsel.cli import words
 from kernsel.cli.classes import predict_classes
+from kernsel.cli.in_parts import predict_in_parts
+from kernsel.cli.numbers import errors_of, in_all_rows, in_words, predicted, steps_of
 from kernsel.cli.outputs import require_format_of_table, require_writable
 from kernsel.cli.terminal import Terminal
+from kernsel.cli.written import Columns, Written, is_empty, rows_of, write_text
 from kernsel.study import Study, plain
 from kernsel.study.classes import is_of_classes
-from kernsel.study.tables import Column, Table, read_to_predict
+from kernsel.study.tables import Column, is_large, read_to_predict
 
 if TYPE_CHECKING:
     from kernsel.cli.parser import Commands
 
 __all__ = ["add", "run"]
-
-Columns: TypeAlias = dict[str, Vector | list[str]]  # of the output, one value for each row of the input
-_NAMES = ("predicted", "std", "lower", "upper")
-_BLOCK = 2000  # rows in a step of the progress bar
 
 
 def add(commands: Commands) -> argparse.ArgumentParser:
@@ -51,7 +44,7 @@ def add(commands: Commands) -> argparse.ArgumentParser:
         "  printf 'speed\\n21\\n' | kernsel predict cars.ksl - --json",
     )
     parser.add_argument("model", metavar="MODEL", help="a .ksl file")
-    parser.add_argument("file", metavar="FILE", help=words.FILES)
+    parser.add_argument("file", metavar="FILE", help=words.FILES_IN_PARTS)
     parser.add_argument(
         "--output",
         "-o",
@@ -90,18 +83,22 @@ def run(arguments: argparse.Namespace, terminal: Terminal) -> int:
     if arguments.output is not None:
         require_format_of_table(arguments.output)
         require_writable(arguments.output)
-    if is_of_classes(arguments.model):
+    classes = is_of_classes(arguments.model)
+    if not classes and is_large(arguments.file):
+        return predict_in_parts(arguments, terminal)
+    if classes:
         target, columns, error, sentence = predict_classes(arguments, terminal)
     else:
         target, columns, error, sentence = _numbers(arguments, terminal)
     if terminal.json:
         terminal.document(_document(target.name, arguments, columns, error))
     elif arguments.output is None:
-        _write_text(sys.stdout, columns, ",")
+        write_text(sys.stdout, columns, ",")
     if arguments.output is not None:
-        _write(Path(arguments.output), columns)
+        with Written(arguments.output) as written:
+            written.write(columns)
         if not terminal.json:
-            count = sum(not _is_empty(value) for value in columns["predicted"])
+            count = sum(not is_empty(value) for value in columns["predicted"])
             terminal.say(f"{arguments.output}: {count:,} predictions of {target.name}", indent=0)
     if sentence and not terminal.json:
         if arguments.output is None:
@@ -117,53 +114,11 @@ def _numbers(arguments: argparse.Namespace, terminal: Terminal) -> tuple[Column,
     table = read_to_predict(arguments.file, study.columns, study.target.name, missing=arguments.missing)
     for remark in table.remarks:
         terminal.note(remark)
-    columns = _predicted(study, table, arguments.intervals / 100, terminal)
-    # Rows without a prediction are kept as nan, so that row i of the output belongs to row i of the input.
-    output: Columns = {}
-    for name in _NAMES:
-        output[name] = whole = np.full(table.rows, np.nan)
-        whole[table.kept - 1] = columns[name]
-    error = _error(study, table, columns)
-    sentence = ""
-    if error:
-        sentence = (
-            f"{arguments.file} has {study.target.name}, too: error {error['rmse']:.4g} (root mean square), where the mean of "
-            f"what was learnt from has {error['rmse_of_mean']:.4g}; {arguments.intervals:g} % intervals contain "
-            f"{100 * error['coverage']:.0f} %."
-        )
-    return study.target, output, error, sentence
-
-
-def _predicted(study: Study, table: Table, level: float, terminal: Terminal) -> dict[str, Vector]:
-    """Return means, standard deviations and the ends of intervals of observations."""
-    blocks = range(0, len(table.X), _BLOCK)
-    parts = [np.zeros((0, len(_NAMES)))]
-    ends = [0.5 - level / 2, 0.5 + level / 2]
-    with terminal.progress(len(blocks)) as begin:
-        for start in blocks:
-            begin(f"row {start + 1:,} of {len(table.X):,}")
-            found = study.model.predictive(table.X[start : start + _BLOCK])
-            parts.append(np.column_stack([found.mean, found.std, found.quantiles(ends)[:, 0]]))
-    return dict(zip(_NAMES, np.concatenate(parts).T, strict=True))
-
-
-def _error(study: Study, table: Table, columns: dict[str, Vector]) -> dict[str, float]:
-    """Return the errors of predictions where the file has the target; empty if it has it nowhere."""
-    if table.y is None:
-        return {}
-    measured = ~np.isnan(table.y)
-    if not measured.any():
-        return {}
-    y = table.y[measured]
-    errors = y - columns["predicted"][measured]
-    within = (columns["lower"][measured] <= y) & (y <= columns["upper"][measured])
-    of_mean = y - float(np.mean(study.model.y_train_))
-    return {
-        "rows": float(len(y)),
-        "rmse": float(np.sqrt(np.mean(errors**2))),
-        "rmse_of_mean": float(np.sqrt(np.mean(of_mean**2))),
-        "coverage": float(np.mean(within)),
-    }
+    with terminal.progress(steps_of(table)) as begin:
+        columns = predicted(study, table, arguments.intervals / 100, lambda row: begin(f"row {row:,} of {len(table.X):,}"))
+    error = errors_of(study, table, columns)
+    said = in_words(arguments.file, study.target.name, arguments.intervals, error)
+    return study.target, in_all_rows(columns, table), error, said
 
 
 def _document(target: str, arguments: argparse.Namespace, columns: Columns, error: dict[str, float]) -> dict[str, object]:
@@ -174,41 +129,7 @@ def _document(target: str, arguments: argparse.Namespace, columns: Columns, erro
         "source": arguments.file,
         "target": target,
         "intervals": arguments.intervals if "lower" in columns else None,
-        "predictions": [None if _is_empty(row[0]) else dict(zip(columns, row, strict=True)) for row in _rows(columns)],
+        "predictions": [None if is_empty(row[0]) else dict(zip(columns, row, strict=True)) for row in rows_of(columns)],
         "error": plain(error) if error else None,
         "output": arguments.output,
     }
-
-
-def _rows(columns: Columns) -> Iterator[tuple[float | str, ...]]:
-    return zip(*(np.asarray(values).tolist() for values in columns.values()), strict=True)
-
-
-def _is_empty(value: float | str) -> bool:
-    """Tell whether there is no prediction."""
-    return value == "" if isinstance(value, str) else math.isnan(value)
-
-
-def _write(path: Path, columns: Columns) -> None:
-    """Write predictions in the format that the ending of the path names."""
-    form = require_format_of_table(str(path))
-    if form == "npz":
-        with path.open("wb") as file:
-            np.savez(file, **{name: np.asarray(values) for name, values in columns.items()})  # type: ignore[arg-type]
-    elif form == "Parquet":
-        try:
-            import pyarrow as arrow
-            import pyarrow.parquet as parquet
-        except ImportError as error:
-            raise ImportError("Parquet files need pyarrow: pip install 'kernsel[cli]'") from error
-        parquet.write_table(arrow.table(columns), path)
-    else:
-        with path.open("w", newline="", encoding="utf-8") as file:
-            _write_text(file, columns, "\t" if form == "TSV" else ",")
-
-
-def _write_text(file: TextIO, columns: Columns, delimiter: str) -> None:
-    writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
-    writer.writerow(columns)
-    for row in _rows(columns):
-        writer.writerow("" if _is_empty(value) else value for value in row)

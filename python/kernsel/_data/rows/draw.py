@@ -12,8 +12,8 @@ __all__ = ["Draw"]
 class Draw:
     """A draw without replacement: every row draws a number, one after the other, and those with the least ones win.
 
-    Who wins depends on the seed and the number of rows, and not on the blocks in which they come. Whoever uses it keeps the rows
-    of `candidates`, one block after the other, and of these only `kept` from time to time.
+    Who wins depends on the seed and the number of rows, and not on the blocks in which they come. A user of this class stores
+    the rows of `candidates`, one block after the other, and from time to time only `kept` of these.
 
     Parameters
     ----------
