@@ -54,7 +54,9 @@ def fit(K_XZ, K_ZZ, own, noise, H, y, groups=None):
         mean, covariance = reference.predict_without(Q, noise, H, y, I)
         residual[I], S = y[I] - mean, covariance + np.diag(missing[I])
         variance[I] = np.diag(S)
-        density += -0.5 * (reference_vecchia.log_det(2 * np.pi * S) + np.sum(residual[I] * np.linalg.solve(S, residual[I]), axis=0))
+        density += -0.5 * (
+            reference_vecchia.log_det(2 * np.pi * S) + np.sum(residual[I] * np.linalg.solve(S, residual[I]), axis=0)
+        )
     return {
         "quadratic": np.sum(y * c, axis=0),
         "c": c,
