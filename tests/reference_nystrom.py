@@ -1,7 +1,7 @@
 """What the Nystrom factor means: slow, obvious NumPy, in double precision, with dense n x n matrices.
 
-Notation. Of n points X with outputs y (n, m), trend H (n, q; q may be zero) and noise N, and of landmarks Z, with `JITTER` on the
-diagonal of k(Z, Z),
+Notation. Of n points X with outputs y (n, m), trend H (n, q; q may be zero) and noise N, and of landmarks Z, with `JITTER` on
+the diagonal of k(Z, Z),
 
     Q = k(X, Z) K_ZZ^-1 k(Z, X),    e_i = k(x_i, x_i) - q_ii,    K~ = Q + diag(N),    P. = P - P H (H'PH)^-1 H'P,  P = K~^-1
 
