@@ -1,5 +1,5 @@
 from collections.abc import Callable
-from typing import Literal, NotRequired, Self, TypedDict, type_check_only
+from typing import Any, Literal, NotRequired, Self, TypedDict, type_check_only
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -102,10 +102,84 @@ def project(kernel: Kernel, B: list[float], outputs: int) -> Kernel: ...
 class Criterion:
     @property
     def sees(self) -> Literal["products", "diagonal", "blocks"]: ...
+    @property
+    def request(self) -> dict[str, bool]: ...  # what of a fit it depends on
 
 class Workspace:
     def neighbors(self, left_out: bool = ...) -> NDArray[np.int32] | None: ...
     def landmarks(self) -> NDArray[np.float64] | None: ...
+
+class NystromSums:
+    def __init__(self) -> None: ...
+    def add(self, other: NystromSums) -> None: ...
+    @property
+    def rows(self) -> int: ...
+    @property
+    def missing(self) -> float: ...
+    @property
+    def log_noise(self) -> float: ...
+    @property
+    def moments(self) -> NDArray[np.float64]: ...  # D'N^-1 D, all entries one after the other
+    @property
+    def products(self) -> NDArray[np.float64]: ...
+    @property
+    def squares(self) -> NDArray[np.float64]: ...
+    @property
+    def trend(self) -> NDArray[np.float64]: ...
+
+class NystromPartialSums:
+    def __init__(self) -> None: ...
+    def add(self, other: NystromPartialSums) -> None: ...
+
+class NystromBlocks:
+    @staticmethod
+    def begin(kernel: Kernel, landmarks: ArrayLike, trend: int) -> NystromBlocks: ...
+    def add(self, X: ArrayLike, y: ArrayLike, noise: ArrayLike, trend: ArrayLike) -> NystromSums: ...
+    def features(self, X: ArrayLike, count: int) -> NDArray[np.float64]: ...
+    def solve(self, sums: NystromSums) -> None: ...
+    @property
+    def log_det(self) -> float: ...
+    @property
+    def log_det_trend(self) -> float: ...
+    @property
+    def squares(self) -> NDArray[np.float64]: ...
+    @property
+    def trend_coefficients(self) -> NDArray[np.float64]: ...  # (q, outputs), by columns
+    def show(
+        self, X: ArrayLike, y: ArrayLike, noise: ArrayLike, trend: ArrayLike, diagonal: bool, missing: bool
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]: ...  # None for what is not asked for
+    def set_totals(self, squares: list[float], log_det: float, log_det_trend: float, missing: float) -> None: ...
+    def add_partials(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        noise: ArrayLike,
+        trend: ArrayLike,
+        c: ArrayLike | None,
+        precision: ArrayLike | None,
+        missing: ArrayLike | None,
+    ) -> NystromPartialSums: ...
+    def solve_partials(self, sums: NystromPartialSums) -> None: ...
+    def pull(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        noise: ArrayLike,
+        trend: ArrayLike,
+        c: ArrayLike | None,
+        precision: ArrayLike | None,
+        missing: ArrayLike | None,
+        of_noise: ArrayLike | None,
+        parameters: int,
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...  # the derivatives in the hyperparameters, and in N_i
+    def pull_landmarks(self, parameters: int) -> NDArray[np.float64]: ...
+    def predict(
+        self, X: ArrayLike, trend: ArrayLike, outputs: int, variances: bool
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+
+def choose_landmarks(
+    kernel: Kernel, X: ArrayLike, approximation: tuple[Literal["landmarks"], int, int, int, bool, list[float]]
+) -> NDArray[np.float64]: ...
 
 @type_check_only
 class Evaluation(TypedDict):
@@ -122,6 +196,7 @@ class Evaluation(TypedDict):
     gradient: NDArray[np.float64]  # by the parameters of the kernel; None if it was not asked for
     noise_gradient: NDArray[np.float64]  # (n,); None if it was not asked for
     points_gradient: NDArray[np.float64] | None  # (n, d); None if it was not asked for
+    landmarks_gradient: NDArray[np.float64] | None  # (m, d); None if it was not asked for, or without landmarks
 
 def likelihood(restricted: bool, scale: str) -> Criterion: ...
 def leave_out(
@@ -136,6 +211,7 @@ def leave_out(
 def joint_log_density(groups: list[int], count: int) -> Criterion: ...
 def generalized_cross_validation() -> Criterion: ...
 def unbiased_risk(variance: list[float]) -> Criterion: ...
+def apply(criterion: Criterion, rows: int, fit: dict[str, Any]) -> dict[str, Any]: ...
 def evaluate(
     criterion: Criterion,
     kernel: Kernel,
@@ -146,7 +222,9 @@ def evaluate(
     weights: ArrayLike | None,
     gradient: bool,
     workspace: Workspace,
-    approximation: tuple[int, int, list[int], int, list[float]] | None = ...,
+    approximation: tuple[int, int, list[int], int, list[float]]
+    | tuple[Literal["landmarks"], int, int, int, bool, list[float]]
+    | None = ...,
     points: bool = ...,
 ) -> Evaluation: ...
 
