@@ -67,6 +67,23 @@ Status multiply(const PointRows& M, const PointRows& A, RowRange range, PointRow
   });
 }
 
+Status multiply_triangular(const PointRows& M, Triangle triangle, const PointRows& A, RowRange range, PointRows& out,
+                           Index first) {
+  const TileKernels<double>& kernels = tile_kernels<double>();
+  const Index stride = A.stride(), jobs = (range.count + rows_of_a_job - 1) / rows_of_a_job;
+  return run_jobs(jobs, 0.05 * flops(range.count, stride, stride), [&](Jobs&, Index job) {
+    const Index begin = job * rows_of_a_job, count = std::min(rows_of_a_job, range.count - begin);
+    const double* from = A.row(range.begin + begin);
+    double* to = out.row(first + begin);
+    kernels.fill(count * stride, 0.0, to);
+    for (Index r = 0; r < stride; r += columns_of_a_job) {
+      const Index height = std::min(columns_of_a_job, stride - r);
+      const Index c = triangle == Triangle::lower ? 0 : r, inner = triangle == Triangle::lower ? r + height : stride - r;
+      kernels.multiply_nn(height, count, inner, 1.0, M.row(c) + r, M.stride(), from + c, stride, to + r, stride);
+    }
+  });
+}
+
 Status add_products(const PointRows& A, RowRange range, const PointRows& B, Index first, bool symmetric, PointRows& out) {
   const TileKernels<double>& kernels = tile_kernels<double>();
   const Index blocks = (out.stride() + columns_of_a_job - 1) / columns_of_a_job;
