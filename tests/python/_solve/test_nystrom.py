@@ -185,18 +185,21 @@ def test_landmarks_that_are_chosen_are_used(placement):
 
 
 @pytest.mark.parametrize("name", ["lml", "profiled_reml", "loo", "loo_log_density", "gcv"])
-def test_derivatives_in_the_points(name):
+def test_derivatives_in_points_and_landmarks(name):
     X, y, noise = data(2)
     kernel, H = OURS["composite"], trend_matrix("constant", X)
     found = evaluated(name, kernel, ks.Nystrom(LANDMARKS), points=True)
 
-    def value(x):
-        *matrices, white = blocks(kernel, x.reshape(X.shape), LANDMARKS)
+    def value(rows):
+        points, Z = np.split(rows.reshape(-1, 2), [N])
+        *matrices, white = blocks(kernel, points, Z)
         return by_the_twin(name, [*matrices, noise + white], H, y)[0]
 
-    expected, error = ref.central_differences(value, X.ravel(), 1e-4)
+    expected, error = ref.central_differences(value, np.vstack([X, LANDMARKS]).ravel(), 1e-4)
     tolerance = error.max() + amplified(kernel(LANDMARKS, LANDMARKS.copy()))[1] * np.abs(expected).max()
-    np.testing.assert_allclose(found.points_gradient.ravel(), expected, rtol=0, atol=tolerance)
+    slopes = np.vstack([found.points_gradient, found.landmarks_gradient])
+    np.testing.assert_allclose(slopes.ravel(), expected, rtol=0, atol=tolerance)
+    assert tolerance < 1e-4 * np.abs(expected).max()
 
 
 def test_the_bound_is_below_the_exact_likelihood_and_rises_with_landmarks():
