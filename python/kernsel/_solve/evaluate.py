@@ -238,7 +238,7 @@ def _of_rows(
             ours,
             landmarks,
             passes,
-            noise=float(variances("noise", noise, 1)[0]) if own else 0.0,
+            noise=float(variances("noise", noise, 1)) if own else 0.0,
             trend=trend,
             bound=approximation.bound,
             gradient=gradient,
