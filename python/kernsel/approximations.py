@@ -176,8 +176,8 @@ class Nystrom:
                 raise ValueError(f"{name}: expected a whole number from {least} on, got {value!r}")
         if self.count > 10000:
             raise ValueError(
-                f"landmarks: expected at most 10000, got {self.count}: the cost grows with their square; for more accuracy take "
-                "kernsel.Vecchia()"
+                f"landmarks: expected at most 10000, got {self.count}: the cost grows with their square; for more accuracy "
+                "take kernsel.Vecchia()"
             )
         if self.placement not in PLACEMENTS:
             raise ValueError(f'placement: expected "pivoted", "k-means" or "random", got {self.placement!r}')
