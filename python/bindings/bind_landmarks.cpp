@@ -153,14 +153,24 @@ void bind_landmarks(py::module_& module) {
                                    py::make_tuple(s.rows, packed(s.moments), packed(s.products), packed(s.squares),
                                                   packed(s.trend), s.log_noise, s.missing));
            })
-      .def("add",
-           [](NystromSums& sums, const NystromSums& more) {
-             require_same_size(sums.moments, more.moments);
-             require_same_size(sums.products, more.products);
-             require_same_size(sums.trend, more.trend);
-             sums.add(more);
-           },
-           py::arg("other"))
+      .def(
+          "add",
+          [](NystromSums& sums, const NystromSums& more) {
+            require_same_size(sums.moments, more.moments);
+            require_same_size(sums.products, more.products);
+            require_same_size(sums.trend, more.trend);
+            sums.add(more);
+          },
+          py::arg("other"))
+      .def_static(
+          "restore",
+          [](Index rows, const py::object& moments, const py::object& products, const py::object& squares,
+             const py::object& trend, double log_noise, double missing) {
+            NystromSums sums{rows, numbers(moments), numbers(products), numbers(squares), numbers(trend), log_noise, missing};
+            return std::make_unique<NystromSums>(std::move(sums));
+          },
+          py::arg("rows"), py::arg("moments"), py::arg("products"), py::arg("squares"), py::arg("trend"), py::arg("log_noise"),
+          py::arg("missing"))
       .def_readonly("rows", &NystromSums::rows)
       .def_readonly("missing", &NystromSums::missing)
       .def_readonly("log_noise", &NystromSums::log_noise)
@@ -177,14 +187,15 @@ void bind_landmarks(py::module_& module) {
              return py::make_tuple(py::type::of(self),
                                    py::make_tuple(packed(s.products), packed(s.moments), packed(s.missing)));
            })
-      .def("add",
-           [](NystromPartialSums& sums, const NystromPartialSums& more) {
-             require_same_size(sums.moments, more.moments);
-             require_same_size(sums.products, more.products);
-             require_same_size(sums.missing, more.missing);
-             sums.add(more);
-           },
-           py::arg("other"));
+      .def(
+          "add",
+          [](NystromPartialSums& sums, const NystromPartialSums& more) {
+            require_same_size(sums.moments, more.moments);
+            require_same_size(sums.products, more.products);
+            require_same_size(sums.missing, more.missing);
+            sums.add(more);
+          },
+          py::arg("other"));
   py::class_<NystromBlocks>(module, "NystromBlocks")
       .def_static(
           "begin",
