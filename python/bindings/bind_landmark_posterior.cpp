@@ -83,6 +83,8 @@ void bind_landmark_posterior(py::module_& module) {
                   py::arg("count"), py::arg("approximation"), py::arg("sums"))
       .def("predict", &predict, py::arg("X"))
       .def_property_readonly("landmarks", [](const Held& held) { return copied(held, &NystromPosterior::landmarks); })
+      .def_property_readonly("landmark_weights",
+                             [](const Held& held) { return copied(held, &NystromPosterior::landmark_weights); })
       .def_property_readonly("weights", &weights)
       .def_property_readonly("squares", of([](const NystromPosterior& p) { return p.squares(); }))
       .def_property_readonly("log_det", of([](const NystromPosterior& p) { return p.log_det(); }))

@@ -80,8 +80,10 @@ class NystromPosterior final : public Posterior {
   View<const double> noise() const;  // without the noise of the kernel
   const NystromOptions& options() const;
   const Basis& trend_basis() const;
-  View<const double> landmarks() const;         // (m, d)
-  View<const double> trend() const;             // the coefficients of the trend, (q, outputs)
+  View<const double> landmarks() const;  // (m, d)
+  View<const double> trend() const;      // the coefficients of the trend, (q, outputs)
+  // The weights b of the landmarks in the mean, k(z, U) b + h(z)'beta, (m, outputs).
+  View<const double> landmark_weights() const;
   const std::vector<double>& squares() const;   // y'c of each output
   double log_det() const;                       // log det K~
   double log_det_trend() const;                 // log det H'PH - log det H'H

@@ -70,8 +70,8 @@ Status NystromPosterior::Content::fit(const Numbers& U) {
   return status.ok() ? solve(std::move(found)) : status;
 }
 
-Status NystromPosterior::Content::require_rows(const char* what) const {
-  return has_rows ? Status{} : Status::invalid(std::string(what) + ": this posterior has kept no rows, only sums over them");
+Status NystromPosterior::Content::require_rows() const {
+  return has_rows ? Status{} : Status::invalid("posterior: it has kept no rows, which this needs, only sums over them");
 }
 
 Status NystromPosterior::Content::total_noise(Numbers& out) const {
@@ -159,6 +159,10 @@ View<const double> NystromPosterior::landmarks() const { return content_->landma
 View<const double> NystromPosterior::trend() const {
   return rows<const double>(content_->beta.data(), content_->q, content_->outputs);
 }
+View<const double> NystromPosterior::landmark_weights() const {
+  const PointRows& weights = content_->blocks.content().of_raw;
+  return {weights.row(0), content_->landmarks().rows, content_->outputs, 1, weights.stride()};
+}
 const Numbers& NystromPosterior::squares() const { return content_->blocks.squares(); }
 double NystromPosterior::log_det() const { return content_->blocks.log_det(); }
 double NystromPosterior::log_det_trend() const { return content_->blocks.log_det_trend(); }
@@ -166,7 +170,7 @@ const NystromSums& NystromPosterior::sums() const { return content_->sums; }
 
 Status NystromPosterior::coefficients(View<double> out) const {
   const Content& own = *content_;
-  const Status status = own.require_rows("coefficients");
+  const Status status = own.require_rows();
   if (!status.ok()) return status;
   if (!has_shape(out, own.n, own.outputs)) return Status::invalid("coefficients: expected a row for each point");
   return own.blocks.show(own.block(), out, {}, {});
@@ -205,7 +209,7 @@ Status NystromPosterior::variance(View<const double> Z, View<double> out) const 
 
 Status NystromPosterior::leave_one_out(View<double> residuals, View<double> variances, View<double> leverage) const {
   const Content& own = *content_;
-  Status status = own.require_rows("leave_one_out");
+  Status status = own.require_rows();
   if (!status.ok()) return status;
   return within_memory([&] {
     Numbers precision(at(own.n)), missing(at(own.n)), noise;
@@ -228,7 +232,7 @@ Status NystromPosterior::value(const Criterion& criterion, double& out) const {
   const Request& request = criterion.request;
   return within_memory([&] {
     if (!criterion.is_likelihood || request.coefficients || request.diagonal || request.left_out) {
-      Status status = own.require_rows("value");
+      Status status = own.require_rows();
       if (!status.ok()) return status;
       NystromOptions options = own.options;
       options.given.clear();
@@ -293,7 +297,7 @@ Status NystromPosterior::append(View<const double> X, View<const double> y, View
 
 Status NystromPosterior::remove(Index i) {
   Content& own = *content_;
-  Status status = own.require_rows("remove");
+  Status status = own.require_rows();
   if (!status.ok()) return status;
   if (i < 0 || i >= own.n || own.n <= std::max<Index>(own.q, 1))
     return Status::invalid("remove: there is no such point, or without it too few would be left");
@@ -321,7 +325,7 @@ Status NystromPosterior::remove(Index i) {
 
 Status NystromPosterior::set_kernel(const Kernel& k) {
   const Content& own = *content_;
-  const Status status = own.require_rows("set_kernel");
+  const Status status = own.require_rows();
   if (!status.ok()) return status;
   NystromPosterior made;
   NystromOptions options = own.options;

@@ -38,7 +38,7 @@ struct NystromPosterior::Content {
   Status solve(NystromSums wanted);
   // Sums of all rows for landmarks U, (m, d), by rows, and what follows from them.
   Status fit(const Numbers& U);
-  Status require_rows(const char* what) const;
+  Status require_rows() const;
   // The noise of the rows, that of the kernel included.
   Status total_noise(Numbers& out) const;
 
