@@ -50,6 +50,7 @@ class Transformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def whole_number(name: str, value: object) -> int:
+    """Return a number from 1 on; raise if it is none."""
     if not isinstance(value, Integral) or isinstance(value, bool) or int(value) < 1:
         raise ValueError(f"{name}: expected a whole number from 1 on, got {value!r}")
     return int(value)
