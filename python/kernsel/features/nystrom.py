@@ -23,7 +23,7 @@ _JITTER = 1e-10  # of the diagonal of the kernel matrix of the landmarks, as in 
 class Nystrom(ClassNamePrefixFeaturesOutMixin, Transformer):  # type: ignore[misc]
     """Features phi(x) = L^-1 k(Z, x) of landmarks Z, k(Z, Z) = L L', whose inner products are what landmarks see of a kernel.
 
-    phi(x)'phi(z) = k(x, Z) k(Z, Z)^-1 k(Z, z), which is k(x, z) if x or z is a landmark, and never more than it for x = z. If the
+    phi(x)'phi(z) = k(x, Z) k(Z, Z)^-1 k(Z, z), which is k(x, z) if x or z is a landmark, and at most that for x = z. If the
     kernel is smooth, or if points are not spread over very many columns, it is nearer to k(x, z) than the inner product of as
     many random Fourier features. The diagonal of k(Z, Z) is multiplied by 1 + 1e-10. O(n m (d + m)) operations for m landmarks.
 
