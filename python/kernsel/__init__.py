@@ -16,7 +16,7 @@ from kernsel._core import version as _version
 from kernsel._solve.evaluate import evaluate, loo
 from kernsel._solve.gram import gram
 from kernsel._solve.path import RegularizationPath
-from kernsel.approximations import Vecchia
+from kernsel.approximations import Nystrom, Vecchia
 from kernsel.estimators.classification import GaussianProcessClassifier
 from kernsel.estimators.gaussian_process import GaussianProcessRegressor
 from kernsel.estimators.interpolator import KernelInterpolator
@@ -40,6 +40,7 @@ __all__ = [
     "KernelRidge",
     "KernelRidgeCV",
     "NotPositiveDefiniteError",
+    "Nystrom",
     "RegularizationPath",
     "RidgeRegression",
     "SVRPath",

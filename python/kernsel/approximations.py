@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kernsel._base.annotations import Matrix
 from kernsel.kernels import Kernel
 
-__all__ = ["Approximation", "Vecchia", "approximation_given"]
+__all__ = ["Approximation", "Nystrom", "Vecchia", "approximation_given"]
 
 
 @dataclass(frozen=True)
@@ -99,25 +103,167 @@ class Vecchia:
 
 
 CoreNumbers: TypeAlias = tuple[int, int, list[int], int, list[float]]
-Approximation: TypeAlias = Vecchia
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Nystrom:
+    """Landmarks: the function is known by its values at m points Z, for any number of points with much noise.
+
+    The kernel matrix is replaced by what the function's values at the landmarks determine. With noise N, ::
+
+        K~ = Q + N,    Q = F F',    F = k(X, Z) L^-T,    k(Z, Z) = L L'
+
+    so that all that n points say is a sum over them: m x m matrices and no n x m matrix are stored. All criteria have exact
+    gradients. What landmarks do not see of the function at point i is its missing variance, ::
+
+        e_i = k(x_i, x_i) - q_ii
+
+    Points that are left out are predicted with the variance 1 / P_ii + e_i, P = K~^-1 (with a trend, P without what the trend
+    explains), and new points likewise. The log likelihood is a lower bound of the exact one,
+
+        log N(y; H b, Q + N) - 1/2 sum_i e_i / N_i    for each output,
+
+    which more landmarks only raise (Titsias, 2009). The diagonal of k(Z, Z) is multiplied by 1 + 1e-10. With Z = X nothing else
+    is approximated.
+
+    It takes 2 n m^2 operations, 4 n m^2 with the gradient of a likelihood, and 9 n m^2 with that of a criterion that leaves
+    points out.
+
+    It is for data with much noise, for many columns, in which points have no near neighbours, and for smooth functions. It is
+    dangerous where there is little noise: then m numbers cannot say what n points know, predictions are worse than those of
+    neighbours, and densities, where e_i is much larger than the noise, are absurd. :class:`kernsel.Vecchia` is for such data.
+
+    Parameters
+    ----------
+    landmarks : int or array-like of shape (m, d)
+        The number of landmarks, at most 10000, which are chosen among the points or near them; or the landmarks themselves.
+        Fewer are used if there are fewer points, or if fewer determine the function at all others.
+    placement : {"pivoted", "k-means", "random"}
+        How they are chosen: by a randomly pivoted Cholesky factorization, which spreads them over the points and places them
+        densely where the function varies fast; as means of clusters, in columns that are divided by the kernel's length scales;
+        or as some of the points. Of more than 20 points for each landmark, and of more than 20,000, a random part is seen.
+        Landmarks that are given stay where they are.
+    random_state : int
+        Determines which are chosen.
+    bound : bool
+        Whether likelihoods are the lower bound. Without it they are those of Q + N, and may reward landmarks that are too few.
+
+    Examples
+    --------
+    >>> import numpy as np, kernsel as ks
+    >>> from kernsel.kernels import RBF
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(size=(3000, 2))
+    >>> y = np.sin(6 * X[:, 0]) + X[:, 1] + rng.normal(scale=0.3, size=3000)
+    >>> exact, bound = (ks.evaluate("lml", RBF(0.3), X, y, noise=0.1, approximation=a).value for a in (None, ks.Nystrom(50)))
+    >>> bool(exact - 1 < bound < exact)
+    True
+    """
+
+    landmarks: int | ArrayLike = 1000
+    placement: Literal["pivoted", "k-means", "random"] = "pivoted"
+    random_state: int = 0
+    bound: bool = True
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.landmarks, Integral):
+            object.__setattr__(self, "landmarks", _given_landmarks(self.landmarks))
+        for name, least in (("landmarks", 1), ("random_state", 0)):
+            value = getattr(self, name)
+            if isinstance(value, np.ndarray):
+                continue
+            if not isinstance(value, Integral) or isinstance(value, bool) or int(value) < least:
+                raise ValueError(f"{name}: expected a whole number from {least} on, got {value!r}")
+        if self.count > 10000:
+            raise ValueError(
+                f"landmarks: expected at most 10000, got {self.count}: the cost grows with their square; for more accuracy take "
+                "kernsel.Vecchia()"
+            )
+        if self.placement not in PLACEMENTS:
+            raise ValueError(f'placement: expected "pivoted", "k-means" or "random", got {self.placement!r}')
+        if not isinstance(self.bound, (bool, np.bool_)):
+            raise ValueError(f"bound: expected True or False, got {self.bound!r}")
+
+    @property
+    def given(self) -> Matrix | None:
+        """The landmarks, shape (m, d), if they are given; read-only."""
+        return self.landmarks if isinstance(self.landmarks, np.ndarray) else None
+
+    @property
+    def count(self) -> int:
+        """The number of landmarks, at most."""
+        return len(self.given) if self.given is not None else int(self.landmarks)  # type: ignore[arg-type]
+
+    def core(self) -> CoreLandmarks:
+        """Return what the core takes: number, number of the placement, seed, bound, and the coordinates if they are given."""
+        coordinates = [] if self.given is None else self.given.ravel().tolist()
+        return self.count, PLACEMENTS.index(self.placement), int(self.random_state), bool(self.bound), coordinates
+
+    def __repr__(self) -> str:
+        given = self.given
+        landmarks = f"{self.count}" if given is None else f"<array of shape {given.shape}>"
+        rest = (f"{name}={getattr(self, name)!r}" for name in ("placement", "random_state", "bound"))
+        return f"Nystrom(landmarks={landmarks}, {', '.join(rest)})"
+
+    def __eq__(self, other: object) -> bool:
+        return self._key() == other._key() if isinstance(other, Nystrom) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def _key(self) -> tuple[object, ...]:
+        number, placement, seed, bound, _ = self.core()
+        given = self.given
+        return number, placement, seed, bound, None if given is None else (given.shape, given.tobytes())
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Set the attributes of a copy, whose landmarks are read-only again."""
+        self.__dict__.update(state)
+        if self.given is not None:
+            self.given.setflags(write=False)
+
+
+PLACEMENTS = ("pivoted", "k-means", "random")  # in the order of the core
+CoreLandmarks: TypeAlias = tuple[int, int, int, bool, list[float]]
+
+
+def _given_landmarks(value: ArrayLike) -> Matrix:
+    """Return landmarks that are given, copied and read-only, shape (m, d)."""
+    try:
+        landmarks = np.array(value, dtype=np.float64, order="C")
+    except (TypeError, ValueError):
+        landmarks = np.empty(0)
+    if landmarks.ndim != 2 or landmarks.size == 0:
+        said = repr(value) if landmarks.ndim < 2 else f"shape {landmarks.shape}"
+        raise ValueError(f"landmarks: expected a whole number from 1 on, or landmarks of shape (m, d), got {said}")
+    if not np.isfinite(landmarks).all():
+        row, column = np.argwhere(~np.isfinite(landmarks))[0]
+        raise ValueError(f"landmarks: expected finite coordinates, got {landmarks[row, column]} in row {row}, column {column}")
+    landmarks.setflags(write=False)
+    return landmarks
+
+
+Approximation: TypeAlias = Vecchia | Nystrom
 
 
 def approximation_given(value: object, kernel: Kernel) -> Approximation | None:
     """Return the approximation that an argument stands for; raise if it is none, or if the kernel does not allow it."""
     if value is None:
         return None
-    if not isinstance(value, Vecchia):
-        raise TypeError(f"approximation: expected None or an approximation such as kernsel.Vecchia(), got {value!r}")
-    require_columns(kernel)
+    if not isinstance(value, (Vecchia, Nystrom)):
+        raise TypeError(
+            f"approximation: expected None or an approximation, kernsel.Vecchia() or kernsel.Nystrom(), got {value!r}"
+        )
+    _require_columns(value, kernel)
     return value
 
 
-def require_columns(kernel: Kernel) -> None:
-    """Raise if the points of a kernel are objects, which have no nearest neighbours in columns."""
+def _require_columns(approximation: Approximation, kernel: Kernel) -> None:
+    """Raise if the points of a kernel are objects, which have neither nearest neighbours nor landmarks in columns."""
     if kernel.reading() is not None or kernel.for_objects():
         raise ValueError(
-            "approximation: Vecchia needs points that are rows of numbers, and this kernel is for objects; expected None, or "
-            "features of the objects as columns"
+            f"approximation: {type(approximation).__name__} needs points that are rows of numbers, and this kernel is for "
+            "objects; expected None, or features of the objects as columns"
         )
 
 

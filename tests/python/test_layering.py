@@ -13,7 +13,7 @@ ROOMS = {
     "tiles": ["tiles", "cholesky", "jitter"],
     "kernels": ["kernel", "gram", "kernel_json"],
     "criteria": ["fit", "criteria"],
-    "factors": ["factor", "neighbours", "vecchia"],
+    "factors": ["factor", "neighbours", "nystrom", "vecchia"],
     "posterior": ["posterior", "trend", "vecchia_posterior"],
     "search": ["prior", "objective", "search", "data", "starts", "choose"],
     "paths": ["path", "least_squares", "decomposition"],
