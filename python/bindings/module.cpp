@@ -39,6 +39,7 @@ PYBIND11_MODULE(_core, module, pybind11::mod_gil_not_used()) {
   bind_kernels(module);
   bind_criteria(module);
   bind_paths(module);
+  bind_landmark_path(module);
   bind_posterior(module);
   bind_search(module);
   bind_strings(module);

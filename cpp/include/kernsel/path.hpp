@@ -126,9 +126,9 @@ class RegularizationPath {
   static Status of_landmarks(const NystromBlocks& blocks, const PathSums& sums, const LandmarkPathOptions& options,
                              RegularizationPath& out);
 
-  Index points() const;          // n
-  Index targets() const;         // m
-  Index trend_columns() const;   // q
+  Index points() const;         // n
+  Index targets() const;        // m
+  Index trend_columns() const;  // q
   bool by_landmarks() const;
   double largest_alpha() const;  // the lambda that equals the largest eigenvalue; 1 if all are zero
   double least_eigenvalue() const;
@@ -146,10 +146,12 @@ class RegularizationPath {
 
   // For landmarks: the coefficients u and b, (m + q, targets), of f = sum_j u_j k(., z_j) + sum_p b_p h_p.
   Status landmark_coef(double alpha, View<double> out) const;
-  // For landmarks: sums, (values of lambda), += sum_i w_i r_i^2 over the rows of a block and over targets, where r_i is the
+  // For landmarks: sums, (values of lambda, targets) by columns, += sum_i w_i r_i^2 over the rows of a block, where r_i is the
   // leave-one-out residual; 2 m (m + 2 values) operations a row. `sums` is empty at first.
   Status left_out(const NystromBlocks& blocks, const RowBlock& block, const std::vector<double>& alphas,
                   std::vector<double>& sums) const;
+  // For landmarks: the means over the rows of set_rows(), sum_i w_i r_i^2 / sum_i w_i, in the same order.
+  Status left_out(const std::vector<double>& alphas, std::vector<double>& means) const;
   // For landmarks: the rows that values() and best() read for loo. They are not part of state().
   Status set_rows(std::shared_ptr<const NystromBlocks> blocks, PathRows rows);
 

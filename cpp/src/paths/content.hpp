@@ -60,8 +60,8 @@ struct Spectrum {
   std::vector<double> beyond;          // (n), the diagonal of I - VV' - UU'
   // Sums over the rows, with weights w: sum w, sum log w, and the mean of 1 / w.
   double weights = 0.0, log_weights = 0.0, inverse_weights = 0.0;
-  // For landmarks: row i of V is w_i^(1/2) rotation (k_i, h_i), (r, m + q), where k_i are the kernel's values with landmarks, and
-  // row i of U is w_i^(1/2) trend_root h_i, (q, q). `missing` is sum w_i (k_ii - q_ii) over the unit, if it is to be seen.
+  // For landmarks: row i of V is w_i^(1/2) rotation (k_i, h_i), (r, m + q), where k_i are the kernel's values with landmarks,
+  // and row i of U is w_i^(1/2) trend_root h_i, (q, q). `missing` is sum w_i (k_ii - q_ii) over the unit, if it is to be seen.
   Padded rotation, trend_root;
   double missing = 0.0;
   Index r() const { return static_cast<Index>(e.size()); }
@@ -71,7 +71,7 @@ struct Spectrum {
 struct RegularizationPath::Content {
   std::shared_ptr<const Spectrum> spectrum;
   double y_unit = 1.0, noise = 0.0;
-  double per_alpha = 1.0;      // lambda times this is in the unit of the eigenvalues
+  double per_alpha = 1.0;            // lambda times this is in the unit of the eigenvalues
   Padded z, rest;                    // V'y, (r, m), and (I - VV' - UU') y, (n, m)
   std::vector<double> rest_squares;  // (m), the sums of squares of the columns of `rest`
   std::vector<double> energy;        // (r), the sums of squares of the rows of z
@@ -95,10 +95,6 @@ struct RegularizationPath::Content {
 };
 
 Status check_alphas(const std::vector<double>& alphas);
-
-// For a path by landmarks: the sums of the squares of leave-one-out residuals, weighted, from one pass over the rows.
-Status leave_one_out_of_rows(const RegularizationPath& path, const NystromBlocks* blocks, const PathRows& rows,
-                             const std::vector<double>& alphas, std::vector<double>& loo);
 
 // A path by landmarks as numbers, of which the first tells that it is one, and its reconstruction from them.
 constexpr double state_of_landmarks = -1.0;

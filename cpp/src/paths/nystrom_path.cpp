@@ -2,8 +2,8 @@
 //
 //     A'A - A'UU'A = X diag(e) X',   H = U R,   V = (I - UU') A X diag(e)^(-1/2)
 //
-// where U has orthonormal columns. So all that the dense path has in the coordinates of V comes from A'A, H'A and H'H, and row i
-// of V from row i of A and H: w_i^(1/2) rotation (k_i, h_i).
+// where U has orthonormal columns. So all that the dense path has in the coordinates of V comes from A'A, H'A and H'H, and row
+// i of V from row i of A and H: w_i^(1/2) rotation (k_i, h_i).
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -323,7 +323,8 @@ Status RegularizationPath::left_out(const NystromBlocks& blocks, const RowBlock&
     const Spectrum& s = *content.spectrum;
     const NystromBlocks::Content& basis = blocks.content();
     const Index count = static_cast<Index>(alphas.size()), targets = content.m(), w = basis.width();
-    if (w != s.rotation.cols() || basis.q != s.q) return Status::invalid("left_out: expected the landmarks and trend of the sums");
+    if (w != s.rotation.cols() || basis.q != s.q)
+      return Status::invalid("left_out: expected the landmarks and trend of the sums");
     if (block.noise.rows != 1 && block.noise.rows != block.X.rows)
       return Status::invalid("left_out: expected the noise 1 / w of each row");
     status = basis.check(block, true);
@@ -336,10 +337,10 @@ Status RegularizationPath::left_out(const NystromBlocks& blocks, const RowBlock&
     if (!status.ok()) return status;
     const Index r = factors.r, height = round_up(std::max<Index>(r, 1), Padded::padding), stride = factors.precision.stride();
     constexpr Index rows_of_a_job = 64;
-    if (sums.empty()) sums.assign(at(count), 0.0);
+    if (sums.empty()) sums.assign(at(count * targets), 0.0);
     return basis.for_rows(block.X, block.trend, [&](Index begin, Index size, const PointRows& raw) {
       const Index jobs = (size + rows_of_a_job - 1) / rows_of_a_job;
-      Numbers parts(at(jobs * count), 0.0);
+      Numbers parts(at(jobs * count * targets), 0.0);
       const double cost = 0.1 * static_cast<double>(size) * static_cast<double>(r) * static_cast<double>(w + 2 * count);
       const Status done = run_jobs(jobs, cost, [&](Jobs& all, Index job) {
         const TileKernels<double>& kernels = tile_kernels<double>();
@@ -347,13 +348,14 @@ Status RegularizationPath::left_out(const NystromBlocks& blocks, const RowBlock&
         Memory room;
         const Status reserved = room.reserve(at(rows_of_a_job * (height + (1 + targets) * stride)) * sizeof(double));
         if (!reserved.ok()) return all.stop(reserved);
-        double* const V = static_cast<double*>(room.data());  // V', (r, rows)
+        double* const V = static_cast<double*>(room.data());   // V', (r, rows)
         double* const precision = V + rows_of_a_job * height;  // (lambda, rows)
         double* const c = precision + rows_of_a_job * stride;  // the same for each target
         kernels.fill(rows * height, 0.0, V);
         kernels.fill(rows_of_a_job * (1 + targets) * stride, 0.0, precision);
         if (r > 0)
-          kernels.multiply_nn(height, rows, w, 1.0, s.rotation.data(), s.rotation.stride(), raw.row(first), raw.stride(), V, height);
+          kernels.multiply_nn(height, rows, w, 1.0, s.rotation.data(), s.rotation.stride(), raw.row(first), raw.stride(), V,
+                              height);
         for (Index i = 0; i < rows; ++i) {
           const Index row = begin + first + i;
           const double root = 1.0 / std::sqrt(block.noise(block.noise.rows == 1 ? 0 : row, 0));
@@ -383,27 +385,28 @@ Status RegularizationPath::left_out(const NystromBlocks& blocks, const RowBlock&
                               c + k * rows_of_a_job * stride, stride);
         kernels.multiply(rows * height, V, V, V);
         if (r > 0) kernels.multiply_nn(stride, rows, r, 1.0, factors.precision.data(), stride, V, height, precision, stride);
-        double* const part = parts.data() + job * count;
+        double* const part = parts.data() + job * count * targets;
         for (Index k = 0; k < targets; ++k)
           for (Index i = 0; i < rows; ++i)
             for (Index l = 0; l < count; ++l) {
               const double left_out = c[l + (i + k * rows_of_a_job) * stride] / precision[l + i * stride];
-              part[l] += left_out * left_out;
+              part[l + k * count] += left_out * left_out;
             }
       });
       const double square = content.y_unit * content.y_unit;
       for (Index job = 0; job < jobs && done.ok(); ++job)
-        for (Index l = 0; l < count; ++l) sums[at(l)] += square * parts[at(job * count + l)];
+        for (Index l = 0; l < count * targets; ++l) sums[at(l)] += square * parts[at(job * count * targets + l)];
       return done;
     });
   });
 }
 
-Status leave_one_out_of_rows(const RegularizationPath& path, const NystromBlocks* blocks, const PathRows& rows,
-                             const Numbers& alphas, Numbers& loo) {
-  if (!rows || !blocks) return Status::invalid("loo: expected a path that knows the rows, see set_rows()");
-  const Status status = rows([&](const RowBlock& block) { return path.left_out(*blocks, block, alphas, loo); });
-  return status.ok() && loo.empty() ? Status::invalid("loo: there are no rows") : status;
+Status RegularizationPath::left_out(const std::vector<double>& alphas, std::vector<double>& means) const {
+  if (!rows_ || !blocks_) return Status::invalid("loo: expected a path that knows its rows; those of a saved one are not kept");
+  means.clear();
+  const Status status = rows_([&](const RowBlock& block) { return left_out(*blocks_, block, alphas, means); });
+  for (double& value : means) value /= content_->spectrum->weights;
+  return status.ok() && means.empty() ? Status::invalid("loo: there are no rows") : status;
 }
 
 Numbers landmark_state(const Content& content) {
@@ -437,7 +440,8 @@ Status content_of_landmark_state(View<const double> state, std::shared_ptr<const
   const Status wrong = Status::invalid("state: expected what a path has given");
   if (state.rows < numbers) return wrong;
   for (Index i = 1; i < 6; ++i)  // sizes, of which the number of rows is not one of what follows
-    if (!(state(i, 0) >= 0.0) || state(i, 0) != std::floor(state(i, 0)) || (i > 1 && state(i, 0) > static_cast<double>(state.rows)))
+    if (!(state(i, 0) >= 0.0) || state(i, 0) != std::floor(state(i, 0)) ||
+        (i > 1 && state(i, 0) > static_cast<double>(state.rows)))
       return wrong;
   const double dq = state(2, 0), dr = state(3, 0), dm = state(4, 0), dw = state(5, 0);
   const double total = numbers + dr + 2.0 * dm + dr * dw + 2.0 * dq * dq + dq * dr + dr * dm + dq * dm;

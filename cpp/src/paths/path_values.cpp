@@ -196,9 +196,14 @@ Status RegularizationPath::values(const std::vector<double>& alphas, PathValues&
           &out.curvature, &out.quasi_optimality})
       column->assign(count, nan);
     if (leave_out && s.landmarks) {
-      out.loo.clear();
-      status = leave_one_out_of_rows(*this, blocks_.get(), rows_, alphas, out.loo);
-      for (double& value : out.loo) value /= s.weights * static_cast<double>(content.m());
+      std::vector<double> of_targets;
+      status = left_out(alphas, of_targets);
+      if (!status.ok()) return status;
+      for (std::size_t l = 0; l < count; ++l) {
+        double sum = 0.0;
+        for (std::size_t k = l; k < of_targets.size(); k += count) sum += of_targets[k];
+        out.loo[l] = sum / static_cast<double>(content.m());
+      }
     } else if (leave_out) {
       status = leave_one_out(content, lambda, D, out.loo);
       for (double& value : out.loo) value *= content.y_unit * content.y_unit;
