@@ -1,9 +1,6 @@
-#include "bind_criteria.hpp"
-
 #include <pybind11/stl.h>
 
-#include <tuple>
-
+#include "approximations.hpp"
 #include "arrays.hpp"
 #include "compute.hpp"
 #include "errors.hpp"
@@ -45,22 +42,12 @@ py::dict evaluate(const Criterion& criterion, const Kernel& k, const py::object&
   }
   Evaluation out;
   const kernsel::Order order = points ? kernsel::Order::points : gradient ? kernsel::Order::gradient : kernsel::Order::value;
-  const bool approximate = !approximation.is_none();
-  const kernsel::VecchiaOptions options = approximate ? vecchia_options(approximation) : kernsel::VecchiaOptions{};
   std::shared_mutex& mutex = workspace.lock.get();
+  const auto make = factor_of(approximation, workspace);
   compute([&] {
     const std::unique_lock<std::shared_mutex> lock(mutex);
     const FactorLock::Use use(&workspace.lock);
-    if (!approximate) return kernsel::evaluate(k, problem, criterion, order, *workspace.dense, out);
-    std::unique_ptr<kernsel::VecchiaFactor>& factor = workspace.vecchia;
-    if (!factor || factor->options().neighbours != options.neighbours || factor->options().seed != options.seed ||
-        factor->options().terms != options.terms || factor->options().inducing != options.inducing ||
-        factor->options().landmarks != options.landmarks)
-      factor = kernsel::vecchia_factor(options);
-    factor->renew(k, problem.X);
-    workspace.width = std::max<Index>(problem.X.rows - 1, 1);
-    workspace.columns = problem.X.cols;
-    return kernsel::evaluate(k, problem, criterion, order, *factor, out);
+    return kernsel::evaluate(k, problem, criterion, order, make(k, problem.X), out);
   });
   const Index n = x.rows(), m = targets.one_dimensional() ? -1 : targets.cols();
   py::dict result;
@@ -78,10 +65,12 @@ py::dict evaluate(const Criterion& criterion, const Kernel& k, const py::object&
       gradient ? py::object(array(out.gradient.theta, Index(out.gradient.theta.size()), -1)) : py::object(py::none());
   result["noise_gradient"] = gradient ? py::object(array(out.gradient.noise, n, -1)) : py::object(py::none());
   result["points_gradient"] = py::none();
+  result["landmarks_gradient"] = py::none();
   if (points) {
     auto in_points = new_array<double>(n, x.cols());
     std::copy(out.points.begin(), out.points.end(), in_points.mutable_data());
     result["points_gradient"] = std::move(in_points);
+    if (!out.landmarks.empty()) result["landmarks_gradient"] = by_rows(out.landmarks, x.cols());
   }
   return result;
 }
@@ -130,49 +119,8 @@ Criterion leave_out(const std::string& loss, double width, const py::object& fun
 
 }  // namespace
 
-kernsel::VecchiaOptions vecchia_options(const py::object& numbers) {
-  kernsel::VecchiaOptions options;
-  std::tie(options.neighbours, options.seed, options.terms, options.inducing, options.landmarks) =
-      numbers.cast<std::tuple<Index, std::uint64_t, std::vector<Index>, Index, std::vector<double>>>();
-  return options;
-}
-
-namespace {
-
-py::object neighbours_of(const Workspace& workspace, bool left_out) {
-  if (!workspace.vecchia) return py::none();
-  const std::vector<std::int32_t>& found = workspace.vecchia->neighbours(left_out);
-  const auto m = workspace.vecchia->options().neighbours;
-  if (found.empty()) return py::none();
-  auto out = py::array_t<std::int32_t>(static_cast<py::ssize_t>(found.size()));
-  std::copy(found.begin(), found.end(), out.mutable_data());
-  return out.attr("reshape")(-1, std::min<Index>(m, workspace.width));
-}
-
-py::object landmarks_of(const Workspace& workspace) {
-  if (!workspace.vecchia || workspace.vecchia->landmarks().empty()) return py::none();
-  const std::vector<double>& found = workspace.vecchia->landmarks();
-  auto out = py::array_t<double>(static_cast<py::ssize_t>(found.size()));
-  std::copy(found.begin(), found.end(), out.mutable_data());
-  return out.attr("reshape")(-1, workspace.columns);
-}
-
-}  // namespace
-
 void bind_criteria(py::module_& module) {
   py::class_<Criterion>(module, "Criterion").def_property_readonly("sees", &seen_by);
-  py::class_<Workspace>(
-      module, "Workspace",
-      "Memory that evaluations of a criterion share, one after the other: nothing is allocated twice.\n\nGive it to "
-      "`kernsel.evaluate` as `workspace`, for data of one size.")  // whole as soon as it is new
-      .def_static("__new__", [](const py::object&) { return std::make_unique<Workspace>(); })
-      .def(py::init<>())
-      .def("neighbors", &neighbours_of, py::arg("left_out") = false,
-           "The neighbours of each point that the last evaluation with an approximation used, (n, m), and -1 where there are "
-           "fewer; with `left_out` those from which points are predicted that are left out. None if it used none.")
-      .def("landmarks", &landmarks_of,
-           "The landmarks of the inducing points that the last evaluation with an approximation used, (k, d). None if it used "
-           "none.");
   module.def(
       "likelihood",
       [](bool restricted, const std::string& scale) {

@@ -1,7 +1,7 @@
 #include <pybind11/stl.h>
 
+#include "approximations.hpp"
 #include "arrays.hpp"
-#include "bind_criteria.hpp"
 #include "bind_factor.hpp"
 #include "compute.hpp"
 #include "errors.hpp"

@@ -2,8 +2,8 @@
 
 #include <cmath>
 
+#include "approximations.hpp"
 #include "arrays.hpp"
-#include "bind_criteria.hpp"
 #include "compute.hpp"
 #include "errors.hpp"
 #include "functions.hpp"

@@ -37,7 +37,9 @@ PYBIND11_MODULE(_core, module, pybind11::mod_gil_not_used()) {
   bind_runtime(module);
   bind_factor(module);
   bind_kernels(module);
+  bind_approximations(module);
   bind_criteria(module);
+  bind_landmarks(module);
   bind_paths(module);
   bind_landmark_path(module);
   bind_posterior(module);

@@ -197,7 +197,8 @@ class Nystrom:
     def core(self) -> CoreLandmarks:
         """Return what the core takes: number, number of the placement, seed, bound, and the coordinates if they are given."""
         coordinates = [] if self.given is None else self.given.ravel().tolist()
-        return self.count, PLACEMENTS.index(self.placement), int(self.random_state), bool(self.bound), coordinates
+        numbers = self.count, PLACEMENTS.index(self.placement), int(self.random_state), bool(self.bound)
+        return "landmarks", *numbers, coordinates
 
     def __repr__(self) -> str:
         given = self.given
@@ -212,7 +213,7 @@ class Nystrom:
         return hash(self._key())
 
     def _key(self) -> tuple[object, ...]:
-        number, placement, seed, bound, _ = self.core()
+        _, number, placement, seed, bound, _ = self.core()
         given = self.given
         return number, placement, seed, bound, None if given is None else (given.shape, given.tobytes())
 
@@ -224,7 +225,7 @@ class Nystrom:
 
 
 PLACEMENTS = ("pivoted", "k-means", "random")  # in the order of the core
-CoreLandmarks: TypeAlias = tuple[int, int, int, bool, list[float]]
+CoreLandmarks: TypeAlias = tuple[Literal["landmarks"], int, int, int, bool, list[float]]
 
 
 def _given_landmarks(value: ArrayLike) -> Matrix:

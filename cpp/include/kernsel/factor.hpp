@@ -52,6 +52,10 @@ class Factor {
   // problem, and sets of neighbours, do not change.
   virtual Status pull_points(const Partials& partials, View<double> out);
 
+  // out <- the derivatives in the coordinates of the factor's landmarks, by rows, for factors whose approximation depends on
+  // landmarks that stay where they are; empty for all others.
+  virtual Status pull_landmarks(const Partials& partials, std::vector<double>& out);
+
   // The average information of the likelihood for the variances of the outputs in `partials`, (p + 1, p + 1): for the
   // hyperparameters in the order of the gradient, and then for the logarithm of a factor of the problem's noise. It is half of
   // the sum of observed and expected information if the kernel depends linearly on its parameters, and otherwise an
@@ -76,6 +80,7 @@ struct Evaluation {
   double value = 0.0;
   Gradient gradient;
   std::vector<double> points;     // dJ/dX, (n, d), by rows
+  std::vector<double> landmarks;  // dJ/dZ, (m, d), by rows, for factors that have landmarks
   std::vector<double> beta;       // (q, outputs), by columns
   std::vector<double> c;          // (n, outputs), by columns
   std::vector<double> precision;  // P.ii
@@ -90,7 +95,8 @@ struct Evaluation {
   std::vector<double> information;
 };
 
-// The quantities to compute: the value; also the gradient; also the information, or the derivatives in the points.
+// The quantities to compute: the value; also the gradient; also the information, or the derivatives in the points, and in
+// landmarks.
 enum class Order { value, gradient, information, points };
 
 Status evaluate(const Kernel& k, const Problem& problem, const Criterion& criterion, Order order, Factor& factor,

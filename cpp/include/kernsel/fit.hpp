@@ -48,6 +48,9 @@ struct Fit {
   const LeftOut* left_out = nullptr;
   // y'c of each output. A factor that has it without c may leave c empty unless c is requested; otherwise it is nullptr.
   const double* squares = nullptr;
+  // What an approximation of K from below leaves out, the sum of (k(x_i, x_i) - its own) / N_i: with half of it subtracted, a
+  // likelihood is a lower bound of the exact one. Zero for all others.
+  double missing = 0.0;
   Index n() const { return y.rows; }
   Index outputs() const { return y.cols; }
   double square(Index k) const {  // y'c of output k
@@ -67,7 +70,7 @@ struct Partials {
   std::vector<double> c;          // (n, outputs), by columns
   std::vector<double> precision;  // (n)
   std::vector<double> noise;      // (n): derivatives with respect to N_i where it occurs in the formula of the criterion
-  double log_det = 0.0, log_det_trend = 0.0;
+  double log_det = 0.0, log_det_trend = 0.0, missing = 0.0;
   LeftOut left_out;    // derivatives with respect to residuals, variances and densities
   double scale = 1.0;  // the profiled scale, where there is one
   // For likelihoods, from which their information is computed: the variance of each output, and its degrees of freedom.

@@ -28,6 +28,10 @@ Status gram_noise(const Kernel& k, View<const double> X, View<double> out);
 Status pullback_noise(const Kernel& k, View<const double> X, View<const double> weights, double* gradient,
                       View<double> points = {});
 
+// gradient_p += sum_i weights_i dk(x_i, x_i)/dtheta_p, and points, (n, d), += the same derivative in X unless it is empty.
+Status pullback_diagonal(const Kernel& k, View<const double> X, View<const double> weights, double* gradient,
+                         View<double> points = {});
+
 // out <- k(X, Z) V for V (m x r), in O(tile) memory.
 template <class T>
 Status multiply(const Kernel& k, View<const T> X, View<const T> Z, View<const T> V, View<T> out);

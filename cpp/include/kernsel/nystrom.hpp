@@ -10,7 +10,8 @@
 //
 // so that all that n points say is a sum over them: with the functions of the trend as further columns, D = [F H],
 //
-//     D'N^-1 D + [I 0; 0 0] = R R',   t_i = R^-1 d_i,   P.ii = (1 - t_i't_i / N_i) / N_i,   log det K~ = log det F + sum log N_i
+//     D'N^-1 D + [I 0; 0 0] = R R',   t_i = R^-1 d_i,   P.ii = (1 - t_i't_i / N_i) / N_i,   log det K~ = log det F + sum log
+//     N_i
 //
 // where det F is that of the first m rows and columns. Nothing of the size n x m is stored: points are processed in blocks, two
 // or three times. For a fit that takes 2 n m^2 flops, with derivatives of likelihoods 4 n m^2, and with those of criteria that
@@ -52,8 +53,6 @@ class NystromFactor : public Factor {
   virtual const std::vector<double>& landmarks() const = 0;
   virtual const NystromOptions& options() const = 0;
   virtual void set_options(NystromOptions options) = 0;  // also forgets the landmarks
-  // out, (landmarks, d), <- the derivatives of the criterion in the coordinates of the landmarks.
-  virtual Status pull_landmarks(const Partials& partials, View<double> out) = 0;
 };
 
 std::unique_ptr<NystromFactor> nystrom_factor(NystromOptions options);
@@ -70,7 +69,8 @@ Status choose_landmarks(const Kernel& k, View<const double> X, const NystromOpti
 //     for each block: blocks.add(rows, sums);                              1. a fit: sums for all blocks
 //     blocks.solve(sums);
 //     for each block: blocks.show(rows, c, precision, missing);            2. c_i, P.ii and e_i, for criteria that need them
-//     for each block: blocks.add_partials(rows, partials, more);           3. sums for a gradient
+//     blocks.set_totals(totals);
+//     for each block: blocks.add_partials(rows, partials, more);           3. sums for a gradient, if there are partials
 //     blocks.solve_partials(more);
 //     for each block: blocks.pull(rows, partials, theta, noise, ...);         the gradient, summed over blocks
 //     blocks.pull_landmarks(theta, ...);                                      and what does not depend on rows, once
@@ -93,10 +93,10 @@ struct NystromSums {
   void add(const NystromSums& other);
 };
 
-// The derivatives of a criterion in what the second pass shows, for the rows of a block: (n, outputs), (n), (n); each may be
-// empty, for zeros.
+// The derivatives of a criterion in what the second pass shows, for the rows of a block, (n, outputs), (n), (n), and in N_i
+// where it occurs in the formula of the criterion, (n). Each may be empty, for zeros.
 struct NystromPartials {
-  View<const double> c, precision, missing;
+  View<const double> c, precision, missing, noise;
 };
 
 // The sums of the third pass.
@@ -131,16 +131,15 @@ class NystromBlocks {
   Status solve(const NystromSums& sums);
   double log_det() const;
   double log_det_trend() const;
-  const std::vector<double>& squares() const;  // y'c of each output
+  const std::vector<double>& squares() const;      // y'c of each output
   std::vector<double> trend_coefficients() const;  // (q, outputs), by columns
   Status show(const RowBlock& rows, View<double> c, View<double> precision, View<double> missing) const;
 
-  // `totals` are those of all rows, for each of the functions below.
   void set_totals(NystromTotals totals);
   Status add_partials(const RowBlock& rows, const NystromPartials& partials, NystromPartialSums& sums) const;
-  Status solve_partials(const NystromPartialSums& sums);  // not needed if all partials are empty
-  // theta += the derivatives in the hyperparameters; noise, (n), <- dJ/dN_i, without what the criterion itself says of N_i;
-  // points, (n, d), <- the derivatives in the rows; landmarks, (m, d), += those in Z. Views may be empty.
+  Status solve_partials(const NystromPartialSums& sums);
+  // theta += the derivatives in the hyperparameters; noise, (n), <- dJ/dN_i; points, (n, d), <- the derivatives in the rows;
+  // landmarks, (m, d), += those in Z. Views may be empty.
   Status pull(const RowBlock& rows, const NystromPartials& partials, double* theta, View<double> noise, View<double> points,
               View<double> landmarks) const;
   Status pull_landmarks(double* theta, View<double> landmarks) const;

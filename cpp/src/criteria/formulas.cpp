@@ -41,7 +41,8 @@ Criterion likelihood(bool restricted, Scale scale) {
     if (!(freedom > 0.0)) return Status::invalid("likelihood: there must be more points than columns of the trend");
     out.log_det = -m / 2.0;
     out.log_det_trend = restricted ? -m / 2.0 : 0.0;
-    out.value = out.log_det * fit.log_det + out.log_det_trend * fit.log_det_trend;
+    out.missing = -m / 2.0;
+    out.value = out.log_det * fit.log_det + out.log_det_trend * fit.log_det_trend + out.missing * fit.missing;
     std::vector<double> squares;
     double all = 0.0;
     for (Index k = 0; k < fit.outputs(); ++k) {

@@ -82,6 +82,11 @@ Status Factor::pull_points(const Partials&, View<double>) {
   return Status::invalid("this factor has no derivatives in the points");
 }
 
+Status Factor::pull_landmarks(const Partials&, std::vector<double>& out) {
+  out.clear();
+  return {};
+}
+
 Status apply(const Criterion& criterion, const Fit& fit, Partials& partials) {
   Status applied;
   const Status called = call_out([&] { applied = criterion.apply(fit, partials); });
@@ -105,6 +110,7 @@ Status evaluate(const Kernel& k, const Problem& problem, const Criterion& criter
   out.scale = partials.scale;
   out.information.clear();
   out.points.clear();
+  out.landmarks.clear();
   if (!gradient) return {};
   if (order == Order::information) {
     if (partials.variance.empty()) stand_in(criterion, fit, partials);
@@ -116,7 +122,8 @@ Status evaluate(const Kernel& k, const Problem& problem, const Criterion& criter
   if (!status.ok() || order != Order::points) return status;
   return within_memory([&] {
     out.points.assign(static_cast<std::size_t>(problem.X.rows * problem.X.cols), 0.0);
-    return factor.pull_points(partials, rows(out.points.data(), problem.X.rows, problem.X.cols));
+    const Status in_rows = factor.pull_points(partials, rows(out.points.data(), problem.X.rows, problem.X.cols));
+    return in_rows.ok() ? factor.pull_landmarks(partials, out.landmarks) : in_rows;
   });
 }
 

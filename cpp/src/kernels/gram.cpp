@@ -90,6 +90,34 @@ Status gram_diagonal(const Kernel& k, View<const T> X, View<T> out) {
   return program.finish(status);
 }
 
+Status pullback_diagonal(const Kernel& k, View<const double> X, View<const double> weights, double* gradient,
+                         View<double> points) {
+  if (!has_shape(weights, X.rows, 1)) return Status::invalid("pullback_diagonal: give one weight for each point");
+  const bool of_points = points.data != nullptr;
+  const Program<double> program(k, X, X, true, Program<double>::preferred_block, of_points);
+  if (!program.status().ok()) return program.status();
+  const Index blocks = program.row_blocks(), p = program.parameters();
+  return within_memory([&] {
+    std::vector<double> of_blocks(static_cast<std::size_t>(blocks * p), 0.0);
+    const Status done = run_jobs(blocks, 2.0 * static_cast<double>(X.rows) * program.cost(), [&](Jobs& jobs, Index i) {
+      const Place at = program.diagonal(i);
+      const Index first = i * program.block(), count = std::min(program.block(), X.rows - first);
+      double* W = scratch<double>(Scratch::panel, at.height * (1 + X.cols));
+      if (!W) return jobs.stop(no_memory());
+      double* in_rows = W + at.height;
+      std::fill_n(W, at.height * (1 + X.cols), 0.0);
+      for (Index r = 0; r < count; ++r) W[r] = weights(first + r, 0);
+      const Status status = program.pullback(at, W, of_blocks.data() + i * p, of_points ? in_rows : nullptr);
+      if (!status.ok()) return jobs.stop(status);
+      for (Index r = 0; r < count && of_points; ++r)
+        for (Index c = 0; c < X.cols; ++c) points(first + r, c) += in_rows[r + c * at.height];
+    });
+    for (Index i = 0; i < blocks; ++i)
+      for (Index j = 0; j < p; ++j) gradient[j] += of_blocks[static_cast<std::size_t>(i * p + j)];
+    return program.finish(done);
+  });
+}
+
 namespace {
 
 // Calls f(program, diagonal tile, sign) for all diagonal tiles: with sign 1 where X is compared with itself, and with sign -1

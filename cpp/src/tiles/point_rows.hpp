@@ -42,8 +42,14 @@ struct RowRange {
 // columns, and its columns are the rows of the argument; A and M are both tiled, or neither.
 Status multiply(const PointRows& M, const PointRows& A, RowRange range, PointRows& out, Index first);
 
+// The same for a triangular matrix M, by columns, whose entries above the diagonal, or below it, are not read. All are tiled,
+// and `out` is another matrix than A.
+enum class Triangle { lower, upper };
+Status multiply_triangular(const PointRows& M, Triangle triangle, const PointRows& A, RowRange range, PointRows& out,
+                           Index first);
+
 // out += sum_i a_i b_i', by columns, over rows of A in the range, and as many of B from row `first` on. With `symmetric`, for
-// which A and B have to be the same, half of it is computed. All are tiled.
+// which the result has to be, half of it is computed. All are tiled.
 Status add_products(const PointRows& A, RowRange range, const PointRows& B, Index first, bool symmetric, PointRows& out);
 
 // Row l of out += sum_i factors_il a_i, for rows of A in the range: `factors` has `outputs` numbers for each, from the first

@@ -41,6 +41,9 @@ class Evaluation:
         points, otherwise one for each point.
     points_gradient : ndarray of shape (n, d) or None
         The derivatives with respect to the coordinates of the points; None unless `points` asked for them.
+    landmarks_gradient : ndarray of shape (m, d) or None
+        Those with respect to the coordinates of the landmarks, which `workspace.landmarks()` returns; None unless `points`
+        asked for them and there are landmarks.
     beta : ndarray of shape (q,) or (q, m)
         The coefficients of the trend, by generalized least squares.
     scale : float
@@ -58,6 +61,7 @@ class Evaluation:
     gradient: NDArray[np.float64] | None
     noise_gradient: float | Vector | None
     points_gradient: Matrix | None
+    landmarks_gradient: Matrix | None
     beta: NDArray[np.float64]
     scale: float
     effective_dof: float
@@ -186,6 +190,7 @@ def evaluate(
         slopes,
         noise_slopes,
         points_gradient,
+        result["landmarks_gradient"],
         result["beta"],
         result["scale"],
         result["effective_dof"],

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 
+#include "factors/fingerprint.hpp"
 #include "factors/landmarks.hpp"
 #include "factors/vecchia/state.hpp"
 #include "kernsel/gram.hpp"
@@ -16,19 +16,6 @@ namespace {
 // The number of points by which a trend is estimated if the likelihood's sets are needed for nothing else: so many that their
 // number does not matter, but for functions that hardly differ between points.
 constexpr Index points_of_trend = 4096, points_of_each_column = 64;
-
-// A number that differs for different points, but for a chance of 2^-64.
-std::uint64_t fingerprint_of(View<const double> X) {
-  std::uint64_t hash = static_cast<std::uint64_t>(X.rows) * 0x9e3779b97f4a7c15ULL + static_cast<std::uint64_t>(X.cols);
-  for (Index i = 0; i < X.rows; ++i)
-    for (Index j = 0; j < X.cols; ++j) {
-      std::uint64_t bits = 0;
-      std::memcpy(&bits, &X(i, j), sizeof(bits));
-      hash = (hash ^ bits) * 0xff51afd7ed558ccdULL;
-      hash ^= hash >> 32;
-    }
-  return hash;
-}
 
 }  // namespace
 

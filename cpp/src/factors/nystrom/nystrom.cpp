@@ -1,0 +1,231 @@
+// The factor: passes over the rows of a problem that are in memory.
+#include <optional>
+#include <utility>
+
+#include "base/memory.hpp"
+#include "base/random.hpp"
+#include "factors/fingerprint.hpp"
+#include "kernsel/gram.hpp"
+#include "kernsel/nystrom.hpp"
+
+namespace kernsel {
+
+namespace {
+
+using Numbers = std::vector<double>;
+
+constexpr Index rows_of_information = 500;
+
+std::size_t at(Index i) { return static_cast<std::size_t>(i); }
+
+class Nystrom final : public NystromFactor {
+ public:
+  explicit Nystrom(NystromOptions options) : options_(std::move(options)) {}
+
+  const Numbers& landmarks() const override { return landmarks_; }
+  const NystromOptions& options() const override { return options_; }
+  void set_options(NystromOptions options) override {
+    options_ = std::move(options);
+    landmarks_.clear();
+  }
+
+  Status show(const Kernel& k, const Problem& problem, const Request& request, bool, Fit& fit) override {
+    return within_memory([&] { return show_all(k, problem, request, fit); });
+  }
+  Numbers trend_coefficients() const override { return blocks_.trend_coefficients(); }
+  Status pull(const Partials& partials, Gradient& out) override {
+    return within_memory([&] { return pull_all(partials, out, {}, {}); });
+  }
+  Status pull_points(const Partials& partials, View<double> out) override {
+    return within_memory([&] {
+      Gradient unused;
+      return pull_all(partials, unused, out, {});
+    });
+  }
+  Status pull_landmarks(const Partials& partials, Numbers& out) override {
+    return within_memory([&] {
+      Gradient unused;
+      out.assign(landmarks_.size(), 0.0);
+      const Index d = problem_.X.cols;
+      return pull_all(partials, unused, {}, kernsel::rows(out.data(), static_cast<Index>(out.size()) / d, d));
+    });
+  }
+  Status information(const Partials& partials, Numbers& out) override {
+    return within_memory([&] { return information_of_some(partials, out); });
+  }
+
+ private:
+  Status show_all(const Kernel& k, const Problem& problem, const Request& request, Fit& fit);
+  Status pull_all(const Partials& partials, Gradient& out, View<double> points, View<double> landmarks);
+  Status information_of_some(const Partials& partials, Numbers& out);
+  Status find_landmarks();
+  void leave_out();
+  // The derivatives in c, the diagonal of P. and e, of the part of the criterion that sees points left out, too.
+  void collect(const Partials& partials);
+  NystromPartials views(const Partials& partials) const;
+  RowBlock rows() const { return {problem_.X, problem_.y, problem_.noise, problem_.trend}; }
+
+  NystromOptions options_;
+  Numbers landmarks_;
+  std::uint64_t fingerprint_ = 0;
+  Index columns_ = -1;
+
+  std::optional<Kernel> k_;
+  Problem problem_;
+  Request request_;
+  NystromBlocks blocks_;
+  Index n_ = 0, m_ = 0;  // points, outputs
+  Numbers c_, precision_, missing_, noise_;
+  LeftOut left_out_;
+  Numbers of_c_, of_precision_, of_missing_;
+};
+
+Status Nystrom::find_landmarks() {
+  const View<const double>& X = problem_.X;
+  const std::uint64_t fingerprint = fingerprint_of(X);
+  if (!landmarks_.empty() && X.cols == columns_ && (fingerprint == fingerprint_ || !options_.given.empty())) return {};
+  landmarks_.clear();
+  const Status status = choose_landmarks(*k_, X, options_, landmarks_);
+  columns_ = X.cols;
+  fingerprint_ = fingerprint;
+  return status;
+}
+
+Status Nystrom::show_all(const Kernel& k, const Problem& problem, const Request& request, Fit& fit) {
+  if (request.densities || (request.left_out && !request.groups.alone()))
+    return Status::invalid("Nystrom's approximation leaves out points one by one");
+  k_.emplace(k);
+  problem_ = problem;
+  request_ = request;
+  n_ = problem.X.rows;
+  m_ = problem.y.cols;
+  if (problem.trend.cols > n_) return Status::invalid("trend: there are more columns than points");
+  Status status = find_landmarks();
+  const Index d = problem.X.cols;
+  if (!status.ok()) return status;
+  const auto count = static_cast<Index>(landmarks_.size()) / std::max<Index>(d, 1);
+  status = blocks_.begin(k, kernsel::rows(static_cast<const double*>(landmarks_.data()), count, d), problem.trend.cols);
+  NystromSums sums;
+  if (status.ok()) status = blocks_.add(rows(), sums);
+  if (status.ok()) status = blocks_.solve(sums);
+  noise_.assign(at(n_), 0.0);
+  if (status.ok()) status = gram_noise(k, problem.X, vector(noise_.data(), n_));
+  if (!status.ok()) return status;
+  for (Index i = 0; i < n_ && problem.noise.rows > 0; ++i) noise_[at(i)] += problem.noise(problem.noise.rows == 1 ? 0 : i, 0);
+  const bool diagonal = request.diagonal || request.left_out, coefficients = request.coefficients || request.left_out;
+  const bool missing = request.left_out && request.variances;
+  c_.assign(at(coefficients ? n_ * m_ : 0), 0.0);
+  precision_.assign(at(diagonal ? n_ : 0), 0.0);
+  missing_.assign(at(missing ? n_ : 0), 0.0);
+  const auto view = [](Numbers& of, Index rows, Index cols) {
+    return of.empty() ? View<double>{} : columns(of.data(), rows, cols);
+  };
+  if (coefficients || diagonal) status = blocks_.show(rows(), view(c_, n_, m_), view(precision_, n_, 1), view(missing_, n_, 1));
+  if (!status.ok()) return status;
+  if (request.left_out) leave_out();
+  fit = {};
+  fit.y = problem.y;
+  if (coefficients) fit.c = columns(static_cast<const double*>(c_.data()), n_, m_);
+  fit.precision = diagonal ? precision_.data() : nullptr;
+  fit.noise = noise_.data();
+  fit.weights = problem.weights;
+  fit.trend = problem.trend.cols;
+  fit.log_det = blocks_.log_det();
+  fit.log_det_trend = blocks_.log_det_trend();
+  fit.missing = options_.bound ? sums.missing : 0.0;
+  fit.left_out = request.left_out ? &left_out_ : nullptr;
+  fit.squares = blocks_.squares().data();
+  return status;
+}
+
+void Nystrom::leave_out() {
+  left_out_ = {};
+  left_out_.residual.resize(at(n_ * m_));
+  for (Index k = 0; k < m_; ++k)
+    for (Index i = 0; i < n_; ++i) left_out_.residual[at(i + k * n_)] = c_[at(i + k * n_)] / precision_[at(i)];
+  for (Index i = 0; i < n_ && request_.variances; ++i) left_out_.variance.push_back(1.0 / precision_[at(i)] + missing_[at(i)]);
+}
+
+void Nystrom::collect(const Partials& partials) {
+  of_c_ = partials.c;
+  of_precision_ = partials.precision;
+  of_missing_.clear();
+  const LeftOut& left_out = partials.left_out;
+  if (left_out.residual.empty()) return;
+  of_c_.resize(at(n_ * m_), 0.0);
+  of_precision_.resize(at(n_), 0.0);
+  of_missing_ = left_out.variance;
+  for (Index i = 0; i < n_; ++i) {
+    const double p = precision_[at(i)];
+    for (Index k = 0; k < m_; ++k) {
+      const double slope = left_out.residual[at(i + k * n_)];
+      of_c_[at(i + k * n_)] += slope / p;
+      of_precision_[at(i)] -= slope * c_[at(i + k * n_)] / (p * p);
+    }
+    if (!left_out.variance.empty()) of_precision_[at(i)] -= left_out.variance[at(i)] / (p * p);
+  }
+}
+
+NystromPartials Nystrom::views(const Partials& partials) const {
+  const auto view = [](const Numbers& of, Index rows, Index cols) {
+    return of.empty() ? View<const double>{} : columns(of.data(), rows, cols);
+  };
+  return {view(of_c_, n_, m_), view(of_precision_, n_, 1), view(of_missing_, n_, 1), view(partials.noise, n_, 1)};
+}
+
+Status Nystrom::pull_all(const Partials& partials, Gradient& out, View<double> points, View<double> landmarks) {
+  collect(partials);
+  const NystromPartials of_rows = views(partials);
+  blocks_.set_totals({partials.squares, partials.log_det, partials.log_det_trend, options_.bound ? partials.missing : 0.0});
+  NystromPartialSums sums;
+  Status status;
+  if (of_rows.c.data || of_rows.precision.data || of_rows.missing.data) status = blocks_.add_partials(rows(), of_rows, sums);
+  if (status.ok()) status = blocks_.solve_partials(sums);
+  out.theta.assign(at(k_->parameters()), 0.0);
+  out.noise.assign(at(n_), 0.0);
+  if (status.ok()) status = blocks_.pull(rows(), of_rows, out.theta.data(), vector(out.noise.data(), n_), points, landmarks);
+  if (status.ok()) status = blocks_.pull_landmarks(out.theta.data(), landmarks);
+  for (double& slope : out.theta) slope *= partials.unit;
+  for (double& slope : out.noise) slope *= partials.unit;
+  for (const View<double>& derivatives : {points, landmarks})
+    for (Index i = 0; i < derivatives.rows; ++i)
+      for (Index j = 0; j < derivatives.cols; ++j) derivatives(i, j) *= partials.unit;
+  return status;
+}
+
+// That of the whole kernel matrix of some points, in proportion.
+Status Nystrom::information_of_some(const Partials& partials, Numbers& out) {
+  Random random(options_.seed);
+  const std::vector<Index> chosen = random.subset(n_, std::min(n_, rows_of_information));
+  const auto count = static_cast<Index>(chosen.size());
+  const auto copy = [&](View<const double> from, Numbers& to) {
+    if (from.rows != n_) return from;
+    for (const Index i : chosen)
+      for (Index j = 0; j < from.cols; ++j) to.push_back(from(i, j));
+    return kernsel::rows(static_cast<const double*>(to.data()), count, from.cols);
+  };
+  Numbers X, y, noise, trend, unknown;
+  const Problem some{copy(problem_.X, X),
+                     copy(problem_.y, y),
+                     copy(problem_.noise, noise),
+                     copy(problem_.trend, trend),
+                     nullptr,
+                     copy(problem_.unknown_noise, unknown)};
+  const std::unique_ptr<Factor> dense = dense_factor();
+  Fit fit;
+  Request request;
+  Status status = dense->show(*k_, some, request, true, fit);
+  Partials of_some;
+  of_some.variance = partials.variance;
+  of_some.freedom = partials.freedom * static_cast<double>(count) / static_cast<double>(n_);
+  of_some.profiled = partials.profiled;
+  if (status.ok()) status = dense->information(of_some, out);
+  for (double& entry : out) entry *= static_cast<double>(n_) / static_cast<double>(count);
+  return status;
+}
+
+}  // namespace
+
+std::unique_ptr<NystromFactor> nystrom_factor(NystromOptions options) { return std::make_unique<Nystrom>(std::move(options)); }
+
+}  // namespace kernsel
