@@ -302,26 +302,20 @@ class RegularizationPath:
         return _core.left_out_along_path(self._path, self.alphas.tolist())
 
     def stored(self) -> dict[str, Vector]:
-        """Return a path by landmarks as arrays, without its points: `loo` is in them if it has been computed."""
-        assert self.landmarks is not None
+        """Return a path by landmarks as arrays, without points and landmarks; errors are among them if they are known."""
         assert self._of_trend is not None
-        arrays = {
-            "state": self._path.__reduce__()[1][0],
-            "alphas": self.alphas,
-            "landmarks": self.landmarks,
-            "of_trend": self._of_trend,
-        }
+        arrays = {"state": self._path.__reduce__()[1][0], "alphas": self.alphas, "of_trend": self._of_trend}
         known = self.__dict__.get("_errors_of_targets")
         return arrays if known is None else arrays | {"errors": known}
 
     @classmethod
-    def restored(cls, arrays: dict[str, Vector], sigma: float | None) -> RegularizationPath:
+    def restored(cls, arrays: dict[str, Vector], landmarks: Matrix, sigma: float | None) -> RegularizationPath:
         """Return the path that `stored` described. Without points, `loo` is known at `alphas` at most."""
         path = object.__new__(cls)
         path._path = _core.RegularizationPath(arrays["state"])
         path._rows = path._all = path._groups = None
         path._target = 0
-        path.landmarks, path._of_trend, path.sigma = arrays["landmarks"], arrays["of_trend"], sigma
+        path.landmarks, path._of_trend, path.sigma = landmarks, arrays["of_trend"], sigma
         path.eigenvalues = path._path.eigenvalues
         path.alphas = path._checked(arrays["alphas"])
         path._tabulate()

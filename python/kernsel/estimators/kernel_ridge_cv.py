@@ -90,7 +90,8 @@ class KernelRidgeCV(KernelMachine):
     outliers_ : ndarray of int
         The rows that were found to be outliers, whose weight is zero.
     dual_coef_, intercept_, X_fit_, kernel_, left_out_together_, copies_, n_features_in_, feature_names_in_
-        As in :class:`KernelRidge`. With landmarks, X_fit_ are these, and dual_coef_ their coefficients.
+        As in :class:`KernelRidge`. With landmarks, X_fit_ are these, dual_coef_ their coefficients,
+        and left_out_together_ is empty.
 
     Examples
     --------
@@ -179,7 +180,7 @@ class KernelRidgeCV(KernelMachine):
         self.alpha_ = alphas if self.alpha_per_target else float(alphas[0])
         self.criterion_value_ = scores if self.alpha_per_target else float(scores[0])
         self.kernel_ = given.kernel
-        alone = np.arange(len(given.y))
+        alone = np.arange(0)
         self.left_out_together_ = given.left_out_together if self.approximation is None else alone
         self.dual_coef_ = coefficients.reshape(-1, *given.y.shape[1:])
         self.intercept_ = (intercepts if given.y.ndim == 2 else float(intercepts[0])) if self.fit_intercept else 0.0
@@ -257,7 +258,7 @@ class KernelRidgeCV(KernelMachine):
             )
         return super().left_out(X, y, output)
 
-    def _path_by_landmarks(self) -> RegularizationPath | None:
+    def path_by_landmarks(self) -> RegularizationPath | None:
         """Return the path of all targets if the fit is by landmarks."""
         known = self.__dict__.get("path_")  # a path that is computed when it is asked for is of all points
         first = known[0] if isinstance(known, list) else known

@@ -125,9 +125,7 @@ def test_errors_of_points_left_out_are_those_of_refits():
     errors = np.zeros(2)
     for i in range(12):
         rest = np.arange(12) != i
-        refit = RegularizationPath(
-            KERNEL, y[rest], alphas=alphas, sample_weight=w[rest], **{**options, "X": X[rest]}
-        )
+        refit = RegularizationPath(KERNEL, y[rest], alphas=alphas, sample_weight=w[rest], **{**options, "X": X[rest]})
         for j, alpha in enumerate(alphas):
             u, b = refit.landmark_coef(alpha)
             errors[j] += w[i] * ((y[i] - KERNEL(X[i : i + 1], Z) @ u - b)[0, 0]) ** 2 / w.sum()
@@ -212,7 +210,7 @@ X0, Y0, _, Z0 = data()
 
 
 @pytest.mark.parametrize(
-    "options, message",
+    ("options", "message"),
     [
         ({"groups": np.arange(N) % 3}, "groups: expected None"),
         ({"K": np.eye(N)}, "K: expected a kernel"),
