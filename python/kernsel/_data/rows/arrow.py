@@ -11,7 +11,7 @@ from kernsel._data.rows.block import Piece, rows_at_once
 from kernsel._data.rows.columns import TableColumns
 from kernsel._data.rows.source import Beside, RowSource
 
-__all__ = ["DatasetRows", "ParquetRows", "opened", "parquet_batches", "parquet_files"]
+__all__ = ["DatasetRows", "ParquetRows", "has_parquet", "opened", "parquet_batches", "parquet_files"]
 
 
 class ParquetRows(RowSource):
@@ -59,15 +59,22 @@ def parquet_files(path: str | Path) -> list[Path]:
     path = Path(path)
     if not path.is_dir():
         return [path]
-    found = [
-        file
-        for ending in ("*.parquet", "*.pq")
-        for file in path.rglob(ending)
-        if not any(part.startswith((".", "_")) for part in file.relative_to(path).parts)
-    ]
+    found = sorted(_below(path))
     if not found:
         raise FileNotFoundError(f"{path} is a directory without Parquet files")
-    return sorted(found)
+    return found
+
+
+def has_parquet(directory: Path) -> bool:
+    """Tell whether there are Parquet files below a directory."""
+    return any(True for _ in _below(directory))
+
+
+def _below(directory: Path) -> Iterator[Path]:
+    for ending in ("*.parquet", "*.pq"):
+        for file in directory.rglob(ending):
+            if not any(part.startswith((".", "_")) for part in file.relative_to(directory).parts):
+                yield file
 
 
 def opened(path: Path) -> Any:
