@@ -12,7 +12,8 @@ namespace {
 
 constexpr Index padding = LowerTiles<double>::padding;
 constexpr Index rows_of_a_job = 64, columns_of_a_job = 64;
-constexpr Index rows_in_cache = 256;  // of a sum over rows, so that they are read once for all columns of a tile
+constexpr Index block_of_factor = 128;  // the tiles of a square matrix on which others depend
+constexpr Index rows_in_cache = 256;    // of a sum over rows, so that they are read once for all columns of a tile
 
 double flops(Index a, Index b, Index c) { return static_cast<double>(a) * static_cast<double>(b) * static_cast<double>(c); }
 
@@ -139,14 +140,23 @@ void pad_square(PointRows& A) {
   }
 }
 
-// X <- X L^-T, or X <- X L^-1, for a square matrix X by columns.
+// X <- X L^-T, or X <- X L^-1, for a square matrix X by columns: block by block, since tile kernels solve for a tile.
 Status solve_rows(const PointRows& L, bool transposed, PointRows& X) {
   const TileKernels<double>& kernels = tile_kernels<double>();
   const Index padded = L.stride(), jobs = (padded + rows_of_a_job - 1) / rows_of_a_job;
   return run_jobs(jobs, 0.05 * flops(padded, padded, padded), [&](Jobs&, Index job) {
     const Index begin = job * rows_of_a_job, count = std::min(rows_of_a_job, padded - begin);
-    const auto solve = transposed ? kernels.solve_transposed : kernels.solve;
-    solve(count, padded, L.row(0), padded, X.row(0) + begin, padded);
+    const auto part = [&](Index c) { return X.row(c) + begin; };
+    const Index last = (padded - 1) / block_of_factor * block_of_factor;
+    for (Index step = 0; step <= last; step += block_of_factor) {
+      const Index c = transposed ? step : last - step, width = std::min(block_of_factor, padded - c), after = c + width;
+      if (transposed && c > 0)
+        kernels.multiply_nt(count, width, c, -1.0, part(0), padded, L.row(0) + c, padded, part(c), padded);
+      if (!transposed && after < padded)
+        kernels.multiply_nn(count, width, padded - after, -1.0, part(after), padded, L.row(c) + after, padded, part(c), padded);
+      const auto solve = transposed ? kernels.solve_transposed : kernels.solve;
+      solve(count, width, L.row(c) + c, padded, part(c), padded);
+    }
   });
 }
 
@@ -154,9 +164,28 @@ Status solve_rows(const PointRows& L, bool transposed, PointRows& X) {
 
 Status factorize(PointRows& A) {
   pad_square(A);
+  const TileKernels<double>& kernels = tile_kernels<double>();
+  const Index padded = A.stride();
   Status status;
-  if (tile_kernels<double>().factorize(A.stride(), A.row(0), A.stride(), &status.value) >= 0)
-    status.code = Code::not_positive_definite;
+  for (Index c = 0; c < padded && status.ok(); c += block_of_factor) {
+    const Index width = std::min(block_of_factor, padded - c), after = c + width, rest = padded - after;
+    if (kernels.factorize(width, A.row(c) + c, padded, &status.value) >= 0) {
+      status.code = Code::not_positive_definite;
+      return status;
+    }
+    const Index blocks = (rest + columns_of_a_job - 1) / columns_of_a_job;
+    const auto begin_of = [&](Index block) { return after + block * columns_of_a_job; };
+    const auto size_of = [&](Index block) { return std::min(columns_of_a_job, padded - begin_of(block)); };
+    status = run_jobs(blocks, 0.05 * flops(rest, width, width), [&](Jobs&, Index i) {
+      kernels.solve_transposed(size_of(i), width, A.row(c) + c, padded, A.row(c) + begin_of(i), padded);
+    });
+    if (!status.ok()) return status;
+    status = run_jobs(blocks, 0.05 * flops(rest, rest, width), [&](Jobs&, Index j) {
+      const double* right = A.row(c) + begin_of(j);
+      kernels.multiply_nt(padded - begin_of(j), size_of(j), width, -1.0, right, padded, right, padded,
+                          A.row(begin_of(j)) + begin_of(j), padded);
+    });
+  }
   return status;
 }
 

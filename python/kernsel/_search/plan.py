@@ -13,7 +13,7 @@ from kernsel._base.memory import require_memory_of_points
 from kernsel._solve.evaluate import left_out_in_groups
 from kernsel._solve.near import NearPosterior
 from kernsel._solve.posterior import Posterior
-from kernsel.approximations import Vecchia, Wish, approximation_given
+from kernsel.approximations import Nystrom, Vecchia, Wish, approximation_given
 from kernsel.criteria import Criterion, Likelihood, Workspace
 from kernsel.kernels import Kernel
 
@@ -128,6 +128,8 @@ def plan_for(
         return Plan()
     if not isinstance(wish, str):
         given = approximation_given(wish, kernel)
+        if isinstance(given, Nystrom):
+            raise TypeError(f'approximation: expected "auto", None or kernsel.Vecchia() here, got {given!r}')
         return Plan(given if searches else None, given)
     if wish != "auto":
         raise ValueError(f'approximation: expected "auto", None or an approximation such as kernsel.Vecchia(), got {wish!r}')
