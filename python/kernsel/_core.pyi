@@ -111,6 +111,16 @@ class Workspace:
 
 class NystromSums:
     def __init__(self) -> None: ...
+    @staticmethod
+    def restore(
+        rows: int,
+        moments: NDArray[np.float64],
+        products: NDArray[np.float64],
+        squares: NDArray[np.float64],
+        trend: NDArray[np.float64],
+        log_noise: float,
+        missing: float,
+    ) -> NystromSums: ...
     def add(self, other: NystromSums) -> None: ...
     @property
     def rows(self) -> int: ...
@@ -119,7 +129,7 @@ class NystromSums:
     @property
     def log_noise(self) -> float: ...
     @property
-    def moments(self) -> NDArray[np.float64]: ...  # D'N^-1 D, all entries one after the other
+    def moments(self) -> NDArray[np.float64]: ...
     @property
     def products(self) -> NDArray[np.float64]: ...
     @property
@@ -324,34 +334,6 @@ class VecchiaPosterior(AnyPosterior):
     @property
     def triangle(self) -> list[float]: ...
 
-class NystromSums:
-    def __init__(self) -> None: ...
-    @staticmethod
-    def restore(
-        rows: int,
-        moments: NDArray[np.float64],
-        products: NDArray[np.float64],
-        squares: NDArray[np.float64],
-        trend: NDArray[np.float64],
-        log_noise: float,
-        missing: float,
-    ) -> NystromSums: ...
-    def add(self, other: NystromSums) -> None: ...
-    @property
-    def rows(self) -> int: ...
-    @property
-    def missing(self) -> float: ...
-    @property
-    def log_noise(self) -> float: ...
-    @property
-    def moments(self) -> NDArray[np.float64]: ...
-    @property
-    def products(self) -> NDArray[np.float64]: ...
-    @property
-    def squares(self) -> NDArray[np.float64]: ...
-    @property
-    def trend(self) -> NDArray[np.float64]: ...
-
 class NystromPosterior(AnyPosterior):
     @staticmethod
     def condition(
@@ -446,6 +428,45 @@ class RegularizationPath:
     ) -> NDArray[np.float64]: ...
     def target(self, k: int) -> RegularizationPath: ...
 
+def landmark_path(
+    kernel: Kernel,
+    approximation: tuple[object, ...],
+    X: ArrayLike,
+    y: ArrayLike,
+    trend: ArrayLike,
+    weights: ArrayLike | None,
+    sigma: float,
+    mean_of_errors: bool,
+) -> tuple[RegularizationPath, NDArray[np.float64]]: ...
+def path_with_rows(
+    path: RegularizationPath,
+    kernel: Kernel,
+    landmarks: ArrayLike,
+    X: ArrayLike,
+    y: ArrayLike,
+    trend: ArrayLike,
+    weights: ArrayLike | None,
+) -> RegularizationPath: ...
+def path_of_sums(
+    blocks: NystromBlocks,
+    sums: NystromSums,
+    weights: float,
+    inverse_weights: float,
+    sigma: float,
+    mean_of_errors: bool,
+    bound: bool,
+) -> RegularizationPath: ...
+def left_out_of_block(
+    path: RegularizationPath,
+    blocks: NystromBlocks,
+    X: ArrayLike,
+    y: ArrayLike,
+    trend: ArrayLike,
+    weights: ArrayLike | None,
+    alphas: list[float],
+) -> NDArray[np.float64]: ...
+def left_out_along_path(path: RegularizationPath, alphas: list[float]) -> NDArray[np.float64]: ...
+def landmark_coef(path: RegularizationPath, alpha: float, landmarks: int) -> NDArray[np.float64]: ...
 def path(
     matrix: ArrayLike,
     features: bool,

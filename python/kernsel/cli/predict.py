@@ -5,20 +5,20 @@ from __future__ import annotations
 import argparse
 import math
 import re
-import sys
 from typing import TYPE_CHECKING
 
 import kernsel as ks
 from kernsel.cli import words
-from kernsel.cli.classes import predict_classes
-from kernsel.cli.in_parts import predict_in_parts
-from kernsel.cli.numbers import errors_of, in_all_rows, in_words, predicted, steps_of
+from kernsel.cli.classes import ClassPredictions
+from kernsel.cli.in_parts import predict_in_parts, require_parts
+from kernsel.cli.numbers import NumberPredictions
 from kernsel.cli.outputs import require_format_of_table, require_writable
+from kernsel.cli.predictions import Predictions
 from kernsel.cli.terminal import Terminal
-from kernsel.cli.written import Columns, Written, is_empty, rows_of, write_text
-from kernsel.study import Study, plain
+from kernsel.cli.written import Columns, Written, is_empty, rows_of
+from kernsel.study import plain
 from kernsel.study.classes import is_of_classes
-from kernsel.study.tables import Column, is_large, read_to_predict
+from kernsel.study.tables import is_large, read_to_predict
 
 if TYPE_CHECKING:
     from kernsel.cli.parser import Commands
@@ -83,53 +83,58 @@ def run(arguments: argparse.Namespace, terminal: Terminal) -> int:
     if arguments.output is not None:
         require_format_of_table(arguments.output)
         require_writable(arguments.output)
+    large = is_large(arguments.file)
+    if large:
+        require_parts(arguments)
     classes = is_of_classes(arguments.model)
-    if not classes and is_large(arguments.file):
-        return predict_in_parts(arguments, terminal)
-    if classes:
-        target, columns, error, sentence = predict_classes(arguments, terminal)
-    else:
-        target, columns, error, sentence = _numbers(arguments, terminal)
-    if terminal.json:
-        terminal.document(_document(target.name, arguments, columns, error))
-    elif arguments.output is None:
-        write_text(sys.stdout, columns, ",")
-    if arguments.output is not None:
-        with Written(arguments.output) as written:
-            written.write(columns)
-        if not terminal.json:
-            count = sum(not is_empty(value) for value in columns["predicted"])
-            terminal.say(f"{arguments.output}: {count:,} predictions of {target.name}", indent=0)
-    if sentence and not terminal.json:
-        if arguments.output is None:
-            terminal.note(sentence)
+    predictions: Predictions = (
+        ClassPredictions(arguments.model) if classes else NumberPredictions(arguments.model, arguments.intervals)
+    )
+    source, target = arguments.file, predictions.target.name
+    with Written(arguments.output) as written:
+        if large:
+            columns: Columns = {}
+            made, scores = predict_in_parts(predictions, arguments, terminal, written.write)
         else:
+            columns, scores = _at_once(predictions, arguments, terminal)
+            made = sum(not is_empty(value) for value in columns["predicted"])
+            if arguments.output is not None or not terminal.json:
+                written.write(columns)
+    sentence = predictions.in_words(source, scores) if scores else ""
+    if terminal.json:
+        terminal.document(_document(predictions, arguments, columns, scores))
+    elif arguments.output is not None:
+        terminal.say(f"{arguments.output}: {made:,} predictions of {target}", indent=0)
+        if sentence:
             terminal.say(sentence, indent=0)
+    elif sentence:
+        terminal.note(sentence)
     return 0
 
 
-def _numbers(arguments: argparse.Namespace, terminal: Terminal) -> tuple[Column, Columns, dict[str, float], str]:
-    """Return the target, the predictions with their intervals for all rows, the errors, and these in words."""
-    study = Study.load(arguments.model)
-    table = read_to_predict(arguments.file, study.columns, study.target.name, missing=arguments.missing)
+def _at_once(predictions: Predictions, arguments: argparse.Namespace, terminal: Terminal) -> tuple[Columns, dict[str, float]]:
+    """Return the predictions at all rows of a file that is read at once, and their scores."""
+    table = read_to_predict(
+        arguments.file, predictions.columns, predictions.target.name, missing=arguments.missing, levels=predictions.levels
+    )
     for remark in table.remarks:
         terminal.note(remark)
-    with terminal.progress(steps_of(table)) as begin:
-        columns = predicted(study, table, arguments.intervals / 100, lambda row: begin(f"row {row:,} of {len(table.X):,}"))
-    error = errors_of(study, table, columns)
-    said = in_words(arguments.file, study.target.name, arguments.intervals, error)
-    return study.target, in_all_rows(columns, table), error, said
+    with terminal.progress(predictions.steps(table)) as begin:
+        return predictions.at(table, lambda row: begin(f"row {row:,} of {len(table.X):,}"))
 
 
-def _document(target: str, arguments: argparse.Namespace, columns: Columns, error: dict[str, float]) -> dict[str, object]:
-    """Return the predictions as values of JSON."""
+def _document(
+    predictions: Predictions, arguments: argparse.Namespace, columns: Columns, scores: dict[str, float]
+) -> dict[str, object]:
+    """Return the predictions as values of JSON; those that were written in parts are in the output alone."""
+    rows = [None if is_empty(row[0]) else dict(zip(columns, row, strict=True)) for row in rows_of(columns)]
     return {
         "kernsel": ks.__version__,
         "model": arguments.model,
         "source": arguments.file,
-        "target": target,
-        "intervals": arguments.intervals if "lower" in columns else None,
-        "predictions": [None if is_empty(row[0]) else dict(zip(columns, row, strict=True)) for row in rows_of(columns)],
-        "error": plain(error) if error else None,
+        "target": predictions.target.name,
+        "intervals": predictions.intervals,
+        **({"predictions": rows} if columns else {}),
+        "error": plain(scores) if scores else None,
         "output": arguments.output,
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
+import sys
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
@@ -15,17 +16,23 @@ import numpy as np
 from kernsel._base.annotations import Vector
 from kernsel.cli.outputs import require_format_of_table
 
-__all__ = ["Columns", "Written", "is_empty", "rows_of", "write_text"]
+__all__ = ["Columns", "Written", "is_empty", "rows_of"]
 
 Columns: TypeAlias = dict[str, Vector | list[str]]  # of the output, one value for each row of the input
 
 
 class Written(AbstractContextManager["Written"]):
-    """A file that columns are written to, some of their rows at a time, in the format that the ending of its name says."""
+    """What columns are written to, some of their rows at a time.
 
-    def __init__(self, path: str) -> None:
-        self._path = Path(path)
-        self._format = require_format_of_table(path)
+    Parameters
+    ----------
+    path : str or None
+        A file, whose ending says the format; None for CSV to the standard output.
+    """
+
+    def __init__(self, path: str | None) -> None:
+        self._path = None if path is None else Path(path)
+        self._format = "CSV" if path is None else require_format_of_table(path)
         self._open = ExitStack()
         self._file: Any = None  # a stream of text, or what pyarrow writes to
 
@@ -33,7 +40,7 @@ class Written(AbstractContextManager["Written"]):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> bool | None:
         ended = self._open.__exit__(kind, error, trace)
-        if kind is not None and self._file is not None and self._path.is_file():
+        if kind is not None and self._file is not None and self._path is not None and self._path.is_file():
             self._path.unlink()  # some of the rows would look like all of them
         return ended
 
@@ -42,16 +49,18 @@ class Written(AbstractContextManager["Written"]):
 
     def write(self, columns: Columns) -> None:
         """Write the next rows. An npz file has them all at once."""
-        if self._format == "npz":
+        if self._path is not None and self._format == "npz":
             with self._path.open("wb") as file:
                 np.savez(file, **{name: np.asarray(values) for name, values in columns.items()})  # type: ignore[arg-type]
         elif self._format == "Parquet":
             self._write_parquet(columns)
         else:
             first = self._file is None
-            if first:
+            if first and self._path is None:
+                self._file = sys.stdout
+            elif first and self._path is not None:
                 self._file = self._open.enter_context(self._path.open("w", newline="", encoding="utf-8"))
-            write_text(self._file, columns, "\t" if self._format == "TSV" else ",", names=first)
+            _write_text(self._file, columns, "\t" if self._format == "TSV" else ",", names=first)
 
     def _write_parquet(self, columns: Columns) -> None:
         try:
@@ -65,7 +74,7 @@ class Written(AbstractContextManager["Written"]):
         self._file.write_table(table)
 
 
-def write_text(file: TextIO, columns: Columns, delimiter: str, *, names: bool = True) -> None:
+def _write_text(file: TextIO, columns: Columns, delimiter: str, *, names: bool) -> None:
     """Write rows as text between delimiters, below the names of the columns if these are asked for."""
     writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
     if names:

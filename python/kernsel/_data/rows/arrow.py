@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,9 @@ from kernsel._data.rows.block import Piece, rows_at_once
 from kernsel._data.rows.columns import TableColumns
 from kernsel._data.rows.source import Beside, RowSource
 
-__all__ = ["DatasetRows", "ParquetRows", "opened", "parquet_batches", "parquet_files"]
+__all__ = ["DatasetRows", "ParquetRows", "has_parquet", "opened", "parquet_batches", "parquet_files"]
+
+_BUFFER = 2**20  # bytes of a column that are read at a time
 
 
 class ParquetRows(RowSource):
@@ -38,7 +39,7 @@ class ParquetRows(RowSource):
 
 
 class DatasetRows(RowSource):
-    """Rows of a dataset of Arrow, one of its fragments after the other."""
+    """Rows of a dataset of Arrow, one of its fragments after the other; row groups of Parquet are held whole."""
 
     def __init__(self, dataset: Any, columns: TableColumns, beside: Beside, n_outputs: int, block: int | None = None) -> None:
         self._dataset = dataset
@@ -49,9 +50,10 @@ class DatasetRows(RowSource):
     def _pieces(self) -> Iterator[Piece]:
         for number, fragment in enumerate(self._dataset.get_fragments()):
             place = str(getattr(fragment, "path", "")) or f"fragment {number}"
-            read = partial(fragment.to_batches, batch_readahead=1, fragment_readahead=1)
-            for batch in read(schema=self._dataset.schema, columns=self._columns.all, batch_size=self._block):
-                yield self._columns.piece(batch, place)
+            # A scan reads far ahead, but not beyond what it is of.
+            for part in fragment.split_by_row_group() if hasattr(fragment, "split_by_row_group") else [fragment]:
+                for batch in part.to_batches(self._dataset.schema, columns=self._columns.all, batch_size=self._block):
+                    yield self._columns.piece(batch, place)
 
 
 def parquet_files(path: str | Path) -> list[Path]:
@@ -59,15 +61,22 @@ def parquet_files(path: str | Path) -> list[Path]:
     path = Path(path)
     if not path.is_dir():
         return [path]
-    found = [
-        file
-        for ending in ("*.parquet", "*.pq")
-        for file in path.rglob(ending)
-        if not any(part.startswith((".", "_")) for part in file.relative_to(path).parts)
-    ]
+    found = sorted(_below(path))
     if not found:
         raise FileNotFoundError(f"{path} is a directory without Parquet files")
-    return sorted(found)
+    return found
+
+
+def has_parquet(directory: Path) -> bool:
+    """Tell whether there are Parquet files below a directory."""
+    return any(True for _ in _below(directory))
+
+
+def _below(directory: Path) -> Iterator[Path]:
+    for ending in ("*.parquet", "*.pq"):
+        for file in directory.rglob(ending):
+            if not any(part.startswith((".", "_")) for part in file.relative_to(directory).parts):
+                yield file
 
 
 def opened(path: Path) -> Any:
@@ -78,7 +87,7 @@ def opened(path: Path) -> Any:
     except ImportError as error:
         raise ImportError("Parquet files need pyarrow: pip install 'kernsel[parquet]'") from error
     try:
-        return parquet.ParquetFile(path)
+        return parquet.ParquetFile(path, pre_buffer=False, buffer_size=_BUFFER)  # otherwise it reads row groups whole
     except arrow.ArrowException as error:
         raise ValueError(f"{path} cannot be read as Parquet: {str(error).splitlines()[0]}") from None
 

@@ -10,7 +10,7 @@ from typing import TextIO
 import numpy as np
 
 from kernsel import _core
-from kernsel._data.rows.arrow import opened, parquet_batches, parquet_files
+from kernsel._data.rows.arrow import has_parquet, opened, parquet_batches, parquet_files
 from kernsel._data.rows.draw import Draw
 from kernsel.study.tables.raw import Raw, Values, unique_names
 from kernsel.study.tables.separated import read_separated_in_parts
@@ -32,7 +32,7 @@ def is_large(path: str) -> bool:
     if path == "-" or not file.exists():
         return False
     if file.is_dir():
-        return True
+        return has_parquet(file)
     available = _core.available_memory()  # 0 if it is not known
     if not available:
         return False

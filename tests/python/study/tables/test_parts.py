@@ -102,5 +102,7 @@ def test_which_files_are_large(files, monkeypatch, tmp_path):
     monkeypatch.setattr(parts, "_SHARE", 1e15)
     assert all(is_large(path) for path in files)
     assert not is_large("-")
+    (tmp_path / "empty").mkdir()
+    assert not is_large(str(tmp_path / "empty"))
     assert not is_large(str(tmp_path / "none.csv"))
     assert [columns_of(path) for path in files] == [["x", "kind", "y"]] * 3
