@@ -160,9 +160,7 @@ def evaluate_by_blocks(
     evaluation = ByBlocks(found["value"], None, None, beta, found["scale"], dof, sums)
     if not gradient:
         return evaluation
-    totals = Totals(
-        found["squares"].tolist(), found["log_det"], found["log_det_trend"], found["missing"] if bound else 0.0
-    )
+    totals = Totals(found["squares"].tolist(), found["log_det"], found["log_det_trend"], found["missing"] if bound else 0.0)
     of_blocks = _split(_slopes(found, fit), [len(part.c) for part in shown]) if sees_rows else None
     stage = replace(stage, totals=totals)
     partial_sums = _core.NystromPartialSums()

@@ -89,9 +89,7 @@ class LocalPasses(Passes):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /) -> None:
         """Do nothing: there is nothing to release."""
 
     def summed(self, name: str, function: Callable[..., S], stage: object, *each: Iterable[Any]) -> S:

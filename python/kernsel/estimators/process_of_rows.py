@@ -37,6 +37,7 @@ def state_of_rows(model: Any, X: Any, y: Any, groups: object) -> tuple[ProcessSt
     source = row_source(X, y)
     with passes_over(source) as passes:
         drawn = drawn_from(passes, near)
+        assert drawn.X is not None
         some = fitted_to_some(model, source, drawn, near)
         state = some.state()
         found, kernel = np.isfinite(state.selection.noise), state.posterior.kernel
@@ -63,7 +64,7 @@ def state_of_rows(model: Any, X: Any, y: Any, groups: object) -> tuple[ProcessSt
         amplitude=1.0,
         n_evaluations=fit.n_evaluations,
         n_evaluations_subset=state.selection.n_evaluations,
-        approximation=fit.said(len(drawn.keys)),
+        approximation=fit.said(len(drawn.X)),
         far=None,
     )
     value = some._criterion_used.with_prior(fit.kernel, fit.found.value, None)[0]

@@ -8,7 +8,7 @@ rows what the landmarks see of them.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,15 @@ from kernsel.approximations import Nystrom
 from kernsel.criteria import Criterion
 from kernsel.kernels import Kernel
 
-__all__ = ["FitToAll", "approximation_of_rows", "drawn_from", "fit_to_all", "fitted_to_some"]
+__all__ = [
+    "FitToAll",
+    "approximation_of_rows",
+    "choose_landmarks",
+    "drawn_from",
+    "fit_to_all",
+    "fitted_to_some",
+    "take_columns",
+]
 
 _SEARCH_ROWS = 50_000  # by which hyperparameters are chosen before all rows are seen
 
@@ -92,6 +100,14 @@ def fitted_to_some(model: Any, source: RowSource, drawn: DrawnRows, near: Nystro
     return some.fit(X, y, **more)
 
 
+def take_columns(model: Any, some: Any) -> None:
+    """Set the attributes of a model that tell of the columns of X, from a model that was fitted to some rows."""
+    for name in ("n_features_in_", "feature_names_in_"):
+        vars(model).pop(name, None)
+        if hasattr(some, name):
+            setattr(model, name, getattr(some, name))
+
+
 def fit_to_all(
     passes: Passes,
     criterion: Criterion,
@@ -124,9 +140,12 @@ def fit_to_all(
     most : int
         The most evaluations of the criterion.
     """
-    evaluated: Callable[..., ByBlocks] = lambda at, noise, gradient: evaluate_by_blocks(
-        criterion, at, landmarks, passes, noise=noise, trend=trend, bound=near.bound, gradient=gradient
-    )
+
+    def evaluated(at: Kernel, variance: float, gradient: bool) -> ByBlocks:
+        return evaluate_by_blocks(
+            criterion, at, landmarks, passes, noise=variance, trend=trend, bound=near.bound, gradient=gradient
+        )
+
     count = 1
     if searches:
         kernel, noise, count = _searched(criterion, kernel, noise, least_noise, evaluated, most)
@@ -187,4 +206,4 @@ def choose_landmarks(kernel: Kernel, X: Matrix, near: Nystrom) -> Matrix:
     """Return the landmarks that are given, or some that are chosen among points."""
     if near.given is not None:
         return near.given
-    return np.asarray(_core.choose_landmarks(kernel.build(), X, replace(near, search_rows=None).core()))
+    return np.asarray(_core.choose_landmarks(kernel.build(), X, near.core()))

@@ -31,9 +31,12 @@ pytestmark = [
 def cluster():
     """Two processes with one thread each."""
     settings = {"distributed.scheduler.worker-ttl": None, "distributed.comm.timeouts.connect": "20s"}
-    with dask.config.set(settings), distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
-    ) as found:
+    with (
+        dask.config.set(settings),
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
+        ) as found,
+    ):
         yield found
 
 
@@ -200,9 +203,12 @@ def test_an_interrupt_leaves_nothing_running(client, monkeypatch):
 def test_the_same_bits_for_any_number_of_workers(cluster):
     expected = here()
     for workers, threads, processes in ((1, 1, False), (4, 1, True), (1, 4, False)):
-        with distributed.LocalCluster(
-            n_workers=workers, threads_per_worker=threads, processes=processes, dashboard_address=None, silence_logs=50
-        ) as other, distributed.Client(other):
+        with (
+            distributed.LocalCluster(
+                n_workers=workers, threads_per_worker=threads, processes=processes, dashboard_address=None, silence_logs=50
+            ) as other,
+            distributed.Client(other),
+        ):
             assert evaluated(*lazy()) == expected
     with dask.config.set(scheduler="processes", num_workers=2):
         assert evaluated(*lazy()) == expected

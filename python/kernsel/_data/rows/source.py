@@ -167,8 +167,7 @@ def _of_each_row(name: str, value: Any, count: int, first: int | None, place: st
     if bad.any():
         row = int(bad.argmax())
         raise ValueError(
-            f"{ARGUMENTS[name]}: expected finite numbers that are not negative, got {numbers[row]} at "
-            f"{_row(first, row, place)}"
+            f"{ARGUMENTS[name]}: expected finite numbers that are not negative, got {numbers[row]} at {_row(first, row, place)}"
         )
     return numbers
 
