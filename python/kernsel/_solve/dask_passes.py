@@ -99,7 +99,7 @@ class DaskPasses(Passes):
             return [delayed(value, traverse=False, name=f"kernsel-sent-{uuid4().hex}") for value in values]
         first = self._client.scatter(values[0], broadcast=True, hash=False)
         others = values[1:]
-        if any(other for other in others):
+        if any(not isinstance(value, int | None) for of_block in others for value in of_block):
             others = self._client.scatter(others, hash=False)
         return [first, *others]
 

@@ -27,7 +27,7 @@ def raise_if_cancelled() -> None:
         return
     try:
         task = worker.state.tasks.get(worker.get_current_task())
-    except (AttributeError, ValueError):  # a thread that is no task
+    except (AttributeError, KeyError, ValueError):  # a thread that is no task
         return
     if task is None or task.state in ("cancelled", "released", "forgotten"):
         raise CancelledTask("the computation was cancelled")

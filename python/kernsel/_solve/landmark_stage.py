@@ -66,8 +66,8 @@ class Stage:
 
     @property
     def reached(self) -> int:
-        """How many passes there were whose sums are known."""
-        return 2 if self.partial_sums is not None else 1 if self.sums is not None else 0
+        """How many of sums, totals and partial sums are known."""
+        return sum(known is not None for known in (self.sums, self.totals, self.partial_sums))
 
     def functions(self, X: Matrix) -> Matrix:
         """Return the functions of the trend at points."""
@@ -143,9 +143,10 @@ def solved(stage: Stage) -> _core.NystromBlocks:
         if held.reached < 1 <= stage.reached:
             assert stage.sums is not None
             held.blocks.solve(stage.sums)
-        if stage.totals is not None and held.reached < 2:
-            held.blocks.set_totals(*stage.totals)
         if held.reached < 2 <= stage.reached:
+            assert stage.totals is not None
+            held.blocks.set_totals(*stage.totals)
+        if held.reached < 3 <= stage.reached:
             assert stage.partial_sums is not None
             held.blocks.solve_partials(stage.partial_sums)
         held.reached = max(held.reached, stage.reached)

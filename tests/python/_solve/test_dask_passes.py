@@ -1,6 +1,5 @@
 """Criteria by landmarks where Dask computes: the same bits for any scheduler and workers, and what becomes of failures."""
 
-import asyncio
 import gc
 import os
 import threading
@@ -70,15 +69,14 @@ def here():
 def test_the_same_bits_locally_in_threads_and_on_a_cluster(client):
     expected = here()
     assert evaluated(*lazy()) == expected
-    one = client.run(lambda: os.getpid())
-    with dask.config.set({"distributed.scheduler.allowed-failures": 3}):
-        assert len(one) == 2
+    assert len(set(client.run(os.getpid).values())) == 2
     for scheduler in ("threads", "sync"):
         with dask.config.set(scheduler=scheduler):
             assert evaluated(*lazy()) == expected
 
 
-def test_frames_weights_noise_and_partitions_that_are_empty(client):
+@pytest.mark.usefixtures("client")
+def test_frames_weights_noise_and_partitions_that_are_empty():
     dd = pytest.importorskip("dask.dataframe")
     pd = pytest.importorskip("pandas")
     X, y = numbers(600)
@@ -94,7 +92,8 @@ def test_frames_weights_noise_and_partitions_that_are_empty(client):
     np.testing.assert_allclose(found.gradient, whole.gradient, rtol=1e-8)
 
 
-def test_partitions_with_nan_or_other_columns_are_named(client):
+@pytest.mark.usefixtures("client")
+def test_partitions_with_nan_or_other_columns_are_named():
     X, y = lazy()
     broken = X.map_blocks(lambda block, block_info=None: _with_nan(block, block_info[0]["chunk-location"][0]), dtype=float)
     with pytest.raises(ValueError, match=r"X: contains NaN.*row 515.*partition 3"):
@@ -150,7 +149,6 @@ def in_thread(function):
     return wait
 
 
-@pytest.mark.timeout(60)
 def test_a_worker_that_is_killed_changes_nothing(client):
     wait = in_thread(lambda: evaluated(*slow()))
     time.sleep(0.6)
@@ -163,7 +161,6 @@ def test_a_worker_that_is_killed_changes_nothing(client):
     client.wait_for_workers(2, timeout=20)
 
 
-@pytest.mark.timeout(60)
 def test_a_client_that_is_closed_is_one_clear_error(cluster):
     other = distributed.Client(cluster, set_as_default=False)
 
@@ -179,11 +176,10 @@ def test_a_client_that_is_closed_is_one_clear_error(cluster):
     assert "client of Dask was closed" in str(error)
 
 
-@pytest.mark.timeout(60)
 def test_an_interrupt_leaves_nothing_running(client, monkeypatch):
     future = distributed.Future.result
 
-    def interrupted(self, timeout=None):
+    def interrupted(self):
         with pytest.raises(TimeoutError):
             future(self, timeout=0.5)
         raise KeyboardInterrupt
@@ -199,8 +195,7 @@ def test_an_interrupt_leaves_nothing_running(client, monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(60)
-def test_the_same_bits_for_any_number_of_workers(cluster):
+def test_the_same_bits_for_any_number_of_workers():
     expected = here()
     for workers, threads, processes in ((1, 1, False), (4, 1, True), (1, 4, False)):
         with (
@@ -215,7 +210,6 @@ def test_the_same_bits_for_any_number_of_workers(cluster):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(60)
 def test_a_worker_that_joins_late_takes_part(client, cluster):
     wait = in_thread(lambda: evaluated(*slow()))
     time.sleep(0.4)
@@ -228,8 +222,8 @@ def test_a_worker_that_joins_late_takes_part(client, cluster):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(60)
-def test_two_at_once_and_a_second_one_on_the_same_client(client):
+@pytest.mark.usefixtures("client")
+def test_two_at_once_and_a_second_one_on_the_same_client():
     expected = {name: evaluated(row_source(*numbers(), block=CHUNK), None, name) for name in ("lml", "loo")}
     waiting = {name: in_thread(lambda name=name: evaluated(*slow(0.02), name)) for name in expected}
     for name, wait in waiting.items():
@@ -240,7 +234,6 @@ def test_two_at_once_and_a_second_one_on_the_same_client(client):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(120)
 def test_memory_does_not_grow(client):
     def resident():
         gc.collect()
@@ -259,16 +252,15 @@ def test_memory_does_not_grow(client):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(60)
-def test_a_thousand_partitions_stay_responsive(client):
+@pytest.mark.usefixtures("client")
+def test_a_thousand_partitions_stay_responsive():
     X, y = lazy(chunk=30, rows=30_000)
-    began = time.perf_counter()
-    evaluated(X, y)
-    assert time.perf_counter() - began < 30
+    value, error = in_thread(lambda: evaluated(X, y))(seconds=30)
+    assert error is None
+    assert value == evaluated(row_source(*numbers(30_000), block=30), None)
 
 
 def test_no_client_is_used_where_dask_is_set_to_something_else(client):
     with dask.config.set(scheduler="threads"):
         assert dask_passes._client() is None
     assert dask_passes._client() is client
-    assert asyncio.iscoroutinefunction(client.run) is False
