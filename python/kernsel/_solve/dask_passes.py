@@ -68,20 +68,20 @@ class DaskPasses(Passes):
         """Return what `ends` makes of the tasks of all blocks; computed once more if what was sent to workers is lost."""
         rows = list(zip(*(list(_up_to(values, len(self._blocks))) for values in each), strict=True)) or [()] * len(self._blocks)
         for attempt in count(1):
-            sent, *of_rows = self._sent([stage, *rows])
-            parts = [
-                self._task(name, _limited, function, self._tasks, sent, block, more)
-                for block, more in zip(self._blocks, of_rows, strict=True)
-            ]
             try:
+                sent, *of_rows = self._sent([stage, *rows])
+                parts = [
+                    self._task(name, _limited, function, self._tasks, sent, block, more)
+                    for block, more in zip(self._blocks, of_rows, strict=True)
+                ]
                 return self._result(ends(parts))
-            except CancelledError as error:
-                if self._client is None or self._client.status != "running":
+            except Exception as error:
+                if self._client is not None and self._client.status != "running":
                     raise RuntimeError(
-                        "the client of Dask was closed, or has lost its scheduler, while it was computing; fit again with "
-                        "one that is open"
+                        "the client of Dask was closed, or has lost its scheduler, while it was computing; fit again with one "
+                        "that is open"
                     ) from error
-                if attempt == _ATTEMPTS:
+                if not isinstance(error, CancelledError) or attempt == _ATTEMPTS:
                     raise
         raise AssertionError
 
@@ -110,7 +110,8 @@ class DaskPasses(Passes):
         try:
             return future.result()
         except BaseException:
-            future.cancel()
+            if self._client.status == "running":
+                future.cancel()
             raise
 
 
