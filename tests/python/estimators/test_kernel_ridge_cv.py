@@ -344,9 +344,7 @@ def test_landmarks_that_are_all_points_change_nothing(data, rng, intercept, per_
     X, Y, Z = data
     w = some_weights(rng)
     options = {"alphas": ALPHAS, "fit_intercept": intercept, "alpha_per_target": per_target, "outliers": None}
-    exact, near = (
-        ks.KernelRidgeCV(RBF(0.3), approximation=a, **options).fit(X, Y, w) for a in (None, ks.Nystrom(X[w > 0]))
-    )
+    exact, near = (ks.KernelRidgeCV(RBF(0.3), approximation=a, **options).fit(X, Y, w) for a in (None, ks.Nystrom(X[w > 0])))
     assert np.array_equal(near.alpha_, exact.alpha_)
     # The diagonal of the landmarks' matrix is multiplied by 1 + 1e-10, which changes eigenvalues by as much.
     tolerance = N * 1e-10 / ALPHAS[0]
