@@ -19,7 +19,7 @@ from kernsel import criteria, features
 from kernsel._base.annotations import Indices, Matrix
 from kernsel._base.errors import NotPositiveSemidefiniteWarning
 from kernsel._base.renamed import CRITERION_CLASSES
-from kernsel.approximations import Vecchia
+from kernsel.approximations import Nystrom, Vecchia
 from kernsel.criteria import Criterion
 from kernsel.criteria.names import criterion_named, name_of, searched
 from kernsel.estimators.gaussian_process import GaussianProcessRegressor
@@ -138,6 +138,11 @@ class Writing:
             return {"features": type(value).__name__, "options": options}
         if isinstance(value, Vecchia):
             return {"vecchia": {entry.name: int(getattr(value, entry.name)) for entry in attributes(Vecchia)}}
+        if isinstance(value, Nystrom):
+            options = {
+                entry.name: self._encoded(f"{name}.{entry.name}", getattr(value, entry.name)) for entry in attributes(Nystrom)
+            }
+            return {"nystrom": options}
         if type(value) is GaussianProcessRegressor:
             options = {key: self._encoded(f"{name}.{key}", item) for key, item in value.get_params(deep=False).items()}
             return {"process": options}
@@ -312,6 +317,10 @@ class Fields:
             case {"vecchia": dict(numbers), **rest} if not rest and {*numbers, "inducing"} == _NUMBERS_OF_VECCHIA:
                 if all(isinstance(number, int) for number in numbers.values()):
                     return Vecchia(**numbers)
+            case {"nystrom": dict(options), **rest} if not rest:
+                decoded = {key: self._decoded(f"{name}.{key}", item) for key, item in options.items()}
+                if set(decoded) == {entry.name for entry in attributes(Nystrom)}:
+                    return Nystrom(**decoded)  # type: ignore[arg-type]
             case {"process": dict(options), **rest} if not rest:
                 decoded = {key: self._decoded(f"{name}.{key}", item) for key, item in options.items()}
                 if set(decoded) == set(GaussianProcessRegressor().get_params()):
