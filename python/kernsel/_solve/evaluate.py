@@ -15,7 +15,7 @@ from kernsel._data.kernel import kernel_and_points
 from kernsel._data.noise import point_weights, variances
 from kernsel._data.together import checked_groups
 from kernsel._data.trend import Trend, require_trend_of_objects, trend_matrix
-from kernsel.approximations import Approximation, approximation_given
+from kernsel.approximations import Approximation, Vecchia, approximation_given
 from kernsel.criteria import Criterion, LeaveOneOut, Workspace
 from kernsel.criteria.base import Given, Loss
 from kernsel.criteria.names import criterion_named, name_of
@@ -256,8 +256,9 @@ def loo(
         Its coefficients are estimated again for each point that is left out.
     groups : array-like of shape (n,), optional
         A label for each point: all points of a group are left out together. By default equal rows are.
-    approximation : kernsel.Vecchia, optional
-        For many points: each is predicted from its nearest neighbours among those that are not left out with it.
+    approximation : kernsel.Vecchia or kernsel.Nystrom, optional
+        For many points: with Vecchia each is predicted from its nearest neighbours among those that are not left out with it,
+        with Nystrom from what the others say of the function's values at landmarks, which are held.
 
     Returns
     -------
@@ -289,9 +290,11 @@ def loo(
     assert dual_coef is not None
     together = given.left_out_together()
     residuals, own = dual_coef / (precision if targets.ndim == 1 else precision[:, None]), 1 / precision
-    if near is not None:  # whose P is not that of points that are predicted from their nearest neighbours
+    leverage = 1 - fit["noise"] * precision
+    if near is not None:  # 1 / P_ii is not the variance of a point that is left out
         residuals, own = left_out_in_groups(evaluated, np.zeros(0, dtype=np.intp), 0)
-    leverage = 1 - fit["noise"] / own
+    if isinstance(near, Vecchia):  # nor is P that of points that are predicted from their nearest neighbours
+        leverage = 1 - fit["noise"] / own
     if together is not None:
         residuals, own = left_out_in_groups(evaluated, *together)
     residuals = residuals.reshape(targets.shape)
