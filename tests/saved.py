@@ -74,6 +74,10 @@ MODELS = {
     "ridge of rows": lambda: krr(Precomputed(K) * RBF(9.0), alpha=0.1).fit(np.arange(40.0)[:, None], y),
     "cv": lambda: cv("rbf", criterion="gcv", fit_intercept=True).fit(X, Y, sample_weight=weights),
     "cv of each target": lambda: cv(RBF(1.0), alpha_per_target=True, alphas=[0.01, 0.1, 1.0]).fit(X, Y),
+    "cv by landmarks": lambda: cv("rbf", fit_intercept=True, approximation=ks.Nystrom(15)).fit(table, Y, weights),
+    "cv of each target by given landmarks": lambda: cv(
+        RBF(1.0), criterion="reml", alphas=[0.1, 1.0], alpha_per_target=True, approximation=ks.Nystrom(X[:9])
+    ).fit(X, Y),
     "interpolator": lambda: ks.KernelInterpolator().fit(X, np.sin(X)),
     "interpolator of low rank": lambda: ks.KernelInterpolator(RBF(3.0)).fit(X, np.sin(X[:, 0])),
     "svr": lambda: svr(C=10.0).fit(X, y),

@@ -411,6 +411,45 @@ class RegularizationPath:
     ) -> NDArray[np.float64]: ...
     def target(self, k: int) -> RegularizationPath: ...
 
+def landmark_path(
+    kernel: Kernel,
+    approximation: tuple[object, ...],
+    X: ArrayLike,
+    y: ArrayLike,
+    trend: ArrayLike,
+    weights: ArrayLike | None,
+    sigma: float,
+    mean_of_errors: bool,
+) -> tuple[RegularizationPath, NDArray[np.float64]]: ...
+def path_with_rows(
+    path: RegularizationPath,
+    kernel: Kernel,
+    landmarks: ArrayLike,
+    X: ArrayLike,
+    y: ArrayLike,
+    trend: ArrayLike,
+    weights: ArrayLike | None,
+) -> RegularizationPath: ...
+def path_of_sums(
+    blocks: NystromBlocks,
+    sums: NystromSums,
+    weights: float,
+    inverse_weights: float,
+    sigma: float,
+    mean_of_errors: bool,
+    bound: bool,
+) -> RegularizationPath: ...
+def left_out_of_block(
+    path: RegularizationPath,
+    blocks: NystromBlocks,
+    X: ArrayLike,
+    y: ArrayLike,
+    trend: ArrayLike,
+    weights: ArrayLike | None,
+    alphas: list[float],
+) -> NDArray[np.float64]: ...
+def left_out_along_path(path: RegularizationPath, alphas: list[float]) -> NDArray[np.float64]: ...
+def landmark_coef(path: RegularizationPath, alpha: float, landmarks: int) -> NDArray[np.float64]: ...
 def path(
     matrix: ArrayLike,
     features: bool,

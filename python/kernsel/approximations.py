@@ -251,8 +251,16 @@ def _given_landmarks(value: ArrayLike) -> Matrix:
 Approximation: TypeAlias = Vecchia | Nystrom
 
 
-def approximation_given(value: object, kernel: Kernel) -> Approximation | None:
-    """Return the approximation that an argument stands for; raise if it is none, or if the kernel does not allow it."""
+def approximation_given(value: object, kernel: Kernel, columns: int | None = None) -> Approximation | None:
+    """Return the approximation that an argument stands for; raise if it is none, or if kernel or points do not allow it.
+
+    Parameters
+    ----------
+    value : object
+    kernel : Kernel
+    columns : int, optional
+        Those of the points, which landmarks that are given must have, too.
+    """
     if value is None:
         return None
     if not isinstance(value, (Vecchia, Nystrom)):
@@ -260,6 +268,8 @@ def approximation_given(value: object, kernel: Kernel) -> Approximation | None:
             f"approximation: expected None or an approximation, kernsel.Vecchia() or kernsel.Nystrom(), got {value!r}"
         )
     _require_columns(value, kernel)
+    if isinstance(value, Nystrom) and value.given is not None and columns not in (None, value.given.shape[1]):
+        raise ValueError(f"landmarks: expected {columns} columns, as X has, got shape {value.given.shape}")
     return value
 
 

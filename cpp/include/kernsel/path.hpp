@@ -10,6 +10,15 @@
 // The fit for lambda minimizes sum_i w_i (y_i - f(x_i) - (H b)_i)^2 + lambda |f|^2. With K = V diag(e) V', each value of lambda
 // takes two products of V with a vector for leave-one-out, and O(n) for all other criteria. With a trend H, K is restricted to
 // the complement of H: Z'KZ = Q diag(e) Q' and V = Z Q, where Z is an orthonormal basis of the complement.
+//
+// Any number of rows: with Nystrom's approximation by m landmarks (nystrom.hpp), sums over rows determine all criteria but
+// leave-one-out, for which the rows are read once more. Nothing of the size n x m is stored.
+//
+//     PathSums sums;
+//     Status status = blocks.begin(k, Z, 0);
+//     for each block: status = sums.add(blocks, rows);
+//     status = RegularizationPath::of_landmarks(blocks, sums, {}, path);
+//     for each block: status = path.left_out(blocks, rows, alphas, errors);
 #pragma once
 
 #include <functional>
@@ -18,6 +27,7 @@
 #include <vector>
 
 #include "kernsel/kernel.hpp"
+#include "kernsel/nystrom.hpp"
 
 namespace kernsel {
 
@@ -30,6 +40,25 @@ struct PathProblem {
   // The relative rounding error of the entries of K, which determines how negative an eigenvalue may be.
   double rounding = std::numeric_limits<double>::epsilon();
 };
+
+// What a path by landmarks needs to know of the rows. Sums of blocks are added, in any grouping.
+struct PathSums {
+  NystromSums rows;              // with the noise 1 / w_i
+  double weights = 0.0;          // sum w_i
+  double inverse_weights = 0.0;  // sum 1 / w_i
+  // `block` has the noise 1 / w_i. The kernel must have no noise of its own, which lambda would not multiply.
+  Status add(const NystromBlocks& blocks, const RowBlock& block);
+  void add(const PathSums& other);
+};
+
+struct LandmarkPathOptions {
+  double sigma = 0.0;           // as in PathProblem
+  bool mean_of_errors = false;  // as in PathProblem
+  bool bound = true;            // likelihoods are lower bounds of those of the kernel itself
+};
+
+// A function that calls its argument for all rows, one block after the other, with the noise 1 / w_i.
+using PathRows = std::function<Status(const std::function<Status(const RowBlock&)>&)>;
 
 // The criteria, with one entry for each value of lambda. Errors are averaged over the targets, and likelihoods summed.
 struct PathValues {
@@ -93,9 +122,14 @@ class RegularizationPath {
   // without trend and weights.
   static Status of_eigen(View<const double> e, View<const double> V, const PathProblem& problem, RegularizationPath& out);
 
-  Index points() const;          // n
-  Index targets() const;         // m
-  Index trend_columns() const;   // q
+  // The path of Q = F F' in the place of K, for F and `blocks` as in nystrom.hpp. `sums` are those of all rows.
+  static Status of_landmarks(const NystromBlocks& blocks, const PathSums& sums, const LandmarkPathOptions& options,
+                             RegularizationPath& out);
+
+  Index points() const;         // n
+  Index targets() const;        // m
+  Index trend_columns() const;  // q
+  bool by_landmarks() const;
   double largest_alpha() const;  // the lambda that equals the largest eigenvalue; 1 if all are zero
   double least_eigenvalue() const;
   double greatest_eigenvalue() const;
@@ -103,14 +137,27 @@ class RegularizationPath {
   // 200 values from 1e-12 to 100 times largest_alpha().
   std::vector<double> default_alphas() const;
 
-  // Computes all criteria at positive values of lambda. Without `leave_out`, loo is NaN, and each value takes O(n) only.
+  // Computes all criteria at positive values of lambda. Without `leave_out`, loo is NaN, and each value takes O(n) only. With
+  // landmarks, each takes O(m), and loo reads the rows once for all values: it fails without set_rows().
   Status values(const std::vector<double>& alphas, PathValues& out, bool leave_out = true) const;
 
-  // Writes the coefficients c, (n, m), of f = sum_i c_i k(., x_i) for one lambda.
+  // Writes the coefficients c, (n, m), of f = sum_i c_i k(., x_i) for one lambda. Not for landmarks.
   Status dual_coef(double alpha, View<double> out) const;
 
+  // For landmarks: the coefficients u and b, (m + q, targets), of f = sum_j u_j k(., z_j) + sum_p b_p h_p.
+  Status landmark_coef(double alpha, View<double> out) const;
+  // For landmarks: sums, (values of lambda, targets) by columns, += sum_i w_i r_i^2 over the rows of a block, where r_i is the
+  // leave-one-out residual; 2 m (m + 2 values) operations a row. `sums` is empty at first.
+  Status left_out(const NystromBlocks& blocks, const RowBlock& block, const std::vector<double>& alphas,
+                  std::vector<double>& sums) const;
+  // For landmarks: the means over the rows of set_rows(), sum_i w_i r_i^2 / sum_i w_i, in the same order.
+  Status left_out(const std::vector<double>& alphas, std::vector<double>& means) const;
+  // For landmarks: the rows that values() and best() read for loo. They are not part of state().
+  Status set_rows(std::shared_ptr<const NystromBlocks> blocks, PathRows rows);
+
   // k-fold cross-validation, where point i belongs to group[i], from 0 to count - 1: the mean of the squared residuals of
-  // groups that are left out, or the sum of their joint log densities. n^3 / count operations for each lambda.
+  // groups that are left out, or the sum of their joint log densities. n^3 / count operations for each lambda. Not for
+  // landmarks.
   Status leave_groups_out(const std::vector<Index>& group, Index count, bool log_density, const std::vector<double>& alphas,
                           std::vector<double>& out) const;
 
@@ -129,6 +176,8 @@ class RegularizationPath {
 
  private:
   std::shared_ptr<const Content> content_;
+  std::shared_ptr<const NystromBlocks> blocks_;  // with `rows_`, if they are known
+  PathRows rows_;
 };
 
 // The criterion by which a rule chooses is values.*curve_of(rule).

@@ -18,6 +18,14 @@ namespace {
 
 constexpr double eps = std::numeric_limits<double>::epsilon();
 
+void sum_weights(Spectrum& s) {
+  for (const double root : s.root) {
+    s.weights += root * root;
+    s.log_weights += 2.0 * std::log(root);
+    s.inverse_weights += 1.0 / (root * root) / static_cast<double>(s.n);
+  }
+}
+
 class Maker {
  public:
   explicit Maker(const PathProblem& problem) : problem_(problem) {}
@@ -260,9 +268,9 @@ class Maker {
     }
     status = spectrum_->V.assign(vectors_.view());
     content_->noise = problem_.sigma;
-    double weights = 0.0;
-    for (const double value : spectrum_->root) weights += value * value;
-    content_->per_alpha = (problem_.mean_of_errors ? weights : 1.0) / spectrum_->k_unit;
+    sum_weights(*spectrum_);
+    content_->per_alpha = (problem_.mean_of_errors ? spectrum_->weights : 1.0) / spectrum_->k_unit;
+    content_->measure_squares();
     content_->measure();
     return status;
   }
@@ -282,8 +290,14 @@ void RegularizationPath::Content::measure() {
   energy_of_rest = 0.0;
   for (Index k = 0; k < z.cols(); ++k) {
     for (Index j = 0; j < z.rows(); ++j) energy[static_cast<std::size_t>(j)] += z(j, k) * z(j, k);
-    for (Index i = 0; i < rest.rows(); ++i) energy_of_rest += rest(i, k) * rest(i, k);
+    energy_of_rest += rest_squares[static_cast<std::size_t>(k)];
   }
+}
+
+void RegularizationPath::Content::measure_squares() {
+  rest_squares.assign(static_cast<std::size_t>(rest.cols()), 0.0);
+  for (Index k = 0; k < rest.cols(); ++k)
+    for (Index i = 0; i < rest.rows(); ++i) rest_squares[static_cast<std::size_t>(k)] += rest(i, k) * rest(i, k);
 }
 
 Status RegularizationPath::of_matrix(View<const double> K, const PathProblem& problem, RegularizationPath& out,
@@ -357,19 +371,26 @@ Status RegularizationPath::target(Index k, RegularizationPath& out) const {
     one->y_unit = content_->y_unit;
     one->noise = content_->noise;
     one->per_alpha = content_->per_alpha;
-    Status status = one->z.resize(content_->z.rows(), 1);
-    if (status.ok()) status = one->rest.resize(content_->rest.rows(), 1);
-    if (!status.ok()) return status;
-    copy(content_->z.view().block(0, k, one->z.rows(), 1), 1.0, one->z.view());
-    copy(content_->rest.view().block(0, k, one->rest.rows(), 1), 1.0, one->rest.view());
+    if (content_->spectrum->landmarks) one->columns = {content_->columns[static_cast<std::size_t>(k)]};
+    one->rest_squares = {content_->rest_squares[static_cast<std::size_t>(k)]};
+    const std::pair<const Padded*, Padded*> parts[] = {
+        {&content_->z, &one->z}, {&content_->rest, &one->rest}, {&content_->trend_of_y, &one->trend_of_y}};
+    for (const auto& [from, to] : parts) {
+      const Status status = to->resize(from->rows(), 1);
+      if (!status.ok()) return status;
+      if (from->cols() > 0) copy(from->view().block(0, k, to->rows(), 1), 1.0, to->view());
+    }
     one->measure();
     out.content_ = one;
-    return status;
+    out.blocks_ = blocks_;
+    out.rows_ = rows_;
+    return Status{};
   });
 }
 
 std::vector<double> RegularizationPath::state() const {
   if (!content_) return {};
+  if (content_->spectrum->landmarks) return landmark_state(*content_);
   const Spectrum& s = *content_->spectrum;
   std::vector<double> state{static_cast<double>(s.n),
                             static_cast<double>(s.q),
@@ -395,6 +416,7 @@ Status RegularizationPath::from_state(View<const double> state, RegularizationPa
     constexpr Index numbers = 11;
     const Status wrong = Status::invalid("state: expected what a path has given");
     if (state.rows < numbers) return wrong;
+    if (state(0, 0) == state_of_landmarks) return content_of_landmark_state(state, out.content_);
     Index sizes[4];
     for (Index i = 0; i < 4; ++i) {
       const double size = state(i, 0);
@@ -442,6 +464,8 @@ Status RegularizationPath::from_state(View<const double> state, RegularizationPa
     }
     const Status status = spectrum->V.assign(take(n, r));
     if (!status.ok()) return status;
+    sum_weights(*spectrum);
+    content->measure_squares();
     content->measure();
     out.content_ = content;
     return status;

@@ -165,6 +165,7 @@ class Chooser {
   Status refine(double left, double middle, double right, PathChoice& out) const {
     out.alpha = middle;
     if (right <= left) return {};
+    if (reads_rows()) return refine_by_sections(left, middle, right, out);
     const auto at = [&](double t, double& value) {
       std::vector<double> values;
       const Status status = curve({std::exp(t)}, values);
@@ -176,6 +177,35 @@ class Chooser {
     if (status.ok()) status = at(std::log(middle), in_the_middle);
     if (status.ok() && value <= in_the_middle) out.alpha = std::exp(t);
     return status;
+  }
+
+  // Whether each evaluation of the curve reads all rows, however many values of lambda it is for.
+  bool reads_rows() const { return rule_ == PathRule::loo && path_.by_landmarks(); }
+
+  // The same by three evaluations: twice the best of many values between the neighbours of the best, and then the vertex of the
+  // parabola through it and its neighbours, at distances of (right / left)^(1/512).
+  Status refine_by_sections(double left, double middle, double right, PathChoice& out) const {
+    std::vector<double> alphas, values;
+    for (int round = 0; round < 2; ++round) {
+      alphas = geometric(left, right, 33);
+      if (round == 0) alphas.push_back(middle);
+      std::sort(alphas.begin(), alphas.end());
+      const Status status = curve(alphas, values);
+      if (!status.ok()) return status;
+      const std::size_t best = least_of(values);
+      if (best == values.size()) return {};
+      middle = out.alpha = alphas[best];
+      left = alphas[best > 0 ? best - 1 : 0];
+      right = alphas[std::min(best + 1, alphas.size() - 1)];
+      if (right <= left) return {};
+      if (round == 1 && left < middle && middle < right) {
+        const double a = std::log(left / middle), b = std::log(right / middle);
+        const double fall = values[best - 1] - values[best], rise = values[best + 1] - values[best];
+        const double bend = fall * b - rise * a;
+        if (bend > 0.0) out.alpha = middle * std::exp(0.5 * (fall * b * b - rise * a * a) / bend);
+      }
+    }
+    return {};
   }
 
   const RegularizationPath& path_;

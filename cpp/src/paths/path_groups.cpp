@@ -100,6 +100,8 @@ Status RegularizationPath::leave_groups_out(const std::vector<Index>& group, Ind
   return within_memory([&]() -> Status {
     Status status = check_alphas(alphas);
     if (!status.ok()) return status;
+    if (content_ && content_->spectrum->landmarks)
+      return Status::invalid("groups: a path by landmarks leaves points out alone only");
     if (!content_ || static_cast<Index>(group.size()) != points())
       return Status::invalid("groups: expected a number for each point");
     if (count < 2) return Status::invalid("groups: expected two at least: one of them must be left to learn from");
@@ -120,13 +122,8 @@ Status RegularizationPath::leave_groups_out(const std::vector<Index>& group, Ind
     status = content.inverses(lambda, D);
     for (Index k = 0; k < m && status.ok(); ++k) status = content.coefficients(k, lambda, D, c[static_cast<std::size_t>(k)]);
     if (!status.ok()) return status;
-    double weights = 0.0, log_root = 0.0;
-    for (const double root : s.root) {
-      weights += root * root;
-      log_root += std::log(root);
-    }
     const double square = content.y_unit * content.y_unit / s.k_unit;
-    const double of_weights = log_root - 0.5 * static_cast<double>(s.n) * std::log(2.0 * pi * s.k_unit);
+    const double of_weights = 0.5 * s.log_weights - 0.5 * static_cast<double>(s.n) * std::log(2.0 * pi * s.k_unit);
     std::vector<double> squared(lambda.size(), 0.0), density(lambda.size(), static_cast<double>(m) * of_weights);
     for (Part& part : parts) {
       if (part.rows.empty()) continue;
@@ -158,7 +155,7 @@ Status RegularizationPath::leave_groups_out(const std::vector<Index>& group, Ind
       part = {};
     }
     if (!log_density)
-      for (double& value : squared) value = content.y_unit * content.y_unit * value / (static_cast<double>(m) * weights);
+      for (double& value : squared) value = content.y_unit * content.y_unit * value / (static_cast<double>(m) * s.weights);
     out = log_density ? density : squared;
     return status;
   });

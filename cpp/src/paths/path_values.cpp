@@ -158,8 +158,6 @@ Status leave_one_out(const RegularizationPath::Content& content, const std::vect
       tile_kernels<double>().multiply_nn(height, count, width, 1.0, squares, height, D.data() + first, D.stride(), out, height);
     }
   });
-  double weights = 0.0;
-  for (const double value : s.root) weights += value * value;
   loo.assign(static_cast<std::size_t>(count), 0.0);
   for (Index k = 0; k < content.m() && status.ok(); ++k) {
     status = content.coefficients(k, lambda, D, c);
@@ -170,7 +168,7 @@ Status leave_one_out(const RegularizationPath::Content& content, const std::vect
         const double left_out = c(i, l) / precision(i, l);
         sum += left_out * left_out;
       }
-      loo[static_cast<std::size_t>(l)] += sum / (weights * static_cast<double>(content.m()));
+      loo[static_cast<std::size_t>(l)] += sum / (s.weights * static_cast<double>(content.m()));
     }
   }
   return status;
@@ -197,16 +195,21 @@ Status RegularizationPath::values(const std::vector<double>& alphas, PathValues&
           &out.profiled_restricted_log_likelihood, &out.residual_norm, &out.seminorm, &out.effective_dof, &out.risk,
           &out.curvature, &out.quasi_optimality})
       column->assign(count, nan);
-    if (leave_out) {
-      status = leave_one_out(content, lambda, D, out.loo);
+    if (leave_out && s.landmarks) {
+      std::vector<double> of_targets;
+      status = left_out(alphas, of_targets);
       if (!status.ok()) return status;
+      for (std::size_t l = 0; l < count; ++l) {
+        double sum = 0.0;
+        for (std::size_t k = l; k < of_targets.size(); k += count) sum += of_targets[k];
+        out.loo[l] = sum / static_cast<double>(content.m());
+      }
+    } else if (leave_out) {
+      status = leave_one_out(content, lambda, D, out.loo);
+      for (double& value : out.loo) value *= content.y_unit * content.y_unit;
     }
+    if (!status.ok()) return status;
     const auto n = static_cast<double>(s.n), m = static_cast<double>(content.m()), rest = n - static_cast<double>(s.q);
-    double log_weights = 0.0, inverse_weights = 0.0;
-    for (const double root : s.root) {
-      log_weights += 2.0 * std::log(root);
-      inverse_weights += 1.0 / (root * root) / n;
-    }
     const double log_unit = std::log(s.k_unit), log_ratio = 2.0 * std::log(content.y_unit) - log_unit;
     const double square = content.y_unit * content.y_unit, of_norm = content.y_unit / std::sqrt(s.k_unit);
     const double sigma = content.noise / content.y_unit, variance = sigma * sigma;
@@ -218,17 +221,17 @@ Status RegularizationPath::values(const std::vector<double>& alphas, PathValues&
       double of_trend = 0.0;
       const Status determined = log_det_of_trend(s, lam, D.column(l), of_trend);
       if (!determined.ok()) return jobs.stop(determined);
-      const double whole = m * (sums.log_det + of_trend + n * log_unit - log_weights);
-      const double kept = m * (sums.log_det + rest * log_unit - log_weights);
+      const double whole = m * (sums.log_det + of_trend + n * log_unit - s.log_weights);
+      const double kept = m * (sums.log_det + rest * log_unit - s.log_weights);
       const double quadratic = sums.quadratic * of_norm * of_norm;
+      const double missing = m * s.missing / lam;
       const auto profiled = [&](double freedom, double log_det) {
         const double mean = std::log(2.0 * pi * sums.quadratic / (freedom * m)) + log_ratio;
-        return -0.5 * (freedom * m * (mean + 1.0) + log_det);
+        return -0.5 * (freedom * m * (mean + 1.0) + log_det + missing);
       };
-      out.loo[at] *= square;
-      out.gcv[at] = square * (n * sums.residual / (lam * lam) / (sums.trace * sums.trace) / m * inverse_weights);
-      out.log_likelihood[at] = -0.5 * (quadratic + whole + n * m * std::log(2.0 * pi));
-      out.restricted_log_likelihood[at] = -0.5 * (quadratic + kept + rest * m * std::log(2.0 * pi));
+      out.gcv[at] = square * (n * sums.residual / (lam * lam) / (sums.trace * sums.trace) / m * s.inverse_weights);
+      out.log_likelihood[at] = -0.5 * (quadratic + whole + missing + n * m * std::log(2.0 * pi));
+      out.restricted_log_likelihood[at] = -0.5 * (quadratic + kept + missing + rest * m * std::log(2.0 * pi));
       out.profiled_log_likelihood[at] = profiled(n, whole);
       out.profiled_restricted_log_likelihood[at] = profiled(rest, kept);
       out.residual_norm[at] = content.y_unit * std::sqrt(sums.residual);
@@ -249,6 +252,7 @@ Status RegularizationPath::dual_coef(double alpha, View<double> out) const {
   return within_memory([&]() -> Status {
     Status status = check_alphas({alpha});
     if (!status.ok()) return status;
+    if (content_ && content_->spectrum->landmarks) return Status::invalid("dual_coef: landmarks have coefficients, not points");
     if (!content_ || out.rows != points() || out.cols != targets())
       return Status::invalid("dual_coef: expected room for one row for each point and one column for each target");
     const std::vector<double> lambda = content_->in_units({alpha});

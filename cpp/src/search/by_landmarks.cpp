@@ -10,7 +10,7 @@ namespace kernsel {
 namespace {
 
 constexpr Index first_points = 10000, growth = 5;  // the numbers of points, one after the other
-constexpr double least_gain = 0.1;  // nats
+constexpr double least_gain = 0.1;                 // nats
 
 }  // namespace
 

@@ -389,7 +389,8 @@ Status Chooser::search_all(Choice& out) {
   out = Choice{};
   Optimum found;
   Status status = own.problem.approximation ? own.find_approximately(found)
-                  : own.problem.landmarks   ? own.find_by_landmarks(found)
+                  : own.problem.landmarks
+                      ? own.find_by_landmarks(found)
                       : own.find(own.starts, own.profiled, true, own.seconds(), own.options.evaluations, found);
   if (!status.ok()) return status;
   const bool none_of_all = std::isnan(found.best.criterion);  // the search was interrupted before it evaluated all points

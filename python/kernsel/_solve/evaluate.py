@@ -116,9 +116,9 @@ def evaluate(
         are held: what they change with the points is not included. So are neighbours, and numbers that "auto" stands for.
     workspace : kernsel.criteria.Workspace, optional
         Memory to reuse in several evaluations of the same size. With an approximation also the neighbours, which are chosen
-        anew if the points or the proportions of the length scales differ.
-    approximation : kernsel.Vecchia, optional
-        For many points: neighbours instead of the whole kernel matrix.
+        anew if the points or the proportions of the length scales differ, or the landmarks, if the points do.
+    approximation : kernsel.Vecchia or kernsel.Nystrom, optional
+        For many points: neighbours, or landmarks, instead of the whole kernel matrix.
     **options
         Arguments of the criterion, if it is given by name: ``folds=10``, ``sigma=0.1``, ...
 
@@ -153,7 +153,7 @@ def evaluate(
             f'criterion: expected one that has a value for given hyperparameters, such as "reml", got "{name_of(chosen)}", an '
             "integral over all of them: it is the criterion_value_ of an estimator that searches with it"
         )
-    near = approximation_given(approximation, ours)
+    near = approximation_given(approximation, ours, coordinates.shape[1])
     given = Given(coordinates, targets, used, checked_groups(groups, n))
     require_takes_groups(chosen, given.groups)
     chosen.require_trend(H, given)
@@ -257,8 +257,8 @@ def loo(
     groups : array-like of shape (n,), optional
         A label for each point: all points of a group are left out together. By default equal rows are.
     approximation : kernsel.Vecchia or kernsel.Nystrom, optional
-        For many points: with Vecchia each is predicted from its nearest neighbours among those that are not left out with it,
-        with Nystrom from what the others say of the function's values at landmarks, which are held.
+        For many points: each is predicted from its nearest neighbours among those that are not left out with it, or by the
+        function's values at landmarks.
 
     Returns
     -------
@@ -279,7 +279,7 @@ def loo(
     LeaveOneOut().require_trend(H, given)
     core, diagonal = ours.build(), np.atleast_1d(known)
 
-    near = approximation_given(approximation, ours)
+    near = approximation_given(approximation, ours, points.shape[1])
     workspace, how = Workspace(), None if near is None else near.core()
 
     def evaluated(criterion: _core.Criterion) -> _core.Evaluation:
@@ -291,9 +291,9 @@ def loo(
     together = given.left_out_together()
     residuals, own = dual_coef / (precision if targets.ndim == 1 else precision[:, None]), 1 / precision
     leverage = 1 - fit["noise"] * precision
-    if near is not None:  # 1 / P_ii is not the variance of a point that is left out
+    if near is not None:  # points left out have variances that P does not know, or are predicted from other neighbours
         residuals, own = left_out_in_groups(evaluated, np.zeros(0, dtype=np.intp), 0)
-    if isinstance(near, Vecchia):  # nor is P that of points that are predicted from their nearest neighbours
+    if isinstance(near, Vecchia):
         leverage = 1 - fit["noise"] / own
     if together is not None:
         residuals, own = left_out_in_groups(evaluated, *together)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from copy import copy
 from dataclasses import dataclass, fields
+from functools import cached_property
 from math import isfinite
 from numbers import Real
 from typing import Any, Literal
@@ -14,12 +14,14 @@ from scipy import linalg, optimize
 from sklearn.gaussian_process import kernels as sk
 
 from kernsel import _core
-from kernsel._base.annotations import Indices, Vector
+from kernsel._base.annotations import Indices, Matrix, Vector
 from kernsel._base.renamed import RenamedAttribute, refuses_arguments
 from kernsel._data.kernel import kernel_and_points, kernel_of
 from kernsel._data.together import checked_groups
 from kernsel._data.training import require_squares
 from kernsel._data.trend import Trend, require_trend_of_objects, trend_matrix
+from kernsel._solve.landmark_path import LandmarkRows, landmark_path, require_no_groups
+from kernsel.approximations import Nystrom
 from kernsel.criteria.names import along_path, require_name, require_sigma
 from kernsel.criteria.table import TABLE
 from kernsel.kernels import Kernel
@@ -119,13 +121,22 @@ class RegularizationPath:
         A label for each point: `loo` and the rule "loo" leave all points of a group out together, see `leave_groups_out`. By
         default each point is left out alone, also where others equal it. `loo` is nan where lambda is too small against
         rounding to leave out a group of nearly equal points.
+    approximation : Nystrom, optional
+        For a kernel and any number of points: its matrix is replaced by what landmarks determine of it. All criteria come from
+        one m x m eigendecomposition, after a pass over the points of about 2 n m^2 operations. `loo` takes another pass of the
+        same length for all `alphas` together, when it is asked for. Nothing of the size n x m is stored. Likelihoods are lower
+        bounds of those of the kernel if `approximation.bound` is set. Points are left out one by one; the kernel must have no
+        noise of its own.
 
     Attributes
     ----------
     alphas, loo, gcv, log_likelihood, residual_norm, seminorm, effective_dof, risk, curvature, ... : ndarray of shape (l,)
         The attributes of :class:`PathValues` at `alphas`.
     eigenvalues : ndarray
-        The eigenvalues of K restricted to the complement of the trend, in decreasing order, not negative.
+        The eigenvalues of K restricted to the complement of the trend, in decreasing order, not negative. With landmarks those
+        that are not zero.
+    landmarks : ndarray of shape (m, d) or None
+        The landmarks, with `approximation`.
     sigma : float or None
         The parameter `sigma`.
     n_points, n_targets, n_trend : int
@@ -160,46 +171,47 @@ class RegularizationPath:
         sample_weight: ArrayLike | None = None,
         alpha_scale: Literal["none", "n"] = "none",
         groups: ArrayLike | None = None,
+        approximation: Nystrom | None = None,
     ) -> None:
         targets = np.asarray(y, dtype=np.float64)
         if targets.ndim not in (1, 2) or not len(targets) or not np.isfinite(targets).all():
             raise ValueError(f"y: expected finite numbers, one row for each point, got shape {targets.shape}")
         require_squares(targets)
         n = len(targets)
-        matrix, points = (_feature_matrix(K.A, n), X) if isinstance(K, _Features) else _matrix(K, X, targets)
         weights = _weights(sample_weight, n)
         if sigma is not None and not (isinstance(sigma, Real) and sigma > 0 and isfinite(sigma)):
             raise ValueError(f"sigma: expected a positive number, got {sigma!r}")
         if alpha_scale not in ("none", "n"):
             raise ValueError(f'alpha_scale: expected "none" or "n", got {alpha_scale!r}')
-        if isinstance(K, Kernel) and K.for_objects():
-            require_trend_of_objects(trend)
-        H = trend_matrix(trend, np.zeros((n, 0)) if points is None and not isinstance(trend, str) else _points(points))
-        precision = np.finfo(np.float32 if getattr(K, "dtype", None) == np.float32 else np.float64).eps
-        made = _core.path(
-            matrix,
-            isinstance(K, _Features),
-            targets.reshape(n, -1),
-            H,
-            weights,
-            0.0 if sigma is None else float(sigma),
-            alpha_scale == "n",
-            float(precision),
-            _svd if isinstance(K, _Features) else _eigh,
-        )
-        if isinstance(made, tuple):
-            raise np.linalg.LinAlgError(
-                f"K: expected a positive semidefinite matrix, got one with eigenvalues from {made[0]:.4g} to {made[1]:.4g}"
+        known_sigma, mean_of_errors = 0.0 if sigma is None else float(sigma), alpha_scale == "n"
+        self._rows: LandmarkRows | None = None
+        self._all: RegularizationPath | None = None  # the path of all targets, of which this is one; with landmarks
+        self._target = 0
+        if approximation is None:
+            self._path = _exact(K, X, targets, trend, weights, known_sigma, mean_of_errors)
+        else:
+            if isinstance(K, _Features) or not isinstance(K, Kernel | sk.Kernel | str):
+                raise ValueError("K: expected a kernel with approximation=Nystrom(), whose landmarks need its values")
+            require_no_groups(groups)
+            self._path, self._rows = landmark_path(
+                K,
+                X,
+                targets.reshape(n, -1),
+                trend=trend,
+                weights=weights,
+                sigma=known_sigma,
+                mean_of_errors=mean_of_errors,
+                approximation=approximation,
             )
-        self._path = made
+        self.landmarks = None if self._rows is None else self._rows.landmarks
+        self._of_trend = None if self._rows is None else self._rows.of_trend
         told = checked_groups(groups, n)
         self._groups = None if told is None or len(np.unique(told)) == n else told
         self.sigma = None if sigma is None else float(sigma)
-        self.eigenvalues = made.eigenvalues
-        self.alphas = made.default_alphas() if alphas is None else self._checked(alphas)
+        self.eigenvalues = self._path.eigenvalues
+        self.alphas = self._path.default_alphas() if alphas is None else self._checked(alphas)
         self._tabulate()
 
-    loo: Vector
     gcv: Vector
     log_likelihood: Vector
     restricted_log_likelihood: Vector
@@ -258,11 +270,64 @@ class RegularizationPath:
         """
         paths = []
         for k in range(self.n_targets):
-            path = copy(self)
+            path = object.__new__(type(self))
+            path.__dict__.update(self.__dict__)
             path._path = self._path.target(k)
+            if self.by_landmarks:
+                path._all, path._target = self, k
+                path._of_trend = None if self._of_trend is None else self._of_trend[:, k : k + 1]
             path._tabulate()
             paths.append(path)
         return paths
+
+    def of_all_targets(self) -> RegularizationPath:
+        """Return the path of which `of_each_target` has given this one; the path itself if there is none. With landmarks."""
+        return self if self._all is None else self._all
+
+    @property
+    def by_landmarks(self) -> bool:
+        """Whether the kernel is approximated by landmarks."""
+        return self.landmarks is not None
+
+    @cached_property
+    def loo(self) -> Vector:
+        """The mean squared leave-one-out residual, see the class. With landmarks it is computed on first access."""
+        if self._all is not None:
+            return self._all._errors_of_targets[self._target]
+        return np.asarray(self._errors_of_targets.mean(axis=0))
+
+    @cached_property
+    def _errors_of_targets(self) -> Matrix:
+        """The mean squared leave-one-out residuals of each target, shape (n_targets, l), by one pass over the points."""
+        return _core.left_out_along_path(self._path, self.alphas.tolist())
+
+    def stored(self) -> dict[str, Vector]:
+        """Return a path by landmarks as arrays, without points and landmarks; errors are among them if they are known."""
+        assert self._of_trend is not None
+        arrays = {"state": self._path.__reduce__()[1][0], "alphas": self.alphas, "of_trend": self._of_trend}
+        known = self.__dict__.get("_errors_of_targets")
+        return arrays if known is None else arrays | {"errors": known}
+
+    @classmethod
+    def restored(cls, arrays: dict[str, Vector], landmarks: Matrix, sigma: float | None) -> RegularizationPath:
+        """Return the path that `stored` described. Without points, `loo` is known at `alphas` at most."""
+        path = object.__new__(cls)
+        path._path = _core.RegularizationPath(arrays["state"])
+        path._rows = path._all = path._groups = None
+        path._target = 0
+        path.landmarks, path._of_trend, path.sigma = landmarks, arrays["of_trend"], sigma
+        path.eigenvalues = path._path.eigenvalues
+        path.alphas = path._checked(arrays["alphas"])
+        path._tabulate()
+        if "errors" in arrays:
+            path._errors_of_targets = arrays["errors"]
+        return path
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Set the attributes of a copy; a path by landmarks reads its rows again."""
+        self.__dict__.update(state)
+        if state.get("_rows") is not None:
+            self._path = state["_rows"].attached(self._path)
 
     @property
     def n_points(self) -> int:
@@ -285,25 +350,30 @@ class RegularizationPath:
         return self._path.largest_alpha
 
     def _tabulate(self) -> None:
-        values = self.at(self.alphas)
+        lazy = self.by_landmarks
+        values = self.at(self.alphas, leave_out=not lazy)
+        self.__dict__.pop("loo", None)
         for entry in fields(values):
-            setattr(self, entry.name, getattr(values, entry.name))
+            if not lazy or entry.name != "loo":
+                setattr(self, entry.name, getattr(values, entry.name))
 
-    def at(self, alphas: ArrayLike) -> PathValues:
+    def at(self, alphas: ArrayLike, *, leave_out: bool = True) -> PathValues:
         """Return all criteria at other values of lambda.
 
         Parameters
         ----------
         alphas : array-like of shape (l,)
             Positive values of lambda.
+        leave_out : bool
+            Whether `loo` is wanted, which takes longer than all others; nan without it.
 
         Returns
         -------
         values : PathValues
         """
         checked = self._checked(alphas)
-        values = self._path.values(checked, self._groups is None)
-        if self._groups is not None:
+        values = self._path.values(checked, leave_out and self._groups is None)
+        if leave_out and self._groups is not None:
             values["loo"] = self._errors_without(self._groups, checked)
         return PathValues(**values)
 
@@ -318,9 +388,44 @@ class RegularizationPath:
         Returns
         -------
         c : ndarray of shape (n,) or (n, m)
+            Not for a path by landmarks, see `landmark_coef`.
         """
+        if self.by_landmarks:
+            raise ValueError("dual_coef: a path by landmarks has no coefficients of points; see landmark_coef")
         c = self._path.dual_coef(float(self._checked(alpha)[0]))
         return np.asarray(c[:, 0] if self.n_targets == 1 else c)
+
+    def landmark_coef(self, alpha: float) -> tuple[Matrix, Matrix]:
+        """Return the coefficients of f = sum_j u_j k(., z_j) + sum_p b_p h_p for one lambda, for a path by landmarks.
+
+        Parameters
+        ----------
+        alpha : float
+            A positive value of lambda.
+
+        Returns
+        -------
+        u : ndarray of shape (m, n_targets)
+            Those of the landmarks.
+        b : ndarray of shape (q, n_targets)
+            Those of the trend.
+
+        Examples
+        --------
+        >>> import numpy as np, kernsel as ks
+        >>> from kernsel.kernels import RBF
+        >>> X = np.linspace(0, 6, 500).reshape(-1, 1)
+        >>> path = ks.RegularizationPath(RBF(1.0), np.sin(X[:, 0]), X=X, approximation=ks.Nystrom(20), trend="constant")
+        >>> u, b = path.landmark_coef(0.01)
+        >>> f = RBF(1.0)(X, path.landmarks) @ u + b
+        >>> bool(np.abs(f[:, 0] - np.sin(X[:, 0])).max() < 0.001)
+        True
+        """
+        if self.landmarks is None:
+            raise ValueError("landmark_coef: expected a path with approximation=Nystrom()")
+        both = _core.landmark_coef(self._path, float(self._checked(alpha)[0]), len(self.landmarks))
+        u, b = both[: len(self.landmarks)], both[len(self.landmarks) :]
+        return u, b if self._of_trend is None else b + self._of_trend
 
     def leave_groups_out(self, groups: ArrayLike, *, log_density: bool = False, alphas: ArrayLike | None = None) -> Vector:
         """Return the k-fold cross-validation error at all `alphas`, in closed form: each group of points is left out in turn.
@@ -349,6 +454,8 @@ class RegularizationPath:
         >>> path.leave_groups_out([0, 0, 1, 1, 2, 2]).round(4)
         array([0.3754])
         """
+        if self.by_landmarks:
+            require_no_groups(groups)
         labels = np.asarray(groups)
         if labels.shape != (self.n_points,):
             raise ValueError(f"groups: expected one label for each of {self.n_points} points, got shape {labels.shape}")
@@ -422,6 +529,34 @@ class RegularizationPath:
         if values.ndim != 1 or not len(values) or not np.isfinite(values).all() or (values <= 0).any():
             raise ValueError(f"alphas: expected positive, finite numbers, got {alphas!r}")
         return values
+
+
+def _exact(
+    K: Any, X: Any, targets: Matrix, trend: Trend, weights: Vector | None, sigma: float, mean_of_errors: bool
+) -> _core.RegularizationPath:
+    """Return the path of a kernel matrix, or of features."""
+    n = len(targets)
+    matrix, points = (_feature_matrix(K.A, n), X) if isinstance(K, _Features) else _matrix(K, X, targets)
+    if isinstance(K, Kernel) and K.for_objects():
+        require_trend_of_objects(trend)
+    H = trend_matrix(trend, np.zeros((n, 0)) if points is None and not isinstance(trend, str) else _points(points))
+    precision = np.finfo(np.float32 if getattr(K, "dtype", None) == np.float32 else np.float64).eps
+    made = _core.path(
+        matrix,
+        isinstance(K, _Features),
+        targets.reshape(n, -1),
+        H,
+        weights,
+        sigma,
+        mean_of_errors,
+        float(precision),
+        _svd if isinstance(K, _Features) else _eigh,
+    )
+    if isinstance(made, tuple):
+        raise np.linalg.LinAlgError(
+            f"K: expected a positive semidefinite matrix, got one with eigenvalues from {made[0]:.4g} to {made[1]:.4g}"
+        )
+    return made
 
 
 def _matrix(K: Any, X: Any, y: Vector) -> tuple[Vector, Any]:

@@ -9,18 +9,21 @@ from typing import Any, ClassVar, Literal, Self, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kernsel._base.annotations import Indices, Vector
+from kernsel._base.annotations import Indices, Matrix, Vector
 from kernsel._base.renamed import RenamedAttribute
 from kernsel._data.allowed import FLAG
 from kernsel._data.training import TrainingSet
 from kernsel._search.short_scales import with_short_scales
 from kernsel._solve.evaluate import require_takes_groups
+from kernsel._solve.landmark_path import require_no_groups
 from kernsel._solve.path import RegularizationPath
+from kernsel.approximations import Nystrom, approximation_given
 from kernsel.criteria import GroupsOut
 from kernsel.criteria.base import Given
 from kernsel.criteria.leave_out import groups
 from kernsel.criteria.names import along_path, criterion_named, require_name, require_sigma, with_free_scale
 from kernsel.criteria.table import TABLE
+from kernsel.estimators.fitted import LeftOut
 from kernsel.estimators.kernel_machine import ALLOWED, KernelMachine
 from kernsel.estimators.outliers import OUTLIERS
 from kernsel.estimators.ridge_outliers import outliers_given, outliers_of_ridge, without
@@ -48,8 +51,9 @@ class KernelRidgeCV(KernelMachine):
     alpha for each of many targets at hardly more cost. ``KernelRidge(alpha="auto")`` also chooses the hyperparameters of the
     kernel, by a search with a Cholesky factorization for each evaluation of one criterion.
 
-    It takes memory for three n x n matrices, and is exact only. For many points, ``KernelRidge(alpha="auto", criterion="loo")``
-    chooses alpha by nearest neighbours.
+    It takes memory for three n x n matrices. For many points, ``approximation=Nystrom()`` has all alphas from one m x m
+    decomposition, with m landmarks: two passes over the rows of about 2 n m^2 operations, and nothing of the size n x m. It is
+    for data with much noise; ``KernelRidge(alpha="auto", criterion="loo")`` chooses alpha by nearest neighbours.
 
     Parameters
     ----------
@@ -68,6 +72,10 @@ class KernelRidgeCV(KernelMachine):
         As in :class:`KernelRidge`: "auto" looks for targets that are grossly wrong if there is one target, no weights, no
         precomputed matrix, and a criterion that is minimized or maximized. It takes a Cholesky factorization, and another
         decomposition or more only if residuals are suspect.
+    approximation : Nystrom or None
+        Landmarks in the place of all points, see :class:`kernsel.Nystrom`. Each row is left out alone, also where others equal
+        it; folds and groups are refused, and outliers are not looked for. Likelihoods are evaluated with the term of the
+        bound, if it is to be used.
     gamma, degree, coef0, kernel_params, fit_intercept, alpha_scale, sigma
         As in :class:`KernelRidge`.
 
@@ -82,7 +90,8 @@ class KernelRidgeCV(KernelMachine):
     outliers_ : ndarray of int
         The rows that were found to be outliers, whose weight is zero.
     dual_coef_, intercept_, X_fit_, kernel_, left_out_together_, copies_, n_features_in_, feature_names_in_
-        As in :class:`KernelRidge`.
+        As in :class:`KernelRidge`. With landmarks, X_fit_ are these, dual_coef_ their coefficients,
+        and left_out_together_ is empty.
 
     Examples
     --------
@@ -106,6 +115,7 @@ class KernelRidgeCV(KernelMachine):
         criterion: str | GroupsOut = "loo",
         alpha_per_target: bool = False,
         outliers: Literal["auto"] | ArrayLike | None = "auto",
+        approximation: Nystrom | None = None,
         gamma: float | None = None,
         degree: float = 3,
         coef0: float = 1,
@@ -119,6 +129,7 @@ class KernelRidgeCV(KernelMachine):
         self.criterion = criterion
         self.alpha_per_target = alpha_per_target
         self.outliers = outliers
+        self.approximation = approximation
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
@@ -151,11 +162,34 @@ class KernelRidgeCV(KernelMachine):
         self : KernelRidgeCV
         """
         all_rows = self._with_rows_once(self._training_set(X, y, sample_weight).with_groups(groups), self.criterion)
+        self._require_landmarks_allow(all_rows)
         given, path, paths, chosen = found = self._best_of_candidates(all_rows)
         self.outliers_ = self._outliers(all_rows, found, weighted=sample_weight is not None)
         if len(self.outliers_):
             all_rows = without(np.union1d(self.outliers_, self.copies_), all_rows)
             given, path, paths, chosen = self._best_of_candidates(all_rows)
+        self.__dict__.pop("_path_of", None)
+        self.path_ = paths if self.alpha_per_target else path
+        if self.approximation is None:
+            self._path_of = given, path.alphas
+            self.X_fit_, coefficients, intercepts = given.X, *self._coefficients(given, paths, chosen)
+            coefficients = coefficients.astype(given.y.dtype, copy=False)
+        else:
+            self.X_fit_, coefficients, intercepts = self._coefficients_of_landmarks(path, paths, chosen)
+        alphas, scores = (np.array(values) for values in zip(*chosen, strict=True))
+        self.alpha_ = alphas if self.alpha_per_target else float(alphas[0])
+        self.criterion_value_ = scores if self.alpha_per_target else float(scores[0])
+        self.kernel_ = given.kernel
+        alone = np.arange(0)
+        self.left_out_together_ = given.left_out_together if self.approximation is None else alone
+        self.dual_coef_ = coefficients.reshape(-1, *given.y.shape[1:])
+        self.intercept_ = (intercepts if given.y.ndim == 2 else float(intercepts[0])) if self.fit_intercept else 0.0
+        return self
+
+    def _coefficients(
+        self, given: TrainingSet, paths: list[RegularizationPath], chosen: list[tuple[float, float]]
+    ) -> tuple[Matrix, Vector]:
+        """Return the coefficients of all points, and the intercept of each target."""
         unit = self._unit(given)
         root = np.ones(len(given.y)) if given.weights is None else given.weights
         K = given.matrix() if self.fit_intercept else None
@@ -168,16 +202,67 @@ class KernelRidgeCV(KernelMachine):
             if K is not None:  # y - K c - lambda c / w equals the intercept at every point
                 rest = given.targets[given.used, mine] - K @ c - alpha * unit * c / root[given.used][:, None]
                 intercepts[mine] = rest.mean(axis=0)
-        self.path_, self._path_of = (paths if self.alpha_per_target else path), (given, path.alphas)
-        alphas, scores = (np.array(values) for values in zip(*chosen, strict=True))
-        self.alpha_ = alphas if self.alpha_per_target else float(alphas[0])
-        self.criterion_value_ = scores if self.alpha_per_target else float(scores[0])
-        self.kernel_ = given.kernel
-        self.X_fit_ = given.X
-        self.left_out_together_ = given.left_out_together
-        self.dual_coef_ = coefficients.astype(given.y.dtype, copy=False).reshape(given.y.shape)
-        self.intercept_ = (intercepts if given.y.ndim == 2 else float(intercepts[0])) if self.fit_intercept else 0.0
-        return self
+        return coefficients, intercepts
+
+    def _coefficients_of_landmarks(
+        self, path: RegularizationPath, paths: list[RegularizationPath], chosen: list[tuple[float, float]]
+    ) -> tuple[Matrix, Matrix, Vector]:
+        """Return the landmarks, their coefficients, and the intercept of each target."""
+        assert path.landmarks is not None
+        found = [one.landmark_coef(alpha) for one, (alpha, _) in zip(paths, chosen, strict=True)]
+        coefficients, of_trend = (np.hstack(parts) for parts in zip(*found, strict=True))
+        return path.landmarks, coefficients, of_trend.sum(axis=0)
+
+    def _require_landmarks_allow(self, given: TrainingSet) -> None:
+        """Raise if landmarks cannot do what is asked for."""
+        if self.approximation is None:
+            return
+        if not isinstance(self.approximation, Nystrom):
+            raise TypeError(f"approximation: expected None or kernsel.Nystrom(), got {self.approximation!r}")
+        if isinstance(given.kernel, str):
+            raise ValueError("approximation: expected None, since the kernel matrix is given and landmarks need the kernel")
+        approximation_given(self.approximation, given.kernel)
+        require_no_groups(given.told)
+        if isinstance(self.criterion, GroupsOut) or (self.criterion in TABLE and TABLE[self.criterion].kind is GroupsOut):
+            raise ValueError(
+                f'criterion: expected one without folds with approximation=Nystrom(), such as "loo", got {self.criterion!r}'
+            )
+
+    def _path(self, given: TrainingSet, alphas: Any) -> RegularizationPath:
+        if self.approximation is None:
+            return super()._path(given, alphas)
+        assert isinstance(given.kernel, Kernel)
+        n = len(given.targets[given.used])
+        if n < 2:
+            raise ValueError(f"alpha: there is nothing to choose it by, got n_samples = {n} of positive weight")
+        return RegularizationPath(
+            given.kernel,
+            np.asarray(given.targets[given.used], dtype=np.float64),
+            X=given.X[given.used],
+            alphas=alphas,
+            sigma=self.sigma,
+            trend="constant" if self.has_intercept else None,
+            sample_weight=given.weights_used,
+            alpha_scale=self.alpha_scale,
+            approximation=self.approximation,
+        )
+
+    def left_out(self, X: Points | None = None, y: ArrayLike | None = None, output: int = 0) -> LeftOut:
+        """Return the leave-one-out predictions of one target; y must be given.
+
+        See :class:`kernsel.estimators.fitted.HasLeftOut`. Not with landmarks, see `path_.loo` for the mean squared error.
+        """
+        if getattr(self.path_[0] if isinstance(self.path_, list) else self.path_, "by_landmarks", False):
+            raise ValueError(
+                "approximation: predictions of points left out are not kept with landmarks; path_.loo has their error"
+            )
+        return super().left_out(X, y, output)
+
+    def path_by_landmarks(self) -> RegularizationPath | None:
+        """Return the path of all targets if the fit is by landmarks."""
+        known = self.__dict__.get("path_")  # a path that is computed when it is asked for is of all points
+        first = known[0] if isinstance(known, list) else known
+        return None if first is None or not first.by_landmarks else first.of_all_targets()
 
     def _outliers(self, given: TrainingSet, found: _Fit, *, weighted: bool) -> Indices:
         """Return the rows that are outliers, if they are to be looked for."""
@@ -186,6 +271,8 @@ class KernelRidgeCV(KernelMachine):
             return np.zeros(0, dtype=np.intp)
         if not isinstance(self.outliers, str):
             return outliers_given(self.outliers, given, self.copies_)
+        if self.approximation is not None:
+            return np.zeros(0, dtype=np.intp)
 
         def chosen(fit: _Fit) -> tuple[TrainingSet, float]:
             with_kernel, _, _, of_targets = fit
@@ -296,7 +383,7 @@ class KernelRidgeCV(KernelMachine):
         row = TABLE[with_free_scale(str(self.criterion))]
         if not row.for_search:  # "discrepancy", "lcurve" and "quasi-optimality" also choose between the alphas of the grid
             alpha = path.best(row.name)
-            return alpha, float(getattr(path.at(alpha), row.curve)[0])
+            return alpha, float(getattr(path.at(alpha, leave_out=False), row.curve)[0])
         values = getattr(path, row.curve)
         at = int(np.nanargmax(values) if row.larger_is_better else np.nanargmin(values))
         return float(path.alphas[at]), float(values[at])

@@ -26,6 +26,7 @@ def write_landmarks(posterior: LandmarkPosterior, to: Writing) -> None:
         "placement": approximation.placement,
         "random_state": int(approximation.random_state),
         "bound": bool(approximation.bound),
+        "search_rows": approximation.search_rows or 0,
         "rows": sums.rows,
         "log_noise": sums.log_noise,
         "missing": sums.missing,
@@ -43,13 +44,14 @@ def read_landmarks(given: Fields, kernel: Kernel, X: Matrix, y: Matrix, diagonal
     with given.part("approximation") as numbers:
         count, are_given = numbers.whole("landmarks", 1), numbers.flag("given")
         placement, seed = numbers.text("placement", PLACEMENTS), numbers.whole("random_state")
-        bound, rows = numbers.flag("bound"), numbers.whole("rows", 1)
+        bound, rows, search_rows = numbers.flag("bound"), numbers.whole("rows", 1), numbers.whole("search_rows")
         log_noise, missing = numbers.number("log_noise"), numbers.number("missing")
     if not 0 < len(landmarks) <= count or (are_given and len(landmarks) != count):
         raise ValueError(f"landmarks: expected {count}{'' if are_given else ' at most'}, got {len(landmarks)}")
     if len(X) and len(X) != rows:
         raise ValueError(f"points: expected {rows} points or none, got {len(X)}")
-    approximation = Nystrom(landmarks if are_given else count, placement, seed, bound)  # type: ignore[arg-type]
+    marks = landmarks if are_given else count
+    approximation = Nystrom(marks, placement, seed, bound, search_rows or None)  # type: ignore[arg-type]
     outputs, q = y.shape[1], trend_matrix(trend, landmarks, check=False).shape[1]
     columns = len(landmarks) + q
     products = given.array("landmark_products", columns, outputs)

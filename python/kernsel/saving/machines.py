@@ -21,6 +21,7 @@ from kernsel.kernels import Kernel
 from kernsel.saving.approximate import read_approximate, write_approximate
 from kernsel.saving.container import Stored
 from kernsel.saving.fields import Fields, Writing
+from kernsel.saving.landmark_paths import read_landmark_path, write_landmark_path
 from kernsel.saving.selections import read_selection, read_support_selection, write_selection, write_support_selection
 
 __all__ = [
@@ -44,6 +45,7 @@ Sparse: TypeAlias = sparse.csr_matrix | sparse.csr_array
 Real = TypeVar("Real", bound=np.floating)
 
 _REAL = (np.float64, np.float32)
+_ANY = np.iinfo(np.int64).max  # rows, of which a file by landmarks has none
 _SPARSE: dict[str, type[Sparse]] = {kind.__name__: kind for kind in (sparse.csr_matrix, sparse.csr_array)}
 
 
@@ -112,15 +114,16 @@ def _write_rows(model: KernelRidge | KernelRidgeCV | KernelInterpolator, to: Wri
         to.array("copies", copies)
 
 
-def _read_rows(model: KernelRidge | KernelRidgeCV, given: Fields) -> None:
+def _read_rows(model: KernelRidge | KernelRidgeCV, given: Fields, *, by_landmarks: bool = False) -> None:
     """Read which rows are left out together, and which ones are copies."""
-    n = len(model.X_fit_)
-    model.left_out_together_ = numbered(given.array("groups", n))[0] if given.has("groups") else np.arange(n)
+    n = _ANY if by_landmarks else len(model.X_fit_)
+    alone = np.arange(0 if by_landmarks else n)
+    model.left_out_together_ = numbered(given.array("groups", n))[0] if given.has("groups") else alone
     model.copies_ = given.rows("copies", n) if given.has("copies") else np.zeros(0, dtype=np.intp)
 
 
-def _read_function(model: Any, given: Fields) -> int:
-    """Read kernel, points and coefficients; return the number of outputs."""
+def _read_function(model: Any, given: Fields, *, by_landmarks: bool = False) -> int:
+    """Read kernel, points and coefficients; return the number of outputs. Landmarks are points that are no rows of the data."""
     model.kernel_ = _read_kernel(given)
     model.X_fit_ = given.array("points", None, model.n_features_in_, dtype=_REAL)
     if isinstance(model.kernel_, str) and len(model.X_fit_) != model.n_features_in_:
@@ -132,7 +135,7 @@ def _read_function(model: Any, given: Fields) -> int:
     given.array("offset", outputs)  # only for programs in C++
     model.dual_coef_ = shaped(coefficients, given.flag("one_output"))
     if not isinstance(model, KernelInterpolator):
-        _read_rows(model, given)
+        _read_rows(model, given, by_landmarks=by_landmarks)
     if isinstance(model.kernel_, Kernel):
         require_columns(model.kernel_, model.X_fit_)
     return outputs
@@ -263,17 +266,28 @@ def write_cv(model: KernelRidgeCV, to: Writing) -> None:
     _write_function(model, model.intercept_, to)
     to.values(model, "intercept_", "alpha_", "criterion_value_")
     to.array("outliers", model.outliers_)
-    _write_path(model, to)
+    by_landmarks = model.path_by_landmarks()
+    if by_landmarks is None:
+        _write_path(model, to)
+    else:
+        write_landmark_path(by_landmarks, to.part("landmark_path"))
 
 
 def read_cv(model: KernelRidgeCV, given: Fields) -> None:
     """Read the function, and the path."""
-    outputs = _read_function(model, given)
+    by_landmarks = given.has("landmark_path")
+    outputs = _read_function(model, given, by_landmarks=by_landmarks)
+    rows = _ANY if by_landmarks else len(model.X_fit_)
     model.intercept_ = one_or_each(given, "intercept_", outputs)
     model.alpha_ = one_or_each(given, "alpha_", outputs)
     model.criterion_value_ = one_or_each(given, criterion_value_in(given), outputs)
-    model.outliers_ = given.rows("outliers", len(model.X_fit_)) if given.has("outliers") else np.zeros(0, dtype=np.intp)
-    _read_path(model, given)
+    model.outliers_ = given.rows("outliers", rows) if given.has("outliers") else np.zeros(0, dtype=np.intp)
+    if not by_landmarks:
+        _read_path(model, given)
+        return
+    with given.part("landmark_path") as part:
+        path = read_landmark_path(part, model.X_fit_, outputs, model.sigma)
+    model.path_ = path.of_each_target() if model.alpha_per_target else path
 
 
 def criterion_value_in(given: Fields) -> str:

@@ -1,6 +1,8 @@
 """KernelRidgeCV: alpha by brute force, and the fit of KernelRidge at that alpha."""
 
 import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
@@ -33,6 +35,7 @@ N = 45
         ks.KernelRidgeCV("poly", alphas=[0.1, 1.0], criterion="gcv", fit_intercept=True, alpha_per_target=True),
         ks.KernelRidgeCV("linear", criterion="reml", alpha_scale="n"),
         ks.KernelRidgeCV("rbf", criterion="risk", sigma=0.5),
+        ks.KernelRidgeCV("rbf", fit_intercept=True, approximation=ks.Nystrom(20)),
     ],
     expected_failed_checks=expected_failures,
 )
@@ -333,3 +336,74 @@ def test_what_does_not_fit_into_memory_says_what_does(monkeypatch):
     monkeypatch.setattr(memory._core, "available_memory", lambda: 10_000)
     with pytest.raises(MemoryError, match=r"the eigenvectors of 50 points need .* KernelRidge\(alpha=\"auto\", approximation"):
         ks.KernelRidgeCV("rbf").fit(np.linspace(0, 1, 50)[:, None], np.linspace(0, 1, 50))
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("per_target", [False, True])
+def test_landmarks_that_are_all_points_change_nothing(data, rng, intercept, per_target):
+    X, Y, Z = data
+    w = some_weights(rng)
+    options = {"alphas": ALPHAS, "fit_intercept": intercept, "alpha_per_target": per_target, "outliers": None}
+    exact, near = (
+        ks.KernelRidgeCV(RBF(0.3), approximation=a, **options).fit(X, Y, w) for a in (None, ks.Nystrom(X[w > 0]))
+    )
+    assert np.array_equal(near.alpha_, exact.alpha_)
+    # The diagonal of the landmarks' matrix is multiplied by 1 + 1e-10, which changes eigenvalues by as much.
+    tolerance = N * 1e-10 / ALPHAS[0]
+    assert near.criterion_value_ == pytest.approx(exact.criterion_value_, rel=tolerance)
+    assert near.predict(Z) == pytest.approx(exact.predict(Z), rel=0, abs=tolerance * np.abs(Y).max())
+    assert len(near.X_fit_) == len(near.dual_coef_) == np.count_nonzero(w)
+
+
+@pytest.mark.parametrize("criterion", ["gcv", "reml", "lcurve"])
+def test_rules_by_landmarks(data, criterion):
+    X, Y, Z = data
+    near = ks.KernelRidgeCV(RBF(0.5), criterion=criterion, fit_intercept=True, approximation=ks.Nystrom(X)).fit(X, Y[:, 0])
+    exact = ks.KernelRidgeCV(RBF(0.5), criterion=criterion, fit_intercept=True, outliers=None).fit(X, Y[:, 0])
+    assert near.alpha_ == pytest.approx(exact.alpha_, rel=1e-3)  # where the curve is flat, it moves with the jitter
+    assert "loo" not in vars(near.path_)  # one pass over the rows less
+    assert clone(near).get_params()["approximation"] == ks.Nystrom(X)
+
+
+def test_a_model_by_landmarks_is_pickled_and_shown(data):
+    X, Y, Z = data
+    model = ks.KernelRidgeCV("rbf", alphas=ALPHAS, approximation=ks.Nystrom(10)).fit(X, Y[:, 0])
+    again = pickle.loads(pickle.dumps(model))
+    assert np.array_equal(again.predict(Z), model.predict(Z))
+    assert np.array_equal(again.path_.at(ALPHAS[:2]).loo, model.path_.at(ALPHAS[:2]).loo)
+    assert model.regularization_path(X, Y[:, 0]).path is model.path_
+    assert model.predict(Z).shape == (20,)
+    with pytest.raises(ValueError, match="path_.loo has their mean error"):
+        model.left_out(X, Y[:, 0])
+
+
+@pytest.mark.parametrize(
+    ("change", "fitted", "message"),
+    [
+        ({"approximation": ks.Vecchia()}, {}, "approximation: expected None or kernsel.Nystrom"),
+        ({"kernel": "precomputed"}, {"X": np.eye(N)}, "the kernel matrix is given"),
+        ({"criterion": "kfold"}, {}, "criterion: expected one without folds"),
+        ({"criterion": GroupsOut(3)}, {}, "criterion: expected one without folds"),
+        ({}, {"groups": np.arange(N) % 5}, "groups: expected None"),
+    ],
+)
+def test_what_landmarks_cannot_do(data, change, fitted, message):
+    X, Y, _ = data
+    with pytest.raises((ValueError, TypeError), match=message):
+        ks.KernelRidgeCV(**{"approximation": ks.Nystrom(5), **change}).fit(**{"X": X, "y": Y, **fitted})
+
+
+def test_memory_by_landmarks_does_not_grow_with_points_times_landmarks():
+    # In a process of its own, since the largest memory of a process never falls.
+    script = """
+import resource, numpy as np, kernsel as ks
+X = np.random.default_rng(0).uniform(size=(60_000, 4))
+y = np.sin(5 * X[:, 0])
+fit = lambda n: ks.KernelRidgeCV(ks.kernels.RBF(0.5), alphas=[0.1, 1.0], approximation=ks.Nystrom(300)).fit(X[:n], y[:n])
+fit(3000)
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+fit(60_000)
+print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024)
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert float(done.stdout) < 60_000 * 300 * 8 / 2**20 / 3  # MB

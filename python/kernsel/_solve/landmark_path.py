@@ -1,0 +1,102 @@
+"""The path of Nystrom's approximation: sums over rows take the place of the kernel matrix."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kernsel import _core
+from kernsel._base.annotations import Matrix, Vector
+from kernsel._data.kernel import kernel_and_points, kernel_of
+from kernsel._data.trend import Trend, trend_matrix
+from kernsel.approximations import Nystrom, approximation_given
+from kernsel.kernels import Kernel
+from kernsel.kernels.objects import Points
+
+__all__ = ["LandmarkRows", "landmark_path", "require_no_groups"]
+
+
+@dataclass(frozen=True)
+class LandmarkRows:
+    """The rows that a path by landmarks is of, which it reads once more for leave-one-out errors.
+
+    Attributes
+    ----------
+    kernel : Kernel
+    landmarks : ndarray of shape (m, d)
+    X : ndarray of shape (n, d)
+    targets : ndarray of shape (n, outputs)
+        Without their least squares fit by the trend.
+    trend : ndarray of shape (n, q)
+    weights : ndarray of shape (n,) or None
+    of_trend : ndarray of shape (q, outputs)
+        The coefficients of that fit.
+    """
+
+    kernel: Kernel
+    landmarks: Matrix
+    X: Matrix
+    targets: Matrix
+    trend: Matrix
+    weights: Vector | None
+    of_trend: Matrix
+
+    def attached(self, path: _core.RegularizationPath) -> _core.RegularizationPath:
+        """Return a path that was restored, with these rows to read."""
+        kernel = self.kernel.build()
+        return _core.path_with_rows(path, kernel, self.landmarks, self.X, self.targets, self.trend, self.weights)
+
+
+def landmark_path(
+    kernel: object,
+    X: Points | None,
+    y: Matrix,
+    *,
+    trend: Trend,
+    weights: Vector | None,
+    sigma: float,
+    mean_of_errors: bool,
+    approximation: object,
+) -> tuple[_core.RegularizationPath, LandmarkRows]:
+    """Return the path of a kernel with Nystrom's approximation, and its rows.
+
+    Parameters
+    ----------
+    kernel : Kernel or str
+    X : array-like of shape (n, d)
+    y : ndarray of shape (n, outputs)
+    trend : None, "constant", "linear", "quadratic", array-like of shape (n, q), or callable
+    weights : ndarray of shape (n,) or None
+    sigma : float
+        The standard deviation of the noise, 0 if it is not known.
+    mean_of_errors : bool
+        Whether lambda is multiplied by the sum of the weights.
+    approximation : Nystrom
+    """
+    if X is None:
+        raise ValueError("X: a path by landmarks needs the points")
+    resolved, numbers, _ = kernel_and_points(kernel_of(kernel, name="K"), X, y=y if len(y) == len(np.asarray(X)) else None)
+    near = approximation_given(approximation, resolved)
+    if not isinstance(near, Nystrom):
+        raise TypeError(f"approximation: expected None or kernsel.Nystrom(), got {approximation!r}")
+    points = np.asarray(numbers, dtype=np.float64)
+    if points.ndim != 2 or len(points) != len(y) or not np.isfinite(points).all():
+        raise ValueError(f"X: expected finite numbers, one row for each of {len(y)} targets, got shape {points.shape}")
+    H = trend_matrix(trend, points)
+    # No criterion sees what the trend explains. Without it, sums of squares of targets with a large mean do not cancel.
+    of_trend = np.zeros((H.shape[1], y.shape[1]))
+    targets = y
+    if H.shape[1]:
+        root = 1.0 if weights is None else np.sqrt(weights)[:, None]
+        of_trend = np.linalg.lstsq(H * root, y * root, rcond=None)[0]
+        targets = y - H @ of_trend
+    made, landmarks = _core.landmark_path(resolved.build(), near.core(), points, targets, H, weights, sigma, mean_of_errors)
+    return made, LandmarkRows(resolved, landmarks, points, targets, H, weights, of_trend)
+
+
+def require_no_groups(groups: ArrayLike | None) -> None:
+    """Raise if points are to be left out in groups, which landmarks cannot."""
+    if groups is not None:
+        raise ValueError("groups: expected None with approximation=Nystrom(), which leaves out points one by one")
