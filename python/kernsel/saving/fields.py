@@ -316,7 +316,8 @@ class Fields:
                 if all(isinstance(number, int) for number in numbers.values()):
                     return Vecchia(**numbers)
             case {"nystrom": dict(options), **rest} if not rest and set(options) == {e.name for e in attributes(Nystrom)}:
-                return Nystrom(**{key: self._decoded(f"{name}.{key}", item) for key, item in options.items()})
+                read: dict[str, Any] = {key: self._decoded(f"{name}.{key}", item) for key, item in options.items()}
+                return Nystrom(**read)
             case {"process": dict(options), **rest} if not rest:
                 decoded = {key: self._decoded(f"{name}.{key}", item) for key, item in options.items()}
                 if set(decoded) == set(GaussianProcessRegressor().get_params()):
