@@ -318,8 +318,8 @@ class RegularizationPath:
         """Return the path that `stored` described. Without points, `loo` is known at `alphas` at most."""
         path = object.__new__(cls)
         path._path = _core.RegularizationPath(arrays["state"])
+        path._scatter = np.zeros(path.n_targets)
         path._rows, path._all, path._target, path._groups = None, None, 0, None
-        path._scatter = np.zeros(1)
         path.landmarks, path._of_trend, path.sigma = landmarks, arrays["of_trend"], sigma
         path.eigenvalues = path._path.eigenvalues
         path.alphas = path._checked(arrays["alphas"])
