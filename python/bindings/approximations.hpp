@@ -1,10 +1,9 @@
 #pragma once
 
-#include <pybind11/numpy.h>
-
 #include <functional>
 #include <memory>
 
+#include "arrays.hpp"
 #include "bind_factor.hpp"
 #include "kernsel/nystrom.hpp"
 #include "kernsel/vecchia.hpp"

@@ -117,6 +117,15 @@ py::tuple pull(const NystromBlocks& blocks, const py::object& X, const py::objec
 void bind_landmarks(py::module_& module) {
   py::class_<NystromSums>(module, "NystromSums")
       .def(py::init<>())
+      .def_static(
+          "restore",
+          [](Index rows, const py::object& moments, const py::object& products, const py::object& squares,
+             const py::object& trend, double log_noise, double missing) {
+            NystromSums sums{rows, numbers(moments), numbers(products), numbers(squares), numbers(trend), log_noise, missing};
+            return std::make_unique<NystromSums>(std::move(sums));
+          },
+          py::arg("rows"), py::arg("moments"), py::arg("products"), py::arg("squares"), py::arg("trend"), py::arg("log_noise"),
+          py::arg("missing"))
       .def("add", &NystromSums::add, py::arg("other"))
       .def_readonly("rows", &NystromSums::rows)
       .def_readonly("missing", &NystromSums::missing)
@@ -131,15 +140,8 @@ void bind_landmarks(py::module_& module) {
                                   s.log_noise, s.missing);
           },
           [](const py::tuple& state) {
-            NystromSums s;
-            s.rows = state[0].cast<Index>();
-            s.moments = numbers(state[1]);
-            s.products = numbers(state[2]);
-            s.squares = numbers(state[3]);
-            s.trend = numbers(state[4]);
-            s.log_noise = state[5].cast<double>();
-            s.missing = state[6].cast<double>();
-            return s;
+            return NystromSums{state[0].cast<Index>(), numbers(state[1]),       numbers(state[2]),      numbers(state[3]),
+                               numbers(state[4]),      state[5].cast<double>(), state[6].cast<double>()};
           }));
   py::class_<NystromPartialSums>(module, "NystromPartialSums")
       .def(py::init<>())

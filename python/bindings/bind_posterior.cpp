@@ -2,16 +2,11 @@
 
 #include "approximations.hpp"
 #include "arrays.hpp"
-#include "bind_factor.hpp"
-#include "compute.hpp"
-#include "errors.hpp"
-#include "functions.hpp"
-#include "kernsel/posterior.hpp"
 #include "kernsel/vecchia_posterior.hpp"
 #include "module.hpp"
+#include "posteriors.hpp"
 
 namespace py = pybind11;
-using kernsel::Basis;
 using kernsel::DensePosterior;
 using kernsel::Index;
 using kernsel::Status;
@@ -20,71 +15,8 @@ using kernsel::View;
 
 namespace {
 
-// A posterior that Python owns. Several threads may read it at the same time; a thread that changes it has it alone.
-template <class P>
-struct HeldBy {
-  P posterior;
-  mutable FactorLock lock;
-};
-
 using Held = HeldBy<DensePosterior>;
 using HeldVecchia = HeldBy<VecchiaPosterior>;
-
-template <class P, class F>
-void read(const HeldBy<P>& held, const F& f) {
-  std::shared_mutex& mutex = held.lock.get();
-  compute([&] {
-    const FactorLock::Use use(&held.lock);
-    const std::shared_lock lock(mutex);
-    return f(held.posterior);
-  });
-}
-
-template <class P, class F>
-void change(HeldBy<P>& held, const F& f) {
-  std::shared_mutex& mutex = held.lock.get();
-  compute([&] {
-    const FactorLock::Use use(&held.lock);
-    const std::unique_lock lock(mutex);
-    return f(held.posterior);
-  });
-}
-
-// A copy of a part of a posterior, made while no other thread may change it.
-template <class P, class Part>
-py::array_t<double> copied(const HeldBy<P>& held, const Part& part) {
-  std::vector<double> values;
-  Index count = 0, width = 0;
-  read(held, [&](const P& posterior) {
-    const View<const double> from = (posterior.*part)();
-    count = from.rows;
-    width = from.cols;
-    for (Index i = 0; i < count; ++i)
-      for (Index j = 0; j < width; ++j) values.push_back(from(i, j));
-    return Status{};
-  });
-  auto out = new_array<double>(count, width);
-  std::copy(values.begin(), values.end(), out.mutable_data());
-  return out;
-}
-
-Input matrix(const py::object& values, const char* name, int dimensions = 2) {
-  Input input(values, name, dimensions);
-  input.to(false);
-  input.require_finite();
-  return input;
-}
-
-Basis basis_of(const py::object& trend, Index count) {
-  if (trend.is_none()) return {};
-  if (py::isinstance<py::str>(trend)) {
-    const auto name = trend.cast<std::string>();
-    return name == "constant" ? Basis::Kind::constant : name == "linear" ? Basis::Kind::linear : Basis::Kind::quadratic;
-  }
-  if (py::isinstance<py::function>(trend) || PyCallable_Check(trend.ptr()))
-    return Basis::functions(count, point_function(trend, "trend"));
-  return Basis::fixed(matrix(trend, "trend").view<double>());
-}
 
 std::unique_ptr<Held> condition(const kernsel::Kernel& k, const py::object& X, const py::object& y, const py::object& noise,
                                 const py::object& trend, Index count) {
@@ -125,41 +57,6 @@ std::unique_ptr<Held> of_root(const kernsel::Kernel& k, const py::object& X, con
   return held;
 }
 
-// Calls f(posterior, Z, out) for m points Z; out has the shape (m, width), or (m) if the width cols(posterior, m) is negative.
-template <class P, class F, class Cols>
-py::array_t<double> at_points(const HeldBy<P>& held, const py::object& Z, const Cols& cols, const F& f) {
-  const Input points = matrix(Z, "X");
-  const Index m = points.rows(), width = cols(held.posterior, m);
-  auto out = width < 0 ? new_array<double>(m) : new_array<double>(m, width);
-  const View<double> to = view_of(out);
-  read(held, [&](const P& posterior) { return f(posterior, points.view<double>(), to); });
-  return out;
-}
-
-// That the posterior still has as many points as the output has rows: they are counted before the lock is taken.
-Status require_points(const kernsel::Posterior& posterior, Index n) {
-  return posterior.points() == n ? Status{} : Status::invalid("posterior: another thread has changed its points");
-}
-
-template <class P>
-py::tuple leave_one_out(const HeldBy<P>& held) {
-  const Index n = held.posterior.points(), m = held.posterior.outputs();
-  auto residuals = new_array<double>(n, m), variances = new_array<double>(n), leverage = new_array<double>(n);
-  const View<double> r = view_of(residuals), v = view_of(variances), l = view_of(leverage);
-  read(held, [&](const P& posterior) {
-    const Status status = require_points(posterior, n);
-    return status.ok() ? posterior.leave_one_out(r, v, l) : status;
-  });
-  return py::make_tuple(residuals, variances, leverage);
-}
-
-template <class P>
-double value(const HeldBy<P>& held, const kernsel::Criterion& criterion) {
-  double found = 0.0;
-  read(held, [&](const P& posterior) { return posterior.value(criterion, found); });
-  return found;
-}
-
 py::array_t<double> lower(const Held& held) {
   const Index n = held.posterior.points();
   auto out = new_array<double>(n, n);
@@ -181,46 +78,6 @@ double number(const Held& held, const F& f) {
     return Status{};
   });
   return found;
-}
-
-template <class P>
-void append(HeldBy<P>& held, const py::object& X, const py::object& y, const py::object& noise) {
-  const Input x = matrix(X, "X"), targets = matrix(y, "y"), extra = matrix(noise, "noise", 1);
-  change(held, [&](P& posterior) { return posterior.append(x.view<double>(), targets.view<double>(), extra.view<double>()); });
-}
-
-// The functions that all posteriors have.
-template <class P>
-void bind_common(py::class_<HeldBy<P>>& bound) {
-  const auto one = [](const P&, Index) { return Index{-1}; };
-  const auto square = [](const P&, Index m) { return m; };
-  const auto outputs = [](const P& p, Index) { return p.outputs(); };
-  const auto slopes = [](const P& p, Index) { return p.columns() * p.outputs(); };
-  const auto columns = [](const P& p, Index) { return p.columns(); };
-  const auto at = [&](auto method, auto cols) {
-    return [method, cols](const HeldBy<P>& held, const py::object& Z) {
-      return at_points(held, Z, cols,
-                       [method](const P& p, View<const double> points, View<double> to) { return (p.*method)(points, to); });
-    };
-  };
-  const auto part = [](auto method) { return [method](const HeldBy<P>& held) { return copied(held, method); }; };
-  bound.def("mean", at(&P::mean, outputs), py::arg("X"))
-      .def("variance", at(&P::variance, one), py::arg("X"))
-      .def("covariance", at(&P::covariance, square), py::arg("X"))
-      .def("mean_gradient", at(&P::mean_gradient, slopes), py::arg("X"))
-      .def("variance_gradient", at(&P::variance_gradient, columns), py::arg("X"))
-      .def("leave_one_out", &leave_one_out<P>)
-      .def("value", &value<P>, py::arg("criterion"))
-      .def("append", &append<P>, py::arg("X"), py::arg("y"), py::arg("noise"))
-      .def(
-          "remove", [](HeldBy<P>& held, Index i) { change(held, [i](P& p) { return p.remove(i); }); }, py::arg("i"))
-      .def(
-          "set_kernel", [](HeldBy<P>& held, const kernsel::Kernel& k) { change(held, [&k](P& p) { return p.set_kernel(k); }); },
-          py::arg("kernel"))
-      .def_property_readonly("X", part(&P::X))
-      .def_property_readonly("y", part(&P::y))
-      .def_property_readonly("noise", part(&P::noise))
-      .def_property_readonly("beta", part(&P::trend));
 }
 
 std::unique_ptr<HeldVecchia> condition_near(const kernsel::Kernel& k, const py::object& X, const py::object& y,

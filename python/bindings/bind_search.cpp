@@ -143,8 +143,13 @@ class Search {
       };
     }
     if (const py::object approximation = options["approximation"]; !approximation.is_none()) {
-      approximation_ = kernsel::vecchia_factor(vecchia_options(approximation));
-      problem.approximation = approximation_.get();
+      if (has_landmarks(approximation)) {
+        landmarks_ = kernsel::nystrom_factor(nystrom_options(approximation));
+        problem.landmarks = landmarks_.get();
+      } else {
+        approximation_ = kernsel::vecchia_factor(vecchia_options(approximation));
+        problem.approximation = approximation_.get();
+      }
     }
     problem.spreads = options["spreads"].cast<Numbers>();
     problem.expects_all = options["expects_all"].cast<bool>();
@@ -157,6 +162,7 @@ class Search {
     how.profile = options["profile"].cast<bool>();
     how.many_points = options["many_points"].cast<Index>();
     how.subset_points = options["subset_points"].cast<Index>();
+    how.search_points = options["search_points"].cast<Index>();
     how.progress = watched(options["progress"]);
     if (const py::object seed = options["seed"]; !seed.is_none()) {
       how.seeded = true;
@@ -193,6 +199,7 @@ class Search {
   Input x_, y_, trend_;
   Numbers weights_;
   std::unique_ptr<kernsel::VecchiaFactor> approximation_;
+  std::unique_ptr<kernsel::NystromFactor> landmarks_;
   std::unique_ptr<Chooser> chooser_;
   mutable Trial last_;
 };

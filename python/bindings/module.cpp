@@ -43,6 +43,7 @@ PYBIND11_MODULE(_core, module, pybind11::mod_gil_not_used()) {
   bind_paths(module);
   bind_landmark_path(module);
   bind_posterior(module);
+  bind_landmark_posterior(module);
   bind_search(module);
   bind_strings(module);
   bind_support(module);

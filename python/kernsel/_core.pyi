@@ -122,6 +122,7 @@ class Evaluation(TypedDict):
     gradient: NDArray[np.float64]  # by the parameters of the kernel; None if it was not asked for
     noise_gradient: NDArray[np.float64]  # (n,); None if it was not asked for
     points_gradient: NDArray[np.float64] | None  # (n, d); None if it was not asked for
+    landmarks_gradient: NDArray[np.float64] | None  # (m, d); None if it was not asked for, or if there are no landmarks
 
 def likelihood(restricted: bool, scale: str) -> Criterion: ...
 def leave_out(
@@ -146,12 +147,12 @@ def evaluate(
     weights: ArrayLike | None,
     gradient: bool,
     workspace: Workspace,
-    approximation: tuple[int, int, list[int], int, list[float]] | None = ...,
+    approximation: tuple[int, int, list[int], int, list[float]] | tuple[str, int, int, int, bool, list[float]] | None = ...,
     points: bool = ...,
 ) -> Evaluation: ...
 
 @type_check_only
-class AnyPosterior:  # what both have; there is no such class
+class AnyPosterior:  # what all have; there is no such class
     def mean(self, X: ArrayLike) -> NDArray[np.float64]: ...
     def variance(self, X: ArrayLike) -> NDArray[np.float64]: ...
     def covariance(self, X: ArrayLike) -> NDArray[np.float64]: ...
@@ -247,6 +248,72 @@ class VecchiaPosterior(AnyPosterior):
     def landmarks(self) -> NDArray[np.float64]: ...
     @property
     def triangle(self) -> list[float]: ...
+
+class NystromSums:
+    def __init__(self) -> None: ...
+    @staticmethod
+    def restore(
+        rows: int,
+        moments: NDArray[np.float64],
+        products: NDArray[np.float64],
+        squares: NDArray[np.float64],
+        trend: NDArray[np.float64],
+        log_noise: float,
+        missing: float,
+    ) -> NystromSums: ...
+    def add(self, other: NystromSums) -> None: ...
+    @property
+    def rows(self) -> int: ...
+    @property
+    def missing(self) -> float: ...
+    @property
+    def log_noise(self) -> float: ...
+    @property
+    def moments(self) -> NDArray[np.float64]: ...
+    @property
+    def products(self) -> NDArray[np.float64]: ...
+    @property
+    def squares(self) -> NDArray[np.float64]: ...
+    @property
+    def trend(self) -> NDArray[np.float64]: ...
+
+class NystromPosterior(AnyPosterior):
+    @staticmethod
+    def condition(
+        kernel: Kernel,
+        X: NDArray[np.float64],
+        y: NDArray[np.float64],
+        noise: NDArray[np.float64],
+        trend: object,
+        count: int,
+        approximation: tuple[str, int, int, int, bool, list[float]],
+    ) -> NystromPosterior: ...
+    @staticmethod
+    def restore(
+        kernel: Kernel,
+        X: NDArray[np.float64],
+        y: NDArray[np.float64],
+        noise: NDArray[np.float64],
+        trend: object,
+        count: int,
+        approximation: tuple[str, int, int, int, bool, list[float]],
+        sums: NystromSums,
+    ) -> NystromPosterior: ...
+    def predict(self, X: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+    @property
+    def landmarks(self) -> NDArray[np.float64]: ...
+    @property
+    def landmark_weights(self) -> NDArray[np.float64]: ...
+    @property
+    def weights(self) -> NDArray[np.float64]: ...
+    @property
+    def squares(self) -> list[float]: ...
+    @property
+    def log_det(self) -> float: ...
+    @property
+    def log_det_trend(self) -> float: ...
+    @property
+    def sums(self) -> NystromSums: ...
 
 class Statistics:
     def __init__(self, X: ArrayLike, y: ArrayLike, weights: list[float]) -> None: ...

@@ -147,6 +147,8 @@ class Nystrom:
         Determines which are chosen.
     bound : bool
         Whether likelihoods are the lower bound. Without it they are those of Q + N, and may reward landmarks that are too few.
+    search_rows : int or None
+        The most rows by which hyperparameters are chosen, at random; None for all. The fit that follows sees all rows.
 
     Examples
     --------
@@ -164,20 +166,21 @@ class Nystrom:
     placement: Literal["pivoted", "k-means", "random"] = "pivoted"
     random_state: int = 0
     bound: bool = True
+    search_rows: int | None = 50000
 
     def __post_init__(self) -> None:
         if not isinstance(self.landmarks, Integral):
             object.__setattr__(self, "landmarks", _given_landmarks(self.landmarks))
-        for name, least in (("landmarks", 1), ("random_state", 0)):
+        for name, least in (("landmarks", 1), ("random_state", 0), ("search_rows", 1)):
             value = getattr(self, name)
-            if isinstance(value, np.ndarray):
+            if isinstance(value, np.ndarray) or (name == "search_rows" and value is None):
                 continue
             if not isinstance(value, Integral) or isinstance(value, bool) or int(value) < least:
                 raise ValueError(f"{name}: expected a whole number from {least} on, got {value!r}")
         if self.count > 10000:
             raise ValueError(
-                f"landmarks: expected at most 10000, got {self.count}: the cost grows with their square; for more accuracy take "
-                "kernsel.Vecchia()"
+                f"landmarks: expected at most 10000, got {self.count}: the cost grows with their square; for more accuracy "
+                "take kernsel.Vecchia()"
             )
         if self.placement not in PLACEMENTS:
             raise ValueError(f'placement: expected "pivoted", "k-means" or "random", got {self.placement!r}')
@@ -203,7 +206,7 @@ class Nystrom:
     def __repr__(self) -> str:
         given = self.given
         landmarks = f"{self.count}" if given is None else f"<array of shape {given.shape}>"
-        rest = (f"{name}={getattr(self, name)!r}" for name in ("placement", "random_state", "bound"))
+        rest = (f"{name}={getattr(self, name)!r}" for name in ("placement", "random_state", "bound", "search_rows"))
         return f"Nystrom(landmarks={landmarks}, {', '.join(rest)})"
 
     def __eq__(self, other: object) -> bool:
@@ -215,7 +218,8 @@ class Nystrom:
     def _key(self) -> tuple[object, ...]:
         _, number, placement, seed, bound, _ = self.core()
         given = self.given
-        return number, placement, seed, bound, None if given is None else (given.shape, given.tobytes())
+        coordinates = None if given is None else (given.shape, given.tobytes())
+        return number, placement, seed, bound, coordinates, self.search_rows
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Set the attributes of a copy, whose landmarks are read-only again."""
@@ -247,8 +251,16 @@ def _given_landmarks(value: ArrayLike) -> Matrix:
 Approximation: TypeAlias = Vecchia | Nystrom
 
 
-def approximation_given(value: object, kernel: Kernel) -> Approximation | None:
-    """Return the approximation that an argument stands for; raise if it is none, or if the kernel does not allow it."""
+def approximation_given(value: object, kernel: Kernel, columns: int | None = None) -> Approximation | None:
+    """Return the approximation that an argument stands for; raise if it is none, or if kernel or points do not allow it.
+
+    Parameters
+    ----------
+    value : object
+    kernel : Kernel
+    columns : int, optional
+        Those of the points, which landmarks that are given must have, too.
+    """
     if value is None:
         return None
     if not isinstance(value, (Vecchia, Nystrom)):
@@ -256,6 +268,8 @@ def approximation_given(value: object, kernel: Kernel) -> Approximation | None:
             f"approximation: expected None or an approximation, kernsel.Vecchia() or kernsel.Nystrom(), got {value!r}"
         )
     _require_columns(value, kernel)
+    if isinstance(value, Nystrom) and value.given is not None and columns not in (None, value.given.shape[1]):
+        raise ValueError(f"landmarks: expected {columns} columns, as X has, got shape {value.given.shape}")
     return value
 
 

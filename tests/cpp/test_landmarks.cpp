@@ -1,11 +1,14 @@
 // Landmarks: where each way of placing them puts them, how many there are, and what they depend on.
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <limits>
 #include <set>
 #include <vector>
 
 #include "base/parallel.hpp"
 #include "check.hpp"
+#include "factors/landmarks.hpp"
 #include "kernsel/kernel.hpp"
 #include "kernsel/nystrom.hpp"
 #include "kernsel/runtime.hpp"
@@ -110,6 +113,17 @@ void test_means_of_clusters_in_units_of_the_length_scales() {
   }
 }
 
+// Of these points, Lloyd's rounds empty a cluster for seed 32, which then gets another point.
+void test_no_cluster_is_empty() {
+  const Numbers X = {10.9, 8.5, 10.8, 9.4, 10.6, 10.8, 9.7, 11.5, 10.9};
+  for (std::uint64_t seed = 0; seed < 64; ++seed) {
+    Numbers centres;
+    CHECK(kernsel::cluster_centres(points(X, 1), {1.0}, 4, seed, centres).ok());
+    CHECK(centres.size() == 4 && as_set(centres, 1).size() == 4);
+    for (const double centre : centres) CHECK(centre >= 8.49 && centre <= 11.51);  // the mean of some of the points
+  }
+}
+
 // Without a distance at which the correlation falls there are no units for clusters, and landmarks are those of Cholesky.
 void test_a_kernel_that_hardly_falls_has_landmarks() {
   const Numbers X = random_numbers<double>(300 * 2, 4);
@@ -187,6 +201,7 @@ int main() {
   test_all_points_are_landmarks_if_there_are_no_more();
   test_equal_points_are_no_two_landmarks();
   test_means_of_clusters_in_units_of_the_length_scales();
+  test_no_cluster_is_empty();
   test_a_kernel_that_hardly_falls_has_landmarks();
   test_no_more_than_determine_all_points();
   test_each_point_is_as_probable();

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "kernsel/data.hpp"
+#include "kernsel/nystrom.hpp"
 #include "kernsel/search.hpp"
 #include "kernsel/vecchia.hpp"
 
@@ -51,6 +52,8 @@ struct Choosing {
   // If it is given, it takes the place of `factor` for all points: the search begins on some of them with their whole kernel
   // matrix (ChoosingOptions::exact_points), and continues with neighbours from there.
   VecchiaFactor* approximation = nullptr;
+  // The same for landmarks: the search continues on more and more of the points, with landmarks among them.
+  NystromFactor* landmarks = nullptr;
   // What is expected of the hyperparameters (prior.hpp). With `spreads`, in increasing order, the length scales of a kernel are
   // expected to be like each other, with the one of these spreads for which the data are the most probable; an expectation of
   // this kind has no effect on kernels with one length scale. With `expects_all`, something is expected of all hyperparameters
@@ -71,6 +74,7 @@ struct ChoosingOptions {
   Index many_points = 600;    // with more points, the search begins on a subset
   Index subset_points = 400;  // the size of the subset
   Index exact_points = 2000;  // with an approximation, the number of points of the search before it
+  Index search_points = 50000;  // with landmarks, the most points of the search; the criterion of all is evaluated at its end
   bool rough = false;         // end where 0.1 nats are to be gained: what is found is only a start for another search
   bool profile = true;        // use the closed form of the best common factor of kernel and noise, where there is one
   std::function<bool(Index evaluations, Index points, double best)> progress = {};

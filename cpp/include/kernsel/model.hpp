@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "kernsel/nystrom_posterior.hpp"
 #include "kernsel/posterior.hpp"
 #include "kernsel/vecchia_posterior.hpp"
 
@@ -30,6 +31,7 @@ class Model {
   // A posterior of targets in some unit. `least` is a lower limit of variances, the size to which rounding may change zero.
   explicit Model(DensePosterior posterior, Units units = {}, double least = 0.0);
   explicit Model(VecchiaPosterior posterior, Units units = {}, double least = 0.0);
+  explicit Model(NystromPosterior posterior, Units units = {}, double least = 0.0);
   ~Model();
   Model(Model&&) noexcept;
   Model& operator=(Model&&) noexcept;

@@ -91,6 +91,7 @@ struct NystromSums {
   double log_noise = 0.0;        // sum log N_i
   double missing = 0.0;          // sum e_i / N_i
   void add(const NystromSums& other);
+  void subtract(const NystromSums& other);  // sums of some of the rows
 };
 
 // The derivatives of a criterion in what the second pass shows, for the rows of a block, (n, outputs), (n), (n), and in N_i

@@ -50,7 +50,9 @@ std::vector<double> numbers_of(View<const double> from) {
 struct Model::Content {
   std::string estimator;
   DensePosterior dense;
-  std::unique_ptr<VecchiaPosterior> near;  // in the place of `dense`, if it is there
+  // In the place of `dense`, if one of them is there.
+  std::unique_ptr<VecchiaPosterior> near;
+  std::unique_ptr<NystromPosterior> of_landmarks;
   bool has_points = false, process = false;
   Index d = 0, outputs = 0;
   std::vector<double> factor, offset, scale, spread;
@@ -63,11 +65,13 @@ struct Model::Content {
   }
   Posterior& posterior() {
     if (near) return *near;
+    if (of_landmarks) return *of_landmarks;
     return dense;
   }
   const Posterior& posterior() const { return const_cast<Content*>(this)->posterior(); }
   Status read(Container& file, const Json& json);
   Status read_near(Container& file, const Json& json, const Conditioning& given, View<const double> beta);
+  Status read_landmarks(Container& file, const Json& json, const Conditioning& given);
   Status mean(View<const double> Z, View<double> out) const;
   Status deviation(View<const double> Z, View<double> out) const;
 };
@@ -107,7 +111,9 @@ Status Model::Content::read(Container& file, const Json& json) {
     return Status::invalid(wrong);
   // The number q of trend functions, which d determines, may be too large for memory: it must be that of an array in the file.
   if (q > 0 && !has("trend_coefficients", {q, outputs})) return Status::invalid(wrong);
-  if (process && (!has_points || n < 1 || !has("diagonal", {n}) || !has("scale", {outputs}) || n < q))
+  // A posterior by landmarks may have kept no rows.
+  const bool sums_only = approximation && approximation->find("landmarks") && n == 0;
+  if (process && (!has_points || !has("diagonal", {n}) || !has("scale", {outputs}) || (!sums_only && (n < 1 || n < q))))
     return Status::invalid(wrong);
   const bool has_targets = process && file.shape("targets") != nullptr;
   if (has_targets && !has("targets", {n, outputs})) return Status::invalid(wrong);
@@ -140,6 +146,7 @@ Status Model::Content::read(Container& file, const Json& json) {
   const Conditioning given{kernel, rows<const double>(X.data(), points, d), rows<const double>(y.data(), known, outputs),
                            vector<const double>(diagonal.data(), process ? n : 0), trend};
   const View<const double> beta = rows<const double>(B.data(), q, outputs);
+  if (approximation && approximation->find("landmarks")) return read_landmarks(file, *approximation, given);
   if (approximation) return read_near(file, *approximation, given, beta);
   return dense.assume(given, rows<const double>(C.data(), points, outputs), beta, process);
 }
@@ -190,6 +197,44 @@ Status Model::Content::read_near(Container& file, const Json& json, const Condit
                       std::move(by_columns));
 }
 
+// A posterior by landmarks: these, and the sums over all rows.
+Status Model::Content::read_landmarks(Container& file, const Json& json, const Conditioning& given) {
+  const Json *count = json.find("rows"), *log_noise = json.find("log_noise"), *missing = json.find("missing"),
+             *bound = json.find("bound");
+  if (!count || !count->whole(1e15) || count->number < 1.0 || !log_noise || !log_noise->is(Json::Kind::number) || !missing ||
+      !missing->is(Json::Kind::number) || !bound || !bound->is(Json::Kind::boolean))
+    return Status::invalid("model: an approximation that is not known");
+  const std::vector<Index>* shape = file.shape("landmarks");
+  if (!shape || shape->size() != 2 || (*shape)[0] < 1 || (*shape)[0] > NystromOptions::most_landmarks || (*shape)[1] != d)
+    return Status::invalid("model: expected landmarks, with as many columns as the model has");
+  const Index q = given.trend.count(d), w = (*shape)[0] + q;
+  const auto has = [&](const char* array, const std::vector<Index>& expected) {
+    const std::vector<Index>* found = file.shape(array);
+    return found && *found == expected;
+  };
+  if (!has("landmark_moments", {w, w}) || !has("landmark_products", {w, outputs}) || !has("landmark_squares", {outputs}) ||
+      !has("trend_moments", {q, q}))
+    return Status::invalid("model: expected the sums of a posterior by landmarks");
+  NystromOptions options;
+  NystromSums sums;
+  std::vector<double> products;  // by rows
+  Status status = file.read("landmarks", options.given);
+  if (status.ok()) status = file.read("landmark_moments", sums.moments);
+  if (status.ok()) status = file.read("landmark_products", products);
+  if (status.ok()) status = file.read("landmark_squares", sums.squares);
+  if (status.ok()) status = file.read("trend_moments", sums.trend);
+  if (!status.ok()) return status;
+  for (Index k = 0; k < outputs; ++k)
+    for (Index j = 0; j < w; ++j) sums.products.push_back(products[static_cast<std::size_t>(j * outputs + k)]);
+  sums.rows = static_cast<Index>(count->number);
+  sums.log_noise = log_noise->number;
+  sums.missing = missing->number;
+  options.landmarks = (*shape)[0];
+  options.bound = bound->truth;
+  of_landmarks = std::make_unique<NystromPosterior>();
+  return of_landmarks->assume(given, std::move(options), std::move(sums));
+}
+
 Status Model::Content::mean(View<const double> Z, View<double> out) const {
   const Status status = posterior().mean(Z, out);
   for (Index i = 0; i < out.rows && status.ok(); ++i)
@@ -217,6 +262,10 @@ Model::Model(DensePosterior posterior, Units units, double least) : content_(std
 }
 Model::Model(VecchiaPosterior posterior, Units units, double least) : content_(std::make_unique<Content>()) {
   content_->near = std::make_unique<VecchiaPosterior>(std::move(posterior));
+  take(std::move(units), least);
+}
+Model::Model(NystromPosterior posterior, Units units, double least) : content_(std::make_unique<Content>()) {
+  content_->of_landmarks = std::make_unique<NystromPosterior>(std::move(posterior));
   take(std::move(units), least);
 }
 
@@ -334,12 +383,14 @@ Status save_model(const char* path, const Model& model) {
     std::string kernel;
     const Status status = kernel_to_json(own.posterior().kernel(), kernel);
     if (!status.ok()) return status;
-    const char* trend = name_of(own.near ? own.near->trend_basis() : own.dense.trend_basis());
+    const char* trend = name_of(own.near           ? own.near->trend_basis()
+                                : own.of_landmarks ? own.of_landmarks->trend_basis()
+                                                   : own.dense.trend_basis());
     if (!trend) return Status::invalid("save_model: a trend of functions, or of a matrix, cannot be written");
     std::string description = "{\"estimator\":\"" + own.estimator + "\",\"columns\":" + std::to_string(own.d) +
                               ",\"core_kernel\":" + kernel + ",\"trend\":" + trend + ",\"jitter\":";
     append_number(description, own.jitter);
-    const Index n = own.posterior().points(), m = own.outputs;
+    const Index n = own.of_landmarks ? own.of_landmarks->X().rows : own.posterior().points(), m = own.outputs;
     std::vector<Named> arrays{{"offset", {m}, own.offset}, {"factor", {m}, own.factor}};
     const auto add = [&](const auto& posterior, bool has_targets) {
       arrays.push_back({"points", {n, own.d}, numbers_of(posterior.X())});
@@ -364,6 +415,23 @@ Status save_model(const char* path, const Model& model) {
                      ",\"predict_neighbors\":" + std::to_string(own.near->predict_neighbours()) +
                      ",\"random_state\":" + std::to_string(own.near->options().seed) +
                      ",\"inducing\":" + std::to_string(own.near->options().inducing) + "}";
+    } else if (own.of_landmarks) {
+      const NystromPosterior& posterior = *own.of_landmarks;
+      const NystromSums& sums = posterior.sums();
+      const View<const double> landmarks = posterior.landmarks();
+      const Index q = posterior.trend().rows, w = landmarks.rows + q;
+      add(posterior, true);
+      arrays.push_back({"landmarks", {landmarks.rows, own.d}, numbers_of(landmarks)});
+      arrays.push_back({"landmark_moments", {w, w}, sums.moments});
+      arrays.push_back({"landmark_products", {w, m}, numbers_of(columns<const double>(sums.products.data(), w, m))});
+      arrays.push_back({"landmark_squares", {m}, sums.squares});
+      arrays.push_back({"trend_moments", {q, q}, sums.trend});
+      description += ",\"approximation\":{\"landmarks\":" + std::to_string(landmarks.rows) +
+                     ",\"rows\":" + std::to_string(sums.rows) + ",\"log_noise\":";
+      append_number(description, sums.log_noise);
+      description += ",\"missing\":";
+      append_number(description, sums.missing);
+      description += posterior.options().bound ? ",\"bound\":true}" : ",\"bound\":false}";
     } else {
       add(own.dense, own.dense.has_targets());
       arrays.push_back({"coefficients", {n, m}, numbers_of(own.dense.coefficients())});

@@ -118,9 +118,10 @@ Status Chooser::Content::left_out_at(const std::vector<double>& x, const std::ve
   return objective->evaluate(x, Order::value, out);
 }
 
-Status Chooser::Content::find_approximately(Optimum& found) {
+// Sets found.best.x to the choice for some of the points, from which all else continues.
+Status Chooser::Content::begin_on_some(Optimum& found) {
   Choice of_some;
-  Status status = find_on_some(of_some);
+  const Status status = find_on_some(of_some);
   if (!status.ok()) return status;
   found.evaluations_of_some = of_some.evaluations + of_some.evaluations_of_some;
   found.of_starts = of_some.of_starts;
@@ -129,8 +130,14 @@ Status Chooser::Content::find_approximately(Optimum& found) {
   problem.expects_all = false;
   problem.spreads.clear();
   spread = of_some.spread;
-  const std::vector<double> first = x_of(of_some);
-  found.best.x = first;
+  found.best.x = x_of(of_some);
+  return status;
+}
+
+Status Chooser::Content::find_approximately(Optimum& found) {
+  Status status = begin_on_some(found);
+  if (!status.ok()) return status;
+  const std::vector<double> first = found.best.x;
   const std::vector<Index> order = random_order(n, options.seed + 1);
   const VecchiaOptions given = problem.approximation->options();
   const bool sums = !of_all.request.coefficients && !of_all.request.diagonal;  // such criteria are sums over some points

@@ -89,7 +89,7 @@ Status Chooser::Content::prepare() {
     });
   all = objective(nullptr, profiled);
   few = noisy && n <= few_points;
-  if (n > options.many_points && problem.same_for_any_points && !problem.approximation) {
+  if (n > options.many_points && problem.same_for_any_points && !approximates()) {
     subset = random.subset(n, std::min(n, options.subset_points));
     std::vector<double> H;
     if (!independent(Rows::copy(problem.trend, subset, H))) subset.clear();
@@ -388,8 +388,9 @@ Status Chooser::search_all(Choice& out) {
   Content& own = *content_;
   out = Choice{};
   Optimum found;
-  Status status = own.problem.approximation
-                      ? own.find_approximately(found)
+  Status status = own.problem.approximation ? own.find_approximately(found)
+                  : own.problem.landmarks
+                      ? own.find_by_landmarks(found)
                       : own.find(own.starts, own.profiled, true, own.seconds(), own.options.evaluations, found);
   if (!status.ok()) return status;
   const bool none_of_all = std::isnan(found.best.criterion);  // the search was interrupted before it evaluated all points

@@ -25,8 +25,9 @@ struct Chooser::Content {
       : problem(p),
         options(std::move(o)),
         random(options.seed),
-        own_factor(p.factor || p.approximation ? nullptr : dense_factor()),
+        own_factor(p.factor || approximates() ? nullptr : dense_factor()),
         factor(p.approximation ? p.approximation
+               : p.landmarks   ? p.landmarks
                : p.factor      ? p.factor
                                : own_factor.get()),
         began(std::chrono::steady_clock::now()) {}
@@ -79,10 +80,11 @@ struct Chooser::Content {
   }
   double within(const Trial& best) const;
   double fine() const {
-    if (problem.approximation || options.rough) return 0.1;
+    if (approximates() || options.rough) return 0.1;
     return n <= 300 ? (all->has_curvature() ? 1e-10 : 1e-7) : 1e-5;
   }
   Prior expectations(bool of_all_unknowns) const;
+  bool approximates() const { return problem.approximation || problem.landmarks; }
   bool integrates() const { return problem.expects_all && of_all.is_likelihood; }  // over the unknowns, for the evidence
   double integral_near(const Trial& at) const;
   double integral(const CriterionObjective& objective, const Trial& at, double with_spread);
@@ -94,8 +96,11 @@ struct Chooser::Content {
   std::function<bool(Index, Index, double)> told_after(Index counted) const;
   Status evidence(const Choice& choice, double& out);
 
-  // With an approximation (approximate.cpp).
+  // With an approximation (approximate.cpp, by_landmarks.cpp).
   Status find_approximately(Optimum& found);
+  Status begin_on_some(Optimum& found);
+  Status find_by_landmarks(Optimum& found);
+  Status climb_with_landmarks(Optimum& found);
   Status find_on_some(Choice& out);
   std::vector<double> x_of(const Choice& of_some) const;
   Status refine(const std::vector<Index>& order, Index terms, bool is_last, Optimum& found);

@@ -19,7 +19,7 @@ from kernsel._search.layout import Layout, has_open, has_values
 from kernsel._search.own_optimizer import Optimizer, own_optimizer
 from kernsel._search.selection import Selection
 from kernsel._solve.evaluate import require_takes_groups
-from kernsel.approximations import Approximation
+from kernsel.approximations import Approximation, Nystrom
 from kernsel.criteria import Criterion, Evidence, Likelihood
 from kernsel.criteria.base import Given
 from kernsel.kernels import Kernel
@@ -97,7 +97,7 @@ def choose(
         The standard deviation of the logarithms of a kernel's length scales around their common value that is expected. "auto"
         is the one of a few for which the data are the most probable, if the criterion is a likelihood and a hyperparameter is
         "auto"; otherwise, like None, no expectation.
-    approximation : kernsel.Vecchia, optional
+    approximation : kernsel.Vecchia or kernsel.Nystrom, optional
         For many points: the search begins on some of them, and from what it found there continues with the approximation.
 
     Returns
@@ -141,6 +141,8 @@ def choose(
         "spreads": _spreads(shrinkage, criterion, kernel, own),
         "approximation": None if approximation is None else approximation.core(),
     }
+    if isinstance(approximation, Nystrom) and approximation.search_rows is not None:
+        options["search_points"] = approximation.search_rows
     search = core_search(
         criterion,
         layout,

@@ -97,6 +97,7 @@ def core_search(
         "seed": None,
         "spreads": [],
         "approximation": None,
+        "search_points": len(used),
         "expects_all": isinstance(criterion, Evidence),
         "excepted": layout.with_prior().tolist(),
     }

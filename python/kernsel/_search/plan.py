@@ -13,7 +13,7 @@ from kernsel._base.memory import require_memory_of_points
 from kernsel._solve.evaluate import left_out_in_groups
 from kernsel._solve.near import NearPosterior
 from kernsel._solve.posterior import Posterior
-from kernsel.approximations import Vecchia, Wish, approximation_given
+from kernsel.approximations import Approximation, Nystrom, Vecchia, Wish, approximation_given
 from kernsel.criteria import Criterion, Likelihood, Workspace
 from kernsel.kernels import Kernel
 
@@ -35,7 +35,8 @@ class Plan:
 
     Attributes
     ----------
-    search, posterior : Vecchia or None
+    search : Vecchia or None
+    posterior : Vecchia, Nystrom or None
     reason : str
         Why something is approximated; empty if nothing is, or if the user asked for it.
     may_grow : bool
@@ -45,7 +46,7 @@ class Plan:
     """
 
     search: Vecchia | None = None
-    posterior: Vecchia | None = None
+    posterior: Approximation | None = None
     reason: str = ""
     may_grow: bool = False
     may_be_exact: bool = False
@@ -61,7 +62,9 @@ class Plan:
         if self.search is not None and self.search.neighbors < n - 1:
             inducing = f" and {min(self.search.inducing, n)} inducing points" if self.search.inducing else ""
             parts.append(f"hyperparameters were chosen by {self.search.neighbors} nearest neighbours of each point{inducing}")
-        if self.posterior is not None and self.posterior.predict_neighbors < n:
+        if isinstance(self.posterior, Nystrom):
+            parts.append(f"predictions see {min(self.posterior.count, n)} landmarks")
+        elif self.posterior is not None and self.posterior.predict_neighbors < n:
             good = "" if check is None else f" ({check})"
             explained = min(self.posterior.inducing, n)
             points = f"{self.posterior.predict_neighbors} nearest points" + (
@@ -128,6 +131,10 @@ def plan_for(
         return Plan()
     if not isinstance(wish, str):
         given = approximation_given(wish, kernel)
+        if isinstance(given, Nystrom):
+            if searches:
+                raise TypeError(f'approximation: expected "auto", None or kernsel.Vecchia() here, got {given!r}')
+            return Plan(None, given)
         return Plan(given if searches else None, given)
     if wish != "auto":
         raise ValueError(f'approximation: expected "auto", None or an approximation such as kernsel.Vecchia(), got {wish!r}')

@@ -15,7 +15,7 @@ from kernsel._data.kernel import kernel_and_points
 from kernsel._data.noise import point_weights, variances
 from kernsel._data.together import checked_groups
 from kernsel._data.trend import Trend, require_trend_of_objects, trend_matrix
-from kernsel.approximations import Approximation, approximation_given
+from kernsel.approximations import Approximation, Vecchia, approximation_given
 from kernsel.criteria import Criterion, LeaveOneOut, Workspace
 from kernsel.criteria.base import Given, Loss
 from kernsel.criteria.names import criterion_named, name_of
@@ -116,9 +116,9 @@ def evaluate(
         are held: what they change with the points is not included. So are neighbours, and numbers that "auto" stands for.
     workspace : kernsel.criteria.Workspace, optional
         Memory to reuse in several evaluations of the same size. With an approximation also the neighbours, which are chosen
-        anew if the points or the proportions of the length scales differ.
-    approximation : kernsel.Vecchia, optional
-        For many points: neighbours instead of the whole kernel matrix.
+        anew if the points or the proportions of the length scales differ, or the landmarks, if the points do.
+    approximation : kernsel.Vecchia or kernsel.Nystrom, optional
+        For many points: neighbours, or landmarks, instead of the whole kernel matrix.
     **options
         Arguments of the criterion, if it is given by name: ``folds=10``, ``sigma=0.1``, ...
 
@@ -153,7 +153,7 @@ def evaluate(
             f'criterion: expected one that has a value for given hyperparameters, such as "reml", got "{name_of(chosen)}", an '
             "integral over all of them: it is the criterion_value_ of an estimator that searches with it"
         )
-    near = approximation_given(approximation, ours)
+    near = approximation_given(approximation, ours, coordinates.shape[1])
     given = Given(coordinates, targets, used, checked_groups(groups, n))
     require_takes_groups(chosen, given.groups)
     chosen.require_trend(H, given)
@@ -256,8 +256,9 @@ def loo(
         Its coefficients are estimated again for each point that is left out.
     groups : array-like of shape (n,), optional
         A label for each point: all points of a group are left out together. By default equal rows are.
-    approximation : kernsel.Vecchia, optional
-        For many points: each is predicted from its nearest neighbours among those that are not left out with it.
+    approximation : kernsel.Vecchia or kernsel.Nystrom, optional
+        For many points: each is predicted from its nearest neighbours among those that are not left out with it, or by the
+        function's values at landmarks.
 
     Returns
     -------
@@ -278,7 +279,7 @@ def loo(
     LeaveOneOut().require_trend(H, given)
     core, diagonal = ours.build(), np.atleast_1d(known)
 
-    near = approximation_given(approximation, ours)
+    near = approximation_given(approximation, ours, points.shape[1])
     workspace, how = Workspace(), None if near is None else near.core()
 
     def evaluated(criterion: _core.Criterion) -> _core.Evaluation:
@@ -289,9 +290,11 @@ def loo(
     assert dual_coef is not None
     together = given.left_out_together()
     residuals, own = dual_coef / (precision if targets.ndim == 1 else precision[:, None]), 1 / precision
-    if near is not None:  # whose P is not that of points that are predicted from their nearest neighbours
+    leverage = 1 - fit["noise"] * precision
+    if near is not None:  # points left out have variances that P does not know, or are predicted from other neighbours
         residuals, own = left_out_in_groups(evaluated, np.zeros(0, dtype=np.intp), 0)
-    leverage = 1 - fit["noise"] / own
+    if isinstance(near, Vecchia):
+        leverage = 1 - fit["noise"] / own
     if together is not None:
         residuals, own = left_out_in_groups(evaluated, *together)
     residuals = residuals.reshape(targets.shape)

@@ -44,6 +44,8 @@ class NearPosterior(Posterior):
     approximation : Vecchia
     """
 
+    exact = False
+
     def __init__(self, kernel: Kernel, X: Vector, y: Vector, noise: Vector, trend: Trend, approximation: Vecchia) -> None:
         self._take(kernel, X, y, noise, trend, approximation)
         self._near = _core.VecchiaPosterior.condition(

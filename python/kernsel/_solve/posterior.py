@@ -53,7 +53,11 @@ class Posterior:
         The weights c.
     beta : ndarray of shape (q, outputs)
         The coefficients of the trend.
+    exact : bool
+        Whether it uses the whole kernel matrix.
     """
+
+    exact = True
 
     def __init__(self, kernel: Kernel, X: Vector, y: Vector, noise: Vector, trend: Trend) -> None:
         self.kernel = kernel
@@ -132,6 +136,10 @@ class Posterior:
         if self.H.shape[1] and not (isinstance(self.trend, str) or callable(self.trend)):
             raise ValueError("trend: a matrix says nothing of other points; give a name or a function to predict")
 
+    def centres(self) -> tuple[Vector, Vector]:
+        """Return the points and the coefficients, shape (m, d) and (m, outputs), of the mean k(z, points) coefficients."""
+        return self.X, self.weights
+
     def leave_one_out(self, groups: Indices | None = None) -> tuple[Vector, Vector, Vector]:
         """Return the leave-one-out residuals, shape (n, outputs), their variances, (n,), and the leverages, (n,).
 
@@ -147,7 +155,11 @@ class Posterior:
 
     def log_likelihood(self, scale: Vector, *, restricted: bool = False) -> float:
         """Return the log likelihood, summed over outputs, with kernel and noise multiplied by each output's `scale`."""
-        n, m = self.y.shape
+        return self._log_density(len(self.y), scale, restricted=restricted)
+
+    def _log_density(self, n: int, scale: Vector, *, restricted: bool) -> float:
+        """Return the log density of the targets of n points."""
+        m = len(self.squares())
         q = self.H.shape[1] if restricted else 0
         log_det, log_det_trend = self.log_dets()
         squares = float(np.sum(self.squares() / scale))

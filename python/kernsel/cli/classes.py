@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import argparse
 import shlex
+from collections.abc import Callable, Sequence
 from math import exp, isfinite
 from typing import Literal, cast
 
 import numpy as np
 
 import kernsel as ks
-from kernsel._base.annotations import Vector
 from kernsel.cli import words
 from kernsel.cli.outputs import require_writable
 from kernsel.cli.terminal import Terminal
+from kernsel.cli.written import Columns
 from kernsel.study import kernel_of, plain
 from kernsel.study.classes import ClassStudy, study_of_classes
 from kernsel.study.select import USUAL
-from kernsel.study.tables import Column, read_table, read_to_predict
+from kernsel.study.tables import Table, is_large, read_sample, read_table
 from kernsel.study.texts import with_names
 
-__all__ = ["predict_classes", "select_classes"]
+__all__ = ["TESTED", "ClassPredictions", "select_classes"]
 
+TESTED = 10_000  # rows of a file that does not fit into memory that are read besides, to test the model
 _ROWS = 1000  # that are learnt from unless more are asked for: a classifier sees all of them at once
 
 _ABOUT = {
@@ -34,16 +36,19 @@ def select_classes(arguments: argparse.Namespace, terminal: Terminal, *, save: s
     """Choose a kernel for classes; return the exit code."""
     criterion = _checked_criterion(arguments)
     require_writable(save)
-    table = read_table(
-        arguments.file,
-        arguments.target,
-        columns=arguments.columns,
-        leave_out=arguments.leave_out,
-        missing=arguments.missing,
-        classes=True,
-        groups=arguments.groups,
-        time=arguments.time,
-    )
+    options = {
+        "columns": arguments.columns,
+        "leave_out": arguments.leave_out,
+        "missing": arguments.missing,
+        "classes": True,
+        "groups": arguments.groups,
+        "time": arguments.time,
+    }
+    rows = arguments.rows or _ROWS
+    if is_large(arguments.file):
+        table = read_sample(arguments.file, arguments.target, rows + TESTED, arguments.seed, **options)
+    else:
+        table = read_table(arguments.file, arguments.target, **options)
     kernels = None if arguments.kernel is None else [kernel_of(text, table) for text in arguments.kernel]
     words.print_table_read(table, terminal)
     for remark in table.remarks:
@@ -53,7 +58,7 @@ def select_classes(arguments: argparse.Namespace, terminal: Terminal, *, save: s
             table,
             kernels=kernels,
             criterion=criterion,
-            rows=arguments.rows or _ROWS,
+            rows=rows,
             test=arguments.test,
             budget=arguments.budget,
             seed=arguments.seed,
@@ -130,23 +135,39 @@ def _in_words(scores: dict[str, float]) -> str:
     )
 
 
-def predict_classes(
-    arguments: argparse.Namespace, terminal: Terminal
-) -> tuple[Column, dict[str, Vector | list[str]], dict[str, float], str]:
-    """Return the target, the predicted classes with their probabilities for all rows, the scores, and these in words."""
-    study = ClassStudy.load(arguments.model)
-    levels = study.target.levels
-    table = read_to_predict(arguments.file, study.columns, study.target.name, missing=arguments.missing, levels=levels)
-    for remark in table.remarks:
-        terminal.note(remark)
-    found = study.probabilities(table.X) if len(table.X) else np.zeros((0, len(levels)))
-    probabilities = np.full((table.rows, len(levels)), np.nan)
-    probabilities[table.kept - 1] = found
-    predicted = [""] * table.rows
-    for row, code in zip((table.kept - 1).tolist(), np.argmax(found, axis=1).tolist(), strict=True):
-        predicted[row] = levels[code]
-    columns: dict[str, Vector | list[str]] = {"predicted": predicted}
-    columns |= {f"probability_{level}": probabilities[:, code] for code, level in enumerate(levels)}
-    scores = {} if table.y is None else study.scores(found, table.y)
-    sentence = f"{arguments.file} has {study.target.name}, too: {_in_words(scores)}." if scores else ""
-    return study.target, columns, scores, sentence
+class ClassPredictions:
+    """The predictions of a model of classes; see :class:`kernsel.cli.predictions.Predictions`."""
+
+    def __init__(self, model: str) -> None:
+        self._study = ClassStudy.load(model)
+        self.target = self._study.target
+        self.columns = self._study.columns
+        self.levels = self._study.target.levels
+        self.intervals: float | None = None
+
+    def steps(self, table: Table) -> int:
+        """Return in how many steps predictions at the rows of a table are made."""
+        del table
+        return 1
+
+    def at(self, table: Table, begin: Callable[[int], None]) -> tuple[Columns, dict[str, float]]:
+        """Return the predictions at all rows of a table, empty where there is none, and their scores if it has the target."""
+        begin(1)
+        found = self._study.probabilities(table.X) if len(table.X) else np.zeros((0, len(self.levels)))
+        probabilities = np.full((table.rows, len(self.levels)), np.nan)
+        probabilities[table.kept - 1] = found
+        predicted = [""] * table.rows
+        for row, code in zip((table.kept - 1).tolist(), np.argmax(found, axis=1).tolist(), strict=True):
+            predicted[row] = self.levels[code]
+        columns: Columns = {"predicted": predicted}
+        columns |= {f"probability_{level}": probabilities[:, code] for code, level in enumerate(self.levels)}
+        return columns, {} if table.y is None else self._study.scores(found, table.y)
+
+    def together(self, scores: Sequence[dict[str, float]]) -> dict[str, float]:
+        """Return the scores of all rows from those of one part at least."""
+        rows = sum(one["rows"] for one in scores)
+        return {name: rows if name == "rows" else sum(one["rows"] * one[name] for one in scores) / rows for name in scores[0]}
+
+    def in_words(self, source: str, scores: dict[str, float]) -> str:
+        """Return scores as a sentence."""
+        return f"{source} has {self.target.name}, too: {_in_words(scores)}."

@@ -3,34 +3,27 @@
 from __future__ import annotations
 
 import argparse
-import csv
 import math
 import re
-import sys
-from collections.abc import Iterator
-from pathlib import Path
-from typing import TYPE_CHECKING, TextIO, TypeAlias
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 import kernsel as ks
-from kernsel._base.annotations import Vector
 from kernsel.cli import words
-from kernsel.cli.classes import predict_classes
+from kernsel.cli.classes import ClassPredictions
+from kernsel.cli.in_parts import predict_in_parts, require_parts
+from kernsel.cli.numbers import NumberPredictions
 from kernsel.cli.outputs import require_format_of_table, require_writable
+from kernsel.cli.predictions import Predictions
 from kernsel.cli.terminal import Terminal
-from kernsel.study import Study, plain
+from kernsel.cli.written import Columns, Written, is_empty, rows_of
+from kernsel.study import plain
 from kernsel.study.classes import is_of_classes
-from kernsel.study.tables import Column, Table, read_to_predict
+from kernsel.study.tables import is_large, read_to_predict
 
 if TYPE_CHECKING:
     from kernsel.cli.parser import Commands
 
 __all__ = ["add", "run"]
-
-Columns: TypeAlias = dict[str, Vector | list[str]]  # of the output, one value for each row of the input
-_NAMES = ("predicted", "std", "lower", "upper")
-_BLOCK = 2000  # rows in a step of the progress bar
 
 
 def add(commands: Commands) -> argparse.ArgumentParser:
@@ -51,7 +44,7 @@ def add(commands: Commands) -> argparse.ArgumentParser:
         "  printf 'speed\\n21\\n' | kernsel predict cars.ksl - --json",
     )
     parser.add_argument("model", metavar="MODEL", help="a .ksl file")
-    parser.add_argument("file", metavar="FILE", help=words.FILES)
+    parser.add_argument("file", metavar="FILE", help=words.FILES_IN_PARTS)
     parser.add_argument(
         "--output",
         "-o",
@@ -90,125 +83,58 @@ def run(arguments: argparse.Namespace, terminal: Terminal) -> int:
     if arguments.output is not None:
         require_format_of_table(arguments.output)
         require_writable(arguments.output)
-    if is_of_classes(arguments.model):
-        target, columns, error, sentence = predict_classes(arguments, terminal)
-    else:
-        target, columns, error, sentence = _numbers(arguments, terminal)
-    if terminal.json:
-        terminal.document(_document(target.name, arguments, columns, error))
-    elif arguments.output is None:
-        _write_text(sys.stdout, columns, ",")
-    if arguments.output is not None:
-        _write(Path(arguments.output), columns)
-        if not terminal.json:
-            count = sum(not _is_empty(value) for value in columns["predicted"])
-            terminal.say(f"{arguments.output}: {count:,} predictions of {target.name}", indent=0)
-    if sentence and not terminal.json:
-        if arguments.output is None:
-            terminal.note(sentence)
+    large = is_large(arguments.file)
+    if large:
+        require_parts(arguments)
+    classes = is_of_classes(arguments.model)
+    predictions: Predictions = (
+        ClassPredictions(arguments.model) if classes else NumberPredictions(arguments.model, arguments.intervals)
+    )
+    source, target = arguments.file, predictions.target.name
+    with Written(arguments.output) as written:
+        if large:
+            columns: Columns = {}
+            made, scores = predict_in_parts(predictions, arguments, terminal, written.write)
         else:
+            columns, scores = _at_once(predictions, arguments, terminal)
+            made = sum(not is_empty(value) for value in columns["predicted"])
+            if arguments.output is not None or not terminal.json:
+                written.write(columns)
+    sentence = predictions.in_words(source, scores) if scores else ""
+    if terminal.json:
+        terminal.document(_document(predictions, arguments, columns, scores))
+    elif arguments.output is not None:
+        terminal.say(f"{arguments.output}: {made:,} predictions of {target}", indent=0)
+        if sentence:
             terminal.say(sentence, indent=0)
+    elif sentence:
+        terminal.note(sentence)
     return 0
 
 
-def _numbers(arguments: argparse.Namespace, terminal: Terminal) -> tuple[Column, Columns, dict[str, float], str]:
-    """Return the target, the predictions with their intervals for all rows, the errors, and these in words."""
-    study = Study.load(arguments.model)
-    table = read_to_predict(arguments.file, study.columns, study.target.name, missing=arguments.missing)
+def _at_once(predictions: Predictions, arguments: argparse.Namespace, terminal: Terminal) -> tuple[Columns, dict[str, float]]:
+    """Return the predictions at all rows of a file that is read at once, and their scores."""
+    table = read_to_predict(
+        arguments.file, predictions.columns, predictions.target.name, missing=arguments.missing, levels=predictions.levels
+    )
     for remark in table.remarks:
         terminal.note(remark)
-    columns = _predicted(study, table, arguments.intervals / 100, terminal)
-    # Rows without a prediction are kept as nan, so that row i of the output belongs to row i of the input.
-    output: Columns = {}
-    for name in _NAMES:
-        output[name] = whole = np.full(table.rows, np.nan)
-        whole[table.kept - 1] = columns[name]
-    error = _error(study, table, columns)
-    sentence = ""
-    if error:
-        sentence = (
-            f"{arguments.file} has {study.target.name}, too: error {error['rmse']:.4g} (root mean square), where the mean of "
-            f"what was learnt from has {error['rmse_of_mean']:.4g}; {arguments.intervals:g} % intervals contain "
-            f"{100 * error['coverage']:.0f} %."
-        )
-    return study.target, output, error, sentence
+    with terminal.progress(predictions.steps(table)) as begin:
+        return predictions.at(table, lambda row: begin(f"row {row:,} of {len(table.X):,}"))
 
 
-def _predicted(study: Study, table: Table, level: float, terminal: Terminal) -> dict[str, Vector]:
-    """Return means, standard deviations and the ends of intervals of observations."""
-    blocks = range(0, len(table.X), _BLOCK)
-    parts = [np.zeros((0, len(_NAMES)))]
-    ends = [0.5 - level / 2, 0.5 + level / 2]
-    with terminal.progress(len(blocks)) as begin:
-        for start in blocks:
-            begin(f"row {start + 1:,} of {len(table.X):,}")
-            found = study.model.predictive(table.X[start : start + _BLOCK])
-            parts.append(np.column_stack([found.mean, found.std, found.quantiles(ends)[:, 0]]))
-    return dict(zip(_NAMES, np.concatenate(parts).T, strict=True))
-
-
-def _error(study: Study, table: Table, columns: dict[str, Vector]) -> dict[str, float]:
-    """Return the errors of predictions where the file has the target; empty if it has it nowhere."""
-    if table.y is None:
-        return {}
-    measured = ~np.isnan(table.y)
-    if not measured.any():
-        return {}
-    y = table.y[measured]
-    errors = y - columns["predicted"][measured]
-    within = (columns["lower"][measured] <= y) & (y <= columns["upper"][measured])
-    of_mean = y - float(np.mean(study.model.y_train_))
-    return {
-        "rows": float(len(y)),
-        "rmse": float(np.sqrt(np.mean(errors**2))),
-        "rmse_of_mean": float(np.sqrt(np.mean(of_mean**2))),
-        "coverage": float(np.mean(within)),
-    }
-
-
-def _document(target: str, arguments: argparse.Namespace, columns: Columns, error: dict[str, float]) -> dict[str, object]:
-    """Return the predictions as values of JSON."""
+def _document(
+    predictions: Predictions, arguments: argparse.Namespace, columns: Columns, scores: dict[str, float]
+) -> dict[str, object]:
+    """Return the predictions as values of JSON; those that were written in parts are in the output alone."""
+    rows = [None if is_empty(row[0]) else dict(zip(columns, row, strict=True)) for row in rows_of(columns)]
     return {
         "kernsel": ks.__version__,
         "model": arguments.model,
         "source": arguments.file,
-        "target": target,
-        "intervals": arguments.intervals if "lower" in columns else None,
-        "predictions": [None if _is_empty(row[0]) else dict(zip(columns, row, strict=True)) for row in _rows(columns)],
-        "error": plain(error) if error else None,
+        "target": predictions.target.name,
+        "intervals": predictions.intervals,
+        **({"predictions": rows} if columns else {}),
+        "error": plain(scores) if scores else None,
         "output": arguments.output,
     }
-
-
-def _rows(columns: Columns) -> Iterator[tuple[float | str, ...]]:
-    return zip(*(np.asarray(values).tolist() for values in columns.values()), strict=True)
-
-
-def _is_empty(value: float | str) -> bool:
-    """Tell whether there is no prediction."""
-    return value == "" if isinstance(value, str) else math.isnan(value)
-
-
-def _write(path: Path, columns: Columns) -> None:
-    """Write predictions in the format that the ending of the path names."""
-    form = require_format_of_table(str(path))
-    if form == "npz":
-        with path.open("wb") as file:
-            np.savez(file, **{name: np.asarray(values) for name, values in columns.items()})  # type: ignore[arg-type]
-    elif form == "Parquet":
-        try:
-            import pyarrow as arrow
-            import pyarrow.parquet as parquet
-        except ImportError as error:
-            raise ImportError("Parquet files need pyarrow: pip install 'kernsel[cli]'") from error
-        parquet.write_table(arrow.table(columns), path)
-    else:
-        with path.open("w", newline="", encoding="utf-8") as file:
-            _write_text(file, columns, "\t" if form == "TSV" else ",")
-
-
-def _write_text(file: TextIO, columns: Columns, delimiter: str) -> None:
-    writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
-    writer.writerow(columns)
-    for row in _rows(columns):
-        writer.writerow("" if _is_empty(value) else value for value in row)

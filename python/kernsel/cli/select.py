@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kernsel.cli import machine, words
-from kernsel.cli.classes import select_classes
+from kernsel.cli.classes import TESTED, select_classes
 from kernsel.cli.outputs import require_model, require_report, require_writable
 from kernsel.cli.parser import criteria as criteria_named
 from kernsel.cli.parser import duration, names, share, variance, whole
@@ -18,7 +18,7 @@ from kernsel.criteria.names import offered
 from kernsel.criteria.table import TABLE
 from kernsel.study import Study, kernel_of, study
 from kernsel.study.select import USUAL
-from kernsel.study.tables import Table, read_table
+from kernsel.study.tables import Table, columns_of, is_large, read_sample, read_table
 
 if TYPE_CHECKING:
     from kernsel.cli.parser import Commands
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["add", "add_choices", "choose", "run"]
 
 _MANY = 3000  # rows from which on kernels are compared by one criterion unless more are asked for: a fit takes seconds
+_SAMPLE = 20_000  # rows of a file that does not fit into memory that are learnt from unless --rows says how many
 
 
 def add(commands: Commands) -> argparse.ArgumentParser:
@@ -49,7 +50,7 @@ def add(commands: Commands) -> argparse.ArgumentParser:
         "  numbers are found: those in the text are where the search begins, RBF(2.0, 'fixed') stays.\n\n"
         "criteria:\n" + "\n".join(f"  {name:25s} {TABLE[name].sentence}" for name in offered()),
     )
-    parser.add_argument("file", metavar="FILE", help=words.FILES)
+    parser.add_argument("file", metavar="FILE", help=words.FILES_IN_PARTS)
     parser.add_argument("--target", metavar="NAME", help="the column that is to be predicted")
     parser.add_argument(
         "--classify",
@@ -71,7 +72,8 @@ def add(commands: Commands) -> argparse.ArgumentParser:
         "--rows",
         type=whole(3),
         metavar="N",
-        help="learn from so many rows at most, a random sample of more (default all; of classes 1000)",
+        help="learn from so many rows at most, a random sample of more (default all; of classes 1000; of a file that does not "
+        "fit into memory 20,000)",
     )
     data.add_argument(
         "--test", type=share, default=0.0, metavar="20%", help="hold so many rows out, to test the model".replace("%", "%%")
@@ -136,9 +138,7 @@ def add_choices(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, terminal: Terminal) -> int:
     """Run the command; return its exit code."""
     if arguments.target is None:
-        from kernsel.study.tables.files import read_raw
-
-        columns = ", ".join(list(read_raw(arguments.file).columns)[:20])
+        columns = ", ".join(columns_of(arguments.file)[:20])
         arguments.parser.error(f"--target: which column is to be predicted? {arguments.file} has {columns}")
     save = arguments.save or default_model(arguments.file)
     if arguments.groups and arguments.time:
@@ -148,20 +148,27 @@ def run(arguments: argparse.Namespace, terminal: Terminal) -> int:
         return select_classes(arguments, terminal, save=save)
     require_writable(save, arguments.report)
     require_report(arguments.report)
-    table = read_table(
-        arguments.file,
-        arguments.target,
-        columns=arguments.columns,
-        leave_out=arguments.leave_out,
-        missing=arguments.missing,
-        groups=arguments.groups,
-        time=arguments.time,
-    )
+    table, rows = _read(arguments)
     command = " ".join(
         map(shlex.quote, ["kernsel", "select", arguments.file, "--target", arguments.target, *_typed(arguments)])
     )
-    found = choose(table, arguments, terminal, rows=arguments.rows, test=arguments.test)
+    found = choose(table, arguments, terminal, rows=rows, test=arguments.test)
     return finish(found, terminal, save=save, report=arguments.report, command=command)
+
+
+def _read(arguments: argparse.Namespace) -> tuple[Table, int | None]:
+    """Return the table, and the most rows to learn from: of a file that does not fit into memory, a sample is read."""
+    options = {
+        "columns": arguments.columns,
+        "leave_out": arguments.leave_out,
+        "missing": arguments.missing,
+        "groups": arguments.groups,
+        "time": arguments.time,
+    }
+    if not is_large(arguments.file):
+        return read_table(arguments.file, arguments.target, **options), arguments.rows
+    rows = arguments.rows or _SAMPLE
+    return read_sample(arguments.file, arguments.target, rows + TESTED, arguments.seed, **options), rows
 
 
 def default_model(file: str) -> str:

@@ -18,10 +18,11 @@ from kernsel.study.select import in_words
 from kernsel.study.tables import Column, Table, date_of
 from kernsel.study.texts import with_names
 
-__all__ = ["FILES", "print_chosen", "print_table_read", "print_tried", "words_of"]
+__all__ = ["FILES", "FILES_IN_PARTS", "print_chosen", "print_table_read", "print_tried", "words_of"]
 
 # What a file of data may be, in the help of commands.
 FILES = 'CSV, TSV, values between blanks (each maybe as .gz), Excel (.xlsx), Parquet or npz; "-" is the standard input'
+FILES_IN_PARTS = f"{FILES}. A directory of Parquet files, and Parquet or text that does not fit into memory, is read in parts"
 _MOST_COLUMNS = 25  # of the table that are listed
 _ALL_LISTED = 10  # columns, up to which all are listed whatever their influence
 _MOST_KERNELS = 12  # of a criterion that are listed

@@ -52,7 +52,7 @@ class FittedProcess(FittedModel):
 
     @cached_property
     def alpha_(self) -> Vector:
-        """The coefficients c, shape (n,) or (n, n_targets). An approximation by neighbours computes them on first access."""
+        """The coefficients c, shape (n,) or (n, n_targets). Approximations compute them on first access."""
         check_is_fitted(self, "kernel_")
         return self._shaped(self.posterior_.weights)
 
@@ -169,7 +169,8 @@ class FittedProcess(FittedModel):
             sample = self.posterior_.exact_of_some(np.random.default_rng(0).permutation(n)[:_SAMPLE])
             return np.asarray(term.matmul(sample.X, sample.X, self._shaped(sample.weights)))
         some = np.arange(n) if n <= _MANY else np.random.default_rng(0).choice(n, _MANY, replace=False)
-        return np.asarray(term.matmul(self.X_train_[some], self.X_train_, self.alpha_))
+        points, coefficients = self.posterior_.centres()
+        return np.asarray(term.matmul(self.X_train_[some], points, self._shaped(coefficients)))
 
     def mean_of_trend(self) -> Vector:
         """Return the part of the mean at the training points that is due to the trend, in the unit of `y_train_`."""
@@ -207,17 +208,17 @@ class FittedProcess(FittedModel):
         Raises
         ------
         ValueError
-            If predictions are from the nearest points, and no `rows` are given.
+            If the kernel matrix is approximated, and no `rows` are given.
         """
         del output  # all outputs share one path
         posterior = self.posterior_
         points, targets = self.kept_data()
         require_training_data(self, self.kernel_, *self.learnt_from(X, y), points, targets)
         n = len(points)
-        if rows is None and isinstance(posterior, NearPosterior):
+        if rows is None and not posterior.exact:
             raise ValueError(
-                f"approximation: a path takes the eigenvalues of the whole kernel matrix of {n} points, and this "
-                f"{type(self).__name__} sees the nearest ones only; expected a fit to some of them"
+                f"approximation: a path takes the eigenvalues of the whole kernel matrix of {n} points, which this "
+                f"{type(self).__name__} approximates; expected a fit to some of them"
             )
         of = np.arange(n) if rows is None else rows
         noises = np.asarray(self.kernel_.build().noise(posterior.X[of]) + posterior.noise[of])

@@ -25,7 +25,6 @@ from kernsel._search.layout import Layout
 from kernsel._search.own_optimizer import Optimizer
 from kernsel._search.plan import Plan, checked, plan_for
 from kernsel._search.progress import CallbackSupport, remark, watched, with_callbacks
-from kernsel._solve.near import NearPosterior
 from kernsel.approximations import Wish
 from kernsel.criteria import Criterion, Evidence, Likelihood
 from kernsel.criteria.base import Loss
@@ -451,7 +450,7 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
         self.X_train_ = posterior.X
         self.y_train_ = self._shaped(posterior.y)
         self.__dict__.pop("alpha_", None)
-        if not isinstance(posterior, NearPosterior):
+        if posterior.exact:
             self.alpha_ = self._shaped(posterior.weights)
         self.beta_ = self._shaped(posterior.beta)
         self.log_marginal_likelihood_value_ = posterior.log_likelihood(self.scale_, restricted=self._restricted)

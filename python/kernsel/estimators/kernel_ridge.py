@@ -23,7 +23,7 @@ from kernsel._search.layout import Layout
 from kernsel._search.plan import Plan, plan_for
 from kernsel._search.progress import CallbackSupport, remark, watched, with_callbacks
 from kernsel._search.selection import said_of_not_sought
-from kernsel.approximations import Vecchia, Wish
+from kernsel.approximations import Approximation, Nystrom, Vecchia, Wish
 from kernsel.criteria import Criterion, LeaveOneOut, Likelihood, UnbiasedRisk
 from kernsel.criteria.base import Loss
 from kernsel.criteria.names import along_path, criterion_named, needs, require_name, require_sigma, searched, with_free_scale
@@ -278,7 +278,7 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
         by_matrix = "the kernel matrix is given" if isinstance(given.kernel, str) else ""
         if isinstance(criterion, str) and criterion in TABLE and not TABLE[criterion].for_search:
             by_matrix = f"the criterion {criterion!r} takes the eigenvalues of the whole kernel matrix"
-        if by_matrix and isinstance(self.approximation, Vecchia):
+        if by_matrix and isinstance(self.approximation, (Nystrom, Vecchia)):
             raise ValueError(f'approximation: expected "auto" or None, since {by_matrix}, got {self.approximation!r}')
         if isinstance(given.kernel, str) or by_matrix:
             return Plan()
@@ -307,17 +307,17 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
         self._set_intercept(intercepts, given.y)
 
     def _solve_by_posteriors(self, given: TrainingSet, strengths: Vector, plan: Plan) -> None:
-        """Set the posteriors by which f is computed from neighbours, or the coefficients if predictions are exact."""
+        """Set the posteriors by which f is approximated, or the coefficients if predictions are exact."""
         conditioned = partial(RidgePosteriors.conditioned, given, strengths, intercept=self.has_intercept)
         plan, posteriors, check = conditioned(approximation=plan.posterior).checked(plan)
-        if plan.posterior is None and posteriors.near:
+        if plan.posterior is None and posteriors.approximated:
             posteriors = conditioned(approximation=None)
         self.approximation_ = plan.said(len(posteriors.rows), check)
         if "selection_" in self.__dict__:
             self.selection_ = replace(self.selection_, approximation=self.approximation_)
         if self.verbose:
             remark(f"{type(self).__name__}: {self.approximation_}")
-        if posteriors.near:
+        if posteriors.approximated:
             self._posteriors = posteriors
         else:
             self.dual_coef_ = posteriors.coefficients(len(given.y))
@@ -327,8 +327,8 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
         self.intercept_ = (intercepts if y.ndim == 2 else float(intercepts[0])) if self.has_intercept else 0.0
 
     @property
-    def posteriors_of_neighbours(self) -> RidgePosteriors | None:
-        """The posteriors from whose nearest points f is computed; None if it is computed from all points."""
+    def approximate_posteriors(self) -> RidgePosteriors | None:
+        """The posteriors by which f is approximated; None if it is computed from the coefficients of all points."""
         return self.__dict__.get("_posteriors")
 
     def restore_posteriors(self, posteriors: RidgePosteriors) -> None:
@@ -336,22 +336,22 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
         self._posteriors = posteriors
 
     def _function(self, X: Matrix) -> NDArray[Any]:
-        near = self.posteriors_of_neighbours
-        return super()._function(X) if near is None else near.mean(np.asarray(X, dtype=np.float64))
+        posteriors = self.approximate_posteriors
+        return super()._function(X) if posteriors is None else posteriors.mean(np.asarray(X, dtype=np.float64))
 
     def left_out(self, X: Points | None = None, y: ArrayLike | None = None, output: int = 0) -> LeftOut:
         """Return the leave-one-out predictions of one target; y must be given.
 
         See :class:`kernsel.estimators.fitted.HasLeftOut`. Of copies, each is predicted as the row that is learnt from is.
         """
-        near = self.posteriors_of_neighbours
-        if near is None:
+        posteriors = self.approximate_posteriors
+        if posteriors is None:
             return super().left_out(X, y, output)
         require_training_data(self, self.kernel_, X, None, self.X_fit_)
         targets = np.asarray(targets_for(self, y, len(self.X_fit_)), dtype=np.float64)
-        if not near.has_targets(targets):
+        if not posteriors.has_targets(targets):
             raise ValueError(f"y: expected the targets that this {type(self).__name__} was fitted to")
-        found = near.left_out(self.X_fit_, targets, self._groups(), output)
+        found = posteriors.left_out(self.X_fit_, targets, self._groups(), output)
         return self._with_copies(found, targets)
 
     def regularization_path(self, X: Points | None = None, y: ArrayLike | None = None, output: int = 0) -> ModelPath:
@@ -360,12 +360,12 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
         Raises
         ------
         ValueError
-            If f is computed from the nearest points: a path takes the eigenvalues of the whole kernel matrix.
+            If f is approximated: a path takes the eigenvalues of the whole kernel matrix.
         """
-        if self.posteriors_of_neighbours is not None:
+        if self.approximate_posteriors is not None:
             raise ValueError(
-                f"approximation: a path takes the eigenvalues of the whole kernel matrix, and this {type(self).__name__} sees "
-                "the nearest points only; expected a fit with approximation=None, or to some of the points"
+                f"approximation: a path takes the eigenvalues of the whole kernel matrix, which this {type(self).__name__} "
+                "approximates; expected a fit with approximation=None, or to some of the points"
             )
         return super().regularization_path(X, y, output)
 
@@ -455,7 +455,7 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
         return regularizations(1.0 if self.alpha is None else self.alpha, targets)
 
     def _chosen(
-        self, given: TrainingSet, unit: float, automatic: bool, approximation: Vecchia | None
+        self, given: TrainingSet, unit: float, automatic: bool, approximation: Approximation | None
     ) -> tuple[TrainingSet, Vector]:
         """Choose alpha and the kernel; return the data with that kernel, and one alpha for each target."""
         require_squares(given.targets)

@@ -11,9 +11,9 @@ from kernsel._base.annotations import Indices, Matrix, Vector
 from kernsel._data.trend import Trend, points_of_leverage_one, trend_matrix
 from kernsel._search import Selection
 from kernsel._search.far_rows import FarRows
-from kernsel._solve.near import NearPosterior
+from kernsel._solve.conditioned import conditioned
 from kernsel._solve.posterior import Posterior
-from kernsel.approximations import Vecchia
+from kernsel.approximations import Approximation
 from kernsel.estimators.outliers import LeftOutRows, farthest_first, find_outliers, heavy_tails
 from kernsel.estimators.suspects import suspects_among
 from kernsel.kernels import ConstantKernel
@@ -41,7 +41,7 @@ class ProcessData:
     trend : str, callable or None
     groups : ndarray of int of shape (n,), optional
         The groups of points that are left out together, if they were told.
-    approximation : Vecchia, optional
+    approximation : Vecchia or Nystrom, optional
         Of the posterior.
     """
 
@@ -51,7 +51,7 @@ class ProcessData:
     finds_noise: bool
     trend: Trend
     groups: Indices | None = None
-    approximation: Vecchia | None = None
+    approximation: Approximation | None = None
 
     def only(self, rows: Indices) -> ProcessData:
         """Return the data of some rows."""
@@ -68,9 +68,7 @@ class ProcessData:
 
         def condition(jitter: float) -> Posterior:
             diagonal = np.broadcast_to(self.known * factor + noise + own + jitter, (len(self.X),)).astype(np.float64)
-            if self.approximation is not None:
-                return NearPosterior(kernel, self.X, self.targets, diagonal, self.trend, self.approximation)
-            return Posterior(kernel, self.X, self.targets, diagonal, self.trend)
+            return conditioned(kernel, self.X, self.targets, diagonal, self.trend, self.approximation)
 
         # The search may have gone to the edge of what can be factorized.
         return ProcessFit(selection, noise, *with_jitter(selection.jitter * factor, condition))

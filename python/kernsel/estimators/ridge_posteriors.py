@@ -1,4 +1,4 @@
-"""Kernel ridge regression of many points: its function is the mean of a Gaussian process, perhaps from neighbours."""
+"""Kernel ridge regression of many points: its function is the mean of a Gaussian process, perhaps approximated."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import numpy as np
 from kernsel._base.annotations import Indices, Matrix, Vector
 from kernsel._data.training import TrainingSet
 from kernsel._search.plan import Check, Plan, checked
-from kernsel._solve.near import NearPosterior
+from kernsel._solve.conditioned import conditioned
 from kernsel._solve.posterior import Posterior
-from kernsel.approximations import Vecchia
+from kernsel.approximations import Approximation
 from kernsel.estimators.fitted import LeftOut, column
 from kernsel.kernels import Kernel
 
@@ -47,7 +47,7 @@ class RidgePosteriors:
 
     @classmethod
     def conditioned(
-        cls, given: TrainingSet, strengths: Vector, *, intercept: bool, approximation: Vecchia | None
+        cls, given: TrainingSet, strengths: Vector, *, intercept: bool, approximation: Approximation | None
     ) -> RidgePosteriors:
         """Return the posteriors for data with a kernel that is resolved, and the strength of regularization of each target."""
         assert isinstance(given.kernel, Kernel)
@@ -61,7 +61,7 @@ class RidgePosteriors:
             mine = np.flatnonzero(strengths == strength)
             data = given.kernel, X, np.ascontiguousarray(y[:, mine]), strength / weights, trend
             targets.append(mine)
-            posteriors.append(Posterior(*data) if approximation is None else NearPosterior(*data, approximation))
+            posteriors.append(conditioned(*data, approximation))
         return cls(rows, targets, posteriors, different, given.y.ndim == 1, given.y.dtype)
 
     def checked(self, plan: Plan) -> tuple[Plan, RidgePosteriors, Check | None]:
@@ -79,9 +79,9 @@ class RidgePosteriors:
         return most, replace(self, posteriors=posteriors), max(checks, key=lambda check: check.change, default=None)
 
     @property
-    def near(self) -> bool:
-        """Whether predictions see the nearest points only."""
-        return isinstance(self.posteriors[0], NearPosterior)
+    def approximated(self) -> bool:
+        """Whether predictions see the nearest points only, or landmarks."""
+        return not self.posteriors[0].exact
 
     @property
     def outputs(self) -> int:

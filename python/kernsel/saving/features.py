@@ -7,12 +7,14 @@ from sklearn.base import BaseEstimator
 
 from kernsel._data.together import numbered
 from kernsel.estimators.ridge_regression import RidgeRegression
-from kernsel.features import Fourier, Polynomial, RadialBasis
+from kernsel.features import Fourier, Nystrom, Polynomial, RadialBasis
 from kernsel.kernels import DotProduct
 from kernsel.saving.fields import Fields, Writing
 from kernsel.saving.machines import columns_of, criterion_value_in, one_or_each, require_columns, shaped
 
 __all__ = ["read_features_regression", "write_features_regression"]
+
+_KNOWN = (Polynomial, RadialBasis, Fourier, Nystrom)
 
 
 def write_features_regression(model: RidgeRegression, to: Writing) -> None:
@@ -84,13 +86,13 @@ def read_features_regression(model: RidgeRegression, given: Fields) -> None:
 
 
 def _write_features(features: BaseEstimator, to: Writing) -> None:
-    if type(features) not in (Polynomial, RadialBasis, Fourier):
+    if type(features) not in _KNOWN:
         raise TypeError(f"features: {type(features).__name__} cannot be written; use pickle or joblib for this model")
     to.value("transformer", features)
     to.json["columns"] = int(features.n_features_in_)
     if hasattr(features, "feature_names_in_"):
         to.json["column_names"] = [str(name) for name in features.feature_names_in_]
-    for name in ("powers_", "mean_", "scale_", "frequencies_"):
+    for name in ("powers_", "mean_", "scale_", "frequencies_", "landmarks_"):
         if hasattr(features, name):
             to.array(name, getattr(features, name))
     if isinstance(features, Fourier):
@@ -102,7 +104,7 @@ def _write_features(features: BaseEstimator, to: Writing) -> None:
 def _read_features(given: Fields) -> BaseEstimator:
     with given:
         features = given.value("transformer")
-        if type(features) not in (Polynomial, RadialBasis, Fourier):
+        if type(features) not in _KNOWN:
             raise ValueError(f"{given.prefix}transformer: expected features of kernsel, got {features!r:.60}")
         d = features.n_features_in_ = given.whole("columns", 1)
         if given.has("column_names"):
@@ -115,6 +117,13 @@ def _read_features(given: Fields) -> BaseEstimator:
                 raise ValueError(f"{given.prefix}scale_: expected numbers that are not zero")
             return features
         features.kernel_ = given.kernel("kernel")
+        if isinstance(features, Nystrom):
+            features.landmarks_ = given.array("landmarks_", None, d)
+            require_columns(features.kernel_, features.landmarks_)
+            try:
+                features.factorize()
+            except np.linalg.LinAlgError:
+                raise ValueError(f"{given.prefix}landmarks_: expected points with a positive definite kernel matrix") from None
         if isinstance(features, Fourier):
             features.frequencies_ = given.array("frequencies_", d, None)
             features.mean_ = given.array("mean_", d)

@@ -139,8 +139,10 @@ class Writing:
         if isinstance(value, Vecchia):
             return {"vecchia": {entry.name: int(getattr(value, entry.name)) for entry in attributes(Vecchia)}}
         if isinstance(value, Nystrom):
-            options = {entry.name: getattr(value, entry.name) for entry in attributes(Nystrom)}
-            return {"nystrom": {key: self._encoded(f"{name}.{key}", item) for key, item in options.items()}}
+            options = {
+                entry.name: self._encoded(f"{name}.{entry.name}", getattr(value, entry.name)) for entry in attributes(Nystrom)
+            }
+            return {"nystrom": options}
         if type(value) is GaussianProcessRegressor:
             options = {key: self._encoded(f"{name}.{key}", item) for key, item in value.get_params(deep=False).items()}
             return {"process": options}
@@ -315,9 +317,10 @@ class Fields:
             case {"vecchia": dict(numbers), **rest} if not rest and {*numbers, "inducing"} == _NUMBERS_OF_VECCHIA:
                 if all(isinstance(number, int) for number in numbers.values()):
                     return Vecchia(**numbers)
-            case {"nystrom": dict(options), **rest} if not rest and set(options) == {e.name for e in attributes(Nystrom)}:
-                read: dict[str, Any] = {key: self._decoded(f"{name}.{key}", item) for key, item in options.items()}
-                return Nystrom(**read)
+            case {"nystrom": dict(options), **rest} if not rest:
+                decoded = {key: self._decoded(f"{name}.{key}", item) for key, item in options.items()}
+                if set(decoded) == {entry.name for entry in attributes(Nystrom)}:
+                    return Nystrom(**decoded)  # type: ignore[arg-type]
             case {"process": dict(options), **rest} if not rest:
                 decoded = {key: self._decoded(f"{name}.{key}", item) for key, item in options.items()}
                 if set(decoded) == set(GaussianProcessRegressor().get_params()):

@@ -1,31 +1,70 @@
-"""Saving and loading of regularization paths by landmarks, without the rows that they are of."""
+"""Saving and loading of posteriors by landmarks."""
 
 from __future__ import annotations
 
-from kernsel._base.annotations import Matrix
-from kernsel._solve.path import RegularizationPath
+import numpy as np
+
+from kernsel import _core
+from kernsel._base.annotations import Matrix, Vector
+from kernsel._data.trend import Trend, trend_matrix
+from kernsel._solve.landmark_posterior import LandmarkPosterior
+from kernsel.approximations import PLACEMENTS, Nystrom
+from kernsel.kernels import Kernel
 from kernsel.saving.fields import Fields, Writing
 
-__all__ = ["read_landmark_path", "write_landmark_path"]
+__all__ = ["read_landmarks", "write_landmarks"]
 
 
-def write_landmark_path(path: RegularizationPath, to: Writing) -> None:
-    """Write the path of a model whose points are the landmarks."""
-    for name, values in path.stored().items():
-        to.array(name, values)
+def write_landmarks(posterior: LandmarkPosterior, to: Writing) -> None:
+    """Write the landmarks, and the sums over all rows."""
+    approximation, sums, landmarks = posterior.approximation, posterior.sums, posterior.landmarks
+    outputs, q = len(sums.squares), len(posterior.beta)
+    columns = len(landmarks) + q
+    to.part("approximation").json |= {
+        "landmarks": approximation.count,
+        "given": approximation.given is not None,
+        "placement": approximation.placement,
+        "random_state": int(approximation.random_state),
+        "bound": bool(approximation.bound),
+        "search_rows": approximation.search_rows or 0,
+        "rows": sums.rows,
+        "log_noise": sums.log_noise,
+        "missing": sums.missing,
+    }
+    to.array("landmarks", landmarks)
+    to.array("landmark_moments", np.reshape(sums.moments, (columns, columns)))
+    to.array("landmark_products", np.reshape(sums.products, (outputs, columns)).T)
+    to.array("landmark_squares", sums.squares)
+    to.array("trend_moments", np.reshape(sums.trend, (q, q)))
 
 
-def read_landmark_path(given: Fields, landmarks: Matrix, outputs: int, sigma: float | None) -> RegularizationPath:
-    """Return the path of a model with these landmarks."""
-    arrays = {"state": given.array("state", None), "alphas": given.array("alphas", None)}
-    arrays["of_trend"] = given.array("of_trend", None, outputs)
-    if given.has("errors"):
-        arrays["errors"] = given.array("errors", outputs, len(arrays["alphas"]), least=0.0)
-    path = RegularizationPath.restored(arrays, landmarks, sigma)
-    if path.n_targets != outputs or path.n_trend != len(arrays["of_trend"]):
-        raise ValueError(
-            f"{given.prefix}state: expected {outputs} targets and a trend of {len(arrays['of_trend'])} columns, got "
-            f"{path.n_targets} and {path.n_trend}"
-        )
-    path.landmark_coef(float(path.alphas[0]))  # raises unless the state is that of so many landmarks
-    return path
+def read_landmarks(given: Fields, kernel: Kernel, X: Matrix, y: Matrix, diagonal: Vector, trend: Trend) -> LandmarkPosterior:
+    """Return the posterior of data that have been read, of which there may be none but sums over them."""
+    landmarks = np.asarray(given.array("landmarks", None, X.shape[1]))
+    with given.part("approximation") as numbers:
+        count, are_given = numbers.whole("landmarks", 1), numbers.flag("given")
+        placement, seed = numbers.text("placement", PLACEMENTS), numbers.whole("random_state")
+        bound, rows, search_rows = numbers.flag("bound"), numbers.whole("rows", 1), numbers.whole("search_rows")
+        log_noise, missing = numbers.number("log_noise"), numbers.number("missing")
+    if not 0 < len(landmarks) <= count or (are_given and len(landmarks) != count):
+        raise ValueError(f"landmarks: expected {count}{'' if are_given else ' at most'}, got {len(landmarks)}")
+    if len(X) and len(X) != rows:
+        raise ValueError(f"points: expected {rows} points or none, got {len(X)}")
+    marks = landmarks if are_given else count
+    approximation = Nystrom(marks, placement, seed, bound, search_rows or None)  # type: ignore[arg-type]
+    outputs, q = y.shape[1], trend_matrix(trend, landmarks, check=False).shape[1]
+    columns = len(landmarks) + q
+    products = given.array("landmark_products", columns, outputs)
+    sums = _core.NystromSums.restore(
+        rows,
+        given.array("landmark_moments", columns, columns),
+        np.ravel(products.T),
+        given.array("landmark_squares", outputs),
+        given.array("trend_moments", q, q),
+        log_noise,
+        missing,
+    )
+    try:
+        return LandmarkPosterior.restored(kernel, X, y, diagonal, trend, approximation, landmarks, sums)
+    except np.linalg.LinAlgError as error:
+        raise ValueError(f"landmark_moments: {error}") from None

@@ -12,17 +12,16 @@ from kernsel._base.annotations import Vector
 from kernsel._base.memory import require_memory_of_points
 from kernsel._data.together import numbered
 from kernsel._data.training import TrainingSet, dense
-from kernsel._solve.near import NearPosterior
 from kernsel.estimators.interpolator import KernelInterpolator
 from kernsel.estimators.kernel_ridge import KernelRidge
 from kernsel.estimators.kernel_ridge_cv import KernelRidgeCV
 from kernsel.estimators.ridge_posteriors import RidgePosteriors
 from kernsel.estimators.support.svr import SVR
 from kernsel.kernels import Kernel
+from kernsel.saving.approximate import read_approximate, write_approximate
 from kernsel.saving.container import Stored
 from kernsel.saving.fields import Fields, Writing
-from kernsel.saving.landmarks import read_landmark_path, write_landmark_path
-from kernsel.saving.neighbours import read_neighbours, write_neighbours
+from kernsel.saving.landmark_paths import read_landmark_path, write_landmark_path
 from kernsel.saving.selections import read_selection, read_support_selection, write_selection, write_support_selection
 
 __all__ = [
@@ -142,15 +141,14 @@ def _read_function(model: Any, given: Fields, *, by_landmarks: bool = False) -> 
     return outputs
 
 
-def _write_posteriors(model: KernelRidge, near: RidgePosteriors, to: Writing) -> None:
-    """Write the data from whose nearest points predictions are made, as a Gaussian process does, which C++ reads."""
-    if len(near.posteriors) > 1:
+def _write_posteriors(model: KernelRidge, own: RidgePosteriors, to: Writing) -> None:
+    """Write the posterior that approximates the function as that of a Gaussian process is written, which C++ reads."""
+    if len(own.posteriors) > 1:
         raise TypeError(
-            "model: approximated by neighbours with several values of alpha, which such a file does not hold; save a model for "
-            "each alpha, or use pickle or joblib"
+            "model: approximated with several values of alpha, which such a file does not hold; save a model for each alpha, "
+            "or use pickle or joblib"
         )
-    posterior = near.posteriors[0]
-    assert isinstance(posterior, NearPosterior)
+    posterior = own.posteriors[0]
     _write_kernel(model.kernel_, to)
     outputs = posterior.y.shape[1]
     to.value("trend", posterior.trend)
@@ -160,18 +158,18 @@ def _write_posteriors(model: KernelRidge, near: RidgePosteriors, to: Writing) ->
         ("diagonal", posterior.noise),
         ("trend_coefficients", posterior.beta),
         ("offset", np.zeros(outputs)),
-        ("scale", near.scales(0)),
+        ("scale", own.scales(0)),
     ):
         to.array(name, values)
-    write_neighbours(posterior, to)
-    to.json |= {"jitter": 0.0, "one_output": near.one_output, "strength": near.strengths[0]}
+    write_approximate(posterior, to)
+    to.json |= {"jitter": 0.0, "one_output": own.one_output, "strength": own.strengths[0]}
     to.array("all_points", model.X_fit_)
-    to.array("used", near.rows)
+    to.array("used", own.rows)
     _write_rows(model, to)
 
 
 def _read_posteriors(model: KernelRidge, given: Fields) -> int:
-    """Read the data from whose nearest points predictions are made; return the number of outputs."""
+    """Read the posterior that approximates the function; return the number of outputs."""
     kernel = given.kernel("kernel")
     trend = given.value("trend")
     if trend not in (None, "constant"):
@@ -190,7 +188,7 @@ def _read_posteriors(model: KernelRidge, given: Fields) -> int:
     diagonal = given.array("diagonal", n, least=0.0)
     beta = given.array("trend_coefficients", int(trend is not None), outputs)
     require_columns(kernel, X)
-    posterior = read_neighbours(given, kernel, X, y, diagonal, trend, beta)
+    posterior = read_approximate(given, kernel, X, y, diagonal, trend, beta)
     model.X_fit_ = given.array("all_points", None, model.n_features_in_, dtype=_REAL)
     rows = given.rows("used", len(model.X_fit_))
     if len(rows) != n:
@@ -235,11 +233,11 @@ def _read_path(model: KernelRidge | KernelRidgeCV, outer: Fields) -> None:
 
 def write_ridge(model: KernelRidge, to: Writing) -> None:
     """Write the function, and how it was chosen."""
-    near = model.posteriors_of_neighbours
-    if near is None:
+    posteriors = model.approximate_posteriors
+    if posteriors is None:
         _write_function(model, model.intercept_, to)
     else:
-        _write_posteriors(model, near, to)
+        _write_posteriors(model, posteriors, to)
     to.values(model, "intercept_", "alpha_", "approximation_")
     to.array("outliers", model.outliers_)
     _write_path(model, to)

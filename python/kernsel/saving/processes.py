@@ -9,12 +9,11 @@ import numpy as np
 from kernsel._base.annotations import Indices, Vector
 from kernsel._base.memory import require_memory_of_points
 from kernsel._data.together import numbered
-from kernsel._solve.near import NearPosterior
 from kernsel._solve.posterior import Posterior
 from kernsel.estimators.gaussian_process import GaussianProcessRegressor
 from kernsel.estimators.process_state import ProcessState
+from kernsel.saving.approximate import read_approximate, write_approximate
 from kernsel.saving.fields import Fields, Writing
-from kernsel.saving.neighbours import read_neighbours, write_neighbours
 from kernsel.saving.selections import read_selection, write_selection
 
 __all__ = ["read_process", "write_process"]
@@ -41,10 +40,10 @@ def write_process(model: GaussianProcessRegressor, to: Writing) -> None:
         ("alpha", state.alpha),
     ):
         to.array(name, np.asarray(values, dtype=np.float64))
-    if isinstance(posterior, NearPosterior):
-        write_neighbours(posterior, to)
-    else:
+    if posterior.exact:
         to.array("coefficients", np.asarray(posterior.weights, dtype=np.float64))
+    else:
+        write_approximate(posterior, to)
     to.array("outliers", state.outliers)
     to.json |= {"jitter": float(state.jitter), "one_output": bool(state.one_output), "restricted": bool(state.restricted)}
     if state.groups is not None:
@@ -72,8 +71,8 @@ def read_process(model: GaussianProcessRegressor, given: Fields) -> None:
         raise ValueError(f"targets: expected {'one column' if one_output else 'columns'}, got {outputs}")
     given.array("scale", outputs)  # checked only, as are the coefficients, which programs that do not factorize use
     beta = given.array("trend_coefficients", functions, outputs)
-    by_neighbours = given.has("approximation")
-    if not by_neighbours:
+    approximated = given.has("approximation")
+    if not approximated:
         given.array("coefficients", n, outputs)
     noise, alpha = _variances(given, "noise", n), _variances(given, "alpha", n)
     outliers = given.rows("outliers", n)
@@ -84,8 +83,8 @@ def read_process(model: GaussianProcessRegressor, given: Fields) -> None:
     given.whole("n_evaluations_")  # checked only; the attribute is set from the selection
     selection = read_selection(given.part("selection"))
     diagonal = given.array("diagonal", n, least=0.0)
-    if by_neighbours:
-        posterior: Posterior = read_neighbours(given, kernel, X, y, diagonal, trend, beta)
+    if approximated:
+        posterior = read_approximate(given, kernel, X, y, diagonal, trend, beta)
     else:
         require_memory_of_points(n)
         posterior = Posterior(kernel, X, y, diagonal, trend)

@@ -53,7 +53,7 @@ def test_missing_extras_are_named(run, model, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     Path("new.parquet").write_bytes(b"PAR1")
     code, _, err = run("predict", model, "new.parquet")
-    assert (code, "pip install 'kernsel[cli]'" in err) == (1, True)
+    assert (code, "pip install 'kernsel[parquet]'" in err) == (1, True)
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     code, out, err = run("demo", "--report", "r.html")
     assert (code, out) == (1, "")

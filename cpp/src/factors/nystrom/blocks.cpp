@@ -34,6 +34,19 @@ void NystromSums::add(const NystromSums& other) {
   missing += other.missing;
 }
 
+void NystromSums::subtract(const NystromSums& other) {
+  const auto less = [](Numbers& sums, const Numbers& of) {
+    for (std::size_t i = 0; i < of.size(); ++i) sums[i] -= of[i];
+  };
+  rows -= other.rows;
+  less(moments, other.moments);
+  less(products, other.products);
+  less(squares, other.squares);
+  less(trend, other.trend);
+  log_noise -= other.log_noise;
+  missing -= other.missing;
+}
+
 void NystromPartialSums::add(const NystromPartialSums& other) {
   add_to(products, other.products);
   add_to(moments, other.moments);

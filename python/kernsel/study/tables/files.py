@@ -43,7 +43,7 @@ def read_raw(path: str) -> Raw:
         return _parsed(sys.stdin.buffer.read(), "the standard input", "")
     file = Path(path)
     if file.is_dir():
-        raise IsADirectoryError(f"{path} is a directory; expected a {_READ} file")
+        raise IsADirectoryError(f"{path} is a directory; expected a {_READ} file, or a directory of Parquet files")
     if not file.exists():
         raise FileNotFoundError(f"there is no file {path}{_close_file(file)}")
     ending = file.suffix.lower()

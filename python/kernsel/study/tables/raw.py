@@ -29,6 +29,8 @@ class Raw:
         Whether numbers may have a decimal comma.
     in_python : bool
         Whether these are columns of an object in Python, whose user has no options of the command.
+    numbers : ndarray or None
+        For each row, its number in the file, from 0 on, if these are some of its rows only.
     """
 
     source: str
@@ -37,6 +39,7 @@ class Raw:
     remarks: list[str] = field(default_factory=list)
     decimal_comma: bool = False
     in_python: bool = False
+    numbers: Indices | None = None
 
     @property
     def rows(self) -> int:
@@ -45,7 +48,9 @@ class Raw:
 
     def where(self, row: int) -> str:
         """Return the position of a row in the file in words; `row` counts from 0."""
-        return f"row {row + 1}" if self.lines is None else f"line {self.lines[row]}"
+        if self.lines is not None:
+            return f"line {self.lines[row]}"
+        return f"row {(row if self.numbers is None else int(self.numbers[row])) + 1}"
 
     @property
     def for_classes(self) -> str:

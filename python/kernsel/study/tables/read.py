@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from difflib import get_close_matches
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,11 +16,12 @@ from kernsel.study.tables.files import read_raw
 from kernsel.study.tables.grouping import grouping_by
 from kernsel.study.tables.guess import DIFFERENT_TEXTS, EIGHT_DIGITS, SHORT_YEARS, guess, numbers_in
 from kernsel.study.tables.missing import Missing, counted_rows, filled, rows_kept
+from kernsel.study.tables.parts import is_large, read_in_parts, read_some
 from kernsel.study.tables.raw import Raw
 from kernsel.study.tables.table import Column, Table
 from kernsel.study.tables.targets import class_target, number_target, numbers_of_classes
 
-__all__ = ["read_table", "read_to_predict", "rows_to_predict", "table_of"]
+__all__ = ["columns_of", "inputs_found", "read_sample", "read_table", "read_to_predict", "rows_to_predict", "table_of"]
 
 
 def read_table(
@@ -134,10 +137,40 @@ def table_of(
         described,
         target_column,
         remarks + row_remarks,
-        kept + 1,
+        (kept if raw.numbers is None else raw.numbers[kept]) + 1,
         grouping.labels,
         grouping.name,
     )
+
+
+def columns_of(path: str) -> list[str]:
+    """Return the names of the columns of a file."""
+    return list((next(read_in_parts(path)) if is_large(path) else read_raw(path)).columns)
+
+
+def read_sample(path: str, target: str, count: int, seed: int, **options: Any) -> Table:
+    """Read random rows of a file that is read in parts, as a table; see :func:`read_table` for the options.
+
+    Parameters
+    ----------
+    path : str
+        A CSV, TSV or Parquet file, or a directory of Parquet files.
+    target : str
+    count : int
+        The number of rows.
+    seed : int
+    **options
+        Those of :func:`read_table`.
+
+    Returns
+    -------
+    table : Table
+        Its `rows` are those of the file, and `kept` are numbers of these.
+    """
+    raw, rows = read_some(path, count, seed)
+    table = table_of(raw, target, **options)
+    remark = f"{path} is too large to be read at once: of its {rows:,} rows {raw.rows:,} were taken, at random."
+    return replace(table, rows=rows, remarks=[remark, *table.remarks] if rows > raw.rows else table.remarks)
 
 
 def read_to_predict(
@@ -170,17 +203,7 @@ def rows_to_predict(
     raw: Raw, columns: Sequence[Column], target: str, *, missing: Missing = "drop", levels: Sequence[str] = ()
 ) -> Table:
     """Return new rows as a table, see :func:`read_to_predict`."""
-    inputs = [column for column in columns if encoded_names(column)]
-    absent = [column.name for column in inputs if column.name not in raw.columns]
-    if absent:
-        first = absent[0]
-        more = f" (and {len(absent) - 1} more: {', '.join(absent[1:6])})" if len(absent) > 1 else ""
-        close = _close(first, raw)
-        raise ValueError(f"{raw.source}: column {first!r}, which the model predicts from, is not there{close}{more}")
-    extra = [name for name in raw.columns if name != target and name not in {column.name for column in columns}]
-    remarks = [*raw.remarks]
-    if extra:
-        remarks.append(f"Columns that the model does not know are ignored: {', '.join(extra)}.")
+    inputs, remarks = inputs_found(raw, columns, target)
     X, unknown, unknown_remarks = _encoded_new(raw, inputs, missing)
     remarks += unknown_remarks
     y = None
@@ -196,6 +219,22 @@ def rows_to_predict(
     names = [name for column in inputs for name in encoded_names(column)]
     targets = None if y is None else y[kept]
     return Table(raw.source, raw.rows, X[kept], targets, names, [*inputs], None, remarks + row_remarks, kept + 1)
+
+
+def inputs_found(raw: Raw, columns: Sequence[Column], target: str) -> tuple[list[Column], list[str]]:
+    """Return the inputs of a model among columns, and remarks; raise if one of them is not there."""
+    inputs = [column for column in columns if encoded_names(column)]
+    absent = [column.name for column in inputs if column.name not in raw.columns]
+    if absent:
+        first = absent[0]
+        more = f" (and {len(absent) - 1} more: {', '.join(absent[1:6])})" if len(absent) > 1 else ""
+        close = _close(first, raw)
+        raise ValueError(f"{raw.source}: column {first!r}, which the model predicts from, is not there{close}{more}")
+    extra = [name for name in raw.columns if name != target and name not in {column.name for column in columns}]
+    remarks = [*raw.remarks]
+    if extra:
+        remarks.append(f"Columns that the model does not know are ignored: {', '.join(extra)}.")
+    return inputs, remarks
 
 
 def _encoded_new(raw: Raw, inputs: list[Column], missing: Missing) -> tuple[Matrix, NDArray[np.bool_], list[str]]:

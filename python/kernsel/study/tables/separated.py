@@ -9,13 +9,14 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import dropwhile, islice
+from typing import TextIO
 
 import numpy as np
 
 from kernsel.study.tables.numerals import is_number
 from kernsel.study.tables.raw import Raw, unique_names
 
-__all__ = ["Records", "raw_of_records", "read_separated"]
+__all__ = ["Records", "raw_of_records", "read_separated", "read_separated_in_parts"]
 
 # The preferred ones first; a blank stands for any number of blanks and tabs.
 _DELIMITERS = {"\t": "tabs", ";": "semicolons", "|": "bars", ",": "commas", " ": "blanks"}
@@ -23,6 +24,7 @@ _INNER_MARK = re.compile(r"\S\s+#")
 _COMMENT_OF_HEADER = re.compile(r"\s+#(?:\s.*)?$")
 _BETWEEN_BLANKS = re.compile(r'"((?:[^"]|"")*)"(?=\s|$)|(\S+)')
 _ROWS_TO_GUESS_BY = 50
+_MEGABYTE = 1_000_000
 
 
 def read_separated(content: bytes, source: str) -> Raw:
@@ -45,7 +47,27 @@ def read_separated(content: bytes, source: str) -> Raw:
         raise ValueError(f"{source} is empty")
     marked = _has_comments(text)
     delimiter = _delimiter(text, source, marked)
-    return raw_of_records(_records(text, delimiter, source, marked), source, decimal_comma=delimiter != ",")
+    (records,) = _records(_Reader(text, delimiter, marked), delimiter, source)
+    return raw_of_records(records, source, decimal_comma=delimiter != ",")
+
+
+def read_separated_in_parts(stream: TextIO, source: str, rows: int) -> Iterator[Raw]:
+    """Yield the columns of a text as those of at most so many rows at a time.
+
+    The delimiter and the meaning of # are those of the first megabyte.
+    """
+    beginning = _peeked(stream)
+    if not beginning.strip():
+        raise ValueError(f"{source} is empty")
+    marked = _has_comments(beginning)
+    delimiter = _delimiter(beginning, source, marked)
+    names: list[str] = []
+    for records in _records(_Reader(stream, delimiter, marked), delimiter, source, rows):
+        if names:
+            records.header = names  # which are unique by now, and no numbers that are a row
+        raw = raw_of_records(records, source, decimal_comma=delimiter != ",")
+        names = list(raw.columns)
+        yield raw
 
 
 def raw_of_records(records: Records, source: str, *, decimal_comma: bool) -> Raw:
@@ -112,7 +134,15 @@ def _delimiter(text: str, source: str, marked: bool) -> str:
 
 def _beginning(text: str) -> str:
     """Return the first megabyte, which bounds the length of a value whose quote is never closed."""
-    return text[:1_000_000]
+    return text[:_MEGABYTE]
+
+
+def _peeked(stream: TextIO) -> str:
+    """Return the whole lines in the first megabyte of a stream, which can go back, and is left at its beginning."""
+    stream.seek(0)
+    text = stream.read(_MEGABYTE)
+    stream.seek(0)
+    return text if len(text) < _MEGABYTE else text[: text.rfind("\n") + 1] or text
 
 
 class _Reader:
@@ -128,21 +158,22 @@ class _Reader:
         Whether what follows # after values is left out.
     """
 
-    def __init__(self, text: str, delimiter: str, marked: bool, *, strict: bool = True) -> None:
+    def __init__(self, text: str | TextIO, delimiter: str, marked: bool, *, strict: bool = True) -> None:
         self.line = 0
         self.comments: list[tuple[int, str]] = []
         self._marked = marked  # whether lines that begin with # are comments
         self._begins = True  # whether the next line begins a record, and does not go on with a value in quotes
-        lines = self._lines(text)
-        self.ends_in_comments = delimiter == " " and _ends_in_comments(text)
+        stream = io.StringIO(text, newline="") if isinstance(text, str) else text
+        lines = self._lines(stream)
+        self.ends_in_comments = delimiter == " " and _ends_in_comments(text if isinstance(text, str) else _peeked(text))
         if delimiter == " ":
             split = _without_comment if self.ends_in_comments else _between_blanks
             self._records: Iterator[list[str]] = map(split, lines)
         else:
             self._records = csv.reader(lines, delimiter=delimiter, skipinitialspace=True, strict=strict)
 
-    def _lines(self, text: str) -> Iterator[str]:
-        for line in io.StringIO(text, newline=""):
+    def _lines(self, stream: TextIO) -> Iterator[str]:
+        for line in stream:
             self.line += 1
             if self._marked and self._begins and line.lstrip().startswith("#"):
                 self.comments.append((self.line, line.strip()))
@@ -215,9 +246,8 @@ class Records:
     remarks: list[str] = field(default_factory=list)
 
 
-def _records(text: str, delimiter: str, source: str, marked: bool) -> Records:
-    """Return the records of a text; raise if they are not equally long."""
-    reader = _Reader(text, delimiter, marked)
+def _records(reader: _Reader, delimiter: str, source: str, rows: int | None = None) -> Iterator[Records]:
+    """Yield the records of a text, at most so many rows at a time; raise if they are not equally long."""
     found: Records | None = None
     blank = 0
     end = 0  # the line at which the last record ends
@@ -227,13 +257,17 @@ def _records(text: str, delimiter: str, source: str, marked: bool) -> Records:
             end = reader.line
             if not _has_values(record):
                 blank += 1
-            elif found is None:
+                continue
+            if found is None:
                 found = _begun(record, start, reader.comments, delimiter)
-            elif len(record) != len(found.header):
+                continue
+            if len(record) != len(found.header):
                 raise ValueError(_ragged(source, start, record, found.header, found.header_line, delimiter))
-            else:
-                found.rows.append(record)
-                found.lines.append(start)
+            if rows is not None and len(found.rows) >= rows:
+                yield found
+                found = Records(found.header, found.header_line, [], [])
+            found.rows.append(record)
+            found.lines.append(start)
     except csv.Error as error:
         unclosed = (
             "; is a quote not closed?" if "quote" in str(error) or "end of data" in str(error) or "limit" in str(error) else ""
@@ -247,7 +281,7 @@ def _records(text: str, delimiter: str, source: str, marked: bool) -> Records:
     comments = len(reader.comments) - any(line == found.header_line for line, _ in reader.comments)
     if comments:
         found.remarks.append(f"{_counted(comments, 'line')} that begin{'s' * (comments == 1)} with # skipped.")
-    return found
+    yield found
 
 
 def _begun(record: list[str], line: int, comments: list[tuple[int, str]], delimiter: str) -> Records:

@@ -13,8 +13,9 @@ from kernsel.study.tables.raw import Raw, Values, unique_names
 
 if TYPE_CHECKING:
     from pyarrow import ChunkedArray
+    from pyarrow import Table as ArrowTable
 
-__all__ = ["read_npz", "read_parquet"]
+__all__ = ["raw_of_arrow", "read_npz", "read_parquet"]
 
 
 def read_npz(content: bytes, source: str) -> Raw:
@@ -48,13 +49,18 @@ def read_parquet(content: bytes, source: str) -> Raw:
         import pyarrow as arrow
         import pyarrow.parquet as parquet
     except ImportError as error:
-        raise ImportError("Parquet files need pyarrow: pip install 'kernsel[cli]'") from error
+        raise ImportError("Parquet files need pyarrow: pip install 'kernsel[parquet]'") from error
     try:
         table = parquet.read_table(io.BytesIO(content))
     except (arrow.ArrowException, OSError) as error:
         raise ValueError(f"{source} cannot be read as Parquet: {str(error).splitlines()[0]}") from None
     if not table.num_rows:
         raise ValueError(f"{source} has no rows")
+    return raw_of_arrow(table, source)
+
+
+def raw_of_arrow(table: ArrowTable, source: str) -> Raw:
+    """Return the columns of a table of pyarrow."""
     names, remarks = unique_names([str(name).strip() for name in table.column_names], source)
     columns = {name: _of_arrow(column, source, name) for name, column in zip(names, table.columns, strict=True)}
     return Raw(source, columns, remarks=remarks)
