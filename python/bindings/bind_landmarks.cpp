@@ -162,15 +162,6 @@ void bind_landmarks(py::module_& module) {
             sums.add(more);
           },
           py::arg("other"))
-      .def_static(
-          "restore",
-          [](Index rows, const py::object& moments, const py::object& products, const py::object& squares,
-             const py::object& trend, double log_noise, double missing) {
-            NystromSums sums{rows, numbers(moments), numbers(products), numbers(squares), numbers(trend), log_noise, missing};
-            return std::make_unique<NystromSums>(std::move(sums));
-          },
-          py::arg("rows"), py::arg("moments"), py::arg("products"), py::arg("squares"), py::arg("trend"), py::arg("log_noise"),
-          py::arg("missing"))
       .def_readonly("rows", &NystromSums::rows)
       .def_readonly("missing", &NystromSums::missing)
       .def_readonly("log_noise", &NystromSums::log_noise)

@@ -22,9 +22,10 @@ from kernsel._data.together import LearntOnce, checked_groups, learnt_once
 from kernsel._data.training import require_squares, training_set
 from kernsel._data.trend import Trend, require_trend_of_objects, trend_matrix
 from kernsel._search import Budget, Selection, choose, explained, require_few_if_interrupted
+from kernsel._search.checks import checked
 from kernsel._search.layout import Layout
 from kernsel._search.own_optimizer import Optimizer
-from kernsel._search.plan import Plan, checked, plan_for
+from kernsel._search.plan import Plan, plan_for
 from kernsel._search.progress import CallbackSupport, remark, watched, with_callbacks
 from kernsel.approximations import Wish
 from kernsel.criteria import Criterion, Evidence, Likelihood

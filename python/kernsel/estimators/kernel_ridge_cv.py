@@ -16,7 +16,6 @@ from kernsel._data.rows import is_of_rows
 from kernsel._data.training import TrainingSet
 from kernsel._search.short_scales import with_short_scales
 from kernsel._solve.evaluate import require_takes_groups
-from kernsel._solve.landmark_path import require_no_groups
 from kernsel._solve.path import RegularizationPath
 from kernsel.approximations import Nystrom, approximation_given
 from kernsel.criteria import GroupsOut
@@ -76,9 +75,9 @@ class KernelRidgeCV(KernelMachine):
         precomputed matrix, and a criterion that is minimized or maximized. It takes a Cholesky factorization, and another
         decomposition or more only if residuals are suspect.
     approximation : Nystrom or None
-        Landmarks in the place of all points, see :class:`kernsel.Nystrom`. Each row is left out alone, also where others equal
-        it; folds and groups are refused, and outliers are not looked for. Likelihoods are evaluated with the term of the
-        bound, if it is to be used.
+        Landmarks in the place of all points, see :class:`kernsel.Nystrom`. Equal rows are left out together, but folds and
+        groups are refused, and outliers are not looked for. Likelihoods are evaluated with the term of the bound, if it is to
+        be used.
     gamma, degree, coef0, kernel_params, fit_intercept, alpha_scale, sigma
         As in :class:`KernelRidge`.
 
@@ -244,7 +243,8 @@ class KernelRidgeCV(KernelMachine):
         if isinstance(given.kernel, str):
             raise ValueError("approximation: expected None, since the kernel matrix is given and landmarks need the kernel")
         approximation_given(self.approximation, given.kernel)
-        require_no_groups(given.told)
+        if given.told is not None:
+            raise ValueError("groups: expected None with approximation=Nystrom(), which leaves out equal rows together only")
         if isinstance(self.criterion, GroupsOut) or (self.criterion in TABLE and TABLE[self.criterion].kind is GroupsOut):
             raise ValueError(
                 f'criterion: expected one without folds with approximation=Nystrom(), such as "loo", got {self.criterion!r}'
@@ -266,6 +266,7 @@ class KernelRidgeCV(KernelMachine):
             trend="constant" if self.has_intercept else None,
             sample_weight=given.weights_used,
             alpha_scale=self.alpha_scale,
+            groups=given.together,
             approximation=self.approximation,
         )
 
@@ -274,10 +275,8 @@ class KernelRidgeCV(KernelMachine):
 
         See :class:`kernsel.estimators.fitted.HasLeftOut`. Not with landmarks, see `path_.loo` for the mean squared error.
         """
-        if getattr(self.path_[0] if isinstance(self.path_, list) else self.path_, "by_landmarks", False):
-            raise ValueError(
-                "approximation: predictions of points left out are not kept with landmarks; path_.loo has their error"
-            )
+        if self.path_by_landmarks() is not None:
+            raise ValueError("approximation: points left out are not predicted with landmarks; path_.loo has their mean error")
         return super().left_out(X, y, output)
 
     def path_by_landmarks(self) -> RegularizationPath | None:
