@@ -42,7 +42,11 @@ class DaskPasses(Passes):
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /) -> None:
-        """Release the rows that workers keep."""
+        """Release the rows that workers keep, though the frames of an exception may still refer to them."""
+        if self._client is not None and self._client.status == "running":
+            for block in self._blocks:
+                if hasattr(block, "release"):
+                    block.release()
         self._blocks = []
 
     def summed(self, name: str, function: Callable[..., S], stage: object, *each: Iterable[Any]) -> S:
@@ -68,11 +72,12 @@ class DaskPasses(Passes):
         """Return what `ends` makes of the tasks of all blocks; computed once more if what was sent to workers is lost."""
         rows = list(zip(*(list(_up_to(values, len(self._blocks))) for values in each), strict=True)) or [()] * len(self._blocks)
         for attempt in count(1):
+            sent: list[Any] = []
             try:
-                sent, *of_rows = self._sent([stage, *rows])
+                sent = self._sent([stage, *rows])
                 parts = [
-                    self._task(name, _limited, function, self._tasks, sent, block, more)
-                    for block, more in zip(self._blocks, of_rows, strict=True)
+                    self._task(name, _limited, function, self._tasks, sent[0], block, more)
+                    for block, more in zip(self._blocks, sent[1:], strict=True)
                 ]
                 return self._result(ends(parts))
             except Exception as error:
@@ -83,6 +88,10 @@ class DaskPasses(Passes):
                     ) from error
                 if not isinstance(error, CancelledError) or attempt == _ATTEMPTS:
                     raise
+            finally:
+                for value in sent:
+                    if hasattr(value, "release"):
+                        value.release()
         raise AssertionError
 
     def _task(self, name: str, function: Callable[..., Any], *arguments: Any) -> Any:
