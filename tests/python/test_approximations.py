@@ -33,8 +33,8 @@ def test_landmarks_are_copied_and_read_only():
 
 
 def test_printed_in_one_line():
-    assert repr(ks.Nystrom(50, "random")) == "Nystrom(landmarks=50, placement='random', random_state=0, bound=True)"
-    assert "landmarks=<array of shape (3, 2)>" in repr(ks.Nystrom(Z))
+    assert repr(ks.Nystrom(50, "random")).startswith("Nystrom(landmarks=50, placement='random', random_state=0, bound=True")
+    assert repr(ks.Nystrom(Z)).startswith("Nystrom(landmarks=<array of shape (3, 2)>, placement='pivoted'")
 
 
 def test_a_parameter_of_estimators():
