@@ -114,7 +114,7 @@ def peers(n, d, m):
     kernel = ConstantKernel("auto") * RBF("auto")
     ours = told(
         "kernsel",
-        lambda: ks.GaussianProcessRegressor(kernel, trend="constant", approximation=ks.Nystrom(m)).fit(X, y).predict(Z),
+        lambda: ks.GaussianProcessRegressor(kernel, noise="auto", trend="constant", approximation=ks.Nystrom(m)).fit(X, y).predict(Z),
     )
     if find_spec("gpytorch"):
         ratios["GPyTorch's SGPR"] = told("GPyTorch's SGPR, 50 steps of Adam", lambda: sgpr(X, y, Z, m)) / ours
