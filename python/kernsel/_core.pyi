@@ -175,6 +175,10 @@ class NystromBlocks:
         self, X: ArrayLike, trend: ArrayLike, outputs: int, variances: bool
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
 
+def choose_landmarks(
+    kernel: Kernel, X: ArrayLike, approximation: tuple[Literal["landmarks"], int, int, int, bool, list[float]]
+) -> NDArray[np.float64]: ...
+
 @type_check_only
 class Evaluation(TypedDict):
     value: float
