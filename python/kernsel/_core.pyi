@@ -1,5 +1,5 @@
 from collections.abc import Callable
-from typing import Literal, NotRequired, Self, TypedDict, type_check_only
+from typing import Any, Literal, NotRequired, Self, TypedDict, type_check_only
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -102,6 +102,8 @@ def project(kernel: Kernel, B: list[float], outputs: int) -> Kernel: ...
 class Criterion:
     @property
     def sees(self) -> Literal["products", "diagonal", "blocks"]: ...
+    @property
+    def request(self) -> dict[str, bool]: ...  # what of a fit it depends on
 
 class Workspace:
     def neighbors(self, left_out: bool = ...) -> NDArray[np.int32] | None: ...
@@ -209,6 +211,7 @@ def leave_out(
 def joint_log_density(groups: list[int], count: int) -> Criterion: ...
 def generalized_cross_validation() -> Criterion: ...
 def unbiased_risk(variance: list[float]) -> Criterion: ...
+def apply(criterion: Criterion, rows: int, fit: dict[str, Any]) -> dict[str, Any]: ...
 def evaluate(
     criterion: Criterion,
     kernel: Kernel,

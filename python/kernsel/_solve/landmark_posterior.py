@@ -137,6 +137,11 @@ class LandmarkPosterior(Posterior):
         return len(self.X) > 0
 
     @property
+    def n_rows(self) -> int:
+        """The number of rows that it was conditioned on, also if they are not kept."""
+        return self.sums.rows
+
+    @property
     def missing(self) -> float:
         """What landmarks do not see of the function, in units of the noise: the mean of e_i / N_i. It should not exceed 1."""
         sums = self.sums

@@ -15,6 +15,7 @@ from kernsel._base.annotations import Matrix, Vector
 from kernsel._data.allowed import FLAG, is_auto, is_number, whole
 from kernsel._data.kernel import leaves_open
 from kernsel._data.noise import regularizations
+from kernsel._data.rows import is_of_rows
 from kernsel._data.together import said_of_copies
 from kernsel._data.training import TrainingSet, require_squares
 from kernsel._search import Budget, Selection, choose, require_few_if_interrupted
@@ -31,8 +32,10 @@ from kernsel.criteria.table import TABLE
 from kernsel.estimators.fitted import LeftOut, ModelPath, require_training_data, targets_for
 from kernsel.estimators.kernel_machine import ALLOWED, KernelMachine, is_likelihood
 from kernsel.estimators.outliers import OUTLIERS
+from kernsel.estimators.ridge_of_rows import RidgeOfRows, ridge_of_rows
 from kernsel.estimators.ridge_outliers import outliers_given, outliers_of_ridge, without
 from kernsel.estimators.ridge_posteriors import RidgePosteriors
+from kernsel.estimators.rows_everywhere import take_columns
 from kernsel.kernels import Kernel
 from kernsel.kernels.amplitudes import with_sizes_of_terms
 from kernsel.kernels.objects import Points
@@ -219,6 +222,8 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
         Parameters
         ----------
         X : array-like of shape (n, d), or (n, n) if the kernel is precomputed; or n objects, for a kernel on objects
+            Also a collection of Dask, like y and the weights. Some of its rows, drawn at random, choose alpha, the kernel and
+            landmarks (:class:`kernsel.Nystrom`, which "auto" then stands for); all rows are then read where they are.
         y : array-like of shape (n,) or (n, n_targets)
         sample_weight : float or array-like of shape (n,), optional
             Not negative. A weight of zero leaves the point out.
@@ -230,6 +235,11 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
         -------
         self : KernelRidge
         """
+        if is_of_rows(X):
+            for name in (*_REPORT, *_SOLUTION):
+                self.__dict__.pop(name, None)
+            self._take_rows(ridge_of_rows(self, X, y, sample_weight, groups, may_search=True))
+            return self
         given = self._training_set(X, y, sample_weight).with_groups(groups)
         for name in (*_REPORT, *_SOLUTION):
             self.__dict__.pop(name, None)
@@ -272,6 +282,22 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
         if selection is not None and selection.interrupt is not None:
             raise selection.interrupt
         return self
+
+    def _take_rows(self, found: RidgeOfRows) -> None:
+        """Set the fitted attributes of a fit to rows that were read in blocks, of which none is kept."""
+        take_columns(self, found.some)
+        none, posterior = np.zeros(0, dtype=np.intp), found.fit.posterior
+        targets = [np.arange(posterior.y.shape[1])]
+        self._posteriors = RidgePosteriors(
+            none, targets, [posterior], [found.fit.noise], found.one_output, np.dtype(np.float64)
+        )
+        self.kernel_, self.X_fit_, self.alpha_ = found.fit.kernel, posterior.X, found.fit.noise
+        self.outliers_, self.copies_, self.left_out_together_ = none, none, none
+        self.approximation_ = found.said
+        if hasattr(found.some, "selection_"):
+            self.selection_ = replace(found.some.selection_, approximation=found.said, far=None)
+            self.criterion_value_ = found.some.criterion_value_ if found.value is None else found.value
+        self._set_intercept(self._posteriors.intercepts(), posterior.y[:, 0] if found.one_output else posterior.y)
 
     def _plan(self, given: TrainingSet, criterion: str | Criterion | Loss | None) -> Plan:
         """Return what is approximated for the data, with hyperparameters that a criterion chooses, or that are given."""

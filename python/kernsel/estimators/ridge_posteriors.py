@@ -9,7 +9,8 @@ import numpy as np
 
 from kernsel._base.annotations import Indices, Matrix, Vector
 from kernsel._data.training import TrainingSet
-from kernsel._search.plan import Check, Plan, checked
+from kernsel._search.checks import Check, checked
+from kernsel._search.plan import Plan
 from kernsel._solve.conditioned import conditioned
 from kernsel._solve.posterior import Posterior
 from kernsel.approximations import Approximation

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from kernsel._search import plan as module
-from kernsel._search.plan import Plan, checked, plan_for
+from kernsel._search.checks import checked
+from kernsel._search.plan import Plan, plan_for
 from kernsel._solve.near import NearPosterior
 from kernsel._solve.posterior import Posterior
 from kernsel.approximations import Vecchia
