@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from kernsel._base.annotations import Indices
 from kernsel._data.rows.block import Piece
 from kernsel._data.rows.source import RowSource
 from kernsel.study.tables.encode import encoded_names
@@ -30,16 +31,20 @@ class EncodedRows(RowSource):
     columns : sequence of Column
     target : Column
     missing : {"drop", "mean", "error"}
-
-    Attributes
-    ----------
-    read : int
-        The number of rows of the file, with those that are left out; 0 before the first pass.
+    without : ndarray of int, optional
+        The numbers of rows that are left out besides, from 1 on.
     """
 
-    def __init__(self, path: str, columns: Sequence[Column], target: Column, missing: Missing = "drop") -> None:
-        self.read = 0
+    def __init__(
+        self,
+        path: str,
+        columns: Sequence[Column],
+        target: Column,
+        missing: Missing = "drop",
+        without: Indices | None = None,
+    ) -> None:
         self._path = path
+        self._without = np.zeros(0, dtype=np.intp) if without is None else without
         self._described = [column for column in columns if encoded_names(column)]
         self._target = target
         self._missing = missing
@@ -52,7 +57,6 @@ class EncodedRows(RowSource):
             require_column(part, self._target.name)
             table = rows_to_predict(part, self._described, self._target.name, missing=self._missing, levels=self._target.levels)
             y = numbers_in(part, self._target.name)[table.kept - 1] if table.y is None else table.y  # raises if it is no number
-            learnt = ~np.isnan(y)
+            learnt = ~np.isnan(y) & ~np.isin(read + table.kept, self._without)
             yield Piece(table.X[learnt], y[learnt], place=f"{part.source} from row {read + 1} on")
             read += part.rows
-        self.read = read
