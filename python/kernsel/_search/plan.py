@@ -75,7 +75,14 @@ class Plan:
 
 
 def plan_for(
-    wish: Wish, kernel: Kernel, criterion: Criterion, n: int, *, searches: bool, max_seconds: float | None = None
+    wish: Wish,
+    kernel: Kernel,
+    criterion: Criterion,
+    n: int,
+    *,
+    searches: bool,
+    max_seconds: float | None = None,
+    columns: int | None = None,
 ) -> Plan:
     """Return what is to be approximated for n points.
 
@@ -90,12 +97,14 @@ def plan_for(
     searches : bool
         Whether hyperparameters are searched for.
     max_seconds : float, optional
+    columns : int, optional
+        Those of the points, which landmarks that are given must have, too.
     """
     if wish is None or (isinstance(wish, str) and (n <= _CERTAINLY_EXACT or kernel.reading() is not None)):
         require_memory_of_points(n)
         return Plan()
     if not isinstance(wish, str):
-        given = approximation_given(wish, kernel)
+        given = approximation_given(wish, kernel, columns)
         return Plan(given if searches else None, given)
     if wish != "auto":
         raise ValueError(f'approximation: expected "auto", None or an approximation such as kernsel.Vecchia(), got {wish!r}')

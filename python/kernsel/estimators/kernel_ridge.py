@@ -309,7 +309,8 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
         if isinstance(given.kernel, str) or by_matrix:
             return Plan()
         named = Likelihood() if is_likelihood(criterion) else LeaveOneOut()
-        return plan_for(self.approximation, given.kernel, named, len(given.targets[given.used]), searches=criterion is not None)
+        n, columns = len(given.targets[given.used]), given.X.shape[1]
+        return plan_for(self.approximation, given.kernel, named, n, searches=criterion is not None, columns=columns)
 
     def _solve(self, given: TrainingSet, exact: TrainingSet, strengths: Vector) -> None:
         """Set the coefficients and the intercept, by one factorization for each different strength of regularization."""
