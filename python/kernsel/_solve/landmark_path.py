@@ -101,10 +101,10 @@ def landmark_path(
     if X is None:
         raise ValueError("X: a path by landmarks needs the points")
     resolved, numbers, _ = kernel_and_points(kernel_of(kernel, name="K"), X, y=y if len(y) == len(np.asarray(X)) else None)
-    near = approximation_given(approximation, resolved)
+    points = np.asarray(numbers, dtype=np.float64)
+    near = approximation_given(approximation, resolved, points.shape[1] if points.ndim == 2 else None)
     if not isinstance(near, Nystrom):
         raise TypeError(f"approximation: expected None or kernsel.Nystrom(), got {approximation!r}")
-    points = np.asarray(numbers, dtype=np.float64)
     if points.ndim != 2 or len(points) != len(y) or not np.isfinite(points).all():
         raise ValueError(f"X: expected finite numbers, one row for each of {len(y)} targets, got shape {points.shape}")
     H = trend_matrix(trend, points)

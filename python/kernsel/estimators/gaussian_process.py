@@ -317,6 +317,7 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
             n,
             searches=self.optimizer is not None,
             max_seconds=self.max_seconds,
+            columns=X.shape[1],
         )
         each = self._has_own_scales(criterion, kernel, X, targets, known)
         if each:

@@ -242,7 +242,7 @@ class KernelRidgeCV(KernelMachine):
             raise TypeError(f"approximation: expected None or kernsel.Nystrom(), got {self.approximation!r}")
         if isinstance(given.kernel, str):
             raise ValueError("approximation: expected None, since the kernel matrix is given and landmarks need the kernel")
-        approximation_given(self.approximation, given.kernel)
+        approximation_given(self.approximation, given.kernel, given.X.shape[1])
         if given.told is not None:
             raise ValueError("groups: expected None with approximation=Nystrom(), which leaves out equal rows together only")
         if isinstance(self.criterion, GroupsOut) or (self.criterion in TABLE and TABLE[self.criterion].kind is GroupsOut):
