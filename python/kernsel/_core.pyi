@@ -177,6 +177,17 @@ class NystromBlocks:
         self, X: ArrayLike, trend: ArrayLike, outputs: int, variances: bool
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
 
+def solve_by_conjugate_gradients(
+    kernel: Kernel,
+    X: NDArray[np.float64],
+    y: NDArray[np.float64],
+    noise: NDArray[np.float64],
+    trend: object,
+    count: int,
+    approximation: tuple[Literal["landmarks"], int, int, int, bool, list[float]],
+    tolerance: float,
+    most: int,
+) -> tuple[NDArray[np.float64], NDArray[np.float64], int, float]: ...
 def choose_landmarks(
     kernel: Kernel, X: ArrayLike, approximation: tuple[Literal["landmarks"], int, int, int, bool, list[float]]
 ) -> NDArray[np.float64]: ...

@@ -83,6 +83,7 @@ def plan_for(
     searches: bool,
     max_seconds: float | None = None,
     columns: int | None = None,
+    may_refine: bool = False,
 ) -> Plan:
     """Return what is to be approximated for n points.
 
@@ -99,12 +100,14 @@ def plan_for(
     max_seconds : float, optional
     columns : int, optional
         Those of the points, which landmarks that are given must have, too.
+    may_refine : bool
+        Whether a fit by landmarks may be iterated to the exact one.
     """
     if wish is None or (isinstance(wish, str) and (n <= _CERTAINLY_EXACT or kernel.reading() is not None)):
         require_memory_of_points(n)
         return Plan()
     if not isinstance(wish, str):
-        given = approximation_given(wish, kernel, columns)
+        given = approximation_given(wish, kernel, columns, may_refine=may_refine)
         return Plan(given if searches else None, given)
     if wish != "auto":
         raise ValueError(f'approximation: expected "auto", None or an approximation such as kernsel.Vecchia(), got {wish!r}')

@@ -42,7 +42,11 @@ class DaskPasses(Passes):
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /) -> None:
-        """Release the rows that workers keep."""
+        """Release the rows that workers keep, though the frames of an exception may still refer to them."""
+        if self._client is not None and self._client.status == "running":
+            for block in self._blocks:
+                if hasattr(block, "release"):
+                    block.release()
         self._blocks = []
 
     def summed(self, name: str, function: Callable[..., S], stage: object, *each: Iterable[Any]) -> S:
@@ -68,21 +72,26 @@ class DaskPasses(Passes):
         """Return what `ends` makes of the tasks of all blocks; computed once more if what was sent to workers is lost."""
         rows = list(zip(*(list(_up_to(values, len(self._blocks))) for values in each), strict=True)) or [()] * len(self._blocks)
         for attempt in count(1):
-            sent, *of_rows = self._sent([stage, *rows])
-            parts = [
-                self._task(name, _limited, function, self._tasks, sent, block, more)
-                for block, more in zip(self._blocks, of_rows, strict=True)
-            ]
+            sent: list[Any] = []
             try:
+                sent = self._sent([stage, *rows])
+                parts = [
+                    self._task(name, _limited, function, self._tasks, sent[0], block, more)
+                    for block, more in zip(self._blocks, sent[1:], strict=True)
+                ]
                 return self._result(ends(parts))
-            except CancelledError as error:
-                if self._client is None or self._client.status != "running":
+            except Exception as error:
+                if self._client is not None and self._client.status != "running":
                     raise RuntimeError(
-                        "the client of Dask was closed, or has lost its scheduler, while it was computing; fit again with "
-                        "one that is open"
+                        "the client of Dask was closed, or has lost its scheduler, while it was computing; fit again with one "
+                        "that is open"
                     ) from error
-                if attempt == _ATTEMPTS:
+                if not isinstance(error, CancelledError) or attempt == _ATTEMPTS:
                     raise
+            finally:
+                for value in sent:
+                    if hasattr(value, "release"):
+                        value.release()
         raise AssertionError
 
     def _task(self, name: str, function: Callable[..., Any], *arguments: Any) -> Any:
@@ -110,7 +119,8 @@ class DaskPasses(Passes):
         try:
             return future.result()
         except BaseException:
-            future.cancel()
+            if self._client.status == "running":
+                future.cancel()
             raise
 
 

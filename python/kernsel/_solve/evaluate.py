@@ -245,7 +245,7 @@ def _of_rows(
         )
     slopes = None if found.gradient is None else ours.in_theta(found.gradient)
     value, slopes = chosen.with_prior(ours, found.value, slopes)
-    beta = found.beta[:, 0] if getattr(y, "ndim", 1) == 1 else found.beta
+    beta = found.beta[:, 0] if source.n_outputs == 1 and getattr(y, "ndim", 1) == 1 else found.beta
     return Evaluation(
         float(value),
         slopes,

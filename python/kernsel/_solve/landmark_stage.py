@@ -207,7 +207,7 @@ def _with_weight(block: RowBlock) -> RowBlock:
     return RowBlock(block.X[used], y, noise, block.weights[used], block.first, block.place)
 
 
-def _pieces(stage: Stage, block: RowBlock) -> Iterator[tuple[slice, tuple[Matrix, Matrix, Vector | float, Matrix]]]:
+def _pieces(stage: Stage, block: RowBlock) -> Iterator[tuple[slice, tuple[Matrix, Matrix, Vector, Matrix]]]:
     """Yield the rows of a block that have a weight, some at a time: X, y, the noise and the trend."""
     block = _with_weight(block)
     count = int(np.clip(_OPERATIONS / len(stage.landmarks) ** 2, 256, 65536))
@@ -215,7 +215,7 @@ def _pieces(stage: Stage, block: RowBlock) -> Iterator[tuple[slice, tuple[Matrix
     for first in range(0, len(block), count):
         raise_if_cancelled()
         at = slice(first, first + count)
-        noise: Vector | float = stage.noise
+        noise = np.array([stage.noise])  # one for all rows, or one for each
         if block.noise is not None:
             noise = noise + block.noise[at]
         if block.weights is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cached_property, partial
@@ -9,6 +10,7 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from kernsel._base.annotations import Matrix, Vector
@@ -310,7 +312,8 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
             return Plan()
         named = Likelihood() if is_likelihood(criterion) else LeaveOneOut()
         n, columns = len(given.targets[given.used]), given.X.shape[1]
-        return plan_for(self.approximation, given.kernel, named, n, searches=criterion is not None, columns=columns)
+        searches = criterion is not None
+        return plan_for(self.approximation, given.kernel, named, n, searches=searches, columns=columns, may_refine=True)
 
     def _solve(self, given: TrainingSet, exact: TrainingSet, strengths: Vector) -> None:
         """Set the coefficients and the intercept, by one factorization for each different strength of regularization."""
@@ -336,6 +339,8 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
     def _solve_by_posteriors(self, given: TrainingSet, strengths: Vector, plan: Plan) -> None:
         """Set the posteriors by which f is approximated, or the coefficients if predictions are exact."""
         conditioned = partial(RidgePosteriors.conditioned, given, strengths, intercept=self.has_intercept)
+        if isinstance(plan.posterior, Nystrom) and plan.posterior.refine:
+            return self._solve_by_iteration(given, conditioned(approximation=plan.posterior), plan)
         plan, posteriors, check = conditioned(approximation=plan.posterior).checked(plan)
         if plan.posterior is None and posteriors.approximated:
             posteriors = conditioned(approximation=None)
@@ -349,6 +354,21 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
         else:
             self.dual_coef_ = posteriors.coefficients(len(given.y))
         self._set_intercept(posteriors.intercepts(), given.y)
+
+    def _solve_by_iteration(self, given: TrainingSet, posteriors: RidgePosteriors, plan: Plan) -> None:
+        """Set the coefficients and the intercept of the whole kernel matrix, by conjugate gradients."""
+        refined = posteriors.refined()
+        said = replace(plan, posterior=None).said(len(posteriors.rows)) if plan.search is not None else ""
+        self.approximation_ = " ".join([*([said] if said else []), *map(str, refined.solutions)])
+        if "selection_" in self.__dict__:
+            self.selection_ = replace(self.selection_, approximation=self.approximation_)
+        if self.verbose:
+            remark(f"{type(self).__name__}: {self.approximation_}")
+        for solution in refined.solutions:
+            if not solution.converged:
+                warnings.warn(f"{solution} Take more landmarks, or a larger alpha.", ConvergenceWarning, stacklevel=4)
+        self.dual_coef_ = refined.coefficients(len(given.y))
+        self._set_intercept(refined.intercepts(), given.y)
 
     def _set_intercept(self, intercepts: Vector, y: Vector) -> None:
         self.intercept_ = (intercepts if y.ndim == 2 else float(intercepts[0])) if self.has_intercept else 0.0

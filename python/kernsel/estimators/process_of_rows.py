@@ -6,11 +6,14 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from kernsel._data.allowed import is_auto
-from kernsel._data.rows import row_source
+from kernsel._data.rows import RowSource, row_source
 from kernsel._solve.by_blocks import passes_over
 from kernsel._solve.landmark_posterior import LandmarkPosterior
+from kernsel.approximations import Nystrom
+from kernsel.criteria.names import criterion_named
 from kernsel.estimators.process_state import ProcessState
 from kernsel.estimators.rows_everywhere import (
     approximation_of_rows,
@@ -18,9 +21,10 @@ from kernsel.estimators.rows_everywhere import (
     drawn_from,
     fit_to_all,
     fitted_to_some,
+    take_columns,
 )
 
-__all__ = ["state_of_rows"]
+__all__ = ["conditioned_on_rows", "state_of_rows"]
 
 
 def state_of_rows(model: Any, X: Any, y: Any, groups: object) -> tuple[ProcessState, Any]:
@@ -80,3 +84,41 @@ def state_of_rows(model: Any, X: Any, y: Any, groups: object) -> tuple[ProcessSt
         ),
         some,
     )
+
+
+def conditioned_on_rows(model: Any, source: RowSource, near: Nystrom) -> Any:
+    """Return a copy of a fitted process that is conditioned on other rows, by landmarks among those that it was fitted to.
+
+    Kernel, noise and trend are those of the model.
+    """
+    state = model.state()
+    if state.posterior.y.shape[1] != 1 or not (state.factor == 1).all() or state.offset.any() or np.ndim(state.noise):
+        raise ValueError("model: expected a process of one target, with its own mean and scale and one variance of the noise")
+    kernel = state.posterior.kernel
+    with passes_over(source) as passes:
+        fit = fit_to_all(
+            passes,
+            criterion_named("lml", {}),
+            kernel,
+            choose_landmarks(kernel, state.posterior.X, near),
+            near,
+            noise=float(state.noise + state.alpha + state.jitter),
+            least_noise=None,
+            trend=state.posterior.trend,
+            searches=False,
+        )
+    said = fit.said(len(state.posterior.X))
+    made = clone(model).set_params(approximation=near)
+    take_columns(made, model)
+    made.restore(
+        replace(
+            state,
+            posterior=fit.posterior,
+            kernel=kernel,
+            selection=replace(state.selection, approximation=said, far=None),
+            criterion_value=float("nan"),
+            outliers=np.zeros(0, dtype=np.intp),
+            groups=None,
+        )
+    )
+    return made

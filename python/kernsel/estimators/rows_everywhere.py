@@ -23,7 +23,7 @@ from kernsel._solve.by_blocks import ByBlocks, evaluate_by_blocks
 from kernsel._solve.drawn_rows import DrawnRows, draw_rows
 from kernsel._solve.landmark_posterior import LandmarkPosterior
 from kernsel._solve.passes import Passes
-from kernsel.approximations import Nystrom
+from kernsel.approximations import Nystrom, require_unrefined
 from kernsel.criteria import Criterion
 from kernsel.kernels import Kernel
 
@@ -79,6 +79,7 @@ def approximation_of_rows(wish: object) -> Nystrom:
             f'approximation: expected kernsel.Nystrom() or "auto" for rows that are read in blocks, such as a collection of '
             f"Dask, got {wish!r}"
         )
+    require_unrefined(wish)
     return wish
 
 

@@ -33,7 +33,7 @@ def options(name):
 def same(found, expected, what):
     """Sums in another order: rounding of n terms, which a solution with B amplifies by its condition, at most 1e4 here."""
     slack = 1e4 * N * eps(float)
-    np.testing.assert_allclose(found, expected, rtol=slack, atol=slack * (1 + np.abs(expected).max()), err_msg=what)
+    np.testing.assert_allclose(found, expected, rtol=slack, atol=slack * (1 + np.abs(expected).max(initial=0.0)), err_msg=what)
 
 
 @pytest.mark.parametrize("trend", [None, "linear"])
@@ -41,6 +41,8 @@ def same(found, expected, what):
 def test_criteria_and_gradients_are_those_of_all_rows_at_once(name, trend):
     for outputs, bound in ((0, True), (2, False)):
         X, y, weights = given(outputs)
+        if name == "loo_absolute":  # whose unit is the standard deviation of the targets
+            X, y, weights = (values[weights > 0] for values in (X, y, weights))
         near = ks.Nystrom(np.array(X[:70:5]), bound=bound)
         more = {"noise": NOISE, "trend": trend, "gradient": True, "approximation": near, **options(name)}
         whole = ks.evaluate(name, KERNEL, X, y, sample_weight=weights, **more)

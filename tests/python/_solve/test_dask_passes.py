@@ -33,7 +33,7 @@ def cluster():
     with (
         dask.config.set(settings),
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs=50
         ) as found,
     ):
         yield found
@@ -200,7 +200,7 @@ def test_the_same_bits_for_any_number_of_workers():
     for workers, threads, processes in ((1, 1, False), (4, 1, True), (1, 4, False)):
         with (
             distributed.LocalCluster(
-                n_workers=workers, threads_per_worker=threads, processes=processes, dashboard_address=None, silence_logs=50
+                n_workers=workers, threads_per_worker=threads, processes=processes, dashboard_address=":0", silence_logs=50
             ) as other,
             distributed.Client(other),
         ):

@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 import kernsel as ks
 from kernsel import _core
@@ -183,3 +184,28 @@ def test_ridge_regression_is_the_mean_of_the_process(fitted):
     np.testing.assert_allclose(ridge.predict(Z), fitted.predict(Z), rtol=TIGHT)
     np.testing.assert_allclose(ridge.dual_coef_, fitted.alpha_, rtol=TIGHT, atol=TIGHT)
     np.testing.assert_allclose(ridge.left_out(X, y[:, 0]).predictions, fitted.left_out().predictions, rtol=TIGHT)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_ridge_regression_is_refined_to_that_of_the_whole_matrix(weighted):
+    X, y, _, Z = data()
+    weights = np.where(np.arange(N) % 5 == 0, 0.0, 1.0 + X[:, 0] ** 2) if weighted else None
+    given = {"alpha": [0.05, 0.2], "fit_intercept": True}
+    exact = ks.KernelRidge(RBF(0.9), **given, approximation=None).fit(X, y, sample_weight=weights)
+    refined = ks.KernelRidge(RBF(0.9), **given, approximation=ks.Nystrom(FEW, refine=True)).fit(X, y, sample_weight=weights)
+    near = 1e-6 * CONDITION  # the relative residual that counts as converged
+    np.testing.assert_allclose(refined.dual_coef_, exact.dual_coef_, rtol=near, atol=near * np.abs(exact.dual_coef_).max())
+    np.testing.assert_allclose(refined.intercept_, exact.intercept_, rtol=near)
+    np.testing.assert_allclose(refined.predict(Z), exact.predict(Z), rtol=near, atol=near)
+    assert "conjugate gradients with 7 landmarks" in refined.approximation_
+
+
+def test_refining_is_refused_where_it_is_not_done_and_warns_where_it_fails(monkeypatch):
+    X, y, noise, _ = data(1)
+    with pytest.raises(ValueError, match="refine: expected False here"):
+        ks.evaluate("lml", KERNEL, X, y, noise=noise, approximation=ks.Nystrom(FEW, refine=True))
+    with pytest.raises(ValueError, match="refine: expected True or False"):
+        ks.Nystrom(FEW, refine=1)
+    monkeypatch.setattr("kernsel._solve.landmark_posterior._MOST_ITERATIONS", 1)
+    with pytest.warns(ConvergenceWarning, match="Take more landmarks"):
+        ks.KernelRidge(RBF(0.9), alpha=1e-3, approximation=ks.Nystrom(FEW, refine=True)).fit(X, y[:, 0])

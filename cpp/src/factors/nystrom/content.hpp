@@ -45,6 +45,7 @@ struct NystromBlocks::Content {
   View<const double> landmarks() const { return rows(Z.data(), m, d); }
 
   Status solve(const NystromSums& sums);
+  Status solve_targets(const NystromSums& sums);
   Status solve_partials(const NystromPartialSums& sums);
   Status pull_landmarks(double* theta, View<double> of_Z) const;
   Status make_form();
