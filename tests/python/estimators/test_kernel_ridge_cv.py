@@ -391,6 +391,7 @@ def test_what_landmarks_cannot_do(data, change, fitted, message):
 
 
 def test_memory_by_landmarks_does_not_grow_with_points_times_landmarks():
+    pytest.importorskip("resource")
     # In a process of its own, since the largest memory of a process never falls.
     megabytes = children.run("""
         import resource, numpy as np, kernsel as ks
