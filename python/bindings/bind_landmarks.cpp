@@ -127,6 +127,7 @@ void bind_landmarks(py::module_& module) {
           py::arg("rows"), py::arg("moments"), py::arg("products"), py::arg("squares"), py::arg("trend"), py::arg("log_noise"),
           py::arg("missing"))
       .def("add", &NystromSums::add, py::arg("other"))
+      .def("subtract", &NystromSums::subtract, py::arg("other"))
       .def_readonly("rows", &NystromSums::rows)
       .def_readonly("missing", &NystromSums::missing)
       .def_readonly("log_noise", &NystromSums::log_noise)

@@ -147,6 +147,24 @@ Status NystromBlocks::Content::write_diagonal(View<const double> X, Numbers& out
   return status;
 }
 
+std::vector<Index> NystromBlocks::Content::parts(Index n, const std::vector<Index>& ends) {
+  std::vector<Index> out{0};
+  Index last = 0;
+  for (const Index end : ends) {
+    if (end - out.back() > rows_at_a_time && last > out.back()) out.push_back(last);
+    last = end;
+  }
+  if (last > out.back()) out.push_back(last);
+  while (out.back() < n) out.push_back(std::min(out.back() + rows_at_a_time, n));
+  return out;
+}
+
+Index NystromBlocks::Content::most_rows(const std::vector<Index>& parts) {
+  Index most = 0;
+  for (std::size_t part = 1; part < parts.size(); ++part) most = std::max(most, parts[part] - parts[part - 1]);
+  return most;
+}
+
 Status NystromBlocks::features(View<const double> X, View<double> out) const {
   const Content& c = *content_;
   if (X.cols != c.d) return Status::invalid("Nystrom's approximation: expected rows with as many columns as the landmarks");

@@ -5,6 +5,7 @@
 #include "base/memory.hpp"
 #include "base/random.hpp"
 #include "factors/fingerprint.hpp"
+#include "factors/nystrom/grouped_rows.hpp"
 #include "kernsel/gram.hpp"
 #include "kernsel/nystrom.hpp"
 
@@ -29,8 +30,8 @@ class Nystrom final : public NystromFactor {
     landmarks_.clear();
   }
 
-  Status show(const Kernel& k, const Problem& problem, const Request& request, bool, Fit& fit) override {
-    return within_memory([&] { return show_all(k, problem, request, fit); });
+  Status show(const Kernel& k, const Problem& problem, const Request& request, bool differentiable, Fit& fit) override {
+    return within_memory([&] { return show_all(k, problem, request, differentiable, fit); });
   }
   Numbers trend_coefficients() const override { return blocks_.trend_coefficients(); }
   Status pull(const Partials& partials, Gradient& out) override {
@@ -55,7 +56,7 @@ class Nystrom final : public NystromFactor {
   }
 
  private:
-  Status show_all(const Kernel& k, const Problem& problem, const Request& request, Fit& fit);
+  Status show_all(const Kernel& k, const Problem& problem, const Request& request, bool differentiable, Fit& fit);
   Status pull_all(const Partials& partials, Gradient& out, View<double> points, View<double> landmarks);
   Status information_of_some(const Partials& partials, Numbers& out);
   Status find_landmarks();
@@ -74,7 +75,9 @@ class Nystrom final : public NystromFactor {
   Problem problem_;
   Request request_;
   NystromBlocks blocks_;
-  Index n_ = 0, m_ = 0;  // points, outputs
+  NystromSums sums_;
+  std::optional<GroupedRows> groups_;  // if points are not left out alone
+  Index n_ = 0, m_ = 0;                // points, outputs
   Numbers c_, precision_, missing_, noise_;
   LeftOut left_out_;
   Numbers of_c_, of_precision_, of_missing_;
@@ -91,9 +94,7 @@ Status Nystrom::find_landmarks() {
   return status;
 }
 
-Status Nystrom::show_all(const Kernel& k, const Problem& problem, const Request& request, Fit& fit) {
-  if (request.densities || (request.left_out && !request.groups.alone()))
-    return Status::invalid("Nystrom's approximation leaves out points one by one");
+Status Nystrom::show_all(const Kernel& k, const Problem& problem, const Request& request, bool differentiable, Fit& fit) {
   k_.emplace(k);
   problem_ = problem;
   request_ = request;
@@ -105,15 +106,23 @@ Status Nystrom::show_all(const Kernel& k, const Problem& problem, const Request&
   if (!status.ok()) return status;
   const auto count = static_cast<Index>(landmarks_.size()) / std::max<Index>(d, 1);
   status = blocks_.begin(k, kernsel::rows(static_cast<const double*>(landmarks_.data()), count, d), problem.trend.cols);
-  NystromSums sums;
-  if (status.ok()) status = blocks_.add(rows(), sums);
-  if (status.ok()) status = blocks_.solve(sums);
+  sums_ = {};
+  groups_.reset();
+  const bool alone = !request.densities && (request.groups.alone() || request.groups.count == n_);
+  if (status.ok() && request.left_out && !alone) {
+    status = groups_.emplace().arrange(problem, request, count + problem.trend.cols);
+    if (status.ok()) status = groups_->add(blocks_, differentiable, sums_);
+  } else if (status.ok()) {
+    status = blocks_.add(rows(), sums_);
+  }
+  if (status.ok()) status = blocks_.solve(sums_);
   noise_.assign(at(n_), 0.0);
   if (status.ok()) status = gram_noise(k, problem.X, vector(noise_.data(), n_));
   if (!status.ok()) return status;
   for (Index i = 0; i < n_ && problem.noise.rows > 0; ++i) noise_[at(i)] += problem.noise(problem.noise.rows == 1 ? 0 : i, 0);
-  const bool diagonal = request.diagonal || request.left_out, coefficients = request.coefficients || request.left_out;
-  const bool missing = request.left_out && request.variances;
+  const bool left_out_alone = request.left_out && !groups_;
+  const bool diagonal = request.diagonal || left_out_alone, coefficients = request.coefficients || left_out_alone;
+  const bool missing = left_out_alone && request.variances;
   c_.assign(at(coefficients ? n_ * m_ : 0), 0.0);
   precision_.assign(at(diagonal ? n_ : 0), 0.0);
   missing_.assign(at(missing ? n_ : 0), 0.0);
@@ -121,8 +130,9 @@ Status Nystrom::show_all(const Kernel& k, const Problem& problem, const Request&
     return of.empty() ? View<double>{} : columns(of.data(), rows, cols);
   };
   if (coefficients || diagonal) status = blocks_.show(rows(), view(c_, n_, m_), view(precision_, n_, 1), view(missing_, n_, 1));
+  if (status.ok() && left_out_alone) leave_out();
+  if (status.ok() && groups_) status = groups_->leave_out(blocks_, sums_, left_out_);
   if (!status.ok()) return status;
-  if (request.left_out) leave_out();
   fit = {};
   fit.y = problem.y;
   if (coefficients) fit.c = columns(static_cast<const double*>(c_.data()), n_, m_);
@@ -132,7 +142,7 @@ Status Nystrom::show_all(const Kernel& k, const Problem& problem, const Request&
   fit.trend = problem.trend.cols;
   fit.log_det = blocks_.log_det();
   fit.log_det_trend = blocks_.log_det_trend();
-  fit.missing = options_.bound ? sums.missing : 0.0;
+  fit.missing = options_.bound ? sums_.missing : 0.0;
   fit.left_out = request.left_out ? &left_out_ : nullptr;
   fit.squares = blocks_.squares().data();
   return status;
@@ -174,17 +184,23 @@ NystromPartials Nystrom::views(const Partials& partials) const {
 }
 
 Status Nystrom::pull_all(const Partials& partials, Gradient& out, View<double> points, View<double> landmarks) {
-  collect(partials);
-  const NystromPartials of_rows = views(partials);
-  blocks_.set_totals({partials.squares, partials.log_det, partials.log_det_trend, options_.bound ? partials.missing : 0.0});
-  NystromPartialSums sums;
-  Status status;
-  if (of_rows.c.data || of_rows.precision.data || of_rows.missing.data) status = blocks_.add_partials(rows(), of_rows, sums);
-  if (status.ok()) status = blocks_.solve_partials(sums);
   out.theta.assign(at(k_->parameters()), 0.0);
   out.noise.assign(at(n_), 0.0);
-  if (status.ok()) status = blocks_.pull(rows(), of_rows, out.theta.data(), vector(out.noise.data(), n_), points, landmarks);
-  if (status.ok()) status = blocks_.pull_landmarks(out.theta.data(), landmarks);
+  const NystromTotals totals{partials.squares, partials.log_det, partials.log_det_trend,
+                             options_.bound ? partials.missing : 0.0};
+  Status status;
+  if (groups_) {
+    status = groups_->pull(blocks_, sums_, partials, totals, out.theta.data(), out.noise, points, landmarks);
+  } else {
+    collect(partials);
+    const NystromPartials of_rows = views(partials);
+    blocks_.set_totals(totals);
+    NystromPartialSums sums;
+    if (of_rows.c.data || of_rows.precision.data || of_rows.missing.data) status = blocks_.add_partials(rows(), of_rows, sums);
+    if (status.ok()) status = blocks_.solve_partials(sums);
+    if (status.ok()) status = blocks_.pull(rows(), of_rows, out.theta.data(), vector(out.noise.data(), n_), points, landmarks);
+    if (status.ok()) status = blocks_.pull_landmarks(out.theta.data(), landmarks);
+  }
   for (double& slope : out.theta) slope *= partials.unit;
   for (double& slope : out.noise) slope *= partials.unit;
   for (const View<double>& derivatives : {points, landmarks})
