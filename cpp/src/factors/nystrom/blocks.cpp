@@ -149,9 +149,12 @@ Status NystromBlocks::Content::write_diagonal(View<const double> X, Numbers& out
 
 std::vector<Index> NystromBlocks::Content::parts(Index n, const std::vector<Index>& ends) {
   std::vector<Index> out{0};
-  Index last = 0;
+  Index last = 0, largest = 0;
+  for (std::size_t g = 0; g < ends.size(); ++g) largest = std::max(largest, ends[g] - (g > 0 ? ends[g - 1] : 0));
+  // Each group is the work of one thread, so that there should be several.
+  const Index most = std::max(rows_at_a_time, std::min(2 * largest, 4 * rows_at_a_time));
   for (const Index end : ends) {
-    if (end - out.back() > rows_at_a_time && last > out.back()) out.push_back(last);
+    if (end - out.back() > most && last > out.back()) out.push_back(last);
     last = end;
   }
   if (last > out.back()) out.push_back(last);

@@ -32,15 +32,13 @@ Status GroupedRows::arrange(const Problem& problem, const Request& request, Inde
   std::vector<std::vector<Index>> groups;
   const Status status = points_of(request.groups, problem.X.rows, groups);
   if (!status.ok()) return status;
-  outputs_ = problem.y.cols;
+  outputs_ = small_.outputs = problem.y.cols;
   columns_ = problem.X.cols;
-  trend_columns_ = problem.trend.cols;
+  trend_columns_ = small_.trend = problem.trend.cols;
   variances_ = request.variances;
   densities_ = request.densities;
   // A joint density needs the covariances of a group in any case.
-  const auto small = [&](const std::vector<Index>& group) {
-    return densities_ || 2 * static_cast<Index>(group.size()) <= width;
-  };
+  const auto small = [&](const std::vector<Index>& group) { return densities_ || static_cast<Index>(group.size()) <= width; };
   std::vector<Index> ends;
   for (const bool size : {true, false})
     for (std::size_t g = 0; g < groups.size(); ++g) {
@@ -123,7 +121,6 @@ Status GroupedRows::pull(NystromBlocks& blocks, const NystromSums& total, const 
                          double* theta, Numbers& noise, View<double> points, View<double> landmarks) {
   const Index n = count(), few = small_.rows();
   const LeftOut& left_out = partials.left_out;
-  small_.outputs = outputs_;
   small_.of_residual = arranged(left_out.residual, outputs_, 0, few);
   small_.of_variance = arranged(left_out.variance, 1, 0, few);
   small_.of_density = left_out.density;

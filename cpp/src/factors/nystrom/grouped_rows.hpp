@@ -13,7 +13,7 @@ namespace kernsel {
 class GroupedRows {
  public:
   using Numbers = std::vector<double>;
-  // For `width` columns of D. A group is small if its inverse takes less than equations of all other rows.
+  // For `width` columns of D. A group is small if it has no more rows than that.
   Status arrange(const Problem& problem, const Request& request, Index width);
 
   // The first pass, with which the following functions' sums are kept. `differentiable`: whether pull() may follow.

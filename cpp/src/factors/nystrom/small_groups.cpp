@@ -4,8 +4,8 @@
 
 #include "factors/groups.hpp"
 #include "factors/nystrom/content.hpp"
+#include "factors/nystrom/group_matrices.hpp"
 #include "isa/table.hpp"
-#include "kernsel/tiles.hpp"
 
 namespace kernsel {
 
@@ -13,90 +13,7 @@ namespace {
 
 using Numbers = std::vector<double>;
 
-constexpr Index columns_at_a_time = 64;
-
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
-// Matrices of one group, (size, size), by columns, of which the first `count` rows and columns are those of the group. The
-// others are those of an identity matrix, or zero.
-class GroupMatrices {
- public:
-  Status begin(Index count) {
-    count_ = count;
-    size_ = round_up(count, LowerTiles<double>::padding);
-    const Index square = size_ * size_;
-    factor_ = scratch<double>(Scratch::panel, 4 * square + columns_at_a_time * size_);
-    if (!factor_) return no_memory(at(4 * square) * sizeof(double));
-    S_ = factor_ + square;
-    A_ = S_ + square;
-    V_ = A_ + square;
-    columns_ = V_ + square;
-    return {};
-  }
-
-  // S <- P.II^-1, for rows of t from `first` on.
-  Status invert_precision(const PointRows& t, Index first, const double* noise) {
-    const TileKernels<double>& kernels = tile_kernels<double>();
-    std::fill_n(factor_, size_ * size_, 0.0);
-    std::fill_n(columns_, columns_at_a_time * size_, 0.0);
-    for (Index begin = 0; begin < t.stride(); begin += columns_at_a_time) {
-      const Index columns = std::min(columns_at_a_time, t.stride() - begin);
-      kernels.transpose(columns, count_, t.row(first) + begin, t.stride(), columns_, size_);
-      kernels.multiply_lower(size_, columns, -1.0, columns_, size_, factor_, size_);
-    }
-    for (Index j = 0; j < count_; ++j) {
-      for (Index i = j; i < count_; ++i) factor_[i + j * size_] /= noise[i] * noise[j];
-      factor_[j * (size_ + 1)] += 1.0 / noise[j];
-    }
-    return invert(S_);
-  }
-
-  // A <- (S + diag(e))^-1, and returns the logarithm of its determinant.
-  Status invert_with(const double* missing, double& log_det) {
-    std::copy_n(S_, size_ * size_, factor_);
-    for (Index i = 0; i < count_; ++i) factor_[i * (size_ + 1)] += missing[i];
-    const Status status = invert(A_);
-    log_det = 0.0;
-    for (Index i = 0; i < count_; ++i) log_det -= 2.0 * std::log(factor_[i * (size_ + 1)]);
-    return status;
-  }
-
-  // out <- M x
-  void multiply(const double* M, const double* x, double* out) const {
-    std::fill_n(out, count_, 0.0);
-    for (Index j = 0; j < count_; ++j)
-      for (Index i = 0; i < count_; ++i) out[i] += M[i + j * size_] * x[j];
-  }
-
-  double* S() const { return S_; }
-  double* A() const { return A_; }
-  double* V() const { return V_; }
-  double* factor() const { return factor_; }
-  Index size() const { return size_; }
-
- private:
-  // `inverse` <- that of the matrix in `factor_`, of which the lower triangle is given, and which becomes its Cholesky factor.
-  Status invert(double* inverse) {
-    const TileKernels<double>& kernels = tile_kernels<double>();
-    for (Index i = count_; i < size_; ++i) {
-      for (Index j = 0; j < size_; ++j) factor_[i + j * size_] = factor_[j + i * size_] = 0.0;
-      factor_[i * (size_ + 1)] = 1.0;
-    }
-    Status status;
-    if (kernels.factorize(size_, factor_, size_, &status.value) >= 0) {
-      status.code = Code::not_positive_definite;
-      return status;
-    }
-    std::fill_n(inverse, size_ * size_, 0.0);
-    for (Index i = 0; i < size_; ++i) inverse[i * (size_ + 1)] = 1.0;
-    kernels.solve_transposed(size_, size_, factor_, size_, inverse, size_);
-    kernels.solve(size_, size_, factor_, size_, inverse, size_);
-    return status;
-  }
-
-  Index count_ = 0, size_ = 0;
-  double *factor_ = nullptr, *S_ = nullptr, *A_ = nullptr, *V_ = nullptr, *columns_ = nullptr;
-};
 
 // A group among the rows that are processed at the same time.
 struct Place {
@@ -127,7 +44,7 @@ Status for_each_group(const SmallGroups& groups, Index begin, Index count, const
     Status status = matrices.begin(place.count);
     const Index row = place.first - begin;
     if (status.ok()) status = matrices.invert_precision(t, row, noise + row);
-    if (status.code == Code::not_positive_definite) status = trend_needs_group();
+    if (status.code == Code::not_positive_definite && groups.trend > 0) status = trend_needs_group();
     if (status.ok()) status = f(matrices, place);
     if (!status.ok()) jobs.stop(status);
   });
@@ -220,7 +137,6 @@ class GroupSlope {
 Status leave_out(const NystromBlocks::Content& content, const RowBlock& block, bool variances, bool densities,
                  SmallGroups& groups) {
   const Index n = groups.rows(), m = block.y.cols;
-  groups.outputs = m;
   groups.residual.assign(at(n * m), 0.0);
   groups.variance.assign(at(variances ? n : 0), 0.0);
   groups.density.assign(densities ? groups.ends.size() : 0, 0.0);

@@ -20,12 +20,12 @@ namespace kernsel {
 
 struct SmallGroups {
   using Numbers = std::vector<double>;
-  std::vector<Index> ends;  // behind the last row of each group; no row after the last end belongs to one
-  Index outputs = 0;
-  Numbers residual;  // (rows of groups, outputs), by rows
-  Numbers variance;  // (rows of groups); empty unless requested
-  Numbers density;   // (groups); empty unless requested
-  Numbers missing;   // e_i, (rows of groups), if variances or densities are requested
+  std::vector<Index> ends;       // behind the last row of each group; no row after the last end belongs to one
+  Index outputs = 0, trend = 0;  // columns of y, and of the trend
+  Numbers residual;              // (rows of groups, outputs), by rows
+  Numbers variance;              // (rows of groups); empty unless requested
+  Numbers density;               // (groups); empty unless requested
+  Numbers missing;               // e_i, (rows of groups), if variances or densities are requested
   // The derivatives of a criterion in these; each may be empty.
   Numbers of_residual, of_variance, of_density;
 
@@ -33,7 +33,7 @@ struct SmallGroups {
   bool sees_missing() const { return !of_variance.empty() || !of_density.empty(); }
 };
 
-// Sets what is left out of `rows`, those of all groups.
+// Sets what is left out of `rows`, those of all groups; ends, outputs and trend are set.
 Status leave_out(const NystromBlocks::Content& content, const RowBlock& rows, bool variances, bool densities,
                  SmallGroups& groups);
 
