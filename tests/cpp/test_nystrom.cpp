@@ -47,8 +47,9 @@ void same_bits_for_any_number_of_threads(Index n, Index m) {
   const Data data(n, 3);
   // The first half in groups of three, and the others in two.
   kernsel::Groups groups;
-  for (Index i = 0; i < n; ++i) groups.of.push_back(i < n / 2 ? i / 3 : n / 6 + 1 + i % 2);
-  groups.count = n / 6 + 3;
+  const Index small = (n / 2 + 2) / 3;
+  for (Index i = 0; i < n; ++i) groups.of.push_back(i < n / 2 ? i / 3 : small + i % 2);
+  groups.count = small + 2;
   for (const kernsel::Criterion& criterion :
        {kernsel::criteria::likelihood(true), kernsel::criteria::leave_out(kernsel::criteria::log_density()),
         kernsel::criteria::leave_out(kernsel::criteria::log_density(), groups), kernsel::criteria::joint_log_density(groups)}) {
