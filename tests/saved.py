@@ -47,6 +47,9 @@ MODELS = {
     ).fit(X, y),
     "gp by evidence": lambda: gp("RBF", criterion="evidence").fit(X, y),
     "gp by neighbours": lambda: gp("RBF", trend="linear", approximation=ks.Vecchia(8, 12)).fit(table, y),
+    "gp by landmarks": lambda: gp(2.0 * RBF(1.0), optimizer=None, noise=0.1, trend="linear", approximation=ks.Nystrom(9)).fit(
+        table, Y
+    ),
     "gp left as it is": lambda: gp(2.0 * Matern([1.0, 2.0], nu=1.5), optimizer=None, noise=0.1).fit(X, Y),
     "gp of scikit-learn's kernel": lambda: gp(None, alpha=1e-2).fit(X, y),
     "gp updated": lambda: gp(noise="auto", trend="constant").fit(X[:30], y[:30]).update(X[30:], y[30:]).downdate(3),
@@ -58,6 +61,9 @@ MODELS = {
     ),
     "ridge of a kernel": lambda: krr("rbf", alpha=0.1, gamma=0.5).fit(X, Y),
     "ridge by neighbours": lambda: krr("RBF", approximation=ks.Vecchia(8, 12)).fit(table, Y, sample_weight=weights),
+    "ridge by landmarks": lambda: krr(RBF(1.0), alpha=0.1, fit_intercept=True, approximation=ks.Nystrom(X[:8])).fit(
+        X, y, sample_weight=weights
+    ),
     "ridge chosen": lambda: krr(alpha="auto", fit_intercept=True).fit(table, y, sample_weight=weights),
     "ridge along a path": lambda: krr("rbf", alpha="auto", criterion="lcurve", fit_intercept=True).fit(X, y, weights),
     "ridge in single precision": lambda: krr(RBF(1.0), alpha=[0.1, 0.2], alpha_scale="n").fit(

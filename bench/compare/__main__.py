@@ -20,7 +20,7 @@ from sklearn.gaussian_process import kernels as sk
 import kernsel as ks
 from kernsel.kernels import RBF, Matern, from_sklearn
 
-from bench.compare import classification, fits, large, likelihoods, support, table, tables
+from bench.compare import classification, fits, landmarks, large, likelihoods, support, table, tables
 from bench.report import extra_memory, row
 from bench.timing import best, interleaved
 
@@ -162,6 +162,7 @@ PARTS = {
     "classification": lambda chosen: classification.compare(chosen.quick),
     "tables": tables_of,
     "large": lambda chosen: large.compare(chosen.quick, chosen.data),
+    "landmarks": lambda chosen: landmarks.compare(chosen.quick),
 }
 
 

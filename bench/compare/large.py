@@ -1,4 +1,4 @@
-"""Many points: criteria, searches and predictions by nearest neighbours: ``python -m bench.compare large``.
+"""Many points: criteria, searches and predictions by nearest neighbours, and by landmarks: ``python -m bench.compare large``.
 
 The tables pol, elevators and bike are read from a folder of NAME.data.csv.gz (the last column is the target) and
 NAME.mask.csv.gz (the first column is 1 for rows to test), which ``--data`` names; without it they are left out. GPBoost and
@@ -21,6 +21,7 @@ import kernsel as ks
 from kernsel.criteria import Workspace
 from kernsel.kernels import ConstantKernel, Matern
 
+from bench.compare import landmarks
 from bench.compare.functions import FUNCTIONS
 from bench.report import row
 from bench.timing import best
@@ -97,6 +98,7 @@ def tables(folder, names, peers):
         X, y, Z, truth = table(folder, name)
         print(f"\n{name}: n = {len(X)}, d = {X.shape[1]}, {len(Z)} to predict")
         models = {"kernsel, defaults": ours(None), "kernsel, neighbours alone": ours(ks.Vecchia())}
+        models["kernsel, 1000 landmarks"] = ours(ks.Nystrom(1000))
         if peers:
             models[f"scikit-learn, {SOME} rows"] = of_some
         if peers and find_spec("gpboost") is not None:
@@ -245,3 +247,4 @@ def compare(quick, folder, peers=True):
         child.start()
         child.join()
         assert child.exitcode == 0
+    landmarks.compare(quick, peers)

@@ -1,5 +1,9 @@
 #include <pybind11/stl.h>
 
+#include <memory>
+#include <string>
+#include <vector>
+
 #include "approximations.hpp"
 #include "arrays.hpp"
 #include "compute.hpp"
@@ -82,6 +86,75 @@ const char* seen_by(const Criterion& criterion) {
   return request.diagonal || request.left_out ? "diagonal" : "products";
 }
 
+// Returns which quantities of a fit a criterion depends on.
+py::dict request_of(const Criterion& criterion) {
+  const kernsel::Request& request = criterion.request;
+  py::dict out;
+  out["coefficients"] = request.coefficients;
+  out["diagonal"] = request.diagonal;
+  out["left_out"] = request.left_out;
+  out["variances"] = request.variances;
+  out["one_by_one"] = request.groups.alone() && !request.densities;
+  return out;
+}
+
+// Evaluates a criterion for the quantities of a fit (kernsel/fit.hpp), of which those that it does not depend on may be None.
+// The derivatives are to be multiplied by `unit`; those that are None are zero.
+py::dict apply(const Criterion& criterion, Index rows, const py::dict& fit) {
+  std::vector<std::unique_ptr<Input>> inputs;
+  const auto read = [&](const char* name, int dimensions) {
+    const py::object given = fit[name];
+    if (given.is_none()) return kernsel::View<const double>{};
+    inputs.push_back(std::make_unique<Input>(given, name, dimensions));
+    inputs.back()->to(false);
+    if (inputs.back()->rows() != rows) raise_value_error(std::string(name) + ": expected one row for each point");
+    return inputs.back()->view<double>();
+  };
+  const auto copy = [](const kernsel::View<const double>& from) {
+    std::vector<double> to;
+    for (Index c = 0; c < from.cols && from.data; ++c)
+      for (Index r = 0; r < from.rows; ++r) to.push_back(from(r, c));
+    return to;
+  };
+  const auto squares = fit["squares"].cast<std::vector<double>>();
+  const auto outputs = Index(squares.size());
+  const std::vector<double> precision = copy(read("precision", 1)), noise = copy(read("noise", 1)),
+                            weights = copy(read("weights", 1));
+  kernsel::Fit of_rows;
+  of_rows.y = {nullptr, rows, outputs, 1, rows};
+  of_rows.c = read("c", 2);
+  of_rows.precision = precision.empty() ? nullptr : precision.data();
+  of_rows.noise = noise.empty() ? nullptr : noise.data();
+  of_rows.weights = weights.empty() ? nullptr : weights.data();
+  of_rows.trend = fit["trend"].cast<Index>();
+  of_rows.log_det = fit["log_det"].cast<double>();
+  of_rows.log_det_trend = fit["log_det_trend"].cast<double>();
+  of_rows.missing = fit["missing"].cast<double>();
+  of_rows.squares = squares.data();
+  const kernsel::LeftOut left_out{copy(read("residual", 2)), copy(read("variance", 1)), {}};
+  if (criterion.request.left_out) of_rows.left_out = &left_out;
+  kernsel::Partials partials;
+  compute([&] { return kernsel::apply(criterion, of_rows, partials); });
+  const auto slopes = [&](const std::vector<double>& values, Index cols) {
+    return values.empty() ? py::object(py::none()) : py::object(array(values, rows, cols));
+  };
+  if (partials.squares.empty()) partials.squares.assign(squares.size(), 0.0);
+  py::dict out;
+  out["value"] = partials.unit * partials.value;
+  out["unit"] = partials.unit;
+  out["scale"] = partials.scale;
+  out["squares"] = array(partials.squares, outputs, -1);
+  out["log_det"] = partials.log_det;
+  out["log_det_trend"] = partials.log_det_trend;
+  out["missing"] = partials.missing;
+  out["c"] = slopes(partials.c, outputs);
+  out["precision"] = slopes(partials.precision, -1);
+  out["noise"] = slopes(partials.noise, -1);
+  out["residual"] = slopes(partials.left_out.residual, outputs);
+  out["variance"] = slopes(partials.left_out.variance, -1);
+  return out;
+}
+
 // Wraps a Python function loss(residuals, variances), which returns three arrays: the values, and the derivatives with respect
 // to the residuals and the variances.
 criteria::PointLoss point_loss(const py::object& loss) {
@@ -120,7 +193,9 @@ Criterion leave_out(const std::string& loss, double width, const py::object& fun
 }  // namespace
 
 void bind_criteria(py::module_& module) {
-  py::class_<Criterion>(module, "Criterion").def_property_readonly("sees", &seen_by);
+  py::class_<Criterion>(module, "Criterion")
+      .def_property_readonly("sees", &seen_by)
+      .def_property_readonly("request", &request_of);
   module.def(
       "likelihood",
       [](bool restricted, const std::string& scale) {
@@ -138,6 +213,7 @@ void bind_criteria(py::module_& module) {
         return criteria::joint_log_density({std::move(groups), count});
       },
       py::arg("groups"), py::arg("count"));
+  module.def("apply", &apply, py::arg("criterion"), py::arg("rows"), py::arg("fit"));
   module.def("generalized_cross_validation", &criteria::generalized_cross_validation);
   module.def("unbiased_risk", &criteria::unbiased_risk, py::arg("variance"));
   module.def("evaluate", &evaluate, py::arg("criterion"), py::arg("kernel"), py::arg("X"), py::arg("y"), py::arg("noise"),

@@ -2,6 +2,7 @@
 
 #include "approximations.hpp"
 #include "arrays.hpp"
+#include "kernsel/conjugate_gradients.hpp"
 #include "kernsel/nystrom_posterior.hpp"
 #include "module.hpp"
 #include "posteriors.hpp"
@@ -71,6 +72,17 @@ auto of(const F& f) {
   };
 }
 
+py::tuple solve(const Kernel& k, const py::object& X, const py::object& y, const py::object& noise, const py::object& trend,
+                Index count, const py::object& approximation, double tolerance, Index most) {
+  const Input x = matrix(X, "X"), targets = matrix(y, "y"), extra = matrix(noise, "noise", 1);
+  const kernsel::Conditioning given{k, x.view<double>(), targets.view<double>(), extra.view<double>(), basis_of(trend, count)};
+  const kernsel::NystromOptions options = nystrom_options(approximation);
+  kernsel::Solution solution;
+  compute([&] { return kernsel::solve_by_conjugate_gradients(given, options, {tolerance, most}, solution); });
+  return py::make_tuple(by_rows(solution.c, targets.cols()), by_rows(solution.beta, targets.cols()), solution.iterations,
+                        solution.residual);
+}
+
 }  // namespace
 
 void bind_landmark_posterior(py::module_& module) {
@@ -90,4 +102,6 @@ void bind_landmark_posterior(py::module_& module) {
       .def_property_readonly("log_det", of([](const NystromPosterior& p) { return p.log_det(); }))
       .def_property_readonly("log_det_trend", of([](const NystromPosterior& p) { return p.log_det_trend(); }))
       .def_property_readonly("sums", of([](const NystromPosterior& p) { return p.sums(); }));
+  module.def("solve_by_conjugate_gradients", &solve, py::arg("kernel"), py::arg("X"), py::arg("y"), py::arg("noise"),
+             py::arg("trend"), py::arg("count"), py::arg("approximation"), py::arg("tolerance"), py::arg("most"));
 }

@@ -112,46 +112,93 @@ py::tuple pull(const NystromBlocks& blocks, const py::object& X, const py::objec
   return py::make_tuple(theta, of_noise);
 }
 
+// The sums of no rows, or those of a pickle, whose parts are the arguments.
+std::unique_ptr<NystromSums> sums_of(const py::args& state) {
+  auto s = std::make_unique<NystromSums>();
+  if (state.empty()) return s;
+  if (state.size() != 7) raise_type_error("NystromSums: expected no arguments, or seven");
+  s->rows = state[0].cast<Index>();
+  s->moments = numbers(state[1]);
+  s->products = numbers(state[2]);
+  s->squares = numbers(state[3]);
+  s->trend = numbers(state[4]);
+  s->log_noise = state[5].cast<double>();
+  s->missing = state[6].cast<double>();
+  return s;
+}
+
+std::unique_ptr<NystromPartialSums> partial_sums_of(const py::args& state) {
+  auto s = std::make_unique<NystromPartialSums>();
+  if (state.empty()) return s;
+  if (state.size() != 3) raise_type_error("NystromPartialSums: expected no arguments, or three");
+  *s = {numbers(state[0]), numbers(state[1]), numbers(state[2])};
+  return s;
+}
+
+void require_same_size(const Numbers& sums, const Numbers& more) {
+  if (!sums.empty() && !more.empty() && sums.size() != more.size())
+    raise_value_error("other: expected sums for the same landmarks, trend and outputs");
+}
+
+void require_same_size(const NystromSums& sums, const NystromSums& more) {
+  require_same_size(sums.moments, more.moments);
+  require_same_size(sums.products, more.products);
+  require_same_size(sums.trend, more.trend);
+}
+
 }  // namespace
 
 void bind_landmarks(py::module_& module) {
   py::class_<NystromSums>(module, "NystromSums")
-      .def(py::init<>())
-      .def_static(
-          "restore",
-          [](Index rows, const py::object& moments, const py::object& products, const py::object& squares,
-             const py::object& trend, double log_noise, double missing) {
-            NystromSums sums{rows, numbers(moments), numbers(products), numbers(squares), numbers(trend), log_noise, missing};
-            return std::make_unique<NystromSums>(std::move(sums));
+      .def_static("__new__", [](const py::object&, const py::args& state) { return sums_of(state); })
+      .def(py::init(&sums_of))
+      .def("__reduce__",
+           [](const py::object& self) {
+             const auto& s = self.cast<const NystromSums&>();
+             return py::make_tuple(py::type::of(self),
+                                   py::make_tuple(s.rows, packed(s.moments), packed(s.products), packed(s.squares),
+                                                  packed(s.trend), s.log_noise, s.missing));
+           })
+      .def(
+          "add",
+          [](NystromSums& sums, const NystromSums& more) {
+            require_same_size(sums, more);
+            sums.add(more);
           },
-          py::arg("rows"), py::arg("moments"), py::arg("products"), py::arg("squares"), py::arg("trend"), py::arg("log_noise"),
-          py::arg("missing"))
-      .def("add", &NystromSums::add, py::arg("other"))
-      .def("subtract", &NystromSums::subtract, py::arg("other"))
+          py::arg("other"))
+      .def(
+          "subtract",
+          [](NystromSums& sums, const NystromSums& some) {
+            require_same_size(sums, some);
+            if (some.rows > sums.rows) raise_value_error("other: expected sums of some of the rows");
+            sums.subtract(some);
+          },
+          py::arg("other"))
       .def_readonly("rows", &NystromSums::rows)
       .def_readonly("missing", &NystromSums::missing)
       .def_readonly("log_noise", &NystromSums::log_noise)
       .def_property_readonly("moments", [](const NystromSums& sums) { return packed(sums.moments); })
       .def_property_readonly("products", [](const NystromSums& sums) { return packed(sums.products); })
       .def_property_readonly("squares", [](const NystromSums& sums) { return packed(sums.squares); })
-      .def_property_readonly("trend", [](const NystromSums& sums) { return packed(sums.trend); })
-      .def(py::pickle(
-          [](const NystromSums& s) {
-            return py::make_tuple(s.rows, packed(s.moments), packed(s.products), packed(s.squares), packed(s.trend),
-                                  s.log_noise, s.missing);
-          },
-          [](const py::tuple& state) {
-            return NystromSums{state[0].cast<Index>(), numbers(state[1]),       numbers(state[2]),      numbers(state[3]),
-                               numbers(state[4]),      state[5].cast<double>(), state[6].cast<double>()};
-          }));
+      .def_property_readonly("trend", [](const NystromSums& sums) { return packed(sums.trend); });
   py::class_<NystromPartialSums>(module, "NystromPartialSums")
-      .def(py::init<>())
-      .def("add", &NystromPartialSums::add, py::arg("other"))
-      .def(py::pickle(
-          [](const NystromPartialSums& s) { return py::make_tuple(packed(s.products), packed(s.moments), packed(s.missing)); },
-          [](const py::tuple& state) {
-            return NystromPartialSums{numbers(state[0]), numbers(state[1]), numbers(state[2])};
-          }));
+      .def_static("__new__", [](const py::object&, const py::args& state) { return partial_sums_of(state); })
+      .def(py::init(&partial_sums_of))
+      .def("__reduce__",
+           [](const py::object& self) {
+             const auto& s = self.cast<const NystromPartialSums&>();
+             return py::make_tuple(py::type::of(self),
+                                   py::make_tuple(packed(s.products), packed(s.moments), packed(s.missing)));
+           })
+      .def(
+          "add",
+          [](NystromPartialSums& sums, const NystromPartialSums& more) {
+            require_same_size(sums.moments, more.moments);
+            require_same_size(sums.products, more.products);
+            require_same_size(sums.missing, more.missing);
+            sums.add(more);
+          },
+          py::arg("other"));
   py::class_<NystromBlocks>(module, "NystromBlocks")
       .def_static(
           "begin",

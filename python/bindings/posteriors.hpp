@@ -1,6 +1,5 @@
 #pragma once
 
-#include <pybind11/numpy.h>
 #include <pybind11/stl.h>
 
 #include <shared_mutex>

@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <iterator>
 #include <random>
 #include <string>
 #include <vector>
@@ -295,6 +296,64 @@ void test_inducing_points() {
   }
 }
 
+// A posterior by landmarks is in the file with sums over its rows, which need not be kept, and predicts the same to the last
+// bit; also after points were added.
+void test_landmarks() {
+  const std::vector<double> x = random_numbers<double>(80, 7), z = random_numbers<double>(10, 8);
+  std::vector<double> y(40), noise(40, 0.02);
+  for (std::size_t i = 0; i < 40; ++i) y[i] = std::sin(x[2 * i]) + x[2 * i + 1];
+  const auto X = kernsel::rows(x.data(), 40, 2), Z = kernsel::rows(z.data(), 5, 2);
+  const Kernel k = 2.0 * kernsel::matern52({1.0, 2.0});
+  const auto predictions = [&](const Model& of) {
+    std::vector<double> both(10);
+    CHECK(of.predict(Z, kernsel::vector(both.data(), 5), kernsel::vector(both.data() + 5, 5)).ok());
+    return both;
+  };
+  for (const kernsel::Basis::Kind trend : {kernsel::Basis::Kind::none, kernsel::Basis::Kind::linear})
+    for (const bool keeps_rows : {true, false}) {
+      kernsel::NystromOptions options;
+      options.landmarks = 7;
+      kernsel::NystromPosterior posterior;
+      CHECK(posterior.condition({k, X, kernsel::vector(y.data(), 40), kernsel::vector(noise.data(), 40), trend}, options).ok());
+      if (!keeps_rows) {
+        const View<const double> landmarks = posterior.landmarks(), none{nullptr, 0, 2, 2, 1};
+        options.given.assign(landmarks.data, landmarks.data + landmarks.rows * landmarks.cols);
+        const kernsel::NystromSums sums = posterior.sums();
+        CHECK(posterior.assume({k, none, {}, {}, trend}, options, sums).ok());
+      }
+      Model model(std::move(posterior), {{3.0}, {10.0}, {1.5}}, 1e-12), again;
+      CHECK(kernsel::save_model(path, model).ok());
+      CHECK(kernsel::load_model(path, again).ok());
+      CHECK(again.points() == 40 && again.has_deviations());
+      CHECK(predictions(again) == predictions(model));
+      for (Model* one : {&model, &again})
+        CHECK(one->append(Z.block(0, 0, 1, 2), kernsel::vector(y.data(), 1), kernsel::vector(noise.data(), 1)).ok());
+      CHECK(again.points() == 41);
+      CHECK(predictions(again) == predictions(model));
+      CHECK(again.remove(40).ok() == keeps_rows);
+    }
+
+  // Sums that do not fit to the landmarks, or that are none.
+  std::ifstream stream(path, std::ios::binary);
+  const std::string file((std::istreambuf_iterator<char>(stream)), {});
+  const auto changed = [&](const std::string& from, const std::string& to) {
+    const auto found = file.find(from);
+    CHECK(found != std::string::npos && from.size() == to.size());
+    return survives(std::string(file).replace(found, from.size(), to));
+  };
+  CHECK(changed(R"(\"rows\":40)", R"(\"rows\":50)"));  // any number of rows that are not there
+  CHECK(!changed(R"(\"rows\":40)", R"(\"rows\": 0)"));
+  CHECK(!changed(R"(\"rows\":40)", R"(\"rows\":-1)"));
+  CHECK(!changed(R"(\"bound\":true)", R"(\"bound\":1234)"));
+  CHECK(!changed("\"landmark_moments\"", "\"landmark_Moments\""));
+  CHECK(!changed("\"landmark_moments\":{\"dtype\":\"F64\",\"shape\":[10,10]",
+                 "\"landmark_moments\":{\"dtype\":\"F64\",\"shape\":[50, 2]"));
+  std::string negative = file;
+  const std::size_t moments = file.size() - 8 * (9 + 1 + 10 + 100);  // after them: products, squares, and those of the trend
+  for (std::size_t i = 0; i < 100; ++i) negative[moments + 8 * i + 7] = static_cast<char>(0xC0);
+  CHECK(!survives(negative));
+}
+
 // A model that was made in C++ is written, read and updated; its derivatives are compared with central differences.
 void test_own_models() {
   const std::vector<double> x = random_numbers<double>(60, 5), z = random_numbers<double>(10, 6);
@@ -367,6 +426,7 @@ int main(int argc, char** argv) {
   test_own_models();
   test_hostile_files();
   test_inducing_points();
+  test_landmarks();
   test_random_files(argc > 1 ? std::atoi(argv[1]) : 2000);
   std::remove(path);
   return report("model");

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "base/parallel.hpp"
+#include "kernsel/conjugate_gradients.hpp"
 #include "kernsel/runtime.hpp"
 #include "posteriors.hpp"
 
@@ -221,6 +222,33 @@ void share_between_threads() {
   for (const Numbers& variance : found) CHECK(variance == before);
 }
 
+// Coefficients of the whole kernel matrix, by few landmarks and iterations.
+void iterate() {
+  for (const Kernel& k : {smooth, smooth + kernsel::white(0.2)})
+    for (const Basis::Kind trend : {Basis::Kind::none, Basis::Kind::constant, Basis::Kind::quadratic}) {
+      const Numbers y = targets(2), noise = variances();
+      const Conditioning given{k, X, rows(y.data(), n, 2), vector(noise.data(), n), trend};
+      DensePosterior dense;
+      CHECK(dense.condition(given).ok());
+      Numbers c, beta;
+      for (Index i = 0; i < n; ++i)
+        for (Index j = 0; j < 2; ++j) c.push_back(dense.coefficients()(i, j));
+      for (Index i = 0; i < dense.trend().rows; ++i)
+        for (Index j = 0; j < 2; ++j) beta.push_back(dense.trend()(i, j));
+      kernsel::Solution solution;
+      CHECK(kernsel::solve_by_conjugate_gradients(given, landmarks(few), {1e-10, 60}, solution).ok());
+      CHECK(solution.residual < 1e-9 && solution.iterations > 2 && solution.iterations < 40);
+      CHECK_BELOW(difference(solution.c, c), 1e-7);  // the residual, by the condition number, some hundred
+      if (!beta.empty()) CHECK_BELOW(difference(solution.beta, beta), 1e-7);
+
+      // With all points as landmarks there is next to nothing left to be done; and too few iterations are said to be that.
+      CHECK(kernsel::solve_by_conjugate_gradients(given, at_points(x), {1e-10, 60}, solution).ok());
+      CHECK(solution.iterations <= 2);
+      CHECK(kernsel::solve_by_conjugate_gradients(given, landmarks(few), {1e-10, 1}, solution).ok());
+      CHECK(solution.iterations == 1 && solution.residual > 1e-6);
+    }
+}
+
 void refuse() {
   const Numbers y = targets(1), noise = variances(), bad{std::nan(""), 0.0}, zero{0.0}, one{1.0};
   NystromPosterior model;
@@ -264,6 +292,7 @@ int main() {
   differentiate();
   compare_threads();
   share_between_threads();
+  iterate();
   refuse();
   return report("nystrom_posterior");
 }

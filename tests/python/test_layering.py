@@ -14,7 +14,7 @@ ROOMS = {
     "kernels": ["kernel", "gram", "kernel_json"],
     "criteria": ["fit", "criteria"],
     "factors": ["factor", "neighbours", "nystrom", "vecchia"],
-    "posterior": ["posterior", "trend", "vecchia_posterior"],
+    "posterior": ["posterior", "trend", "nystrom_posterior", "conjugate_gradients", "vecchia_posterior"],
     "search": ["prior", "objective", "search", "data", "starts", "choose"],
     "paths": ["path", "least_squares", "decomposition"],
     "support": ["support"],

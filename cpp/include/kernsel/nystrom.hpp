@@ -128,6 +128,10 @@ class NystromBlocks {
   // out, (n, m), by rows, <- F at the rows of X.
   Status features(View<const double> X, View<double> out) const;
 
+  // Other targets for the rows that solve() has seen: their products and squares, and what replaces those of solve().
+  Status add_targets(const RowBlock& rows, NystromSums& sums) const;
+  Status solve_targets(const NystromSums& sums);
+
   // Ends the first pass. Fails if the columns of the trend are linearly dependent.
   Status solve(const NystromSums& sums);
   double log_det() const;

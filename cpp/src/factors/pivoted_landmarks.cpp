@@ -15,7 +15,7 @@ namespace {
 
 using Numbers = std::vector<double>;
 
-constexpr Index drawn_at_a_time = 32, rows_of_a_job = 256;
+constexpr Index drawn_at_a_time = 32, rows_of_a_job = 256, rows_of_square = 16;
 
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
@@ -29,13 +29,10 @@ class PivotedCholesky {
   PivotedCholesky(const Kernel& k, View<const double> X, std::uint64_t seed) : k_(k), X_(X), random_(seed) {}
 
   Status begin(Index count) {
-    const Index n = X_.rows;
-    rest_.assign(at(n), 0.0);
-    Numbers noise(at(n), 0.0);
-    Status status = gram_diagonal<double>(k_, X_, vector(rest_.data(), n));
-    if (status.ok()) status = gram_noise(k_, X_, vector(noise.data(), n));
-    if (status.ok()) status = G_.resize(n, count, true);
-    for (Index i = 0; i < n; ++i) rest_[at(i)] -= noise[at(i)];
+    rest_.assign(at(X_.rows), 0.0);
+    Status status =
+        k_.has_noise() ? set_variances_without_noise() : gram_diagonal<double>(k_, X_, vector(rest_.data(), X_.rows));
+    if (status.ok()) status = G_.resize(X_.rows, count, true);
     for (const double variance : rest_) least_.push_back(least_of_landmark * variance);
     return status;
   }
@@ -52,6 +49,19 @@ class PivotedCholesky {
   }
 
  private:
+  // The diagonal between two equal sets of points has no noise, which may be known for all points together only.
+  Status set_variances_without_noise() {
+    Numbers square(at(rows_of_square * rows_of_square));
+    Status status;
+    for (Index begin = 0; begin < X_.rows && status.ok(); begin += rows_of_square) {
+      const Index size = std::min(rows_of_square, X_.rows - begin);
+      const View<const double> part = X_.block(begin, 0, size, X_.cols);
+      status = cross_gram<double>(k_, part, part, rows(square.data(), size, size));
+      for (Index i = 0; i < size; ++i) rest_[at(begin + i)] = square[at(i * (size + 1))];
+    }
+    return status;
+  }
+
   std::vector<Index> draw(Index count) {
     Numbers sums;
     double sum = 0.0;

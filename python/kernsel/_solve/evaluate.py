@@ -11,11 +11,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from kernsel import _core
 from kernsel._base.annotations import Matrix, Vector
-from kernsel._data.kernel import kernel_and_points
+from kernsel._data.kernel import kernel_and_points, kernel_of
 from kernsel._data.noise import point_weights, variances
+from kernsel._data.rows import is_of_rows, row_source
 from kernsel._data.together import checked_groups
 from kernsel._data.trend import Trend, require_trend_of_objects, trend_matrix
-from kernsel.approximations import Approximation, Vecchia, approximation_given
+from kernsel._solve.by_blocks import evaluate_by_blocks, kernel_and_landmarks, passes_over
+from kernsel.approximations import Approximation, Nystrom, Vecchia, approximation_given
 from kernsel.criteria import Criterion, LeaveOneOut, Workspace
 from kernsel.criteria.base import Given, Loss
 from kernsel.criteria.names import criterion_named, name_of
@@ -98,6 +100,8 @@ def evaluate(
         A kernel of kernsel or scikit-learn, or the text of one; "precomputed" if X is the kernel matrix. Its "auto" parameters
         are set from the data.
     X : array-like of shape (n, d) or (n, n); or n objects, for a kernel on objects
+        With :class:`kernsel.Nystrom` also a collection of Dask, like y, whose partitions are read where they are. Its rows are
+        left out one by one, also where they are equal, and the derivative in the noise is that in one variance for all.
     y : array-like of shape (n,) or (n, m)
         All outputs share kernel, noise and trend. Log densities are summed over outputs, and other criteria averaged.
     noise : float or array-like of shape (n,)
@@ -140,6 +144,10 @@ def evaluate(
     >>> round(ev.value, 3), ev.gradient.round(3), round(ev.noise_gradient, 1)
     (13.645, array([12.449]), -813.9)
     """
+    if is_of_rows(X):
+        if points:
+            raise ValueError("points: expected False for rows that are read in blocks, of which no gradient is kept")
+        return _of_rows(criterion, kernel, X, y, noise, trend, sample_weight, groups, gradient, approximation, options)
     ours, coordinates, targets, known, weights = _problem(kernel, X, y, noise, trend, sample_weight)
     if points and ours.reading() is not None:
         raise ValueError("points: expected a kernel of rows of numbers; objects have no coordinates in which to differentiate")
@@ -195,6 +203,59 @@ def evaluate(
         result["scale"],
         result["effective_dof"],
         dual_coef,
+        chosen.larger_is_better,
+    )
+
+
+def _of_rows(
+    criterion: str | Criterion | Loss,
+    kernel: KernelLike,
+    X: Any,
+    y: Any,
+    noise: Any,
+    trend: Trend,
+    sample_weight: Any,
+    groups: object,
+    gradient: bool,
+    approximation: object,
+    options: dict[str, Any],
+) -> Evaluation:
+    """Evaluate a criterion for rows that are read in blocks, whose noise gradient is that in a variance of all rows."""
+    if not isinstance(approximation, Nystrom):
+        raise ValueError(
+            f"approximation: expected kernsel.Nystrom() for rows that are read in blocks, such as a collection of Dask, got "
+            f"{approximation!r}"
+        )
+    if groups is not None:
+        raise ValueError("groups: expected None for rows that are read in blocks, which are left out one by one")
+    chosen = criterion_named(criterion, options)
+    own = np.ndim(noise) == 0 and not is_of_rows(noise)
+    source = row_source(X, y, noise=None if own else noise, sample_weight=sample_weight)
+    with passes_over(source) as passes:
+        ours, landmarks = kernel_and_landmarks(passes, kernel_of(kernel), approximation)
+        found = evaluate_by_blocks(
+            chosen,
+            ours,
+            landmarks,
+            passes,
+            noise=float(variances("noise", noise, 1)) if own else 0.0,
+            trend=trend,
+            bound=approximation.bound,
+            gradient=gradient,
+        )
+    slopes = None if found.gradient is None else ours.in_theta(found.gradient)
+    value, slopes = chosen.with_prior(ours, found.value, slopes)
+    beta = found.beta[:, 0] if source.n_outputs == 1 and getattr(y, "ndim", 1) == 1 else found.beta
+    return Evaluation(
+        float(value),
+        slopes,
+        found.noise_gradient,
+        None,
+        None,
+        beta,
+        found.scale,
+        found.effective_dof,
+        None,
         chosen.larger_is_better,
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypedDict
 
@@ -16,7 +16,45 @@ from kernsel._solve.posterior import Posterior
 from kernsel.approximations import Nystrom
 from kernsel.kernels import Kernel
 
-__all__ = ["LandmarkPosterior"]
+__all__ = ["LandmarkPosterior", "Refined"]
+
+
+_TOLERANCE = 1e-8  # of the residual, relative to the targets without their trend
+_MOST_ITERATIONS = 300
+
+
+@dataclass(frozen=True)
+class Refined:
+    """The coefficients c and beta of the whole kernel matrix, K~ c + H beta = y and H'c = 0, to some residual.
+
+    Attributes
+    ----------
+    weights : ndarray of shape (n, outputs)
+    beta : ndarray of shape (q, outputs)
+    iterations : int
+        Of conjugate gradients; each takes a product with the kernel matrix.
+    residual : float
+        |y - H beta - K~ c| / |y - H beta|, the largest of the outputs.
+    landmarks : int
+        Of the preconditioner.
+    """
+
+    weights: Matrix
+    beta: Matrix
+    iterations: int
+    residual: float
+    landmarks: int
+
+    @property
+    def converged(self) -> bool:
+        """Whether the residual is small; rounding errors may leave some more than what was asked for."""
+        return self.residual <= 100 * _TOLERANCE
+
+    def __str__(self) -> str:
+        return (
+            f"coefficients of the whole kernel matrix were found by {self.iterations} conjugate gradients with {self.landmarks} "
+            f"landmarks, to a relative residual of {self.residual:.1g}."
+        )
 
 
 class _State(TypedDict):
@@ -137,6 +175,11 @@ class LandmarkPosterior(Posterior):
         return len(self.X) > 0
 
     @property
+    def n_rows(self) -> int:
+        """The number of rows that it was conditioned on, also if they are not kept."""
+        return self.sums.rows
+
+    @property
     def missing(self) -> float:
         """What landmarks do not see of the function, in units of the noise: the mean of e_i / N_i. It should not exceed 1."""
         sums = self.sums
@@ -182,6 +225,23 @@ class LandmarkPosterior(Posterior):
         alone = self._of_landmarks.leave_one_out()
         together = self.given(groups).left_out_together()
         return alone if together is None else (*left_out_in_groups(self._of_landmarks.value, *together), alone[2])
+
+    def refined(self) -> Refined:
+        """Return the coefficients of the whole kernel matrix, by conjugate gradients with this approximation in n^2 each."""
+        self._require_rows()
+        known = replace(self.approximation, landmarks=self.landmarks).core()
+        weights, beta, iterations, residual = _core.solve_by_conjugate_gradients(
+            self.kernel.build(),
+            self.X,
+            self.y,
+            self.noise,
+            self.trend,
+            self.H.shape[1],
+            known,
+            _TOLERANCE,
+            _MOST_ITERATIONS,
+        )
+        return Refined(weights, beta, iterations, residual, len(self.landmarks))
 
     def squares(self) -> Vector:
         """Return y'c of each output."""

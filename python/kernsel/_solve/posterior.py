@@ -67,6 +67,11 @@ class Posterior:
         self._of_objects = kernel.reading() is not None
         self._read(X, y, noise)
 
+    @property
+    def n_rows(self) -> int:
+        """The number of rows that it was conditioned on."""
+        return len(self.y)
+
     def arguments(self) -> dict[str, object]:
         """Return the arguments from which an equal posterior can be made."""
         return {name: getattr(self, name) for name in ("kernel", "X", "y", "noise", "trend")}

@@ -8,11 +8,12 @@ from kernsel.report.findings import findings_of
 from kernsel.report.inputs import influences, inputs_of
 from kernsel.report.parameters import numbers_of
 from kernsel.study import Study, plain
+from kernsel.study.all_rows import LearntFromAll
 
 __all__ = ["document_of"]
 
 
-def document_of(study: Study, files: dict[str, str]) -> dict[str, object]:
+def document_of(study: Study, files: dict[str, str], learnt: LearntFromAll | None = None) -> dict[str, object]:
     """Return a study and its chosen model as values of JSON; None stands for nan and infinity.
 
     Of stacked processes, the kernel and its numbers are those of the likeliest.
@@ -22,6 +23,8 @@ def document_of(study: Study, files: dict[str, str]) -> dict[str, object]:
     study : Study
     files : dict of str to str
         The files that were written, by "model" and "report".
+    learnt : LearntFromAll, optional
+        The same with a model of all rows of a file that does not fit into memory.
     """
     lengths = [one for one in numbers_of(study) if one.what == "length scale"]
     chosen = {
@@ -49,6 +52,17 @@ def document_of(study: Study, files: dict[str, str]) -> dict[str, object]:
         ],
     }
     values = study.as_json() | {"chosen": plain(chosen), "files": files}
+    if learnt is not None:
+        values["all_rows"] = plain(
+            {
+                "rows": learnt.rows,
+                "landmarks": learnt.landmarks,
+                "missing": learnt.missing,
+                "test": learnt.study.test,
+                "saved": learnt.is_better,
+                "seconds": learnt.seconds,
+            }
+        )
     return {"kernsel": ks.__version__} | values
 
 

@@ -55,7 +55,8 @@ class NumberPredictions:
         y = table.y[measured]
         errors = y - columns["predicted"][measured]
         within = (columns["lower"][measured] <= y) & (y <= columns["upper"][measured])
-        of_mean = y - float(np.mean(self._study.model.y_train_))
+        study = self._study
+        of_mean = y - (float(np.mean(study.model.y_train_)) if study.keeps_rows else study.target.mean)
         return {
             "rows": float(len(y)),
             "rmse": float(np.sqrt(np.mean(errors**2))),

@@ -12,12 +12,13 @@ from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
+from kernsel.approximations import Nystrom
 from kernsel.study import require_criterion
 
 if TYPE_CHECKING:
     Commands: TypeAlias = argparse._SubParsersAction[argparse.ArgumentParser]  # the commands of `kernsel`
 
-__all__ = ["Parser", "criteria", "duration", "names", "share", "variance", "whole"]
+__all__ = ["Parser", "approximation", "criteria", "duration", "names", "share", "variance", "whole"]
 
 _SECONDS = {"": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 
@@ -97,6 +98,19 @@ def variance(text: str) -> float | str:
     if not (math.isfinite(value) and value >= 0):
         raise argparse.ArgumentTypeError(f"expected a variance from 0 on or auto, got {text!r}")
     return value
+
+
+def approximation(text: str) -> Nystrom | str:
+    """Return "auto" or "none", or the landmarks that "landmarks" or "landmarks=500" stands for."""
+    match = re.fullmatch(r"auto|none|landmarks(?:=(\d+))?", text.strip())
+    if not match:
+        raise argparse.ArgumentTypeError(f"expected auto, none, landmarks or landmarks=500, got {text!r}")
+    if not match[0].startswith("landmarks"):
+        return match[0]
+    try:
+        return Nystrom(int(match[1])) if match[1] else Nystrom()
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def names(text: str) -> list[str]:

@@ -41,7 +41,13 @@ def run(arguments: argparse.Namespace, terminal: Terminal) -> int:
     path = arguments.output or str(Path(arguments.model).with_suffix(".html"))
     require_report(path, "--output")
     require_writable(path)
-    write_page(Study.load(arguments.model), path, model=arguments.model, command="")
+    found = Study.load(arguments.model)
+    if not found.keeps_rows:
+        raise ValueError(
+            f"{arguments.model} keeps no rows, of which a report is; `kernsel select --report` writes one of the rows that "
+            "chose the kernel"
+        )
+    write_page(found, path, model=arguments.model, command="")
     terminal.say(path, indent=0)
     if arguments.open:
         address = Path(path).resolve().as_uri()

@@ -8,15 +8,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kernsel.approximations import Nystrom
 from kernsel.cli import machine, words
 from kernsel.cli.classes import TESTED, select_classes
 from kernsel.cli.outputs import require_model, require_report, require_writable
+from kernsel.cli.parser import approximation, duration, names, share, variance, whole
 from kernsel.cli.parser import criteria as criteria_named
-from kernsel.cli.parser import duration, names, share, variance, whole
 from kernsel.cli.terminal import Terminal
 from kernsel.criteria.names import offered
 from kernsel.criteria.table import TABLE
 from kernsel.study import Study, kernel_of, study
+from kernsel.study.all_rows import LearntFromAll, learn_from_all
 from kernsel.study.select import USUAL
 from kernsel.study.tables import Table, columns_of, is_large, read_sample, read_table
 
@@ -122,10 +124,13 @@ def add_choices(parser: argparse.ArgumentParser) -> None:
     )
     choice.add_argument(
         "--approximation",
-        choices=["auto", "none"],
+        type=approximation,
         default="auto",
-        help="none: compute exactly, however long it takes; auto (default): predict rows from the nearest others where all "
-        "would take longer than a minute or more memory than there is",
+        metavar="HOW",
+        help="none: compute exactly, however long it takes; landmarks or landmarks=500: know the function at so many points "
+        "(default 1000), good for noisy data; auto (default): predict rows from the nearest others where all would take longer "
+        "than a minute or more memory than there is, and, if the file does not fit into memory, learn from all its rows by "
+        "landmarks where that predicts better than a sample of rows",
     )
     choice.add_argument("--budget", type=duration, metavar="TIME", help="such as 30s, 2m or 1h: shared by all that is tried")
     choice.add_argument("--seed", type=whole(0, 2**32 - 1), default=0, metavar="N", help="of samples and searches (default 0)")
@@ -153,7 +158,8 @@ def run(arguments: argparse.Namespace, terminal: Terminal) -> int:
         map(shlex.quote, ["kernsel", "select", arguments.file, "--target", arguments.target, *_typed(arguments)])
     )
     found = choose(table, arguments, terminal, rows=rows, test=arguments.test)
-    return finish(found, terminal, save=save, report=arguments.report, command=command)
+    learnt = _from_all(found, table, arguments, terminal) if is_large(arguments.file) else None
+    return finish(found, terminal, save=save, report=arguments.report, command=command, learnt=learnt)
 
 
 def _read(arguments: argparse.Namespace) -> tuple[Table, int | None]:
@@ -169,6 +175,17 @@ def _read(arguments: argparse.Namespace) -> tuple[Table, int | None]:
         return read_table(arguments.file, arguments.target, **options), arguments.rows
     rows = arguments.rows or _SAMPLE
     return read_sample(arguments.file, arguments.target, rows + TESTED, arguments.seed, **options), rows
+
+
+def _from_all(found: Study, table: Table, arguments: argparse.Namespace, terminal: Terminal) -> LearntFromAll | None:
+    """Learn from all rows of a file that does not fit into memory; None if it cannot be, or need not be."""
+    sampled = (arguments.rows or _SAMPLE) + TESTED
+    if arguments.approximation == "none" or found.ended or table.groups is not None or table.rows <= sampled:
+        return None
+    near = arguments.approximation if isinstance(arguments.approximation, Nystrom) else Nystrom()
+    with terminal.progress(1) as begin:
+        begin(f"all {table.rows:,} rows")
+        return learn_from_all(found, table, arguments.file, arguments.missing, near)
 
 
 def default_model(file: str) -> str:
@@ -204,7 +221,7 @@ def choose(
             test=test,
             budget=arguments.budget,
             seed=arguments.seed,
-            approximation=None if arguments.approximation == "none" else "auto",
+            approximation=None if arguments.approximation == "none" else arguments.approximation,
             progress=lambda criterion, kernel: begin(f"{criterion}: {kernel}"),
         )
     for remark in found.remarks[len(table.remarks) :]:
@@ -212,20 +229,33 @@ def choose(
     return found
 
 
-def finish(found: Study, terminal: Terminal, *, save: str | None, report: str | None, command: str) -> int:
-    """Print a study, and write the model and the report to the given files; return the exit code."""
+def finish(
+    found: Study,
+    terminal: Terminal,
+    *,
+    save: str | None,
+    report: str | None,
+    command: str,
+    learnt: LearntFromAll | None = None,
+) -> int:
+    """Print a study, and write the model and the report to the given files; return the exit code.
+
+    If the model of the study was `learnt` from all rows, too, the better one is saved.
+    """
     files = {}
     if save is not None:
-        found.save(save)
+        (learnt.study if learnt is not None and learnt.is_better else found).save(save)
         files["model"] = save
     if not terminal.json:
         words.print_tried(found, terminal)
         words.print_chosen(found, terminal)
+        if learnt is not None:
+            words.print_all_rows(learnt, terminal)
     if report is not None:
         write_page(found, report, model=save, command=command)
         files["report"] = report
     if terminal.json:
-        terminal.document(machine.document_of(found, files))
+        terminal.document(machine.document_of(found, files, learnt))
     _print_next(files, terminal)
     return 130 if found.ended.startswith("interrupted") else 0
 
@@ -281,6 +311,8 @@ def _typed(arguments: argparse.Namespace) -> Sequence[str]:
             typed.append(option)
         elif name == "kernel":
             typed += [part for text in value for part in (option, text)]
+        elif isinstance(value, Nystrom):
+            typed += [option, f"landmarks={value.count}"]
         else:
             typed += [option, ",".join(value) if isinstance(value, list) else str(value)]
     return typed

@@ -13,12 +13,13 @@ from kernsel.report.formats import percent
 from kernsel.report.inputs import Influence, about_total, influences, inputs_of
 from kernsel.report.parameters import Number, numbers_of
 from kernsel.study import Line, Study
+from kernsel.study.all_rows import LearntFromAll
 from kernsel.study.line import MANY, NEIGHBORS
 from kernsel.study.select import in_words
 from kernsel.study.tables import Column, Table, date_of
 from kernsel.study.texts import with_names
 
-__all__ = ["FILES", "FILES_IN_PARTS", "print_chosen", "print_table_read", "print_tried", "words_of"]
+__all__ = ["FILES", "FILES_IN_PARTS", "print_all_rows", "print_chosen", "print_table_read", "print_tried", "words_of"]
 
 # What a file of data may be, in the help of commands.
 FILES = 'CSV, TSV, values between blanks (each maybe as .gz), Excel (.xlsx), Parquet or npz; "-" is the standard input'
@@ -144,6 +145,22 @@ def words_of(study: Study) -> str:
         return f"the trend alone gives {study.target.name}: there is nothing to choose a kernel by"
     kernel = "" if study.is_stacked else f"{with_names(str(study.process.kernel_), study.names)}\n"
     return kernel + "\n".join(f"- {line}" for line in in_words(study.model, study.names).split("\n"))
+
+
+def print_all_rows(learnt: LearntFromAll, terminal: Terminal) -> None:
+    """Print how a model of all rows of a file does beside that of some."""
+    test, some = learnt.study.test, learnt.test_of_some
+    terminal.heading(f"All rows, by {learnt.landmarks:,} landmarks")
+    terminal.say(
+        f"{learnt.study.line.kernel} was conditioned on {learnt.rows:,} rows in {learnt.seconds:.1f} s. On {test['rows']:,.0f} "
+        f"rows that were not learnt from: error {_number(test['rmse'])}, where the model of the sample has "
+        f"{_number(some['rmse'])}; 95 % intervals contain {percent(test['coverage'])}."
+    )
+    if learnt.is_better:
+        terminal.say("This is the model that is kept.")
+    else:
+        few = "; the landmarks see too little of the function for so little noise" if learnt.missing > 1 else ""
+        terminal.say(f"The model of the sample is kept{few}.")
 
 
 def print_inputs(study: Study, by_influence: list[Influence], numbers: list[Number], terminal: Terminal) -> None:

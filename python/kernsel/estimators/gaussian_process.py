@@ -17,13 +17,15 @@ from kernsel._base.blas import with_one_blas_thread
 from kernsel._data.allowed import function, is_auto, number, one_of, require, whole
 from kernsel._data.folds import is_splits
 from kernsel._data.kernel import kernel_of
+from kernsel._data.rows import is_of_rows
 from kernsel._data.together import LearntOnce, checked_groups, learnt_once
 from kernsel._data.training import require_squares, training_set
 from kernsel._data.trend import Trend, require_trend_of_objects, trend_matrix
 from kernsel._search import Budget, Selection, choose, explained, require_few_if_interrupted
+from kernsel._search.checks import checked
 from kernsel._search.layout import Layout
 from kernsel._search.own_optimizer import Optimizer
-from kernsel._search.plan import Plan, checked, plan_for
+from kernsel._search.plan import Plan, plan_for
 from kernsel._search.progress import CallbackSupport, remark, watched, with_callbacks
 from kernsel.approximations import Wish
 from kernsel.criteria import Criterion, Evidence, Likelihood
@@ -33,9 +35,11 @@ from kernsel.estimators.fitted import TakesGroups
 from kernsel.estimators.outliers import LEAST_POINTS, OUTLIERS, given_rows
 from kernsel.estimators.process_data import require_function, require_variances
 from kernsel.estimators.process_fit import ProcessData, ProcessFit, fit_despite_outliers
+from kernsel.estimators.process_of_rows import state_of_rows
 from kernsel.estimators.process_predictions import N_TARGETS
 from kernsel.estimators.process_state import ProcessState
 from kernsel.estimators.process_updates import ProcessUpdates
+from kernsel.estimators.rows_everywhere import take_columns
 from kernsel.kernels import RBF, ConstantKernel, Kernel, Matern
 from kernsel.kernels.amplitudes import finds_noise, has_noise, with_amplitudes
 from kernsel.kernels.automatic import Data
@@ -259,6 +263,9 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
         Parameters
         ----------
         X : array-like of shape (n, d); or n objects, for a kernel on objects
+            Also a collection of Dask, like y: an array, or a data frame. Some of its rows, drawn at random, choose
+            hyperparameters and landmarks (:class:`kernsel.Nystrom`, which "auto" then stands for); all rows are then read where
+            they are, and the fitted model keeps sums over them instead.
         y : array-like of shape (n,) or (n, n_targets)
         groups : array-like of shape (n,), optional
             A label for each point: the points of a group are left out together, by criteria that leave points out and in
@@ -275,6 +282,11 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
             points that would take seconds, so only `selection_` is set; its kernel and noise can be used to fit a process with
             ``optimizer=None``.
         """
+        if is_of_rows(X):
+            state, some = state_of_rows(self, X, y, groups)
+            take_columns(self, some)
+            self.restore(state)
+            return self
         given = training_set(self, self._prior_kernel(), X, y)
         kernel, X = given.kernel_and_points()
         if kernel.reading() is not None:
@@ -305,6 +317,7 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
             n,
             searches=self.optimizer is not None,
             max_seconds=self.max_seconds,
+            columns=X.shape[1],
         )
         each = self._has_own_scales(criterion, kernel, X, targets, known)
         if each:
@@ -441,12 +454,13 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
     def _set_fitted(self) -> None:
         """Set the attributes that follow from the factorization."""
         posterior = self.posterior_
-        n, m = posterior.y.shape
+        n, m = posterior.n_rows, posterior.y.shape[1]
         freedom = n - posterior.H.shape[1] if self._restricted else n
         self.scale_ = np.ones(m)
         if self._own_scales:
             each = posterior.squares() / max(freedom, 1)
-            self.scale_ = np.where((each > 0) & ~explained(posterior.y, posterior.H), each, 1.0)
+            known = explained(posterior.y, posterior.H) if len(posterior.y) else np.zeros(m, dtype=bool)
+            self.scale_ = np.where((each > 0) & ~known, each, 1.0)
         self.X_train_ = posterior.X
         self.y_train_ = self._shaped(posterior.y)
         self.__dict__.pop("alpha_", None)

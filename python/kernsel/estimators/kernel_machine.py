@@ -18,12 +18,14 @@ from kernsel._base.memory import require_memory
 from kernsel._data.allowed import FLAG, Allowed, number, one_of, require
 from kernsel._data.kernel import kernel_or_name
 from kernsel._data.points import in_parts, new_points
+from kernsel._data.rows import is_of_dask
 from kernsel._data.training import TrainingSet, dense, training_set
 from kernsel._solve.path import RegularizationPath
 from kernsel.criteria import Likelihood
 from kernsel.criteria.table import TABLE
 from kernsel.estimators.fitted import TakesGroups
 from kernsel.estimators.fitted_machine import FittedMachine
+from kernsel.estimators.lazy_predictions import lazily
 from kernsel.kernels import RBF, Kernel
 from kernsel.kernels.objects import Points
 from kernsel.kernels.pairwise import INDEFINITE, pairwise_kernel, row_kernel
@@ -61,12 +63,17 @@ class KernelMachine(TakesGroups, FittedMachine, MultiOutputMixin, RegressorMixin
         Parameters
         ----------
         X : array-like of shape (m, d), or (m, n) if the kernel is precomputed
+            Or a collection of Dask, for which an array of Dask is returned.
 
         Returns
         -------
         y : ndarray of shape (m,) or (m, n_targets)
         """
         check_is_fitted(self)
+        if is_of_dask(X):
+            one = self._function(np.zeros((1, self.n_features_in_)))
+            found: NDArray[Any] = lazily(self, X, type(self).predict, 0 if one.ndim == 1 else one.shape[1])
+            return found
         if (parts := in_parts(self.kernel_, X)) is not None:
             return np.concatenate([self.predict(part) for part in parts])
         X = dense(new_points(self, self.kernel_, X, dtype=(np.float64, np.float32), accept_sparse=("csr", "csc")))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cached_property, partial
@@ -9,12 +10,14 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from kernsel._base.annotations import Matrix, Vector
 from kernsel._data.allowed import FLAG, is_auto, is_number, whole
 from kernsel._data.kernel import leaves_open
 from kernsel._data.noise import regularizations
+from kernsel._data.rows import is_of_rows
 from kernsel._data.together import said_of_copies
 from kernsel._data.training import TrainingSet, require_squares
 from kernsel._search import Budget, Selection, choose, require_few_if_interrupted
@@ -31,8 +34,10 @@ from kernsel.criteria.table import TABLE
 from kernsel.estimators.fitted import LeftOut, ModelPath, require_training_data, targets_for
 from kernsel.estimators.kernel_machine import ALLOWED, KernelMachine, is_likelihood
 from kernsel.estimators.outliers import OUTLIERS
+from kernsel.estimators.ridge_of_rows import RidgeOfRows, ridge_of_rows
 from kernsel.estimators.ridge_outliers import outliers_given, outliers_of_ridge, without
 from kernsel.estimators.ridge_posteriors import RidgePosteriors
+from kernsel.estimators.rows_everywhere import take_columns
 from kernsel.kernels import Kernel
 from kernsel.kernels.amplitudes import with_sizes_of_terms
 from kernsel.kernels.objects import Points
@@ -219,6 +224,8 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
         Parameters
         ----------
         X : array-like of shape (n, d), or (n, n) if the kernel is precomputed; or n objects, for a kernel on objects
+            Also a collection of Dask, like y and the weights. Some of its rows, drawn at random, choose alpha, the kernel and
+            landmarks (:class:`kernsel.Nystrom`, which "auto" then stands for); all rows are then read where they are.
         y : array-like of shape (n,) or (n, n_targets)
         sample_weight : float or array-like of shape (n,), optional
             Not negative. A weight of zero leaves the point out.
@@ -230,6 +237,11 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
         -------
         self : KernelRidge
         """
+        if is_of_rows(X):
+            for name in (*_REPORT, *_SOLUTION):
+                self.__dict__.pop(name, None)
+            self._take_rows(ridge_of_rows(self, X, y, sample_weight, groups, may_search=True))
+            return self
         given = self._training_set(X, y, sample_weight).with_groups(groups)
         for name in (*_REPORT, *_SOLUTION):
             self.__dict__.pop(name, None)
@@ -273,6 +285,22 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
             raise selection.interrupt
         return self
 
+    def _take_rows(self, found: RidgeOfRows) -> None:
+        """Set the fitted attributes of a fit to rows that were read in blocks, of which none is kept."""
+        take_columns(self, found.some)
+        none, posterior = np.zeros(0, dtype=np.intp), found.fit.posterior
+        targets = [np.arange(posterior.y.shape[1])]
+        self._posteriors = RidgePosteriors(
+            none, targets, [posterior], [found.fit.noise], found.one_output, np.dtype(np.float64)
+        )
+        self.kernel_, self.X_fit_, self.alpha_ = found.fit.kernel, posterior.X, found.fit.noise
+        self.outliers_, self.copies_, self.left_out_together_ = none, none, none
+        self.approximation_ = found.said
+        if hasattr(found.some, "selection_"):
+            self.selection_ = replace(found.some.selection_, approximation=found.said, far=None)
+            self.criterion_value_ = found.some.criterion_value_ if found.value is None else found.value
+        self._set_intercept(self._posteriors.intercepts(), posterior.y[:, 0] if found.one_output else posterior.y)
+
     def _plan(self, given: TrainingSet, criterion: str | Criterion | Loss | None) -> Plan:
         """Return what is approximated for the data, with hyperparameters that a criterion chooses, or that are given."""
         by_matrix = "the kernel matrix is given" if isinstance(given.kernel, str) else ""
@@ -283,7 +311,9 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
         if isinstance(given.kernel, str) or by_matrix:
             return Plan()
         named = Likelihood() if is_likelihood(criterion) else LeaveOneOut()
-        return plan_for(self.approximation, given.kernel, named, len(given.targets[given.used]), searches=criterion is not None)
+        n, columns = len(given.targets[given.used]), given.X.shape[1]
+        searches = criterion is not None
+        return plan_for(self.approximation, given.kernel, named, n, searches=searches, columns=columns, may_refine=True)
 
     def _solve(self, given: TrainingSet, exact: TrainingSet, strengths: Vector) -> None:
         """Set the coefficients and the intercept, by one factorization for each different strength of regularization."""
@@ -309,6 +339,8 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
     def _solve_by_posteriors(self, given: TrainingSet, strengths: Vector, plan: Plan) -> None:
         """Set the posteriors by which f is approximated, or the coefficients if predictions are exact."""
         conditioned = partial(RidgePosteriors.conditioned, given, strengths, intercept=self.has_intercept)
+        if isinstance(plan.posterior, Nystrom) and plan.posterior.refine:
+            return self._solve_by_iteration(given, conditioned(approximation=plan.posterior), plan)
         plan, posteriors, check = conditioned(approximation=plan.posterior).checked(plan)
         if plan.posterior is None and posteriors.approximated:
             posteriors = conditioned(approximation=None)
@@ -322,6 +354,21 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
         else:
             self.dual_coef_ = posteriors.coefficients(len(given.y))
         self._set_intercept(posteriors.intercepts(), given.y)
+
+    def _solve_by_iteration(self, given: TrainingSet, posteriors: RidgePosteriors, plan: Plan) -> None:
+        """Set the coefficients and the intercept of the whole kernel matrix, by conjugate gradients."""
+        refined = posteriors.refined()
+        said = replace(plan, posterior=None).said(len(posteriors.rows)) if plan.search is not None else ""
+        self.approximation_ = " ".join([*([said] if said else []), *map(str, refined.solutions)])
+        if "selection_" in self.__dict__:
+            self.selection_ = replace(self.selection_, approximation=self.approximation_)
+        if self.verbose:
+            remark(f"{type(self).__name__}: {self.approximation_}")
+        for solution in refined.solutions:
+            if not solution.converged:
+                warnings.warn(f"{solution} Take more landmarks, or a larger alpha.", ConvergenceWarning, stacklevel=4)
+        self.dual_coef_ = refined.coefficients(len(given.y))
+        self._set_intercept(refined.intercepts(), given.y)
 
     def _set_intercept(self, intercepts: Vector, y: Vector) -> None:
         self.intercept_ = (intercepts if y.ndim == 2 else float(intercepts[0])) if self.has_intercept else 0.0

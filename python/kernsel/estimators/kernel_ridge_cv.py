@@ -12,10 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 from kernsel._base.annotations import Indices, Matrix, Vector
 from kernsel._base.renamed import RenamedAttribute
 from kernsel._data.allowed import FLAG
+from kernsel._data.rows import is_of_rows
 from kernsel._data.training import TrainingSet
 from kernsel._search.short_scales import with_short_scales
 from kernsel._solve.evaluate import require_takes_groups
-from kernsel._solve.landmark_path import require_no_groups
 from kernsel._solve.path import RegularizationPath
 from kernsel.approximations import Nystrom, approximation_given
 from kernsel.criteria import GroupsOut
@@ -26,7 +26,9 @@ from kernsel.criteria.table import TABLE
 from kernsel.estimators.fitted import LeftOut
 from kernsel.estimators.kernel_machine import ALLOWED, KernelMachine
 from kernsel.estimators.outliers import OUTLIERS
+from kernsel.estimators.ridge_of_rows import RidgeOfRows, ridge_of_rows
 from kernsel.estimators.ridge_outliers import outliers_given, outliers_of_ridge, without
+from kernsel.estimators.rows_everywhere import take_columns
 from kernsel.kernels import Kernel
 from kernsel.kernels.automatic import Data
 from kernsel.kernels.objects import Points
@@ -73,9 +75,9 @@ class KernelRidgeCV(KernelMachine):
         precomputed matrix, and a criterion that is minimized or maximized. It takes a Cholesky factorization, and another
         decomposition or more only if residuals are suspect.
     approximation : Nystrom or None
-        Landmarks in the place of all points, see :class:`kernsel.Nystrom`. Each row is left out alone, also where others equal
-        it; folds and groups are refused, and outliers are not looked for. Likelihoods are evaluated with the term of the
-        bound, if it is to be used.
+        Landmarks in the place of all points, see :class:`kernsel.Nystrom`. Equal rows are left out together, but folds and
+        groups are refused, and outliers are not looked for. Likelihoods are evaluated with the term of the bound, if it is to
+        be used.
     gamma, degree, coef0, kernel_params, fit_intercept, alpha_scale, sigma
         As in :class:`KernelRidge`.
 
@@ -150,6 +152,8 @@ class KernelRidgeCV(KernelMachine):
         Parameters
         ----------
         X : array-like of shape (n, d), or (n, n) if the kernel is precomputed; or n objects, for a kernel on objects
+            With :class:`kernsel.Nystrom` also a collection of Dask, like y and the weights. Some of its rows, drawn at random,
+            choose alpha and landmarks, and `path_` is theirs; all rows are then read where they are.
         y : array-like of shape (n,) or (n, n_targets)
         sample_weight : float or array-like of shape (n,), optional
             Not negative. A weight of zero leaves the point out.
@@ -161,6 +165,9 @@ class KernelRidgeCV(KernelMachine):
         -------
         self : KernelRidgeCV
         """
+        if is_of_rows(X):
+            self._take_rows(ridge_of_rows(self, X, y, sample_weight, groups, may_search=False))
+            return self
         all_rows = self._with_rows_once(self._training_set(X, y, sample_weight).with_groups(groups), self.criterion)
         self._require_landmarks_allow(all_rows)
         given, path, paths, chosen = found = self._best_of_candidates(all_rows)
@@ -185,6 +192,20 @@ class KernelRidgeCV(KernelMachine):
         self.dual_coef_ = coefficients.reshape(-1, *given.y.shape[1:])
         self.intercept_ = (intercepts if given.y.ndim == 2 else float(intercepts[0])) if self.fit_intercept else 0.0
         return self
+
+    def _take_rows(self, found: RidgeOfRows) -> None:
+        """Set the fitted attributes of a fit to rows that were read in blocks; the path is that of the rows that were drawn."""
+        take_columns(self, found.some)
+        for name in ("path_", "criterion_value_", "left_out_together_"):
+            setattr(self, name, getattr(found.some, name))
+        self.__dict__.pop("_path_of", None)
+        posterior = found.fit.posterior
+        self.X_fit_, coefficients = posterior.centres()
+        self.kernel_, self.alpha_ = found.fit.kernel, found.fit.noise
+        self.outliers_, self.copies_ = (np.zeros(0, dtype=np.intp) for _ in range(2))
+        self.dual_coef_ = coefficients[:, 0] if found.one_output else coefficients
+        intercepts = posterior.beta[0] if self.fit_intercept else np.zeros(1)
+        self.intercept_ = 0.0 if not self.fit_intercept else float(intercepts[0]) if found.one_output else intercepts
 
     def _coefficients(
         self, given: TrainingSet, paths: list[RegularizationPath], chosen: list[tuple[float, float]]
@@ -221,8 +242,9 @@ class KernelRidgeCV(KernelMachine):
             raise TypeError(f"approximation: expected None or kernsel.Nystrom(), got {self.approximation!r}")
         if isinstance(given.kernel, str):
             raise ValueError("approximation: expected None, since the kernel matrix is given and landmarks need the kernel")
-        approximation_given(self.approximation, given.kernel)
-        require_no_groups(given.told)
+        approximation_given(self.approximation, given.kernel, given.X.shape[1])
+        if given.told is not None:
+            raise ValueError("groups: expected None with approximation=Nystrom(), which leaves out equal rows together only")
         if isinstance(self.criterion, GroupsOut) or (self.criterion in TABLE and TABLE[self.criterion].kind is GroupsOut):
             raise ValueError(
                 f'criterion: expected one without folds with approximation=Nystrom(), such as "loo", got {self.criterion!r}'
@@ -244,6 +266,7 @@ class KernelRidgeCV(KernelMachine):
             trend="constant" if self.has_intercept else None,
             sample_weight=given.weights_used,
             alpha_scale=self.alpha_scale,
+            groups=given.together,
             approximation=self.approximation,
         )
 
@@ -252,10 +275,8 @@ class KernelRidgeCV(KernelMachine):
 
         See :class:`kernsel.estimators.fitted.HasLeftOut`. Not with landmarks, see `path_.loo` for the mean squared error.
         """
-        if getattr(self.path_[0] if isinstance(self.path_, list) else self.path_, "by_landmarks", False):
-            raise ValueError(
-                "approximation: predictions of points left out are not kept with landmarks; path_.loo has their error"
-            )
+        if self.path_by_landmarks() is not None:
+            raise ValueError("approximation: points left out are not predicted with landmarks; path_.loo has their mean error")
         return super().left_out(X, y, output)
 
     def path_by_landmarks(self) -> RegularizationPath | None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
 from numbers import Integral
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,11 +15,13 @@ from kernsel._base.annotations import Seed, Vector
 from kernsel._data.allowed import require, whole
 from kernsel._data.noise import variances
 from kernsel._data.points import in_parts, new_points, reading_of, validated
+from kernsel._data.rows import is_of_dask
 from kernsel._data.training import for_objects, objects_as_numbers
 from kernsel._solve.evaluate import evaluate
 from kernsel.criteria import Likelihood
 from kernsel.estimators.fitted_process import FittedProcess
 from kernsel.estimators.guarded import reads
+from kernsel.estimators.lazy_predictions import lazily
 from kernsel.estimators.process_data import of_observations
 from kernsel.kernels import Kernel
 from kernsel.kernels.objects import Points
@@ -51,7 +55,7 @@ class ProcessPredictions(FittedProcess):
 
         Parameters
         ----------
-        X : array-like of shape (m, d)
+        X : array-like of shape (m, d), or a collection of Dask, for which arrays of Dask are returned
         return_std : bool
             Also return the standard deviation, in O(n^2) for each point.
         return_cov : bool
@@ -71,6 +75,13 @@ class ProcessPredictions(FittedProcess):
         if return_std and return_cov:
             raise RuntimeError("At most one of return_std or return_cov can be requested.")
         fitted = hasattr(self, "posterior_")
+        if is_of_dask(X):
+            check_is_fitted(self, "posterior_")
+            if return_cov:
+                raise ValueError("return_cov: expected False for a collection of Dask, whose points are in many places")
+            function = partial(_mean_and_std, return_std=return_std, noisy=noisy)
+            lazy: Vector = lazily(self, X, function, 0 if self._flat else len(self.scale_), 2 if return_std else 1)
+            return lazy
         if fitted and not return_cov and (parts := in_parts(self.kernel_, X)) is not None:
             return _stacked([self.predict(part, return_std, noisy=noisy) for part in parts])
         if not fitted:
@@ -259,3 +270,7 @@ def draw(rng: np.random.RandomState, mean: Vector, cov: Vector, count: int) -> V
     size = float(np.diag(cov).max(initial=0.0)) or 1.0  # scaled to one, since NumPy's check has an absolute tolerance
     drawn = rng.multivariate_normal(np.zeros(len(mean)), cov / size, count, check_valid="ignore")
     return np.asarray(mean[:, None] + np.sqrt(size) * drawn.T)
+
+
+def _mean_and_std(model: ProcessPredictions, points: Any, return_std: bool, noisy: bool | None) -> Any:
+    return model.predict(points, return_std, noisy=noisy)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from kernsel._base.annotations import Indices, Matrix, Vector
 from kernsel._data.training import TrainingSet
-from kernsel._search.plan import Check, Plan, checked
+from kernsel._search.checks import Check, checked
+from kernsel._search.plan import Plan
 from kernsel._solve.conditioned import conditioned
+from kernsel._solve.landmark_posterior import LandmarkPosterior, Refined
 from kernsel._solve.posterior import Posterior
 from kernsel.approximations import Approximation
 from kernsel.estimators.fitted import LeftOut, column
@@ -36,6 +39,8 @@ class RidgePosteriors:
         Whether values are arrays of one dimension.
     dtype : dtype
         The precision of the points and of what is returned.
+    solutions : list of Refined
+        The coefficients of the whole kernel matrix for each posterior, if these are no longer its own.
     """
 
     rows: Indices
@@ -44,6 +49,7 @@ class RidgePosteriors:
     strengths: list[float]
     one_output: bool
     dtype: np.dtype[Any]
+    solutions: list[Refined] = field(default_factory=list)
 
     @classmethod
     def conditioned(
@@ -88,6 +94,15 @@ class RidgePosteriors:
         """The number of targets."""
         return sum(map(len, self.targets))
 
+    def refined(self) -> RidgePosteriors:
+        """Return them with the coefficients of the whole kernel matrix, found by iteration from those by landmarks."""
+        solutions = [posterior.refined() for posterior in self.posteriors if isinstance(posterior, LandmarkPosterior)]
+        return replace(self, solutions=solutions)
+
+    @property
+    def _functions(self) -> Sequence[Posterior | Refined]:
+        return self.solutions or self.posteriors
+
     def scales(self, number: int) -> Vector:
         """Return the factors of kernel and noise for which the targets of a posterior are the most probable, y'Py / (n - q)."""
         n, q = self.posteriors[number].H.shape
@@ -100,12 +115,15 @@ class RidgePosteriors:
 
     def intercepts(self) -> Vector:
         """Return the constant of each target; zeros without intercept."""
-        of_each = [p.beta if len(p.beta) else np.zeros((1, p.y.shape[1])) for p in self.posteriors]
+        of_each = [
+            own.beta if len(own.beta) else np.zeros((1, len(mine)))
+            for own, mine in zip(self._functions, self.targets, strict=True)
+        ]
         return np.atleast_1d(self._shaped(of_each)[0])
 
     def coefficients(self, n: int) -> Vector:
         """Return the coefficients at n training points, shape (n,) or (n, outputs); zeros at those of weight zero."""
-        of_rows = self._shaped([posterior.weights for posterior in self.posteriors])
+        of_rows = self._shaped([own.weights for own in self._functions])
         found = np.zeros((n, *of_rows.shape[1:]), dtype=self.dtype)
         found[self.rows] = of_rows
         return found

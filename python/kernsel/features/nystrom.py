@@ -53,9 +53,9 @@ class Nystrom(ClassNamePrefixFeaturesOutMixin, Transformer):  # type: ignore[mis
     >>> from kernsel.features import Nystrom
     >>> from kernsel.kernels import RBF
     >>> X = np.random.default_rng(0).uniform(size=(500, 2))
-    >>> features = Nystrom(60, kernel=RBF(0.5)).fit_transform(X)
+    >>> features = Nystrom(40, kernel=RBF(0.5)).fit_transform(X)
     >>> features.shape
-    (500, 60)
+    (500, 40)
     >>> bool(np.abs(features @ features.T - RBF(0.5)(X)).max() < 1e-4)
     True
     """
@@ -92,7 +92,7 @@ class Nystrom(ClassNamePrefixFeaturesOutMixin, Transformer):  # type: ignore[mis
         seed = 0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31))
         wish = approximations.Nystrom(self.landmarks, self.placement, seed)
         self.kernel_ = self.resolved(self.kernel, points, weights)
-        approximations.approximation_given(wish, self.kernel_)
+        approximations.approximation_given(wish, self.kernel_, points.shape[1])
         self.landmarks_ = _core.choose_landmarks(self.kernel_.build(), np.ascontiguousarray(points), wish.core())
         self.factorize()
         return self

@@ -55,7 +55,7 @@ def read_landmarks(given: Fields, kernel: Kernel, X: Matrix, y: Matrix, diagonal
     outputs, q = y.shape[1], trend_matrix(trend, landmarks, check=False).shape[1]
     columns = len(landmarks) + q
     products = given.array("landmark_products", columns, outputs)
-    sums = _core.NystromSums.restore(
+    sums = _core.NystromSums(
         rows,
         given.array("landmark_moments", columns, columns),
         np.ravel(products.T),

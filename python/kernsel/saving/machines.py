@@ -45,7 +45,7 @@ Sparse: TypeAlias = sparse.csr_matrix | sparse.csr_array
 Real = TypeVar("Real", bound=np.floating)
 
 _REAL = (np.float64, np.float32)
-_ANY = np.iinfo(np.int64).max  # rows, of which a file by landmarks has none
+_ANY = 2**53  # rows, for the numbers of rows in a file by landmarks, which has none
 _SPARSE: dict[str, type[Sparse]] = {kind.__name__: kind for kind in (sparse.csr_matrix, sparse.csr_array)}
 
 

@@ -27,7 +27,7 @@ from kernsel.study.select import Tried, select
 from kernsel.study.tables import Table
 from kernsel.study.texts import kernel_of, label
 
-__all__ = ["divided", "line_of", "require_criterion", "scores", "study"]
+__all__ = ["divided", "line_of", "require_criterion", "scores", "study", "tested"]
 
 _INTERRUPTED = "interrupted: not all was tried"
 _MOST_TESTED = 10_000  # the largest number of test rows
@@ -170,7 +170,7 @@ def study(
         {name: direction(name) for name in lines},
         criteria[0],
         model,
-        _tested(model, table.X[tests], np.asarray(table.y)[tests]),
+        tested(model, table.X[tests], np.asarray(table.y)[tests], float(np.mean(model.y_train_))),
         table.kept[training],
         time.perf_counter() - start,
         ended,
@@ -311,12 +311,12 @@ def scores(errors: Vector, std: Vector) -> tuple[float, float, float]:
     return float(np.sqrt(np.mean(errors**2))), float(np.mean(density)), float(np.mean(np.abs(z) <= _95))
 
 
-def _tested(model: GaussianProcessRegressor | StackedRegressor, X: Matrix, y: Vector) -> dict[str, float]:
-    """Return the scores of the model on test rows; empty without any."""
+def tested(model: GaussianProcessRegressor | StackedRegressor, X: Matrix, y: Vector, mean: float) -> dict[str, float]:
+    """Return the scores of the model on test rows, beside those of a number; empty without any."""
     if not len(y):
         return {}
     found = model.predictive(X)
     rmse = float(np.sqrt(np.mean((y - found.mean[:, 0]) ** 2)))
     coverage = float(np.mean(np.abs(found.standardized(y[:, None])) <= _95))
-    of_mean = float(np.sqrt(np.mean((y - np.mean(model.y_train_)) ** 2)))
+    of_mean = float(np.sqrt(np.mean((y - mean) ** 2)))
     return {"rows": float(len(y)), "rmse": rmse, "coverage": coverage, "rmse_of_mean": of_mean}

@@ -51,7 +51,7 @@ class Study:
         The scores on test rows: "rows", their number, "rmse", "coverage" of 95 % intervals, and "rmse_of_mean", the error of
         predicting the mean of the training targets. Empty if there are no test rows.
     kept : ndarray
-        The training rows, which are those of the model's X_train_, as numbers in the file, from 1 on.
+        The training rows, which are those of the model's X_train_ unless it keeps none, as numbers in the file, from 1 on.
     seconds : float
     ended : str
         The reason why not everything was tried; empty if it was.
@@ -92,6 +92,11 @@ class Study:
     def process(self) -> GaussianProcessRegressor:
         """The model, or the likeliest process in it: the one whose hyperparameters are shown."""
         return self.processes[0][1]
+
+    @property
+    def keeps_rows(self) -> bool:
+        """Whether the model keeps the rows that it was learnt from; see :mod:`kernsel.study.all_rows`."""
+        return len(self.model.X_train_) > 0
 
     @property
     def is_stacked(self) -> bool:
@@ -186,7 +191,7 @@ class Study:
             raise ValueError(f"{path}: expected a GaussianProcessRegressor or StackedRegressor, got a {type(model).__name__}")
         try:
             checked = of_notes(notes)
-            if len(checked["names"]) != model.n_features_in_ or len(checked["kept"]) != len(model.X_train_):
+            if len(checked["names"]) != model.n_features_in_ or len(model.X_train_) not in (0, len(checked["kept"])):
                 raise ValueError("it is of other columns or rows than the model")
             return cls(model=model, **checked)
         except (AttributeError, KeyError, TypeError, ValueError) as error:

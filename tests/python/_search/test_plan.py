@@ -5,8 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from kernsel._search import checks
 from kernsel._search import plan as module
-from kernsel._search.plan import Plan, checked, plan_for
+from kernsel._search.checks import checked
+from kernsel._search.plan import Plan, plan_for
 from kernsel._solve.near import NearPosterior
 from kernsel._solve.posterior import Posterior
 from kernsel.approximations import Vecchia
@@ -91,7 +93,7 @@ def test_all_points_are_seen_where_neighbours_are_too_few(monkeypatch):
     assert plan.posterior is None
     assert check is None
     densities = iter([np.full(900, -0.1), np.zeros(900)])  # with twice as many, and without
-    monkeypatch.setattr(module, "_densities", lambda *_: next(densities))
+    monkeypatch.setattr(checks, "_densities", lambda *_: next(densities))
     plan, _, check = checked(Plan(few, few, may_grow=True, may_be_exact=True), posterior(near=few))
     assert plan.posterior == few
     assert check.gain == pytest.approx(-0.1)
@@ -103,7 +105,7 @@ def test_with_all_neighbours_points_are_left_out_exactly_but_for_the_trend():
     near.beta = exact.beta  # that of 30 neighbours differs
     rows = np.arange(0, n, 7)
     residuals, variances, _ = exact.leave_one_out()
-    found = module._left_out(near, rows, np.ones(1), n - 1)
+    found = checks._left_out(near, rows, np.ones(1), n - 1)
     # One of n points changes the constant by some n-th of its residual, and the constant has a variance.
     np.testing.assert_allclose(found[0], residuals[rows], atol=10 * np.sqrt(variances.max()) / n)
     np.testing.assert_allclose(found[1], variances[rows], rtol=10 / n)

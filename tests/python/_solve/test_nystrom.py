@@ -6,7 +6,7 @@ import pytest
 import kernsel as ks
 from kernsel._data.trend import trend_matrix
 from kernsel.criteria import Workspace
-from kernsel.kernels import RBF, DotProduct, Exp, Matern, WhiteKernel
+from kernsel.kernels import RBF, DotProduct, Exp, HeteroscedasticNoise, Matern, WhiteKernel
 
 import reference as ref
 import reference_nystrom as twin
@@ -180,6 +180,16 @@ def test_derivatives_in_points_and_landmarks(name):
     slopes = np.vstack([found.points_gradient, found.landmarks_gradient])
     np.testing.assert_allclose(slopes.ravel(), expected, rtol=0, atol=tolerance)
     assert tolerance < 1e-4 * np.abs(expected).max()
+
+
+def test_landmarks_of_many_points_with_known_noise():
+    """A random part of the points has no noise of its own."""
+    rng = np.random.default_rng(0)
+    X, noise = rng.uniform(size=(20500, 1)), np.linspace(0.1, 0.4, 20500)
+    y, near = np.sin(5 * X[:, 0]), ks.Nystrom(5)
+    known = ks.evaluate("lml", RBF(0.3) + HeteroscedasticNoise(noise, 1.0), X, y, approximation=near)
+    given = ks.evaluate("lml", RBF(0.3), X, y, noise=noise, approximation=near)
+    assert known.value == pytest.approx(given.value, rel=1e3 * eps(float))
 
 
 def test_the_bound_is_below_the_exact_likelihood_and_rises_with_landmarks():

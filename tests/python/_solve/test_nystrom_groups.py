@@ -199,3 +199,6 @@ def test_sums_of_all_rows_but_some():
     slack = N * eps(float) * np.abs(made.add(X, y, noise, none).moments).max()
     for name in ("moments", "products", "squares", "log_noise", "missing"):
         np.testing.assert_allclose(getattr(sums, name), getattr(rest, name), rtol=0, atol=slack)
+    for other in (made.add(X, y, noise, none), made.add(X[:4], y[:4, :1], noise[:4], none[:4])):
+        with pytest.raises(ValueError, match="other: expected sums"):
+            sums.subtract(other)

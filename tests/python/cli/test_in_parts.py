@@ -7,6 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from kernsel.cli import select
+from kernsel.study import Study
 from kernsel.study.tables import parts
 
 from commands import strict
@@ -89,10 +91,41 @@ def test_select_learns_from_a_sample(run, folder, rng):
     assert (found["rows"], len(found["kept"])) == (300, 40)
     assert "Learnt from a random sample of 40 rows out of 300" in " ".join(found["remarks"])
     assert found["test"]["rows"] == 260
+    assert "all_rows" not in found  # all but the test rows are in the sample
     assert max(found["kept"]) > 40
     assert run("select", "big.parquet")[0] == 2
     assert run("predict", "big.ksl", "big.parquet", "-o", "out.parquet")[0] == 0
     assert np.abs(pd.read_parquet("out.parquet")["predicted"] - np.sin(x)).max() < 0.01
+
+
+@pytest.mark.usefixtures("large")
+def test_all_rows_are_learnt_from_by_landmarks(run, folder, rng, monkeypatch):
+    monkeypatch.setattr(select, "TESTED", 1000)
+    x = rng.uniform(0, 6, 4000)
+    pd.DataFrame({"x": x, "y": np.sin(x) + 0.5 * rng.normal(size=4000)}).to_parquet(folder / "big.parquet", row_group_size=1500)
+    options = ["--target", "y", "--kernel", "RBF", "--criterion", "lml", "--rows", "60", "--approximation", "landmarks=30"]
+    code, out, err = run("select", "big.parquet", *options)
+    assert (code, "Learnt from a random sample of 60 rows out of 1,060" in " ".join(err.split())) == (0, True)
+    assert "RBF was conditioned on 3,000 rows" in " ".join(out.split())
+    assert "This is the model that is kept." in out
+    assert Study.load("big.ksl").approximation.startswith("3,000 rows: hyperparameters were chosen by 60 of them")
+    found = strict(run("select", "big.parquet", *options, "--json")[1])
+    assert (found["all_rows"]["rows"], found["all_rows"]["saved"]) == (3000, True)
+    # 50 times as many rows: what is left of the error is that of the noise, and a seventh of what it was of the function.
+    assert found["all_rows"]["test"]["rmse"] < found["test"]["rmse"]
+    code, out, err = run("predict", "big.ksl", "big.parquet", "-o", "out.csv")
+    assert code == 0
+    assert "big.parquet has y, too" in " ".join(out.split())
+    assert np.sqrt(np.mean((pd.read_csv("out.csv")["predicted"] - np.sin(x)) ** 2)) < 0.1
+    code, _, err = run("report", "big.ksl")
+    assert (code, "big.ksl keeps no rows, of which a report is" in " ".join(err.split())) == (1, True)
+    assert "all_rows" not in strict(run("select", "big.parquet", *options[:-1], "none", "--json")[1])
+
+
+@pytest.mark.parametrize("text", ["landmark", "landmarks=", "landmarks=0", "landmarks=1e3", "nystrom"])
+def test_approximations_that_are_none(run, text):
+    code, _, err = run("select", "cars.csv", "--target", "dist", "--approximation", text)
+    assert (code, "landmarks" in err) == (2, True)
 
 
 def test_classes(run, folder, rng, request):

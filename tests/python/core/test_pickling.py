@@ -14,7 +14,7 @@ def test_every_class_of_the_core_is_pickled_or_says_why_not():
         classes = {name: kind for name, kind in vars(_core).items() if isinstance(kind, type)}
         refused = []
         for name, kind in classes.items():
-            if name == "Workspace":
+            if name == "Workspace" or name.endswith("Sums"):
                 instance = kind.__new__(kind)
             else:
                 try:
@@ -24,6 +24,9 @@ def test_every_class_of_the_core_is_pickled_or_says_why_not():
                 else:
                     raise AssertionError(name)
             if name.startswith("Cholesky") or name == "RegularizationPath":
+                continue
+            if name.endswith("Sums"):  # of no rows, which are pickled as any
+                assert type(pickle.loads(pickle.dumps(instance))) is kind
                 continue
             calls = [lambda p=p: instance.__reduce_ex__(p) for p in range(6)]
             calls += [instance.__reduce__, lambda: copy.copy(instance), lambda: copy.deepcopy(instance)]
@@ -39,6 +42,6 @@ def test_every_class_of_the_core_is_pickled_or_says_why_not():
         print(*sorted(refused))
         """
     )
-    refused = ["Criterion", "Kernel", "Posterior", "Search", "Sequences", "Statistics", "SupportSolver"]
-    refused += ["VecchiaPosterior", "Workspace"]
+    refused = ["Criterion", "Kernel", "NystromBlocks", "NystromPosterior", "Posterior", "Search", "Sequences", "Statistics"]
+    refused += ["SupportSolver", "VecchiaPosterior", "Workspace"]
     assert out.split() == refused

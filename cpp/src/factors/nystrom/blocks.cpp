@@ -235,6 +235,40 @@ Status NystromBlocks::add(const RowBlock& block, NystromSums& sums) const {
   });
 }
 
+Status NystromBlocks::add_targets(const RowBlock& block, NystromSums& sums) const {
+  const Content& c = *content_;
+  Status checked = c.check(block, true);
+  if (!checked.ok()) return checked;
+  return within_memory([&] {
+    const Index w = c.width(), outputs = block.y.cols, m = c.m;
+    Numbers noise, targets(at(Content::rows_at_a_time * outputs));
+    PointRows of_raw, products;
+    Status status = c.write_noise(block, noise);
+    if (status.ok()) status = of_raw.resize(outputs, w, true);
+    if (status.ok()) status = products.resize(outputs, w, true);
+    if (!status.ok()) return status;
+    NystromSums found;
+    found.squares.assign(at(outputs), 0.0);
+    status = c.for_rows(block.X, block.trend, [&](Index begin, Index count, const PointRows& raw) {
+      for (Index i = 0; i < count; ++i)
+        for (Index k = 0; k < outputs; ++k) {
+          const double y = block.y(begin + i, k);
+          targets[at(i * outputs + k)] = y / noise[at(begin + i)];
+          found.squares[at(k)] += y * y / noise[at(begin + i)];
+        }
+      return add_weighted(raw, {0, count}, targets.data(), outputs, of_raw);
+    });
+    if (status.ok()) status = multiply_triangular(c.inverse, Triangle::lower, of_raw, {0, outputs}, products, 0);
+    if (!status.ok()) return status;
+    for (Index k = 0; k < outputs; ++k) {
+      std::copy_n(of_raw.row(k) + m, c.q, products.row(k) + m);  // functions of the trend are no features
+      found.products.insert(found.products.end(), products.row(k), products.row(k) + w);
+    }
+    sums.add(found);
+    return status;
+  });
+}
+
 namespace {
 
 // The logarithm of the determinant of H'H, whose functions are multiplied by `units` for it; and what these add to it. Fails if
@@ -304,9 +338,23 @@ Status NystromBlocks::Content::solve(const NystromSums& sums) {
   if (!status.ok()) return status;
   transpose(T, T_transposed);
   transpose(root, root_transposed);
+  return solve_targets(sums);
+}
+
+Status NystromBlocks::solve_targets(const NystromSums& sums) {
+  const Content& c = *content_;
+  if (static_cast<Index>(sums.products.size()) != c.width() * c.outputs() ||
+      static_cast<Index>(sums.squares.size()) != c.outputs())
+    return Status::invalid("Nystrom's approximation: the sums are those of other targets");
+  return within_memory([&] { return content_->solve_targets(sums); });
+}
+
+Status NystromBlocks::Content::solve_targets(const NystromSums& sums) {
+  const Index w = width(), outs = static_cast<Index>(sums.squares.size());
   squares = sums.squares;
   for (Index k = 0; k < outs; ++k) {
     double* to = coefficients.row(k);
+    std::fill_n(to, coefficients.stride(), 0.0);
     for (Index j = 0; j < w; ++j)
       for (Index i = j; i < w; ++i) to[i] += root.row(j)[i] * units[at(j)] * sums.products[at(j + k * w)];
     squares[at(k)] -= coefficients.dot(to, to);

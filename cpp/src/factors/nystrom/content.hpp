@@ -46,6 +46,7 @@ struct NystromBlocks::Content {
   View<const double> landmarks() const { return rows(Z.data(), m, d); }
 
   Status solve(const NystromSums& sums);
+  Status solve_targets(const NystromSums& sums);
   Status solve_partials(const NystromPartialSums& sums);
   // The same as of NystromBlocks, for rows of which the first are in groups, too, unless this is nullptr.
   Status add_partials(const RowBlock& block, const NystromPartials& partials, const SmallGroups* groups,

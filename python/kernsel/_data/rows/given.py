@@ -18,7 +18,7 @@ from kernsel._data.rows.partitions import PartitionRows, is_of_dask
 from kernsel._data.rows.source import Beside, RowSource
 from kernsel._data.rows.tables import TableRows
 
-__all__ = ["row_source"]
+__all__ = ["is_of_rows", "row_source"]
 
 
 def row_source(
@@ -111,6 +111,11 @@ def row_source(
     if callable(X):
         return CallRows(X, beside, choice)
     return ArrayRows(_array("X", X, tables), beside, columns, target, block)
+
+
+def is_of_rows(value: object) -> bool:
+    """Tell whether a value is read in blocks where other arguments are arrays: a source, or a collection of Dask."""
+    return isinstance(value, RowSource) or is_of_dask(value)
 
 
 def _name(value: object) -> str | None:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import copy
 from typing import Any
 
 import numpy as np
 
-from kernsel._data.rows.block import Piece
+from kernsel._base.errors import ArgumentError
+from kernsel._data.rows.block import Piece, RowBlock
 from kernsel._data.rows.columns import TableColumns
-from kernsel._data.rows.source import Beside, RowSource
+from kernsel._data.rows.source import ARGUMENTS, Beside, RowSource
 
 __all__ = ["PartitionRows", "is_of_dask"]
 
@@ -39,14 +41,16 @@ class PartitionRows(RowSource):
         weights: Any = None,
     ) -> None:
         self._columns = columns
-        n_rows = None
+        n_rows, lengths = None, None
         if columns is None:
             if X.ndim != 2:
                 raise ValueError(f"X: expected two dimensions, got shape {X.shape}")
             X = X.rechunk({1: -1})
-            lengths = X.chunks[0]
-            n_rows = None if np.isnan(lengths).any() else int(sum(lengths))
+            lengths = None if np.isnan(X.chunks[0]).any() else X.chunks[0]
+            n_rows = None if lengths is None else int(sum(lengths))
         self._parts = _partitions(X)
+        firsts = [None] * len(self._parts) if lengths is None else np.cumsum([0, *lengths[:-1]]).tolist()
+        self._firsts: list[int | None] = firsts  # of each partition, the number of rows before it
         self._beside_parts = {
             name: _partitions_like(name, value, X)
             for name, value in (("y", y), ("noise", noise), ("weights", weights))
@@ -58,16 +62,46 @@ class PartitionRows(RowSource):
         names, n_columns = (None, int(X.shape[1])) if columns is None else (columns.points, len(columns.points))
         super().__init__(names, n_columns, n_outputs, n_rows, beside)
 
+    @property
+    def bytes_at_most(self) -> float:
+        """The memory that all blocks take; infinite if nobody knows their lengths."""
+        numbers = self.n_columns + self.n_outputs + 2
+        return np.inf if self.n_rows is None else 8.0 * self.n_rows * numbers
+
     def _pieces(self) -> Iterator[Piece]:
         import dask
 
         for number, part in enumerate(self._parts):
-            place = f"partition {number}"
             others = {name: parts[number] for name, parts in self._beside_parts.items()}
             found, *values = dask.compute(part, *others.values())
-            piece = Piece(found, place=place) if self._columns is None else self._columns.piece(found, place)
-            beside: dict[str, Any] = {name: np.asarray(value) for name, value in zip(others, values, strict=True)}
-            yield piece._replace(**beside)
+            yield self._piece(number, found, dict(zip(others, values, strict=True)))
+
+    def _piece(self, number: int, found: Any, beside: dict[str, Any]) -> Piece:
+        """Return a partition that was computed, with what is beside it."""
+        place = f"partition {number}"
+        piece = Piece(found, place=place) if self._columns is None else self._columns.piece(found, place)
+        values: dict[str, Any] = {name: np.asarray(value) for name, value in beside.items()}
+        return piece._replace(**values)
+
+    def delayed_blocks(self) -> list[Any]:
+        """Return what computes each block, for tasks that run on any machine.
+
+        Where the lengths of partitions are not known, `first` of a block is zero.
+        """
+        from dask import delayed
+
+        for name, value in vars(self._beside).items():
+            if value is not None and np.ndim(value):
+                raise ArgumentError(f"{ARGUMENTS[name]}: expected a collection of Dask, since X is one, got an array")
+        reader = copy(self)
+        reader._parts, reader._beside_parts = [], {}
+        read = delayed(reader._block, name="block", traverse=False, pure=False)
+        beside = [{name: parts[k] for name, parts in self._beside_parts.items()} for k in range(len(self._parts))]
+        return [read(k, first, part, beside[k]) for k, (first, part) in enumerate(zip(self._firsts, self._parts, strict=True))]
+
+    def _block(self, number: int, first: int | None, found: Any, beside: dict[str, Any]) -> RowBlock:
+        """Return a partition that was computed as a block."""
+        return self._checked(self._piece(number, found, beside), first)
 
 
 def is_of_dask(value: object) -> bool:

@@ -12,7 +12,7 @@ import numpy as np
 from kernsel._base.annotations import Matrix, Vector
 from kernsel._data.rows.block import Piece, RowBlock
 
-__all__ = ["Beside", "RowSource"]
+__all__ = ["ARGUMENTS", "Beside", "RowSource"]
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Beside:
         """Raise unless there is an entry for each of so many rows."""
         for name, value in vars(self).items():
             if value is not None and np.ndim(value) and len(value) != rows:
-                raise ValueError(f"{_ARGUMENTS[name]}: {len(value)} entries, where X has {rows} rows; expected one for each")
+                raise ValueError(f"{ARGUMENTS[name]}: {len(value)} entries, where X has {rows} rows; expected one for each")
 
 
 class RowSource(ABC):
@@ -103,19 +103,19 @@ class RowSource(ABC):
             self._beside.require_length(first)
         self.n_rows = first
 
-    def _checked(self, piece: Piece, first: int) -> RowBlock:
-        """Return a piece as a block."""
+    def _checked(self, piece: Piece, first: int | None) -> RowBlock:
+        """Return a piece as a block; `first` is None if nobody knows how many rows are before it."""
         X = _numbers("X", piece.X, piece.place)
         if X.ndim != 2 or X.shape[1] != self.n_columns:
             raise ValueError(f"X{_in(piece.place)}: expected {self.n_columns} columns, got shape {X.shape}")
-        piece = self._beside.added_to(piece, first, len(X))
+        piece = self._beside.added_to(piece, first or 0, len(X))
         y = self._targets_of(piece, len(X))
         _require_finite("X", X, first, piece.place, self.names)
         if y is not None:
             _require_finite("y", y, first, piece.place, None)
         noise = _of_each_row("noise", piece.noise, len(X), first, piece.place)
         weights = _of_each_row("weights", piece.weights, len(X), first, piece.place)
-        return RowBlock(X, y, noise, weights, first, piece.place)
+        return RowBlock(X, y, noise, weights, first or 0, piece.place)
 
     def _targets_of(self, piece: Piece, count: int) -> Matrix | None:
         """Return the targets of a piece of so many rows, with a column for each output; None if there are none."""
@@ -129,7 +129,7 @@ class RowSource(ABC):
         return y
 
 
-_ARGUMENTS = {"y": "y", "noise": "noise", "weights": "sample_weight"}  # the names of users for what is beside X
+ARGUMENTS = {"y": "y", "noise": "noise", "weights": "sample_weight"}  # the names of users for what is beside X
 
 
 def _numbers(name: str, values: Any, place: str) -> Matrix:
@@ -139,7 +139,7 @@ def _numbers(name: str, values: Any, place: str) -> Matrix:
         raise ValueError(f"{name}{_in(place)}: expected numbers: {error}") from None
 
 
-def _require_finite(argument: str, values: Matrix, first: int, place: str, names: list[str] | None) -> None:
+def _require_finite(argument: str, values: Matrix, first: int | None, place: str, names: list[str] | None) -> None:
     """Raise if there is a number that is not finite, saying where the first one is."""
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(values.sum()):  # only if all numbers are, and without a mask of them
@@ -152,23 +152,22 @@ def _require_finite(argument: str, values: Matrix, first: int, place: str, names
         where = ""
     else:
         where = f", column {column if names is None else repr(names[int(column)])}"
-    raise ValueError(f"{argument}: contains NaN or infinity, first at row {first + int(row)}{where}{_row_in(place, int(row))}")
+    raise ValueError(f"{argument}: contains NaN or infinity, first at {_row(first, int(row), place, where)}")
 
 
-def _of_each_row(name: str, value: Any, count: int, first: int, place: str) -> Vector | None:
+def _of_each_row(name: str, value: Any, count: int, first: int | None, place: str) -> Vector | None:
     """Return one number for each row of a block, which must not be negative; None stays None."""
     if value is None:
         return None
     numbers = _numbers(name, value, place)
     if numbers.shape not in ((), (1,), (count,), (count, 1)):
-        raise ValueError(f"{_ARGUMENTS[name]}{_in(place)}: expected one number for each of {count} rows, got {numbers.shape}")
+        raise ValueError(f"{ARGUMENTS[name]}{_in(place)}: expected one number for each of {count} rows, got {numbers.shape}")
     numbers = np.ascontiguousarray(np.broadcast_to(numbers.reshape(-1), count)) if count else np.zeros(0)
     bad = ~(np.isfinite(numbers) & (numbers >= 0))
     if bad.any():
         row = int(bad.argmax())
         raise ValueError(
-            f"{_ARGUMENTS[name]}: expected finite numbers that are not negative, got {numbers[row]} at row {first + row}"
-            f"{_row_in(place, row)}"
+            f"{ARGUMENTS[name]}: expected finite numbers that are not negative, got {numbers[row]} at {_row(first, row, place)}"
         )
     return numbers
 
@@ -177,5 +176,8 @@ def _in(place: str) -> str:
     return f" in {place}" if place else ""
 
 
-def _row_in(place: str, row: int) -> str:
-    return f" (row {row} of {place})" if place else ""
+def _row(first: int | None, row: int, place: str, column: str = "") -> str:
+    """Return words for a row of a block."""
+    if first is None:
+        return f"row {row} of {place}{column}"
+    return f"row {first + row}{column}" + (f" (row {row} of {place})" if place else "")
