@@ -340,7 +340,8 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
         """Set the posteriors by which f is approximated, or the coefficients if predictions are exact."""
         conditioned = partial(RidgePosteriors.conditioned, given, strengths, intercept=self.has_intercept)
         if isinstance(plan.posterior, Nystrom) and plan.posterior.refine:
-            return self._solve_by_iteration(given, conditioned(approximation=plan.posterior), plan)
+            self._solve_by_iteration(given, conditioned(approximation=plan.posterior), plan)
+            return
         plan, posteriors, check = conditioned(approximation=plan.posterior).checked(plan)
         if plan.posterior is None and posteriors.approximated:
             posteriors = conditioned(approximation=None)
