@@ -109,10 +109,10 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
         For many points: None is exact. With :class:`kernsel.Vecchia`, alpha and the kernel are chosen by nearest neighbours,
         and f at a new point is computed from its nearest ones: it is the mean of the Gaussian process with the covariance k and
         the noise variance alpha / w. With :class:`kernsel.Nystrom`, which is for much noise, both are by the function's values
-        at landmarks; its `refine` iterates from there to the f of all points. "auto" approximates what would take longer than a minute or does not fit into half of the
-        memory, see :class:`kernsel.GaussianProcessRegressor`; `approximation_` says what. Criteria then choose alpha by a
-        search and not along a path. "discrepancy", "lcurve", "quasi-optimality" and kernels of objects or matrices are exact
-        only. Outliers are looked for where nothing is approximated.
+        at landmarks; its `refine` iterates from there to the f of all points. "auto" approximates what would take longer than a
+        minute or does not fit into half of the memory, see :class:`kernsel.GaussianProcessRegressor`; `approximation_` says
+        what. Criteria then choose alpha by a search and not along a path. "discrepancy", "lcurve", "quasi-optimality" and
+        kernels of objects or matrices are exact only. Outliers are looked for where nothing is approximated.
     max_evaluations : int
         The largest number of evaluations of the criterion.
     verbose : int
