@@ -112,10 +112,8 @@ def peers(n, d, m):
     ratios["Falkon"] = told("Falkon's algorithm in NumPy, one lambda", lambda: falkon(X, y, Z, m, 10.0)) / seconds
     print(f"\nn = {n}, d = {d}, {m} landmarks: Gaussian process, hyperparameters by likelihood")
     kernel = ConstantKernel("auto") * RBF("auto")
-    ours = told(
-        "kernsel",
-        lambda: ks.GaussianProcessRegressor(kernel, noise="auto", trend="constant", approximation=ks.Nystrom(m)).fit(X, y).predict(Z),
-    )
+    process = ks.GaussianProcessRegressor(kernel, noise="auto", trend="constant", approximation=ks.Nystrom(m))
+    ours = told("kernsel", lambda: process.fit(X, y).predict(Z))
     if find_spec("gpytorch"):
         ratios["GPyTorch's SGPR"] = told("GPyTorch's SGPR, 50 steps of Adam", lambda: sgpr(X, y, Z, m)) / ours
     if find_spec("gpboost"):

@@ -202,8 +202,7 @@ void refusals() {
   kernsel::PathSums none;
   CHECK(!RegularizationPath::of_landmarks(*data.blocks, none, {}, other).ok());
   NystromBlocks noisy;
-  CHECK(noisy.begin(data.k + kernsel::white(0.1), kernsel::rows<const double>(data.Z.data(), Data::m, Data::d), Data::q)
-            .ok());
+  CHECK(noisy.begin(data.k + kernsel::white(0.1), kernsel::rows<const double>(data.Z.data(), Data::m, Data::d), Data::q).ok());
   CHECK(!none.add(noisy, data.rows(0, 5)).ok());
 }
 

@@ -102,7 +102,8 @@ def landmark_path(
         raise ValueError("X: a path by landmarks needs the points")
     resolved, numbers, _ = kernel_and_points(kernel_of(kernel, name="K"), X, y=y if len(y) == len(np.asarray(X)) else None)
     points = np.asarray(numbers, dtype=np.float64)
-    near = approximation_given(approximation, resolved, points.shape[1] if points.ndim == 2 else None)
+    points = np.asarray(numbers, dtype=np.float64)
+    near = approximation_given(approximation, resolved, points.shape[-1])
     if not isinstance(near, Nystrom):
         raise TypeError(f"approximation: expected None or kernsel.Nystrom(), got {approximation!r}")
     if points.ndim != 2 or len(points) != len(y) or not np.isfinite(points).all():

@@ -424,7 +424,7 @@ class RegularizationPath:
         >>> path = ks.RegularizationPath(RBF(1.0), np.sin(X[:, 0]), X=X, approximation=ks.Nystrom(20), trend="constant")
         >>> u, b = path.landmark_coef(0.01)
         >>> f = RBF(1.0)(X, path.landmarks) @ u + b
-        >>> bool(np.abs(f[:, 0] - np.sin(X[:, 0])).max() < 0.001)
+        >>> bool(np.abs(f[:, 0] - np.sin(X[:, 0])).max() < 0.02)
         True
         """
         if self.landmarks is None:

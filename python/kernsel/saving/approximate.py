@@ -12,7 +12,7 @@ from kernsel.saving.fields import Fields, Writing
 from kernsel.saving.landmarks import read_landmarks, write_landmarks
 from kernsel.saving.neighbours import read_neighbours, write_neighbours
 
-__all__ = ["read_approximate", "write_approximate"]
+__all__ = ["is_by_landmarks", "read_approximate", "write_approximate"]
 
 
 def write_approximate(posterior: Posterior, to: Writing) -> None:
@@ -28,11 +28,12 @@ def read_approximate(
     given: Fields, kernel: Kernel, X: Matrix, y: Matrix, diagonal: Vector, trend: Trend, beta: Matrix
 ) -> Posterior:
     """Return the posterior of data and coefficients of a trend that have been read."""
-    if _is_by_landmarks(given):
+    if is_by_landmarks(given):
         return read_landmarks(given, kernel, X, y, diagonal, trend)
     return read_neighbours(given, kernel, X, y, diagonal, trend, beta)
 
 
-def _is_by_landmarks(given: Fields) -> bool:
+def is_by_landmarks(given: Fields) -> bool:
+    """Tell whether the posterior of a file is one by landmarks, which may have kept no rows."""
     numbers = given.json.get("approximation")
     return isinstance(numbers, dict) and "landmarks" in numbers

@@ -70,7 +70,7 @@ def learn_from_all(found: Study, table: Table, path: str, missing: Missing, near
         raise ValueError("table: expected rows that the study has not learnt from")
     source = EncodedRows(path, found.columns, found.target, missing, table.kept[aside])
     model = conditioned_on_rows(found.process, source, near)
-    X, y, mean = table.X[aside], table.y[aside], found.target.mean
+    X, y, mean = table.X[aside], table.y[aside], float(np.mean(table.y[~aside]))
     test, test_of_some = tested(model, X, y, mean), tested(found.model, X, y, mean)
     posterior = model.posterior_
     return LearntFromAll(

@@ -233,6 +233,7 @@ X0, Y0, _, Z0 = data()
         ({"K": np.eye(N)}, "K: expected a kernel"),
         ({"K": KERNEL + WhiteKernel(0.1)}, "kernel must have no noise"),
         ({"approximation": ks.Vecchia()}, "approximation: expected"),
+        ({"approximation": ks.Nystrom(Z0[:, :1])}, "landmarks"),
         ({"X": None}, "X: a path by landmarks needs the points"),
         ({"trend": np.ones((N, 2))}, "can be made of the others"),
     ],

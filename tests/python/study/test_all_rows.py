@@ -42,7 +42,7 @@ def test_predictions_are_those_of_landmarks_for_all_other_rows(tmp_path, rng):
     for model in (learnt.study.model, Study.load(tmp_path / "a.ksl").model):
         predicted = model.predictive(new)
         assert_forward(predicted.mean[:, 0], mean[:, 0], condition, len(X), np.float64)
-        assert_forward(predicted.std, std, condition, len(X), np.float64)
+        assert_forward(predicted.std[:, 0], std, condition, len(X), np.float64)
     errors = whole.y[~seen] - mean[:, 0]
     assert learnt.study.test["rmse"] == pytest.approx(np.sqrt(np.mean(errors**2)), rel=1e-8)
     assert learnt.test_of_some == found.test
