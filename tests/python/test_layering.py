@@ -13,7 +13,7 @@ ROOMS = {
     "tiles": ["tiles", "cholesky", "jitter"],
     "kernels": ["kernel", "gram", "kernel_json"],
     "criteria": ["fit", "criteria"],
-    "factors": ["factor", "neighbours", "nystrom", "vecchia"],
+    "factors": ["factor", "neighbours", "nystrom", "rows", "vecchia"],
     "posterior": ["posterior", "trend", "nystrom_posterior", "conjugate_gradients", "vecchia_posterior"],
     "search": ["prior", "objective", "search", "data", "starts", "choose"],
     "paths": ["path", "least_squares", "decomposition"],

@@ -17,6 +17,11 @@
 // or three times. For a fit that takes 2 n m^2 flops, with derivatives of likelihoods 4 n m^2, and with those of criteria that
 // leave points out 9 n m^2. The memory is some m x m matrices.
 //
+// Groups of points are left out together, of any sizes: up to m + q points by their own block of P., which takes about as long
+// as to leave points out alone, and larger ones by the sums over all others. These are kept, (m + q)^2 numbers for each, and
+// twice as many for derivatives of variances; without variances they take 3 n m^2 flops with derivatives. Joint densities need
+// the covariances of all groups, one after the other.
+//
 // What landmarks do not see of a function, e_i = k(x_i, x_i) - q_ii, is missing in Q. Variances of points that are left out
 // have it added. Likelihoods become a lower bound of the exact one by subtracting sum_i e_i / N_i / 2 for each output
 // (`NystromOptions::bound`), without which they reward landmarks that are too few. Where e_i is much larger than the noise,
@@ -75,10 +80,11 @@ Status choose_landmarks(const Kernel& k, View<const double> X, const NystromOpti
 //     for each block: blocks.pull(rows, partials, theta, noise, ...);         the gradient, summed over blocks
 //     blocks.pull_landmarks(theta, ...);                                      and what does not depend on rows, once
 struct RowBlock {
-  View<const double> X;      // (n, d)
-  View<const double> y;      // (n, outputs)
-  View<const double> noise;  // variances, (n), or one number, without those of the kernel
-  View<const double> trend;  // H, (n, q), or none
+  View<const double> X;             // (n, d)
+  View<const double> y;             // (n, outputs)
+  View<const double> noise;         // variances, (n), or one number, without those of the kernel
+  View<const double> trend = {};    // H, (n, q), or none
+  View<const double> weights = {};  // of the rows in a criterion, (n), or none; the noise is that of each row as it is
 };
 
 // The sums of the first pass. They are those of no rows at first, and have w = m + q columns.

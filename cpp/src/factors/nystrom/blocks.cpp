@@ -359,6 +359,10 @@ Status NystromBlocks::Content::solve_targets(const NystromSums& sums) {
       for (Index i = j; i < w; ++i) to[i] += root.row(j)[i] * units[at(j)] * sums.products[at(j + k * w)];
     squares[at(k)] -= coefficients.dot(to, to);
   }
+  bool finite = std::isfinite(log_det) && std::isfinite(log_det_trend);
+  for (const double square : squares) finite = finite && std::isfinite(square);
+  if (!finite)
+    return Status::invalid("Nystrom's approximation: sums are out of range; the noise is too small, or the kernel too large");
   return multiply_triangular(T_transposed, Triangle::upper, coefficients, {0, outs}, of_raw, 0);
 }
 

@@ -5,6 +5,8 @@
 #include "base/memory.hpp"
 #include "base/random.hpp"
 #include "factors/fingerprint.hpp"
+#include "factors/groups.hpp"
+#include "factors/nystrom/alone.hpp"
 #include "factors/nystrom/grouped_rows.hpp"
 #include "kernsel/gram.hpp"
 #include "kernsel/nystrom.hpp"
@@ -60,10 +62,6 @@ class Nystrom final : public NystromFactor {
   Status pull_all(const Partials& partials, Gradient& out, View<double> points, View<double> landmarks);
   Status information_of_some(const Partials& partials, Numbers& out);
   Status find_landmarks();
-  void leave_out();
-  // The derivatives in c, the diagonal of P. and e, of the part of the criterion that sees points left out, too.
-  void collect(const Partials& partials);
-  NystromPartials views(const Partials& partials) const;
   RowBlock rows() const { return {problem_.X, problem_.y, problem_.noise, problem_.trend}; }
 
   NystromOptions options_;
@@ -73,14 +71,13 @@ class Nystrom final : public NystromFactor {
 
   std::optional<Kernel> k_;
   Problem problem_;
-  Request request_;
   NystromBlocks blocks_;
   NystromSums sums_;
   std::optional<GroupedRows> groups_;  // if points are not left out alone
   Index n_ = 0, m_ = 0;                // points, outputs
-  Numbers c_, precision_, missing_, noise_;
+  Numbers noise_;
+  ShownRows shown_;
   LeftOut left_out_;
-  Numbers of_c_, of_precision_, of_missing_;
 };
 
 Status Nystrom::find_landmarks() {
@@ -97,7 +94,6 @@ Status Nystrom::find_landmarks() {
 Status Nystrom::show_all(const Kernel& k, const Problem& problem, const Request& request, bool differentiable, Fit& fit) {
   k_.emplace(k);
   problem_ = problem;
-  request_ = request;
   n_ = problem.X.rows;
   m_ = problem.y.cols;
   if (problem.trend.cols > n_) return Status::invalid("trend: there are more columns than points");
@@ -109,6 +105,8 @@ Status Nystrom::show_all(const Kernel& k, const Problem& problem, const Request&
   sums_ = {};
   groups_.reset();
   const bool alone = !request.densities && (request.groups.alone() || request.groups.count == n_);
+  std::vector<std::vector<Index>> single;
+  if (status.ok() && alone && !request.groups.alone()) status = points_of(request.groups, n_, single);
   if (status.ok() && request.left_out && !alone) {
     status = groups_.emplace().arrange(problem, request, count + problem.trend.cols);
     if (status.ok()) status = groups_->add(blocks_, differentiable, sums_);
@@ -120,23 +118,22 @@ Status Nystrom::show_all(const Kernel& k, const Problem& problem, const Request&
   if (status.ok()) status = gram_noise(k, problem.X, vector(noise_.data(), n_));
   if (!status.ok()) return status;
   for (Index i = 0; i < n_ && problem.noise.rows > 0; ++i) noise_[at(i)] += problem.noise(problem.noise.rows == 1 ? 0 : i, 0);
-  const bool left_out_alone = request.left_out && !groups_;
-  const bool diagonal = request.diagonal || left_out_alone, coefficients = request.coefficients || left_out_alone;
-  const bool missing = left_out_alone && request.variances;
-  c_.assign(at(coefficients ? n_ * m_ : 0), 0.0);
-  precision_.assign(at(diagonal ? n_ : 0), 0.0);
-  missing_.assign(at(missing ? n_ : 0), 0.0);
+  Request of_rows = request;
+  of_rows.left_out = request.left_out && !groups_;
+  shown_.resize(of_rows, n_, m_);
   const auto view = [](Numbers& of, Index rows, Index cols) {
     return of.empty() ? View<double>{} : columns(of.data(), rows, cols);
   };
-  if (coefficients || diagonal) status = blocks_.show(rows(), view(c_, n_, m_), view(precision_, n_, 1), view(missing_, n_, 1));
-  if (status.ok() && left_out_alone) leave_out();
+  const bool coefficients = !shown_.c.empty(), diagonal = !shown_.precision.empty();
+  if (coefficients || diagonal)
+    status = blocks_.show(rows(), view(shown_.c, n_, m_), view(shown_.precision, n_, 1), view(shown_.missing, n_, 1));
+  if (status.ok() && of_rows.left_out) left_out_ = shown_.left_out();
   if (status.ok() && groups_) status = groups_->leave_out(blocks_, sums_, left_out_);
   if (!status.ok()) return status;
   fit = {};
   fit.y = problem.y;
-  if (coefficients) fit.c = columns(static_cast<const double*>(c_.data()), n_, m_);
-  fit.precision = diagonal ? precision_.data() : nullptr;
+  if (coefficients) fit.c = columns(static_cast<const double*>(shown_.c.data()), n_, m_);
+  fit.precision = diagonal ? shown_.precision.data() : nullptr;
   fit.noise = noise_.data();
   fit.weights = problem.weights;
   fit.trend = problem.trend.cols;
@@ -148,41 +145,6 @@ Status Nystrom::show_all(const Kernel& k, const Problem& problem, const Request&
   return status;
 }
 
-void Nystrom::leave_out() {
-  left_out_ = {};
-  left_out_.residual.resize(at(n_ * m_));
-  for (Index k = 0; k < m_; ++k)
-    for (Index i = 0; i < n_; ++i) left_out_.residual[at(i + k * n_)] = c_[at(i + k * n_)] / precision_[at(i)];
-  for (Index i = 0; i < n_ && request_.variances; ++i) left_out_.variance.push_back(1.0 / precision_[at(i)] + missing_[at(i)]);
-}
-
-void Nystrom::collect(const Partials& partials) {
-  of_c_ = partials.c;
-  of_precision_ = partials.precision;
-  of_missing_.clear();
-  const LeftOut& left_out = partials.left_out;
-  if (left_out.residual.empty()) return;
-  of_c_.resize(at(n_ * m_), 0.0);
-  of_precision_.resize(at(n_), 0.0);
-  of_missing_ = left_out.variance;
-  for (Index i = 0; i < n_; ++i) {
-    const double p = precision_[at(i)];
-    for (Index k = 0; k < m_; ++k) {
-      const double slope = left_out.residual[at(i + k * n_)];
-      of_c_[at(i + k * n_)] += slope / p;
-      of_precision_[at(i)] -= slope * c_[at(i + k * n_)] / (p * p);
-    }
-    if (!left_out.variance.empty()) of_precision_[at(i)] -= left_out.variance[at(i)] / (p * p);
-  }
-}
-
-NystromPartials Nystrom::views(const Partials& partials) const {
-  const auto view = [](const Numbers& of, Index rows, Index cols) {
-    return of.empty() ? View<const double>{} : columns(of.data(), rows, cols);
-  };
-  return {view(of_c_, n_, m_), view(of_precision_, n_, 1), view(of_missing_, n_, 1), view(partials.noise, n_, 1)};
-}
-
 Status Nystrom::pull_all(const Partials& partials, Gradient& out, View<double> points, View<double> landmarks) {
   out.theta.assign(at(k_->parameters()), 0.0);
   out.noise.assign(at(n_), 0.0);
@@ -192,11 +154,11 @@ Status Nystrom::pull_all(const Partials& partials, Gradient& out, View<double> p
   if (groups_) {
     status = groups_->pull(blocks_, sums_, partials, totals, out.theta.data(), out.noise, points, landmarks);
   } else {
-    collect(partials);
-    const NystromPartials of_rows = views(partials);
+    const RowSlopes slopes(partials, shown_);
+    const NystromPartials of_rows = slopes.of(0, n_);
     blocks_.set_totals(totals);
     NystromPartialSums sums;
-    if (of_rows.c.data || of_rows.precision.data || of_rows.missing.data) status = blocks_.add_partials(rows(), of_rows, sums);
+    if (!slopes.empty()) status = blocks_.add_partials(rows(), of_rows, sums);
     if (status.ok()) status = blocks_.solve_partials(sums);
     if (status.ok()) status = blocks_.pull(rows(), of_rows, out.theta.data(), vector(out.noise.data(), n_), points, landmarks);
     if (status.ok()) status = blocks_.pull_landmarks(out.theta.data(), landmarks);
