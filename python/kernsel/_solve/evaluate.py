@@ -231,6 +231,7 @@ def _of_rows(
     chosen = criterion_named(criterion, options)
     own = np.ndim(noise) == 0 and not is_of_rows(noise)
     source = row_source(X, y, noise=None if own else noise, sample_weight=sample_weight)
+    approximation_given(approximation, kernel_of(kernel), columns=source.n_columns)
     with passes_over(source) as passes:
         ours, landmarks = kernel_and_landmarks(passes, kernel_of(kernel), approximation)
         found = evaluate_by_blocks(

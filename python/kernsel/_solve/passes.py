@@ -79,6 +79,9 @@ class Passes(AbstractContextManager["Passes"], Protocol):
     def listed(self, name: str, function: Callable[..., R], stage: object, *each: Iterable[Any]) -> list[R]:
         """Return what a function returns for each block."""
 
+    def everywhere(self, function: Callable[..., object], *arguments: object) -> None:
+        """Call a function once in each process that makes passes, here included."""
+
 
 class LocalPasses(Passes):
     """The blocks of a source, one after the other."""
@@ -105,3 +108,7 @@ class LocalPasses(Passes):
         del name
         found = zip(self._source.blocks(), *(each or [repeat(None)]), strict=False)
         return [function(stage, block, *(more if each else [])) for block, *more in found]
+
+    def everywhere(self, function: Callable[..., object], *arguments: object) -> None:
+        """Call a function here."""
+        function(*arguments)

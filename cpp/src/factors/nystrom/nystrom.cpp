@@ -75,8 +75,8 @@ class Nystrom final : public NystromFactor {
   NystromSums sums_;
   std::optional<GroupedRows> groups_;  // if points are not left out alone
   Index n_ = 0, m_ = 0;                // points, outputs
-  Numbers noise_;
   ShownRows shown_;
+  Numbers noise_;
   LeftOut left_out_;
 };
 
@@ -121,19 +121,16 @@ Status Nystrom::show_all(const Kernel& k, const Problem& problem, const Request&
   Request of_rows = request;
   of_rows.left_out = request.left_out && !groups_;
   shown_.resize(of_rows, n_, m_);
-  const auto view = [](Numbers& of, Index rows, Index cols) {
-    return of.empty() ? View<double>{} : columns(of.data(), rows, cols);
-  };
-  const bool coefficients = !shown_.c.empty(), diagonal = !shown_.precision.empty();
-  if (coefficients || diagonal)
-    status = blocks_.show(rows(), view(shown_.c, n_, m_), view(shown_.precision, n_, 1), view(shown_.missing, n_, 1));
+  const auto view = [this](Numbers& of, Index cols) { return of.empty() ? View<double>{} : columns(of.data(), n_, cols); };
+  if (!shown_.c.empty() || !shown_.precision.empty())
+    status = blocks_.show(rows(), view(shown_.c, m_), view(shown_.precision, 1), view(shown_.missing, 1));
   if (status.ok() && of_rows.left_out) left_out_ = shown_.left_out();
   if (status.ok() && groups_) status = groups_->leave_out(blocks_, sums_, left_out_);
   if (!status.ok()) return status;
   fit = {};
   fit.y = problem.y;
-  if (coefficients) fit.c = columns(static_cast<const double*>(shown_.c.data()), n_, m_);
-  fit.precision = diagonal ? shown_.precision.data() : nullptr;
+  if (!shown_.c.empty()) fit.c = columns(static_cast<const double*>(shown_.c.data()), n_, m_);
+  fit.precision = shown_.precision.empty() ? nullptr : shown_.precision.data();
   fit.noise = noise_.data();
   fit.weights = problem.weights;
   fit.trend = problem.trend.cols;
