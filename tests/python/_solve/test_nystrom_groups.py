@@ -196,9 +196,10 @@ def test_a_group_that_alone_determines_the_trend_is_refused(size):
     groups = np.arange(N) // size
     criterion = _core.leave_out("squared", 0.0, None, False, False, groups.tolist(), N // size)
     near = ks.Nystrom(LANDMARKS).core()
-    first, small = np.arange(N) < size, 2e-8 * np.random.default_rng(2).uniform(size=N)
-    # Of the second, rounding errors leave something.
-    for values, refused in ((first, True), (first + small, True), (np.arange(N) % size == 0, False)):
+    first = np.arange(N) < size
+    # All but the first and last ones: rounding errors leave something of these, of either sign.
+    small = 2e-8 * np.random.default_rng(2).uniform(size=(10, N))
+    for values, refused in ((first, True), *((first + some, True) for some in small), (np.arange(N) % size == 0, False)):
         H = np.column_stack([np.ones(N), values.astype(float)])
         given = criterion, KERNELS["rbf"].build(), X, y, noise, H, None, True, Workspace(), near
         if refused:
