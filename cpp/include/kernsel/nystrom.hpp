@@ -19,8 +19,8 @@
 //
 // Groups of points are left out together, of any sizes: up to m + q points by their own block of P., which takes about as long
 // as to leave points out alone, and larger ones by the sums over all others. These are kept, (m + q)^2 numbers for each, and
-// twice as many for derivatives of variances; without variances they take 3 n m^2 flops with derivatives. Joint densities need
-// the covariances of all groups, one after the other.
+// twice as many for derivatives of variances; without variances derivatives take no more flops than the fit. Joint densities
+// need the covariances within each group, of any size.
 //
 // What landmarks do not see of a function, e_i = k(x_i, x_i) - q_ii, is missing in Q. Variances of points that are left out
 // have it added. Likelihoods become a lower bound of the exact one by subtracting sum_i e_i / N_i / 2 for each output
