@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import repeat
 from typing import Any
 from uuid import uuid4
@@ -10,12 +10,14 @@ from uuid import uuid4
 import numpy as np
 
 from kernsel import _core
-from kernsel._base.annotations import Matrix, Vector
+from kernsel._base.annotations import Matrix
 from kernsel._data.rows import RowSource
 from kernsel._data.rows.partitions import PartitionRows
 from kernsel._data.trend import Trend
 from kernsel._solve.dask_passes import DaskPasses
 from kernsel._solve.drawn_rows import draw_rows
+from kernsel._solve.folds_by_blocks import evaluate_folds, folds_of_blocks
+from kernsel._solve.found_by_blocks import ByBlocks, core_criterion
 from kernsel._solve.landmark_stage import (
     Pulled,
     Shown,
@@ -32,8 +34,6 @@ from kernsel._solve.landmark_stage import (
 from kernsel._solve.passes import LocalPasses, Passes
 from kernsel.approximations import Nystrom
 from kernsel.criteria import Criterion
-from kernsel.criteria.base import Given
-from kernsel.criteria.names import name_of
 from kernsel.kernels import Kernel
 from kernsel.kernels.automatic import Data
 
@@ -64,33 +64,6 @@ def kernel_and_landmarks(passes: Passes, kernel: Kernel, approximation: Nystrom)
     return kernel, np.asarray(_core.choose_landmarks(kernel.build(), drawn.X, approximation.core()))
 
 
-@dataclass(frozen=True)
-class ByBlocks:
-    """A criterion by landmarks, for all rows.
-
-    Attributes
-    ----------
-    value : float
-        Without the prior of hyperparameters.
-    gradient : ndarray of shape (p,) or None
-        The derivatives in the parameters of the kernel, as the core has them.
-    noise_gradient : float or None
-        The derivative in a variance that is added to that of all rows.
-    beta : ndarray of shape (q, outputs)
-    scale, effective_dof : float
-    sums : NystromSums
-        Of all rows.
-    """
-
-    value: float
-    gradient: Vector | None
-    noise_gradient: float | None
-    beta: Matrix
-    scale: float
-    effective_dof: float
-    sums: _core.NystromSums
-
-
 def evaluate_by_blocks(
     criterion: Criterion,
     kernel: Kernel,
@@ -101,6 +74,7 @@ def evaluate_by_blocks(
     trend: Trend = None,
     bound: bool = True,
     gradient: bool = False,
+    groups: object = None,
 ) -> ByBlocks:
     """Evaluate a criterion by landmarks, in one to four passes over blocks of rows.
 
@@ -109,10 +83,12 @@ def evaluate_by_blocks(
     c_i, P_ii and e_i, three numbers a row, to which the criterion is applied here; its derivatives in them go back, for a pass
     of sums and a pass for the gradient. Equal rows are left out one by one.
 
+    Folds and groups that are left out take as many passes, see :mod:`kernsel._solve.folds_by_blocks`.
+
     Parameters
     ----------
     criterion : Criterion
-        One that leaves out nothing, or single rows.
+        One that leaves out nothing, single rows or folds.
     kernel : Kernel
         Without "auto" parameters.
     landmarks : ndarray of shape (m, d)
@@ -123,6 +99,8 @@ def evaluate_by_blocks(
     bound : bool
         Whether likelihoods are the lower bound, see :class:`kernsel.Nystrom`.
     gradient : bool
+    groups : array-like of shape (n,) or collection of Dask, optional
+        A label for each row: leave-one-out criteria leave out all rows of a group together, and folds keep groups whole.
 
     Returns
     -------
@@ -142,7 +120,10 @@ def evaluate_by_blocks(
     True
     """
     stage = Stage(uuid4().hex, kernel, np.ascontiguousarray(landmarks, dtype=np.float64), trend, float(noise))
+    folds = folds_of_blocks(criterion, groups, passes)
     try:
+        if folds is not None:
+            return evaluate_folds(criterion, folds, stage, passes, gradient=gradient)
         return _in_passes(criterion, stage, passes, bound=bound, gradient=gradient)
     finally:
         passes.everywhere(forget, stage.token)
@@ -153,16 +134,14 @@ def _in_passes(criterion: Criterion, stage: Stage, passes: Passes, *, bound: boo
     sums = passes.summed("sums", sums_of, stage)
     stage = replace(stage, sums=sums)
     blocks = solved(stage)
-    request = _core_criterion(criterion, sums.rows, None).request
-    if not request["one_by_one"]:
-        raise ValueError(f"criterion: {name_of(criterion)} leaves out groups, which rows that are read in blocks cannot")
+    request = core_criterion(criterion, sums.rows, None).request
     sees_rows = request["coefficients"] or request["diagonal"] or request["left_out"]
     shown: list[Shown] = []
     if sees_rows:
         missing = request["left_out"] and request["variances"]
         shown = passes.listed("rows", shown_of, stage, repeat(missing))
     fit = _fit(blocks, sums, shown, bound)
-    found = _core.apply(_core_criterion(criterion, sums.rows, fit["y"] if sees_rows else None), sums.rows, fit)
+    found = _core.apply(core_criterion(criterion, sums.rows, fit["y"] if sees_rows else None), sums.rows, fit)
     functions = stage.functions(stage.landmarks).shape[1]
     beta = np.asarray(blocks.trend_coefficients).reshape(len(blocks.squares), functions).T
     dof = float(np.sum(1.0 - fit["noise"] * fit["precision"])) if sees_rows else float("nan")
@@ -181,12 +160,6 @@ def _in_passes(criterion: Criterion, stage: Stage, passes: Passes, *, bound: boo
     assert pulled.theta is not None
     theta = (pulled.theta + blocks.pull_landmarks(len(pulled.theta))) * found["unit"]
     return replace(evaluation, gradient=theta, noise_gradient=pulled.noise * found["unit"])
-
-
-def _core_criterion(criterion: Criterion, rows: int, y: Matrix | None) -> _core.Criterion:
-    """Return a criterion of the core for so many rows, of which no two are equal."""
-    numbers = np.arange(rows)
-    return criterion.core(Given(numbers[:, None].astype(np.float64), np.zeros(rows) if y is None else y, numbers))
 
 
 def _fit(blocks: _core.NystromBlocks, sums: _core.NystromSums, shown: list[Shown], bound: bool) -> dict[str, Any]:

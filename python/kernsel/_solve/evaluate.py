@@ -101,7 +101,9 @@ def evaluate(
         are set from the data.
     X : array-like of shape (n, d) or (n, n); or n objects, for a kernel on objects
         With :class:`kernsel.Nystrom` also a collection of Dask, like y, whose partitions are read where they are. Its rows are
-        left out one by one, also where they are equal, and the derivative in the noise is that in one variance for all.
+        left out one by one, also where they are equal, or in up to a hundred groups or folds; the rows of a number of folds are
+        divided by their values, so that equal ones are left out together. The derivative in the noise is that in one variance
+        for all.
     y : array-like of shape (n,) or (n, m)
         All outputs share kernel, noise and trend. Log densities are summed over outputs, and other criteria averaged.
     noise : float or array-like of shape (n,)
@@ -226,9 +228,8 @@ def _of_rows(
             f"approximation: expected kernsel.Nystrom() for rows that are read in blocks, such as a collection of Dask, got "
             f"{approximation!r}"
         )
-    if groups is not None:
-        raise ValueError("groups: expected None for rows that are read in blocks, which are left out one by one")
     chosen = criterion_named(criterion, options)
+    require_takes_groups(chosen, groups)
     own = np.ndim(noise) == 0 and not is_of_rows(noise)
     source = row_source(X, y, noise=None if own else noise, sample_weight=sample_weight)
     approximation_given(approximation, kernel_of(kernel), columns=source.n_columns)
@@ -243,6 +244,7 @@ def _of_rows(
             trend=trend,
             bound=approximation.bound,
             gradient=gradient,
+            groups=groups,
         )
     slopes = None if found.gradient is None else ours.in_theta(found.gradient)
     value, slopes = chosen.with_prior(ours, found.value, slopes)

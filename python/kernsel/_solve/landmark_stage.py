@@ -11,13 +11,29 @@ from typing import NamedTuple
 import numpy as np
 
 from kernsel import _core
-from kernsel._base.annotations import Matrix, Vector
+from kernsel._base.annotations import Indices, Matrix, Vector
 from kernsel._data.rows import RowBlock
 from kernsel._data.trend import Trend, trend_matrix
 from kernsel._solve.dask_worker import raise_if_cancelled
 from kernsel.kernels import Kernel
 
-__all__ = ["Pulled", "Shown", "Slopes", "Stage", "forget", "partial_sums_of", "pulled_of", "shown_of", "solved", "sums_of"]
+__all__ = [
+    "Pulled",
+    "Shown",
+    "Slopes",
+    "Stage",
+    "Totals",
+    "forget",
+    "noise_of",
+    "partial_sums_of",
+    "pieces",
+    "pulled_of",
+    "shown_of",
+    "solved",
+    "some_rows",
+    "sums_of",
+    "with_weight",
+]
 
 _OPERATIONS = 4e9  # of a piece of rows, some tenths of a second: between two pieces, a task looks whether it is still wanted
 _HELD = 2  # evaluations whose matrices a process holds at the same time
@@ -53,6 +69,8 @@ class Stage:
     totals : Totals, optional
     partial_sums : NystromPartialSums, optional
         Those of the third pass, after it.
+    fold : int, optional
+        The fold of rows without which the sums are, if a fold is left out.
     """
 
     token: str
@@ -63,6 +81,7 @@ class Stage:
     sums: _core.NystromSums | None = None
     totals: Totals | None = None
     partial_sums: _core.NystromPartialSums | None = None
+    fold: int | None = None
 
     @property
     def reached(self) -> int:
@@ -121,7 +140,7 @@ class _Held:
         self.reached = 0
 
 
-_held: OrderedDict[str, _Held] = OrderedDict()
+_held: OrderedDict[str, dict[int | None, _Held]] = OrderedDict()  # by evaluation, and by the fold that is left out
 _lock = Lock()
 
 
@@ -132,7 +151,7 @@ def solved(stage: Stage) -> _core.NystromBlocks:
     follows from the sums of later ones.
     """
     with _lock:
-        held = _held.setdefault(stage.token, _Held())
+        held = _held.setdefault(stage.token, {}).setdefault(stage.fold, _Held())
         _held.move_to_end(stage.token)
         while len(_held) > _HELD:
             _held.popitem(last=False)
@@ -146,6 +165,8 @@ def solved(stage: Stage) -> _core.NystromBlocks:
         if held.reached < 2 <= stage.reached:
             assert stage.totals is not None
             held.blocks.set_totals(*stage.totals)
+            if stage.fold is not None:  # the rows of the fold are differentiated before the third pass has ended
+                held.blocks.solve_partials(_core.NystromPartialSums())
         if held.reached < 3 <= stage.reached:
             assert stage.partial_sums is not None
             held.blocks.solve_partials(stage.partial_sums)
@@ -162,25 +183,22 @@ def forget(token: str) -> None:
 def sums_of(stage: Stage, block: RowBlock) -> _core.NystromSums:
     """Return the sums of the first pass."""
     blocks, sums = solved(stage), _core.NystromSums()
-    for _, rows in _pieces(stage, block):
+    for _, rows in pieces(stage, block):
         sums.add(blocks.add(*rows))
     return sums
 
 
 def shown_of(stage: Stage, block: RowBlock, missing: bool) -> Shown:
     """Return what the second pass shows, and with `missing` also e_i."""
-    blocks, block = solved(stage), _with_weight(block)
+    blocks, block = solved(stage), with_weight(block)
     assert block.y is not None
-    found = [blocks.show(*rows, True, missing) for _, rows in _pieces(stage, block)]
-    noise = stage.noise + (0.0 if block.noise is None else block.noise)
-    noise = np.broadcast_to(noise / (1.0 if block.weights is None else block.weights), len(block))
-    white = np.asarray(stage.kernel.build().noise(block.X)) if len(block) else np.zeros(0)
+    found = [blocks.show(*rows, True, missing) for _, rows in pieces(stage, block)]
     return Shown(
         block.y,
         np.concatenate([np.zeros((0, block.y.shape[1])), *(c for c, _, _ in found)]),
         np.concatenate([np.zeros(0), *(precision for _, precision, _ in found)]),
         np.concatenate([np.zeros(0), *(e for _, _, e in found)]) if missing else None,
-        noise + white,
+        noise_of(stage, block),
         block.weights,
     )
 
@@ -188,7 +206,7 @@ def shown_of(stage: Stage, block: RowBlock, missing: bool) -> Shown:
 def partial_sums_of(stage: Stage, block: RowBlock, slopes: Slopes) -> _core.NystromPartialSums:
     """Return the sums of the third pass."""
     blocks, sums = solved(stage), _core.NystromPartialSums()
-    for at, rows in _pieces(stage, block):
+    for at, rows in pieces(stage, block):
         of_rows = slopes.part(at)
         sums.add(blocks.add_partials(*rows, of_rows.c, of_rows.precision, of_rows.missing))
     return sums
@@ -196,26 +214,38 @@ def partial_sums_of(stage: Stage, block: RowBlock, slopes: Slopes) -> _core.Nyst
 
 def pulled_of(stage: Stage, block: RowBlock, slopes: Slopes | None) -> Pulled:
     """Return what rows add to the gradient."""
-    blocks, block, total = solved(stage), _with_weight(block), Pulled()
+    blocks, block, total = solved(stage), with_weight(block), Pulled()
     parameters = len(stage.kernel.build().theta)
-    for at, rows in _pieces(stage, block):
+    for at, rows in pieces(stage, block):
         theta, noise = blocks.pull(*rows, *(slopes or Slopes()).part(at), parameters)
         total.add(Pulled(theta, float(np.sum(noise if block.weights is None else noise / block.weights[at]))))
     return total
 
 
-def _with_weight(block: RowBlock) -> RowBlock:
+def noise_of(stage: Stage, block: RowBlock) -> Vector:
+    """Return the noise of each row, that of the kernel included."""
+    noise = stage.noise + (0.0 if block.noise is None else block.noise)
+    noise = np.broadcast_to(noise / (1.0 if block.weights is None else block.weights), len(block))
+    white = np.asarray(stage.kernel.build().noise(block.X)) if len(block) else np.zeros(0)
+    return np.asarray(noise + white)
+
+
+def some_rows(block: RowBlock, rows: Indices) -> RowBlock:
+    """Return some rows of a block."""
+    y, noise, weights = (None if values is None else values[rows] for values in (block.y, block.noise, block.weights))
+    return RowBlock(block.X[rows], y, noise, weights, block.first, block.place)
+
+
+def with_weight(block: RowBlock) -> RowBlock:
     """Return a block without its rows of weight zero."""
     if block.weights is None or (block.weights > 0).all():
         return block
-    used = block.weights > 0
-    y, noise = (None if values is None else values[used] for values in (block.y, block.noise))
-    return RowBlock(block.X[used], y, noise, block.weights[used], block.first, block.place)
+    return some_rows(block, np.flatnonzero(block.weights > 0))
 
 
-def _pieces(stage: Stage, block: RowBlock) -> Iterator[tuple[slice, tuple[Matrix, Matrix, Vector, Matrix]]]:
+def pieces(stage: Stage, block: RowBlock) -> Iterator[tuple[slice, tuple[Matrix, Matrix, Vector, Matrix]]]:
     """Yield the rows of a block that have a weight, some at a time: X, y, the noise and the trend."""
-    block = _with_weight(block)
+    block = with_weight(block)
     count = int(np.clip(_OPERATIONS / len(stage.landmarks) ** 2, 256, 65536))
     assert block.y is not None
     for first in range(0, len(block), count):

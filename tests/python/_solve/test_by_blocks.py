@@ -83,13 +83,10 @@ def test_refuses_what_blocks_do_not_know():
     source, near = row_source(X, y, block=31), ks.Nystrom(5)
     for what, more in (
         ("approximation: expected kernsel.Nystrom", {"approximation": None}),
-        ("groups: expected None", {"approximation": near, "groups": np.zeros(N)}),
         ("points: expected False", {"approximation": near, "points": True}),
     ):
         with pytest.raises(ValueError, match=what):
             ks.evaluate("lml", KERNEL, source, None, noise=NOISE, **more)
-    with pytest.raises(ValueError, match="leaves out groups"):
-        ks.evaluate("kfold", KERNEL, source, None, noise=NOISE, approximation=near)
 
 
 def test_a_criterion_is_not_applied_to_less_than_it_depends_on():

@@ -79,6 +79,16 @@ def test_the_same_bits_locally_in_threads_and_on_a_cluster(client):
             assert evaluated(*lazy()) == expected
 
 
+def test_folds_have_the_same_bits_on_a_cluster(client):
+    del client
+    groups = np.arange(ROWS) * 3 // ROWS
+    for name, here, there in (
+        ("kfold", {}, {}),
+        ("loo_crps", {"groups": groups}, {"groups": da.from_array(groups, chunks=CHUNK)}),
+    ):
+        assert evaluated(*lazy(), name, **there) == evaluated(*blocks(), name, **here)
+
+
 def test_frames_weights_noise_and_partitions_that_are_empty():
     dd = pytest.importorskip("dask.dataframe")
     pd = pytest.importorskip("pandas")
