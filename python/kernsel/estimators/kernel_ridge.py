@@ -242,7 +242,7 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
         if is_of_rows(X):
             for name in (*_REPORT, *_SOLUTION):
                 self.__dict__.pop(name, None)
-            self._take_rows(ridge_of_rows(self, X, y, sample_weight, groups, may_search=True))
+            self._take_rows(ridge_of_rows(self, X, y, sample_weight, groups))
             return self
         given = self._training_set(X, y, sample_weight).with_groups(groups)
         for name in (*_REPORT, *_SOLUTION):

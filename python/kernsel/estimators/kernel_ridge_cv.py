@@ -26,7 +26,7 @@ from kernsel.criteria.table import TABLE
 from kernsel.estimators.fitted import LeftOut
 from kernsel.estimators.kernel_machine import ALLOWED, KernelMachine
 from kernsel.estimators.outliers import OUTLIERS
-from kernsel.estimators.ridge_of_rows import RidgeOfRows, ridge_of_rows
+from kernsel.estimators.path_of_rows import PathOfRows, path_of_rows
 from kernsel.estimators.ridge_outliers import outliers_given, outliers_of_ridge, without
 from kernsel.estimators.rows_everywhere import take_columns
 from kernsel.kernels import Kernel
@@ -154,7 +154,8 @@ class KernelRidgeCV(KernelMachine):
         X : array-like of shape (n, d), or (n, n) if the kernel is precomputed; or n objects, for a kernel on objects
             With :class:`kernsel.Nystrom` also rows that are read in blocks: a source (:func:`kernsel.row_source`), the path of
             a Parquet or .npy file, a dataset of pyarrow, or a collection of Dask, like y and the weights. Some rows, drawn at
-            random, choose alpha and landmarks, and `path_` is theirs; all rows are then read where they are.
+            random, choose landmarks and what is "auto" in the kernel. All rows are then read twice where they are, for
+            `path_`, which chooses alpha; they are left out one by one, also where they are equal.
         y : array-like of shape (n,) or (n, n_targets); or the name of a column of a file or dataset, or None for a source
         sample_weight : float or array-like of shape (n,), optional
             Not negative. A weight of zero leaves the point out.
@@ -167,7 +168,7 @@ class KernelRidgeCV(KernelMachine):
         self : KernelRidgeCV
         """
         if is_of_rows(X):
-            self._take_rows(ridge_of_rows(self, X, y, sample_weight, groups, may_search=False))
+            self._take_rows(path_of_rows(self, X, y, sample_weight, groups))
             return self
         all_rows = self._with_rows_once(self._training_set(X, y, sample_weight).with_groups(groups), self.criterion)
         self._require_landmarks_allow(all_rows)
@@ -194,19 +195,27 @@ class KernelRidgeCV(KernelMachine):
         self.intercept_ = (intercepts if given.y.ndim == 2 else float(intercepts[0])) if self.fit_intercept else 0.0
         return self
 
-    def _take_rows(self, found: RidgeOfRows) -> None:
-        """Set the fitted attributes of a fit to rows that were read in blocks; the path is that of the rows that were drawn."""
+    def _take_rows(self, found: PathOfRows) -> None:
+        """Choose alpha along the path of rows that were read in blocks, and set the fitted attributes."""
+        path = found.path
+        paths = path.of_each_target() if self.alpha_per_target else [path]
+        chosen = [self._best(one, None) for one in paths]
         take_columns(self, found.some)
-        for name in ("path_", "criterion_value_", "left_out_together_"):
-            setattr(self, name, getattr(found.some, name))
         self.__dict__.pop("_path_of", None)
-        posterior = found.fit.posterior
-        self.X_fit_, coefficients = posterior.centres()
-        self.kernel_, self.alpha_ = found.fit.kernel, found.fit.noise
-        self.outliers_, self.copies_ = (np.zeros(0, dtype=np.intp) for _ in range(2))
-        self.dual_coef_ = coefficients[:, 0] if found.one_output else coefficients
-        intercepts = posterior.beta[0] if self.fit_intercept else np.zeros(1)
-        self.intercept_ = 0.0 if not self.fit_intercept else float(intercepts[0]) if found.one_output else intercepts
+        self.path_, self.kernel_ = (paths if self.alpha_per_target else path), found.some.kernel_
+        self.left_out_together_, self.outliers_, self.copies_ = (np.zeros(0, dtype=np.intp) for _ in range(3))
+        self._take_landmarks(path, paths, chosen, found.one_output)
+
+    def _take_landmarks(
+        self, path: RegularizationPath, paths: list[RegularizationPath], chosen: list[tuple[float, float]], one_output: bool
+    ) -> None:
+        """Set alpha, the value of the criterion, and the coefficients of landmarks."""
+        self.X_fit_, coefficients, intercepts = self._coefficients_of_landmarks(path, paths, chosen)
+        alphas, scores = (np.array(values) for values in zip(*chosen, strict=True))
+        self.alpha_ = alphas if self.alpha_per_target else float(alphas[0])
+        self.criterion_value_ = scores if self.alpha_per_target else float(scores[0])
+        self.dual_coef_ = coefficients[:, 0] if one_output else coefficients
+        self.intercept_ = (float(intercepts[0]) if one_output else intercepts) if self.fit_intercept else 0.0
 
     def _coefficients(
         self, given: TrainingSet, paths: list[RegularizationPath], chosen: list[tuple[float, float]]

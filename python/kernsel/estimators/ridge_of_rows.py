@@ -32,7 +32,7 @@ class RidgeOfRows:
     ----------
     fit : FitToAll
         Of the Gaussian process whose mean is the function, with the noise variance alpha / w.
-    some : KernelRidge or KernelRidgeCV
+    some : KernelRidge
         The model fitted to some rows.
     said : str
         A sentence on what was approximated.
@@ -48,16 +48,14 @@ class RidgeOfRows:
     one_output: bool
 
 
-def ridge_of_rows(model: Any, X: Any, y: Any, sample_weight: Any, groups: object, *, may_search: bool) -> RidgeOfRows:
-    """Return the fit of a model to all rows, whose alpha and kernel are chosen by some of them, or by all if it `may_search`.
+def ridge_of_rows(model: Any, X: Any, y: Any, sample_weight: Any, groups: object) -> RidgeOfRows:
+    """Return the fit of a model to all rows, whose alpha and kernel are chosen by some of them, or by all.
 
     Parameters
     ----------
-    model : KernelRidge or KernelRidgeCV
+    model : KernelRidge
     X, y, sample_weight : collections of Dask, or a source of rows as X
     groups : None
-    may_search : bool
-        Whether alpha and the kernel can be chosen by a search.
     """
     if groups is not None:
         raise ValueError("groups: expected None for rows that are read in blocks, which are left out one by one")
@@ -71,7 +69,7 @@ def ridge_of_rows(model: Any, X: Any, y: Any, sample_weight: Any, groups: object
         some = fitted_to_some(model, source, drawn, near, sample_weight=drawn.weights)
         if np.ndim(some.alpha_):
             raise ValueError(f"alpha: expected one number for all targets of rows that are read in blocks, got {some.alpha_}")
-        searches = may_search and near.search_rows is None and (model.chooses_alpha or model.criterion is not None)
+        searches = near.search_rows is None and (model.chooses_alpha or model.criterion is not None)
         criterion = _criterion(model, searches)
         fit = fit_to_all(
             passes,
