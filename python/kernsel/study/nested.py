@@ -24,7 +24,6 @@ from sklearn.model_selection import BaseCrossValidator, GridSearchCV, ParameterG
 from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.metaestimators import _safe_split
-from sklearn.utils.parallel import Parallel, delayed
 
 from kernsel._base.annotations import Indices, Vector
 from kernsel._data.folds import How, joined, number_of_points, of_rows, splits_by, splitter_for, tests_as_labels
@@ -34,6 +33,7 @@ from kernsel.criteria.table import TABLE
 from kernsel.estimators.gaussian_process import GaussianProcessRegressor
 from kernsel.kernels.objects import Points
 from kernsel.study.select import approximation_of
+from kernsel.study.tasks import results_of
 
 __all__ = ["NestedFold", "NestedResult", "nested_cv"]
 
@@ -92,6 +92,11 @@ class NestedFold:
         numbers = [f"{value:.4g}" for value in (self.inner_score, *self.scores.values())]
         chosen = ", ".join(f"{name}={_short(value)}" for name, value in self.chosen.items())
         return [*sizes, *numbers, f"{self.fit_time:.2f}", chosen if len(chosen) <= 60 else chosen[:57] + "..."]
+
+    def line(self, label: str) -> str:
+        """Return a line that says how the fold went."""
+        parts = [*(f"{name} {value:.4g}" for name, value in self.scores.items()), self.cells()[-1]]
+        return f"{label}, {self.fit_time:.2f} s: {', '.join(filter(None, parts))}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,7 +200,8 @@ def nested_cv(
         Arguments of `fit`; from those with an entry for each point, the entries of the training points are taken. With
         scikit-learn's metadata routing enabled, they are passed to scorers and splitters, too.
     n_jobs : int, optional
-        The number of outer folds that are computed at the same time. Results do not depend on it.
+        The number of outer folds that are computed at the same time, as in scikit-learn: by default one, or what
+        ``joblib.parallel_config`` has set, such as the workers of Dask. Results do not depend on it.
     return_estimator : bool
     random_state : int, RandomState or None
     verbose : int
@@ -240,7 +246,7 @@ def nested_cv(
         return selection.settings(estimator, _safe_indexing(X, train), y_train, train_groups, seed)
 
     tasks = [
-        delayed(_one_fold)(
+        (
             estimator,
             settings_for(train),
             X,
@@ -251,12 +257,15 @@ def nested_cv(
             to_fit,
             to_score,
             f"outer fold {i} of {len(splits)}",
-            verbose > 0,
             return_estimator,
         )
         for i, (train, test) in enumerate(splits, 1)
     ]
-    results = Parallel(n_jobs=n_jobs)(tasks)
+    results = []
+    for i, result in enumerate(results_of(_one_fold, tasks, n_jobs), 1):
+        results.append(result)
+        if verbose > 0:
+            print(result[0].line(f"outer fold {i} of {len(splits)}"), flush=True)
     folds = tuple(fold for fold, _, _ in results)
     return NestedResult(
         selection.text,
@@ -278,7 +287,6 @@ def _one_fold(
     to_fit: Params,
     to_score: Mapping[str, Params],
     label: str,
-    verbose: bool,
     keep: bool,
 ) -> tuple[NestedFold, Predictions | None, BaseEstimator | None]:
     """Return one outer fold, the predictions at its test points if there are any, and the fitted model if `keep`."""
@@ -301,9 +309,6 @@ def _one_fold(
     said = next((text for layer in _layers(model) if (text := approximation_of(layer))), "")
     chosen = _chosen(model, len(train))
     fold = NestedFold(len(train), test, *chosen, {k: float(v) for k, v in scores.items()}, seconds, said)
-    if verbose:
-        parts = [*(f"{name} {value:.4g}" for name, value in fold.scores.items()), fold.cells()[-1]]
-        print(f"{label}, {seconds:.2f} s: {', '.join(filter(None, parts))}", flush=True)
     return fold, predictions, model if keep else None
 
 

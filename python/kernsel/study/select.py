@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import textwrap
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from numbers import Integral, Real
 from time import perf_counter
@@ -17,7 +18,7 @@ from sklearn.gaussian_process import kernels as sk
 from sklearn.utils import check_X_y
 from sklearn.utils.validation import has_fit_parameter
 
-from kernsel._base.annotations import Indices, Matrix, Seed, Vector
+from kernsel._base.annotations import Indices, Matrix, Seed
 from kernsel._data.allowed import is_auto
 from kernsel._data.folds import number_of_points
 from kernsel._data.kernel import kernel_of
@@ -26,7 +27,7 @@ from kernsel._data.trend import Trend
 from kernsel.approximations import Wish
 from kernsel.criteria import Criterion, Evidence
 from kernsel.criteria.names import criterion_named, name_of
-from kernsel.estimators.fitted import STRENGTHS, HasTerms, opened_by_kernel
+from kernsel.estimators.fitted import HasTerms, opened_by_kernel
 from kernsel.estimators.gaussian_process import GaussianProcessRegressor
 from kernsel.estimators.stacking.regressor import StackedRegressor
 from kernsel.estimators.stacking.set_aside import SetAside
@@ -37,9 +38,11 @@ from kernsel.kernels.written import KernelLike
 from kernsel.study.as_good import marked, simplest_of_the_best
 from kernsel.study.encoded import Encoding, PredictsTables, encoded
 from kernsel.study.stacking import combined, in_short
-from kernsel.study.structure import describe, hidden_period, larger_structures, numbers_found, simplest_structures, terms_of
+from kernsel.study.structure import describe, hidden_period, larger_structures, simplest_structures, terms_of
+from kernsel.study.tasks import jobs_of, results_of
 from kernsel.study.texts import kernel_of as kernel_of_table
 from kernsel.study.texts import named, with_names
+from kernsel.study.tried import Outcome, Tried, outcome_of, strengths_of
 
 __all__ = ["USUAL", "Selected", "Tried", "approximation_of", "in_words", "select"]
 
@@ -54,57 +57,7 @@ USUAL: tuple[Kernel, ...] = (
     RBF("auto") + Linear("auto"),
 )
 
-_AT_END = ("converged", "evaluations")  # why a search ended that has evaluated the criterion
-
 Noise: TypeAlias = float | ArrayLike | Literal["auto"]
-
-
-@dataclass(frozen=True)
-class Tried:
-    """A kernel that :func:`select` has fitted.
-
-    Attributes
-    ----------
-    kernel : Kernel
-        The kernel before the fit.
-    value : float
-        The best value of the criterion; nan if the kernel could not be fitted.
-    seconds : float
-    problem : str
-        The reason why it could not be fitted; empty if it could.
-    kernel_ : Kernel or None
-        The fitted kernel.
-    noise_, jitter_, n_evaluations_
-        The attributes of :class:`kernsel.GaussianProcessRegressor`; zero for other models.
-    others : dict of str to float
-        Other numbers that were selected, which models other than Gaussian processes have: `C` and `epsilon`, or `alpha`.
-    parameters : int
-        The number of hyperparameters of the kernel that were selected, without redundant amplitudes.
-    ended : str
-        The reason why its search ended, see :class:`kernsel._search.Selection`.
-    outliers_ : tuple of int
-        The rows that count as outliers, the same for all kernels; the criterion is of all others.
-    weight, log_density : float
-        With ``combine="stack"``: the weight in the mixture, and the mean log density of points that are left out; or nan.
-    as_good : bool
-        Whether it is about as good as the best: see `criterion` of :func:`select`.
-    """
-
-    kernel: Kernel
-    value: float
-    seconds: float
-    problem: str = ""
-    kernel_: Kernel | None = None
-    noise_: float | Vector = 0.0
-    jitter_: float = 0.0
-    n_evaluations_: int = 0
-    parameters: int = 0
-    ended: str = "converged"
-    others: dict[str, float] = field(default_factory=dict)
-    weight: float = np.nan
-    log_density: float = np.nan
-    as_good: bool = False
-    outliers_: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -238,6 +191,7 @@ def select(
     groups: ArrayLike | None = None,
     time: ArrayLike | None = None,
     approximation: Wish = "auto",
+    n_jobs: int | None = None,
 ) -> Selected:
     """Fit a model with each of several kernels, and compare them by a criterion; return all results, and the best model.
 
@@ -305,6 +259,10 @@ def select(
         See :class:`kernsel.GaussianProcessRegressor`: for many points, nearest neighbours. The evidence is then the restricted
         likelihood at its maximum, and the weights of a mixture follow from the densities of points that are left out. An
         `estimator` that has this parameter gets it, unless it is "auto". :attr:`Selected.remarks` say what was approximated.
+    n_jobs : int or None
+        How many kernels are fitted at the same time, as in scikit-learn: by default one, or what ``joblib.parallel_config`` has
+        set, such as the workers of Dask. Unless there is a limit of time, results do not depend on it. A structure search fits
+        all changes of a structure at the same time. An interrupt keeps what has been fitted of the first kernels.
 
     Returns
     -------
@@ -395,12 +353,13 @@ def select(
     stacks = combine == "stack" or (combine == "auto" and is_process and isinstance(resolved, Evidence) and len(candidates) > 1)
 
     def tried(estimator: BaseEstimator) -> _Attempt:
-        attempt = _Attempt(X, y, resolved, estimator, until, verbose, search, progress, told, stacks)
+        attempt = _Attempt(X, y, resolved, estimator, until, verbose, search, progress, told, stacks, n_jobs)
         try:
             if search:
                 _grow(attempt, max_structures, points, targets)
-            for i, k in enumerate(candidates):
-                attempt.try_kernel(with_amplitudes(k, needed=not strengths_of(estimator)), among=len(candidates) - i)
+            with_strength = [with_amplitudes(k, needed=not strengths_of(estimator)) for k in candidates]
+            for _ in attempt.tries(with_strength, share_time=True):
+                pass
         except KeyboardInterrupt as interrupt:
             attempt.interrupted(interrupt)
         return attempt
@@ -427,6 +386,7 @@ class _Attempt:
         progress: Callable[[Kernel], None] | None,
         groups: Indices | None,
         stacks: bool,
+        n_jobs: int | None,
     ) -> None:
         self.groups = {} if groups is None else {"groups": groups}
         self.X: Any = X  # points of any kind have a length
@@ -437,6 +397,8 @@ class _Attempt:
         self.verbose = verbose
         self.progress = progress
         self.by_worth = by_worth  # are kernels ranked with a penalty for hyperparameters, as in a structure search?
+        self.n_jobs = n_jobs
+        self.jobs = jobs_of(n_jobs)
         self.tried: list[Tried] = []
         self.best: tuple[Tried, BaseEstimator] | None = None  # the only model that is kept whole
         self.stacks = stacks
@@ -451,60 +413,54 @@ class _Attempt:
         """Keep the interrupt as the reason why the selection ended."""
         self.ended, self.interrupt = "interrupted: not all was tried", interrupt
 
-    def try_kernel(self, kernel: Kernel, among: int = 1) -> Tried | None:
-        """Fit the first of `among` kernels that share the remaining time; return None if no time is left."""
-        start = perf_counter()
-        if self.interrupt is not None or (start > self.until and self.tried):
-            self.ended = self.ended or "the time was over before all was tried"
-            return None
-        if self.progress is not None:
-            self.progress(kernel)
-        share = None if np.isinf(self.until) else max((self.until - start) / among, 0.01)
-        model = clone(self.estimator).set_params(kernel=kernel)
-        if "max_seconds" in model.get_params():
-            model.set_params(max_seconds=share)
-        problem, aside = "", None
-        try:
-            model.fit(self.X, self.y, **self.groups)
-            if self.stacks or self.by_densities:
-                aside = SetAside.of(model)
-            if not hasattr(model, "criterion_value_"):
-                raise ValueError(
-                    f'estimator: expected one that chooses by a criterion, such as alpha="auto", got {self.estimator}'
-                )
-            if np.isnan(model.criterion_value_) and getattr(getattr(model, "selection_", None), "ended", "") in _AT_END:
-                raise ValueError(
-                    "the criterion has no value at the end of the search: the kernel matrix is too close to singular"
-                )
-        except Exception as error:  # a function in a user's kernel may raise any
-            problem = (str(error).split("\n")[0].split(". ")[0] or type(error).__name__).removesuffix(".")
-            aside = None
-            self.errors.append(error)
-        except KeyboardInterrupt as interrupt:
-            self.interrupted(interrupt)
-            if not hasattr(model, "criterion_value_"):
+    def tries(self, kernels: Sequence[Kernel], *, share_time: bool = False) -> Iterator[Tried]:
+        """Fit kernels, several at a time if there are jobs, and yield each in its order until no time is left.
+
+        With `share_time`, each may take an equal share of the time that remains.
+        """
+        keeps = self.stacks or self.by_densities
+        tasks = (
+            (self.estimator, kernel, self.X, self.y, self.groups, *self._time(len(kernels) - i if share_time else 1), keeps)
+            for i, kernel in enumerate(kernels)
+        )
+        with closing(results_of(outcome_of, tasks, self.n_jobs)) as outcomes:
+            for kernel in kernels:
+                if self.interrupt is not None or (self.jobs == 1 and not self._time(1)[1]):
+                    break
+                if self.progress is not None:
+                    self.progress(kernel)
+                outcome = next(outcomes)
+                if outcome is None:
+                    break
+                one = self._taken(outcome)
+                if one is not None:
+                    yield one
+            else:
+                return
+        self.ended = self.ended or "the time was over before all was tried"
+
+    def _time(self, among: int) -> tuple[float | None, bool]:
+        """Return the seconds that the first of `among` kernels may take, and whether it is to be fitted at all."""
+        now = perf_counter()
+        if np.isinf(self.until):
+            return None, True
+        return max((self.until - now) / -(-among // self.jobs), 0.01), now <= self.until or not self.tried
+
+    def _taken(self, outcome: Outcome) -> Tried | None:
+        """Add the outcome of a fit; return None if it was interrupted before there was any."""
+        if outcome.interrupt is not None:
+            self.interrupted(outcome.interrupt)
+            if not hasattr(outcome.model, "criterion_value_"):
                 return None
-        value = np.nan if problem else float(model.criterion_value_)
-        one = Tried(kernel, value, perf_counter() - start, problem)
-        if not problem:
-            fitted = vars(model)
-            one = replace(
-                one,
-                kernel_=model.kernel_,
-                parameters=sum(numbers_found(k, getattr(model, "trend", None) is not None) for k in _kernels_of(model)),
-                noise_=fitted.get("noise_", 0.0),
-                jitter_=fitted.get("jitter_", 0.0),
-                n_evaluations_=fitted.get("n_evaluations_", 0),
-                ended=getattr(fitted.get("selection_"), "ended", "converged"),
-                outliers_=_outliers_of(model),
-                others={name: float(np.mean(fitted[f"{name}_"])) for name in strengths_of(model) if f"{name}_" in fitted},
-            )
-            if self.best is None or self.rank(one) < self.rank(self.best[0]):
-                self.best = (one, model)
+        one = outcome.one
+        if outcome.error is not None:
+            self.errors.append(outcome.error)
+        elif self.best is None or self.rank(one) < self.rank(self.best[0]):
+            self.best = (one, outcome.model)
         if self.verbose:
-            print(f"{value:12.6g}  {_cut(problem or str(model.kernel_), 86)}", flush=True)
+            print(f"{one.value:12.6g}  {_cut(one.problem or str(one.kernel_), 86)}", flush=True)
         self.tried.append(one)
-        self.aside.append(aside)
+        self.aside.append(outcome.aside)
         return one
 
     def outliers_to_agree_on(self) -> list[int] | None:
@@ -571,20 +527,19 @@ def _grow(attempt: _Attempt, most: int, X: Matrix, y: Matrix) -> None:
     tried: set[str] = set()
     while True:
         leader = best
-        for structure in candidates:
-            if repr(structure) in tried:
-                continue
-            if len(attempt.tried) >= most:
-                attempt.ended = f"{most} structures were tried" + (", not all there are" if most > 1 else "")
-                return
-            tried.add(repr(structure))
-            one = attempt.try_kernel(structure)
-            if one is None:
-                return
+        fresh = list({repr(one): one for one in candidates if repr(one) not in tried}.values())
+        room = most - len(attempt.tried)
+        for one in attempt.tries(fresh[:room]):
+            tried.add(repr(one.kernel))
             if one.kernel_ is not None and np.isnan(one.value):
                 return  # the trend alone explains y
             if one.kernel_ is not None and (leader is None or attempt.better(one, leader)):
                 leader = one
+        if attempt.ended:
+            return
+        if len(fresh) > room:
+            attempt.ended = f"{most} structures were tried" + (", not all there are" if most > 1 else "")
+            return
         if leader is best or leader is None:
             return
         best = leader
@@ -595,12 +550,6 @@ def approximation_of(model: object) -> str:
     """Return what a fitted model says of its approximations; empty if nothing was approximated."""
     of_search = getattr(getattr(model, "selection_", None), "approximation", "")
     return str(getattr(model, "approximation_", "") or of_search)
-
-
-def strengths_of(estimator: BaseEstimator) -> tuple[str, ...]:
-    """Return the parameters in which the scale of the kernel is redundant; the usual names for an estimator that tells none."""
-    names: tuple[str, ...] = getattr(estimator, "strengths", STRENGTHS)
-    return names
 
 
 def in_words(model: HasTerms | StackedRegressor, names: Sequence[str] | None = None) -> str:
@@ -649,22 +598,9 @@ def _kernels(argument: Kernel | Iterable[KernelLike]) -> list[Kernel]:
     return [alternative for kernel in kernels for alternative in kernel.alternatives()]
 
 
-def _outliers_of(model: BaseEstimator) -> tuple[int, ...]:
-    """Return the rows that a model took for outliers, numbered as they were given: a process learns from copies once."""
-    found = np.asarray(getattr(model, "outliers_", ()), dtype=np.intp)
-    rows = getattr(getattr(model, "selection_", None), "rows", None)
-    is_process = isinstance(model, GaussianProcessRegressor)
-    return tuple((found if rows is None or not is_process else rows[found]).tolist())
-
-
 def _shown(one: Tried) -> Kernel:
     """Return the fitted kernel; for a classifier with one for each class, the kernel before the fit."""
     return one.kernel_ if isinstance(one.kernel_, Kernel) else one.kernel
-
-
-def _kernels_of(model: BaseEstimator) -> list[Kernel]:
-    """Return the kernels of a model, of which a classifier may have one for each class."""
-    return list(getattr(model.kernel_, "kernels", [model.kernel_]))
 
 
 def _kernel(one: object) -> Kernel:
