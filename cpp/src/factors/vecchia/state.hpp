@@ -29,7 +29,7 @@ class Vecchia final : public VecchiaFactor {
   const VecchiaOptions& options() const override { return options_; }
   std::vector<double> coefficients() const override;
   const std::vector<double>& triangle() const override { return R_; }
-  Numbers products() const override;
+  std::vector<double> products() const override;
   void set_options(VecchiaOptions options) override;
 
   Status show(const Kernel& k, const Problem& problem, const Request& request, bool, Fit& fit) override;
