@@ -4,6 +4,9 @@ from typing import Any, Literal, NotRequired, Self, TypedDict, type_check_only
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+# Neighbours, seed, terms, inducing points, landmarks, whether rows are in order, and features (column, scale, period).
+_Neighbors = tuple[int, int, list[int], int, list[float], bool, list[tuple[int, float, float]]]
+
 def version() -> str: ...
 def compiler() -> str: ...
 def eigen_version() -> str: ...
@@ -244,7 +247,7 @@ def evaluate(
     weights: ArrayLike | None,
     gradient: bool,
     workspace: Workspace,
-    approximation: tuple[int, int, list[int], int, list[float], bool, list[tuple[int, float, float]]] | tuple[str, int, int, int, bool, list[float]] | None = ...,
+    approximation: _Neighbors | tuple[str, int, int, int, bool, list[float]] | None = ...,
     points: bool = ...,
 ) -> Evaluation: ...
 
@@ -322,7 +325,7 @@ class VecchiaPosterior(AnyPosterior):
         noise: NDArray[np.float64],
         trend: object,
         count: int,
-        approximation: tuple[int, int, list[int], int, list[float], bool, list[tuple[int, float, float]]],
+        approximation: _Neighbors,
         predicting: int,
     ) -> VecchiaPosterior: ...
     @staticmethod
@@ -333,7 +336,7 @@ class VecchiaPosterior(AnyPosterior):
         noise: NDArray[np.float64],
         trend: object,
         count: int,
-        approximation: tuple[int, int, list[int], int, list[float], bool, list[tuple[int, float, float]]],
+        approximation: _Neighbors,
         predicting: int,
         coefficients: NDArray[np.float64],
         triangle: list[float],

@@ -229,9 +229,7 @@ def _first(
     return first, before, np.asarray(linalg.solve_triangular(R, np.eye(len(R)))) * len(H) ** 0.5
 
 
-def _divided(
-    kernel: Kernel, first: FirstRows, approximation: Vecchia, sizes: Sizes, widening: float, blocks: int
-) -> Division:
+def _divided(kernel: Kernel, first: FirstRows, approximation: Vecchia, sizes: Sizes, widening: float, blocks: int) -> Division:
     """Return how rows are divided for a kernel."""
     assert first.rows is not None
     features = _core.features_of(kernel.build(), first.rows.X)
@@ -243,9 +241,7 @@ def _divided(
     return Division(approximation.random_state, features, boxes, reach, first.count, first.rows)
 
 
-def _in_sample(
-    criterion: Criterion, stage: NearStage, parts: Passes, sums: InSample, gradient: bool, share: float
-) -> ByParts:
+def _in_sample(criterion: Criterion, stage: NearStage, parts: Passes, sums: InSample, gradient: bool, share: float) -> ByParts:
     """Return a likelihood and its gradient from sums over all rows."""
     assert sums.products is not None
     assert sums.functions is not None
@@ -259,9 +255,7 @@ def _in_sample(
     nothing = dict.fromkeys(("c", "precision", "noise", "weights", "residual", "variance"))
     totals = {"squares": squares.tolist(), "log_det": sums.log_det, "log_det_trend": log_det_trend, "missing": 0.0, "trend": q}
     found = _core.apply(criterion.core(_given(sums.rows, np.zeros(sums.rows))), sums.rows, {**nothing, **totals})
-    evaluation = ByParts(
-        stage.kernel, found["value"], None, None, stage.basis @ beta, found["scale"], sums.rows, share
-    )
+    evaluation = ByParts(stage.kernel, found["value"], None, None, stage.basis @ beta, found["scale"], sums.rows, share)
     if not gradient:
         return evaluation
     combination = np.eye(outputs + q)

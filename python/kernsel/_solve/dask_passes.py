@@ -78,7 +78,7 @@ class DaskPasses(Passes):
         count: int,
         *each: Iterable[Any],
     ) -> Passes:
-        """Return passes over other blocks, which are kept by the workers, or in the memory of this process without a cluster."""
+        """Return passes over other blocks, which are kept by the workers, or in this process without a cluster."""
         rows = list(zip(*(list(_up_to(values, len(self._blocks))) for values in each), strict=True)) or [()] * len(self._blocks)
         sent = self._sent([stage])
         pieces = [

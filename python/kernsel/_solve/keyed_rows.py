@@ -12,7 +12,7 @@ from kernsel._base.annotations import Indices, Matrix, Vector
 from kernsel._data.rows import RowBlock
 from kernsel._solve.passes import Passes
 
-__all__ = ["FirstRows", "Keys", "KeyedRows", "first_rows"]
+__all__ = ["FirstRows", "KeyedRows", "Keys", "first_rows"]
 
 Keys = NDArray[np.uint64]
 
@@ -108,10 +108,10 @@ def _first_of(chosen: tuple[int, int], block: RowBlock, before: int) -> FirstRow
 def _hashed(first: int, count: int, seed: int) -> Keys:
     """Return the numbers of the generator splitmix64 (Steele, Lea and Flood, 2014) at places from `first` on."""
     start = np.random.SeedSequence(seed).generate_state(1, np.uint64)
-    z = start + np.arange(first + 1, first + 1 + count, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    z: Keys = start + np.arange(first + 1, first + 1 + count, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))
+    return np.asarray(z ^ (z >> np.uint64(31)))
 
 
 def _joined(parts: tuple[Any, ...]) -> Any:

@@ -130,5 +130,3 @@ def gathered(division: Division, box: int, pieces: Sequence[KeyedRows]) -> Part:
     reach_before = depths + division.radius(box, division.places(rows.keys[own]))
     reach_before[own < len(division.first)] = np.inf
     return Part(rows, own, division.features, reach, reach_before)
-
-

@@ -88,8 +88,10 @@ class Passes(AbstractContextManager["Passes"], Protocol):
         count: int,
         *each: Iterable[Any],
     ) -> Passes:
-        """Return passes over other blocks: of each block, split(stage, block, *more) returns `count` pieces, and new block k is
-        gather(stage, k, pieces), with the k-th piece of each. They are kept until the end.
+        """Return passes over other blocks, which are kept until the end.
+
+        Of each block, split(stage, block, *more) returns `count` pieces, and new block k is gather(stage, k, pieces), with the
+        k-th piece of each.
         """
 
 
