@@ -132,7 +132,14 @@ py::dict apply(const Criterion& criterion, Index rows, const py::dict& fit) {
   of_rows.missing = fit["missing"].cast<double>();
   of_rows.squares = squares.data();
   const kernsel::LeftOut left_out{copy(read("residual", 2)), copy(read("variance", 1)), {}};
-  if (criterion.request.left_out) of_rows.left_out = &left_out;
+  const kernsel::Request& request = criterion.request;
+  const auto count = static_cast<std::size_t>(rows), all = count * squares.size();
+  if ((request.coefficients && of_rows.c.cols != outputs) || (request.diagonal && (precision.empty() || noise.empty())) ||
+      (request.left_out && left_out.residual.size() != all) ||
+      (request.left_out && request.variances && left_out.variance.size() != count) || !request.groups.alone() ||
+      request.densities)
+    raise_value_error("fit: expected all that the criterion depends on, and a criterion that leaves out points one by one");
+  if (request.left_out) of_rows.left_out = &left_out;
   kernsel::Partials partials;
   compute([&] { return kernsel::apply(criterion, of_rows, partials); });
   const auto slopes = [&](const std::vector<double>& values, Index cols) {

@@ -140,6 +140,12 @@ void require_same_size(const Numbers& sums, const Numbers& more) {
     raise_value_error("other: expected sums for the same landmarks, trend and outputs");
 }
 
+void require_same_size(const NystromSums& sums, const NystromSums& more) {
+  require_same_size(sums.moments, more.moments);
+  require_same_size(sums.products, more.products);
+  require_same_size(sums.trend, more.trend);
+}
+
 }  // namespace
 
 void bind_landmarks(py::module_& module) {
@@ -156,10 +162,16 @@ void bind_landmarks(py::module_& module) {
       .def(
           "add",
           [](NystromSums& sums, const NystromSums& more) {
-            require_same_size(sums.moments, more.moments);
-            require_same_size(sums.products, more.products);
-            require_same_size(sums.trend, more.trend);
+            require_same_size(sums, more);
             sums.add(more);
+          },
+          py::arg("other"))
+      .def(
+          "subtract",
+          [](NystromSums& sums, const NystromSums& some) {
+            require_same_size(sums, some);
+            if (some.rows > sums.rows) raise_value_error("other: expected sums of some of the rows");
+            sums.subtract(some);
           },
           py::arg("other"))
       .def_readonly("rows", &NystromSums::rows)

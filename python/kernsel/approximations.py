@@ -166,7 +166,7 @@ class Nystrom:
     refine : bool
         Only for :class:`kernsel.KernelRidge`: the fit that follows is that of the whole kernel matrix, by conjugate gradients
         whose preconditioner is the approximation. Each takes n^2 values of the kernel and no memory: some minutes for 100,000
-        points. More landmarks and more noise make them fewer, some ten where landmarks miss less than the noise.
+        points. More landmarks and more noise make them fewer, some twenty where landmarks miss less than the noise.
 
     Examples
     --------

@@ -1,5 +1,5 @@
-// Nystrom's approximation: passes over blocks of rows agree with the factor for rows in memory, to the last bit for any number of
-// threads.
+// Nystrom's approximation: passes over blocks of rows agree with the factor for rows in memory, to the last bit for any number
+// of threads.
 #include <cmath>
 
 #include "base/parallel.hpp"
@@ -45,8 +45,14 @@ kernsel::Evaluation evaluation(const Data& data, Index m, const kernsel::Criteri
 
 void same_bits_for_any_number_of_threads(Index n, Index m) {
   const Data data(n, 3);
+  // The first half in groups of three, and the others in two.
+  kernsel::Groups groups;
+  const Index small = (n / 2 + 2) / 3;
+  for (Index i = 0; i < n; ++i) groups.of.push_back(i < n / 2 ? i / 3 : small + i % 2);
+  groups.count = small + 2;
   for (const kernsel::Criterion& criterion :
-       {kernsel::criteria::likelihood(true), kernsel::criteria::leave_out(kernsel::criteria::log_density())}) {
+       {kernsel::criteria::likelihood(true), kernsel::criteria::leave_out(kernsel::criteria::log_density()),
+        kernsel::criteria::leave_out(kernsel::criteria::log_density(), groups), kernsel::criteria::joint_log_density(groups)}) {
     kernsel::use_a_team_for_any_work(true);
     kernsel::set_num_threads(1);
     const kernsel::Evaluation one = evaluation(data, m, criterion);

@@ -13,7 +13,7 @@ ROOMS = {
     "tiles": ["tiles", "cholesky", "jitter"],
     "kernels": ["kernel", "gram", "kernel_json"],
     "criteria": ["fit", "criteria"],
-    "factors": ["factor", "neighbours", "nystrom", "vecchia"],
+    "factors": ["factor", "neighbours", "nystrom", "rows", "vecchia"],
     "posterior": ["posterior", "trend", "nystrom_posterior", "conjugate_gradients", "vecchia_posterior"],
     "search": ["prior", "objective", "search", "data", "starts", "choose"],
     "paths": ["path", "least_squares", "decomposition"],
@@ -54,6 +54,7 @@ SUBJECTS = {
     "_solve/test_hostile_vecchia.py",  # bad input of a factor of the core
     "_solve/test_inducing.py",  # criteria and predictions by a factor of the core
     "_solve/test_nystrom.py",  # criteria by a factor of the core
+    "_solve/test_nystrom_groups.py",  # what it leaves out together
     "_solve/test_points_gradient.py",  # some of the derivatives that evaluate gives
     "_solve/test_vecchia.py",  # criteria by a factor of the core
     "_solve/test_vecchia_reference.py",  # the slow twin of a factor of the core

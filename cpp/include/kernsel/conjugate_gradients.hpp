@@ -11,7 +11,7 @@
 //
 // from which means are k(z, X) c + h(z)'beta. Each iteration takes one product with k(X, X), whose tiles are computed anew,
 // n^2 values of the kernel; nothing of n x n is stored. How many iterations there are depends on what landmarks do not see of
-// the function in comparison with the noise: some ten where that is small.
+// the function in comparison with the noise: some twenty where that is small.
 #pragma once
 
 #include <vector>

@@ -75,10 +75,11 @@ Status choose_landmarks(const Kernel& k, View<const double> X, const NystromOpti
 //     for each block: blocks.pull(rows, partials, theta, noise, ...);         the gradient, summed over blocks
 //     blocks.pull_landmarks(theta, ...);                                      and what does not depend on rows, once
 struct RowBlock {
-  View<const double> X;      // (n, d)
-  View<const double> y;      // (n, outputs)
-  View<const double> noise;  // variances, (n), or one number, without those of the kernel
-  View<const double> trend;  // H, (n, q), or none
+  View<const double> X;             // (n, d)
+  View<const double> y;             // (n, outputs)
+  View<const double> noise;         // variances, (n), or one number, without those of the kernel
+  View<const double> trend = {};    // H, (n, q), or none
+  View<const double> weights = {};  // of the rows in a criterion, (n), or none; the noise is that of each row as it is
 };
 
 // The sums of the first pass. They are those of no rows at first, and have w = m + q columns.

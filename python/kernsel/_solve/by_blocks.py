@@ -22,6 +22,7 @@ from kernsel._solve.landmark_stage import (
     Slopes,
     Stage,
     Totals,
+    forget,
     partial_sums_of,
     pulled_of,
     shown_of,
@@ -141,6 +142,14 @@ def evaluate_by_blocks(
     True
     """
     stage = Stage(uuid4().hex, kernel, np.ascontiguousarray(landmarks, dtype=np.float64), trend, float(noise))
+    try:
+        return _in_passes(criterion, stage, passes, bound=bound, gradient=gradient)
+    finally:
+        passes.everywhere(forget, stage.token)
+
+
+def _in_passes(criterion: Criterion, stage: Stage, passes: Passes, *, bound: bool, gradient: bool) -> ByBlocks:
+    """Evaluate a criterion from a stage at which nothing but the landmarks is known."""
     sums = passes.summed("sums", sums_of, stage)
     stage = replace(stage, sums=sums)
     blocks = solved(stage)

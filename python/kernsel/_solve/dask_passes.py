@@ -100,6 +100,12 @@ class DaskPasses(Passes):
         other._kept = sent
         return other
 
+    def everywhere(self, function: Callable[..., object], *arguments: object) -> None:
+        """Call a function here and in all workers, without waiting for them."""
+        function(*arguments)
+        if self._client is not None and self._client.status == "running":
+            self._client.run(function, *arguments, wait=False, on_error="ignore")
+
     def _computed(
         self, name: str, function: Callable[..., Any], stage: object, each: Iterable[Any], ends: Callable[[list[Any]], Any]
     ) -> Any:

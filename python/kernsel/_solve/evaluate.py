@@ -234,6 +234,7 @@ def _of_rows(
     own = np.ndim(noise) == 0 and not is_of_rows(noise)
     source = row_source(X, y, noise=None if own else noise, sample_weight=sample_weight)
     added = float(variances("noise", noise, 1)) if own else 0.0
+    approximation_given(approximation, kernel_of(kernel), columns=source.n_columns)
     found: ByBlocks | ByParts
     with passes_over(source) as passes:
         if isinstance(approximation, Nystrom):
@@ -242,9 +243,9 @@ def _of_rows(
                 chosen, ours, landmarks, passes, noise=added, trend=trend, bound=approximation.bound, gradient=gradient
             )
         else:
-            given = approximation_given(approximation, kernel_of(kernel))
-            assert isinstance(given, Vecchia)
-            found = evaluate_by_parts(chosen, kernel_of(kernel), passes, given, noise=added, trend=trend, gradient=gradient)
+            found = evaluate_by_parts(
+                chosen, kernel_of(kernel), passes, approximation, noise=added, trend=trend, gradient=gradient
+            )
             ours = found.kernel
     slopes = None if found.gradient is None else ours.in_theta(found.gradient)
     value, slopes = chosen.with_prior(ours, found.value, slopes)

@@ -52,8 +52,8 @@ class Refined:
 
     def __str__(self) -> str:
         return (
-            f"coefficients of the whole kernel matrix were found by {self.iterations} conjugate gradients with {self.landmarks} "
-            f"landmarks, to a relative residual of {self.residual:.1g}."
+            f"coefficients of the whole kernel matrix were found by conjugate gradients with {self.landmarks} landmarks, in "
+            f"{self.iterations} iterations to a relative residual of {self.residual:.1g}."
         )
 
 

@@ -17,7 +17,7 @@ from kernsel._data.trend import Trend, trend_matrix
 from kernsel._solve.dask_worker import raise_if_cancelled
 from kernsel.kernels import Kernel
 
-__all__ = ["Pulled", "Shown", "Slopes", "Stage", "partial_sums_of", "pulled_of", "shown_of", "solved", "sums_of"]
+__all__ = ["Pulled", "Shown", "Slopes", "Stage", "forget", "partial_sums_of", "pulled_of", "shown_of", "solved", "sums_of"]
 
 _OPERATIONS = 4e9  # of a piece of rows, some tenths of a second: between two pieces, a task looks whether it is still wanted
 _HELD = 2  # evaluations whose matrices a process holds at the same time
@@ -151,6 +151,12 @@ def solved(stage: Stage) -> _core.NystromBlocks:
             held.blocks.solve_partials(stage.partial_sums)
         held.reached = max(held.reached, stage.reached)
         return held.blocks
+
+
+def forget(token: str) -> None:
+    """Release the memory of what this process has computed for an evaluation."""
+    with _lock:
+        _held.pop(token, None)
 
 
 def sums_of(stage: Stage, block: RowBlock) -> _core.NystromSums:

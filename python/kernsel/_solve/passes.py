@@ -94,6 +94,9 @@ class Passes(AbstractContextManager["Passes"], Protocol):
         k-th piece of each.
         """
 
+    def everywhere(self, function: Callable[..., object], *arguments: object) -> None:
+        """Call a function once in each process that makes passes, here included."""
+
 
 class _Held:
     """Blocks in memory."""
@@ -144,3 +147,7 @@ class LocalPasses(Passes):
         """Return passes over other blocks, which are held in memory."""
         pieces = self.listed(name, split, stage, *each)
         return LocalPasses(_Held([gather(stage, k, [of_block[k] for of_block in pieces]) for k in range(count)]))
+
+    def everywhere(self, function: Callable[..., object], *arguments: object) -> None:
+        """Call a function here."""
+        function(*arguments)

@@ -139,10 +139,11 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
         count; see `outliers_`. Otherwise, and with None, all rows count alike. An array has the numbers of rows that are known
         to be outliers. Only where a residual is gross does this take further searches. Where something is approximated, they
         are not looked for.
-    approximation : "auto", Vecchia or None
+    approximation : "auto", Vecchia, Nystrom or None
         None is exact: n^2 / 2 numbers of memory and n^3 operations for each evaluation of the criterion. With
         :class:`kernsel.Vecchia`, hyperparameters are chosen by nearest neighbours, after an exact search on 2000 points, and
-        new points are predicted from their nearest ones. "auto" is exact as long as that is estimated to take a minute (or
+        new points are predicted from their nearest ones; with :class:`kernsel.Nystrom`, which is for much noise, both by the
+        function's values at landmarks. "auto" is exact as long as that is estimated to take a minute (or
         `max_seconds`, if that is longer) and fits into half of the memory that is available; beyond, it approximates the choice
         of the hyperparameters, and the predictions if these would take a minute, too. `selection_.approximation` says which,
         and how good it is. Outliers are looked for where nothing is approximated.

@@ -106,13 +106,14 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
         "auto" looks for targets that are grossly wrong where alpha is chosen, there is one target and there are no weights, see
         :class:`kernsel.GaussianProcessRegressor`: alpha and the kernel are then chosen without them, and they get a weight of
         zero. Numbers are the rows of known ones. With None all rows count alike.
-    approximation : "auto", Vecchia or None
+    approximation : "auto", Vecchia, Nystrom or None
         For many points: None is exact. With :class:`kernsel.Vecchia`, alpha and the kernel are chosen by nearest neighbours,
         and f at a new point is computed from its nearest ones: it is the mean of the Gaussian process with the covariance k and
-        the noise variance alpha / w. "auto" approximates what would take longer than a minute or does not fit into half of the
-        memory, see :class:`kernsel.GaussianProcessRegressor`; `approximation_` says what. Criteria then choose alpha by a
-        search and not along a path. "discrepancy", "lcurve", "quasi-optimality" and kernels of objects or matrices are exact
-        only. Outliers are looked for where nothing is approximated.
+        the noise variance alpha / w. With :class:`kernsel.Nystrom`, which is for much noise, both are by the function's values
+        at landmarks; its `refine` iterates from there to the f of all points. "auto" approximates what would take longer than a
+        minute or does not fit into half of the memory, see :class:`kernsel.GaussianProcessRegressor`; `approximation_` says
+        what. Criteria then choose alpha by a search and not along a path. "discrepancy", "lcurve", "quasi-optimality" and
+        kernels of objects or matrices are exact only. Outliers are looked for where nothing is approximated.
     max_evaluations : int
         The largest number of evaluations of the criterion.
     verbose : int
@@ -344,7 +345,8 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
         """Set the posteriors by which f is approximated, or the coefficients if predictions are exact."""
         conditioned = partial(RidgePosteriors.conditioned, given, strengths, intercept=self.has_intercept)
         if isinstance(plan.posterior, Nystrom) and plan.posterior.refine:
-            return self._solve_by_iteration(given, conditioned(approximation=plan.posterior), plan)
+            self._solve_by_iteration(given, conditioned(approximation=plan.posterior), plan)
+            return
         plan, posteriors, check = conditioned(approximation=plan.posterior).checked(plan)
         if plan.posterior is None and posteriors.approximated:
             posteriors = conditioned(approximation=None)

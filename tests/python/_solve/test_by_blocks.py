@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import kernsel as ks
+from kernsel import _core
 from kernsel._data.rows import row_source
 from kernsel._solve.passes import FAN_IN, Tree, total
 from kernsel.criteria import LeaveOneOut
@@ -89,6 +90,17 @@ def test_refuses_what_blocks_do_not_know():
             ks.evaluate("lml", KERNEL, source, None, noise=NOISE, **more)
     with pytest.raises(ValueError, match="leaves out groups"):
         ks.evaluate("kfold", KERNEL, source, None, noise=NOISE, approximation=near)
+
+
+def test_a_criterion_is_not_applied_to_less_than_it_depends_on():
+    names = ["c", "precision", "noise", "weights", "residual", "variance"]
+    fit = dict.fromkeys(names) | {"squares": [1.0], "trend": 0, "log_det": 0.0, "log_det_trend": 0.0, "missing": 0.0}
+    for core in (_core.generalized_cross_validation(), _core.leave_out("squared", 0.0, None, False, False)):
+        with pytest.raises(ValueError, match="fit: expected all"):
+            _core.apply(core, 5, fit)
+    with pytest.raises(ValueError, match="c: expected one row for each point"):
+        _core.apply(_core.generalized_cross_validation(), 5, fit | {"c": np.zeros((4, 1))})
+    assert _core.apply(_core.likelihood(False, "known"), 5, fit)["value"] == pytest.approx(-0.5 - 2.5 * np.log(2 * np.pi))
 
 
 class Words:

@@ -133,29 +133,6 @@ def test_one_noise_for_all_points_and_any_number_of_outputs(outputs):
         assert found.noise_gradient == pytest.approx(slope, rel=of_slopes)
 
 
-@pytest.mark.xfail(raises=ValueError, reason="points are left out one by one so far")
-@pytest.mark.parametrize("trend", [None, "linear"])
-@pytest.mark.parametrize("name", ["loo", "loo_log_density", "loo_crps", "kfold", "kfold_log_density"])
-def test_groups_are_left_out_together(name, trend):
-    X, y, noise = data(2)
-    kernel, H = OURS["rbf"], trend_matrix(trend, X)
-    groups = None if name.startswith("kfold") else np.arange(N) // 3
-    found = evaluated(name, kernel, ks.Nystrom(LANDMARKS), trend=trend, groups=groups, gradient=True)
-    K_XZ, K_ZZ, own, _ = blocks(kernel, X, LANDMARKS)
-    at = [K_XZ, K_ZZ, own, noise]
-
-    def value(*matrices):
-        return by_the_twin(name, matrices, H, y, groups=groups)[0]
-
-    slack, of_slopes = amplified(K_ZZ)
-    assert found.value == pytest.approx(value(*at), rel=slack)
-    expected = []
-    for p in range(kernel.n_dims):
-        moved = twin.move(lambda t: blocks(kernel.clone_with_theta(t), X, LANDMARKS), kernel.theta, p)
-        expected.append(twin.slope(value, at, [*moved[:3], np.zeros(N)]))
-    np.testing.assert_allclose(found.gradient, expected, atol=(of_slopes + 1e3 * eps(float) ** 0.8) * np.abs(expected).max())
-
-
 def test_leave_one_out_has_the_variance_that_landmarks_lack():
     X, y, noise = data(0)
     for trend in (None, "linear"):

@@ -262,7 +262,7 @@ def other_arrays(arrays, rng):
 KINDS = [
     *("gp", "stack", "gp with noise of each point", "ridge chosen", "ridge along a path", "ridge of rows", "cv of each target"),
     *("interpolator", "svr chosen", "svr of sparse points", "polynomials", "radial basis", "fourier", "linear"),
-    *("classes", "classes by draws", "three pairs", "softmax"),
+    *("classes", "classes by draws", "three pairs", "softmax", "gp by landmarks", "ridge by landmarks"),
 ]
 
 
@@ -303,7 +303,16 @@ def test_every_field(name, attempt, valid, rng):
 @pytest.mark.skipif(compiler is None, reason="no C++ compiler on this machine")
 def test_cpp_on_all_of_them(programs, valid, rng, tmp_path):
     files = [raw for raw, _ in HEADERS.values()]
-    for name in ("gp", "gp with trend", "ridge along a path", "ridge of rows", "svr chosen", "linear", "softmax"):
+    for name in (
+        "gp",
+        "gp with trend",
+        "gp by landmarks",
+        "ridge along a path",
+        "ridge of rows",
+        "svr chosen",
+        "linear",
+        "softmax",
+    ):
         files += [raw for _, raw in mutations(name, valid, rng)]
         raw, _ = valid(name)
         files += [raw[:at] for at in range(0, len(raw), 97)]
@@ -316,7 +325,8 @@ def test_cpp_on_all_of_them(programs, valid, rng, tmp_path):
         env=children.environment(),
         cwd=tmp_path,
         capture_output=True,
-        text=True,
+        encoding="utf-8",
+        errors="replace",  # a damaged name of an estimator is printed as it is
         check=False,
         timeout=120,
     )

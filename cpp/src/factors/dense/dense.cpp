@@ -5,6 +5,7 @@
 #include "factors/dense/groups.hpp"
 #include "factors/dense/information.hpp"
 #include "factors/dense/state.hpp"
+#include "factors/groups.hpp"
 #include "kernsel/factor.hpp"
 
 namespace kernsel {

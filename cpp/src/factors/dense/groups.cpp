@@ -5,6 +5,7 @@
 
 #include "base/memory.hpp"
 #include "base/parallel.hpp"
+#include "factors/groups.hpp"
 #include "isa/table.hpp"
 #include "kernsel/cholesky.hpp"
 
@@ -40,8 +41,7 @@ Status factor_group(const State& state, const Group& group, LowerTiles<double>& 
   Status status = factor.resize(s);
   if (status.ok())
     status = factorize<double>(ArraySource<double>(columns(static_cast<const double*>(block.data()), s, s)), factor);
-  if (status.code == Code::not_positive_definite)
-    return Status::invalid("folds: a group cannot be left out: without it the trend is not determined");
+  if (status.code == Code::not_positive_definite) return trend_needs_group();
   return status;
 }
 
@@ -77,20 +77,6 @@ Status multiply_group(const State& state, const Group& group, const std::vector<
 }
 
 }  // namespace
-
-Status points_of(const Groups& groups, Index n, std::vector<Group>& out) {
-  if (static_cast<Index>(groups.of.size()) != n) return Status::invalid("folds: give the number of a group for each point");
-  out.assign(static_cast<std::size_t>(groups.count), {});
-  for (Index i = 0; i < n; ++i) {
-    const Index g = groups.of[static_cast<std::size_t>(i)];
-    if (g < 0 || g >= groups.count) return Status::invalid("folds: groups are numbered from 0 to count - 1");
-    out[static_cast<std::size_t>(g)].push_back(i);
-  }
-  for (const Group& group : out)
-    if (group.empty() || static_cast<Index>(group.size()) == n)
-      return Status::invalid("folds: each group must have points, and leave some");
-  return {};
-}
 
 Status leave_out(const State& state, const std::vector<Group>& groups, const Request& request, LeftOut& out) {
   const Index n = state.n, m = state.m;

@@ -8,9 +8,6 @@
 
 namespace kernsel {
 
-// The points of each group.
-Status points_of(const Groups& groups, Index n, std::vector<std::vector<Index>>& out);
-
 Status leave_out(const State& state, const std::vector<std::vector<Index>>& groups, const Request& request, LeftOut& out);
 
 // The adjoint that follows from the partial derivatives in residuals, variances and densities of the groups (`shown`, as

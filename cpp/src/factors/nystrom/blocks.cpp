@@ -147,6 +147,27 @@ Status NystromBlocks::Content::write_diagonal(View<const double> X, Numbers& out
   return status;
 }
 
+std::vector<Index> NystromBlocks::Content::parts(Index n, const std::vector<Index>& ends) {
+  std::vector<Index> out{0};
+  Index last = 0, largest = 0;
+  for (std::size_t g = 0; g < ends.size(); ++g) largest = std::max(largest, ends[g] - (g > 0 ? ends[g - 1] : 0));
+  // Each group is the work of one thread, so that there should be several.
+  const Index most = std::max(rows_at_a_time, std::min(2 * largest, 4 * rows_at_a_time));
+  for (const Index end : ends) {
+    if (end - out.back() > most && last > out.back()) out.push_back(last);
+    last = end;
+  }
+  if (last > out.back()) out.push_back(last);
+  while (out.back() < n) out.push_back(std::min(out.back() + rows_at_a_time, n));
+  return out;
+}
+
+Index NystromBlocks::Content::most_rows(const std::vector<Index>& parts) {
+  Index most = 0;
+  for (std::size_t part = 1; part < parts.size(); ++part) most = std::max(most, parts[part] - parts[part - 1]);
+  return most;
+}
+
 Status NystromBlocks::features(View<const double> X, View<double> out) const {
   const Content& c = *content_;
   if (X.cols != c.d) return Status::invalid("Nystrom's approximation: expected rows with as many columns as the landmarks");
@@ -338,6 +359,10 @@ Status NystromBlocks::Content::solve_targets(const NystromSums& sums) {
       for (Index i = j; i < w; ++i) to[i] += root.row(j)[i] * units[at(j)] * sums.products[at(j + k * w)];
     squares[at(k)] -= coefficients.dot(to, to);
   }
+  bool finite = std::isfinite(log_det) && std::isfinite(log_det_trend);
+  for (const double square : squares) finite = finite && std::isfinite(square);
+  if (!finite)
+    return Status::invalid("Nystrom's approximation: sums are out of range; the noise is too small, or the kernel too large");
   return multiply_triangular(T_transposed, Triangle::upper, coefficients, {0, outs}, of_raw, 0);
 }
 

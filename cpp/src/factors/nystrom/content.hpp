@@ -8,6 +8,7 @@
 
 #include "base/parallel.hpp"
 #include "factors/nystrom/form.hpp"
+#include "factors/nystrom/small_groups.hpp"
 #include "kernsel/nystrom.hpp"
 #include "tiles/point_rows.hpp"
 
@@ -47,7 +48,16 @@ struct NystromBlocks::Content {
   Status solve(const NystromSums& sums);
   Status solve_targets(const NystromSums& sums);
   Status solve_partials(const NystromPartialSums& sums);
+  // The same as of NystromBlocks, for rows of which the first are in groups, too, unless this is nullptr.
+  Status add_partials(const RowBlock& block, const NystromPartials& partials, const SmallGroups* groups,
+                      NystromPartialSums& sums) const;
+  Status pull(const RowBlock& block, const NystromPartials& partials, const SmallGroups* groups, double* theta,
+              View<double> noise, View<double> points, View<double> landmarks) const;
   Status pull_landmarks(double* theta, View<double> of_Z) const;
+  // Adds the derivatives that follow from the adjoint of K_ZZ, S_ZZ for a matrix S, (w, w); and from that of raw rows, W, for
+  // the points X.
+  Status pull_square(PointRows& S, double* theta, View<double> of_Z) const;
+  Status pull_values(View<const double> X, const PointRows& W, double* theta, View<double> points, View<double> of_Z) const;
   Status make_form();
   // S <- M S M', for a symmetric matrix S and an upper triangular one M, all (w, w); `half` is memory for it.
   Status sandwich(const PointRows& M, PointRows& S, PointRows& half) const;
@@ -60,17 +70,25 @@ struct NystromBlocks::Content {
   // out_i <- k(x_i, x_i) without the kernel's noise.
   Status write_diagonal(View<const double> X, Numbers& out) const;
 
+  // The rows with which each part of n rows begins, and n. Groups, which end before `ends`, are not divided.
+  static std::vector<Index> parts(Index n, const std::vector<Index>& ends);
+  static Index most_rows(const std::vector<Index>& parts);  // of a part
+
   // Calls f(begin, count, raw) for all rows, some at a time.
   template <class F>
-  Status for_rows(View<const double> X, View<const double> trend, const F& f) const {
+  Status for_rows(View<const double> X, View<const double> trend, const std::vector<Index>& parts, const F& f) const {
     PointRows raw;
-    Status status = raw.resize(std::min(rows_at_a_time, X.rows), width(), true);
-    for (Index begin = 0; begin < X.rows && status.ok(); begin += rows_at_a_time) {
-      const Index count = std::min(rows_at_a_time, X.rows - begin);
+    Status status = raw.resize(most_rows(parts), width(), true);
+    for (std::size_t part = 1; part < parts.size() && status.ok(); ++part) {
+      const Index begin = parts[part - 1], count = parts[part] - begin;
       status = write_raw(X, trend, begin, count, raw);
       if (status.ok()) status = f(begin, count, raw);
     }
     return status;
+  }
+  template <class F>
+  Status for_rows(View<const double> X, View<const double> trend, const F& f) const {
+    return for_rows(X, trend, parts(X.rows, {}), f);
   }
 };
 

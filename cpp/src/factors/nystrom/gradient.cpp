@@ -10,7 +10,8 @@
 //     dJ/dN_i = -c_G,i c_i + a / N_i - (t_i'(A + Psi) t_i + g_i (1 - 2 t_i't_i / N_i)) / N_i^2
 //
 // and a derivative ge_i in e_i = k(x_i, x_i) - q_ii adds -2 ge_i K_ZZ^-1 k_i to the adjoint of k_i, K_ZZ^-1 (sum ge_i k_i k_i')
-// K_ZZ^-1 to that of K_ZZ, and ge_i to that of k(x_i, x_i).
+// K_ZZ^-1 to that of K_ZZ, and ge_i to that of k(x_i, x_i). Where small groups are left out, the matrix G of derivatives in P.
+// is no diagonal one, and g_i t_i / N_i becomes v_i = sum_j G_ij t_j / N_j.
 #include <cmath>
 #include <utility>
 
@@ -32,8 +33,10 @@ double value_of(View<const double> values, Index i, Index k = 0) { return values
 // The pass over a block of rows that ends in its part of the gradient.
 class Pull {
  public:
-  Pull(const Content& content, const RowBlock& block, const NystromPartials& partials)
-      : c_(content), block_(block), partials_(partials), n_(block.X.rows) {}
+  Pull(const Content& content, const RowBlock& block, const NystromPartials& partials, const SmallGroups* groups)
+      : c_(content), block_(block), partials_(partials), groups_(groups), n_(block.X.rows) {
+    parts_ = Content::parts(n_, groups ? groups->ends : std::vector<Index>{});
+  }
 
   Status prepare() {
     Status status = c_.write_noise(block_, noise_);
@@ -42,18 +45,20 @@ class Pull {
     for (Index i = 0; i < n_ && sees_missing(); ++i)
       of_missing_[at(i)] = value_of(partials_.missing, i) + c_.totals.missing / noise_[at(i)];
     if (status.ok() && sees_missing()) status = c_.write_diagonal(block_.X, diagonal_);
-    const Index size = std::min(Content::rows_at_a_time, n_);
+    const Index size = Content::most_rows(parts_);
     for (PointRows* rows : {&W_, &t_, &u_})
       if (status.ok()) status = rows->resize(size, c_.width(), true);
-    form_ = partials_.precision.data || partials_.missing.data || c_.has_partials ? nullptr : c_.form.get();
+    form_ = groups_ || partials_.precision.data || partials_.missing.data || c_.has_partials ? nullptr : c_.form.get();
     return status;
   }
 
   Status run(double* theta, View<double> noise, View<double> points, View<double> landmarks) {
-    Status status = c_.for_rows(block_.X, block_.trend, [&](Index begin, Index count, const PointRows& raw) {
+    Status status = c_.for_rows(block_.X, block_.trend, parts_, [&](Index begin, Index count, const PointRows& raw) {
       Status done = form_ ? by_form(begin, count, raw) : by_basis(begin, count, raw);
       if (done.ok()) done = add_products_of_targets(begin, count, raw);
-      return done.ok() ? pull_values(begin, count, theta, points, landmarks) : done;
+      if (!done.ok()) return done;
+      return c_.pull_values(block_.X.block(begin, 0, count, block_.X.cols), W_, theta,
+                            points.data ? points.block(begin, 0, count, points.cols) : points, landmarks);
     });
     if (!status.ok()) return status;
     Numbers of_kernel_noise(at(n_));
@@ -68,7 +73,9 @@ class Pull {
   }
 
  private:
-  bool sees_missing() const { return partials_.missing.data || c_.totals.missing != 0.0; }
+  bool sees_missing() const {
+    return partials_.missing.data || c_.totals.missing != 0.0 || (groups_ && groups_->sees_missing());
+  }
 
   // W <- the adjoint without the terms in c, where it is a form of the values alone.
   Status by_form(Index begin, Index count, const PointRows& raw) {
@@ -96,17 +103,27 @@ class Pull {
     const bool has_Psi = c_.has_partials;
     Status done = multiply_triangular(c_.T, Triangle::lower, raw, {0, count}, t_, 0);
     if (done.ok() && has_Psi) done = multiply(c_.Psi, t_, {0, count}, u_, 0);
+    if (done.ok() && groups_) done = find_slopes(*groups_, partials_, begin, count, t_, noise_.data() + begin, slopes_);
+    for (Index i = 0; i < count && done.ok() && groups_ && groups_->sees_missing(); ++i)
+      of_missing_[at(begin + i)] = slopes_.missing[at(i)] + c_.totals.missing / noise_[at(begin + i)];
     if (!done.ok()) return done;
     done = for_each_row(count, static_cast<double>(c_.m), [&](Index i) {
-      const double N = noise_[at(begin + i)], g = value_of(partials_.precision, begin + i);
+      const double N = noise_[at(begin + i)];
       const double a = c_.totals.log_det, b = c_.totals.log_det_trend;
       const double* t = t_.row(i);
       double *u = u_.row(i), of_trend = 0.0;
       if (!has_Psi) std::fill_n(u, u_.stride(), 0.0);
       for (Index j = c_.m; j < c_.width(); ++j) of_trend += t[j] * t[j];
       const double all = t_.dot(t, t);
-      of_noise_[at(begin + i)] =
-          a / N - (a * (all - of_trend) + b * of_trend + t_.dot(t, u) + g * (1.0 - 2.0 * all / N)) / (N * N);
+      const double of_diagonal = a * (all - of_trend) + b * of_trend + t_.dot(t, u);
+      if (groups_) {
+        const double* v = slopes_.v.row(i);
+        of_noise_[at(begin + i)] = a / N - (of_diagonal + slopes_.precision[at(i)] - 2.0 * t_.dot(t, v)) / (N * N);
+        for (Index j = 0; j < c_.width(); ++j) u[j] = 2.0 / N * ((j < c_.m ? a : b) * t[j] - v[j] + u[j]);
+        return;
+      }
+      const double g = value_of(partials_.precision, begin + i);
+      of_noise_[at(begin + i)] = a / N - (of_diagonal + g * (1.0 - 2.0 * all / N)) / (N * N);
       for (Index j = 0; j < c_.m; ++j) u[j] = 2.0 / N * ((a - g / N) * t[j] + u[j]);
       for (Index j = c_.m; j < c_.width(); ++j) u[j] = 2.0 / N * ((b - g / N) * t[j] + u[j]);
     });
@@ -134,7 +151,8 @@ class Pull {
         const double *of_raw = c_.of_raw.row(k), *of_c_raw = c_.of_c_raw.row(k), y = block_.y(begin + i, k);
         const double square = c_.totals.squares.empty() ? 0.0 : c_.totals.squares[at(k)];
         const double c = (y - raw.dot(raw.row(i), of_raw)) / N;
-        const double c_G = (value_of(partials_.c, begin + i, k) + square * y - raw.dot(raw.row(i), of_c_raw)) / N;
+        const double of_c = groups_ ? slopes_.c[at(i * outputs + k)] : value_of(partials_.c, begin + i, k);
+        const double c_G = (of_c + square * y - raw.dot(raw.row(i), of_c_raw)) / N;
         const double* rows[] = {of_c_raw, of_raw};
         const double factors[] = {-c, -c_G};
         W_.add(2, rows, factors, W_.row(i));
@@ -143,26 +161,13 @@ class Pull {
     });
   }
 
-  Status pull_values(Index begin, Index count, double* theta, View<double> points, View<double> landmarks) const {
-    const View<const double> X = block_.X.block(begin, 0, count, block_.X.cols), Z = c_.landmarks();
-    const View<const double> W{W_.row(0), c_.m, count, 1, W_.stride()};
-    Numbers more(at(c_.kernel->parameters()));
-    Status status = pullback<double>(*c_.kernel, Z, X, W, more.data());
-    for (std::size_t p = 0; p < more.size() && status.ok(); ++p) theta[p] += more[p];
-    if (status.ok() && points.data)
-      status = pullback_points<double>(*c_.kernel, X, Z, W.transposed(), points.block(begin, 0, count, points.cols));
-    if (!status.ok() || !landmarks.data) return status;
-    Numbers of_Z(at(c_.m * c_.d));
-    status = pullback_points<double>(*c_.kernel, Z, X, W, rows(of_Z.data(), c_.m, c_.d));
-    for (Index i = 0; i < c_.m && status.ok(); ++i)
-      for (Index j = 0; j < c_.d; ++j) landmarks(i, j) += of_Z[at(i * c_.d + j)];
-    return status;
-  }
-
   const Content& c_;
   const RowBlock& block_;
   const NystromPartials& partials_;
+  const SmallGroups* groups_;
   const Index n_;
+  std::vector<Index> parts_;
+  GroupSlopes slopes_;
   const NystromForm* form_ = nullptr;
   Numbers noise_, diagonal_, of_noise_, of_missing_;
   PointRows W_, t_, u_;
@@ -173,54 +178,72 @@ class Pull {
 void NystromBlocks::set_totals(NystromTotals totals) { content_->totals = std::move(totals); }
 
 Status NystromBlocks::add_partials(const RowBlock& block, const NystromPartials& partials, NystromPartialSums& sums) const {
-  const Content& c = *content_;
-  Status checked = c.check(block, true);
+  const Status checked = content_->check(block, true);
   if (!checked.ok()) return checked;
-  return within_memory([&] {
-    const Index n = block.X.rows, w = c.width(), m = c.m, outputs = c.outputs();
-    Numbers noise, factors(at(Content::rows_at_a_time * outputs));
-    PointRows t, scaled, moments, missing, products;
-    Status status = c.write_noise(block, noise);
-    for (PointRows* rows : {&t, &scaled})
-      if (status.ok()) status = rows->resize(std::min(Content::rows_at_a_time, n), w, true);
-    for (PointRows* square : {&moments, &missing})
-      if (status.ok()) status = square->resize(w, w, true);
-    if (status.ok()) status = products.resize(outputs, w, true);
-    if (!status.ok()) return status;
-    // sums of factor_i row_i row_i', for the rows that are in t
-    const auto add = [&](Index count, PointRows& to, const auto& factor) {
-      const Status done = for_each_row(count, static_cast<double>(m), [&](Index i) {
-        tile_kernels<double>().scale(t.stride(), factor(i), t.row(i), scaled.row(i));
-      });
-      return done.ok() ? add_products(t, {0, count}, scaled, 0, true, to) : done;
-    };
-    status = c.for_rows(block.X, block.trend, [&](Index begin, Index count, const PointRows& raw) {
-      Status done;
-      if (partials.c.data || partials.precision.data) done = multiply_triangular(c.T, Triangle::lower, raw, {0, count}, t, 0);
-      for (Index i = 0; i < count; ++i)
-        for (Index k = 0; k < outputs; ++k)
-          factors[at(i * outputs + k)] = value_of(partials.c, begin + i, k) / noise[at(begin + i)];
-      if (done.ok() && partials.c.data) done = add_weighted(t, {0, count}, factors.data(), outputs, products);
-      if (done.ok() && partials.precision.data)
-        done = add(count, moments, [&](Index i) {
-          const double N = noise[at(begin + i)];
-          return partials.precision(begin + i, 0) / (N * N);
-        });
-      if (!done.ok() || !partials.missing.data) return done;
-      done = multiply_triangular(c.inverse, Triangle::lower, raw, {0, count}, t, 0);
-      return done.ok() ? add(count, missing, [&](Index i) { return partials.missing(begin + i, 0); }) : done;
+  return within_memory([&] { return content_->add_partials(block, partials, nullptr, sums); });
+}
+
+Status NystromBlocks::Content::add_partials(const RowBlock& block, const NystromPartials& partials, const SmallGroups* groups,
+                                            NystromPartialSums& sums) const {
+  const Index n = block.X.rows, w = width(), outputs = this->outputs();
+  const std::vector<Index> blocks = parts(n, groups ? groups->ends : std::vector<Index>{});
+  const bool sees_c = groups || partials.c.data, sees_precision = groups || partials.precision.data;
+  const bool sees_missing = partials.missing.data || (groups && groups->sees_missing());
+  Numbers noise, factors(at(most_rows(blocks) * outputs));
+  PointRows t, scaled, of_precision, missing, products;
+  GroupSlopes slopes;
+  Status status = write_noise(block, noise);
+  for (PointRows* rows : {&t, &scaled})
+    if (status.ok()) status = rows->resize(most_rows(blocks), w, true);
+  for (PointRows* square : {&of_precision, &missing})
+    if (status.ok()) status = square->resize(w, w, true);
+  if (status.ok()) status = products.resize(outputs, w, true);
+  if (!status.ok()) return status;
+  // sums of factor_i row_i row_i', for the rows that are in t
+  const auto add = [&](Index count, PointRows& to, const auto& factor) {
+    const Status done = for_each_row(count, static_cast<double>(m), [&](Index i) {
+      tile_kernels<double>().scale(t.stride(), factor(i), t.row(i), scaled.row(i));
     });
-    if (!status.ok()) return status;
-    NystromPartialSums found;
-    const auto take = [](const PointRows& from, Index count, Index width, Numbers& to) {
-      for (Index j = 0; j < count; ++j) to.insert(to.end(), from.row(j), from.row(j) + width);
-    };
-    take(products, outputs, w, found.products);
-    take(moments, w, w, found.moments);
-    if (partials.missing.data) take(missing, m, m, found.missing);
-    sums.add(found);
-    return status;
+    return done.ok() ? add_products(t, {0, count}, scaled, 0, true, to) : done;
+  };
+  const auto add_groups = [&](Index begin, Index count) {
+    Status done = find_slopes(*groups, partials, begin, count, t, noise.data() + begin, slopes);
+    if (done.ok())
+      done = for_each_row(count, static_cast<double>(m), [&](Index i) {
+        tile_kernels<double>().scale(t.stride(), 1.0 / noise[at(begin + i)], slopes.v.row(i), scaled.row(i));
+      });
+    return done.ok() ? add_products(t, {0, count}, scaled, 0, true, of_precision) : done;
+  };
+  status = for_rows(block.X, block.trend, blocks, [&](Index begin, Index count, const PointRows& raw) {
+    Status done;
+    if (sees_c || sees_precision) done = multiply_triangular(T, Triangle::lower, raw, {0, count}, t, 0);
+    if (done.ok() && groups) done = add_groups(begin, count);
+    if (!done.ok()) return done;
+    for (Index i = 0; i < count; ++i)
+      for (Index k = 0; k < outputs; ++k)
+        factors[at(i * outputs + k)] =
+            (groups ? slopes.c[at(i * outputs + k)] : value_of(partials.c, begin + i, k)) / noise[at(begin + i)];
+    if (sees_c) done = add_weighted(t, {0, count}, factors.data(), outputs, products);
+    if (done.ok() && partials.precision.data && !groups)
+      done = add(count, of_precision, [&](Index i) {
+        const double N = noise[at(begin + i)];
+        return partials.precision(begin + i, 0) / (N * N);
+      });
+    if (!done.ok() || !sees_missing) return done;
+    done = multiply_triangular(inverse, Triangle::lower, raw, {0, count}, t, 0);
+    if (!done.ok()) return done;
+    return add(count, missing, [&](Index i) { return groups ? slopes.missing[at(i)] : partials.missing(begin + i, 0); });
   });
+  if (!status.ok()) return status;
+  NystromPartialSums found;
+  const auto take = [](const PointRows& from, Index count, Index width, Numbers& to) {
+    for (Index j = 0; j < count; ++j) to.insert(to.end(), from.row(j), from.row(j) + width);
+  };
+  take(products, outputs, w, found.products);
+  take(of_precision, w, w, found.moments);
+  if (sees_missing) take(missing, m, m, found.missing);
+  sums.add(found);
+  return status;
 }
 
 Status NystromBlocks::solve_partials(const NystromPartialSums& sums) {
@@ -250,11 +273,14 @@ Status NystromBlocks::pull(const RowBlock& block, const NystromPartials& partial
                            View<double> points, View<double> landmarks) const {
   const Status checked = content_->check(block, true);
   if (!checked.ok()) return checked;
-  return within_memory([&] {
-    Pull pull(*content_, block, partials);
-    const Status status = pull.prepare();
-    return status.ok() ? pull.run(theta, noise, points, landmarks) : status;
-  });
+  return within_memory([&] { return content_->pull(block, partials, nullptr, theta, noise, points, landmarks); });
+}
+
+Status NystromBlocks::Content::pull(const RowBlock& block, const NystromPartials& partials, const SmallGroups* groups,
+                                    double* theta, View<double> noise, View<double> points, View<double> landmarks) const {
+  Pull pull(*this, block, partials, groups);
+  const Status status = pull.prepare();
+  return status.ok() ? pull.run(theta, noise, points, landmarks) : status;
 }
 
 Status NystromBlocks::pull_landmarks(double* theta, View<double> landmarks) const {
@@ -286,17 +312,35 @@ Status NystromBlocks::Content::pull_landmarks(double* theta, View<double> of_Z) 
     for (Index i = 0; i < w; ++i)
       if (i >= m || j >= m) S.row(j)[i] = 0.0;
   status = sandwich(inverse_transposed, S, half);
-  if (!status.ok()) return status;
+  return status.ok() ? pull_square(S, theta, of_Z) : status;
+}
+
+Status NystromBlocks::Content::pull_square(PointRows& S, double* theta, View<double> of_Z) const {
   for (Index j = 0; j < m; ++j) S.row(j)[j] *= 1.0 + jitter;
   const View<const double> W{S.row(0), m, m, 1, S.stride()};
   Numbers more(at(kernel->parameters()));
-  status = pullback<double>(*kernel, landmarks(), landmarks(), W, more.data());
+  Status status = pullback<double>(*kernel, landmarks(), landmarks(), W, more.data());
   for (std::size_t p = 0; p < more.size() && status.ok(); ++p) theta[p] += more[p];
   if (!status.ok() || !of_Z.data) return status;
   Numbers in_Z(at(m * d));
   status = pullback_points<double>(*kernel, landmarks(), landmarks(), W, rows(in_Z.data(), m, d));
   for (Index i = 0; i < m && status.ok(); ++i)
     for (Index j = 0; j < d; ++j) of_Z(i, j) += 2.0 * in_Z[at(i * d + j)];
+  return status;
+}
+
+Status NystromBlocks::Content::pull_values(View<const double> X, const PointRows& adjoint, double* theta, View<double> points,
+                                           View<double> of_Z) const {
+  const View<const double> W{adjoint.row(0), m, X.rows, 1, adjoint.stride()};
+  Numbers more(at(kernel->parameters()));
+  Status status = pullback<double>(*kernel, landmarks(), X, W, more.data());
+  for (std::size_t p = 0; p < more.size() && status.ok(); ++p) theta[p] += more[p];
+  if (status.ok() && points.data) status = pullback_points<double>(*kernel, X, landmarks(), W.transposed(), points);
+  if (!status.ok() || !of_Z.data) return status;
+  Numbers in_Z(at(m * d));
+  status = pullback_points<double>(*kernel, landmarks(), X, W, rows(in_Z.data(), m, d));
+  for (Index i = 0; i < m && status.ok(); ++i)
+    for (Index j = 0; j < d; ++j) of_Z(i, j) += in_Z[at(i * d + j)];
   return status;
 }
 

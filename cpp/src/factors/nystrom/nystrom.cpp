@@ -5,6 +5,8 @@
 #include "base/memory.hpp"
 #include "base/random.hpp"
 #include "factors/fingerprint.hpp"
+#include "factors/nystrom/alone.hpp"
+#include "factors/nystrom/grouped_rows.hpp"
 #include "kernsel/gram.hpp"
 #include "kernsel/nystrom.hpp"
 
@@ -29,8 +31,8 @@ class Nystrom final : public NystromFactor {
     landmarks_.clear();
   }
 
-  Status show(const Kernel& k, const Problem& problem, const Request& request, bool, Fit& fit) override {
-    return within_memory([&] { return show_all(k, problem, request, fit); });
+  Status show(const Kernel& k, const Problem& problem, const Request& request, bool differentiable, Fit& fit) override {
+    return within_memory([&] { return show_all(k, problem, request, differentiable, fit); });
   }
   Numbers trend_coefficients() const override { return blocks_.trend_coefficients(); }
   Status pull(const Partials& partials, Gradient& out) override {
@@ -55,14 +57,10 @@ class Nystrom final : public NystromFactor {
   }
 
  private:
-  Status show_all(const Kernel& k, const Problem& problem, const Request& request, Fit& fit);
+  Status show_all(const Kernel& k, const Problem& problem, const Request& request, bool differentiable, Fit& fit);
   Status pull_all(const Partials& partials, Gradient& out, View<double> points, View<double> landmarks);
   Status information_of_some(const Partials& partials, Numbers& out);
   Status find_landmarks();
-  void leave_out();
-  // The derivatives in c, the diagonal of P. and e, of the part of the criterion that sees points left out, too.
-  void collect(const Partials& partials);
-  NystromPartials views(const Partials& partials) const;
   RowBlock rows() const { return {problem_.X, problem_.y, problem_.noise, problem_.trend}; }
 
   NystromOptions options_;
@@ -74,10 +72,12 @@ class Nystrom final : public NystromFactor {
   Problem problem_;
   Request request_;
   NystromBlocks blocks_;
-  Index n_ = 0, m_ = 0;  // points, outputs
-  Numbers c_, precision_, missing_, noise_;
+  NystromSums sums_;
+  std::optional<GroupedRows> groups_;  // if points are not left out alone
+  Index n_ = 0, m_ = 0;                // points, outputs
+  ShownRows shown_;
+  Numbers noise_;
   LeftOut left_out_;
-  Numbers of_c_, of_precision_, of_missing_;
 };
 
 Status Nystrom::find_landmarks() {
@@ -91,9 +91,7 @@ Status Nystrom::find_landmarks() {
   return status;
 }
 
-Status Nystrom::show_all(const Kernel& k, const Problem& problem, const Request& request, Fit& fit) {
-  if (request.densities || (request.left_out && !request.groups.alone()))
-    return Status::invalid("Nystrom's approximation leaves out points one by one");
+Status Nystrom::show_all(const Kernel& k, const Problem& problem, const Request& request, bool differentiable, Fit& fit) {
   k_.emplace(k);
   problem_ = problem;
   request_ = request;
@@ -105,86 +103,62 @@ Status Nystrom::show_all(const Kernel& k, const Problem& problem, const Request&
   if (!status.ok()) return status;
   const auto count = static_cast<Index>(landmarks_.size()) / std::max<Index>(d, 1);
   status = blocks_.begin(k, kernsel::rows(static_cast<const double*>(landmarks_.data()), count, d), problem.trend.cols);
-  NystromSums sums;
-  if (status.ok()) status = blocks_.add(rows(), sums);
-  if (status.ok()) status = blocks_.solve(sums);
+  sums_ = {};
+  groups_.reset();
+  const bool alone = !request.densities && (request.groups.alone() || request.groups.count == n_);
+  if (status.ok() && request.left_out && !alone) {
+    status = groups_.emplace().arrange(problem, request, count + problem.trend.cols);
+    if (status.ok()) status = groups_->add(blocks_, differentiable, sums_);
+  } else if (status.ok()) {
+    status = blocks_.add(rows(), sums_);
+  }
+  if (status.ok()) status = blocks_.solve(sums_);
   noise_.assign(at(n_), 0.0);
   if (status.ok()) status = gram_noise(k, problem.X, vector(noise_.data(), n_));
   if (!status.ok()) return status;
   for (Index i = 0; i < n_ && problem.noise.rows > 0; ++i) noise_[at(i)] += problem.noise(problem.noise.rows == 1 ? 0 : i, 0);
-  const bool diagonal = request.diagonal || request.left_out, coefficients = request.coefficients || request.left_out;
-  const bool missing = request.left_out && request.variances;
-  c_.assign(at(coefficients ? n_ * m_ : 0), 0.0);
-  precision_.assign(at(diagonal ? n_ : 0), 0.0);
-  missing_.assign(at(missing ? n_ : 0), 0.0);
-  const auto view = [](Numbers& of, Index rows, Index cols) {
-    return of.empty() ? View<double>{} : columns(of.data(), rows, cols);
-  };
-  if (coefficients || diagonal) status = blocks_.show(rows(), view(c_, n_, m_), view(precision_, n_, 1), view(missing_, n_, 1));
+  Request of_rows = request;
+  of_rows.left_out = request.left_out && !groups_;
+  shown_.resize(of_rows, n_, m_);
+  const auto view = [this](Numbers& of, Index cols) { return of.empty() ? View<double>{} : columns(of.data(), n_, cols); };
+  if (!shown_.c.empty() || !shown_.precision.empty())
+    status = blocks_.show(rows(), view(shown_.c, m_), view(shown_.precision, 1), view(shown_.missing, 1));
+  if (status.ok() && of_rows.left_out) left_out_ = shown_.left_out();
+  if (status.ok() && groups_) status = groups_->leave_out(blocks_, sums_, left_out_);
   if (!status.ok()) return status;
-  if (request.left_out) leave_out();
   fit = {};
   fit.y = problem.y;
-  if (coefficients) fit.c = columns(static_cast<const double*>(c_.data()), n_, m_);
-  fit.precision = diagonal ? precision_.data() : nullptr;
+  if (!shown_.c.empty()) fit.c = columns(static_cast<const double*>(shown_.c.data()), n_, m_);
+  fit.precision = shown_.precision.empty() ? nullptr : shown_.precision.data();
   fit.noise = noise_.data();
   fit.weights = problem.weights;
   fit.trend = problem.trend.cols;
   fit.log_det = blocks_.log_det();
   fit.log_det_trend = blocks_.log_det_trend();
-  fit.missing = options_.bound ? sums.missing : 0.0;
+  fit.missing = options_.bound ? sums_.missing : 0.0;
   fit.left_out = request.left_out ? &left_out_ : nullptr;
   fit.squares = blocks_.squares().data();
   return status;
 }
 
-void Nystrom::leave_out() {
-  left_out_ = {};
-  left_out_.residual.resize(at(n_ * m_));
-  for (Index k = 0; k < m_; ++k)
-    for (Index i = 0; i < n_; ++i) left_out_.residual[at(i + k * n_)] = c_[at(i + k * n_)] / precision_[at(i)];
-  for (Index i = 0; i < n_ && request_.variances; ++i) left_out_.variance.push_back(1.0 / precision_[at(i)] + missing_[at(i)]);
-}
-
-void Nystrom::collect(const Partials& partials) {
-  of_c_ = partials.c;
-  of_precision_ = partials.precision;
-  of_missing_.clear();
-  const LeftOut& left_out = partials.left_out;
-  if (left_out.residual.empty()) return;
-  of_c_.resize(at(n_ * m_), 0.0);
-  of_precision_.resize(at(n_), 0.0);
-  of_missing_ = left_out.variance;
-  for (Index i = 0; i < n_; ++i) {
-    const double p = precision_[at(i)];
-    for (Index k = 0; k < m_; ++k) {
-      const double slope = left_out.residual[at(i + k * n_)];
-      of_c_[at(i + k * n_)] += slope / p;
-      of_precision_[at(i)] -= slope * c_[at(i + k * n_)] / (p * p);
-    }
-    if (!left_out.variance.empty()) of_precision_[at(i)] -= left_out.variance[at(i)] / (p * p);
-  }
-}
-
-NystromPartials Nystrom::views(const Partials& partials) const {
-  const auto view = [](const Numbers& of, Index rows, Index cols) {
-    return of.empty() ? View<const double>{} : columns(of.data(), rows, cols);
-  };
-  return {view(of_c_, n_, m_), view(of_precision_, n_, 1), view(of_missing_, n_, 1), view(partials.noise, n_, 1)};
-}
-
 Status Nystrom::pull_all(const Partials& partials, Gradient& out, View<double> points, View<double> landmarks) {
-  collect(partials);
-  const NystromPartials of_rows = views(partials);
-  blocks_.set_totals({partials.squares, partials.log_det, partials.log_det_trend, options_.bound ? partials.missing : 0.0});
-  NystromPartialSums sums;
-  Status status;
-  if (of_rows.c.data || of_rows.precision.data || of_rows.missing.data) status = blocks_.add_partials(rows(), of_rows, sums);
-  if (status.ok()) status = blocks_.solve_partials(sums);
   out.theta.assign(at(k_->parameters()), 0.0);
   out.noise.assign(at(n_), 0.0);
-  if (status.ok()) status = blocks_.pull(rows(), of_rows, out.theta.data(), vector(out.noise.data(), n_), points, landmarks);
-  if (status.ok()) status = blocks_.pull_landmarks(out.theta.data(), landmarks);
+  const NystromTotals totals{partials.squares, partials.log_det, partials.log_det_trend,
+                             options_.bound ? partials.missing : 0.0};
+  Status status;
+  if (groups_) {
+    status = groups_->pull(blocks_, sums_, partials, totals, out.theta.data(), out.noise, points, landmarks);
+  } else {
+    const RowSlopes slopes(partials, shown_);
+    const NystromPartials of_rows = slopes.of(0, n_);
+    blocks_.set_totals(totals);
+    NystromPartialSums sums;
+    if (!slopes.empty()) status = blocks_.add_partials(rows(), of_rows, sums);
+    if (status.ok()) status = blocks_.solve_partials(sums);
+    if (status.ok()) status = blocks_.pull(rows(), of_rows, out.theta.data(), vector(out.noise.data(), n_), points, landmarks);
+    if (status.ok()) status = blocks_.pull_landmarks(out.theta.data(), landmarks);
+  }
   for (double& slope : out.theta) slope *= partials.unit;
   for (double& slope : out.noise) slope *= partials.unit;
   for (const View<double>& derivatives : {points, landmarks})
