@@ -54,8 +54,8 @@ def divided(points: Matrix, count: int) -> Boxes:
         inside = points[rows]
         for column in np.argsort(-np.ptp(inside, axis=0), kind="stable") if count > 1 else ():
             values = np.sort(inside[:, column])
-            cut = values[len(values) * (count // 2) // count]
-            if values[0] < cut:
+            if values[0] < values[-1]:
+                cut = max(values[len(values) * (count // 2) // count], values[np.searchsorted(values, values[0], "right")])
                 below = inside[:, column] < cut
                 upper, lower = high.copy(), low.copy()
                 upper[column] = lower[column] = cut
@@ -87,7 +87,7 @@ def radii(points: Matrix, boxes: Boxes, neighbors: int, rows: int, most: float) 
     most : float
     """
     found = np.full(len(points), np.inf)
-    if neighbors < len(points):
+    if neighbors < len(points) and points.shape[1]:
         found = KDTree(points).query(points, k=[neighbors + 1])[0][:, 0]  # a point is its own nearest one
     out = np.empty(len(boxes))
     of_each = rows / len(points)  # rows that a point stands for
