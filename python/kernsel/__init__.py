@@ -13,6 +13,7 @@ from kernsel._base.config import get_cmake_dir, get_include, get_num_threads, se
 from kernsel._base.errors import NotPositiveDefiniteError
 from kernsel._base.renamed import TOP_LEVEL, refuse_name_in_module
 from kernsel._core import version as _version
+from kernsel._data.rows import row_source
 from kernsel._solve.evaluate import evaluate, loo
 from kernsel._solve.gram import gram
 from kernsel._solve.path import RegularizationPath
@@ -60,6 +61,7 @@ __all__ = [
     "loo",
     "nested_cv",
     "plotting",
+    "row_source",
     "save",
     "select",
     "set_num_threads",

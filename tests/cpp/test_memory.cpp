@@ -18,6 +18,7 @@
 #include "kernsel/gram.hpp"
 #include "kernsel/least_squares.hpp"
 #include "kernsel/model.hpp"
+#include "kernsel/nystrom.hpp"
 #include "kernsel/path.hpp"
 #include "kernsel/posterior.hpp"
 #include "kernsel/runtime.hpp"
@@ -183,6 +184,25 @@ void criteria() {
     });
 }
 
+void criteria_by_landmarks() {
+  const Data data;
+  for (const Index size : {0, 3, 20})  // of the groups that are left out together, if any
+    every_allocation_fails_once("landmarks", [&](double& answer) {
+      kernsel::NystromOptions options;
+      options.given = random_numbers<double>(12, 5);
+      const auto factor = kernsel::nystrom_factor(options);
+      kernsel::Groups groups;
+      for (Index i = 0; i < n && size > 0; ++i) groups.of.push_back(i / size);
+      groups.count = size > 0 ? (n + size - 1) / size : 0;
+      kernsel::Evaluation evaluation;
+      const Status status =
+          kernsel::evaluate(some_kernel(), data.problem(), kernsel::criteria::leave_out(kernsel::criteria::crps(), groups),
+                            kernsel::Order::gradient, *factor, evaluation);
+      if (status.ok()) answer = evaluation.value + evaluation.gradient.theta.at(0);
+      return status;
+    });
+}
+
 void posteriors() {
   const Data data;
   every_allocation_fails_once("posterior", [&](double& answer) {
@@ -303,6 +323,7 @@ int main() {
     kernsel::use_a_team_for_any_work(threads > 1);
     linear_algebra();
     criteria();
+    criteria_by_landmarks();
     posteriors();
     searches();
     support_vectors();

@@ -1,5 +1,6 @@
 // Nystrom's approximation: passes over blocks of rows agree with the factor for rows in memory, to the last bit for any number
 // of threads.
+#include <algorithm>
 #include <cmath>
 
 #include "base/parallel.hpp"
@@ -67,9 +68,68 @@ void same_bits_for_any_number_of_threads(Index n, Index m) {
   }
 }
 
+void add_to(Numbers& sum, const Numbers& more, double factor) {
+  sum.resize(std::max(sum.size(), more.size()), 0.0);
+  for (std::size_t i = 0; i < more.size(); ++i) sum[i] += factor * more[i];
+}
+
+// The sum of two criteria of which only the second leaves out points.
+kernsel::Criterion sum_of(const kernsel::Criterion& first, const kernsel::Criterion& second) {
+  kernsel::Criterion both = second;
+  both.request.in_sample = both.request.coefficients = both.request.diagonal = true;
+  both.apply = [=](const kernsel::Fit& fit, kernsel::Partials& out) {
+    kernsel::Status status;
+    for (const kernsel::Criterion& criterion : {first, second}) {
+      kernsel::Partials part;
+      status = criterion.apply(fit, part);
+      out.value += part.unit * part.value;
+      add_to(out.squares, part.squares, part.unit);
+      add_to(out.c, part.c, part.unit);
+      add_to(out.precision, part.precision, part.unit);
+      add_to(out.noise, part.noise, part.unit);
+      out.log_det += part.unit * part.log_det;
+      out.log_det_trend += part.unit * part.log_det_trend;
+      out.missing += part.unit * part.missing;
+      add_to(out.left_out.residual, part.left_out.residual, part.unit);
+      add_to(out.left_out.variance, part.left_out.variance, part.unit);
+    }
+    return status;
+  };
+  return both;
+}
+
+void near(const Numbers& found, const Numbers& a, const Numbers& b) {
+  double size = 0.0;
+  for (std::size_t i = 0; i < a.size(); ++i) size = std::max(size, std::abs(a[i]) + std::abs(b[i]));
+  CHECK(found.size() == a.size());
+  for (std::size_t i = 0; i < a.size(); ++i) CHECK(std::abs(found[i] - a[i] - b[i]) <= 1e5 * epsilon<double>() * size);
+}
+
+// A criterion may see the fit of all points, and groups that are left out, besides; of small groups, of large ones, or both.
+void derivatives_of_a_sum_are_sums() {
+  const Data data(60, 2);
+  for (const Index small : {0, 30, 60}) {
+    kernsel::Groups groups;
+    for (Index i = 0; i < 60; ++i) groups.of.push_back(i < small ? i / 3 : small / 3 + i % 2);
+    groups.count = small / 3 + (small < 60 ? 2 : 0);
+    const kernsel::Criterion left_out = kernsel::criteria::leave_out(kernsel::criteria::log_density(), groups);
+    for (const kernsel::Criterion& fitted :
+         {kernsel::criteria::likelihood(true), kernsel::criteria::generalized_cross_validation()}) {
+      const kernsel::Evaluation a = evaluation(data, 9, fitted), b = evaluation(data, 9, left_out),
+                                both = evaluation(data, 9, sum_of(fitted, left_out));
+      near({both.value}, {a.value}, {b.value});
+      near(both.gradient.theta, a.gradient.theta, b.gradient.theta);
+      near(both.gradient.noise, a.gradient.noise, b.gradient.noise);
+      near(both.points, a.points, b.points);
+      near(both.landmarks, a.landmarks, b.landmarks);
+    }
+  }
+}
+
 }  // namespace
 
 int main() {
+  derivatives_of_a_sum_are_sums();
   same_bits_for_any_number_of_threads(200, 20);
   same_bits_for_any_number_of_threads(1500, 601);
   return report("nystrom");

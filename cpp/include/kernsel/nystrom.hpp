@@ -17,6 +17,11 @@
 // or three times. For a fit that takes 2 n m^2 flops, with derivatives of likelihoods 4 n m^2, and with those of criteria that
 // leave points out 9 n m^2. The memory is some m x m matrices.
 //
+// Groups of points are left out together, of any sizes: up to m + q points by their own block of P., which takes about as long
+// as to leave points out alone, and larger ones by the sums over all others. These are kept, (m + q)^2 numbers for each, and
+// twice as many for derivatives of variances; without variances derivatives take no more flops than the fit. Joint densities
+// need the covariances within each group, of any size.
+//
 // What landmarks do not see of a function, e_i = k(x_i, x_i) - q_ii, is missing in Q. Variances of points that are left out
 // have it added. Likelihoods become a lower bound of the exact one by subtracting sum_i e_i / N_i / 2 for each output
 // (`NystromOptions::bound`), without which they reward landmarks that are too few. Where e_i is much larger than the noise,

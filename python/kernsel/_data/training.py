@@ -180,7 +180,7 @@ def training_set(
     estimator: BaseEstimator,
     kernel: Kernel | str,
     X: Points,
-    y: ArrayLike,
+    y: ArrayLike | None,
     sample_weight: ArrayLike | float | None = None,
     *,
     named: Callable[[str, Matrix], Kernel] | None = None,
@@ -277,7 +277,7 @@ def objects_as_numbers(estimator: BaseEstimator, kernel: Kernel, X: Points) -> t
     return bound, reading.first
 
 
-def _targets_of_objects(X: Matrix, y: ArrayLike, *, labels: bool, multi_output: bool) -> NDArray[Any]:
+def _targets_of_objects(X: Matrix, y: ArrayLike | None, *, labels: bool, multi_output: bool) -> NDArray[Any]:
     """Return y as an array; raise unless it has one row for each object."""
     if y is None:
         raise ValueError("y: expected one target for each point, got None")

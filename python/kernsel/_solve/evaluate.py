@@ -76,7 +76,7 @@ def evaluate(
     criterion: str | Criterion | Loss,
     kernel: KernelLike,
     X: Points,
-    y: ArrayLike,
+    y: ArrayLike | None = None,
     *,
     noise: float | ArrayLike = 0.0,
     trend: Trend = None,
@@ -393,7 +393,7 @@ def require_takes_groups(criterion: Criterion | type[Criterion], groups: object)
 
 
 def _problem(
-    kernel: KernelLike, X: Points, y: ArrayLike, noise: float | ArrayLike, trend: Trend, sample_weight: ArrayLike | None
+    kernel: KernelLike, X: Points, y: ArrayLike | None, noise: float | ArrayLike, trend: Trend, sample_weight: ArrayLike | None
 ) -> tuple[Kernel, Matrix, Matrix, Vector, Vector | None]:
     """Return the kernel, the points, the targets, the noise variances (one, or one for each point), and the weights."""
     targets = np.asarray(y, dtype=np.float64)

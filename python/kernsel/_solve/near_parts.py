@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kernsel import _core
 from kernsel._base.annotations import Indices, Matrix, Vector

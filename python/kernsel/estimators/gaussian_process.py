@@ -259,17 +259,19 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
 
     @with_callbacks  # type: ignore[untyped-decorator]
     @with_one_blas_thread
-    def fit(self, X: Points, y: ArrayLike, groups: ArrayLike | None = None) -> Self:
+    def fit(self, X: Points, y: ArrayLike | None = None, groups: ArrayLike | None = None) -> Self:
         """Choose the hyperparameters and condition the process on the data.
 
         Parameters
         ----------
         X : array-like of shape (n, d); or n objects, for a kernel on objects
-            Also a collection of Dask, like y: an array, or a data frame. Some of its rows, drawn at random, choose
-            hyperparameters and landmarks (:class:`kernsel.Nystrom`, which "auto" then stands for); all rows are then read where
-            they are, and the fitted model keeps sums over them instead. With :class:`kernsel.Vecchia` all rows are brought to
-            this machine first, since it is from the nearest of them that new points are predicted.
-        y : array-like of shape (n,) or (n, n_targets)
+            Also rows that are read in blocks: a source (:func:`kernsel.row_source`), the path of a Parquet or .npy file, a
+            dataset of pyarrow, or a collection of Dask, like y: an array, or a data frame.
+            Some of its rows, drawn at random, choose hyperparameters and landmarks (:class:`kernsel.Nystrom`, which "auto"
+            then stands for); all rows are then read where they are, and the fitted model keeps sums over them instead.
+            With :class:`kernsel.Vecchia` all rows are brought to this machine first, since it is from the nearest of them that
+            new points are predicted.
+        y : array-like of shape (n,) or (n, n_targets); or the name of a column of a file or dataset, or None for a source
         groups : array-like of shape (n,), optional
             A label for each point: the points of a group are left out together, by criteria that leave points out and in
             `loo_residuals_`. By default rows that are equal are left out together.

@@ -95,7 +95,7 @@ class KernelMachine(TakesGroups, FittedMachine, MultiOutputMixin, RegressorMixin
         path = self._path(*self._path_of)
         return path.of_each_target() if getattr(self, "alpha_per_target", False) else path
 
-    def _training_set(self, X: Points, y: ArrayLike, sample_weight: ArrayLike | float | None) -> TrainingSet:
+    def _training_set(self, X: Points, y: ArrayLike | None, sample_weight: ArrayLike | float | None) -> TrainingSet:
         require(self, self._allowed)
         kernel = self._kernel()
         return training_set(self, kernel, X, y, sample_weight, named=self._named, single=True, accept_sparse=("csr", "csc"))

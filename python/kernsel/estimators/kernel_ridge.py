@@ -217,7 +217,7 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
     def fit(
         self,
         X: Points,
-        y: ArrayLike,
+        y: ArrayLike | None = None,
         sample_weight: ArrayLike | float | None = None,
         groups: ArrayLike | None = None,
     ) -> Self:
@@ -226,10 +226,11 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
         Parameters
         ----------
         X : array-like of shape (n, d), or (n, n) if the kernel is precomputed; or n objects, for a kernel on objects
-            Also a collection of Dask, like y and the weights. Some of its rows, drawn at random, choose alpha, the kernel and
-            landmarks (:class:`kernsel.Nystrom`, which "auto" then stands for); all rows are then read where they are. With
-            :class:`kernsel.Vecchia` all rows are brought to this machine first.
-        y : array-like of shape (n,) or (n, n_targets)
+            Also rows that are read in blocks: a source (:func:`kernsel.row_source`), the path of a Parquet or .npy file, a
+            dataset of pyarrow, or a collection of Dask, like y and the weights. Some rows, drawn at random, choose alpha, the
+            kernel and landmarks (:class:`kernsel.Nystrom`, which "auto" then stands for); all are then read where they are.
+            With :class:`kernsel.Vecchia` all rows are brought to this machine first.
+        y : array-like of shape (n,) or (n, n_targets); or the name of a column of a file or dataset, or None for a source
         sample_weight : float or array-like of shape (n,), optional
             Not negative. A weight of zero leaves the point out.
         groups : array-like of shape (n,), optional

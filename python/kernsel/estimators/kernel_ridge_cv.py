@@ -143,7 +143,7 @@ class KernelRidgeCV(KernelMachine):
     def fit(
         self,
         X: Points,
-        y: ArrayLike,
+        y: ArrayLike | None = None,
         sample_weight: ArrayLike | float | None = None,
         groups: ArrayLike | None = None,
     ) -> Self:
@@ -152,9 +152,10 @@ class KernelRidgeCV(KernelMachine):
         Parameters
         ----------
         X : array-like of shape (n, d), or (n, n) if the kernel is precomputed; or n objects, for a kernel on objects
-            With :class:`kernsel.Nystrom` also a collection of Dask, like y and the weights. Some of its rows, drawn at random,
-            choose alpha and landmarks, and `path_` is theirs; all rows are then read where they are.
-        y : array-like of shape (n,) or (n, n_targets)
+            With :class:`kernsel.Nystrom` also rows that are read in blocks: a source (:func:`kernsel.row_source`), the path of
+            a Parquet or .npy file, a dataset of pyarrow, or a collection of Dask, like y and the weights. Some rows, drawn at
+            random, choose alpha and landmarks, and `path_` is theirs; all rows are then read where they are.
+        y : array-like of shape (n,) or (n, n_targets); or the name of a column of a file or dataset, or None for a source
         sample_weight : float or array-like of shape (n,), optional
             Not negative. A weight of zero leaves the point out.
         groups : array-like of shape (n,), optional

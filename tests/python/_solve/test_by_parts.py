@@ -1,5 +1,7 @@
 """Criteria by nearest neighbours of rows in blocks: those of all rows at once, with the same order and neighbours."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -101,7 +103,7 @@ def test_bits_do_not_depend_on_blocks_of_which_some_are_empty():
     ends = [0, 0, 1200, 1201, 1201, 5000, 5000]
 
     def blocks():
-        for begin, end in zip(ends, ends[1:], strict=False):
+        for begin, end in pairwise(ends):
             yield X[begin:end], y[begin:end], None, weights[begin:end]
 
     source = row_source(blocks)

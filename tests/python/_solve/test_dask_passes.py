@@ -80,7 +80,8 @@ def test_the_same_bits_locally_in_threads_and_on_a_cluster(client):
             assert evaluated(*lazy()) == expected
 
 
-def test_parts_of_space_have_the_same_bits_locally_and_on_a_cluster(client, monkeypatch):
+@pytest.mark.usefixtures("client")
+def test_parts_of_space_have_the_same_bits_locally_and_on_a_cluster(monkeypatch):
     monkeypatch.setattr("kernsel._solve.by_parts.Sizes.__init__.__defaults__", (500, 400, 4.0))
     near = ks.Vecchia(8)
     expected = evaluated(*blocks(), "reml", approximation=near)

@@ -10,6 +10,7 @@ import pytest
 import kernsel as ks
 from kernsel import _core
 from kernsel._data.trend import trend_matrix
+from kernsel.criteria import Workspace
 from kernsel.kernels import RBF, DotProduct, Exp, Matern, WhiteKernel
 
 import reference as ref
@@ -186,6 +187,26 @@ def test_the_same_bits_for_any_number_of_threads(threads):
         found = ks.evaluate("loo_log_density", RBF([0.3, 0.4, 0.5]), X, y, **given)
         results.append((found.value, *found.gradient, found.noise_gradient))
     assert results[0] == results[1] == results[2]
+
+
+@pytest.mark.parametrize("size", [2, 7])
+def test_a_group_that_alone_determines_the_trend_is_refused(size):
+    """By the core, too, of small groups and of large ones."""
+    X, y, noise = data(2)
+    groups = np.arange(N) // size
+    criterion = _core.leave_out("squared", 0.0, None, False, False, groups.tolist(), N // size)
+    near = ks.Nystrom(LANDMARKS).core()
+    first = np.arange(N) < size
+    # All but the first and last ones: rounding errors leave something of these, of either sign.
+    small = 2e-8 * np.random.default_rng(2).uniform(size=(10, N))
+    for values, refused in ((first, True), *((first + some, True) for some in small), (np.arange(N) % size == 0, False)):
+        H = np.column_stack([np.ones(N), values.astype(float)])
+        given = criterion, KERNELS["rbf"].build(), X, y, noise, H, None, True, Workspace(), near
+        if refused:
+            with pytest.raises(ValueError, match="without it the trend is not determined"):
+                _core.evaluate(*given)
+        else:
+            assert np.isfinite(_core.evaluate(*given)["value"])
 
 
 def test_sums_of_all_rows_but_some():

@@ -1,4 +1,4 @@
-"""Gaussian processes of rows in collections of Dask: those of the same rows in memory."""
+"""Gaussian processes of rows in files, from functions, or in collections of Dask: those of the same rows in memory."""
 
 import pickle
 
@@ -52,6 +52,21 @@ def test_known_hyperparameters_give_the_process_of_rows_in_memory(numbers):
     assert "700 rows" in model.selection_.approximation
     again = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(again.predict(X[:5]), model.predict(X[:5]))
+
+
+def test_files_and_sources_take_the_place_of_arrays(numbers, tmp_path):
+    X, y = numbers
+    pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "y": y}).to_parquet(tmp_path / "rows.parquet", row_group_size=200)
+    np.save(tmp_path / "X.npy", X)
+    more = {"noise": 0.09, "optimizer": None, "approximation": ks.Nystrom(X[:25].copy())}
+    local = ks.GaussianProcessRegressor(RBF(0.7), **more).fit(X, y)
+    parts = ks.row_source(lambda: iter([(X[:500], y[:500]), (X[500:], y[500:])]))
+    for given in ((str(tmp_path / "rows.parquet"), "y"), (tmp_path / "X.npy", y), (parts,)):
+        model = ks.GaussianProcessRegressor(RBF(0.7), **more).fit(*given)
+        Z = pd.DataFrame(X[:9], columns=["a", "b"]) if hasattr(model, "feature_names_in_") else X[:9]
+        close(model.predict(Z), local.predict(X[:9]), 1e4 * ROWS * np.finfo(float).eps)
+    with pytest.raises(FileNotFoundError, match=r"X: there is no file absent\.parquet"):
+        ks.GaussianProcessRegressor(RBF(0.7), **more).fit("absent.parquet", "y")
 
 
 def test_hyperparameters_are_chosen_by_some_rows_or_by_all(numbers):

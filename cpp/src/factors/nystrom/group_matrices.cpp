@@ -11,6 +11,8 @@ namespace kernsel {
 namespace {
 
 constexpr Index columns_at_a_time = 64;
+// A pivot of P.II, in parts of the precision of the noise, that is nothing but rounding errors.
+constexpr double rounding = 1e-13;
 
 }  // namespace
 
@@ -40,7 +42,14 @@ Status GroupMatrices::invert_precision(const PointRows& t, Index first, const do
     for (Index i = j; i < count_; ++i) factor_[i + j * size_] /= noise[i] * noise[j];
     factor_[j * (size_ + 1)] += 1.0 / noise[j];
   }
-  return invert(S_);
+  Status status = invert(S_);
+  for (Index j = 0; j < count_ && status.ok(); ++j) {
+    const double pivot = factor_[j * (size_ + 1)] * factor_[j * (size_ + 1)];
+    if (pivot * noise[j] > rounding) continue;
+    status.code = Code::not_positive_definite;
+    status.value = pivot;
+  }
+  return status;
 }
 
 Status GroupMatrices::invert_with(const double* missing, double& log_det) {

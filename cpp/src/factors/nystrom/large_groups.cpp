@@ -232,25 +232,26 @@ class LargeGroupsPull {
   // W += the terms of residuals.
   Status add_products_of_targets(Index g, const RowBlock& block, Index begin, Index count, const PointRows& raw) {
     const Index terms = groups_.count() * outputs_;
+    std::vector<const double*> rows;
+    for (const PointRows* of : {&alpha_, &u_})
+      for (Index term = 0; term < terms; ++term) rows.push_back(of->row(term));
+    Numbers factors(at(2 * terms * count), 0.0);
     return for_each_row(count, static_cast<double>(m_ * terms), [&](Index i) {
       const double N = noise_[at(begin + i)];
-      std::vector<const double*> rows(at(2 * terms));
-      Numbers factors(at(2 * terms), 0.0);
+      double *of_alpha = factors.data() + 2 * terms * i, *of_u = of_alpha + terms;
       for (Index term = 0; term < terms; ++term) {
         const Index k = term % outputs_;
-        rows[at(term)] = alpha_.row(term);
-        rows[at(terms + term)] = u_.row(term);
         if (term / outputs_ == g) {
-          factors[at(term)] = -rho(g, begin + i, k);
+          of_alpha[term] = -rho(g, begin + i, k);
           continue;
         }
         const double c = (block.y(begin + i, k) - raw.dot(raw.row(i), alpha_.row(term))) / N;
         const double of_c = raw.dot(raw.row(i), u_.row(term)) / N;
-        factors[at(term)] = of_c;
-        factors[at(terms + term)] = -c;
+        of_alpha[term] = of_c;
+        of_u[term] = -c;
         of_noise_[at(begin + i)] += of_c * c;
       }
-      W_.add(2 * terms, rows.data(), factors.data(), W_.row(i));
+      W_.add(2 * terms, rows.data(), of_alpha, W_.row(i));
     });
   }
 

@@ -5,6 +5,7 @@
 #include "base/memory.hpp"
 #include "base/random.hpp"
 #include "factors/fingerprint.hpp"
+#include "factors/groups.hpp"
 #include "factors/nystrom/alone.hpp"
 #include "factors/nystrom/grouped_rows.hpp"
 #include "kernsel/gram.hpp"
@@ -70,7 +71,6 @@ class Nystrom final : public NystromFactor {
 
   std::optional<Kernel> k_;
   Problem problem_;
-  Request request_;
   NystromBlocks blocks_;
   NystromSums sums_;
   std::optional<GroupedRows> groups_;  // if points are not left out alone
@@ -94,7 +94,6 @@ Status Nystrom::find_landmarks() {
 Status Nystrom::show_all(const Kernel& k, const Problem& problem, const Request& request, bool differentiable, Fit& fit) {
   k_.emplace(k);
   problem_ = problem;
-  request_ = request;
   n_ = problem.X.rows;
   m_ = problem.y.cols;
   if (problem.trend.cols > n_) return Status::invalid("trend: there are more columns than points");
@@ -106,6 +105,8 @@ Status Nystrom::show_all(const Kernel& k, const Problem& problem, const Request&
   sums_ = {};
   groups_.reset();
   const bool alone = !request.densities && (request.groups.alone() || request.groups.count == n_);
+  std::vector<std::vector<Index>> single;
+  if (status.ok() && alone && !request.groups.alone()) status = points_of(request.groups, n_, single);
   if (status.ok() && request.left_out && !alone) {
     status = groups_.emplace().arrange(problem, request, count + problem.trend.cols);
     if (status.ok()) status = groups_->add(blocks_, differentiable, sums_);

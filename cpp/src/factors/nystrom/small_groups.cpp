@@ -45,7 +45,7 @@ Status for_each_group(const SmallGroups& groups, Index begin, Index count, const
     const Index row = place.first - begin;
     if (status.ok()) status = matrices.invert_precision(t, row, noise + row);
     if (status.code == Code::not_positive_definite && groups.trend > 0) status = trend_needs_group();
-    if (status.ok()) status = f(matrices, place);
+    if (status.ok()) status = within_memory([&] { return f(matrices, place); });
     if (!status.ok()) jobs.stop(status);
   });
 }

@@ -31,7 +31,11 @@ def row_source(
     target: Any = None,
     block: int | None = None,
 ) -> RowSource:
-    """Return rows that are read in blocks, as often as asked, from what a user has given.
+    """Return rows that are read in blocks, as often as asked, and never all at a time.
+
+    Estimators take it in the place of X, with y=None, if they are fitted by landmarks (:class:`kernsel.Nystrom`); so does
+    :func:`kernsel.evaluate`. They also take paths of files, datasets of pyarrow and collections of Dask as they are, and the
+    name of a column in the place of y.
 
     Parameters
     ----------
@@ -40,7 +44,7 @@ def row_source(
         directory of them. A frame of pandas or polars, a table or dataset of pyarrow. An array or data frame of Dask. A
         function that returns an iterator of blocks each time it is called: arrays X, tuples (X, y, noise, weights) or the first
         of these, or tables.
-    y : array-like of shape (n,) or (n, outputs), path of a ``.npy`` file, or collection of Dask, optional
+    y : array-like of shape (n,) or (n, outputs), path of a ``.npy`` file, collection of Dask, or name of a column, optional
     noise : float, array-like of shape (n,), path or collection, or name of a column, optional
         Variances.
     sample_weight : array-like of shape (n,), path or collection, or name of a column, optional
@@ -57,9 +61,8 @@ def row_source(
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from kernsel._data.rows import row_source
-    >>> source = row_source(np.arange(10.0).reshape(5, 2), np.ones(5), block=2)
+    >>> import numpy as np, kernsel as ks
+    >>> source = ks.row_source(np.arange(10.0).reshape(5, 2), np.ones(5), block=2)
     >>> [(block.first, len(block)) for block in source.blocks()]
     [(0, 2), (2, 2), (4, 1)]
     """
@@ -73,6 +76,8 @@ def row_source(
         raise ValueError(f"block: expected a whole number from 1 on, got {block!r}")
     if y is not None and target is not None:
         raise ValueError("y, target: expected one of them")
+    if (of_column := _name(y)) is not None:
+        y, target = None, of_column
     given: dict[str, Any] = {"y": y, "noise": noise, "weights": sample_weight}
     lazy = {name: value for name, value in given.items() if is_of_dask(value)}
     if lazy and not is_of_dask(X):
@@ -114,8 +119,8 @@ def row_source(
 
 
 def is_of_rows(value: object) -> bool:
-    """Tell whether a value is read in blocks where other arguments are arrays: a source, or a collection of Dask."""
-    return isinstance(value, RowSource) or is_of_dask(value)
+    """Tell whether a value is read in blocks where others are arrays: a source, a path, a dataset, a collection of Dask."""
+    return isinstance(value, RowSource | str | os.PathLike) or is_of_dask(value) or _is_dataset(value)
 
 
 def _name(value: object) -> str | None:
