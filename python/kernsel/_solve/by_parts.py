@@ -27,7 +27,7 @@ from kernsel._solve.near_stage import (
 )
 from kernsel._solve.passes import Passes
 from kernsel.approximations import Vecchia
-from kernsel.criteria import Criterion
+from kernsel.criteria import Criterion, GroupsOut
 from kernsel.criteria.base import Given
 from kernsel.criteria.names import name_of
 from kernsel.kernels import Kernel
@@ -180,9 +180,9 @@ def _require_possible(criterion: Criterion, approximation: Vecchia, trend: Trend
         raise ValueError("trend: expected None, a name or a function for rows that are read in blocks, got an array")
     if criterion.integrates:
         raise ValueError(f"criterion: expected one that has a value for given hyperparameters, got {name_of(criterion)!r}")
-    seen = criterion.core(_given(2, np.zeros(2))).request
-    if not seen["one_by_one"]:
+    if isinstance(criterion, GroupsOut):
         raise ValueError(f"criterion: {name_of(criterion)} leaves out groups, which rows that are read in blocks cannot")
+    seen = criterion.core(_given(2, np.zeros(2))).request
     if seen["coefficients"] or seen["diagonal"]:
         raise ValueError(
             f"criterion: {name_of(criterion)} needs coefficients of all rows at once, which neighbours of rows that are read "
