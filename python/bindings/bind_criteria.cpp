@@ -63,7 +63,7 @@ py::dict evaluate(const Criterion& criterion, const Kernel& k, const py::object&
   result["squares"] = array(out.squares, Index(out.squares.size()), -1);
   result["beta"] = array(out.beta, basis.cols(), m);
   result["dual_coef"] = out.c.empty() ? py::object(py::none()) : py::object(array(out.c, n, m));
-  result["noise"] = array(out.noise, n, -1);
+  result["noise"] = array(out.noise, Index(out.noise.size()), -1);  // of the points over which the criterion sums
   result["precision"] = out.precision.empty() ? py::object(py::none()) : py::object(array(out.precision, n, -1));
   result["gradient"] =
       gradient ? py::object(array(out.gradient.theta, Index(out.gradient.theta.size()), -1)) : py::object(py::none());

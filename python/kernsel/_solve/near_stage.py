@@ -186,8 +186,8 @@ def left_out_of(stage: NearStage, part: Part) -> LeftOutRows:
     criterion = _core.leave_out("", 0.0, loss, False, False, *_together(part))
     found = stage.evaluated(part, criterion, part.rows.y, stage.functions(part.rows.X), False)
     residual = np.column_stack([residuals for residuals, _ in seen])
-    noise, beta = stage.noise_of(part)[own], np.asarray(found["beta"])
-    return LeftOutRows(of_rows.y, residual, seen[0][1], noise, of_rows.weights, beta, part.uncertain(True))
+    beta = np.asarray(found["beta"])
+    return LeftOutRows(of_rows.y, residual, seen[0][1], np.asarray(found["noise"]), of_rows.weights, beta, part.uncertain(True))
 
 
 def pulled_left_out_of(stage: NearStage, part: Part, slopes: tuple[Matrix, Vector | None]) -> Pulled:

@@ -251,6 +251,7 @@ def test_an_order_and_features_that_are_given():
     expected = np.diag(products) @ [1, 2, 3] + 0.5 * np.linalg.slogdet(K)[1]
     assert whole["value"] == pytest.approx(expected, rel=slack)
     halves = [found(39, _core.linear([1.0, 2.0, 3.0], 0.5, None, None), half) for half in (range(20), range(20, 40))]
+    assert halves[0]["noise"].shape == (20,)
     assert sum(half["value"] for half in halves) == pytest.approx(expected, rel=slack)
     for name in ("gradient", "noise_gradient"):
         both = halves[0][name] + halves[1][name]
