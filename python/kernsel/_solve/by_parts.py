@@ -33,7 +33,7 @@ from kernsel.criteria.names import name_of
 from kernsel.kernels import Kernel
 from kernsel.kernels.automatic import Data
 
-__all__ = ["ByParts", "Sizes", "evaluate_by_parts"]
+__all__ = ["ByParts", "Sizes", "evaluate_by_parts", "sizes_for"]
 
 _LEFT_OUT_TREND = 4096  # rows by which the core estimates a trend where rows are left out
 _ROWS_PER_FUNCTION = 64  # of the trend, at least
@@ -60,6 +60,11 @@ class Sizes:
     around: float = 4.0
 
 
+def sizes_for(neighbors: int) -> Sizes:
+    """Return parts that take a second or some: the time of a row grows with the third power of the number of neighbours."""
+    return Sizes(rows=int(np.clip(50_000 * (30 / neighbors) ** 2, 5_000, 50_000)))
+
+
 @dataclass(frozen=True)
 class ByParts:
     """A criterion by nearest neighbours, for all rows.
@@ -80,6 +85,7 @@ class ByParts:
         Those with a weight.
     uncertain : float
         The share of rows that may have nearer neighbours than those that were found.
+    parts : int
     """
 
     kernel: Kernel
@@ -89,7 +95,15 @@ class ByParts:
     beta: Matrix
     scale: float
     rows: int
-    uncertain: float
+    uncertain: float = 0.0
+    parts: int = 1
+
+    @property
+    def said(self) -> str:
+        """A sentence on what was approximated besides what neighbours are."""
+        share = "none" if self.uncertain == 0 else f"{100 * self.uncertain:.2g} %"
+        parts = f"{self.parts} parts of space" if self.parts > 1 else "one part"
+        return f"{self.rows:,} rows in {parts}: {share} of them may have nearer neighbours than those that were found."
 
 
 def evaluate_by_parts(
@@ -148,7 +162,7 @@ def evaluate_by_parts(
     (500, 0.0)
     """
     seen = _require_possible(criterion, approximation, trend)
-    sizes = sizes or Sizes()
+    sizes = sizes or sizes_for(approximation.neighbors)
     first, before, basis = _first(passes, approximation, trend, sizes, seen["left_out"])
     kernel = _ready(kernel, first)
     stage = NearStage(kernel, approximation, trend, basis, float(noise))
@@ -165,10 +179,11 @@ def evaluate_by_parts(
                 missed = sums.uncertain
             if missed > _MISSED * first.count and widening == 1.0:
                 continue
-            share = missed / first.count
             if seen["left_out"]:
-                return _left_out(criterion, stage, parts, shown, first.count, gradient, share)
-            return _in_sample(criterion, stage, parts, sums, gradient, share)
+                found = _left_out(criterion, stage, parts, shown, gradient)
+            else:
+                found = _in_sample(criterion, stage, parts, sums, gradient)
+            return replace(found, uncertain=missed / first.count, parts=len(division.boxes))
     raise AssertionError
 
 
@@ -241,7 +256,7 @@ def _divided(kernel: Kernel, first: FirstRows, approximation: Vecchia, sizes: Si
     return Division(approximation.random_state, features, boxes, reach, first.count, first.rows)
 
 
-def _in_sample(criterion: Criterion, stage: NearStage, parts: Passes, sums: InSample, gradient: bool, share: float) -> ByParts:
+def _in_sample(criterion: Criterion, stage: NearStage, parts: Passes, sums: InSample, gradient: bool) -> ByParts:
     """Return a likelihood and its gradient from sums over all rows."""
     assert sums.products is not None
     assert sums.functions is not None
@@ -255,7 +270,7 @@ def _in_sample(criterion: Criterion, stage: NearStage, parts: Passes, sums: InSa
     nothing = dict.fromkeys(("c", "precision", "noise", "weights", "residual", "variance"))
     totals = {"squares": squares.tolist(), "log_det": sums.log_det, "log_det_trend": log_det_trend, "missing": 0.0, "trend": q}
     found = _core.apply(criterion.core(_given(sums.rows, np.zeros(sums.rows))), sums.rows, {**nothing, **totals})
-    evaluation = ByParts(stage.kernel, found["value"], None, None, stage.basis @ beta, found["scale"], sums.rows, share)
+    evaluation = ByParts(stage.kernel, found["value"], None, None, stage.basis @ beta, found["scale"], sums.rows)
     if not gradient:
         return evaluation
     combination = np.eye(outputs + q)
@@ -272,9 +287,7 @@ def _left_out(
     stage: NearStage,
     parts: Passes,
     shown: list[LeftOutRows],
-    rows: int,
     gradient: bool,
-    share: float,
 ) -> ByParts:
     """Return a criterion of left out rows, and its gradient, from the residuals and variances of all rows."""
     y, residual, variance, noise = (
@@ -285,10 +298,11 @@ def _left_out(
         **{"c": None, "precision": None, "noise": noise, "weights": weights, "residual": residual, "variance": variance},
         **{"squares": [0.0] * y.shape[1], "log_det": 0.0, "log_det_trend": 0.0, "missing": 0.0, "trend": len(stage.basis)},
     }
+    rows = len(y)
     found = _core.apply(criterion.core(_given(rows, y)), rows, fit)
     beta = next(part.beta for part in shown if part.beta is not None)
     beta = stage.basis @ beta.reshape(len(stage.basis), y.shape[1])
-    evaluation = ByParts(stage.kernel, found["value"], None, None, beta, found["scale"], rows, share)
+    evaluation = ByParts(stage.kernel, found["value"], None, None, beta, found["scale"], rows)
     if not gradient:
         return evaluation
     ends = np.cumsum([len(part.y) for part in shown])[:-1]

@@ -58,6 +58,9 @@ class Evaluation:
         The coefficients c = P y = K~^-1 (y - H beta); None if an approximation does not need them for the criterion.
     larger_is_better : bool
         Whether the criterion is to be maximized.
+    approximation : str
+        Where parts of space were computed independently, a sentence on how many rows may have nearer neighbours than those that
+        were found; otherwise empty.
     """
 
     value: float
@@ -70,6 +73,7 @@ class Evaluation:
     effective_dof: float
     dual_coef: NDArray[np.float64] | None
     larger_is_better: bool
+    approximation: str = ""
 
 
 def evaluate(
@@ -261,6 +265,7 @@ def _of_rows(
         found.effective_dof if isinstance(found, ByBlocks) else float("nan"),
         None,
         chosen.larger_is_better,
+        found.said if isinstance(found, ByParts) else "",
     )
 
 

@@ -10,7 +10,7 @@ from kernsel import _core
 from kernsel._data.rows import row_source
 from kernsel._data.trend import trend_matrix
 from kernsel._solve import by_parts
-from kernsel._solve.by_parts import Sizes, evaluate_by_parts
+from kernsel._solve.by_parts import Sizes, evaluate_by_parts, sizes_for
 from kernsel._solve.keyed_rows import KeyedRows, first_rows
 from kernsel._solve.passes import LocalPasses
 from kernsel.criteria.base import Given
@@ -132,7 +132,13 @@ def test_parts_that_are_too_small_are_seen_and_made_larger(monkeypatch):
     assert first.uncertain <= 1e-3
     found.clear()
     monkeypatch.setattr(by_parts, "_MISSED", 1.0)
-    assert by_parts_of("lml").uncertain > 1e-3
+    found_by_few = by_parts_of("lml")
+    assert found_by_few.uncertain > 1e-3
+    assert f"{100 * found_by_few.uncertain:.2g} % of them" in found_by_few.said
+
+
+def test_parts_have_fewer_rows_where_rows_have_many_neighbours():
+    assert [sizes_for(m).rows for m in (5, 30, 60, 500)] == [50_000, 50_000, 12_500, 5_000]
 
 
 def test_refuses_what_parts_cannot():

@@ -11,6 +11,7 @@ import pytest
 import kernsel as ks
 from kernsel._data.rows import row_source
 from kernsel._solve import dask_passes
+from kernsel._solve.by_parts import Sizes
 from kernsel.kernels import RBF, WhiteKernel
 
 dask = pytest.importorskip("dask")
@@ -82,7 +83,7 @@ def test_the_same_bits_locally_in_threads_and_on_a_cluster(client):
 
 @pytest.mark.usefixtures("client")
 def test_parts_of_space_have_the_same_bits_locally_and_on_a_cluster(monkeypatch):
-    monkeypatch.setattr("kernsel._solve.by_parts.Sizes.__init__.__defaults__", (500, 400, 4.0))
+    monkeypatch.setattr("kernsel._solve.by_parts.sizes_for", lambda _: Sizes(500, 400))
     near = ks.Vecchia(8)
     expected = evaluated(*blocks(), "reml", approximation=near)
     assert evaluated(*lazy(), "reml", approximation=near) == expected
