@@ -57,7 +57,8 @@ def lazy(chunk=CHUNK, rows=ROWS):
 
 
 def evaluated(X, y, name="loo_log_density", **more):
-    found = ks.evaluate(name, KERNEL, X, y, noise=0.1, trend="constant", gradient=True, approximation=NEAR, **more)
+    more = {"approximation": NEAR, **more}
+    found = ks.evaluate(name, KERNEL, X, y, noise=0.1, trend="constant", gradient=True, **more)
     return found.value, *found.gradient, found.noise_gradient, *found.beta
 
 
@@ -77,6 +78,17 @@ def test_the_same_bits_locally_in_threads_and_on_a_cluster(client):
     for scheduler in ("threads", "sync"):
         with dask.config.set(scheduler=scheduler):
             assert evaluated(*lazy()) == expected
+
+
+@pytest.mark.usefixtures("client")
+def test_parts_of_space_have_the_same_bits_locally_and_on_a_cluster(monkeypatch):
+    monkeypatch.setattr("kernsel._solve.by_parts.Sizes.__init__.__defaults__", (500, 400, 4.0))
+    near = ks.Vecchia(8)
+    expected = evaluated(*blocks(), "reml", approximation=near)
+    assert evaluated(*lazy(), "reml", approximation=near) == expected
+    assert evaluated(*lazy(chunk=400), "reml", approximation=near) == expected
+    with dask.config.set(scheduler="threads"):
+        assert evaluated(*lazy(), "reml", approximation=near) == expected
 
 
 def test_frames_weights_noise_and_partitions_that_are_empty():
@@ -213,6 +225,20 @@ def test_the_same_bits_for_any_number_of_workers():
     with dask.config.set(scheduler="processes", num_workers=2):  # which starts its processes anew for each pass
         near = {"noise": 0.1, "approximation": NEAR}
         assert ks.evaluate("lml", KERNEL, *lazy(), **near).value == ks.evaluate("lml", KERNEL, *blocks(), **near).value
+
+
+@pytest.mark.slow
+def test_a_worker_that_is_killed_costs_its_parts(client):
+    near = {"approximation": ks.Vecchia(8)}
+    wait = in_thread(lambda: evaluated(*slow(), "loo", **near))
+    time.sleep(0.9)
+    victim = next(iter(client.scheduler_info()["workers"]))
+    with pytest.raises((OSError, distributed.comm.CommClosedError, KeyError)):
+        client.run(os._exit, 1, workers=[victim], on_error="raise")
+    value, error = wait()
+    assert error is None
+    assert value == evaluated(*blocks(), "loo", **near)
+    client.wait_for_workers(2, timeout=20)
 
 
 @pytest.mark.slow
