@@ -20,7 +20,8 @@ struct Workspace {
 
 // Whether an approximation is one by landmarks: its first item is then that word.
 bool has_landmarks(const pybind11::object& approximation);
-// Reads the numbers of an approximation by neighbours, (neighbours, seed, terms, inducing, landmarks).
+// Reads the numbers of an approximation by neighbours, (neighbours, seed, terms, inducing, landmarks, ordered, features), where
+// each feature is (column, scale, period).
 kernsel::VecchiaOptions vecchia_options(const pybind11::object& numbers);
 // Reads those of one by landmarks, ("landmarks", number, placement, seed, bound, coordinates).
 kernsel::NystromOptions nystrom_options(const pybind11::object& numbers);

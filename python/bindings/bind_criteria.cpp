@@ -63,7 +63,7 @@ py::dict evaluate(const Criterion& criterion, const Kernel& k, const py::object&
   result["squares"] = array(out.squares, Index(out.squares.size()), -1);
   result["beta"] = array(out.beta, basis.cols(), m);
   result["dual_coef"] = out.c.empty() ? py::object(py::none()) : py::object(array(out.c, n, m));
-  result["noise"] = array(out.noise, n, -1);
+  result["noise"] = array(out.noise, Index(out.noise.size()), -1);  // of the points over which the criterion sums
   result["precision"] = out.precision.empty() ? py::object(py::none()) : py::object(array(out.precision, n, -1));
   result["gradient"] =
       gradient ? py::object(array(out.gradient.theta, Index(out.gradient.theta.size()), -1)) : py::object(py::none());
@@ -187,6 +187,49 @@ criteria::PointLoss point_loss(const py::object& loss) {
   return {f, false, true, false};
 }
 
+// The weighted sum of y'c of each output and log det K~, or of residuals and variances of what is left out: any criterion with
+// these partial derivatives has its gradient.
+Criterion linear(std::vector<double> squares, double log_det, const py::object& residual, const py::object& variance,
+                 std::vector<Index> groups, Index count) {
+  const auto numbers = [](const py::object& given, int dimensions) {
+    std::vector<double> to;
+    if (given.is_none()) return to;
+    Input input(given, "partials", dimensions);
+    input.to(false);
+    const auto from = input.view<double>();
+    for (Index c = 0; c < from.cols; ++c)
+      for (Index r = 0; r < from.rows; ++r) to.push_back(from(r, c));
+    return to;
+  };
+  Criterion criterion;
+  criterion.request.coefficients = false;
+  criterion.request.left_out = !residual.is_none();
+  criterion.request.in_sample = !criterion.request.left_out;
+  criterion.request.variances = !variance.is_none();
+  criterion.request.groups = {std::move(groups), count};
+  criterion.apply = [squares = std::move(squares), log_det, residual = numbers(residual, 2), variance = numbers(variance, 1)](
+                        const kernsel::Fit& fit, kernsel::Partials& out) {
+    const std::size_t rows = fit.left_out ? fit.left_out->residual.size() : residual.size();
+    if (residual.size() != rows || (fit.left_out && !variance.empty() && variance.size() != fit.left_out->variance.size()))
+      return kernsel::Status::invalid("linear: expected a number for each point that is left out");
+    if (!fit.left_out && static_cast<Index>(squares.size()) != fit.outputs())
+      return kernsel::Status::invalid("linear: expected a number for each output");
+    if (!fit.left_out) {
+      out.squares = squares;
+      out.log_det = log_det;
+      out.value = log_det * fit.log_det;
+      for (Index k = 0; k < fit.outputs(); ++k) out.value += squares[static_cast<std::size_t>(k)] * fit.square(k);
+      return kernsel::Status{};
+    }
+    out.left_out.residual = residual;
+    out.left_out.variance = variance;
+    for (std::size_t i = 0; i < residual.size(); ++i) out.value += residual[i] * fit.left_out->residual[i];
+    for (std::size_t i = 0; i < variance.size(); ++i) out.value += variance[i] * fit.left_out->variance[i];
+    return kernsel::Status{};
+  };
+  return criterion;
+}
+
 Criterion leave_out(const std::string& loss, double width, const py::object& function, bool sum, bool profiled,
                     std::vector<Index> groups, Index count) {
   const criteria::PointLoss f = !function.is_none()     ? point_loss(function)
@@ -220,6 +263,8 @@ void bind_criteria(py::module_& module) {
         return criteria::joint_log_density({std::move(groups), count});
       },
       py::arg("groups"), py::arg("count"));
+  module.def("linear", &linear, py::arg("squares"), py::arg("log_det"), py::arg("residual"), py::arg("variance"),
+             py::arg("groups") = std::vector<Index>(), py::arg("count") = 0);
   module.def("apply", &apply, py::arg("criterion"), py::arg("rows"), py::arg("fit"));
   module.def("generalized_cross_validation", &criteria::generalized_cross_validation);
   module.def("unbiased_risk", &criteria::unbiased_risk, py::arg("variance"));

@@ -4,6 +4,9 @@ from typing import Any, Literal, NotRequired, Self, TypedDict, type_check_only
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+# Neighbours, seed, terms, inducing points, landmarks, whether rows are in order, and features (column, scale, period).
+_Neighbors = tuple[int, int, list[int], int, list[float], bool, list[tuple[int, float, float]]]
+
 def version() -> str: ...
 def compiler() -> str: ...
 def eigen_version() -> str: ...
@@ -107,6 +110,7 @@ class Criterion:
 
 class Workspace:
     def neighbors(self, left_out: bool = ...) -> NDArray[np.int32] | None: ...
+    def products(self) -> NDArray[np.float64] | None: ...
     def landmarks(self) -> NDArray[np.float64] | None: ...
 
 class NystromSums:  # made of nothing, or of the parts that are its attributes
@@ -189,6 +193,8 @@ def solve_by_conjugate_gradients(
     tolerance: float,
     most: int,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], int, float]: ...
+def features_of(kernel: Kernel, X: ArrayLike) -> list[tuple[int, float, float]]: ...
+def in_features(X: ArrayLike, features: list[tuple[int, float, float]]) -> NDArray[np.float64]: ...
 def choose_landmarks(
     kernel: Kernel, X: ArrayLike, approximation: tuple[Literal["landmarks"], int, int, int, bool, list[float]]
 ) -> NDArray[np.float64]: ...
@@ -223,6 +229,14 @@ def leave_out(
 def joint_log_density(groups: list[int], count: int) -> Criterion: ...
 def generalized_cross_validation() -> Criterion: ...
 def unbiased_risk(variance: list[float]) -> Criterion: ...
+def linear(
+    squares: list[float],
+    log_det: float,
+    residual: ArrayLike | None,
+    variance: ArrayLike | None,
+    groups: list[int] = ...,
+    count: int = ...,
+) -> Criterion: ...
 def apply(criterion: Criterion, rows: int, fit: dict[str, Any]) -> dict[str, Any]: ...
 def evaluate(
     criterion: Criterion,
@@ -234,7 +248,7 @@ def evaluate(
     weights: ArrayLike | None,
     gradient: bool,
     workspace: Workspace,
-    approximation: tuple[int, int, list[int], int, list[float]] | tuple[str, int, int, int, bool, list[float]] | None = ...,
+    approximation: _Neighbors | tuple[str, int, int, int, bool, list[float]] | None = ...,
     points: bool = ...,
 ) -> Evaluation: ...
 
@@ -312,7 +326,7 @@ class VecchiaPosterior(AnyPosterior):
         noise: NDArray[np.float64],
         trend: object,
         count: int,
-        approximation: tuple[int, int, list[int], int, list[float]],
+        approximation: _Neighbors,
         predicting: int,
     ) -> VecchiaPosterior: ...
     @staticmethod
@@ -323,7 +337,7 @@ class VecchiaPosterior(AnyPosterior):
         noise: NDArray[np.float64],
         trend: object,
         count: int,
-        approximation: tuple[int, int, list[int], int, list[float]],
+        approximation: _Neighbors,
         predicting: int,
         coefficients: NDArray[np.float64],
         triangle: list[float],

@@ -87,7 +87,14 @@ class Vecchia:
                 "take more neighbors or predict_neighbors"
             )
 
-    def core(self, terms: Sequence[int] = (), neighbors: int | None = None, landmarks: Sequence[float] = ()) -> CoreNumbers:
+    def core(
+        self,
+        terms: Sequence[int] = (),
+        neighbors: int | None = None,
+        landmarks: Sequence[float] = (),
+        ordered: bool = False,
+        features: Sequence[Feature] = (),
+    ) -> CoreNumbers:
         """Return the numbers that the core takes.
 
         Parameters
@@ -98,11 +105,18 @@ class Vecchia:
             In the place of the attribute.
         landmarks : sequence of float
             The coordinates of known landmarks, one after the other; if empty, they are chosen.
+        ordered : bool
+            Whether the order of the points is that of the rows.
+        features : sequence of (column, scale, period)
+            The coordinates in which neighbours are near, as the core's `features_of` returns them; if empty, they are read off
+            the kernel.
         """
-        return int(neighbors or self.neighbors), int(self.random_state), list(terms), int(self.inducing), list(landmarks)
+        numbers = int(neighbors or self.neighbors), int(self.random_state), list(terms), int(self.inducing), list(landmarks)
+        return *numbers, ordered, list(features)
 
 
-CoreNumbers: TypeAlias = tuple[int, int, list[int], int, list[float]]
+Feature: TypeAlias = tuple[int, float, float]  # column, scale, period or zero
+CoreNumbers: TypeAlias = tuple[int, int, list[int], int, list[float], bool, list[Feature]]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -35,6 +35,21 @@
 
 namespace kernsel {
 
+// A coordinate in which neighbours are near: x times the scale, for the column x of the points; or, with a period, the two
+// coordinates (cos, sin)(2 pi x / period) times the scale, in which points a period apart are equal.
+struct Feature {
+  Index column;
+  double scale;
+  double period = 0.0;
+};
+
+// column_scales(), and for columns in which a part of the kernel is periodic a circle for each period; the scale of such a
+// column itself is that in which the correlation of points some periods apart falls. All are read off the kernel's values.
+Status features_of(const Kernel& k, View<const double> X, std::vector<Feature>& out);
+
+// The features of the rows of X, by rows in `memory`.
+View<const double> in_features(View<const double> X, const std::vector<Feature>& features, std::vector<double>& memory);
+
 struct VecchiaOptions {
   static constexpr Index most_neighbours = 500;  // unless there are fewer points: matrices of more are no small ones
   static constexpr Index most_inducing = 2000;
@@ -51,6 +66,11 @@ struct VecchiaOptions {
   // these, and `inducing` only has to be positive.
   Index inducing = 0;
   std::vector<double> landmarks = {};
+  // Whether the order of the points is that of the rows, in place of a random one or one that spreads them.
+  bool ordered = false;
+  // The coordinates in which neighbours are near; features_of() the kernel if there are none. With these and `ordered`, points
+  // have the same neighbours whichever others are left out that are no neighbours.
+  std::vector<Feature> features = {};
 };
 
 class VecchiaFactor : public Factor {
@@ -70,6 +90,9 @@ class VecchiaFactor : public Factor {
   // by columns; and the triangle R, (columns, columns), upper, by columns: D'PD + I = R'R, where the identity is that of F.
   virtual std::vector<double> coefficients() const = 0;
   virtual const std::vector<double>& triangle() const = 0;
+  // e_j'e_k for outputs j and k, (outputs, outputs), where e_i = v_i'(y - D beta) are the standardized errors of the
+  // likelihood's sets: Y'P Y without columns D, and its diagonal is y'c. Empty if no criterion has needed these sets.
+  virtual std::vector<double> products() const = 0;
   virtual void set_options(VecchiaOptions options) = 0;  // also forgets the neighbours
 };
 

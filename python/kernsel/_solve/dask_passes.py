@@ -5,7 +5,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable
 from concurrent.futures import CancelledError
+from copy import copy
 from itertools import count
+from operator import getitem
 from types import TracebackType
 from typing import Any, Self, TypeVar
 from uuid import uuid4
@@ -33,6 +35,7 @@ class DaskPasses(Passes):
 
     def __init__(self, source: PartitionRows) -> None:
         self._blocks = source.delayed_blocks()
+        self._kept: list[Any] = []  # what was sent to workers, from which blocks are computed again
         self._client = _client()
         self._tasks = _tasks_at_once(self._client)
         if self._client is not None and source.bytes_at_most <= _SHARE * _memory(self._client):
@@ -44,10 +47,10 @@ class DaskPasses(Passes):
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /) -> None:
         """Release the rows that workers keep, though the frames of an exception may still refer to them."""
         if self._client is not None and self._client.status == "running":
-            for block in self._blocks:
+            for block in [*self._blocks, *self._kept]:
                 if hasattr(block, "release"):
                     block.release()
-        self._blocks = []
+        self._blocks, self._kept = [], []
 
     def summed(self, name: str, function: Callable[..., S], stage: object, *each: Iterable[Any]) -> S:
         """Return the sum of what a function returns for each block."""
@@ -65,6 +68,37 @@ class DaskPasses(Passes):
         """Return what a function returns for each block."""
         found: list[R] = self._computed(name, function, stage, each, lambda parts: self._task(f"{name}-all", list, parts))
         return found
+
+    def regrouped(
+        self,
+        name: str,
+        split: Callable[..., list[Any]],
+        gather: Callable[..., Any],
+        stage: object,
+        count: int,
+        *each: Iterable[Any],
+    ) -> Passes:
+        """Return passes over other blocks, which are kept by the workers, or in this process without a cluster."""
+        rows = list(zip(*(list(_up_to(values, len(self._blocks))) for values in each), strict=True)) or [()] * len(self._blocks)
+        sent = self._sent([stage])
+        pieces = [
+            self._task(name, _limited, split, self._tasks, sent[0], block, more)
+            for block, more in zip(self._blocks, rows, strict=True)
+        ]
+        tasks = []
+        for k in range(count):
+            of_all = [self._task(f"{name}-piece", getitem, piece, k) for piece in pieces]
+            tasks.append(self._task(name, gather, sent[0], k, of_all))
+        other = copy(self)
+        if self._client is None:
+            from dask import compute, delayed
+
+            found = compute(*tasks)
+            other._blocks = [delayed(block, traverse=False, name=f"kernsel-{name}-{uuid4().hex}") for block in found]
+            return other
+        other._blocks = self._client.compute(tasks)
+        other._kept = sent
+        return other
 
     def everywhere(self, function: Callable[..., object], *arguments: object) -> None:
         """Call a function here and in all workers, without waiting for them."""

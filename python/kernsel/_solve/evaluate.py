@@ -16,7 +16,8 @@ from kernsel._data.noise import point_weights, variances
 from kernsel._data.rows import is_of_rows, row_source
 from kernsel._data.together import checked_groups
 from kernsel._data.trend import Trend, require_trend_of_objects, trend_matrix
-from kernsel._solve.by_blocks import evaluate_by_blocks, kernel_and_landmarks, passes_over
+from kernsel._solve.by_blocks import ByBlocks, evaluate_by_blocks, kernel_and_landmarks, passes_over
+from kernsel._solve.by_parts import ByParts, evaluate_by_parts
 from kernsel.approximations import Approximation, Nystrom, Vecchia, approximation_given
 from kernsel.criteria import Criterion, LeaveOneOut, Workspace
 from kernsel.criteria.base import Given, Loss
@@ -57,6 +58,9 @@ class Evaluation:
         The coefficients c = P y = K~^-1 (y - H beta); None if an approximation does not need them for the criterion.
     larger_is_better : bool
         Whether the criterion is to be maximized.
+    approximation : str
+        Where parts of space were computed independently, a sentence on how many rows may have nearer neighbours than those that
+        were found; otherwise empty.
     """
 
     value: float
@@ -69,6 +73,7 @@ class Evaluation:
     effective_dof: float
     dual_coef: NDArray[np.float64] | None
     larger_is_better: bool
+    approximation: str = ""
 
 
 def evaluate(
@@ -100,10 +105,10 @@ def evaluate(
         A kernel of kernsel or scikit-learn, or the text of one; "precomputed" if X is the kernel matrix. Its "auto" parameters
         are set from the data.
     X : array-like of shape (n, d) or (n, n); or n objects, for a kernel on objects
-        With :class:`kernsel.Nystrom` also a collection of Dask, like y, whose partitions are read where they are. Its rows are
-        left out one by one, also where they are equal, or in up to a hundred groups or folds; the rows of a number of folds are
-        divided by their values, so that equal ones are left out together. The derivative in the noise is that in one variance
-        for all.
+        With an approximation also a collection of Dask, like y, whose partitions are read where they are. With
+        :class:`kernsel.Nystrom` its rows are left out one by one, also where they are equal, or in up to a hundred groups or
+        folds; a number of folds is one by the values of rows, so that equal ones are left out together. The derivative in the
+        noise is that in one variance for all.
     y : array-like of shape (n,) or (n, m)
         All outputs share kernel, noise and trend. Log densities are summed over outputs, and other criteria averaged.
     noise : float or array-like of shape (n,)
@@ -223,29 +228,39 @@ def _of_rows(
     options: dict[str, Any],
 ) -> Evaluation:
     """Evaluate a criterion for rows that are read in blocks, whose noise gradient is that in a variance of all rows."""
-    if not isinstance(approximation, Nystrom):
+    if not isinstance(approximation, Nystrom | Vecchia):
         raise ValueError(
-            f"approximation: expected kernsel.Nystrom() for rows that are read in blocks, such as a collection of Dask, got "
-            f"{approximation!r}"
+            "approximation: expected kernsel.Nystrom() or kernsel.Vecchia() for rows that are read in blocks, such as a "
+            f"collection of Dask, got {approximation!r}"
         )
     chosen = criterion_named(criterion, options)
     require_takes_groups(chosen, groups)
+    if groups is not None and isinstance(approximation, Vecchia):
+        raise ValueError("groups: expected None for rows that are read in blocks with kernsel.Vecchia()")
     own = np.ndim(noise) == 0 and not is_of_rows(noise)
     source = row_source(X, y, noise=None if own else noise, sample_weight=sample_weight)
+    added = float(variances("noise", noise, 1)) if own else 0.0
     approximation_given(approximation, kernel_of(kernel), columns=source.n_columns)
+    found: ByBlocks | ByParts
     with passes_over(source) as passes:
-        ours, landmarks = kernel_and_landmarks(passes, kernel_of(kernel), approximation)
-        found = evaluate_by_blocks(
-            chosen,
-            ours,
-            landmarks,
-            passes,
-            noise=float(variances("noise", noise, 1)) if own else 0.0,
-            trend=trend,
-            bound=approximation.bound,
-            gradient=gradient,
-            groups=groups,
-        )
+        if isinstance(approximation, Nystrom):
+            ours, landmarks = kernel_and_landmarks(passes, kernel_of(kernel), approximation)
+            found = evaluate_by_blocks(
+                chosen,
+                ours,
+                landmarks,
+                passes,
+                noise=added,
+                trend=trend,
+                bound=approximation.bound,
+                gradient=gradient,
+                groups=groups,
+            )
+        else:
+            found = evaluate_by_parts(
+                chosen, kernel_of(kernel), passes, approximation, noise=added, trend=trend, gradient=gradient
+            )
+            ours = found.kernel
     slopes = None if found.gradient is None else ours.in_theta(found.gradient)
     value, slopes = chosen.with_prior(ours, found.value, slopes)
     beta = found.beta[:, 0] if source.n_outputs == 1 and getattr(y, "ndim", 1) == 1 else found.beta
@@ -257,9 +272,10 @@ def _of_rows(
         None,
         beta,
         found.scale,
-        found.effective_dof,
+        found.effective_dof if isinstance(found, ByBlocks) else float("nan"),
         None,
         chosen.larger_is_better,
+        found.said if isinstance(found, ByParts) else "",
     )
 
 

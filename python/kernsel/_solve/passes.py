@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from itertools import repeat
 from types import TracebackType
@@ -79,14 +79,40 @@ class Passes(AbstractContextManager["Passes"], Protocol):
     def listed(self, name: str, function: Callable[..., R], stage: object, *each: Iterable[Any]) -> list[R]:
         """Return what a function returns for each block."""
 
+    def regrouped(
+        self,
+        name: str,
+        split: Callable[..., list[Any]],
+        gather: Callable[..., Any],
+        stage: object,
+        count: int,
+        *each: Iterable[Any],
+    ) -> Passes:
+        """Return passes over other blocks, which are kept until the end.
+
+        Of each block, split(stage, block, *more) returns `count` pieces, and new block k is gather(stage, k, pieces), with the
+        k-th piece of each.
+        """
+
     def everywhere(self, function: Callable[..., object], *arguments: object) -> None:
         """Call a function once in each process that makes passes, here included."""
+
+
+class _Held:
+    """Blocks in memory."""
+
+    def __init__(self, blocks: list[Any]) -> None:
+        self._blocks = blocks
+
+    def blocks(self) -> Iterator[Any]:
+        """Return all blocks."""
+        return iter(self._blocks)
 
 
 class LocalPasses(Passes):
     """The blocks of a source, one after the other."""
 
-    def __init__(self, source: RowSource) -> None:
+    def __init__(self, source: RowSource | _Held) -> None:
         self._source = source
 
     def __enter__(self) -> Self:
@@ -108,6 +134,19 @@ class LocalPasses(Passes):
         del name
         found = zip(self._source.blocks(), *(each or [repeat(None)]), strict=False)
         return [function(stage, block, *(more if each else [])) for block, *more in found]
+
+    def regrouped(
+        self,
+        name: str,
+        split: Callable[..., list[Any]],
+        gather: Callable[..., Any],
+        stage: object,
+        count: int,
+        *each: Iterable[Any],
+    ) -> Passes:
+        """Return passes over other blocks, which are held in memory."""
+        pieces = self.listed(name, split, stage, *each)
+        return LocalPasses(_Held([gather(stage, k, [of_block[k] for of_block in pieces]) for k in range(count)]))
 
     def everywhere(self, function: Callable[..., object], *arguments: object) -> None:
         """Call a function here."""

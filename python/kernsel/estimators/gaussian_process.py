@@ -27,7 +27,7 @@ from kernsel._search.layout import Layout
 from kernsel._search.own_optimizer import Optimizer
 from kernsel._search.plan import Plan, plan_for
 from kernsel._search.progress import CallbackSupport, remark, watched, with_callbacks
-from kernsel.approximations import Wish
+from kernsel.approximations import Vecchia, Wish
 from kernsel.criteria import Criterion, Evidence, Likelihood
 from kernsel.criteria.base import Loss
 from kernsel.criteria.names import criterion_named, name_of
@@ -40,6 +40,7 @@ from kernsel.estimators.process_predictions import N_TARGETS
 from kernsel.estimators.process_state import ProcessState
 from kernsel.estimators.process_updates import ProcessUpdates
 from kernsel.estimators.rows_everywhere import take_columns
+from kernsel.estimators.rows_in_memory import rows_in_memory
 from kernsel.kernels import RBF, ConstantKernel, Kernel, Matern
 from kernsel.kernels.amplitudes import finds_noise, has_noise, with_amplitudes
 from kernsel.kernels.automatic import Data
@@ -268,6 +269,8 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
             dataset of pyarrow, or a collection of Dask, like y: an array, or a data frame.
             Some of its rows, drawn at random, choose hyperparameters and landmarks (:class:`kernsel.Nystrom`, which "auto"
             then stands for); all rows are then read where they are, and the fitted model keeps sums over them instead.
+            With :class:`kernsel.Vecchia` all rows are brought to this machine first, since it is from the nearest of them that
+            new points are predicted.
         y : array-like of shape (n,) or (n, n_targets); or the name of a column of a file or dataset, or None for a source
         groups : array-like of shape (n,), optional
             A label for each point: the points of a group are left out together, by criteria that leave points out and in
@@ -284,6 +287,8 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
             points that would take seconds, so only `selection_` is set; its kernel and noise can be used to fit a process with
             ``optimizer=None``.
         """
+        if is_of_rows(X) and isinstance(self.approximation, Vecchia):
+            X, y, _ = rows_in_memory(X, y)
         if is_of_rows(X):
             state, some = state_of_rows(self, X, y, groups)
             take_columns(self, some)

@@ -38,6 +38,7 @@ from kernsel.estimators.ridge_of_rows import RidgeOfRows, ridge_of_rows
 from kernsel.estimators.ridge_outliers import outliers_given, outliers_of_ridge, without
 from kernsel.estimators.ridge_posteriors import RidgePosteriors
 from kernsel.estimators.rows_everywhere import take_columns
+from kernsel.estimators.rows_in_memory import rows_in_memory
 from kernsel.kernels import Kernel
 from kernsel.kernels.amplitudes import with_sizes_of_terms
 from kernsel.kernels.objects import Points
@@ -228,6 +229,7 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
             Also rows that are read in blocks: a source (:func:`kernsel.row_source`), the path of a Parquet or .npy file, a
             dataset of pyarrow, or a collection of Dask, like y and the weights. Some rows, drawn at random, choose alpha, the
             kernel and landmarks (:class:`kernsel.Nystrom`, which "auto" then stands for); all are then read where they are.
+            With :class:`kernsel.Vecchia` all rows are brought to this machine first.
         y : array-like of shape (n,) or (n, n_targets); or the name of a column of a file or dataset, or None for a source
         sample_weight : float or array-like of shape (n,), optional
             Not negative. A weight of zero leaves the point out.
@@ -239,6 +241,8 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
         -------
         self : KernelRidge
         """
+        if is_of_rows(X) and isinstance(self.approximation, Vecchia):
+            X, y, sample_weight = rows_in_memory(X, y, sample_weight)
         if is_of_rows(X):
             for name in (*_REPORT, *_SOLUTION):
                 self.__dict__.pop(name, None)

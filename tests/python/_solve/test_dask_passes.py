@@ -11,6 +11,7 @@ import pytest
 import kernsel as ks
 from kernsel._data.rows import row_source
 from kernsel._solve import dask_passes
+from kernsel._solve.by_parts import Sizes
 from kernsel.kernels import RBF, WhiteKernel
 
 dask = pytest.importorskip("dask")
@@ -57,7 +58,8 @@ def lazy(chunk=CHUNK, rows=ROWS):
 
 
 def evaluated(X, y, name="loo_log_density", **more):
-    found = ks.evaluate(name, KERNEL, X, y, noise=0.1, trend="constant", gradient=True, approximation=NEAR, **more)
+    more = {"approximation": NEAR, **more}
+    found = ks.evaluate(name, KERNEL, X, y, noise=0.1, trend="constant", gradient=True, **more)
     return found.value, *found.gradient, found.noise_gradient, *found.beta
 
 
@@ -87,6 +89,17 @@ def test_folds_have_the_same_bits_on_a_cluster(client):
         ("loo_crps", {"groups": groups}, {"groups": da.from_array(groups, chunks=CHUNK)}),
     ):
         assert evaluated(*lazy(), name, **there) == evaluated(*blocks(), name, **here)
+
+
+@pytest.mark.usefixtures("client")
+def test_parts_of_space_have_the_same_bits_locally_and_on_a_cluster(monkeypatch):
+    monkeypatch.setattr("kernsel._solve.by_parts.sizes_for", lambda _: Sizes(500, 400))
+    near = ks.Vecchia(8)
+    expected = evaluated(*blocks(), "reml", approximation=near)
+    assert evaluated(*lazy(), "reml", approximation=near) == expected
+    assert evaluated(*lazy(chunk=400), "reml", approximation=near) == expected
+    with dask.config.set(scheduler="threads"):
+        assert evaluated(*lazy(), "reml", approximation=near) == expected
 
 
 def test_frames_weights_noise_and_partitions_that_are_empty():
@@ -223,6 +236,20 @@ def test_the_same_bits_for_any_number_of_workers():
     with dask.config.set(scheduler="processes", num_workers=2):  # which starts its processes anew for each pass
         near = {"noise": 0.1, "approximation": NEAR}
         assert ks.evaluate("lml", KERNEL, *lazy(), **near).value == ks.evaluate("lml", KERNEL, *blocks(), **near).value
+
+
+@pytest.mark.slow
+def test_a_worker_that_is_killed_costs_its_parts(client):
+    near = {"approximation": ks.Vecchia(8)}
+    wait = in_thread(lambda: evaluated(*slow(), "loo", **near))
+    time.sleep(0.9)
+    victim = next(iter(client.scheduler_info()["workers"]))
+    with pytest.raises((OSError, distributed.comm.CommClosedError, KeyError)):
+        client.run(os._exit, 1, workers=[victim], on_error="raise")
+    value, error = wait()
+    assert error is None
+    assert value == evaluated(*blocks(), "loo", **near)
+    client.wait_for_workers(2, timeout=20)
 
 
 @pytest.mark.slow

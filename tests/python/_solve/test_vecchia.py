@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import kernsel as ks
+from kernsel import _core
 from kernsel._data.trend import trend_matrix
 from kernsel.criteria import Workspace
 from kernsel.kernels import RBF, Matern, WhiteKernel
@@ -224,3 +225,72 @@ def test_joint_densities_of_groups(label):
     slopes, error = ref.central_differences(moved, np.append(kernel.theta, noise), 1e-5)
     limit = error + slack * np.abs(slopes).max()
     assert (np.abs(np.append(found.gradient, found.noise_gradient) - slopes) <= limit).all()
+
+
+def test_an_order_and_features_that_are_given():
+    rng = np.random.default_rng(2)
+    X, Y = rng.uniform(size=(40, 2)), rng.standard_normal((40, 3))
+    features, workspace = [(1, 2.0, 0.0), (0, 1.0, 0.5)], Workspace()
+    points = _core.in_features(X, features)
+    np.testing.assert_allclose(points[:, 0], 2 * X[:, 1], rtol=eps(float))
+    np.testing.assert_allclose(
+        points[:, 1:].T, [np.cos(4 * np.pi * X[:, 0]), np.sin(4 * np.pi * X[:, 0])], atol=10 * eps(float)
+    )
+    kernel, noise, none = RBF(0.3), np.full(40, 0.1), np.zeros((40, 0))
+
+    def found(neighbors, criterion, terms=()):
+        near = ks.Vecchia(neighbors).core(terms, ordered=True, features=features)
+        return _core.evaluate(criterion, kernel.build(), X, Y, noise, none, None, True, workspace, near, False)
+
+    found(5, _core.likelihood(False, "known"))
+    np.testing.assert_array_equal(workspace.neighbors(), twin.nearest_predecessors(points, np.arange(40), 5))
+    K = kernel(X) + 0.1 * np.eye(40)
+    whole = found(39, _core.linear([1.0, 2.0, 3.0], 0.5, None, None))
+    products, slack = Y.T @ np.linalg.solve(K, Y), 40 * np.linalg.cond(K) * eps(float)
+    np.testing.assert_allclose(workspace.products(), products, rtol=0, atol=slack * np.abs(products).max())
+    expected = np.diag(products) @ [1, 2, 3] + 0.5 * np.linalg.slogdet(K)[1]
+    assert whole["value"] == pytest.approx(expected, rel=slack)
+    halves = [found(39, _core.linear([1.0, 2.0, 3.0], 0.5, None, None), half) for half in (range(20), range(20, 40))]
+    assert halves[0]["noise"].shape == (20,)
+    assert sum(half["value"] for half in halves) == pytest.approx(expected, rel=slack)
+    for name in ("gradient", "noise_gradient"):
+        both = halves[0][name] + halves[1][name]
+        np.testing.assert_allclose(both, whole[name], rtol=0, atol=slack * np.abs(whole[name]).max())
+
+
+def test_a_linear_criterion_has_the_gradient_of_one_with_its_derivatives():
+    rng = np.random.default_rng(3)
+    X, y = rng.uniform(size=(40, 2)), rng.standard_normal((40, 1))
+    seen, near = [], ks.Vecchia(6).core(range(10, 30))
+    kernel, noise, H = RBF(0.3).build(), np.full(40, 0.1), np.ones((40, 1))
+
+    def loss(r, v):
+        seen.append((r, v))
+        return r**2 / v, 2 * r / v, -((r / v) ** 2)
+
+    def found(criterion):
+        return _core.evaluate(criterion, kernel, X, y, noise, H, None, True, Workspace(), near, False)
+
+    expected = found(_core.leave_out("", 0.0, loss, True, False))
+    r, v = seen[0]
+    linear = found(_core.linear([], 0.0, (2 * r / v)[:, None], -((r / v) ** 2)))
+    np.testing.assert_allclose(linear["gradient"], expected["gradient"], rtol=100 * eps(float))
+    np.testing.assert_allclose(linear["noise_gradient"], expected["noise_gradient"], rtol=100 * eps(float), atol=1e-300)
+    with pytest.raises(ValueError, match="a number for each point that is left out"):
+        found(_core.linear([], 0.0, np.ones((3, 1)), None))
+    with pytest.raises(ValueError, match="a number for each output"):
+        found(_core.linear([1.0, 2.0], 0.0, None, None))
+    with pytest.raises(ValueError, match="a column that the points do not have"):
+        _core.evaluate(
+            _core.likelihood(False, "known"),
+            kernel,
+            X,
+            y,
+            noise,
+            H,
+            None,
+            False,
+            Workspace(),
+            ks.Vecchia(3).core(features=[(2, 1.0, 0.0)]),
+            False,
+        )

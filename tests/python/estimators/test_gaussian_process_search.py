@@ -351,7 +351,7 @@ def test_priors_hold_few_points(data):
 
 def test_a_search_that_ends_at_the_edge(monkeypatch):
     """The last factorization may fail by rounding where those of the search did not: then there is ten times as much jitter."""
-    import kernsel.estimators.process_fit as module
+    import kernsel._solve.conditioned as module
 
     tried = []
 

@@ -127,3 +127,22 @@ def test_refuses_what_rows_elsewhere_cannot(numbers):
             model.fit(X, y)
     with pytest.raises(ValueError, match="groups: expected None"):
         ks.GaussianProcessRegressor().fit(X, y, groups=np.zeros(ROWS))
+
+
+def test_neighbours_are_those_of_rows_in_memory(numbers):
+    X, y = numbers
+    more = {"noise": 0.09, "optimizer": None, "approximation": ks.Vecchia(8, 20)}
+    table = pd.DataFrame(X, columns=["a", "b"])
+    local = ks.GaussianProcessRegressor(2.0 * RBF(0.7), **more).fit(table, y)
+    frame = dd.from_pandas(table.assign(y=y), npartitions=3)
+    model = ks.GaussianProcessRegressor(2.0 * RBF(0.7), **more).fit(frame[["a", "b"]], frame.y)
+    assert list(model.feature_names_in_) == ["a", "b"]
+    np.testing.assert_array_equal(model.predict(frame[["a", "b"]]).compute(), local.predict(table))
+
+
+def test_rows_that_do_not_fit_into_memory_are_refused_before_they_are_read(numbers, monkeypatch):
+    X, y = lazy(*numbers)
+    monkeypatch.setattr("kernsel.estimators.rows_in_memory._COPIES", 10**12)
+    unread = X.map_blocks(lambda _: pytest.fail("a block was read"), dtype=float, meta=np.zeros((0, 2)))
+    with pytest.raises(MemoryError, match=r"nearest of 700 rows.*Nystrom\(\) keeps no rows"):
+        ks.GaussianProcessRegressor("RBF", approximation=ks.Vecchia()).fit(unread, y)

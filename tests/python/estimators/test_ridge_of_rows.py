@@ -71,3 +71,11 @@ def test_refuses_what_rows_elsewhere_cannot(numbers):
     ):
         with pytest.raises(ValueError, match=what):
             model.fit(*lazy(X, y))
+
+
+def test_neighbours_are_those_of_rows_in_memory(numbers):
+    X, y, weights = numbers
+    more = {"alpha": 0.3, "approximation": ks.Vecchia(8, 20)}
+    local = ks.KernelRidge(RBF(0.7), **more).fit(X, y, sample_weight=weights)
+    found = ks.KernelRidge(RBF(0.7), **more).fit(*lazy(X, y), sample_weight=lazy(weights)[0])
+    np.testing.assert_array_equal(found.predict(lazy(X)[0]).compute(), local.predict(X))

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "kernels/program.hpp"
-#include "kernsel/vecchia.hpp"
 
 namespace kernsel {
 

@@ -47,8 +47,10 @@ Status predecessors(View<const double> X, const std::vector<Feature>& features, 
   Status status = check(X.rows, options);
   std::vector<double> memory;
   const View<const double> points = in_features(X, features, memory);
-  std::vector<Index> order = random_order(X.rows, options.seed), rank(order.size());
-  if (status.ok() && X.rows <= options.spread_points) status = maximin_order(points, order);
+  std::vector<Index> order(static_cast<std::size_t>(X.rows)), rank(order.size());
+  std::iota(order.begin(), order.end(), Index{0});
+  if (!options.ordered) order = random_order(X.rows, options.seed);
+  if (status.ok() && !options.ordered && X.rows <= options.spread_points) status = maximin_order(points, order);
   if (of.first > 0) which.assign(order.begin(), order.begin() + std::min(of.first, X.rows));
   if (status.ok()) status = prepare(X.rows, options, which, out, which);
   for (std::size_t place = 0; place < order.size(); ++place)

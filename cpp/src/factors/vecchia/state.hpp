@@ -29,6 +29,7 @@ class Vecchia final : public VecchiaFactor {
   const VecchiaOptions& options() const override { return options_; }
   std::vector<double> coefficients() const override;
   const std::vector<double>& triangle() const override { return R_; }
+  std::vector<double> products() const override;
   void set_options(VecchiaOptions options) override;
 
   Status show(const Kernel& k, const Problem& problem, const Request& request, bool, Fit& fit) override;
@@ -78,6 +79,7 @@ class Vecchia final : public VecchiaFactor {
   bool knows(View<const double> X) const;
   Index enough_for_columns() const;
   Before needed(const Request& request) const;
+  Status find_features(const Kernel& k, View<const double> X, std::vector<Feature>& out) const;
   Status find_sets(const Request& request);
   Status find_landmarks();
   Status show_all(const Kernel& k, const Problem& problem, const Request& request, Fit& fit);

@@ -21,9 +21,19 @@ constexpr Index points_of_trend = 4096, points_of_each_column = 64;
 
 bool Vecchia::renew(const Kernel& k, View<const double> X, bool always) {
   std::vector<Feature> coordinates;
-  if (knows(X) && !always && features_of(k, X, coordinates).ok() && are_alike(coordinates, coordinates_)) return false;
+  if (knows(X) && !always && find_features(k, X, coordinates).ok() && are_alike(coordinates, coordinates_)) return false;
   forget();
   return true;
+}
+
+std::vector<double> Vecchia::products() const {
+  Numbers out(shown_before_.v.empty() ? 0 : at(m_ * m_), 0.0), errors(at(m_));
+  for (Index i = 0; i < static_cast<Index>(shown_before_.v.size()); ++i) {
+    for (Index j = 0; j < m_; ++j) errors[at(j)] = error(shown_before_, i, j);
+    for (Index j = 0; j < m_; ++j)
+      for (Index k = 0; k < m_; ++k) out[at(j + k * m_)] += errors[at(j)] * errors[at(k)];
+  }
+  return out;
 }
 
 void Vecchia::set_options(VecchiaOptions options) {
@@ -82,11 +92,20 @@ Vecchia::Before Vecchia::needed(const Request& request) const {
   return n_ <= enough_for_columns() || all_for_trend_ ? Before::all : Before::first;
 }
 
+Status Vecchia::find_features(const Kernel& k, View<const double> X, std::vector<Feature>& out) const {
+  if (options_.features.empty()) return features_of(k, X, out);
+  for (const Feature& feature : options_.features)
+    if (feature.column < 0 || feature.column >= X.cols)
+      return Status::invalid("Vecchia's approximation: a feature is of a column that the points do not have");
+  out = options_.features;
+  return {};
+}
+
 Status Vecchia::find_sets(const Request& request) {
   const View<const double>& X = problem_.X;
   if (!knows(X)) {
     forget();
-    const Status status = features_of(*k_, X, coordinates_);
+    const Status status = find_features(*k_, X, coordinates_);
     if (!status.ok()) return status;
     columns_of_points_ = X.cols;
     fingerprint_ = fingerprint_of(X);
