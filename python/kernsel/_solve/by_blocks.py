@@ -37,7 +37,7 @@ from kernsel.criteria import Criterion
 from kernsel.kernels import Kernel
 from kernsel.kernels.automatic import Data
 
-__all__ = ["ByBlocks", "evaluate_by_blocks", "kernel_and_landmarks", "passes_over"]
+__all__ = ["evaluate_by_blocks", "kernel_and_landmarks", "passes_over"]
 
 _ROWS_PER_LANDMARK = 20  # from which landmarks are chosen, as by the core
 _ROWS_OF_LANDMARKS = 20_000  # at least

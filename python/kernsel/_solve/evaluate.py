@@ -16,8 +16,9 @@ from kernsel._data.noise import point_weights, variances
 from kernsel._data.rows import is_of_rows, row_source
 from kernsel._data.together import checked_groups
 from kernsel._data.trend import Trend, require_trend_of_objects, trend_matrix
-from kernsel._solve.by_blocks import ByBlocks, evaluate_by_blocks, kernel_and_landmarks, passes_over
+from kernsel._solve.by_blocks import evaluate_by_blocks, kernel_and_landmarks, passes_over
 from kernsel._solve.by_parts import ByParts, evaluate_by_parts
+from kernsel._solve.found_by_blocks import ByBlocks
 from kernsel.approximations import Approximation, Nystrom, Vecchia, approximation_given
 from kernsel.criteria import Criterion, LeaveOneOut, Workspace
 from kernsel.criteria.base import Given, Loss

@@ -19,8 +19,9 @@ from kernsel import _core
 from kernsel._base.annotations import Matrix, Vector
 from kernsel._data.rows import RowSource
 from kernsel._data.trend import Trend
-from kernsel._solve.by_blocks import ByBlocks, evaluate_by_blocks
+from kernsel._solve.by_blocks import evaluate_by_blocks
 from kernsel._solve.drawn_rows import DrawnRows, draw_rows
+from kernsel._solve.found_by_blocks import ByBlocks
 from kernsel._solve.landmark_posterior import LandmarkPosterior
 from kernsel._solve.passes import Passes
 from kernsel.approximations import Nystrom, require_unrefined
