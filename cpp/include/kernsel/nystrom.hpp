@@ -109,7 +109,7 @@ struct NystromPartials {
 // The sums of the third pass.
 struct NystromPartialSums {
   std::vector<double> products;  // sum t_i G_c,i / N_i, (w, outputs), by columns
-  std::vector<double> moments;   // sum g_i / N_i^2 t_i t_i', (w, w)
+  std::vector<double> moments;   // sum g_i / N_i^2 t_i t_i', (w, w); empty for zeros, as the next one
   std::vector<double> missing;   // sum of dJ/de_i f_i f_i', (m, m)
   void add(const NystromPartialSums& other);
 };

@@ -35,7 +35,7 @@ struct NystromBlocks::Content {
 
   // Those of the third.
   NystromTotals totals;
-  bool has_partials = false;
+  bool has_Psi = false;
   PointRows of_c, of_c_raw;  // w_G = sum t_i G_c,i / N_i, a row for each output; and T'w_G
   PointRows Psi;             // sum g_i / N_i^2 t_i t_i', (w, w)
   Numbers of_missing;        // sum dJ/de_i f_i f_i', (m, m); empty for zeros

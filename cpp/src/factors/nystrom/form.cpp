@@ -33,6 +33,7 @@ Status reversed_root(const PointRows& C, Index m, double sign, PointRows& U, boo
 
 // With S = R^-T A R^-1, E is 2 S - 2 l I in the basis of the features, where l is the derivative in sum e_i / N_i.
 Status NystromBlocks::Content::make_form() {
+  if (totals.log_det == 0.0 && totals.log_det_trend == 0.0 && totals.missing == 0.0) return {};
   const Index w = width();
   form = std::make_unique<NystromForm>();
   PointRows S, half, U;

@@ -48,13 +48,17 @@ class Pull {
     const Index size = Content::most_rows(parts_);
     for (PointRows* rows : {&W_, &t_, &u_})
       if (status.ok()) status = rows->resize(size, c_.width(), true);
-    form_ = groups_ || partials_.precision.data || partials_.missing.data || c_.has_partials ? nullptr : c_.form.get();
+    form_ = groups_ || partials_.precision.data || partials_.missing.data || c_.has_Psi ? nullptr : c_.form.get();
     return status;
   }
 
   Status run(double* theta, View<double> noise, View<double> points, View<double> landmarks) {
     Status status = c_.for_rows(block_.X, block_.trend, parts_, [&](Index begin, Index count, const PointRows& raw) {
-      Status done = form_ ? by_form(begin, count, raw) : by_basis(begin, count, raw);
+      Status done;
+      if (sees_only_c())
+        tile_kernels<double>().fill(count * W_.stride(), 0.0, W_.row(0));
+      else
+        done = form_ ? by_form(begin, count, raw) : by_basis(begin, count, raw);
       if (done.ok()) done = add_products_of_targets(begin, count, raw);
       if (!done.ok()) return done;
       return c_.pull_values(block_.X.block(begin, 0, count, block_.X.cols), W_, theta,
@@ -75,6 +79,12 @@ class Pull {
  private:
   bool sees_missing() const {
     return partials_.missing.data || c_.totals.missing != 0.0 || (groups_ && groups_->sees_missing());
+  }
+
+  // Whether there are only terms of rank one, as for residuals.
+  bool sees_only_c() const {
+    return !groups_ && !partials_.precision.data && !sees_missing() && !c_.has_Psi && c_.totals.log_det == 0.0 &&
+           c_.totals.log_det_trend == 0.0;
   }
 
   // W <- the adjoint without the terms in c, where it is a form of the values alone.
@@ -100,7 +110,7 @@ class Pull {
 
   // The same for any criterion.
   Status by_basis(Index begin, Index count, const PointRows& raw) {
-    const bool has_Psi = c_.has_partials;
+    const bool has_Psi = c_.has_Psi;
     Status done = multiply_triangular(c_.T, Triangle::lower, raw, {0, count}, t_, 0);
     if (done.ok() && has_Psi) done = multiply(c_.Psi, t_, {0, count}, u_, 0);
     if (done.ok() && groups_) done = find_slopes(*groups_, partials_, begin, count, t_, noise_.data() + begin, slopes_);
@@ -240,7 +250,7 @@ Status NystromBlocks::Content::add_partials(const RowBlock& block, const Nystrom
     for (Index j = 0; j < count; ++j) to.insert(to.end(), from.row(j), from.row(j) + width);
   };
   take(products, outputs, w, found.products);
-  take(of_precision, w, w, found.moments);
+  if (sees_precision) take(of_precision, w, w, found.moments);
   if (sees_missing) take(missing, m, m, found.missing);
   sums.add(found);
   return status;
@@ -252,20 +262,20 @@ Status NystromBlocks::solve_partials(const NystromPartialSums& sums) {
 
 Status NystromBlocks::Content::solve_partials(const NystromPartialSums& sums) {
   const Index w = width(), outs = outputs();
-  has_partials = !sums.moments.empty();
+  has_Psi = !sums.moments.empty();
   of_missing = sums.missing;
   Status status = of_c.resize(outs, w, true);
   if (status.ok()) status = of_c_raw.resize(outs, w, true);
-  if (status.ok() && has_partials) status = Psi.resize(w, w, true);
+  if (status.ok() && has_Psi) status = Psi.resize(w, w, true);
   if (!status.ok()) return status;
   for (Index k = 0; k < outs; ++k)
     for (Index j = 0; j < w; ++j) {
       const double square = totals.squares.empty() ? 0.0 : totals.squares[at(k)];
-      of_c.row(k)[j] = square * coefficients.row(k)[j] + (has_partials ? sums.products[at(j + k * w)] : 0.0);
+      of_c.row(k)[j] = square * coefficients.row(k)[j] + (sums.products.empty() ? 0.0 : sums.products[at(j + k * w)]);
     }
-  for (Index j = 0; j < w && has_partials; ++j) std::copy_n(sums.moments.data() + j * w, w, Psi.row(j));
+  for (Index j = 0; j < w && has_Psi; ++j) std::copy_n(sums.moments.data() + j * w, w, Psi.row(j));
   form.reset();
-  if (!has_partials) status = make_form();
+  if (!has_Psi) status = make_form();
   return status.ok() ? multiply_triangular(T_transposed, Triangle::upper, of_c, {0, outs}, of_c_raw, 0) : status;
 }
 
@@ -294,7 +304,7 @@ Status NystromBlocks::Content::pull_landmarks(double* theta, View<double> of_Z) 
   if (status.ok()) status = half.resize(w, w, true);
   if (!status.ok()) return status;
   for (Index j = 0; j < w; ++j) {
-    if (has_partials) std::copy_n(Psi.row(j), w, S.row(j));
+    if (has_Psi) std::copy_n(Psi.row(j), w, S.row(j));
     S.row(j)[j] += j < m ? totals.log_det : totals.log_det_trend;
     for (Index k = 0; k < outs; ++k)
       for (Index i = 0; i < w; ++i)
