@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -93,6 +94,12 @@ def fitted_to_some(model: Any, source: RowSource, drawn: DrawnRows, near: Nystro
     """Return a copy of a model that is fitted to some rows."""
     X: Any = drawn.X
     assert drawn.y is not None
+    folds = getattr(getattr(model, "criterion", None), "folds", 5)
+    if drawn.rows > len(X) and not (isinstance(folds, Integral) or hasattr(folds, "split")):
+        raise ValueError(
+            f"folds: labels are of all {drawn.rows:,} rows, of which {len(X):,} are drawn to choose by; expected "
+            "a number of folds or a splitter"
+        )
     if source.names is not None:
         import pandas as pd
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import kernsel as ks
+from kernsel.criteria import GroupsOut
 from kernsel.kernels import RBF
 
 dask = pytest.importorskip("dask")
@@ -71,6 +72,9 @@ def test_refuses_what_rows_elsewhere_cannot(numbers):
     ):
         with pytest.raises(ValueError, match=what):
             model.fit(*lazy(X, y))
+    some = ks.KernelRidge("RBF", criterion=GroupsOut(np.arange(ROWS) % 3), approximation=ks.Nystrom(10, search_rows=50))
+    with pytest.raises(ValueError, match="folds: labels are of all 600 rows, of which 50 are drawn"):
+        some.fit(*lazy(X, y))
 
 
 def test_neighbours_are_those_of_rows_in_memory(numbers):
