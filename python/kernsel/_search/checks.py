@@ -48,6 +48,11 @@ class LandmarksCheck:
         """Whether landmarks miss more than the noise hides, so that nothing they say can be trusted."""
         return self.missing > 1
 
+    def warn(self, landmarks: int) -> None:
+        """Warn of so many landmarks if they are too few."""
+        if self.matters:
+            warnings.warn(f"approximation: {landmarks} landmarks, {self}", UserWarning, stacklevel=4)
+
     def __str__(self) -> str:
         said = f"which miss {self.missing:.2g} times the noise variance of the function"
         if not self.matters:
@@ -106,8 +111,7 @@ def checked(plan: Plan, posterior: Posterior, scale: Vector | None = None) -> tu
     """
     if isinstance(posterior, LandmarkPosterior):
         found = LandmarksCheck(posterior.missing)
-        if found.matters:
-            warnings.warn(f"approximation: {posterior.approximation.count} landmarks, {found}", UserWarning, stacklevel=3)
+        found.warn(len(posterior.landmarks))
         return plan, posterior, found
     if not isinstance(posterior, NearPosterior):
         return plan, posterior, None

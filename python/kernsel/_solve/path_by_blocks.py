@@ -86,8 +86,10 @@ def path_by_blocks(
     sigma: float | None,
     mean_of_errors: bool,
     bound: bool,
-) -> RegularizationPath:
-    """Return the path of all rows, whose leave-one-out errors are known at its alphas. Rows are left out one by one.
+) -> tuple[RegularizationPath, float]:
+    """Return the path of all rows, and what landmarks miss of the function, the mean of w e_i / alpha for alpha = 1.
+
+    Rows are left out one by one, and the path knows leave-one-out errors at its alphas.
 
     Parameters
     ----------
@@ -113,7 +115,7 @@ def path_by_blocks(
     >>> X, Z = np.linspace(0, 6, 50)[:, None], np.linspace(0, 6, 10)[:, None]
     >>> passes, of_trend = LocalPasses(row_source(X, np.sin(X[:, 0]), block=20)), np.zeros((0, 1))
     >>> more = {"alphas": [0.1, 1.0], "sigma": None, "mean_of_errors": False, "bound": True}
-    >>> path = path_by_blocks(passes, ks.kernels.RBF(1.0), Z, trend=None, of_trend=of_trend, **more)
+    >>> path, missing = path_by_blocks(passes, ks.kernels.RBF(1.0), Z, trend=None, of_trend=of_trend, **more)
     >>> whole = ks.RegularizationPath(
     ...     ks.kernels.RBF(1.0), np.sin(X[:, 0]), X=X, alphas=[0.1, 1.0], approximation=ks.Nystrom(Z)
     ... )
@@ -135,7 +137,8 @@ def path_by_blocks(
     finally:
         passes.everywhere(forget, rows.token)
     assert errors.squares is not None
-    return RegularizationPath.restored(stored | {"errors": errors.squares / sums.weights}, landmarks, sigma)
+    missing = sums.of_rows.missing / sums.of_rows.rows / (sums.weights if mean_of_errors else 1.0)
+    return RegularizationPath.restored(stored | {"errors": errors.squares / sums.weights}, landmarks, sigma), missing
 
 
 def _sums_of(stage: _PathStage, block: RowBlock) -> _Sums:

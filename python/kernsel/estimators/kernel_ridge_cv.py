@@ -14,6 +14,7 @@ from kernsel._base.renamed import RenamedAttribute
 from kernsel._data.allowed import FLAG
 from kernsel._data.rows import is_of_rows
 from kernsel._data.training import TrainingSet
+from kernsel._search.checks import LandmarksCheck
 from kernsel._search.short_scales import with_short_scales
 from kernsel._solve.evaluate import require_takes_groups
 from kernsel._solve.path import RegularizationPath
@@ -205,6 +206,7 @@ class KernelRidgeCV(KernelMachine):
         self.path_, self.kernel_ = (paths if self.alpha_per_target else path), found.some.kernel_
         self.left_out_together_, self.outliers_, self.copies_ = (np.zeros(0, dtype=np.intp) for _ in range(3))
         self._take_landmarks(path, paths, chosen, found.one_output)
+        LandmarksCheck(found.missing / float(np.min(self.alpha_))).warn(len(self.X_fit_))
 
     def _take_landmarks(
         self, path: RegularizationPath, paths: list[RegularizationPath], chosen: list[tuple[float, float]], one_output: bool

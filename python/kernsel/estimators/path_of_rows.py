@@ -28,11 +28,14 @@ class PathOfRows:
     path : RegularizationPath
     some : KernelRidgeCV
         The model fitted to some rows, which has chosen the kernel.
+    missing : float
+        What landmarks miss of the function, in units of alpha if that is one.
     one_output : bool
     """
 
     path: RegularizationPath
     some: Any
+    missing: float
     one_output: bool
 
 
@@ -54,10 +57,10 @@ def path_of_rows(model: Any, X: Any, y: Any, sample_weight: Any, groups: object)
         drawn = drawn_from(passes, near)
         some = fitted_to_some(model, source, drawn, near, sample_weight=drawn.weights)
         assert drawn.X is not None
-        path = path_by_blocks(
+        path, missing = path_by_blocks(
             passes,
             some.kernel_,
-            choose_landmarks(some.kernel_, drawn.X, near),
+            choose_landmarks(some.kernel_, drawn.X, near)[0],
             trend=trend,
             of_trend=_trend_of(drawn, trend),
             alphas=model.alphas,
@@ -65,7 +68,7 @@ def path_of_rows(model: Any, X: Any, y: Any, sample_weight: Any, groups: object)
             mean_of_errors=model.alpha_scale == "n",
             bound=near.bound,
         )
-    return PathOfRows(path, some, source.n_outputs == 1)
+    return PathOfRows(path, some, missing, source.n_outputs == 1)
 
 
 def _trend_of(drawn: DrawnRows, trend: str | None) -> Matrix:

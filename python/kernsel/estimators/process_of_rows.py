@@ -11,7 +11,6 @@ from sklearn.base import clone
 from kernsel._data.allowed import is_auto
 from kernsel._data.rows import RowSource, row_source
 from kernsel._solve.by_blocks import passes_over
-from kernsel._solve.landmark_posterior import LandmarkPosterior
 from kernsel.approximations import Nystrom
 from kernsel.criteria.names import criterion_named
 from kernsel.estimators.process_state import ProcessState
@@ -46,14 +45,15 @@ def state_of_rows(model: Any, X: Any, y: Any, groups: object) -> tuple[ProcessSt
         state = some.state()
         found, kernel = np.isfinite(state.selection.noise), state.posterior.kernel
         known = float(state.alpha) + state.jitter
-        own = isinstance(state.posterior, LandmarkPosterior)
+        noise = known + float(state.noise)
+        landmarks, near = choose_landmarks(kernel, drawn.X, near, noise, may_grow=is_auto(model.approximation))
         fit = fit_to_all(
             passes,
             some._criterion_used,
             kernel,
-            state.posterior.landmarks if own else choose_landmarks(kernel, drawn.X, near),
+            landmarks,
             near,
-            noise=known + float(state.noise),
+            noise=noise,
             least_noise=known if found else None,
             trend=state.posterior.trend,
             searches=near.search_rows is None and model.optimizer is not None,
@@ -95,12 +95,13 @@ def conditioned_on_rows(model: Any, source: RowSource, near: Nystrom) -> Any:
     if state.posterior.y.shape[1] != 1 or not (state.factor == 1).all() or state.offset.any() or np.ndim(state.noise):
         raise ValueError("model: expected a process of one target, with its own mean and scale and one variance of the noise")
     kernel = state.posterior.kernel
+    landmarks, near = choose_landmarks(kernel, state.posterior.X, near)
     with passes_over(source) as passes:
         fit = fit_to_all(
             passes,
             criterion_named("lml", {}),
             kernel,
-            choose_landmarks(kernel, state.posterior.X, near),
+            landmarks,
             near,
             noise=float(state.noise + state.alpha + state.jitter),
             least_noise=None,

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from kernsel._data.allowed import is_auto
 from kernsel._data.rows import row_source
 from kernsel._solve.by_blocks import passes_over
 from kernsel.criteria import Likelihood
@@ -71,13 +72,15 @@ def ridge_of_rows(model: Any, X: Any, y: Any, sample_weight: Any, groups: object
             raise ValueError(f"alpha: expected one number for all targets of rows that are read in blocks, got {some.alpha_}")
         searches = near.search_rows is None and (model.chooses_alpha or model.criterion is not None)
         criterion = _criterion(model, searches)
+        alpha, may_grow = float(some.alpha_), is_auto(model.approximation)
+        landmarks, near = choose_landmarks(some.kernel_, drawn.X, near, alpha, may_grow=may_grow)
         fit = fit_to_all(
             passes,
             criterion,
             some.kernel_,
-            choose_landmarks(some.kernel_, drawn.X, near),
+            landmarks,
             near,
-            noise=float(some.alpha_),
+            noise=alpha,
             least_noise=0.0 if searches and model.chooses_alpha else None,
             trend="constant" if some.has_intercept else None,
             searches=searches,

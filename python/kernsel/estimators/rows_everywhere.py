@@ -7,8 +7,9 @@ rows what the landmarks see of them.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any
 
@@ -20,6 +21,7 @@ from kernsel import _core
 from kernsel._base.annotations import Matrix, Vector
 from kernsel._data.rows import RowSource
 from kernsel._data.trend import Trend
+from kernsel._search.checks import LandmarksCheck
 from kernsel._solve.by_blocks import evaluate_by_blocks
 from kernsel._solve.drawn_rows import DrawnRows, draw_rows
 from kernsel._solve.found_by_blocks import ByBlocks
@@ -40,6 +42,8 @@ __all__ = [
 ]
 
 _SEARCH_ROWS = 50_000  # by which hyperparameters are chosen before all rows are seen
+_MOST_LANDMARKS = 4000  # that are chosen without being asked for
+_SAMPLE = 2000  # rows at which it is looked at what landmarks miss
 
 
 @dataclass(frozen=True)
@@ -69,7 +73,8 @@ class FitToAll:
         """Return a sentence on what was approximated, where some of the rows have chosen hyperparameters."""
         rows, landmarks = self.found.sums.rows, len(self.posterior.landmarks)
         by = "all of them" if self.n_evaluations > 1 or some >= rows else f"{some:,} of them"
-        return f"{rows:,} rows: hyperparameters were chosen by {by}, and predictions see {landmarks} landmarks."
+        check = LandmarksCheck(self.posterior.missing)
+        return f"{rows:,} rows: hyperparameters were chosen by {by}, and predictions see {landmarks} landmarks ({check})."
 
 
 def approximation_of_rows(wish: object) -> Nystrom:
@@ -106,7 +111,9 @@ def fitted_to_some(model: Any, source: RowSource, drawn: DrawnRows, near: Nystro
         X = pd.DataFrame(X, columns=source.names)
     y = drawn.y[:, 0] if drawn.y.shape[1] == 1 else drawn.y
     some = clone(model).set_params(approximation=near)
-    return some.fit(X, y, **more)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "approximation:", UserWarning)  # the fit to all rows looks at its own landmarks
+        return some.fit(X, y, **more)
 
 
 def take_columns(model: Any, some: Any) -> None:
@@ -160,6 +167,7 @@ def fit_to_all(
         kernel, noise, count = _searched(criterion, kernel, noise, least_noise, evaluated, most)
     found = evaluated(kernel, noise, False)
     posterior = LandmarkPosterior.of_sums(kernel, trend, near, landmarks, found.sums)
+    LandmarksCheck(posterior.missing).warn(len(landmarks))
     return FitToAll(posterior, kernel, noise, found, count)
 
 
@@ -211,8 +219,35 @@ def _searched(
     return *at(np.asarray(best.x)), count
 
 
-def choose_landmarks(kernel: Kernel, X: Matrix, near: Nystrom) -> Matrix:
-    """Return the landmarks that are given, or some that are chosen among points."""
+def choose_landmarks(
+    kernel: Kernel, X: Matrix, near: Nystrom, noise: float = 0.0, *, may_grow: bool = False
+) -> tuple[Matrix, Nystrom]:
+    """Return the landmarks that are given, or some that are chosen among points, and the approximation that asks for so many.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    X : ndarray of shape (n, d)
+    near : Nystrom
+    noise : float
+        The variance of the noise.
+    may_grow : bool
+        Whether to choose twice as many, up to 4000, as long as they miss more of the function than the noise hides.
+    """
     if near.given is not None:
-        return near.given
-    return np.asarray(_core.choose_landmarks(kernel.build(), X, near.core()))
+        return near.given, near
+    while True:
+        landmarks = np.asarray(_core.choose_landmarks(kernel.build(), X, near.core()))
+        grows = may_grow and len(landmarks) == near.count < _MOST_LANDMARKS
+        some = X[np.linspace(0, len(X) - 1, min(len(X), _SAMPLE)).astype(np.intp)]
+        if not grows or not LandmarksCheck(_missing(kernel, some, landmarks, noise)).matters:
+            return landmarks, near
+        near = replace(near, landmarks=min(2 * near.count, _MOST_LANDMARKS))
+
+
+def _missing(kernel: Kernel, X: Matrix, landmarks: Matrix, noise: float) -> float:
+    """Return the mean over points of what landmarks do not see of the function, in units of the noise."""
+    core = kernel.build()
+    features = _core.NystromBlocks.begin(core, landmarks, 0).features(X, len(landmarks))
+    own = np.asarray(core.noise(X))
+    return float(np.mean((kernel.diag(X) - own - np.sum(features**2, axis=1)) / (noise + own)))

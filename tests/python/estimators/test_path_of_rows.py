@@ -76,6 +76,20 @@ def test_dask_sums_the_same_bits():
     np.testing.assert_array_equal(lazy.dual_coef_, found.dual_coef_)
 
 
+def test_too_few_landmarks_are_told():
+    X, y, _ = numbers()
+    source, near = ks.row_source(X, y, block=70), ks.Nystrom(X[:5].copy(), search_rows=30)
+    said = []
+    for model in (
+        ks.KernelRidgeCV(RBF(0.2), alphas=[1e-3], approximation=near),
+        ks.KernelRidge(RBF(0.2), alpha=1e-3, approximation=near),
+    ):
+        with pytest.warns(UserWarning, match="approximation: 5 landmarks, which miss .* too few for so little noise") as told:
+            model.fit(source)
+        said.append(str(told[0].message))
+    assert said[0] == said[1]
+
+
 def test_refuses_groups_and_alphas_that_are_none():
     X, y, _ = numbers()
     source, near = ks.row_source(X, y, block=70), ks.Nystrom(10, search_rows=30)

@@ -146,3 +146,19 @@ def test_rows_that_do_not_fit_into_memory_are_refused_before_they_are_read(numbe
     unread = X.map_blocks(lambda _: pytest.fail("a block was read"), dtype=float, meta=np.zeros((0, 2)))
     with pytest.raises(MemoryError, match=r"nearest of 700 rows.*Nystrom\(\) keeps no rows"):
         ks.GaussianProcessRegressor("RBF", approximation=ks.Vecchia()).fit(unread, y)
+
+
+def test_landmarks_are_more_where_few_miss_more_than_the_noise_hides(numbers, monkeypatch):
+    """Only if their number was not asked for; and a warning says it if they are still too few."""
+    from kernsel.estimators import process_of_rows
+
+    X, y = numbers
+    monkeypatch.setattr(process_of_rows, "approximation_of_rows", lambda _: ks.Nystrom(25))
+    fixed = {"noise": 1e-3, "optimizer": None}
+    model = ks.GaussianProcessRegressor(RBF(0.2), **fixed).fit(*lazy(X, y))
+    assert len(model.posterior_.landmarks) > 25
+    assert model.posterior_.missing < 1
+    with pytest.warns(UserWarning, match="approximation: 25 landmarks, which miss .* times the noise"):
+        few = ks.GaussianProcessRegressor(RBF(0.2), approximation=ks.Nystrom(25), **fixed).fit(*lazy(X, y))
+    assert len(few.posterior_.landmarks) == 25
+    assert "too few for so little noise" in few.selection_.approximation
