@@ -11,7 +11,7 @@ namespace kernsel {
 namespace {
 
 constexpr Index padding = LowerTiles<double>::padding;
-constexpr Index rows_of_a_job = 64, columns_of_a_job = 64;
+constexpr Index rows_of_a_job = 64, columns_of_a_job = 72;
 constexpr Index block_of_factor = 128;  // the tiles of a square matrix on which others depend
 constexpr Index rows_in_cache = 256;    // of a sum over rows, so that they are read once for all columns of a tile
 
@@ -89,7 +89,7 @@ Status add_products(const PointRows& A, RowRange range, const PointRows& B, Inde
   const TileKernels<double>& kernels = tile_kernels<double>();
   const Index blocks = (out.stride() + columns_of_a_job - 1) / columns_of_a_job;
   const double cost = (symmetric ? 0.05 : 0.1) * flops(range.count, A.width(), B.width());
-  const Status status = run_jobs(blocks * blocks, cost, [&](Jobs&, Index job) {
+  return run_jobs(blocks * blocks, cost, [&](Jobs&, Index job) {
     const Index i = job % blocks * columns_of_a_job, j = job / blocks * columns_of_a_job;
     if (symmetric && i < j) return;
     const Index height = std::min(columns_of_a_job, out.stride() - i), columns = std::min(columns_of_a_job, out.width() - j);
@@ -99,9 +99,12 @@ Status add_products(const PointRows& A, RowRange range, const PointRows& B, Inde
                           B.stride(), out.row(j) + i, out.stride());
     }
   });
-  for (Index c = 0; c < out.width() && symmetric; ++c)
-    for (Index r = 0; r < c; ++r) out.row(c)[r] = out.row(r)[c];
-  return status;
+}
+
+void mirror(PointRows& A) {
+  for (Index begin = 0; begin < A.width(); begin += columns_of_a_job)  // block by block, since rows are far apart
+    for (Index c = 0; c < A.width(); ++c)
+      for (Index r = begin; r < std::min({begin + columns_of_a_job, c, A.width()}); ++r) A.row(c)[r] = A.row(r)[c];
 }
 
 Status add_weighted(const PointRows& A, RowRange range, const double* factors, Index outputs, PointRows& out) {

@@ -49,8 +49,11 @@ Status multiply_triangular(const PointRows& M, Triangle triangle, const PointRow
                            Index first);
 
 // out += sum_i a_i b_i', by columns, over rows of A in the range, and as many of B from row `first` on. With `symmetric`, for
-// which the result has to be, half of it is computed. All are tiled.
+// results that are, only what is on and below the diagonal is computed, and mirror() copies it in the end. All are tiled.
 Status add_products(const PointRows& A, RowRange range, const PointRows& B, Index first, bool symmetric, PointRows& out);
+
+// Overwrites what is above the diagonal by what is below it.
+void mirror(PointRows& A);
 
 // Row l of out += sum_i factors_il a_i, for rows of A in the range: `factors` has `outputs` numbers for each, from the first
 // row of the range on.

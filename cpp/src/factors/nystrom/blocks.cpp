@@ -228,6 +228,7 @@ Status NystromBlocks::add(const RowBlock& block, NystromSums& sums) const {
       return done.ok() ? add_weighted(D, {0, count}, targets.data(), outputs, products) : done;
     });
     if (!status.ok()) return status;
+    mirror(moments);
     for (Index j = 0; j < w; ++j) found.moments.insert(found.moments.end(), moments.row(j), moments.row(j) + w);
     for (Index k = 0; k < outputs; ++k) found.products.insert(found.products.end(), products.row(k), products.row(k) + w);
     sums.add(found);

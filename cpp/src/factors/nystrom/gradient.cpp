@@ -245,6 +245,8 @@ Status NystromBlocks::Content::add_partials(const RowBlock& block, const Nystrom
     return add(count, missing, [&](Index i) { return groups ? slopes.missing[at(i)] : partials.missing(begin + i, 0); });
   });
   if (!status.ok()) return status;
+  mirror(of_precision);
+  mirror(missing);
   NystromPartialSums found;
   const auto take = [](const PointRows& from, Index count, Index width, Numbers& to) {
     for (Index j = 0; j < count; ++j) to.insert(to.end(), from.row(j), from.row(j) + width);

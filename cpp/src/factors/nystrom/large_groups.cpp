@@ -159,6 +159,7 @@ class LargeGroupsPull {
     for (Index k = 0; k < outputs_; ++k) std::copy_n(c.of_raw.row(k), alpha_.stride(), alpha_.row(g * outputs_ + k));
     if (!status.ok() || !sees_variances_) return status;
     PointRows& V = V_[at(g)];
+    mirror(V);
     status = c.sandwich(c.root_transposed, V, half_);
     for (Index j = 0; j < w_; ++j)
       for (Index i = 0; i < w_; ++i) {
@@ -260,6 +261,7 @@ class LargeGroupsPull {
     PointRows S, half;
     Status status = S.resize(w_, w_, true);
     if (status.ok() && sees_variances_) status = half.resize(w_, w_, true);
+    if (sees_variances_) mirror(features_);
     for (Index j = 0; j < m_ && status.ok() && sees_variances_; ++j)
       for (Index i = 0; i < m_; ++i) S.row(j)[i] = features_.row(j)[i] - V_total_.row(j)[i];
     if (status.ok() && sees_variances_) status = c.sandwich(c.inverse_transposed, S, half);

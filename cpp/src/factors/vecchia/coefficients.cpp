@@ -78,6 +78,7 @@ Status Vecchia::estimate_with_inducing() {
   PointRows M, right, L, root;
   Status status = M.resize(width, width, true);
   if (status.ok()) status = add_products(E, {0, count}, E, 0, true, M);
+  if (status.ok()) mirror(M);
   if (status.ok()) status = L_features_.resize(features, features, true);
   if (status.ok()) status = right.resize(m_, width, true);
   if (status.ok()) status = add_weighted(E, {0, count}, shown_before_.t.data(), m_, right);
