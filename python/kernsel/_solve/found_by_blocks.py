@@ -42,6 +42,6 @@ class ByBlocks:
 
 
 def core_criterion(criterion: Criterion, rows: int, y: Matrix | None) -> _core.Criterion:
-    """Return a criterion of the core for so many rows, of which no two are equal."""
-    numbers = np.arange(rows)
-    return criterion.core(Given(numbers[:, None].astype(np.float64), np.zeros(rows) if y is None else y, numbers))
+    """Return a criterion of the core for so many rows, of which no two are equal; without targets, one that sees no rows."""
+    numbers = np.arange(rows if y is not None else min(rows, 2))
+    return criterion.core(Given(numbers[:, None].astype(np.float64), np.zeros(len(numbers)) if y is None else y, numbers))
