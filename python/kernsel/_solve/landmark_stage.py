@@ -35,7 +35,7 @@ __all__ = [
     "with_weight",
 ]
 
-_OPERATIONS = 4e9  # of a piece of rows, some tenths of a second: between two pieces, a task looks whether it is still wanted
+_OPERATIONS = 2e10  # of a piece of rows, some tenths of a second: between two pieces, a task looks whether it is still wanted
 _HELD = 2  # evaluations whose matrices a process holds at the same time
 
 
