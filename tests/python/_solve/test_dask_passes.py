@@ -7,6 +7,7 @@ import time
 
 import numpy as np
 import pytest
+from partitions import Slow, with_nan, without_a_column
 
 import kernsel as ks
 from kernsel._data.rows import row_source
@@ -122,32 +123,12 @@ def test_frames_weights_noise_and_partitions_that_are_empty():
 @pytest.mark.usefixtures("client")
 def test_partitions_with_nan_or_other_columns_are_named():
     X, y = lazy()
-    broken = X.map_blocks(lambda block, block_info=None: _with_nan(block, block_info[0]["chunk-location"][0]), dtype=float)
+    broken = X.map_blocks(with_nan, dtype=float, meta=np.zeros((0, 2)))
     with pytest.raises(ValueError, match=r"X: contains NaN.*row 515.*partition 3"):
         evaluated(broken, y)
-    narrow = X.map_blocks(
-        lambda block, block_info=None: block[:, :1] if block_info[0]["chunk-location"][0] == 2 else block, dtype=float
-    )
+    narrow = X.map_blocks(without_a_column, dtype=float, meta=np.zeros((0, 2)))
     with pytest.raises(ValueError, match=r"X in partition 2: expected 2 columns"):
         evaluated(narrow, y)
-
-
-def _with_nan(block, number):
-    block = block.copy()
-    if number == 3:
-        block[5, 1] = np.nan
-    return block
-
-
-class Slow:
-    """Blocks that take a while, so that something can happen meanwhile."""
-
-    def __init__(self, seconds):
-        self.seconds = seconds
-
-    def __call__(self, block):
-        time.sleep(self.seconds)
-        return block
 
 
 def slow(seconds=0.1):

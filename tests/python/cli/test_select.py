@@ -159,6 +159,7 @@ def test_columns_that_are_constant_in_the_sample(run, folder):
     assert "arning" not in err
 
 
+@pytest.mark.slow
 def test_kernels_are_combined(run, folder):
     rng = np.random.default_rng(6)
     X = rng.uniform(0, 6, (80, 2))

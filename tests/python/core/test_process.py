@@ -320,6 +320,7 @@ def test_a_daemon_thread_at_the_end_of_the_interpreter():
         assert list(pool.map(run, [code] * 2)) == ["end\n"] * 2
 
 
+@pytest.mark.slow
 @needs_fork
 def test_a_factor_that_was_locked_at_the_fork():
     code = """

@@ -694,6 +694,7 @@ def test_what_is_chosen_follows_origin_and_unit(rng, options):
     assert base.score(X, y) > 0.8
 
 
+@pytest.mark.slow
 def test_the_choice_does_not_overfit_many_length_scales():
     """On a table of people, ten length scales by the leave-one-out error were worse than alpha = 1 left as it is."""
     X, y = load_diabetes(return_X_y=True)

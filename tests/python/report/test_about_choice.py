@@ -71,6 +71,7 @@ def test_kernels_that_are_mixed_are_shown_with_their_weights(made):
     np.testing.assert_allclose(rules["the model"][0], found.process.noise_ + found.process.jitter_)
 
 
+@pytest.mark.slow
 def test_many_rows_are_sampled_and_what_is_approximated_is_said(monkeypatch):
     monkeypatch.setattr(choices, "_MANY", 50)
     monkeypatch.setattr(choices, "_SAMPLE", 30)

@@ -137,7 +137,9 @@ def test_ctrl_c(n, options, rng):
     assert model.set_params(inference="laplace").fit(X[:40], y[:40]).predict(X).shape == (n,)
 
 
-@pytest.mark.parametrize("inference", INFERENCES)
+@pytest.mark.parametrize(
+    "inference", [pytest.param(way, marks=pytest.mark.slow if way == "mcmc" else ()) for way in INFERENCES]
+)
 @pytest.mark.parametrize("multi_class", ["one_vs_rest", "one_vs_one"])
 def test_every_way(inference, multi_class, three):
     X, y = three

@@ -48,6 +48,7 @@ def test_few_points(link, n, rng):
     np.testing.assert_allclose(np.exp(found.loo_log_probability()), without, atol=0.025)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("link", LINKS, ids=repr)
 def test_draws_of_the_posterior(link, rng):
     K, y = problem(rng, 15)

@@ -69,6 +69,7 @@ def test_budgets_and_bounds(moons):
     assert narrow.at_bounds_
 
 
+@pytest.mark.slow
 def test_a_rare_class_is_among_some_of_the_points(rng):
     X = rng.standard_normal((2000, 2))
     y = np.zeros(2000)

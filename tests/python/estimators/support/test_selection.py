@@ -194,6 +194,7 @@ def test_scikit_learns_checks():
     check_estimator(model, expected_failed_checks=expected_failures(model), on_skip=None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "kernel"),
     [
