@@ -31,7 +31,7 @@ pytestmark = [
 @pytest.fixture(scope="module")
 def cluster():
     """Two processes with one thread each."""
-    settings = {"distributed.scheduler.worker-ttl": None, "distributed.comm.timeouts.connect": "20s"}
+    settings = {"distributed.scheduler.worker-ttl": None, "distributed.comm.timeouts.connect": "5s"}
     with (
         dask.config.set(settings),
         distributed.LocalCluster(
