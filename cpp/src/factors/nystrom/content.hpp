@@ -17,7 +17,7 @@ namespace kernsel {
 struct NystromBlocks::Content {
   using Numbers = std::vector<double>;
   static constexpr double jitter = 1e-10;        // of the diagonal of K_ZZ
-  static constexpr Index rows_at_a_time = 2048;  // of which the values of the kernel are stored
+  static constexpr Index rows_at_a_time = 1024;  // of which the values of the kernel are stored
 
   std::optional<Kernel> kernel;
   Numbers Z;                              // (m, d), by rows
