@@ -116,8 +116,9 @@ def test_frames_weights_noise_and_partitions_that_are_empty():
     with dask.config.set(scheduler="sync"):
         found = ks.evaluate("loo", KERNEL, frame[["a", "b"]], frame.y, sample_weight=frame.w, **more)
     whole = ks.evaluate("loo", KERNEL, kept[["a", "b"]].to_numpy(), kept.y, sample_weight=kept.w.to_numpy(), **more)
-    assert found.value == pytest.approx(whole.value, rel=1e-10)
-    np.testing.assert_allclose(found.gradient, whole.gradient, rtol=1e-8)
+    slack = 1e4 * len(kept) * np.finfo(float).eps  # rounding of sums in another order, times the condition of B
+    assert found.value == pytest.approx(whole.value, rel=slack)
+    np.testing.assert_allclose(found.gradient, whole.gradient, rtol=0, atol=slack * np.abs(whole.gradient).max())
 
 
 @pytest.mark.usefixtures("client")

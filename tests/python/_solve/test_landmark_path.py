@@ -48,6 +48,11 @@ def approximated(X, Z, kernel=KERNEL):
     return Q, 4 * len(X) * np.finfo(float).eps * np.linalg.cond(K_ZZ) * largest / 1e-2
 
 
+def of_place(tolerance):
+    """Return the tolerance of the place of an extremum, around which a curve changes by the square of the distance."""
+    return 10 * np.sqrt(tolerance)
+
+
 @pytest.mark.parametrize("trend", [None, "constant", "linear"])
 @pytest.mark.parametrize("outputs", [1, 3])
 @pytest.mark.parametrize("weighted", [False, True])
@@ -112,8 +117,7 @@ def test_it_is_the_exact_path_of_the_approximated_matrix(trend):
         assert mine == pytest.approx(other, rel=tolerance, abs=tolerance * np.abs(other).max()), curve
     assert near.largest_alpha == pytest.approx(exact.largest_alpha, rel=tolerance)
     for rule in ("loo", "gcv", "reml", "profiled_lml", "risk"):
-        # A minimum is where differences of the curve are of the size of rounding.
-        assert near.best(rule) == pytest.approx(exact.best(rule), rel=1e-3), rule
+        assert near.best(rule) == pytest.approx(exact.best(rule), rel=of_place(tolerance)), rule
     assert near.best("discrepancy") == pytest.approx(exact.best("discrepancy"), rel=tolerance)
 
 
@@ -144,7 +148,7 @@ def test_equal_rows_are_left_out_together():
     assert near.loo == pytest.approx(exact.loo, rel=tolerance)
     assert near.gcv == pytest.approx(exact.gcv, rel=tolerance)
     assert near.at([0.02]).loo == pytest.approx(near.loo[:1], rel=tolerance)
-    assert near.best("loo") == pytest.approx(exact.best("loo"), rel=1e-3)  # where the curve is flat to rounding
+    assert near.best("loo") == pytest.approx(exact.best("loo"), rel=of_place(tolerance))
     for one, other in zip(near.of_each_target(), exact.of_each_target(), strict=True):
         assert one.loo == pytest.approx(other.loo, rel=tolerance)
         assert pickle.loads(pickle.dumps(one)).at([1.0]).loo == pytest.approx(other.loo[1:], rel=tolerance)
@@ -261,4 +265,5 @@ def test_directions_that_are_below_rounding_are_left_out():
     assert len(path.eigenvalues) < 40
     assert np.isfinite(path.loo).all()
     exact = RegularizationPath(RBF(2.0), y, X=X, alphas=path.alphas[path.alphas > 1e-6])
-    assert path.loo[path.alphas > 1e-6] == pytest.approx(exact.loo, rel=1e-3)
+    # The matrix differs by the jitter of the diagonal between landmarks, which alpha makes small in all n directions.
+    assert path.loo[path.alphas > 1e-6] == pytest.approx(exact.loo, rel=len(X) * JITTER / 1e-6)

@@ -357,7 +357,8 @@ def test_rules_by_landmarks(data, criterion):
     X, Y, _ = data
     near = ks.KernelRidgeCV(RBF(0.5), criterion=criterion, fit_intercept=True, approximation=ks.Nystrom(X)).fit(X, Y[:, 0])
     exact = ks.KernelRidgeCV(RBF(0.5), criterion=criterion, fit_intercept=True, outliers=None).fit(X, Y[:, 0])
-    assert near.alpha_ == pytest.approx(exact.alpha_, rel=1e-3)  # where the curve is flat, it moves with the jitter
+    moved = len(X) * 1e-10 / exact.alpha_  # the jitter of landmarks, in parts of what alpha adds to n directions
+    assert near.alpha_ == pytest.approx(exact.alpha_, rel=10 * np.sqrt(moved))  # a flat place moves by the root of it
     assert "loo" not in vars(near.path_)  # one pass over the rows less
     assert clone(near).get_params()["approximation"] == ks.Nystrom(X)
 
