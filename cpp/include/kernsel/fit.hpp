@@ -51,6 +51,10 @@ struct Fit {
   // What an approximation of K from below leaves out, the sum of (k(x_i, x_i) - its own) / N_i: with half of it subtracted, a
   // likelihood is a lower bound of the exact one. Zero for all others.
   double missing = 0.0;
+  // For other likelihoods than the Gaussian one (inference.hpp), y are the targets that stand for the observations: what is to
+  // be added to a likelihood of these; and for points that are left out the log densities of their observations.
+  double log_factor = 0.0;
+  const double* log_density = nullptr;
   Index n() const { return y.rows; }
   Index outputs() const { return y.cols; }
   double square(Index k) const {  // y'c of output k
@@ -70,7 +74,8 @@ struct Partials {
   std::vector<double> c;          // (n, outputs), by columns
   std::vector<double> precision;  // (n)
   std::vector<double> noise;      // (n): derivatives with respect to N_i where it occurs in the formula of the criterion
-  double log_det = 0.0, log_det_trend = 0.0, missing = 0.0;
+  double log_det = 0.0, log_det_trend = 0.0, missing = 0.0, log_factor = 0.0;
+  std::vector<double> log_density;  // (n)
   LeftOut left_out;    // derivatives with respect to residuals, variances and densities
   double scale = 1.0;  // the profiled scale, where there is one
   // For likelihoods, from which their information is computed: the variance of each output, and its degrees of freedom.

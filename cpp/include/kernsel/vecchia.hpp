@@ -75,6 +75,7 @@ struct VecchiaOptions {
 
 class VecchiaFactor : public Factor {
  public:
+  bool has_prior() const override { return false; }  // a point that others are conditioned on is seen with its noise
   // Chooses the neighbours anew, in the units of the length scales of k, at the next call of show(). Otherwise they remain
   // those of the first kernel as long as the points are the same. Returns whether the length scales differ so much from those
   // by which the neighbours were chosen that it is worthwhile; `always` chooses them anew in any case. Values of a criterion

@@ -16,6 +16,7 @@ constexpr Index features_of_a_job = 64;
 Status Vecchia::pull_all(const Partials& partials, Gradient& out) {
   out.theta.assign(at(k_->parameters()), 0.0);
   out.noise.assign(at(n_), 0.0);
+  out.targets.assign(at(n_ * m_), 0.0);
   Adjoint adjoint;
   adjoint.c = partials.c;
   adjoint.precision = partials.precision;
@@ -42,6 +43,7 @@ Status Vecchia::pull_all(const Partials& partials, Gradient& out) {
   if (partials.unit == 1.0) return status;
   for (double& entry : out.theta) entry *= partials.unit;
   for (double& entry : out.noise) entry *= partials.unit;
+  for (double& entry : out.targets) entry *= partials.unit;
   return status;
 }
 
