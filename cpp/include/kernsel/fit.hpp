@@ -4,6 +4,7 @@
 // coefficients are c = P. Y.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "kernsel/status.hpp"
@@ -27,6 +28,9 @@ struct Request {
   bool variances = false;    // the variances of these residuals
   bool densities = false;    // the joint log densities of groups
   Groups groups;
+  // For criteria that are sums of losses l(r) of points that are left out one by one, with weights: slopes_i = l'(r_i). A factor
+  // that visits points one after the other can then begin with derivatives before it has seen all residuals.
+  std::function<void(Index count, const double* residuals, double* slopes)> slopes;
 };
 
 // Predictions of points that are left out in groups I, by the fit to all other points: their residuals r_I = S_I c_I have the
@@ -77,6 +81,9 @@ struct Partials {
   double log_det = 0.0, log_det_trend = 0.0, missing = 0.0, log_factor = 0.0;
   std::vector<double> log_density;  // (n)
   LeftOut left_out;    // derivatives with respect to residuals, variances and densities
+  // If not zero, there are no other derivatives than those in residuals, and these are this factor times weight times the slope
+  // of the request.
+  double slope_factor = 0.0;
   double scale = 1.0;  // the profiled scale, where there is one
   // For likelihoods, from which their information is computed: the variance of each output, and its degrees of freedom.
   std::vector<double> variance;

@@ -111,7 +111,10 @@ struct NystromPartialSums {
   std::vector<double> products;  // sum t_i G_c,i / N_i, (w, outputs), by columns
   std::vector<double> moments;   // sum g_i / N_i^2 t_i t_i', (w, w); empty for zeros, as the next one
   std::vector<double> missing;   // sum of dJ/de_i f_i f_i', (m, m)
+  // What each g_i adds to the derivatives in the hyperparameters beside the sums; empty if pull() adds it.
+  std::vector<double> theta;
   void add(const NystromPartialSums& other);
+  void multiply(double factor);
 };
 
 // The derivatives in sums, of which the first pass knows the values; see Partials.
@@ -145,6 +148,11 @@ class NystromBlocks {
   const std::vector<double>& squares() const;      // y'c of each output
   std::vector<double> trend_coefficients() const;  // (q, outputs), by columns
   Status show(const RowBlock& rows, View<double> c, View<double> precision, View<double> missing) const;
+  // The second pass and the third at once, for a criterion that is a sum of losses of residuals (Request::slopes): shows c and
+  // P.ii, and adds sums for derivatives in residuals that are slope times weight over `unit`. Rows are then pulled with
+  // NystromPartials::precision empty, and g_i (1 - 2 N_i P.ii) / N_i^2 among the derivatives in N_i.
+  Status show_losses(const RowBlock& rows, const Request& request, double unit, View<double> c, View<double> precision,
+                     NystromPartialSums& sums) const;
 
   void set_totals(NystromTotals totals);
   Status add_partials(const RowBlock& rows, const NystromPartials& partials, NystromPartialSums& sums) const;

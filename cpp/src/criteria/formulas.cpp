@@ -118,6 +118,14 @@ Criterion leave_out(PointLoss loss, Groups groups, bool sum, bool profiled) {
   criterion.larger_is_better = loss.larger_is_better;
   criterion.sees_scale = loss.sees_variance && !profiled;
   criterion.positive = loss.positive;
+  const bool of_residuals = !criterion.request.variances && criterion.request.groups.alone();
+  if (of_residuals)
+    criterion.request.slopes = [f = loss.f](Index count, const double* residuals, double* slopes) {
+      std::vector<double> v(static_cast<std::size_t>(count), 1.0);
+      std::vector<Loss> losses(v.size());
+      f(count, residuals, v.data(), losses.data());
+      for (std::size_t i = 0; i < losses.size(); ++i) slopes[i] = losses[i].residual;
+    };
   criterion.apply = [=, f = std::move(loss.f), variances = criterion.request.variances](const Fit& fit,
                                                                                         Partials& out) -> Status {
     const Index n = fit.n(), m = fit.outputs();
@@ -146,6 +154,7 @@ Criterion leave_out(PointLoss loss, Groups groups, bool sum, bool profiled) {
         size += factor * weight(fit, static_cast<Index>(i)) * std::abs(losses[begin + i].value);
     }
     out.unit = power_of_two(size);
+    out.slope_factor = of_residuals ? factor / out.unit : 0.0;
     out.left_out.residual.resize(r.size());
     out.left_out.variance.assign(variances ? count : 0, 0.0);
     double of_scale = 0.0;  // dJ/dscale, over the unit

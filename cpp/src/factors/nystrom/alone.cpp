@@ -42,6 +42,15 @@ RowSlopes::RowSlopes(const Partials& partials, const ShownRows& shown)
   }
 }
 
+void RowSlopes::move_to_noise(const ShownRows& shown, const std::vector<double>& variances) {
+  noise.resize(at(n), 0.0);
+  for (Index i = 0; i < n; ++i) {
+    const double N = variances[at(i)];
+    noise[at(i)] += precision[at(i)] * (1.0 - 2.0 * N * shown.precision[at(i)]) / (N * N);
+  }
+  precision.clear();
+}
+
 NystromPartials RowSlopes::of(Index begin, Index count) const {
   const auto view = [&](const std::vector<double>& numbers, Index columns) {
     return numbers.empty() ? View<const double>{} : View<const double>{numbers.data() + begin, count, columns, 1, n};

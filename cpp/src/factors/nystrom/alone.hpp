@@ -25,6 +25,8 @@ struct RowSlopes {
   RowSlopes(const Partials& partials, const ShownRows& shown);
   // Those of `count` rows from `begin` on.
   NystromPartials of(Index begin, Index count) const;
+  // Replaces derivatives in P.ii by those in N_i that each has of its own, for passes that know the rest (losses.cpp).
+  void move_to_noise(const ShownRows& shown, const std::vector<double>& variances);
   bool empty() const { return c.empty() && precision.empty() && missing.empty(); }
 };
 

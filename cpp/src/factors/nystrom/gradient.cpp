@@ -48,7 +48,7 @@ class Pull {
     const Index size = Content::most_rows(parts_);
     for (PointRows* rows : {&W_, &t_, &u_})
       if (status.ok()) status = rows->resize(size, c_.width(), true);
-    form_ = groups_ || partials_.precision.data || partials_.missing.data || c_.has_Psi ? nullptr : c_.form.get();
+    form_ = groups_ || partials_.precision.data || partials_.missing.data ? nullptr : c_.form.get();
     return status;
   }
 
@@ -98,7 +98,7 @@ class Pull {
       double* out = W_.row(i);
       double square = form_->sign * t_.dot(g, g);
       tile_kernels<double>().scale(W_.stride(), form_->sign / N, out, out);
-      for (Index j = 0; j < c_.q; ++j) {
+      for (Index j = 0; j < form_->of_trend.rows(); ++j) {
         const double* row = form_->of_trend.row(j);
         for (Index l = 0; l < c_.m; ++l) out[l] += h[j] / N * row[l];
         for (Index l = 0; l < c_.width(); ++l) square += (l < c_.m ? 2.0 : 1.0) * h[j] * row[l] * raw.row(i)[l];
@@ -277,7 +277,7 @@ Status NystromBlocks::Content::solve_partials(const NystromPartialSums& sums) {
     }
   for (Index j = 0; j < w && has_Psi; ++j) std::copy_n(sums.moments.data() + j * w, w, Psi.row(j));
   form.reset();
-  if (!has_Psi) status = make_form();
+  if (!has_Psi || !sums.theta.empty()) status = has_Psi ? make_form_of_Psi() : make_form();
   return status.ok() ? multiply_triangular(T_transposed, Triangle::upper, of_c, {0, outs}, of_c_raw, 0) : status;
 }
 

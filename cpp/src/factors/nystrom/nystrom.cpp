@@ -1,4 +1,6 @@
 // The factor: passes over the rows of a problem that are in memory.
+#include <algorithm>
+#include <cmath>
 #include <optional>
 #include <utility>
 
@@ -20,6 +22,15 @@ using Numbers = std::vector<double>;
 constexpr Index rows_of_information = 500;
 
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
+
+// A power of two about as large as sums of squared residuals, by which numbers are divided so that they stay in range.
+double unit_of_losses(View<const double> y) {
+  double most = 0.0;
+  for (Index k = 0; k < y.cols; ++k)
+    for (Index i = 0; i < y.rows; ++i) most = std::max(most, std::abs(y(i, k)));
+  const double sum = most * most * static_cast<double>(y.rows);
+  return std::isnormal(sum) ? std::ldexp(1.0, std::clamp(std::ilogb(sum), -1000, 1000)) : 1.0;
+}
 
 class Nystrom final : public NystromFactor {
  public:
@@ -62,7 +73,10 @@ class Nystrom final : public NystromFactor {
   Status pull_all(const Partials& partials, Gradient& out, View<double> points, View<double> landmarks);
   Status information_of_some(const Partials& partials, Numbers& out);
   Status find_landmarks();
-  RowBlock rows() const { return {problem_.X, problem_.y, problem_.noise, problem_.trend}; }
+  RowBlock rows() const {
+    return {problem_.X, problem_.y, problem_.noise, problem_.trend,
+            problem_.weights ? vector(problem_.weights, n_) : View<const double>{}};
+  }
 
   NystromOptions options_;
   Numbers landmarks_;
@@ -73,6 +87,8 @@ class Nystrom final : public NystromFactor {
   Problem problem_;
   NystromBlocks blocks_;
   NystromSums sums_;
+  NystromPartialSums of_losses_;  // if the second pass has differentiated a sum of losses, over unit_
+  double unit_ = 1.0;
   std::optional<GroupedRows> groups_;  // if points are not left out alone
   Index n_ = 0, m_ = 0;                // points, outputs
   ShownRows shown_;
@@ -103,6 +119,7 @@ Status Nystrom::show_all(const Kernel& k, const Problem& problem, const Request&
   const auto count = static_cast<Index>(landmarks_.size()) / std::max<Index>(d, 1);
   status = blocks_.begin(k, kernsel::rows(static_cast<const double*>(landmarks_.data()), count, d), problem.trend.cols);
   sums_ = {};
+  of_losses_ = {};
   groups_.reset();
   const bool alone = !request.densities && (request.groups.alone() || request.groups.count == n_);
   std::vector<std::vector<Index>> single;
@@ -122,7 +139,10 @@ Status Nystrom::show_all(const Kernel& k, const Problem& problem, const Request&
   of_rows.left_out = request.left_out && !groups_;
   shown_.resize(of_rows, n_, m_);
   const auto view = [this](Numbers& of, Index cols) { return of.empty() ? View<double>{} : columns(of.data(), n_, cols); };
-  if (!shown_.c.empty() || !shown_.precision.empty())
+  if (request.slopes && differentiable) {
+    unit_ = unit_of_losses(problem.y);
+    status = blocks_.show_losses(rows(), request, unit_, view(shown_.c, m_), view(shown_.precision, 1), of_losses_);
+  } else if (!shown_.c.empty() || !shown_.precision.empty())
     status = blocks_.show(rows(), view(shown_.c, m_), view(shown_.precision, 1), view(shown_.missing, 1));
   if (status.ok() && of_rows.left_out) left_out_ = shown_.left_out();
   if (status.ok() && groups_) status = groups_->leave_out(blocks_, sums_, left_out_);
@@ -151,11 +171,18 @@ Status Nystrom::pull_all(const Partials& partials, Gradient& out, View<double> p
   if (groups_) {
     status = groups_->pull(blocks_, sums_, partials, totals, out.theta.data(), out.noise, points, landmarks);
   } else {
-    const RowSlopes slopes(partials, shown_);
-    const NystromPartials of_rows = slopes.of(0, n_);
+    RowSlopes slopes(partials, shown_);
     blocks_.set_totals(totals);
     NystromPartialSums sums;
-    if (!slopes.empty()) status = blocks_.add_partials(rows(), of_rows, sums);
+    const bool differentiated = !of_losses_.theta.empty() && partials.slope_factor != 0.0 && !points.data && !landmarks.data;
+    if (differentiated) {
+      sums = of_losses_;
+      sums.multiply(partials.slope_factor * unit_);
+      slopes.move_to_noise(shown_, noise_);
+      out.theta = sums.theta;
+    }
+    const NystromPartials of_rows = slopes.of(0, n_);
+    if (!differentiated && !slopes.empty()) status = blocks_.add_partials(rows(), of_rows, sums);
     if (status.ok()) status = blocks_.solve_partials(sums);
     if (status.ok()) status = blocks_.pull(rows(), of_rows, out.theta.data(), vector(out.noise.data(), n_), points, landmarks);
     if (status.ok()) status = blocks_.pull_landmarks(out.theta.data(), landmarks);
