@@ -107,7 +107,7 @@ py::tuple pull(const NystromBlocks& blocks, const py::object& X, const py::objec
   auto theta = new_array<double>(parameters), of_noise = new_array<double>(block.rows());
   std::fill_n(theta.mutable_data(), parameters, 0.0);
   compute([&, to = view_of(of_noise), at = theta.mutable_data()] {
-    return blocks.pull(block.view(), slopes.view, at, to, {}, {});
+    return blocks.pull(block.view(), slopes.view, at, {to}, {});
   });
   return py::make_tuple(theta, of_noise);
 }

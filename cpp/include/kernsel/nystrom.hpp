@@ -106,6 +106,12 @@ struct NystromPartials {
   View<const double> c, precision, missing, noise;
 };
 
+// Where the derivatives of a criterion for the rows of a block are written: in their noise, (n), in their targets, (n,
+// outputs), and in their points, (n, d). Each may be empty.
+struct NystromRowGradient {
+  View<double> noise, targets = {}, points = {};
+};
+
 // The sums of the third pass.
 struct NystromPartialSums {
   std::vector<double> products;  // sum t_i G_c,i / N_i, (w, outputs), by columns
@@ -157,9 +163,9 @@ class NystromBlocks {
   void set_totals(NystromTotals totals);
   Status add_partials(const RowBlock& rows, const NystromPartials& partials, NystromPartialSums& sums) const;
   Status solve_partials(const NystromPartialSums& sums);
-  // theta += the derivatives in the hyperparameters; noise, (n), <- dJ/dN_i; points, (n, d), <- the derivatives in the rows;
-  // landmarks, (m, d), += those in Z. Views may be empty.
-  Status pull(const RowBlock& rows, const NystromPartials& partials, double* theta, View<double> noise, View<double> points,
+  // theta += the derivatives in the hyperparameters; those of the rows are set; landmarks, (m, d), which may be empty, += those
+  // in Z.
+  Status pull(const RowBlock& rows, const NystromPartials& partials, double* theta, const NystromRowGradient& of_rows,
               View<double> landmarks) const;
   Status pull_landmarks(double* theta, View<double> landmarks) const;
 

@@ -23,7 +23,7 @@ using Numbers = std::vector<double>;
 constexpr double least_precision = 1e-8;  // of a site, over that of the prior: z - S c would lose more digits
 constexpr double close = 1e-10;           // a squared decrement from which Newton's next step ends within rounding
 constexpr double there = 1e-20;           // and from which other steps do
-constexpr double there_nearly = 1e-15;    // of a factor whose prior depends on the noise, where steps converge slowly
+constexpr double there_nearly = 1e-17;    // of a factor whose prior depends on the noise, where steps converge slowly
 constexpr double rise = 1e-4;             // the share of the slope's promise that a step must keep
 constexpr double shrinks = 0.2, shrinks_slowly = 0.9;  // by which factor squared decrements fall, with the same factor
 constexpr int most_halvings = 40, most_polishing = 100;
@@ -256,9 +256,10 @@ Status Laplace::find_mode(const Kernel& k) {
     double slope = 0.0;
     for (std::size_t i = 0; i < n(); ++i) slope += (sites_.first[i] - here.a[i]) * (next.f[i] - here.f[i]);
     slope = std::abs(slope);
-    bool found = false;
+    // Near the solution, steps that shrink tell more than a density that is not quite the one that they increase.
+    bool found = !factor_.has_prior() && slope < 1.0 && slope < 0.5 * before;
     Place reached = next;
-    status = search_line(here, reached, slope, found);
+    if (!found) status = search_line(here, reached, slope, found);
     if (!status.ok()) return status;
     if (!found) {  // rounding: there is no higher place nearby
       converged_ = slope <= 1e-6 * (1.0 + std::abs(here.value));

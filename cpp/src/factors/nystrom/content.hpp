@@ -57,7 +57,7 @@ struct NystromBlocks::Content {
   Status add_partials(const RowBlock& block, const NystromPartials& partials, const SmallGroups* groups,
                       NystromPartialSums& sums) const;
   Status pull(const RowBlock& block, const NystromPartials& partials, const SmallGroups* groups, double* theta,
-              View<double> noise, View<double> points, View<double> landmarks) const;
+              const NystromRowGradient& of_rows, View<double> landmarks) const;
   Status pull_landmarks(double* theta, View<double> of_Z) const;
   // Adds the derivatives that follow from the adjoint of K_ZZ, S_ZZ for a matrix S, (w, w); and from that of raw rows, W, for
   // the points X.

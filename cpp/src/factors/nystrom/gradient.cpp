@@ -52,7 +52,9 @@ class Pull {
     return status;
   }
 
-  Status run(double* theta, View<double> noise, View<double> points, View<double> landmarks) {
+  Status run(double* theta, const NystromRowGradient& to, View<double> landmarks) {
+    const View<double>&noise = to.noise, &points = to.points;
+    targets_ = to.targets;
     Status status = c_.for_rows(block_.X, block_.trend, parts_, [&](Index begin, Index count, const PointRows& raw) {
       Status done;
       if (sees_only_c())
@@ -167,6 +169,7 @@ class Pull {
         const double factors[] = {-c, -c_G};
         W_.add(2, rows, factors, W_.row(i));
         of_noise_[at(begin + i)] -= c_G * c;
+        if (targets_.data) targets_(begin + i, k) = c_G + square * c;
       }
     });
   }
@@ -179,6 +182,7 @@ class Pull {
   std::vector<Index> parts_;
   GroupSlopes slopes_;
   const NystromForm* form_ = nullptr;
+  View<double> targets_;
   Numbers noise_, diagonal_, of_noise_, of_missing_;
   PointRows W_, t_, u_;
 };
@@ -281,18 +285,18 @@ Status NystromBlocks::Content::solve_partials(const NystromPartialSums& sums) {
   return status.ok() ? multiply_triangular(T_transposed, Triangle::upper, of_c, {0, outs}, of_c_raw, 0) : status;
 }
 
-Status NystromBlocks::pull(const RowBlock& block, const NystromPartials& partials, double* theta, View<double> noise,
-                           View<double> points, View<double> landmarks) const {
+Status NystromBlocks::pull(const RowBlock& block, const NystromPartials& partials, double* theta,
+                           const NystromRowGradient& of_rows, View<double> landmarks) const {
   const Status checked = content_->check(block, true);
   if (!checked.ok()) return checked;
-  return within_memory([&] { return content_->pull(block, partials, nullptr, theta, noise, points, landmarks); });
+  return within_memory([&] { return content_->pull(block, partials, nullptr, theta, of_rows, landmarks); });
 }
 
 Status NystromBlocks::Content::pull(const RowBlock& block, const NystromPartials& partials, const SmallGroups* groups,
-                                    double* theta, View<double> noise, View<double> points, View<double> landmarks) const {
+                                    double* theta, const NystromRowGradient& of_rows, View<double> landmarks) const {
   Pull pull(*this, block, partials, groups);
   const Status status = pull.prepare();
-  return status.ok() ? pull.run(theta, noise, points, landmarks) : status;
+  return status.ok() ? pull.run(theta, of_rows, landmarks) : status;
 }
 
 Status NystromBlocks::pull_landmarks(double* theta, View<double> landmarks) const {

@@ -165,11 +165,13 @@ Status Nystrom::show_all(const Kernel& k, const Problem& problem, const Request&
 Status Nystrom::pull_all(const Partials& partials, Gradient& out, View<double> points, View<double> landmarks) {
   out.theta.assign(at(k_->parameters()), 0.0);
   out.noise.assign(at(n_), 0.0);
+  out.targets.assign(at(n_ * m_), 0.0);
+  const NystromRowGradient of_each{kernsel::vector(out.noise.data(), n_), kernsel::columns(out.targets.data(), n_, m_), points};
   const NystromTotals totals{partials.squares, partials.log_det, partials.log_det_trend,
                              options_.bound ? partials.missing : 0.0};
   Status status;
   if (groups_) {
-    status = groups_->pull(blocks_, sums_, partials, totals, out.theta.data(), out.noise, points, landmarks);
+    status = groups_->pull(blocks_, sums_, partials, totals, out.theta.data(), of_each, landmarks);
   } else {
     RowSlopes slopes(partials, shown_);
     blocks_.set_totals(totals);
@@ -184,11 +186,12 @@ Status Nystrom::pull_all(const Partials& partials, Gradient& out, View<double> p
     const NystromPartials of_rows = slopes.of(0, n_);
     if (!differentiated && !slopes.empty()) status = blocks_.add_partials(rows(), of_rows, sums);
     if (status.ok()) status = blocks_.solve_partials(sums);
-    if (status.ok()) status = blocks_.pull(rows(), of_rows, out.theta.data(), vector(out.noise.data(), n_), points, landmarks);
+    if (status.ok()) status = blocks_.pull(rows(), of_rows, out.theta.data(), of_each, landmarks);
     if (status.ok()) status = blocks_.pull_landmarks(out.theta.data(), landmarks);
   }
   for (double& slope : out.theta) slope *= partials.unit;
   for (double& slope : out.noise) slope *= partials.unit;
+  for (double& slope : out.targets) slope *= partials.unit;
   for (const View<double>& derivatives : {points, landmarks})
     for (Index i = 0; i < derivatives.rows; ++i)
       for (Index j = 0; j < derivatives.cols; ++j) derivatives(i, j) *= partials.unit;

@@ -134,7 +134,7 @@ Status Passes::pull(const Partials& partials, bool bound, Gradient& out) {
   if (status.ok())
     status = for_blocks(source_, n, [&](const RowBlock& rows, Index begin) {
       const View<double> noise = vector(out.noise.data() + begin, rows.X.rows);
-      return blocks_.pull(rows, slopes.of(begin, rows.X.rows), out.theta.data(), noise, {}, {});
+      return blocks_.pull(rows, slopes.of(begin, rows.X.rows), out.theta.data(), {noise}, {});
     });
   if (status.ok()) status = blocks_.pull_landmarks(out.theta.data(), {});
   for (double& slope : out.theta) slope *= partials.unit;
