@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "kernsel/data.hpp"
+#include "kernsel/inference.hpp"
 #include "kernsel/nystrom.hpp"
 #include "kernsel/search.hpp"
 #include "kernsel/vecchia.hpp"
@@ -34,6 +35,12 @@ struct Choosing {
   const double* weights = nullptr;  // of the points, positive; the noise of a point is divided by its weight
   bool finds_amplitude = false;     // whether to find a factor of the kernel that is not one of its hyperparameters
   bool finds_noise = false;         // whether to find a noise variance, the same for all points (divided by their weights)
+  // For observations y of a likelihood: which of its parameters to find, for each, the others being fixed. `noise` is then that
+  // of the latent function; finds_noise and scale_free are not for them.
+  std::shared_ptr<const Likelihood> likelihood = nullptr;
+  std::vector<bool> finds_parameter = {};
+  Inference inference = Inference::laplace;
+  const double* sizes = nullptr;    // of observations (likelihood.hpp)
   std::vector<double> noise = {};   // known noise variances, one for each point or one for all; may be empty
   double jitter = 0.0;              // also added to the diagonal
   bool automatic_jitter = true;     // without known noise, use the jitter that rounding requires instead of `jitter`
@@ -85,6 +92,7 @@ struct Choice {
   std::vector<double> theta;  // the values of the space's theta
   double amplitude = 1.0;     // the factor of the kernel that was found
   double noise = 0.0;         // the noise variance that was found
+  std::vector<double> likelihood = {};  // the parameters of the likelihood
   double jitter = 0.0;        // the jitter that was added to the diagonal
   double scale = 1.0;         // the common factor of kernel and noise that theta does not include
   double criterion = 0.0;     // its value at the end; NaN if the search ended before it evaluated all points

@@ -27,6 +27,8 @@ struct InferenceOptions {
   double tolerance = 1e-8;
 };
 
+enum class Inference { laplace };
+
 class LatentFactor : public Factor {
  public:
   virtual const Likelihood& likelihood() const = 0;
@@ -45,5 +47,8 @@ class LatentFactor : public Factor {
 // at the mode of the fit before, if that had as many points.
 std::unique_ptr<LatentFactor> laplace_factor(std::shared_ptr<const Likelihood> likelihood, Factor& factor,
                                              InferenceOptions options = {});
+
+std::unique_ptr<LatentFactor> latent_factor(Inference inference, std::shared_ptr<const Likelihood> likelihood, Factor& factor,
+                                            InferenceOptions options = {});
 
 }  // namespace kernsel

@@ -48,6 +48,7 @@ struct LikelihoodParameter {
   std::string name;
   double value = 0.0, lower = 0.0, upper = 0.0;
   bool logarithm = true;
+  bool is_scale = false;  // whether it is the logarithm of a standard deviation of y around f, like that of noise
 };
 
 class Likelihood {
