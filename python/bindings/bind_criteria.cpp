@@ -9,6 +9,7 @@
 #include "compute.hpp"
 #include "errors.hpp"
 #include "functions.hpp"
+#include "inference.hpp"
 #include "module.hpp"
 
 namespace py = pybind11;
@@ -31,7 +32,7 @@ py::array_t<double> array(const std::vector<double>& values, Index rows, Index c
 
 py::dict evaluate(const Criterion& criterion, const Kernel& k, const py::object& X, const py::object& y,
                   const py::object& noise, const py::object& trend, const py::object& weights, bool gradient,
-                  Workspace& workspace, const py::object& approximation, bool points) {
+                  Workspace& workspace, const py::object& approximation, bool points, Observed* observed) {
   Input x(X, "X", 2), targets(y, "y", 0), basis(trend, "trend", 2);
   Input extra = noise_input(noise, x.rows());
   for (Input* input : {&x, &targets, &basis, &extra}) {
@@ -44,6 +45,10 @@ py::dict evaluate(const Criterion& criterion, const Kernel& k, const py::object&
     w = weights.cast<std::vector<double>>();
     problem.weights = w.data();
   }
+  if (observed && !observed->sizes.empty()) {
+    if (static_cast<Index>(observed->sizes.size()) != x.rows()) raise_value_error("sizes: expected one for each point");
+    problem.sizes = observed->sizes.data();
+  }
   Evaluation out;
   const kernsel::Order order = points ? kernsel::Order::points : gradient ? kernsel::Order::gradient : kernsel::Order::value;
   std::shared_mutex& mutex = workspace.lock.get();
@@ -51,7 +56,12 @@ py::dict evaluate(const Criterion& criterion, const Kernel& k, const py::object&
   compute([&] {
     const std::unique_lock<std::shared_mutex> lock(mutex);
     const FactorLock::Use use(&workspace.lock);
-    return kernsel::evaluate(k, problem, criterion, order, make(k, problem.X), out);
+    kernsel::Factor& factor = make(k, problem.X);
+    if (!observed) return kernsel::evaluate(k, problem, criterion, order, factor, out);
+    const std::unique_ptr<kernsel::LatentFactor> latent = observed->around(factor);
+    const kernsel::Status status = kernsel::evaluate(k, problem, criterion, order, *latent, out);
+    if (status.ok()) observed->keep(*latent);
+    return status;
   });
   const Index n = x.rows(), m = targets.one_dimensional() ? -1 : targets.cols();
   py::dict result;
@@ -68,6 +78,8 @@ py::dict evaluate(const Criterion& criterion, const Kernel& k, const py::object&
   result["gradient"] =
       gradient ? py::object(array(out.gradient.theta, Index(out.gradient.theta.size()), -1)) : py::object(py::none());
   result["noise_gradient"] = gradient ? py::object(array(out.gradient.noise, n, -1)) : py::object(py::none());
+  result["likelihood_gradient"] = py::none();
+  if (observed && gradient) result["likelihood_gradient"] = array(out.gradient.likelihood, Index(out.gradient.likelihood.size()), -1);
   result["points_gradient"] = py::none();
   result["landmarks_gradient"] = py::none();
   if (points) {
@@ -263,6 +275,12 @@ void bind_criteria(py::module_& module) {
         return criteria::joint_log_density({std::move(groups), count});
       },
       py::arg("groups"), py::arg("count"));
+  module.def(
+      "left_out_density",
+      [](bool sum, std::vector<Index> groups, Index count) {
+        return criteria::left_out_density({std::move(groups), count}, sum);
+      },
+      py::arg("sum"), py::arg("groups") = std::vector<Index>(), py::arg("count") = 0);
   module.def("linear", &linear, py::arg("squares"), py::arg("log_det"), py::arg("residual"), py::arg("variance"),
              py::arg("groups") = std::vector<Index>(), py::arg("count") = 0);
   module.def("apply", &apply, py::arg("criterion"), py::arg("rows"), py::arg("fit"));
@@ -270,5 +288,5 @@ void bind_criteria(py::module_& module) {
   module.def("unbiased_risk", &criteria::unbiased_risk, py::arg("variance"));
   module.def("evaluate", &evaluate, py::arg("criterion"), py::arg("kernel"), py::arg("X"), py::arg("y"), py::arg("noise"),
              py::arg("trend"), py::arg("weights"), py::arg("gradient"), py::arg("workspace"),
-             py::arg("approximation") = py::none(), py::arg("points") = false);
+             py::arg("approximation") = py::none(), py::arg("points") = false, py::arg("observed") = py::none());
 }

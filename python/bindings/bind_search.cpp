@@ -7,6 +7,7 @@
 #include "compute.hpp"
 #include "errors.hpp"
 #include "functions.hpp"
+#include "inference.hpp"
 #include "kernsel/choose.hpp"
 #include "kernsel/gram.hpp"
 #include "kernsel/jitter.hpp"
@@ -151,6 +152,15 @@ class Search {
         problem.approximation = approximation_.get();
       }
     }
+    if (const py::object observed = options["observed"]; !observed.is_none()) {
+      observed_ = observed;
+      const auto& of = observed.cast<const Observed&>();
+      problem.likelihood = of.likelihood;
+      problem.inference = of.inference;
+      problem.sizes = of.sizes.empty() ? nullptr : of.sizes.data();
+      problem.finds_parameter = options["finds_parameter"].cast<std::vector<bool>>();
+      if (problem.sizes && static_cast<Index>(of.sizes.size()) != x_.rows()) raise_value_error("sizes: expected one for each point");
+    }
     problem.spreads = options["spreads"].cast<Numbers>();
     problem.expects_all = options["expects_all"].cast<bool>();
     problem.excepted = options["excepted"].cast<std::vector<bool>>();
@@ -197,6 +207,7 @@ class Search {
   }
 
   Input x_, y_, trend_;
+  py::object observed_;
   Numbers weights_;
   std::unique_ptr<kernsel::VecchiaFactor> approximation_;
   std::unique_ptr<kernsel::NystromFactor> landmarks_;
@@ -225,6 +236,7 @@ py::dict as_dict(const Choice& choice) {
   result["theta"] = numbers(choice.theta);
   result["amplitude"] = choice.amplitude;
   result["noise"] = choice.noise;
+  result["likelihood"] = numbers(choice.likelihood);
   result["jitter"] = choice.jitter;
   result["scale"] = choice.scale;
   result["criterion"] = choice.criterion;

@@ -33,6 +33,8 @@ class LatentFactor : public Factor {
  public:
   virtual const Likelihood& likelihood() const = 0;
   virtual void set_likelihood(std::shared_ptr<const Likelihood> likelihood) = 0;
+  // The next fit begins at these latent values, if they are as many as its points.
+  virtual void begin_at(std::vector<double> latent) = 0;
   // Of the last fit: the targets z and the noise variances S of the sites, the means of the latent values and c = P. z.
   virtual const std::vector<double>& site_targets() const = 0;
   virtual const std::vector<double>& site_noise() const = 0;

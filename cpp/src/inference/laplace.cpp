@@ -43,6 +43,7 @@ class Laplace final : public LatentFactor {
 
   const Likelihood& likelihood() const override { return *likelihood_; }
   void set_likelihood(std::shared_ptr<const Likelihood> likelihood) override { likelihood_ = std::move(likelihood); }
+  void begin_at(Numbers latent) override { before_ = std::move(latent); }
   const Numbers& site_targets() const override { return sites_.targets; }
   const Numbers& site_noise() const override { return sites_.noise; }
   const Numbers& latent() const override { return sites_.f; }
