@@ -119,11 +119,11 @@ Status Chooser::Content::take_likelihood() {
   std::vector<double> y;
   for (Index i = 0; i < n; ++i) y.push_back(problem.y(i, 0));
   const Observations of{n, y.data(), problem.sizes};
-  const Status status = problem.likelihood->check(of);
-  if (!status.ok()) return status;
+  Status status = problem.likelihood->check(of);
   rough.resize(static_cast<std::size_t>(n));
-  problem.likelihood->rough(of, rough.data());
-  parameters = problem.likelihood->parameters();
+  if (status.ok()) status = problem.likelihood->rough(of, rough.data());
+  if (!status.ok()) return status;
+  parameters = problem.likelihood->start(of);
   if (!problem.criterion) {
     const bool has_trend = problem.trend.cols > 0;
     problem.criterion = [has_trend](const std::vector<Index>&) { return criteria::likelihood(has_trend); };
