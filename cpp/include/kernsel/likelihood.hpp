@@ -65,7 +65,7 @@ struct LikelihoodParameter {
   std::string name;
   double value = 0.0, lower = 0.0, upper = 0.0;
   bool logarithm = true;
-  bool is_scale = false;  // whether it is the logarithm of a standard deviation of y around f, like that of noise
+  double spread_power = 0.0;  // it is the logarithm of this power of a standard deviation of y around f; or 0
 };
 
 // The values that y can have: between two numbers, and only whole ones if it is discrete.
