@@ -48,7 +48,7 @@ from kernsel.kernels.automatic import Data
 from kernsel.kernels.objects import Points
 from kernsel.kernels.written import KernelLike
 from kernsel.likelihoods import Likelihood as Observed
-from kernsel.likelihoods import likelihood_of
+from kernsel.likelihoods.named import likelihood_of
 from kernsel.linalg.jitter import least_jitter
 
 __all__ = ["GaussianProcessRegressor"]
