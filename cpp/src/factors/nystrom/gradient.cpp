@@ -1,4 +1,4 @@
-// The third pass over rows, and the gradient.
+// The last passes over rows, and the gradient.
 //
 // In the basis of the rows t_i, of whose weighted squares and what is known before the data the sum is the identity, and with
 // the derivatives a and b in the log determinants of K~ and of the trend as A = diag(a, ..., a, b, ..., b), the adjoint of a
