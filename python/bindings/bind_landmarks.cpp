@@ -198,7 +198,10 @@ void bind_landmarks(py::module_& module) {
             require_same_size(sums.missing, more.missing);
             sums.add(more);
           },
-          py::arg("other"));
+          py::arg("other"))
+      .def_property_readonly("products", [](const NystromPartialSums& sums) { return packed(sums.products); })
+      .def_property_readonly("moments", [](const NystromPartialSums& sums) { return packed(sums.moments); })
+      .def_property_readonly("missing", [](const NystromPartialSums& sums) { return packed(sums.missing); });
   py::class_<NystromBlocks>(module, "NystromBlocks")
       .def_static(
           "begin",

@@ -17,7 +17,7 @@ KERNEL = 1.3 * RBF([0.7, 1.1]) + 0.4 * Matern(0.8, nu=2.5) + WhiteKernel(0.2)
 N, NOISE = 90, 0.15
 LABELS = np.arange(N) % 4
 CASES = [("kfold", "folds"), ("loo", "groups"), ("loo_log_density", "groups"), ("profiled_loo_log_density", "groups")]
-CASES += [("loo_crps", "groups"), ("loo_absolute", "groups")]
+CASES += [("loo_crps", "groups"), ("loo_absolute", "groups"), ("kfold_log_density", "folds")]
 
 
 def given():
@@ -82,7 +82,6 @@ def test_refuses_what_folds_of_blocks_cannot_be():
     X, y, _ = given()
     source, more = row_source(X, y, block=31), {"noise": NOISE, "approximation": ks.Nystrom(5)}
     for criterion, groups, what in (
-        ("kfold_log_density", None, 'needs the covariances .* expected "kfold"'),
         (GroupsOut(1), None, "folds: expected a number from 2 to 100"),
         (GroupsOut(np.zeros(N)), None, "folds: expected two groups at least"),
         ("loo", np.zeros(N), "groups: 1 of them"),
