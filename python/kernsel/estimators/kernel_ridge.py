@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cached_property, partial
@@ -10,7 +9,6 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from kernsel._base.annotations import Matrix, Vector
@@ -372,8 +370,7 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
         if self.verbose:
             remark(f"{type(self).__name__}: {self.approximation_}")
         for solution in refined.solutions:
-            if not solution.converged:
-                warnings.warn(f"{solution} Take more landmarks, or a larger alpha.", ConvergenceWarning, stacklevel=4)
+            solution.warn("alpha")
         self.dual_coef_ = refined.coefficients(len(given.y))
         self._set_intercept(refined.intercepts(), given.y)
 

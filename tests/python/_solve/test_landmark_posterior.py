@@ -200,6 +200,40 @@ def test_ridge_regression_is_refined_to_that_of_the_whole_matrix(weighted):
     assert "conjugate gradients with 7 landmarks" in refined.approximation_
 
 
+def test_means_of_a_process_are_refined_to_those_of_the_whole_matrix(tmp_path):
+    X, y, _, Z = data()
+    given = {"noise": 0.1, "optimizer": None, "trend": "linear"}
+    exact, coarse, refined = (
+        ks.GaussianProcessRegressor(RBF(0.9), **given, approximation=a).fit(X[:-2], y[:-2])
+        for a in (None, ks.Nystrom(FEW), ks.Nystrom(FEW, refine=True))
+    )
+    near = 1e-6 * CONDITION  # the relative residual that counts as converged
+    assert np.abs(coarse.predict(Z) - exact.predict(Z)).max() > 10 * near  # there is something to refine
+
+    def compare(model, exact):
+        for name in ("predict", "predict_gradient"):
+            np.testing.assert_allclose(getattr(model, name)(Z), getattr(exact, name)(Z), rtol=near, atol=near)
+        np.testing.assert_allclose(model.alpha_, exact.alpha_, rtol=near, atol=near * np.abs(exact.alpha_).max())
+        np.testing.assert_allclose(model.beta_, exact.beta_, rtol=near, atol=near)
+
+    compare(refined, exact)
+    mean, std = refined.predict(Z, return_std=True)
+    np.testing.assert_array_equal(mean, refined.predict(Z))
+    np.testing.assert_array_equal(std, coarse.predict(Z, return_std=True)[1])
+    np.testing.assert_array_equal(refined.loo_residuals_, coarse.loo_residuals_)
+    assert "Means: coefficients of the whole kernel matrix" in refined.selection_.approximation
+    ks.save(refined, tmp_path / "refined.ksl")
+    for same in (ks.load(tmp_path / "refined.ksl"), pickle.loads(pickle.dumps(refined))):
+        np.testing.assert_array_equal(same.predict(Z, return_std=True), (mean, std))
+        assert same.posterior_.approximation == refined.posterior_.approximation
+        compare(same.update(X[-2:], y[-2:]).downdate(3), exact_of_changed(given, X, y))
+
+
+def exact_of_changed(given, X, y):
+    rows = np.delete(np.arange(N), 3)
+    return ks.GaussianProcessRegressor(RBF(0.9), **given, approximation=None).fit(X[rows], y[rows])
+
+
 def test_refining_is_refused_where_it_is_not_done_and_warns_where_it_fails(monkeypatch):
     X, y, noise, _ = data(1)
     with pytest.raises(ValueError, match="refine: expected False here"):
@@ -209,3 +243,5 @@ def test_refining_is_refused_where_it_is_not_done_and_warns_where_it_fails(monke
     monkeypatch.setattr("kernsel._solve.landmark_posterior._MOST_ITERATIONS", 1)
     with pytest.warns(ConvergenceWarning, match="Take more landmarks"):
         ks.KernelRidge(RBF(0.9), alpha=1e-3, approximation=ks.Nystrom(FEW, refine=True)).fit(X, y[:, 0])
+    with pytest.warns(ConvergenceWarning, match="or a larger noise"):
+        ks.GaussianProcessRegressor(RBF(0.9), noise=0.1, optimizer=None, approximation=ks.Nystrom(FEW, refine=True)).fit(X, y)
