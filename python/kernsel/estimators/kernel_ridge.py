@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from kernsel._base.annotations import Matrix, Vector
+from kernsel._base.memory import require_memory
 from kernsel._data.allowed import FLAG, is_auto, is_number, whole
 from kernsel._data.kernel import leaves_open
 from kernsel._data.noise import regularizations
@@ -394,9 +395,16 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
         """Return the leave-one-out predictions of one target; y must be given.
 
         See :class:`kernsel.estimators.fitted.HasLeftOut`. Of copies, each is predicted as the row that is learnt from is.
+
+        A fit that was refined by iteration (`refine` of :class:`kernsel.Nystrom`) has no factorization. It is made here, with
+        n^2 / 2 numbers of memory and n^3 operations; :func:`kernsel.loo` leaves points out by landmarks alone, in n m^2.
         """
         posteriors = self.approximate_posteriors
         if posteriors is None:
+            if isinstance(self.approximation, Nystrom) and self.approximation.refine:
+                n = len(self.X_fit_)
+                what = f"a refined fit has no factorization, and that of {n} points needs"
+                require_memory(4 * n * (n + 1), what, "; kernsel.loo(approximation=kernsel.Nystrom()) leaves out by landmarks")
             return super().left_out(X, y, output)
         require_training_data(self, self.kernel_, X, None, self.X_fit_)
         targets = np.asarray(targets_for(self, y, len(self.X_fit_)), dtype=np.float64)

@@ -187,7 +187,7 @@ def test_ridge_regression_is_the_mean_of_the_process(fitted):
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_ridge_regression_is_refined_to_that_of_the_whole_matrix(weighted):
+def test_ridge_regression_is_refined_to_that_of_the_whole_matrix(weighted, monkeypatch):
     X, y, _, Z = data()
     weights = np.where(np.arange(N) % 5 == 0, 0.0, 1.0 + X[:, 0] ** 2) if weighted else None
     given = {"alpha": [0.05, 0.2], "fit_intercept": True}
@@ -198,6 +198,13 @@ def test_ridge_regression_is_refined_to_that_of_the_whole_matrix(weighted):
     np.testing.assert_allclose(refined.intercept_, exact.intercept_, rtol=near)
     np.testing.assert_allclose(refined.predict(Z), exact.predict(Z), rtol=near, atol=near)
     assert "conjugate gradients with 7 landmarks" in refined.approximation_
+    if not weighted:
+        found, expected = (model.left_out(X, y, 1).predictions for model in (refined, exact))
+        np.testing.assert_allclose(found, expected, rtol=near, atol=near)
+        monkeypatch.setattr("kernsel._base.memory._WORTH_CHECKING", 0)
+        monkeypatch.setattr("kernsel._base.memory._core.available_memory", lambda: 100)
+        with pytest.raises(MemoryError, match=r"a refined fit has no factorization, and that of 25 points .*by landmarks"):
+            refined.left_out(X, y)
 
 
 def test_means_of_a_process_are_refined_to_those_of_the_whole_matrix(tmp_path):
