@@ -201,6 +201,10 @@ class LandmarkPosterior(Posterior):
         self._require_rows()
         return LandmarkPosterior(self.kernel, self.X, self.y, self.noise, self.trend, approximation)
 
+    def path_approximation(self) -> Nystrom | None:
+        """Return the approximation of a regularization path with the same landmarks; None if it has no rows to read."""
+        return Nystrom(self.landmarks, bound=self.approximation.bound) if self.keeps_rows else None
+
     def _at(self) -> _core.AnyPosterior:
         return self._of_landmarks
 

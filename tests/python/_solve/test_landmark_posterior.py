@@ -10,6 +10,7 @@ import kernsel as ks
 from kernsel import _core
 from kernsel._solve.landmark_posterior import LandmarkPosterior
 from kernsel._solve.posterior import Posterior
+from kernsel.estimators.fitted import ModelPath
 from kernsel.kernels import RBF, WhiteKernel
 
 import reference_nystrom as twin
@@ -184,6 +185,46 @@ def test_ridge_regression_is_the_mean_of_the_process(fitted):
     np.testing.assert_allclose(ridge.predict(Z), fitted.predict(Z), rtol=TIGHT)
     np.testing.assert_allclose(ridge.dual_coef_, fitted.alpha_, rtol=TIGHT, atol=TIGHT)
     np.testing.assert_allclose(ridge.left_out(X, y[:, 0]).predictions, fitted.left_out().predictions, rtol=TIGHT)
+
+
+def assert_same_path(found, expected):
+    assert found.alpha == pytest.approx(expected.alpha, rel=TIGHT)
+    ours, theirs = (one.path.at([0.1 * expected.alpha, expected.alpha]) for one in (found, expected))
+    for name in ("loo", "gcv", "effective_dof", "restricted_log_likelihood", "risk", "seminorm"):
+        np.testing.assert_allclose(getattr(ours, name), getattr(theirs, name), rtol=10 * EXACT, err_msg=name)
+
+
+def test_paths_of_processes():
+    X, y, noise, _ = data(1)
+    given = {"noise": noise, "optimizer": None, "trend": "linear", "normalize_y": True}
+    exact, same, few = (
+        ks.GaussianProcessRegressor(1.3 * RBF(0.9), **given, approximation=a).fit(X, y[:, 0])
+        for a in (None, ks.Nystrom(X), ks.Nystrom(FEW))
+    )
+    assert_same_path(same.regularization_path(), exact.regularization_path())
+    found = few.regularization_path()
+    assert len(found.path.landmarks) == FEW
+    of_residuals = np.average(few.loo_residuals_**2, weights=1 / noise)
+    assert found.path.at(found.alpha).loo[0] == pytest.approx(of_residuals, rel=TIGHT)
+
+
+def test_paths_of_ridge_regression():
+    X, y, _, _ = data()
+    weights = np.where(np.arange(N) % 5 == 0, 0.0, 1.0 + X[:, 0] ** 2)
+    used = weights > 0
+    options = {"sigma": 0.3, "alpha_scale": "n"}
+    same, few = (
+        ks.KernelRidge(RBF(0.9), alpha=[0.02, 0.03], fit_intercept=True, **options, approximation=a).fit(X, y, weights)
+        for a in (ks.Nystrom(X), ks.Nystrom(FEW))
+    )
+    path = ks.RegularizationPath(RBF(0.9), y[used, 1], X=X[used], trend="constant", sample_weight=weights[used], **options)
+    assert_same_path(same.regularization_path(X, y, 1), ModelPath(path, 0.03, scale_known=False))
+    found, left_out = few.regularization_path(X, y, 1), few.left_out(X, y, 1)
+    assert len(found.path.landmarks) == FEW
+    of_residuals = np.average((left_out.y - left_out.predictions) ** 2, weights=weights)
+    assert found.path.at(found.alpha).loo[0] == pytest.approx(of_residuals, rel=TIGHT)
+    with pytest.raises(ValueError, match="y: expected the targets that this KernelRidge was fitted to"):
+        few.regularization_path(X, y + 1)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
