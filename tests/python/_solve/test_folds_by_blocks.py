@@ -52,6 +52,19 @@ def test_values_and_gradients_are_those_of_all_rows_at_once(name, argument, tren
     assert not _held  # what was solved is released
 
 
+def test_joint_densities_of_folds_that_are_larger_than_a_tile():
+    """Two ways: by the matrix of a fold, which tile kernels of 512 columns solve with in parts, and by sums over its rows."""
+    rng = np.random.default_rng(0)
+    X, labels = rng.uniform(-1, 1, (1060, 2)), np.arange(1060) % 2
+    y = np.sin(2 * X[:, 0]) + 0.3 * rng.standard_normal(1060)
+    more = {"noise": NOISE, "folds": labels, "approximation": ks.Nystrom(np.array(X[:8])), "gradient": True}
+    whole = ks.evaluate("kfold_log_density", KERNEL, X, y, **more)
+    parts = ks.evaluate("kfold_log_density", KERNEL, row_source(X, y, block=400), None, **more)
+    slack = 1e4 * len(X) * eps(float)
+    assert parts.value == pytest.approx(whole.value, rel=slack)
+    np.testing.assert_allclose(parts.gradient, whole.gradient, rtol=0, atol=slack * np.abs(whole.gradient).max())
+
+
 def test_folds_by_values_and_by_splitters():
     X, y, _ = given()
     X[60:] = X[:30]  # equal rows are in one fold
