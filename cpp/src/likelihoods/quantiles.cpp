@@ -87,6 +87,7 @@ class Search {
   bool is_narrow() const {
     if (outcomes_.discrete) return high_ - low_ <= 1.0;
     if (!std::isfinite(low_) || !std::isfinite(high_)) return false;
+    if (scale_.to_y(low_) == scale_.to_y(high_)) return true;
     const double size = std::max({std::abs(low_), std::abs(high_), scale_.is_plain() ? 0.0 : 1.0});
     return high_ - low_ <= 4.0 * std::numeric_limits<double>::epsilon() * size;
   }
@@ -102,7 +103,7 @@ class Search {
       return low_ + std::clamp(part, 1e-3, 1.0 - 1e-3) * (high_ - low_);
     }
     if (!from_below && !from_above) return inside();
-    step_ *= 2.0;
+    step_ *= growth_ *= 1.5;
     const double next = from_below ? low_ + step_ : high_ - step_;
     return next > low_ && next < high_ ? next : inside();
   }
@@ -122,6 +123,7 @@ class Search {
   double p_, goal_, step_, low_, high_, low_score_, high_score_, next_;
   bool raised_ = false, done_ = false;
   int count_ = 0, slow_ = 0;
+  double growth_ = 1.0;  // of the step, until the quantile is between two numbers
 };
 
 }  // namespace
