@@ -15,7 +15,7 @@ __all__ = ["check_likelihood"]
 
 _STEP = 2.0**-11  # of differences
 _ROUNDING = 1e3 * float(np.finfo(np.float64).eps) / _STEP
-_DRAWS = 4000
+_DRAWS = 1000
 
 
 def check_likelihood(likelihood: Likelihood, y: ArrayLike, f: ArrayLike, size: ArrayLike | None = None) -> None:
