@@ -74,7 +74,9 @@ class Part:
     reach, reach_before : ndarray of shape (own,)
         Within which distance of each own row the part has all rows, and all that are before it in the order.
     workspace : Workspace
-        With the neighbours of the last evaluation; it is not pickled.
+        With the neighbours and the sets of the last evaluation; it is not pickled.
+    shown : str
+        The name of the evaluation whose sets the workspace has; empty if there are none.
     """
 
     rows: KeyedRows
@@ -83,6 +85,7 @@ class Part:
     reach: Vector
     reach_before: Vector
     workspace: _core.Workspace = field(default_factory=_core.Workspace)
+    shown: str = ""
 
     def uncertain(self, left_out: bool) -> int:
         """Return how many own rows may have nearer neighbours than those of the last evaluation."""
@@ -99,7 +102,7 @@ class Part:
         return {name: value for name, value in vars(self).items() if name != "workspace"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state, workspace=_core.Workspace())
+        vars(self).update(state, workspace=_core.Workspace(), shown="")
 
 
 def split_of(division: Division, block: RowBlock, before: int) -> list[KeyedRows]:
