@@ -35,10 +35,14 @@ class Boxes:
         """Return which points are in a box."""
         return np.flatnonzero(((points >= self.low[box]) & (points < self.high[box])).all(axis=1))
 
-    def distances(self, points: Matrix, box: int) -> Vector:
-        """Return the distances of points from a box, zero inside."""
-        outside = np.maximum(np.maximum(self.low[box] - points, points - self.high[box]), 0.0)
-        return np.asarray(np.sqrt(np.sum(outside**2, axis=1)))
+    def distances(self, points: Matrix, begin: int, end: int) -> Vector:
+        """Return the distances of points from the smallest box around some boxes, zero inside."""
+        low, high = self.low[begin:end].min(axis=0), self.high[begin:end].max(axis=0)
+        total = np.zeros(len(points))
+        for column in range(points.shape[1]):
+            values = points[:, column]
+            total += np.maximum(np.maximum(low[column] - values, values - high[column]), 0.0) ** 2
+        return np.sqrt(total)
 
     def depths(self, points: Matrix, box: int) -> Vector:
         """Return the distances of points in a box from its faces; infinite if there are none."""
@@ -74,7 +78,7 @@ def radii(points: Matrix, boxes: Boxes, neighbors: int, rows: int, most: float) 
     """Return for each box a distance within which rows of the box have nearly always so many neighbours among points.
 
     It is smaller where the rows at this and smaller distances, of which there are more the nearer they are (see
-    `Division.radius`), would be more than `most`.
+    `Division.shares`), would be more than `most`.
 
     Parameters
     ----------
@@ -94,7 +98,7 @@ def radii(points: Matrix, boxes: Boxes, neighbors: int, rows: int, most: float) 
     for box in range(len(boxes)):
         inside = found[boxes.inside(points, box)]
         out[box] = _SAFETY * np.quantile(inside, _QUANTILE, method="higher") if len(inside) else np.inf
-        distances = boxes.distances(points, box)
+        distances = boxes.distances(points, box, box + 1)
         distances = distances[distances > 0]
         if not np.isfinite(out[box]) or not len(distances):
             continue

@@ -51,10 +51,10 @@ class Division:
         """Return the features of points."""
         return np.asarray(_core.in_features(X, self.features))
 
-    def radius(self, box: int, places: Vector) -> Vector:
-        """Return the distance from a box at which rows are near enough, radius (k / place)^(1/d) for the places after k."""
+    def shares(self, places: Vector) -> Vector:
+        """Return the shares (k / place)^(1/d) of the radii of boxes within which rows at these places are near enough."""
         shares = np.minimum(len(self.first) / np.maximum(places, 1.0), 1.0)
-        return np.asarray(self.radii[box] * shares ** (1.0 / max(sum(2 if period else 1 for *_, period in self.features), 1)))
+        return np.asarray(shares ** (1.0 / max(sum(2 if period else 1 for *_, period in self.features), 1)))
 
     def places(self, keys: Keys) -> Vector:
         """Return the places of rows in the order, nearly."""
@@ -110,13 +110,22 @@ def split_of(division: Division, block: RowBlock, before: int) -> list[KeyedRows
     rows = KeyedRows.of_block(block, before, division.seed)
     if len(rows):
         rows = rows.part(np.flatnonzero(rows.keys > division.first.keys[-1]))
-    points, places = division.coordinates(rows.X), division.places(rows.keys)
-    found = []
-    for box in range(len(division.boxes)):
-        near = division.boxes.distances(points, box) <= division.radius(box, places)
-        near[division.boxes.inside(points, box)] = True
-        found.append(rows.part(np.flatnonzero(near)))
-    return found
+    points, shares = division.coordinates(rows.X), division.shares(division.places(rows.keys))
+    boxes, radii = division.boxes, division.radii
+    found: list[Indices] = []
+
+    def split(near: Indices, begin: int, end: int) -> None:
+        """Add the rows of each box of a range that are among those near the range, in which neighbours follow each other."""
+        near = near[boxes.distances(points[near], begin, end) <= radii[begin:end].max() * shares[near]]
+        if end - begin == 1:
+            found.append(near)
+            return
+        middle = (begin + end) // 2
+        split(near, begin, middle)
+        split(near, middle, end)
+
+    split(np.arange(len(rows)), 0, len(boxes))
+    return [rows.part(near) for near in found]
 
 
 def gathered(division: Division, box: int, pieces: Sequence[KeyedRows]) -> Part:
@@ -128,7 +137,7 @@ def gathered(division: Division, box: int, pieces: Sequence[KeyedRows]) -> Part:
         everywhere = np.full(len(own), np.inf)
         return Part(rows, own, division.features, everywhere, everywhere)
     depths = division.boxes.depths(points[own], box)
-    reach = depths + division.radius(box, np.array([float(division.rows)]))
-    reach_before = depths + division.radius(box, division.places(rows.keys[own]))
+    reach = depths + division.radii[box] * division.shares(np.array([float(division.rows)]))
+    reach_before = depths + division.radii[box] * division.shares(division.places(rows.keys[own]))
     reach_before[own < len(division.first)] = np.inf
     return Part(rows, own, division.features, reach, reach_before)

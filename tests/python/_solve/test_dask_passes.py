@@ -13,6 +13,10 @@ import kernsel as ks
 from kernsel._data.rows import row_source
 from kernsel._solve import dask_passes
 from kernsel._solve.by_parts import Sizes
+from kernsel._solve.dask_passes import DaskPasses
+from kernsel._solve.passes import LocalPasses
+from kernsel.criteria.names import criterion_named
+from kernsel.estimators.found_by_parts import find_by_parts
 from kernsel.kernels import RBF, WhiteKernel
 
 dask = pytest.importorskip("dask")
@@ -101,6 +105,29 @@ def test_parts_of_space_have_the_same_bits_locally_and_on_a_cluster(monkeypatch)
     assert evaluated(*lazy(chunk=400), "reml", approximation=near) == expected
     with dask.config.set(scheduler="threads"):
         assert evaluated(*lazy(), "reml", approximation=near) == expected
+
+
+@pytest.mark.usefixtures("client")
+def test_a_search_by_parts_has_the_same_bits_locally_and_on_a_cluster():
+    def found(passes):
+        with passes:
+            search = find_by_parts(
+                criterion_named("reml", {}),
+                2.0 * RBF([0.6, 1.2]),
+                passes,
+                ks.Vecchia(8),
+                noise=0.2,
+                least_noise=0.0,
+                trend="constant",
+                most=3,
+                sizes=Sizes(900, 400),
+            )
+        return (*search.kernel.theta, search.noise, search.found.value, search.n_evaluations)
+
+    expected = found(LocalPasses(blocks()[0]))
+    assert found(DaskPasses(row_source(*lazy()))) == expected
+    with dask.config.set(scheduler="threads"):
+        assert found(DaskPasses(row_source(*lazy(chunk=600)))) == expected
 
 
 def test_frames_weights_noise_and_partitions_that_are_empty():
