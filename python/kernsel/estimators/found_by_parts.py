@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from kernsel import _core
-from kernsel._base.annotations import Vector
+from kernsel._base.annotations import Matrix, Vector
 from kernsel._data.trend import Trend
 from kernsel._solve.by_parts import ByParts, PartsOfSpace, Sizes
 from kernsel._solve.passes import Passes
@@ -111,8 +111,7 @@ def find_by_parts(
         assert found.gradient is not None
         assert found.information is not None
         value, slopes = criterion.with_prior(there, found.value, there.in_theta(found.gradient))
-        in_theta = np.array([there.in_theta(row) for row in found.information[:-1, :-1]]).reshape(-1, len(there.theta))
-        information = np.array([there.in_theta(column) for column in in_theta.T]).reshape(in_theta.shape[1], -1)
+        information = _in_theta(there, found.information[:-1, :-1])
         slopes = np.asarray(slopes)
         if finds_noise:
             factor = variance - known
@@ -128,7 +127,7 @@ def find_by_parts(
     if finds_noise:
         x = np.append(x, np.log(noise - known))
         bounds = np.vstack([bounds, x[-1] + [-10.0, 10.0]])
-    x = np.clip(x, *bounds.T)
+    x, (lower, upper) = np.clip(x, *bounds.T), bounds.T.tolist()
     began, refreshes, ended = time.perf_counter(), 0, "converged"
     with PartsOfSpace(criterion, passes, approximation, trend, sizes) as parts:
         if not len(x):
@@ -137,7 +136,8 @@ def find_by_parts(
             result = _core.minimize(
                 objective,
                 None,
-                *bounds.T.tolist(),
+                lower,
+                upper,
                 [x.tolist()],
                 {
                     "evaluations": max(most - len(seen), 1),
@@ -161,3 +161,10 @@ def find_by_parts(
         if best is None:
             best = parts.evaluate(at(x)[0], noise=at(x)[1], gradient=False)
     return FoundByParts(*at(x), best, len(seen), refreshes, ended)
+
+
+def _in_theta(kernel: Kernel, information: Matrix) -> Matrix:
+    """Return an information matrix in `theta`, from one in the hyperparameters of the C++ kernel."""
+    size = len(kernel.theta)
+    rows = np.array([kernel.in_theta(row) for row in information]).reshape(len(information), size)
+    return np.array([kernel.in_theta(column) for column in rows.T]).reshape(size, size)

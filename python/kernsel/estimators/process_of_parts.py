@@ -12,6 +12,7 @@ from sklearn.base import clone
 from kernsel import _core
 from kernsel._base.annotations import Matrix
 from kernsel._data.allowed import is_auto
+from kernsel._data.rows import RowSource
 from kernsel._data.rows.partitions import PartitionRows
 from kernsel._data.trend import Trend, trend_matrix
 from kernsel._solve.by_blocks import passes_over
@@ -29,7 +30,7 @@ _START_ROWS = 50_000  # by which the search begins; fewer rows are a search for 
 _COMPARED_ROWS, _TIMES_NEIGHBORS = 1000, 4  # by which start and end of the search are compared, as by the core
 
 
-def all_rows_choose(model: Any, source: Any, rows: int) -> bool:
+def all_rows_choose(model: Any, source: RowSource, rows: int) -> bool:
     """Tell whether hyperparameters are chosen by all rows where they are, and not by a search for rows in memory."""
     criterion = criterion_named(model.criterion, {})
     numbers = all(value is None or is_auto(value) or np.ndim(value) == 0 for value in (model.alpha, model.noise))
@@ -46,7 +47,7 @@ def all_rows_choose(model: Any, source: Any, rows: int) -> bool:
     )
 
 
-def state_of_parts(model: Any, source: PartitionRows, X: Any, y: Any) -> tuple[ProcessState, Any]:
+def state_of_parts(model: Any, source: RowSource, X: Any, y: Any) -> tuple[ProcessState, Any]:
     """Return the state of a process that all rows have chosen, and a copy of the model that is conditioned on them.
 
     A search for some rows is where the one for all begins. What comes of it is taken unless rows that are left out are
@@ -55,7 +56,7 @@ def state_of_parts(model: Any, source: PartitionRows, X: Any, y: Any) -> tuple[P
     Parameters
     ----------
     model : GaussianProcessRegressor
-    source : PartitionRows
+    source : RowSource
     X, y : ndarray or DataFrame of shape (n, d), ndarray of shape (n,)
         The same rows in memory, from which predictions are made.
     """
@@ -83,8 +84,8 @@ def state_of_parts(model: Any, source: PartitionRows, X: Any, y: Any) -> tuple[P
     points = np.asarray(X, dtype=np.float64)
     places = ((state.posterior.kernel, noise), (fit.kernel, fit.noise))
     before, after = (_left_out_density(kernel, at, near, trend, points, y) for kernel, at in places)
-    said = _said(fit, len(some))
-    if after < before:
+    said, improves = _said(fit, len(some)), after >= before
+    if not improves:
         fit = replace(fit, kernel=state.posterior.kernel, noise=noise)
         said += " Rows that are left out were predicted worse by what was found, so that the start was kept."
     more = {"noise": fit.noise - known} if finds_noise else {}
@@ -94,7 +95,7 @@ def state_of_parts(model: Any, source: PartitionRows, X: Any, y: Any) -> tuple[P
         state.selection,
         kernel=found.posterior.kernel,
         noise=fit.noise - known if finds_noise else np.nan,
-        value=fit.found.value,
+        value=fit.found.value if improves else float(found.criterion_value or np.nan),
         n_evaluations=fit.n_evaluations,
         n_evaluations_subset=state.selection.n_evaluations + state.selection.n_evaluations_subset,
         approximation=f"{said} {found.selection.approximation[:1].upper()}{found.selection.approximation[1:]}",
@@ -103,7 +104,7 @@ def state_of_parts(model: Any, source: PartitionRows, X: Any, y: Any) -> tuple[P
         seconds=time.perf_counter() - began,
         rows=found.selection.rows,
     )
-    value = criterion.with_prior(fit.kernel, fit.found.value, None)[0] if after >= before else found.criterion_value
+    value = criterion.with_prior(fit.kernel, fit.found.value, None)[0] if improves else found.criterion_value
     noise_found = fit.noise - known if finds_noise else found.noise
     return replace(found, selection=selection, criterion_value=value, noise=noise_found, alpha=state.alpha), whole
 

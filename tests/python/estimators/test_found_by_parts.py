@@ -71,3 +71,9 @@ def test_known_noise_and_limits():
     assert late.ended == "seconds"
     assert late.found.value == start.value
     np.testing.assert_array_equal(late.kernel.theta, kernel.theta)
+    fixed = Matern(0.4, length_scale_bounds="fixed")
+    noise = find_by_parts(criterion, fixed, source(), NEAR, noise=0.5, least_noise=0.01, sizes=SIZES)
+    assert 0.06 < noise.noise < 0.13  # of which 0.01 is known
+    nothing = find_by_parts(criterion, fixed, source(), NEAR, noise=noise.noise, sizes=SIZES)
+    assert nothing.found.value == noise.found.value
+    assert nothing.n_evaluations == 1
