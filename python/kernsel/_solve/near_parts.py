@@ -17,6 +17,8 @@ from kernsel.approximations import Feature
 
 __all__ = ["Division", "Part", "gathered", "split_of"]
 
+_BYTES_OF_WORKSPACE = 500  # for each own row: neighbours of both kinds, and what sets have shown
+
 
 @dataclass(frozen=True)
 class Division:
@@ -97,6 +99,10 @@ class Part:
         distances = np.sqrt(np.sum((points[self.own] - points[last]) ** 2, axis=1))
         distances[found[:, -1] < 0] = np.inf  # with too few neighbours, a row at any distance would be one
         return int(np.sum(distances > (self.reach if left_out else self.reach_before)))
+
+    def __sizeof__(self) -> int:
+        """Return about how many bytes it has while it is evaluated: by these Dask tells whether to move it to another worker."""
+        return self.rows.nbytes + _BYTES_OF_WORKSPACE * len(self.own)
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "workspace"}

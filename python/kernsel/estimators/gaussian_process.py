@@ -291,7 +291,7 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
         if is_of_rows(X) and isinstance(self.approximation, Vecchia):
             source = row_source(X, y)
             X, y, _ = rows_in_memory(X, y)
-            if groups is None and all_rows_choose(self, source, len(X)):
+            if groups is None and all_rows_choose(self, source, np.shape(y)[0]):
                 state, whole = state_of_parts(self, source, X, y)
                 take_columns(self, whole)
                 self.restore(state)
