@@ -271,7 +271,8 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
             Some of its rows, drawn at random, choose hyperparameters and landmarks (:class:`kernsel.Nystrom`, which "auto"
             then stands for); all rows are then read where they are, and the fitted model keeps sums over them instead.
             With :class:`kernsel.Vecchia` all rows are brought to this machine first, since it is from the nearest of them that
-            new points are predicted.
+            new points are predicted; likelihoods and leave-one-out densities of all rows of a collection of Dask with more than
+            50,000 choose the hyperparameters where these are, from what 50,000 of them choose here.
         y : array-like of shape (n,) or (n, n_targets); or the name of a column of a file or dataset, or None for a source
         groups : array-like of shape (n,), optional
             A label for each point: the points of a group are left out together, by criteria that leave points out and in

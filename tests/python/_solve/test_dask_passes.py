@@ -77,6 +77,14 @@ def here():
     return evaluated(*blocks())
 
 
+def searched(passes):
+    """Return where the first steps of a search by neighbours lead."""
+    more = {"noise": 0.2, "least_noise": 0.0, "most": 3, "sizes": Sizes(900, 400)}
+    with passes:
+        found = find_by_parts(criterion_named("lml", {}), 2.0 * RBF([0.6, 1.2]), passes, ks.Vecchia(8), **more)
+    return *found.kernel.theta, found.noise, found.found.value
+
+
 def test_the_same_bits_locally_in_threads_and_on_a_cluster(client):
     expected = here()
     assert evaluated(*lazy()) == expected
@@ -109,25 +117,10 @@ def test_parts_of_space_have_the_same_bits_locally_and_on_a_cluster(monkeypatch)
 
 @pytest.mark.usefixtures("client")
 def test_a_search_by_parts_has_the_same_bits_locally_and_on_a_cluster():
-    def found(passes):
-        with passes:
-            search = find_by_parts(
-                criterion_named("reml", {}),
-                2.0 * RBF([0.6, 1.2]),
-                passes,
-                ks.Vecchia(8),
-                noise=0.2,
-                least_noise=0.0,
-                trend="constant",
-                most=3,
-                sizes=Sizes(900, 400),
-            )
-        return (*search.kernel.theta, search.noise, search.found.value, search.n_evaluations)
-
-    expected = found(LocalPasses(blocks()[0]))
-    assert found(DaskPasses(row_source(*lazy()))) == expected
+    expected = searched(LocalPasses(blocks()[0]))
+    assert searched(DaskPasses(row_source(*lazy()))) == expected
     with dask.config.set(scheduler="threads"):
-        assert found(DaskPasses(row_source(*lazy(chunk=600)))) == expected
+        assert searched(DaskPasses(row_source(*lazy(chunk=600)))) == expected
 
 
 def test_frames_weights_noise_and_partitions_that_are_empty():
@@ -242,6 +235,7 @@ def test_the_same_bits_for_any_number_of_workers():
             distributed.Client(other),
         ):
             assert evaluated(*lazy()) == expected
+            assert searched(DaskPasses(row_source(*lazy()))) == searched(LocalPasses(blocks()[0]))
     with dask.config.set(scheduler="processes", num_workers=2):  # which starts its processes anew for each pass
         near = {"noise": 0.1, "approximation": NEAR}
         assert ks.evaluate("lml", KERNEL, *lazy(), **near).value == ks.evaluate("lml", KERNEL, *blocks(), **near).value
