@@ -101,7 +101,7 @@ class Part:
         return int(np.sum(distances > (self.reach if left_out else self.reach_before)))
 
     def __sizeof__(self) -> int:
-        """Return about how many bytes it has while it is evaluated: by these Dask tells whether to move it to another worker."""
+        """Return about how many bytes it has while it is evaluated: Dask asks whether moving it to another worker pays."""
         return self.rows.nbytes + _BYTES_OF_WORKSPACE * len(self.own)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -116,13 +116,13 @@ def split_of(division: Division, block: RowBlock, before: int) -> list[KeyedRows
     rows = KeyedRows.of_block(block, before, division.seed)
     if len(rows):
         rows = rows.part(np.flatnonzero(rows.keys > division.first.keys[-1]))
-    points, shares = division.coordinates(rows.X), division.shares(division.places(rows.keys))
+    points, shares = np.asfortranarray(division.coordinates(rows.X)), division.shares(division.places(rows.keys))
     boxes, radii = division.boxes, division.radii
     found: list[Indices] = []
 
     def split(near: Indices, begin: int, end: int) -> None:
         """Add the rows of each box of a range that are among those near the range, in which neighbours follow each other."""
-        near = near[boxes.distances(points[near], begin, end) <= radii[begin:end].max() * shares[near]]
+        near = near[boxes.distances(points, begin, end, near) <= radii[begin:end].max() * shares[near]]
         if end - begin == 1:
             found.append(near)
             return
