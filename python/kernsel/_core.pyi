@@ -298,6 +298,7 @@ def linear(
     variance: ArrayLike | None,
     groups: list[int] = ...,
     count: int = ...,
+    products: ArrayLike | None = ...,
 ) -> Criterion: ...
 def apply(criterion: Criterion, rows: int, fit: dict[str, Any]) -> dict[str, Any]: ...
 def evaluate(
@@ -313,6 +314,24 @@ def evaluate(
     approximation: _Neighbors | tuple[str, int, int, int, bool, list[float]] | None = ...,
     points: bool = ...,
 ) -> Evaluation: ...
+
+@type_check_only
+class Derivatives(TypedDict):
+    value: float
+    gradient: NDArray[np.float64]  # by the parameters of the kernel
+    noise_gradient: NDArray[np.float64]  # (n,)
+    information: NDArray[np.float64] | None  # (p + 1, p + 1), the noise last; None without an unknown noise
+
+def differentiate(
+    criterion: Criterion,
+    X: ArrayLike,
+    y: ArrayLike,
+    noise: ArrayLike,
+    trend: ArrayLike,
+    weights: ArrayLike | None,
+    workspace: Workspace,
+    unknown_noise: ArrayLike | None = ...,
+) -> Derivatives: ...
 
 @type_check_only
 class AnyPosterior:  # what all have; there is no such class
@@ -622,7 +641,7 @@ class Search:
     def run(self) -> Found: ...
 
 def minimize(
-    all: Callable[[NDArray[np.float64], bool], tuple[float, ArrayLike] | None],  # noqa: A002
+    all: Callable[[NDArray[np.float64], bool], tuple[float, ArrayLike] | tuple[float, ArrayLike, ArrayLike] | None],  # noqa: A002
     some: Callable[[NDArray[np.float64], bool], tuple[float, ArrayLike] | None] | None,
     lower: list[float],
     upper: list[float],
