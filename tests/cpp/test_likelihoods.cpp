@@ -102,5 +102,5 @@ int main() {
   threads_change_nothing();
   functions_of_the_caller();
   no_rows();
-  return report();
+  return report("likelihoods");
 }
