@@ -41,6 +41,7 @@ PYBIND11_MODULE(_core, module, pybind11::mod_gil_not_used()) {
   bind_inference(module);
   bind_criteria(module);
   bind_landmarks(module);
+  bind_likelihoods(module);
   bind_paths(module);
   bind_landmark_path(module);
   bind_posterior(module);

@@ -7,6 +7,7 @@ void bind_factor(pybind11::module_& module);
 void bind_kernels(pybind11::module_& module);
 void bind_approximations(pybind11::module_& module);
 void bind_landmarks(pybind11::module_& module);
+void bind_likelihoods(pybind11::module_& module);
 void bind_landmark_posterior(pybind11::module_& module);
 void bind_criteria(pybind11::module_& module);
 void bind_inference(pybind11::module_& module);

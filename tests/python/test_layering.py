@@ -13,6 +13,7 @@ ROOMS = {
     "tiles": ["tiles", "cholesky", "jitter"],
     "kernels": ["kernel", "gram", "kernel_json"],
     "criteria": ["fit", "criteria"],
+    "likelihoods": ["likelihood"],
     "factors": ["factor", "neighbours", "nystrom", "rows", "vecchia"],
     "posterior": ["posterior", "trend", "nystrom_posterior", "conjugate_gradients", "vecchia_posterior"],
     "search": ["prior", "objective", "search", "data", "starts", "choose"],
@@ -25,6 +26,7 @@ ROOMS = {
 STRANGERS = {
     "tiles": ["kernels"],  # the factorization knows no kernels
     "criteria": ["base", "tiles", "kernels"],  # criteria are formulas
+    "likelihoods": ["tiles", "kernels", "criteria"],  # likelihoods are formulas for one observation after the other
     "strings": ["tiles", "kernels", "criteria", "factors", "posterior", "search", "paths", "support"],
 }
 # Python's rooms, lowest first; those on one line do not know each other.

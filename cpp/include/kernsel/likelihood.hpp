@@ -6,6 +6,8 @@
 // into a Gaussian problem for these.
 #pragma once
 
+#include <functional>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -24,6 +26,21 @@ struct Observations {
   double size_of(Index i) const { return size ? size[i] : 1.0; }
 };
 
+// Values of f at n points, each with its size.
+struct Latent {
+  Index count = 0;
+  const double* f = nullptr;
+  const double* size = nullptr;
+  double size_of(Index i) const { return size ? size[i] : 1.0; }
+};
+
+// What is known of f at n points: f ~ N(mean, variance) at each, of which only the margins count.
+struct LatentNormal {
+  Index count = 0;
+  const double *mean = nullptr, *variance = nullptr, *size = nullptr;
+  double size_of(Index i) const { return size ? size[i] : 1.0; }
+};
+
 // log p(y | f), its derivatives in f, and the precision by which Laplace's approximation stands for it: minus the second
 // derivative, or if that may be negative its expectation over y given f, which is not. `slope` is its derivative in f.
 struct Density {
@@ -36,8 +53,8 @@ struct DensitySlope {
   double value = 0.0, first = 0.0, precision = 0.0;
 };
 
-// log Z for Z = E p(y | f) over f ~ N(mean, variance), and its first two derivatives in the mean. The derivative in the variance
-// is (second + first^2) / 2.
+// log Z for Z = E p(y | f) over f ~ N(mean, variance), and its first two derivatives in the mean. The derivative in the
+// variance is (second + first^2) / 2.
 struct Moments {
   double value = 0.0, first = 0.0, second = 0.0;
   double in_variance() const { return 0.5 * (second + first * first); }
@@ -51,6 +68,12 @@ struct LikelihoodParameter {
   bool is_scale = false;  // whether it is the logarithm of a standard deviation of y around f, like that of noise
 };
 
+// The values that y can have: between two numbers, and only whole ones if it is discrete.
+struct Outcomes {
+  double lower = -std::numeric_limits<double>::infinity(), upper = std::numeric_limits<double>::infinity();
+  bool discrete = false;
+};
+
 class Likelihood {
  public:
   virtual ~Likelihood() = default;
@@ -59,49 +82,76 @@ class Likelihood {
   virtual std::vector<LikelihoodParameter> parameters() const { return {}; }
   // The same likelihood with other values of its parameters, in their order and on their scale.
   virtual std::shared_ptr<const Likelihood> with(const std::vector<double>& values) const = 0;
+  // The parameters as a search for them may begin: those that have units start from the spread of y, and are bounded by it.
+  virtual std::vector<LikelihoodParameter> start(const Observations&) const { return parameters(); }
 
-  // Whether log p is concave in f, so that `precision` is minus the second derivative.
+  // Whether log p is concave in f, and `precision` is minus the second derivative.
   virtual bool is_log_concave() const { return true; }
-  // Fails for observations that cannot be; Status::pivot is the first row with one.
+  // Fails for observations that cannot be; Status::pivot is the first row with one, and Status::value its y or its size.
   virtual Status check(const Observations& of) const = 0;
+  // The same for the sizes of points whose y is not known.
+  virtual Status check_sizes(Index count, const double* size) const = 0;
   // Values of f from which a search for their mode may begin, and by whose variance the data tell that of f: a transform of y.
-  virtual void rough(const Observations& of, double* f) const = 0;
+  virtual Status rough(const Observations& of, double* f) const = 0;
 
   // For each observation i at f[i].
   virtual Status density(const Observations& of, const double* f, Density* out) const = 0;
   // The derivatives with respect to parameter p.
-  virtual Status density_slope(const Observations& of, const double* f, Index p, DensitySlope* out) const;
+  virtual Status density_slope(const Observations& of, const double* f, Index p, DensitySlope* out) const = 0;
 
-  // By quadrature, unless a likelihood knows a closed form.
+  // By quadrature, unless a likelihood knows a closed form. Errors are below 1e-9.
   virtual Status moments(const Observations& of, const double* mean, const double* variance, Moments* out) const;
   // The derivative of log Z with respect to parameter p: by quadrature, too.
   virtual Status moments_slope(const Observations& of, const double* mean, const double* variance, Index p, double* out) const;
 
-  // The distribution of y given f at a point with this size: its mean and variance, which may be infinite; the probability of
-  // values up to y; the least value up to which the probability is at least p, 0 < p < 1.
-  virtual double mean(double f, double size) const = 0;
-  virtual double variance(double f, double size) const = 0;
-  virtual double probability_up_to(double y, double f, double size) const = 0;
-  virtual double quantile(double p, double f, double size) const = 0;
-  virtual bool is_discrete() const { return false; }  // whether y is a whole number
+  // The distribution of y given f: its mean and variance, which may be infinite or, where there is none, NaN; the probability
+  // of values up to y[i]; the least value up to which the probability is at least p[i], 0 < p[i] < 1. With uniform random
+  // numbers for p, quantiles are draws. They are found by search, unless a likelihood knows a closed form.
+  virtual Outcomes outcomes(double size) const = 0;
+  virtual Status conditional(const Latent& at, double* mean, double* variance) const = 0;
+  virtual Status probability(const Latent& at, const double* y, double* out) const = 0;
+  virtual Status quantile(const Latent& at, const double* p, double* out) const;
+
+  // The same over f ~ N(mean, variance): new observations at points with these margins. By quadrature over f, unless a
+  // likelihood knows a closed form; quantiles are those of the mixture.
+  virtual Status predict(const LatentNormal& at, double* mean, double* variance) const;
+  virtual Status predict_probability(const LatentNormal& at, const double* y, double* out) const;
+  virtual Status predict_quantile(const LatentNormal& at, const double* p, double* out) const;
+
+  // Whether any thread may call it; if not, only the thread does that called.
+  virtual bool is_for_any_thread() const { return true; }
 };
 
-// Predictions of new observations for f ~ N(mean, variance), by quadrature over f: each of n numbers. `size` may be nullptr.
-// probability[i] is the one of values up to y[i]. Quantiles are those of the mixture over f, found by bisection.
-struct LatentNormal {
-  Index count = 0;
-  const double *mean = nullptr, *variance = nullptr, *size = nullptr;
+// A likelihood of functions that the caller gives, for whole arrays. They may throw, which Status::exception then says, and are
+// called by the thread that began the computation. `slope`, `start` and `with` are for parameters, and may be empty without.
+struct LikelihoodFunctions {
+  std::string name;
+  std::vector<LikelihoodParameter> parameters;
+  bool log_concave = false;
+  Outcomes outcomes;
+  std::function<void(const Observations&)> check;
+  std::function<void(Index count, const double* size)> check_sizes;
+  std::function<void(const Observations&, double* f)> rough;
+  std::function<void(const Observations&, const double* f, Density*)> density;
+  std::function<void(const Observations&, const double* f, Index p, DensitySlope*)> slope;
+  std::function<void(const Latent&, double* mean, double* variance)> conditional;
+  std::function<void(const Latent&, const double* y, double*)> probability;
+  std::function<std::shared_ptr<const Likelihood>(const std::vector<double>& values)> with;
 };
-Status predict(const Likelihood& likelihood, const LatentNormal& f, double* mean, double* variance);
-Status predict_probability(const Likelihood& likelihood, const LatentNormal& f, const double* y, double* out);
-Status predict_quantile(const Likelihood& likelihood, const LatentNormal& f, double p, double* out);
-// One draw for each of n latent values f, from uniform numbers between 0 and 1.
-Status draw(const Likelihood& likelihood, const LatentNormal& f, const double* uniform, double* out);
 
 namespace likelihoods {
 
+std::shared_ptr<const Likelihood> of_functions(LikelihoodFunctions functions);
+
 // Counts of mean size exp(f): `size` is the exposure.
 std::shared_ptr<const Likelihood> poisson();
+// Counts of the same mean mu and of variance mu + mu^2 / shape.
+std::shared_ptr<const Likelihood> negative_binomial(double shape);
+// y = 1 with probability 1 / (1 + exp(-f)), or Phi(f), the normal distribution function; y = 0 otherwise.
+std::shared_ptr<const Likelihood> bernoulli_logit();
+std::shared_ptr<const Likelihood> bernoulli_probit();
+// y = f + scale t, t of Student's distribution.
+std::shared_ptr<const Likelihood> student_t(double scale, double degrees_of_freedom);
 
 }  // namespace likelihoods
 }  // namespace kernsel

@@ -236,8 +236,8 @@ Status Laplace::find_mode(const Kernel& k) {
   for (int attempt = before_.size() == n() ? 0 : 1; attempt < 2 && !std::isfinite(here.value); ++attempt) {
     Numbers start = before_;
     start.resize(n());
-    if (attempt == 1) likelihood_->rough(observations(), start.data());
-    status = step(k, start, here);
+    if (attempt == 1) status = likelihood_->rough(observations(), start.data());
+    if (status.ok()) status = step(k, start, here);
     if (!status.ok()) return status;
   }
   if (!std::isfinite(here.value) && !std::isfinite(zero.value))

@@ -1,8 +1,7 @@
 // Poisson: log p = y log(e exp f) - e exp f - log y!, where e is the exposure.
-#include <algorithm>
 #include <cmath>
 
-#include "kernsel/likelihood.hpp"
+#include "likelihoods/pointwise.hpp"
 #include "likelihoods/special.hpp"
 
 namespace kernsel {
@@ -10,39 +9,34 @@ namespace likelihoods {
 
 namespace {
 
-class Poisson final : public Likelihood {
+class Poisson final : public Pointwise<Poisson> {
  public:
   std::string name() const override { return "poisson"; }
   std::shared_ptr<const Likelihood> with(const std::vector<double>&) const override { return std::make_shared<Poisson>(); }
 
-  Status check(const Observations& of) const override {
-    for (Index i = 0; i < of.count; ++i) {
-      if (!is_count(of.y[i])) return wrong_row(i, "poisson: y must be counts, whole numbers from 0 on");
-      if (!is_positive(of.size_of(i))) return wrong_row(i, "poisson: the exposure must be positive and finite");
-    }
-    return {};
+  const char* fault(double y, double) const { return is_count(y) ? nullptr : "expected counts, whole numbers from 0 on"; }
+  const char* size_fault(double size) const { return is_positive(size) ? nullptr : "expected positive, finite exposures"; }
+  double rough_at(double y, double size) const { return std::log((y + 0.5) / size); }
+
+  Density density_at(double y, double size, double f) const {
+    const double mean = size * std::exp(f), of_y = y > 0.0 ? y * (f + std::log(size)) - log_factorial(y) : 0.0;
+    return {of_y - mean, y - mean, -mean, -mean, mean, mean};
   }
 
-  void rough(const Observations& of, double* f) const override {
-    for (Index i = 0; i < of.count; ++i) f[i] = std::log((of.y[i] + 0.5) / of.size_of(i));
-  }
-
-  Status density(const Observations& of, const double* f, Density* out) const override {
-    for (Index i = 0; i < of.count; ++i) {
-      const double y = of.y[i], size = of.size_of(i), mean = size * std::exp(f[i]);
-      const double at = y > 0.0 ? y * (f[i] + std::log(size)) : 0.0;
-      out[i] = {at - mean - log_factorial(y), y - mean, -mean, -mean, mean, mean};
-    }
-    return {};
-  }
-
-  double mean(double f, double size) const override { return size * std::exp(f); }
-  double variance(double f, double size) const override { return size * std::exp(f); }
-  double probability_up_to(double y, double f, double size) const override {
+  Outcomes outcomes(double) const override { return {0.0, std::numeric_limits<double>::infinity(), true}; }
+  Conditional conditional_at(double f, double size) const { return {size * std::exp(f), size * std::exp(f)}; }
+  double probability_at(double y, double f, double size) const {
     return y < 0.0 ? 0.0 : upper_gamma(std::floor(y) + 1.0, size * std::exp(f));
   }
-  double quantile(double p, double f, double size) const override { return least_count(*this, p, f, size); }
-  bool is_discrete() const override { return true; }
+
+  // exp(f) is lognormal.
+  Status predict(const LatentNormal& at, double* mean, double* variance) const override {
+    return for_rows(at.count, 50.0, [&](Index i) {
+      const double v = at.variance[i];
+      mean[i] = at.size_of(i) * std::exp(at.mean[i] + 0.5 * v);
+      variance[i] = mean[i] + (v > 0.0 ? mean[i] * mean[i] * std::expm1(v) : 0.0);
+    });
+  }
 };
 
 }  // namespace

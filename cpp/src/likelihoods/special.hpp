@@ -1,28 +1,38 @@
-// Special functions, and checks of observations, that several likelihoods need.
+// Special functions that likelihoods need. Errors are some units in the last place, of values near zero in absolute terms.
 #pragma once
 
-#include "kernsel/likelihood.hpp"
+#include "kernsel/view.hpp"
 
 namespace kernsel {
 
 double log_gamma(double x);  // for x > 0; std::lgamma() writes to a global variable
 double log_factorial(double count);
-double digamma(double x);               // the derivative of log_gamma
-double trigamma(double x);              // the second
-double tetragamma(double x);            // the third
-double lower_gamma(double a, double x);  // regularized incomplete gamma functions: the integral from 0 to x of t^(a-1) exp(-t)
-double upper_gamma(double a, double x);  // over Gamma(a), and one minus it
-double incomplete_beta(double a, double b, double x);  // regularized: the distribution function of a Beta(a, b) variable
-double log_normal(double x);                           // log Phi(x), the normal distribution function
-double normal_up_to(double x);                         // Phi(x)
+double digamma(double x);     // the derivative of log_gamma, for x > 0
+double trigamma(double x);    // the second
+double tetragamma(double x);  // the third
+// log Gamma(x + count) - log Gamma(x) and its derivative in x, which large x do not cancel.
+double log_rising(double x, double count);
+double digamma_rise(double x, double count);
+
+// Regularized incomplete gamma functions: the integral from 0 to x of t^(a-1) exp(-t) over Gamma(a), and one minus it.
+double lower_gamma(double a, double x);
+double upper_gamma(double a, double x);
+// Regularized incomplete beta function, the distribution function of a Beta(a, b) variable at x; `rest` is 1 - x.
+double incomplete_beta(double a, double b, double x, double rest);
+
+double normal_up_to(double x);  // Phi(x), the normal distribution function
+double log_normal(double x);    // log Phi(x)
 double normal_quantile(double p);
+double log_normal_density(double x);
 
-bool is_count(double y);     // whether it is a whole number from 0 on
-bool is_positive(double y);  // whether it is positive and finite
+// log Phi and its first three derivatives. The k-th stays exact where Phi(x) underflows.
+struct LogNormal {
+  double value, first, second, third;
+};
+LogNormal log_normal_slopes(double x);
 
-Status wrong_row(Index row, const char* message);
-
-// The least count up to which the probability is at least p.
-double least_count(const Likelihood& likelihood, double p, double f, double size);
+// 1 / (1 + exp(-f)), and log(1 + exp(f)).
+double logistic(double f);
+double softplus(double f);
 
 }  // namespace kernsel

@@ -119,10 +119,11 @@ Status Chooser::Content::take_likelihood() {
   std::vector<double> y;
   for (Index i = 0; i < n; ++i) y.push_back(problem.y(i, 0));
   const Observations of{n, y.data(), problem.sizes};
-  const Status status = problem.likelihood->check(of);
+  Status status = problem.likelihood->check(of);
   if (!status.ok()) return status;
   rough.resize(static_cast<std::size_t>(n));
-  problem.likelihood->rough(of, rough.data());
+  status = problem.likelihood->rough(of, rough.data());
+  if (!status.ok()) return status;
   parameters = problem.likelihood->parameters();
   if (!problem.criterion) {
     const bool has_trend = problem.trend.cols > 0;

@@ -1,0 +1,132 @@
+#include "likelihoods/quantiles.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "likelihoods/special.hpp"
+
+namespace kernsel {
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+// The quantile is above `low`, whose probability is less than p, and not above `high`. Scores are quantiles of the normal
+// distribution for these probabilities, in which most distributions are nearly straight.
+class Search {
+ public:
+  Search(Middle middle, Outcomes outcomes, double p)
+      : outcomes_(outcomes), p_(p), goal_(normal_quantile(p)), step_(middle.width > 0.0 ? middle.width : 1.0) {
+    low_ = outcomes_.discrete ? outcomes_.lower - 1.0 : outcomes_.lower;
+    high_ = outcomes_.upper;
+    low_score_ = -infinity;
+    high_score_ = infinity;
+    if (!std::isfinite(step_)) step_ = 1.0;
+    next_ = std::isfinite(middle.place) ? middle.place : 0.0;
+    if (outcomes_.discrete) next_ = std::floor(next_);
+    if (outcomes_.discrete)
+      next_ = std::clamp(next_, outcomes_.lower, outcomes_.upper);
+    else if (!(next_ > low_ && next_ < high_))
+      next_ = inside();
+    if (!(p > 0.0 && p < 1.0)) {
+      done_ = true;
+      high_ = std::numeric_limits<double>::quiet_NaN();
+    }
+  }
+
+  bool is_done() const { return done_; }
+  double next() const { return next_; }
+  double result() const { return high_; }
+
+  void learn(double probability) {
+    const double width = high_ - low_, score = normal_quantile(std::min(probability, 1.0)) - goal_;
+    if (std::isnan(probability)) {
+      done_ = true;
+      high_ = probability;
+      return;
+    }
+    (probability < p_ ? low_ : high_) = next_;
+    (probability < p_ ? low_score_ : high_score_) = score;
+    // From the side that has not moved for two steps, a step is taken as if it were nearer (Illinois).
+    const bool raised = probability < p_;
+    if (raised == raised_) (raised ? high_score_ : low_score_) *= 0.5;
+    raised_ = raised;
+    if (++count_ > 400 || is_narrow()) done_ = true;
+    if (!outcomes_.discrete && std::abs(probability - p_) <= 1e-13 * std::min(p_, 1.0 - p_)) {
+      high_ = next_;
+      done_ = true;
+    }
+    if (done_) return;
+    slow_ = high_ - low_ > 0.5 * width ? slow_ + 1 : 0;
+    next_ = propose();
+    if (outcomes_.discrete) next_ = std::clamp(std::floor(next_), low_ + 1.0, high_ - 1.0);
+    if (!(next_ > low_ && next_ < high_)) done_ = true;  // no number is between
+  }
+
+ private:
+  bool is_narrow() const {
+    if (outcomes_.discrete) return high_ - low_ <= 1.0;
+    if (!std::isfinite(low_) || !std::isfinite(high_)) return false;
+    return high_ - low_ <= 4.0 * std::numeric_limits<double>::epsilon() * std::max(std::abs(low_), std::abs(high_));
+  }
+
+  double propose() {
+    const bool from_below = std::isfinite(low_score_), from_above = std::isfinite(high_score_);
+    if (slow_ > 3) {
+      slow_ = 0;
+      return inside();
+    }
+    if (from_below && from_above) {
+      const double part = low_score_ / (low_score_ - high_score_);
+      return low_ + std::clamp(part, 1e-3, 1.0 - 1e-3) * (high_ - low_);
+    }
+    if (!from_below && !from_above) return inside();
+    step_ *= 2.0;
+    const double next = from_below ? low_ + step_ : high_ - step_;
+    return next > low_ && next < high_ ? next : inside();
+  }
+
+  // Between the ends: in the middle of their logarithms if one is far from the other.
+  double inside() const {
+    if (!std::isfinite(low_) && !std::isfinite(high_)) return 0.0;
+    if (!std::isfinite(low_)) return high_ - step_;
+    if (!std::isfinite(high_)) return low_ + step_;
+    if (low_ >= 0.0 && high_ > 4.0 * low_) return std::sqrt(std::max(low_, high_ * 1e-20)) * std::sqrt(high_);
+    if (high_ <= 0.0 && low_ < 4.0 * high_) return -std::sqrt(std::max(-high_, low_ * -1e-20)) * std::sqrt(-low_);
+    return 0.5 * low_ + 0.5 * high_;
+  }
+
+  Outcomes outcomes_;
+  double p_, goal_, step_, low_, high_, low_score_, high_score_, next_;
+  bool raised_ = false, done_ = false;
+  int count_ = 0, slow_ = 0;
+};
+
+}  // namespace
+
+Status search_quantiles(const std::vector<Middle>& middle, const std::vector<Outcomes>& outcomes, const double* p,
+                        const Distribution& probability, double* out) {
+  std::vector<Search> searches;
+  for (std::size_t i = 0; i < middle.size(); ++i) searches.emplace_back(middle[i], outcomes[i], p[i]);
+  std::vector<Index> row;
+  std::vector<double> y, found;
+  while (true) {
+    row.clear();
+    y.clear();
+    for (std::size_t i = 0; i < searches.size(); ++i)
+      if (!searches[i].is_done()) {
+        row.push_back(static_cast<Index>(i));
+        y.push_back(searches[i].next());
+      }
+    if (row.empty()) break;
+    found.resize(row.size());
+    const Status status = probability(static_cast<Index>(row.size()), row.data(), y.data(), found.data());
+    if (!status.ok()) return status;
+    for (std::size_t k = 0; k < row.size(); ++k) searches[static_cast<std::size_t>(row[k])].learn(found[k]);
+  }
+  for (std::size_t i = 0; i < searches.size(); ++i) out[i] = searches[i].result();
+  return {};
+}
+
+}  // namespace kernsel
