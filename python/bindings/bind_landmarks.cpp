@@ -131,7 +131,7 @@ std::unique_ptr<NystromPartialSums> partial_sums_of(const py::args& state) {
   auto s = std::make_unique<NystromPartialSums>();
   if (state.empty()) return s;
   if (state.size() != 3) raise_type_error("NystromPartialSums: expected no arguments, or three");
-  *s = {numbers(state[0]), numbers(state[1]), numbers(state[2])};
+  *s = {numbers(state[0]), numbers(state[1]), numbers(state[2]), {}};
   return s;
 }
 
