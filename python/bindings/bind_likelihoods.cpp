@@ -245,12 +245,31 @@ void bind_likelihoods(py::module_& module) {
   namespace likelihoods = kernsel::likelihoods;
   bind_class(module);
   module.def("likelihood_given", &likelihood_given);
-  module.def("poisson", [] { return held(likelihoods::poisson()); });
   module.def(
-      "negative_binomial", [](double shape) { return held(likelihoods::negative_binomial(shape)); }, py::arg("shape"));
-  module.def("bernoulli_logit", [] { return held(likelihoods::bernoulli_logit()); });
-  module.def("bernoulli_probit", [] { return held(likelihoods::bernoulli_probit()); });
+      "gaussian", [](double noise) { return held(likelihoods::gaussian(noise)); }, py::arg("noise"));
+  module.def(
+      "censored_gaussian",
+      [](double noise, double lower, double upper) { return held(likelihoods::censored_gaussian(noise, lower, upper)); },
+      py::arg("noise"), py::arg("lower"), py::arg("upper"));
   module.def(
       "student_t", [](double scale, double df) { return held(likelihoods::student_t(scale, df)); }, py::arg("scale"),
       py::arg("df"));
+  module.def(
+      "laplace", [](double scale) { return held(likelihoods::laplace(scale)); }, py::arg("scale"));
+  module.def(
+      "asymmetric_laplace",
+      [](double scale, double quantile) { return held(likelihoods::asymmetric_laplace(scale, quantile)); }, py::arg("scale"),
+      py::arg("quantile"));
+  module.def("bernoulli_logit", [] { return held(likelihoods::bernoulli_logit()); });
+  module.def("bernoulli_probit", [] { return held(likelihoods::bernoulli_probit()); });
+  module.def("binomial", [] { return held(likelihoods::binomial()); });
+  module.def(
+      "ordinal", [](const Numbers& thresholds) { return held(likelihoods::ordinal(thresholds)); }, py::arg("thresholds"));
+  module.def("poisson", [] { return held(likelihoods::poisson()); });
+  module.def(
+      "negative_binomial", [](double shape) { return held(likelihoods::negative_binomial(shape)); }, py::arg("shape"));
+  module.def(
+      "gamma", [](double shape) { return held(likelihoods::gamma(shape)); }, py::arg("shape"));
+  module.def(
+      "beta", [](double concentration) { return held(likelihoods::beta(concentration)); }, py::arg("concentration"));
 }

@@ -1,6 +1,7 @@
 #include <pybind11/stl.h>
 
 #include <cmath>
+#include <tuple>
 
 #include "approximations.hpp"
 #include "arrays.hpp"
@@ -158,7 +159,15 @@ class Search {
       problem.likelihood = of.likelihood;
       problem.inference = of.inference;
       problem.sizes = of.sizes.empty() ? nullptr : of.sizes.data();
-      problem.finds_parameter = options["finds_parameter"].cast<std::vector<bool>>();
+      problem.parameters = of.likelihood->parameters();
+      const auto given = options["parameters"].cast<std::vector<std::tuple<double, double, double, bool>>>();
+      if (given.size() != problem.parameters.size()) raise_value_error("parameters: expected those of the likelihood");
+      for (std::size_t p = 0; p < given.size(); ++p) {
+        kernsel::LikelihoodParameter& parameter = problem.parameters[p];
+        bool is_free = false;
+        std::tie(parameter.value, parameter.lower, parameter.upper, is_free) = given[p];
+        if (!is_free) parameter.lower = parameter.upper = parameter.value;
+      }
       if (problem.sizes && static_cast<Index>(of.sizes.size()) != x_.rows()) raise_value_error("sizes: expected one for each point");
     }
     problem.spreads = options["spreads"].cast<Numbers>();

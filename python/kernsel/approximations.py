@@ -140,8 +140,8 @@ class Nystrom:
     which more landmarks only raise (Titsias, 2009). The diagonal of k(Z, Z) is multiplied by 1 + 1e-10. With Z = X nothing else
     is approximated.
 
-    It takes 2 n m^2 operations, 4 n m^2 with the gradient of a likelihood, and 9 n m^2 with that of a criterion that leaves
-    points out.
+    It takes 2 n m^2 operations, 4 n m^2 with the gradient of a likelihood, 7 n m^2 with that of squared or absolute errors of
+    points that are left out one by one, and 12 n m^2 with that of their densities.
 
     It is for data with much noise, for many columns, in which points have no near neighbours, and for smooth functions. It is
     dangerous where there is little noise: then m numbers cannot say what n points know, predictions are worse than those of

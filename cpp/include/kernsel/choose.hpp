@@ -35,10 +35,11 @@ struct Choosing {
   const double* weights = nullptr;  // of the points, positive; the noise of a point is divided by its weight
   bool finds_amplitude = false;     // whether to find a factor of the kernel that is not one of its hyperparameters
   bool finds_noise = false;         // whether to find a noise variance, the same for all points (divided by their weights)
-  // For observations y of a likelihood: which of its parameters to find, for each, the others being fixed. `noise` is then that
-  // of the latent function; finds_noise and scale_free are not for them.
+  // For observations y of a likelihood: its parameters, with their starts and bounds (if there are none, those that it proposes
+  // for the data), of which those with equal bounds are not to be found. `noise` is then that of the latent function;
+  // finds_noise and scale_free are not for them.
   std::shared_ptr<const Likelihood> likelihood = nullptr;
-  std::vector<bool> finds_parameter = {};
+  std::vector<LikelihoodParameter> parameters = {};
   Inference inference = Inference::laplace;
   const double* sizes = nullptr;    // of observations (likelihood.hpp)
   std::vector<double> noise = {};   // known noise variances, one for each point or one for all; may be empty

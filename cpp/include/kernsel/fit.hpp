@@ -28,8 +28,8 @@ struct Request {
   bool variances = false;    // the variances of these residuals
   bool densities = false;    // the joint log densities of groups
   Groups groups;
-  // For criteria that are sums of losses l(r) of points that are left out one by one, with weights: slopes_i = l'(r_i). A factor
-  // that visits points one after the other can then begin with derivatives before it has seen all residuals.
+  // For criteria that are sums of losses l(r) of points that are left out one by one, with weights: slopes_i = l'(r_i). A
+  // factor that visits points one after the other can then begin with derivatives before it has seen all residuals.
   std::function<void(Index count, const double* residuals, double* slopes)> slopes;
 };
 
@@ -80,7 +80,7 @@ struct Partials {
   std::vector<double> noise;      // (n): derivatives with respect to N_i where it occurs in the formula of the criterion
   double log_det = 0.0, log_det_trend = 0.0, missing = 0.0, log_factor = 0.0;
   std::vector<double> log_density;  // (n)
-  LeftOut left_out;    // derivatives with respect to residuals, variances and densities
+  LeftOut left_out;                 // derivatives with respect to residuals, variances and densities
   // If not zero, there are no other derivatives than those in residuals, and these are this factor times weight times the slope
   // of the request.
   double slope_factor = 0.0;

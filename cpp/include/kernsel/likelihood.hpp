@@ -69,7 +69,7 @@ struct LikelihoodParameter {
   std::string name;
   double value = 0.0, lower = 0.0, upper = 0.0;
   bool logarithm = true;
-  bool is_scale = false;  // whether it is the logarithm of a standard deviation of y around f, like that of noise
+  double spread_power = 0.0;  // it is the logarithm of this power of a standard deviation of y around f; or 0
 };
 
 // The values that y can have: between two numbers, and only whole ones if it is discrete.
@@ -152,15 +152,33 @@ namespace likelihoods {
 
 std::shared_ptr<const Likelihood> of_functions(LikelihoodFunctions functions);
 
+// y = f + noise of this variance.
+std::shared_ptr<const Likelihood> gaussian(double noise);
+// The same, where a y at a limit says that it would be there or beyond; limits may be infinite.
+std::shared_ptr<const Likelihood> censored_gaussian(double noise, double lower, double upper);
+// y = f + scale t, t of Student's distribution.
+std::shared_ptr<const Likelihood> student_t(double scale, double degrees_of_freedom);
+// y = f + scale t, t of the density exp(-|t|) / 2: f is the median of y. The kink is smoothed, see laplace.cpp.
+std::shared_ptr<const Likelihood> laplace(double scale);
+// f is a quantile of y, 0 < quantile < 1, the density of r = y - f being proportional to exp(-max(q r, (q - 1) r) / scale).
+std::shared_ptr<const Likelihood> asymmetric_laplace(double scale, double quantile);
+
+// y = 1 with probability 1 / (1 + exp(-f)), or Phi(f), the normal distribution function; y = 0 otherwise.
+std::shared_ptr<const Likelihood> bernoulli_logit();
+std::shared_ptr<const Likelihood> bernoulli_probit();
+// Successes, each with probability 1 / (1 + exp(-f)): `size` is the number of trials.
+std::shared_ptr<const Likelihood> binomial();
+// Classes 0, 1, ... in an order: P(y <= k) = 1 / (1 + exp(f - thresholds[k])), with increasing thresholds.
+std::shared_ptr<const Likelihood> ordinal(const std::vector<double>& thresholds);
+
 // Counts of mean size exp(f): `size` is the exposure.
 std::shared_ptr<const Likelihood> poisson();
 // Counts of the same mean mu and of variance mu + mu^2 / shape.
 std::shared_ptr<const Likelihood> negative_binomial(double shape);
-// y = 1 with probability 1 / (1 + exp(-f)), or Phi(f), the normal distribution function; y = 0 otherwise.
-std::shared_ptr<const Likelihood> bernoulli_logit();
-std::shared_ptr<const Likelihood> bernoulli_probit();
-// y = f + scale t, t of Student's distribution.
-std::shared_ptr<const Likelihood> student_t(double scale, double degrees_of_freedom);
+// Positive y of mean exp(f) and variance exp(2 f) / (shape size): `size` is the weight.
+std::shared_ptr<const Likelihood> gamma(double shape);
+// y between 0 and 1 of mean q = 1 / (1 + exp(-f)) and variance q (1 - q) / (1 + concentration).
+std::shared_ptr<const Likelihood> beta(double concentration);
 
 }  // namespace likelihoods
 }  // namespace kernsel

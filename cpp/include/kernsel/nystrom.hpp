@@ -14,8 +14,8 @@
 //     N_i
 //
 // where det F is that of the first m rows and columns. Nothing of the size n x m is stored: points are processed in blocks, two
-// or three times. For a fit that takes 2 n m^2 flops, with derivatives of likelihoods 4 n m^2, and with those of criteria that
-// leave points out 9 n m^2. The memory is some m x m matrices.
+// to four times. For a fit that takes 2 n m^2 flops, with derivatives of likelihoods 4 n m^2, with those of losses of residuals
+// of points that are left out 7 n m^2, and of densities 12 n m^2. The memory is some m x m matrices.
 //
 // Groups of points are left out together, of any sizes: up to m + q points by their own block of P., which takes about as long
 // as to leave points out alone, and larger ones by the sums over all others. These are kept, (m + q)^2 numbers for each, and
@@ -67,7 +67,7 @@ std::unique_ptr<NystromFactor> nystrom_factor(NystromOptions options);
 Status choose_landmarks(const Kernel& k, View<const double> X, const NystromOptions& options, std::vector<double>& landmarks);
 
 // The same, for points that are not in memory at the same time or not on the same machine: blocks of rows in, sums out. Sums
-// of blocks are added, in any grouping of the caller, and nothing else is shared by them. A criterion takes up to three passes:
+// of blocks are added, in any grouping of the caller, and nothing else is shared by them. A criterion takes up to four passes:
 //
 //     NystromBlocks blocks;
 //     blocks.begin(k, Z, q);
@@ -77,8 +77,10 @@ Status choose_landmarks(const Kernel& k, View<const double> X, const NystromOpti
 //     blocks.set_totals(totals);
 //     for each block: blocks.add_partials(rows, partials, more);           3. sums for a gradient, if there are partials
 //     blocks.solve_partials(more);
-//     for each block: blocks.pull(rows, partials, theta, noise, ...);         the gradient, summed over blocks
+//     for each block: blocks.pull(rows, partials, theta, noise, ...);      4. the gradient, summed over blocks
 //     blocks.pull_landmarks(theta, ...);                                      and what does not depend on rows, once
+//
+// For sums of losses of residuals show_losses() is the second pass and the third.
 struct RowBlock {
   View<const double> X;             // (n, d)
   View<const double> y;             // (n, outputs)

@@ -14,7 +14,7 @@ class Bernoulli : public Pointwise<T> {
  public:
   std::shared_ptr<const Likelihood> with(const std::vector<double>&) const override { return std::make_shared<T>(); }
 
-  const char* fault(double y, double) const { return y == 0.0 || y == 1.0 ? nullptr : "expected 0 or 1 for each observation"; }
+  const char* fault(double y, double) const { return y == 0.0 || y == 1.0 ? nullptr : "y: expected 0 or 1"; }
 
   Outcomes outcomes(double) const override { return {0.0, 1.0, true}; }
   Conditional conditional_at(double f, double) const { return {T::up_to(f), T::up_to(f) * T::up_to(-f)}; }

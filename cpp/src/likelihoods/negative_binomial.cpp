@@ -25,8 +25,10 @@ class NegativeBinomial final : public Pointwise<NegativeBinomial> {
     return std::make_shared<NegativeBinomial>(values[0]);
   }
 
-  const char* fault(double y, double) const { return is_count(y) ? nullptr : "expected counts, whole numbers from 0 on"; }
-  const char* size_fault(double size) const { return is_positive(size) ? nullptr : "expected positive, finite exposures"; }
+  const char* fault(double y, double) const { return is_count(y) ? nullptr : "y: expected counts, whole numbers from 0 on"; }
+  const char* size_fault(double size) const {
+    return is_positive(size) ? nullptr : "exposure: expected positive, finite numbers";
+  }
   double rough_at(double y, double size) const { return std::log((y + 0.5) / size); }
 
   Density density_at(double y, double size, double f) const {

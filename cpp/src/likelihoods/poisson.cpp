@@ -14,8 +14,10 @@ class Poisson final : public Pointwise<Poisson> {
   std::string name() const override { return "poisson"; }
   std::shared_ptr<const Likelihood> with(const std::vector<double>&) const override { return std::make_shared<Poisson>(); }
 
-  const char* fault(double y, double) const { return is_count(y) ? nullptr : "expected counts, whole numbers from 0 on"; }
-  const char* size_fault(double size) const { return is_positive(size) ? nullptr : "expected positive, finite exposures"; }
+  const char* fault(double y, double) const { return is_count(y) ? nullptr : "y: expected counts, whole numbers from 0 on"; }
+  const char* size_fault(double size) const {
+    return is_positive(size) ? nullptr : "exposure: expected positive, finite numbers";
+  }
   double rough_at(double y, double size) const { return std::log((y + 0.5) / size); }
 
   Density density_at(double y, double size, double f) const {

@@ -158,8 +158,18 @@ Status predicted_quantiles(const Likelihood& likelihood, const LatentNormal& at,
   std::vector<Middle> middle;
   for (std::size_t i = 0; i < row.size(); ++i)
     middle.push_back({mean[1][i], std::sqrt(variance[i]) + 0.5 * std::abs(mean[2][i] - mean[0][i])});
+  std::vector<double> mean_of, variance_of, size;
   const auto probability = [&](Index count, const Index* of, const double* y, double* found) {
-    return mixture.probability(count, of, y, found);
+    mean_of.resize(static_cast<std::size_t>(count));
+    variance_of.resize(mean_of.size());
+    size.resize(at.size ? mean_of.size() : 0);
+    for (Index k = 0; k < count; ++k) {
+      mean_of[static_cast<std::size_t>(k)] = at.mean[of[k]];
+      variance_of[static_cast<std::size_t>(k)] = at.variance[of[k]];
+      if (at.size) size[static_cast<std::size_t>(k)] = at.size[of[k]];
+    }
+    const LatentNormal some{count, mean_of.data(), variance_of.data(), at.size ? size.data() : nullptr};
+    return likelihood.predict_probability(some, y, found);
   };
   return search_quantiles(middle, outcomes_of(likelihood, at.count, at.size), p, probability, out);
 }

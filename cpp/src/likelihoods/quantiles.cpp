@@ -12,23 +12,42 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
+// Numbers without bounds in the place of y: the logarithm of the distance from a bound, or the logarithm of the ratio of the
+// distances from two. Whole numbers stay as they are.
+class Scale {
+ public:
+  explicit Scale(const Outcomes& of)
+      : of_(of), below_(!of.discrete && of.lower > -infinity), above_(!of.discrete && of.upper < infinity) {}
+
+  bool is_plain() const { return !below_ && !above_; }
+  double to_y(double t) const {
+    if (below_ && above_) return of_.lower + (of_.upper - of_.lower) * logistic(t);
+    return below_ ? of_.lower + std::exp(t) : above_ ? of_.upper - std::exp(-t) : t;
+  }
+  double from_y(double y) const {
+    if (below_ && above_) return std::log((y - of_.lower) / (of_.upper - y));
+    return below_ ? std::log(y - of_.lower) : above_ ? -std::log(of_.upper - y) : y;
+  }
+
+ private:
+  Outcomes of_;
+  bool below_, above_;
+};
+
 // The quantile is above `low`, whose probability is less than p, and not above `high`. Scores are quantiles of the normal
 // distribution for these probabilities, in which most distributions are nearly straight.
 class Search {
  public:
-  Search(Middle middle, Outcomes outcomes, double p)
-      : outcomes_(outcomes), p_(p), goal_(normal_quantile(p)), step_(middle.width > 0.0 ? middle.width : 1.0) {
-    low_ = outcomes_.discrete ? outcomes_.lower - 1.0 : outcomes_.lower;
-    high_ = outcomes_.upper;
+  Search(Middle middle, Outcomes outcomes, double p) : outcomes_(outcomes), scale_(outcomes), p_(p), goal_(normal_quantile(p)) {
+    low_ = outcomes_.discrete ? outcomes_.lower - 1.0 : -infinity;
+    high_ = outcomes_.discrete ? outcomes_.upper : infinity;
     low_score_ = -infinity;
     high_score_ = infinity;
-    if (!std::isfinite(step_)) step_ = 1.0;
-    next_ = std::isfinite(middle.place) ? middle.place : 0.0;
-    if (outcomes_.discrete) next_ = std::floor(next_);
-    if (outcomes_.discrete)
-      next_ = std::clamp(next_, outcomes_.lower, outcomes_.upper);
-    else if (!(next_ > low_ && next_ < high_))
-      next_ = inside();
+    next_ = scale_.from_y(middle.place);
+    step_ = scale_.is_plain() ? middle.width : std::abs(scale_.from_y(middle.place + middle.width) - next_);
+    if (!(step_ > 0.0 && std::isfinite(step_))) step_ = 1.0;
+    if (!std::isfinite(next_)) next_ = 0.0;
+    if (outcomes_.discrete) next_ = std::clamp(std::floor(next_), outcomes_.lower, outcomes_.upper);
     if (!(p > 0.0 && p < 1.0)) {
       done_ = true;
       high_ = std::numeric_limits<double>::quiet_NaN();
@@ -36,8 +55,8 @@ class Search {
   }
 
   bool is_done() const { return done_; }
-  double next() const { return next_; }
-  double result() const { return high_; }
+  double next() const { return scale_.to_y(next_); }
+  double result() const { return scale_.to_y(high_); }
 
   void learn(double probability) {
     const double width = high_ - low_, score = normal_quantile(std::min(probability, 1.0)) - goal_;
@@ -68,7 +87,8 @@ class Search {
   bool is_narrow() const {
     if (outcomes_.discrete) return high_ - low_ <= 1.0;
     if (!std::isfinite(low_) || !std::isfinite(high_)) return false;
-    return high_ - low_ <= 4.0 * std::numeric_limits<double>::epsilon() * std::max(std::abs(low_), std::abs(high_));
+    const double size = std::max({std::abs(low_), std::abs(high_), scale_.is_plain() ? 0.0 : 1.0});
+    return high_ - low_ <= 4.0 * std::numeric_limits<double>::epsilon() * size;
   }
 
   double propose() {
@@ -92,12 +112,13 @@ class Search {
     if (!std::isfinite(low_) && !std::isfinite(high_)) return 0.0;
     if (!std::isfinite(low_)) return high_ - step_;
     if (!std::isfinite(high_)) return low_ + step_;
-    if (low_ >= 0.0 && high_ > 4.0 * low_) return std::sqrt(std::max(low_, high_ * 1e-20)) * std::sqrt(high_);
-    if (high_ <= 0.0 && low_ < 4.0 * high_) return -std::sqrt(std::max(-high_, low_ * -1e-20)) * std::sqrt(-low_);
+    if (low_ >= 1.0 && high_ > 4.0 * low_) return std::sqrt(low_) * std::sqrt(high_);
+    if (high_ <= -1.0 && low_ < 4.0 * high_) return -std::sqrt(-high_) * std::sqrt(-low_);
     return 0.5 * low_ + 0.5 * high_;
   }
 
   Outcomes outcomes_;
+  Scale scale_;
   double p_, goal_, step_, low_, high_, low_score_, high_score_, next_;
   bool raised_ = false, done_ = false;
   int count_ = 0, slow_ = 0;

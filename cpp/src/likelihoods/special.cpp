@@ -52,9 +52,9 @@ double digamma_rest(double x) {
          s * (1.0 / 12 - s * (1.0 / 120 - s * (1.0 / 252 - s * (1.0 / 240 - s * (1.0 / 132 - s * (691.0 / 32760))))));
 }
 
-// log(1 + t) - t, t > -1.
-double log_less_line(double t) {
-  if (std::abs(t) > 0.3) return std::log1p(t) - t;
+// log q - (q - 1) for a ratio q = 1 + t > 0.
+double log_less_line(double ratio, double t) {
+  if (std::abs(t) > 0.3) return std::log(ratio) - t;
   // With u = t / (2 + t), log(1 + t) = 2 (u + u^3 / 3 + ...), and t = 2 u + u t.
   const double u = t / (2.0 + t), square = u * u;
   double sum = 0.0;
@@ -64,7 +64,7 @@ double log_less_line(double t) {
 
 // x^a exp(-x) / Gamma(a): with the exponent measured from its maximum, nothing large cancels.
 double gamma_power(double a, double x) {
-  return std::sqrt(a / (2.0 * pi)) * std::exp(a * log_less_line((x - a) / a) - stirling_rest_of_any(a));
+  return std::sqrt(a / (2.0 * pi)) * std::exp(a * log_less_line(x / a, (x - a) / a) - stirling_rest_of_any(a));
 }
 
 // The integral of gamma_power(a, t) / t from x away from a, for large a. With t = a + z sqrt(a), its logarithm falls like
@@ -187,7 +187,8 @@ double incomplete_beta(double a, double b, double x, double rest) {
   // x^a (1 - x)^b / B(a, b), its exponent measured from the maximum at x = a / (a + b).
   const double n = a + b, t = (x * b - rest * a) / a, u = (rest * a - x * b) / b;
   const double rests = stirling_rest_of_any(n) - stirling_rest_of_any(a) - stirling_rest_of_any(b);
-  const double power = std::sqrt(a * (b / n) / (2.0 * pi)) * std::exp(a * log_less_line(t) + b * log_less_line(u) + rests);
+  const double power = std::sqrt(a * (b / n) / (2.0 * pi)) *
+                       std::exp(a * log_less_line(x * (n / a), t) + b * log_less_line(rest * (n / b), u) + rests);
   const double fraction = continued_fraction(1.0, [&](int k) {
     const double m = k / 2, c = a + 2.0 * m;
     return Pair{k % 2 ? -(a + m) * (n + m) * x / (c * (c + 1.0)) : m * (b - m) * x / ((c - 1.0) * c), 1.0};

@@ -35,7 +35,7 @@ class StudentT final : public Pointwise<StudentT> {
   }
   bool is_log_concave() const override { return false; }
 
-  const char* fault(double y, double) const { return std::isfinite(y) ? nullptr : "expected finite numbers"; }
+  const char* fault(double y, double) const { return std::isfinite(y) ? nullptr : "y: expected finite numbers"; }
   double rough_at(double y, double) const { return y; }
 
   Density density_at(double y, double, double f) const {

@@ -41,7 +41,7 @@ Status Chooser::Content::find_on_some(Choice& out) {
     if (problem.weights) copies.weights.push_back(problem.weights[i]);
   exact.weights = problem.weights ? copies.weights.data() : nullptr;
   exact.likelihood = problem.likelihood;
-  exact.finds_parameter = problem.finds_parameter;
+  exact.parameters = parameters;
   exact.inference = problem.inference;
   for (const Index i : chosen)
     if (problem.sizes) copies.sizes.push_back(problem.sizes[i]);

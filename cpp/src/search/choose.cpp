@@ -54,7 +54,7 @@ std::vector<double> Chooser::Content::x_of(const std::vector<double>& theta, dou
   for (const Index p : free) x.push_back(theta[static_cast<std::size_t>(p)]);
   if (problem.finds_noise) x.push_back(log_noise);
   for (std::size_t p = 0; p < parameters.size(); ++p)
-    if (finds(p)) x.push_back(parameters[p].is_scale ? 0.5 * log_noise : parameters[p].value);
+    if (finds(p)) x.push_back(parameters[p].spread_power > 0.0 ? 0.5 * parameters[p].spread_power * log_noise : parameters[p].value);
   for (std::size_t a = 0; a < x.size(); ++a) x[a] = std::clamp(x[a], domain.lower[a], domain.upper[a]);
   return x;
 }
@@ -120,11 +120,20 @@ Status Chooser::Content::take_likelihood() {
   for (Index i = 0; i < n; ++i) y.push_back(problem.y(i, 0));
   const Observations of{n, y.data(), problem.sizes};
   Status status = problem.likelihood->check(of);
-  if (!status.ok()) return status;
   rough.resize(static_cast<std::size_t>(n));
-  status = problem.likelihood->rough(of, rough.data());
+  if (status.ok()) status = problem.likelihood->rough(of, rough.data());
   if (!status.ok()) return status;
-  parameters = problem.likelihood->parameters();
+  parameters = problem.likelihood->start(of);
+  if (problem.parameters.empty()) return {};
+  if (problem.parameters.size() != parameters.size())
+    return Status::invalid("choose: give all parameters of the likelihood, or none");
+  for (std::size_t p = 0; p < parameters.size(); ++p) {
+    const LikelihoodParameter& given = problem.parameters[p];
+    if (given.value != parameters[p].value) parameters[p].spread_power = 0.0;  // the caller has a start
+    parameters[p].value = given.value;
+    parameters[p].lower = given.lower;
+    parameters[p].upper = given.upper;
+  }
   if (!problem.criterion) {
     const bool has_trend = problem.trend.cols > 0;
     problem.criterion = [has_trend](const std::vector<Index>&) { return criteria::likelihood(has_trend); };
@@ -160,7 +169,7 @@ Status Chooser::Content::prepare_noise() {
 
   double noise_of_kernel = 0.0;
   noisy = problem.finds_noise;
-  for (std::size_t p = 0; p < parameters.size(); ++p) noisy = noisy || (finds(p) && parameters[p].is_scale);
+  for (std::size_t p = 0; p < parameters.size(); ++p) noisy = noisy || (finds(p) && parameters[p].spread_power > 0.0);
   for (std::size_t p = 0; p < space.hints.size(); ++p)
     if (space.hints[p].rule == Rule::noise) {
       noisy = true;

@@ -76,7 +76,7 @@ struct Chooser::Content {
   void bound(double inside);
   void make_starts();
   bool finds(std::size_t parameter) const {
-    return parameter < problem.finds_parameter.size() && problem.finds_parameter[parameter];
+    return parameters[parameter].lower < parameters[parameter].upper;
   }
   std::unique_ptr<CriterionObjective> objective(const std::vector<Index>* of, bool scale_free);
   Status find(const std::vector<std::vector<double>>& from, bool scale_free, bool on_subset, double seconds_left, Index left,

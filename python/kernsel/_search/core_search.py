@@ -104,7 +104,7 @@ def core_search(
         "expects_all": isinstance(criterion, Evidence),
         "excepted": layout.with_prior().tolist(),
         "observed": None,
-        "finds_parameter": [],
+        "parameters": [],
     }
     how = usual | options
     return _core.Search(

@@ -51,7 +51,7 @@ class Observations:
     @cached_property
     def rough(self) -> Vector:
         """Latent values that are a transform of each observation alone, from which the data tell starts."""
-        return np.asarray(self.likelihood.core().rough(self.y, self.sizes))
+        return np.asarray(self.likelihood.rough(self.y, self.sizes))
 
 
 @with_one_blas_thread
@@ -86,6 +86,7 @@ def choose_with_likelihood(
     H = trend_matrix(trend, X)
     data = Data(X, observations.rough, None, names, anchors=[])
     layout = Layout(kernel.resolve(data).on_points(X)[0])
+    parameters = observations.likelihood.parameters(observations.y, observations.sizes)
     search = core_search(
         criterion,
         layout,
@@ -106,7 +107,7 @@ def choose_with_likelihood(
             "seed": None if random_state is None else int(generator_of(random_state).integers(2**63)),
             "approximation": None if approximation is None else approximation.core(),
             "observed": observations.core(),
-            "finds_parameter": observations.likelihood.finds,
+            "parameters": [(p.value, p.lower, p.upper, not p.fixed) for p in parameters],
         },
         groups=groups,
     )

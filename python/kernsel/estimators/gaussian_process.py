@@ -35,6 +35,7 @@ from kernsel.estimators.fitted import TakesGroups
 from kernsel.estimators.outliers import LEAST_POINTS, OUTLIERS, given_rows
 from kernsel.estimators.process_data import require_function, require_variances
 from kernsel.estimators.process_fit import ProcessData, ProcessFit, fit_despite_outliers
+from kernsel.estimators.process_of_observations import fit_to_observations
 from kernsel.estimators.process_of_rows import state_of_rows
 from kernsel.estimators.process_predictions import N_TARGETS
 from kernsel.estimators.process_state import ProcessState
@@ -46,6 +47,8 @@ from kernsel.kernels.amplitudes import finds_noise, has_noise, with_amplitudes
 from kernsel.kernels.automatic import Data
 from kernsel.kernels.objects import Points
 from kernsel.kernels.written import KernelLike
+from kernsel.likelihoods import Likelihood as Observed
+from kernsel.likelihoods import likelihood_of
 from kernsel.linalg.jitter import least_jitter
 
 __all__ = ["GaussianProcessRegressor"]
@@ -65,6 +68,7 @@ _ALLOWED = {
     "max_seconds": number("positive", infinite=True) | None,
     "shrinkage": (number("positive") | "auto" | None).said('"auto", a positive number or None'),
     "outliers": OUTLIERS,
+    "inference": one_of("laplace", "ep"),
 }
 
 
@@ -234,6 +238,8 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
         shrinkage: float | Literal["auto"] | None = "auto",
         outliers: Literal["auto"] | ArrayLike | None = "auto",
         approximation: Wish = "auto",
+        likelihood: str | Observed | None = None,
+        inference: Literal["laplace", "ep"] = "laplace",
         max_evaluations: int = 1000,
         max_seconds: float | None = None,
         verbose: int = 0,
@@ -253,13 +259,23 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
         self.shrinkage = shrinkage
         self.outliers = outliers
         self.approximation = approximation
+        self.likelihood = likelihood
+        self.inference = inference
         self.max_evaluations = max_evaluations
         self.max_seconds = max_seconds
         self.verbose = verbose
 
     @with_callbacks  # type: ignore[untyped-decorator]
     @with_one_blas_thread
-    def fit(self, X: Points, y: ArrayLike | None = None, groups: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: Points,
+        y: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        *,
+        exposure: ArrayLike | None = None,
+        trials: ArrayLike | None = None,
+    ) -> Self:
         """Choose the hyperparameters and condition the process on the data.
 
         Parameters
@@ -275,6 +291,9 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
         groups : array-like of shape (n,), optional
             A label for each point: the points of a group are left out together, by criteria that leave points out and in
             `loo_residuals_`. By default rows that are equal are left out together.
+        exposure, trials : float or array-like of shape (n,), optional
+            For likelihoods of counts: the time, area or population that each count is of; the number of trials of which each y
+            is the number of successes.
 
         Returns
         -------
@@ -289,11 +308,18 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
         """
         if is_of_rows(X) and isinstance(self.approximation, Vecchia):
             X, y, _ = rows_in_memory(X, y)
+        if is_of_rows(X) and self.likelihood is not None:
+            raise ValueError("X: rows that are read in blocks have normal noise; give arrays, and approximation=kernsel.Nystrom()")
         if is_of_rows(X):
             state, some = state_of_rows(self, X, y, groups)
             take_columns(self, some)
             self.restore(state)
             return self
+        sizes = {"exposure": exposure, "trials": trials}
+        if self.likelihood is not None:
+            self.restore(fit_to_observations(self, X, y, groups, sizes))
+            return self
+        self._require_no_sizes(sizes)
         given = training_set(self, self._prior_kernel(), X, y)
         kernel, X = given.kernel_and_points()
         if kernel.reading() is not None:
@@ -436,7 +462,12 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
             one_output=self._flat,
             restricted=self._restricted,
             groups=self._groups,
+            observed=self._observed,
         )
+
+    def likelihood_given(self) -> Observed:
+        """Return the likelihood that the parameter `likelihood` stands for."""
+        return likelihood_of(self.likelihood)
 
     def restore(self, state: ProcessState) -> None:
         """Set all fitted attributes from a state that `state` has returned."""
@@ -456,6 +487,7 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
         self._y_train_mean, self._y_train_std = state.offset, state.factor
         self._flat, self._restricted, self._groups = state.one_output, state.restricted, state.groups
         self.posterior_ = state.posterior
+        self._observed = state.observed
         self._set_fitted()
 
     def _set_fitted(self) -> None:
@@ -474,7 +506,13 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
         if posterior.exact:
             self.alpha_ = self._shaped(posterior.weights)
         self.beta_ = self._shaped(posterior.beta)
-        self.log_marginal_likelihood_value_ = posterior.log_likelihood(self.scale_, restricted=self._restricted)
+        self.__dict__.pop("likelihood_", None)
+        if self._observed is not None:
+            self.likelihood_ = self._observed.likelihood
+            self.y_train_ = self._observed.observations.y
+            self.log_marginal_likelihood_value_ = self._observed.value
+        else:
+            self.log_marginal_likelihood_value_ = posterior.log_likelihood(self.scale_, restricted=self._restricted)
         self.__dict__.pop("_points_left_out", None)
 
     def _evaluate_criterion(self) -> None:

@@ -77,7 +77,7 @@ class ObservedProcess:
     def log_densities(self, Z: Matrix, y: Vector, sizes: Vector | None) -> Vector:
         """Return the log density of observations at new points, each by itself."""
         mean, variance = self.latent(Z)
-        self.likelihood.require(y, sizes)
+        self.likelihood.check(y, sizes)
         return np.asarray(self.likelihood.core().moments(y, mean, variance, sizes)[:, 0])
 
     def draw(self, rng: np.random.RandomState, latent: Matrix, sizes: Vector | None) -> Matrix:
@@ -183,5 +183,5 @@ def sizes_of(likelihood: Likelihood, given: dict[str, Any], n: int) -> Vector | 
             sizes = np.full(n, float(sizes))
         if sizes.shape != (n,):
             raise ValueError(f"{name}: expected one number, or one for each of the {n} points, got shape {sizes.shape}")
-        likelihood.require_sizes(sizes)
+        likelihood.check_sizes(sizes)
     return sizes

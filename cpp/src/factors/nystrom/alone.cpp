@@ -1,5 +1,8 @@
 #include "factors/nystrom/alone.hpp"
 
+#include <algorithm>
+#include <cmath>
+
 namespace kernsel {
 
 namespace {
@@ -22,6 +25,13 @@ LeftOut ShownRows::left_out() const {
     for (Index i = 0; i < n; ++i) out.residual.push_back(c[at(i + k * n)] / precision[at(i)]);
   for (std::size_t i = 0; i < missing.size(); ++i) out.variance.push_back(1.0 / precision[i] + missing[i]);
   return out;
+}
+
+double unit_of_losses(const NystromSums& sums) {
+  double sum = 0.0;
+  for (const double square : sums.squares) sum += square;
+  sum *= std::exp(sums.log_noise / static_cast<double>(sums.rows));
+  return std::isnormal(sum) ? std::ldexp(1.0, std::clamp(std::ilogb(sum), -1000, 1000)) : 1.0;
 }
 
 RowSlopes::RowSlopes(const Partials& partials, const ShownRows& shown)

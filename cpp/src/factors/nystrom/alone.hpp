@@ -17,6 +17,9 @@ struct ShownRows {
   LeftOut left_out() const;
 };
 
+// A power of two about as large as sums of squared residuals, by which derivatives of losses are divided to stay in range.
+double unit_of_losses(const NystromSums& sums);
+
 // Derivatives in what is shown, with those in what is left out among them.
 struct RowSlopes {
   Index n = 0, outputs = 0;

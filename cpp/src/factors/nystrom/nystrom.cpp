@@ -1,6 +1,5 @@
 // The factor: passes over the rows of a problem that are in memory.
 #include <algorithm>
-#include <cmath>
 #include <optional>
 #include <utility>
 
@@ -22,15 +21,6 @@ using Numbers = std::vector<double>;
 constexpr Index rows_of_information = 500;
 
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
-// A power of two about as large as sums of squared residuals, by which numbers are divided so that they stay in range.
-double unit_of_losses(View<const double> y) {
-  double most = 0.0;
-  for (Index k = 0; k < y.cols; ++k)
-    for (Index i = 0; i < y.rows; ++i) most = std::max(most, std::abs(y(i, k)));
-  const double sum = most * most * static_cast<double>(y.rows);
-  return std::isnormal(sum) ? std::ldexp(1.0, std::clamp(std::ilogb(sum), -1000, 1000)) : 1.0;
-}
 
 class Nystrom final : public NystromFactor {
  public:
@@ -140,7 +130,7 @@ Status Nystrom::show_all(const Kernel& k, const Problem& problem, const Request&
   shown_.resize(of_rows, n_, m_);
   const auto view = [this](Numbers& of, Index cols) { return of.empty() ? View<double>{} : columns(of.data(), n_, cols); };
   if (request.slopes && differentiable) {
-    unit_ = unit_of_losses(problem.y);
+    unit_ = unit_of_losses(sums_);
     status = blocks_.show_losses(rows(), request, unit_, view(shown_.c, m_), view(shown_.precision, 1), of_losses_);
   } else if (!shown_.c.empty() || !shown_.precision.empty())
     status = blocks_.show(rows(), view(shown_.c, m_), view(shown_.precision, 1), view(shown_.missing, 1));
