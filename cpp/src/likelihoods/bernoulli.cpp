@@ -1,4 +1,5 @@
 // Bernoulli: y is 1 with probability F(f), otherwise 0. log p = log F(s f), s = 1 or -1, with F the logistic function or Phi.
+#include <algorithm>
 #include <cmath>
 
 #include "likelihoods/pointwise.hpp"
@@ -27,8 +28,11 @@ class Logit final : public Bernoulli<Logit> {
   static double up_to(double f) { return logistic(f); }
   double rough_at(double y, double) const { return y > 0.0 ? 1.0 : -1.0; }
   Density density_at(double y, double, double f) const {
-    const double one = logistic(f), zero = logistic(-f), bend = one * zero, slope = bend * (zero - one);
-    return {y > 0.0 ? -softplus(-f) : -softplus(f), y > 0.0 ? zero : -one, -bend, -slope, bend, slope};
+    const double rest = std::exp(-std::abs(f)), larger = 1.0 / (1.0 + rest), smaller = rest * larger;
+    const double one = f > 0.0 ? larger : smaller, zero = f > 0.0 ? smaller : larger;
+    const double bend = one * zero, slope = bend * (zero - one);
+    const double value = std::min(y > 0.0 ? f : -f, 0.0) - std::log1p(rest);
+    return {value, y > 0.0 ? zero : -one, -bend, -slope, bend, slope};
   }
 };
 
