@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/parallel.hpp"
+#include "base/random.hpp"
 #include "check.hpp"
 #include "kernsel/nystrom.hpp"
 #include "kernsel/runtime.hpp"
@@ -151,10 +152,34 @@ void derivatives_of_losses_begin_early() {
   }
 }
 
+// The information is that of the whole kernel matrix of 500 points, with the noise of each of them.
+void information_sees_the_noise_of_each_point() {
+  const Data all(620, 2);
+  const kernsel::NystromOptions options = given(all, 9);
+  const std::vector<Index> chosen = kernsel::Random(options.seed).subset(all.n, 500);
+  Data some(500, 2);
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    const auto from = static_cast<std::size_t>(chosen[i]);
+    std::copy_n(all.X.begin() + 2 * chosen[i], 2, some.X.begin() + 2 * static_cast<Index>(i));
+    some.y[i] = all.y[from];
+    some.noise[i] = all.noise[from];
+  }
+  const kernsel::Kernel k = kernsel::matern(2.5, {0.7, 0.9});
+  const kernsel::Criterion likelihood = kernsel::criteria::likelihood();
+  kernsel::Evaluation found, expected;
+  CHECK(evaluate(k, all.problem(), likelihood, kernsel::Order::information, *kernsel::nystrom_factor(options), found).ok());
+  CHECK(evaluate(k, some.problem(), likelihood, kernsel::Order::information, *kernsel::dense_factor(), expected).ok());
+  Numbers scaled = expected.information;
+  for (double& entry : scaled) entry *= 620.0 / 500.0;
+  CHECK(scaled.size() == 9);
+  near(found.information, scaled, Numbers(9, 0.0));
+}
+
 }  // namespace
 
 int main() {
   derivatives_of_losses_begin_early();
+  information_sees_the_noise_of_each_point();
   derivatives_of_a_sum_are_sums();
   same_bits_for_any_number_of_threads(200, 20);
   same_bits_for_any_number_of_threads(1500, 601);

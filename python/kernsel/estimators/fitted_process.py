@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from kernsel._base.annotations import Indices, Vector
 from kernsel._data.folds import number_of_points
 from kernsel._search import Selection
+from kernsel._solve.landmark_posterior import LandmarkPosterior
 from kernsel._solve.near import NearPosterior
 from kernsel._solve.path import RegularizationPath
 from kernsel._solve.posterior import Posterior
@@ -203,22 +204,25 @@ class FittedProcess(FittedModel):
         """Return the regularization path of the kernel without noise, see :class:`kernsel.estimators.fitted.HasPath`.
 
         If the noise differs from point to point, the weights of the path are inversely proportional to it. It takes all
-        eigenvalues of the kernel matrix; `rows` are the training points that it is of, if these are too many for that.
+        eigenvalues of the kernel matrix; `rows` are the training points that it is of, if these are too many for that. That of
+        a process by landmarks has the same ones, see :class:`kernsel.RegularizationPath`, unless there are `rows`.
 
         Raises
         ------
         ValueError
-            If the kernel matrix is approximated, and no `rows` are given.
+            If the kernel matrix is approximated by neighbours, or by landmarks and no training points were kept, or the kernel
+            then has a noise of its own, and no `rows` are given.
         """
         del output  # all outputs share one path
         posterior = self.posterior_
         points, targets = self.kept_data()
         require_training_data(self, self.kernel_, *self.learnt_from(X, y), points, targets)
         n = len(points)
-        if rows is None and not posterior.exact:
+        near = posterior.path_approximation() if rows is None and isinstance(posterior, LandmarkPosterior) else None
+        if rows is None and near is None and not posterior.exact:
             raise ValueError(
-                f"approximation: a path takes the eigenvalues of the whole kernel matrix of {n} points, which this "
-                f"{type(self).__name__} approximates; expected a fit to some of them"
+                f"approximation: a path takes the eigenvalues of the whole kernel matrix of {posterior.n_rows} points, which "
+                f"this {type(self).__name__} approximates; expected a fit to some of them"
             )
         of = np.arange(n) if rows is None else rows
         noises = np.asarray(self.kernel_.build().noise(posterior.X[of]) + posterior.noise[of])
@@ -227,16 +231,17 @@ class FittedProcess(FittedModel):
         has_noise = mean > 2 * self.jitter_
         # The path of one target is in the unit of y; that of several targets is in the normalized units of the fit.
         unit = float(self._y_train_std[0]) if posterior.y.shape[1] == 1 else 1.0
-        K = np.asarray(self.kernel_(posterior.X[of], posterior.X[of])) * unit**2
+        matrix = None if near is not None else np.asarray(self.kernel_(posterior.X[of], posterior.X[of])) * unit**2
         level = mean * unit**2
         equal = bool(np.ptp(noises) <= 1e-12 * mean)
         path = RegularizationPath(
-            (K + K.T) / 2,
+            unit**2 * posterior.kernel if matrix is None else (matrix + matrix.T) / 2,
             posterior.y[of] * unit,
             X=posterior.X[of],
             trend=posterior.H[of] if posterior.H.shape[1] else None,
             sigma=level**0.5 if has_noise else None,
             sample_weight=None if equal else mean / noises,
             groups=self.left_out_together_[of],
+            approximation=near,
         )
         return ModelPath(path, level if level > 0 else None, scale_known=True)

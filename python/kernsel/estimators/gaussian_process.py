@@ -27,6 +27,8 @@ from kernsel._search.layout import Layout
 from kernsel._search.own_optimizer import Optimizer
 from kernsel._search.plan import Plan, plan_for
 from kernsel._search.progress import CallbackSupport, remark, watched, with_callbacks
+from kernsel._solve.landmark_posterior import LandmarkPosterior
+from kernsel._solve.refined_posterior import RefinedPosterior
 from kernsel.approximations import Vecchia, Wish
 from kernsel.criteria import Criterion, Evidence, Likelihood
 from kernsel.criteria.base import Loss
@@ -48,7 +50,7 @@ from kernsel.kernels.automatic import Data
 from kernsel.kernels.objects import Points
 from kernsel.kernels.written import KernelLike
 from kernsel.likelihoods import Likelihood as Observed
-from kernsel.likelihoods import likelihood_of
+from kernsel.likelihoods.named import likelihood_of
 from kernsel.linalg.jitter import least_jitter
 
 __all__ = ["GaussianProcessRegressor"]
@@ -147,10 +149,10 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
         None is exact: n^2 / 2 numbers of memory and n^3 operations for each evaluation of the criterion. With
         :class:`kernsel.Vecchia`, hyperparameters are chosen by nearest neighbours, after an exact search on 2000 points, and
         new points are predicted from their nearest ones; with :class:`kernsel.Nystrom`, which is for much noise, both by the
-        function's values at landmarks. "auto" is exact as long as that is estimated to take a minute (or
-        `max_seconds`, if that is longer) and fits into half of the memory that is available; beyond, it approximates the choice
-        of the hyperparameters, and the predictions if these would take a minute, too. `selection_.approximation` says which,
-        and how good it is. Outliers are looked for where nothing is approximated.
+        function's values at landmarks; its `refine` iterates from there to the means of all points. "auto" is exact as long as
+        that is estimated to take a minute (or `max_seconds`, if that is longer) and fits into half of the memory that is
+        available; beyond, it approximates the choice of the hyperparameters, and the predictions if these would take a minute,
+        too. `selection_.approximation` says which, and how good it is. Outliers are looked for where nothing is approximated.
     max_evaluations : int
         The largest number of evaluations of the criterion.
     max_seconds : float or None
@@ -350,6 +352,7 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
             n,
             searches=self.optimizer is not None,
             max_seconds=self.max_seconds,
+            may_refine=True,
             columns=X.shape[1],
         )
         each = self._has_own_scales(criterion, kernel, X, targets, known)
@@ -393,9 +396,15 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
             if plan.posterior is None and data.approximation is not None:
                 fit = fitted(replace(data, approximation=None))
                 posterior = fit.posterior
+            if isinstance(posterior, LandmarkPosterior) and posterior.approximation.refine:
+                posterior = RefinedPosterior.of(posterior)
         except np.linalg.LinAlgError as error:
             raise self._singular(selection.kernel, error) from error
-        selection = replace(fit.selection, approximation=plan.said(n, check))
+        said = plan.said(n, check)
+        if isinstance(posterior, RefinedPosterior):
+            said = f"{said} Means: {posterior.solution}"
+            posterior.solution.warn("noise")
+        selection = replace(fit.selection, approximation=said)
         selection = selection if once is None else selection.of_rows(once)
         factor = selection.scale
         if self.verbose and selection.approximation:

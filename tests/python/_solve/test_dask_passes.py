@@ -87,6 +87,7 @@ def test_folds_have_the_same_bits_on_a_cluster(client):
     groups = np.arange(ROWS) * 3 // ROWS
     for name, here, there in (
         ("kfold", {}, {}),
+        ("kfold_log_density", {}, {}),
         ("loo_crps", {"groups": groups}, {"groups": da.from_array(groups, chunks=CHUNK)}),
     ):
         assert evaluated(*lazy(), name, **there) == evaluated(*blocks(), name, **here)

@@ -1,4 +1,4 @@
-// The third pass over rows, and the gradient.
+// The last passes over rows, and the gradient.
 //
 // In the basis of the rows t_i, of whose weighted squares and what is known before the data the sum is the identity, and with
 // the derivatives a and b in the log determinants of K~ and of the trend as A = diag(a, ..., a, b, ..., b), the adjoint of a
@@ -281,7 +281,10 @@ Status NystromBlocks::Content::solve_partials(const NystromPartialSums& sums) {
     }
   for (Index j = 0; j < w && has_Psi; ++j) std::copy_n(sums.moments.data() + j * w, w, Psi.row(j));
   form.reset();
-  if (!has_Psi || !sums.theta.empty()) status = has_Psi ? make_form_of_Psi() : make_form();
+  if (!has_Psi)
+    status = make_form();
+  else if (!sums.theta.empty())  // what each row adds alone is known already
+    status = make_form_of_Psi();
   return status.ok() ? multiply_triangular(T_transposed, Triangle::upper, of_c, {0, outs}, of_c_raw, 0) : status;
 }
 

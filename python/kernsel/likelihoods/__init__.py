@@ -1,0 +1,39 @@
+"""Likelihoods: the density of an observation y given the value f of the latent function at its point.
+
+For real numbers :class:`Gaussian`, :class:`StudentT` (with outliers), :class:`Laplace` (the median),
+:class:`AsymmetricLaplace` (any quantile) and :class:`CensoredGaussian`; for positive numbers :class:`Gamma`; between 0 and 1
+:class:`Beta`; for counts :class:`Poisson` and :class:`NegativeBinomial`; for classes and successes :class:`Bernoulli`,
+:class:`Binomial` and :class:`Ordinal`. One's own is a subclass of :class:`Likelihood`, which
+:func:`kernsel.testing.check_likelihood` checks.
+
+All have the same methods: the log density and its derivatives, moments over a normal f, means, variances, probabilities,
+quantiles and draws of y given f, and of new observations where f is known to be normal.
+"""
+
+from kernsel.likelihoods.base import Likelihood
+from kernsel.likelihoods.beta import Beta
+from kernsel.likelihoods.counts import NegativeBinomial, Poisson
+from kernsel.likelihoods.gamma import Gamma
+from kernsel.likelihoods.gaussian import CensoredGaussian, Gaussian
+from kernsel.likelihoods.laplace import AsymmetricLaplace, Laplace
+from kernsel.likelihoods.ordinal import Ordinal
+from kernsel.likelihoods.parameter import LikelihoodParameter
+from kernsel.likelihoods.student_t import StudentT
+from kernsel.likelihoods.successes import Bernoulli, Binomial
+
+__all__ = [
+    "AsymmetricLaplace",
+    "Bernoulli",
+    "Beta",
+    "Binomial",
+    "CensoredGaussian",
+    "Gamma",
+    "Gaussian",
+    "Laplace",
+    "Likelihood",
+    "LikelihoodParameter",
+    "NegativeBinomial",
+    "Ordinal",
+    "Poisson",
+    "StudentT",
+]
