@@ -15,6 +15,7 @@ ROOMS = {
     "criteria": ["fit", "criteria"],
     "likelihoods": ["likelihood"],
     "factors": ["factor", "neighbours", "nystrom", "rows", "vecchia"],
+    "inference": ["inference"],
     "posterior": ["posterior", "trend", "nystrom_posterior", "conjugate_gradients", "vecchia_posterior"],
     "search": ["prior", "objective", "search", "data", "starts", "choose"],
     "paths": ["path", "least_squares", "decomposition"],
@@ -53,6 +54,7 @@ SUBJECTS = {
     "_search/test_evidence.py",  # what the core computes besides the choice
     "_search/test_shrinkage.py",
     "_search/test_spectrum.py",  # starts that see it
+    "_solve/test_expectation_propagation.py",  # around factors of the core
     "_solve/test_hostile_vecchia.py",  # bad input of a factor of the core
     "_solve/test_inducing.py",  # criteria and predictions by a factor of the core
     "_solve/test_nystrom.py",  # criteria by a factor of the core
