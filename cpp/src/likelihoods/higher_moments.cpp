@@ -40,15 +40,19 @@ Observations part(const Observations& of, Index begin, Index end) {
   return {end - begin, of.y + begin, of.size ? of.size + begin : nullptr};
 }
 
-// Calls take(row, deviation, cumulants) for each row of u, which `values`(count, row, x, densities, out) evaluates.
-template <class Values, class Take>
+// Calls take(row, deviation, cumulants) for each row of u, which `values`(tilted, count, row, x, densities, out) evaluates;
+// `unit_of_u`(tilted, row) says what size u has where the density is large.
+template <class Values, class Unit, class Take>
 Status integrate_block(const Likelihood& likelihood, const Observations& of, const double* mean, const double* variance,
-                       const Values& values, const Take& take) {
+                       const Values& values, const Unit& unit_of_u, const Take& take) {
   Tilted tilted(likelihood, of, mean, variance);
   Status status = tilted.locate();
   if (!status.ok()) return status;
   std::vector<Density> found;
-  std::vector<double> u, sums(static_cast<std::size_t>(of.count * integrals));
+  std::vector<double> u, sums(static_cast<std::size_t>(of.count * integrals)), units;
+  for (Index i = 0; i < of.count; ++i)
+    for (const double unit : {1.0, unit_of_u(tilted, i)})
+      for (Index p = 0; p < powers; ++p) units.push_back(unit * std::pow(tilted.width(i), static_cast<double>(p)));
   const auto evaluate = [&](Index count, const Index* row, const double* x, double* out) {
     u.resize(static_cast<std::size_t>(count));
     Status done = tilted.density(count, row, x, found);
@@ -65,7 +69,7 @@ Status integrate_block(const Likelihood& likelihood, const Observations& of, con
     }
     return done;
   };
-  status = integrate(of.count, tilted.panels(), integrals, evaluate, sums.data());
+  status = integrate(of.count, tilted.panels(), integrals, evaluate, units.data(), sums.data());
   for (Index i = 0; i < of.count && status.ok(); ++i) take(i, tilted.deviation(i), cumulants(sums.data() + i * integrals));
   return status;
 }
@@ -76,12 +80,15 @@ Status Likelihood::higher_moments(const Observations& of, const double* mean, co
                                   HigherMoments* out) const {
   return for_blocks(of.count, !is_for_any_thread(), 8000.0, [&](Index begin, Index end) {
     const auto first = [](Tilted& tilted, Index count, const Index* row, const double*, const Density* at, double* u) {
-      for (Index k = 0; k < count; ++k) u[k] = at[k].first - tilted.mode(row[k]).first;
+      for (Index k = 0; k < count; ++k) u[k] = tilted.deviation(row[k]) * (at[k].first - tilted.mode(row[k]).first);
       return Status();
     };
-    return integrate_block(*this, part(of, begin, end), mean + begin, variance + begin, first,
+    const auto unit = [](const Tilted& tilted, Index row) {
+      return tilted.width(row) * std::max(1.0, std::abs(tilted.mode(row).x));
+    };
+    return integrate_block(*this, part(of, begin, end), mean + begin, variance + begin, first, unit,
                            [&](Index i, double s, const Cumulants& k) {
-                             out[begin + i] = {k.two / (s * s), k.three / (s * s * s)};
+                             out[begin + i] = {k.two / (s * s * s), k.three / (s * s * s * s)};
                            });
   });
 }
@@ -97,7 +104,8 @@ Status Likelihood::moments_slopes(const Observations& of, const double* mean, co
       for (Index k = 0; k < count && done.ok(); ++k) u[k] = slopes[static_cast<std::size_t>(k)].value;
       return done;
     };
-    return integrate_block(*this, part(of, begin, end), mean + begin, variance + begin, in_parameter,
+    const auto unit = [](const Tilted& tilted, Index row) { return tilted.width(row); };
+    return integrate_block(*this, part(of, begin, end), mean + begin, variance + begin, in_parameter, unit,
                            [&](Index i, double s, const Cumulants& k) {
                              out[begin + i] = {k.mean, k.one / s, k.two / (s * s)};
                            });

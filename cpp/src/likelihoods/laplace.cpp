@@ -68,6 +68,7 @@ class Sides {
     for (const auto& [from, to] : {std::pair{begin, -4.0 * w}, {-4.0 * w, 0.0}, {0.0, 4.0 * w}, {4.0 * w, end}})
       panels.push_back({0, from, to});
     double out = 0.0;
+    const double unit = 0.0;
     const Status status = integrate(
         1, std::move(panels), 1,
         [&](Index count, const Index*, const double* x, double* values) {
@@ -77,7 +78,7 @@ class Sides {
           }
           return Status();
         },
-        &out);
+        &unit, &out);
     return status.ok() ? out : above_ * below_;
   }
 

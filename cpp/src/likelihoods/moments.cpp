@@ -29,26 +29,30 @@ Status moments_of_block(const Likelihood& likelihood, const Observations& of, co
   Status status = tilted.locate();
   if (!status.ok()) return status;
   std::vector<Density> found;
-  std::vector<double> sums(static_cast<std::size_t>(of.count * functions));
+  std::vector<double> sums(static_cast<std::size_t>(of.count * functions)), units;
+  for (Index i = 0; i < of.count; ++i) {
+    const double width = tilted.width(i), first = std::max(1.0, std::abs(tilted.mode(i).x));
+    units.insert(units.end(), {0.0, 0.0, width * first, width * width * first});
+  }
   const auto evaluate = [&](Index count, const Index* row, const double* x, double* values) {
     const Status done = tilted.density(count, row, x, found);
     for (Index k = 0; k < count && done.ok(); ++k) {
       const LatentPlace& mode = tilted.mode(row[k]);
       const Density& at = found[static_cast<std::size_t>(k)];
       const double p = std::exp(at.value - 0.5 * x[k] * x[k] - mode.g);
-      const double first = p > 0.0 ? at.first - mode.first : 0.0, away = x[k] - mode.x;
+      const double first = p > 0.0 ? tilted.deviation(row[k]) * (at.first - mode.first) : 0.0, away = x[k] - mode.x;
       const double all[functions] = {p, p * away, p * first, p * first * away};
       std::copy_n(all, functions, values + k * functions);
     }
     return done;
   };
-  status = integrate(of.count, tilted.panels(), functions, evaluate, sums.data());
+  status = integrate(of.count, tilted.panels(), functions, evaluate, units.data(), sums.data());
   if (!status.ok()) return status;
   for (Index i = 0; i < of.count; ++i) {
     const double s = tilted.deviation(i), *sum = sums.data() + i * functions;
     const LatentPlace& mode = tilted.mode(i);
     const double away = sum[1] / sum[0], first = sum[2] / sum[0];
-    out[i] = {mode.g + std::log(sum[0]) - log_root_two_pi, mode.first + first, (sum[3] / sum[0] - away * first) / s};
+    out[i] = {mode.g + std::log(sum[0]) - log_root_two_pi, mode.first + first / s, (sum[3] / sum[0] - away * first) / (s * s)};
   }
   // Without variance the observation alone remains.
   std::vector<Density> alone(static_cast<std::size_t>(of.count));
@@ -69,7 +73,8 @@ Status slopes_of_block(const Likelihood& likelihood, const Observations& of, con
   if (!status.ok()) return status;
   std::vector<Density> found;
   std::vector<DensitySlope> slopes;
-  std::vector<double> sums(static_cast<std::size_t>(of.count * functions));
+  std::vector<double> sums(static_cast<std::size_t>(of.count * functions)), units;
+  for (Index i = 0; i < of.count; ++i) units.insert(units.end(), {0.0, tilted.width(i)});
   const auto evaluate = [&](Index count, const Index* row, const double* x, double* values) {
     slopes.resize(static_cast<std::size_t>(count));
     Status done = tilted.density(count, row, x, found);
@@ -85,7 +90,7 @@ Status slopes_of_block(const Likelihood& likelihood, const Observations& of, con
     }
     return done;
   };
-  status = integrate(of.count, tilted.panels(), functions, evaluate, sums.data());
+  status = integrate(of.count, tilted.panels(), functions, evaluate, units.data(), sums.data());
   for (Index i = 0; i < of.count && status.ok(); ++i)
     out[i] = sums[static_cast<std::size_t>(i * functions + 1)] / sums[static_cast<std::size_t>(i * functions)];
   return status;

@@ -55,7 +55,8 @@ class Mixture {
       for (Index k = 0; k < nodes; ++k) values[k] *= one_over_root_two_pi * std::exp(-0.5 * x[k] * x[k]);
       return status;
     };
-    Status status = integrate(count, std::move(all), 1, evaluate, out);
+    const std::vector<double> units(static_cast<std::size_t>(count), 1.0);
+    Status status = integrate(count, std::move(all), 1, evaluate, units.data(), out);
     if (!status.ok()) return status;
     std::vector<Index> certain, places;
     std::vector<double> y_certain;
@@ -94,7 +95,8 @@ Status predict_block(const Likelihood& likelihood, const LatentNormal& at, doubl
     for (const Panel& panel : mixture.panels(i, i)) panels.push_back(panel);
   Status status = likelihood.conditional({at.count, at.mean, at.size}, mean, variance);
   if (!status.ok()) return status;
-  std::vector<double> means, variances, sums(static_cast<std::size_t>(at.count * functions));
+  std::vector<double> means, variances, sums(static_cast<std::size_t>(at.count * functions)), units;
+  for (Index i = 0; i < at.count; ++i) units.insert(units.end(), {std::abs(mean[i]), mean[i] * mean[i], variance[i]});
   const auto evaluate = [&](Index count, const Index* row, const double* x, double* values) {
     means.resize(static_cast<std::size_t>(count));
     variances.resize(means.size());
@@ -107,7 +109,7 @@ Status predict_block(const Likelihood& likelihood, const LatentNormal& at, doubl
     }
     return done;
   };
-  status = integrate(at.count, std::move(panels), functions, evaluate, sums.data());
+  status = integrate(at.count, std::move(panels), functions, evaluate, units.data(), sums.data());
   for (Index i = 0; i < at.count && status.ok(); ++i) {
     if (mixture.deviation(i) == 0.0) continue;
     const double* sum = sums.data() + i * functions;

@@ -10,6 +10,7 @@ namespace kernsel {
 namespace {
 
 constexpr double tolerance = 1e-9;  // of the last coefficients; for smooth functions errors are about their squares
+constexpr double least = 1e-6;      // of the unit, which the tolerance is relative to
 constexpr int deepest = 40;
 constexpr Index most_panels = 2000;  // of one row
 
@@ -33,11 +34,13 @@ Sums panel_sums(const double* values, Index stride, double width) {
 
 }  // namespace
 
-Status integrate(Index rows, std::vector<Panel> panels, Index functions, const Integrands& evaluate, double* sums) {
+Status integrate(Index rows, std::vector<Panel> panels, Index functions, const Integrands& evaluate, const double* units,
+                 double* sums) {
   constexpr Index size = LegendreRule::size;
   const LegendreRule& rule = legendre_rule();
   std::fill_n(sums, rows * functions, 0.0);
-  std::vector<double> sizes(static_cast<std::size_t>(rows * functions)), x, values;
+  std::vector<double> sizes(units, units + rows * functions), x, values;
+  for (double& size_of : sizes) size_of *= least;
   std::vector<Index> row, used(static_cast<std::size_t>(rows));
   std::vector<Sums> found;
   std::vector<Panel> next;

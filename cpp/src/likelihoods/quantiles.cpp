@@ -85,33 +85,28 @@ class Search {
 
  private:
   bool is_narrow() const {
-    if (outcomes_.discrete) return high_ - low_ <= 1.0;
     if (!std::isfinite(low_) || !std::isfinite(high_)) return false;
+    if (scale_.to_y(low_) == scale_.to_y(high_)) return true;
     const double size = std::max({std::abs(low_), std::abs(high_), scale_.is_plain() ? 0.0 : 1.0});
-    return high_ - low_ <= 4.0 * std::numeric_limits<double>::epsilon() * size;
+    return high_ - low_ <= std::max(outcomes_.discrete ? 1.0 : 0.0, 4.0 * std::numeric_limits<double>::epsilon() * size);
   }
 
   double propose() {
-    const bool from_below = std::isfinite(low_score_), from_above = std::isfinite(high_score_);
-    if (slow_ > 3) {
+    if (slow_ > 3 || !std::isfinite(low_score_) || !std::isfinite(high_score_)) {
       slow_ = 0;
       return inside();
     }
-    if (from_below && from_above) {
-      const double part = low_score_ / (low_score_ - high_score_);
-      return low_ + std::clamp(part, 1e-3, 1.0 - 1e-3) * (high_ - low_);
-    }
-    if (!from_below && !from_above) return inside();
-    step_ *= 2.0;
-    const double next = from_below ? low_ + step_ : high_ - step_;
-    return next > low_ && next < high_ ? next : inside();
+    const double part = low_score_ / (low_score_ - high_score_);
+    return low_ + std::clamp(part, 1e-3, 1.0 - 1e-3) * (high_ - low_);
   }
 
-  // Between the ends: in the middle of their logarithms if one is far from the other.
-  double inside() const {
+  double longer_step() { return step_ *= growth_ *= 1.5; }
+
+  // Between the ends, in the middle of their logarithms if one is far from the other; or beyond the only end.
+  double inside() {
     if (!std::isfinite(low_) && !std::isfinite(high_)) return 0.0;
-    if (!std::isfinite(low_)) return high_ - step_;
-    if (!std::isfinite(high_)) return low_ + step_;
+    if (!std::isfinite(low_)) return high_ - longer_step();
+    if (!std::isfinite(high_)) return low_ + longer_step();
     if (low_ >= 1.0 && high_ > 4.0 * low_) return std::sqrt(low_) * std::sqrt(high_);
     if (high_ <= -1.0 && low_ < 4.0 * high_) return -std::sqrt(-high_) * std::sqrt(-low_);
     return 0.5 * low_ + 0.5 * high_;
@@ -122,6 +117,7 @@ class Search {
   double p_, goal_, step_, low_, high_, low_score_, high_score_, next_;
   bool raised_ = false, done_ = false;
   int count_ = 0, slow_ = 0;
+  double growth_ = 1.0;  // of the step, until the quantile is between two numbers
 };
 
 }  // namespace

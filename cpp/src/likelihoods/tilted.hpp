@@ -26,6 +26,7 @@ class Tilted {
   }
 
   double deviation(Index row) const { return deviation_[static_cast<std::size_t>(row)]; }
+  double width(Index row) const { return 1.0 / std::sqrt(mode(row).curvature); }  // of exp(g)
   const LatentPlace& mode(Index row) const { return mode_[static_cast<std::size_t>(row)]; }
   std::vector<Panel> panels() const { return panels_; }
 
