@@ -27,12 +27,12 @@ class Bernoulli : public Pointwise<T> {
 bool is_moderate(double variance) { return variance > 1e-6 && variance < 10.0; }
 
 // Moments of y = 1 over f = m + d, d ~ N(0, v), by the trapezoidal rule. With the step h its error is exp(-2 pi^2 v / h^2) for
-// the normal density and exp(pi^2 / (2 v) - 2 pi^2 / h) for the poles of the logistic function at i pi and -i pi; both are at
-// most exp(-27). Without its small factor u the integrand is largest at some d between 0 and v, with it between -v and v for
-// positive m, between 0 and 2 v otherwise.
+// the normal density, exp(-30) here, and exp(pi^2 / (2 v) - 2 pi^2 / h) for the poles of the logistic function at i pi and -i
+// pi, exp(-36) here, which the derivatives have with a higher order. Without its small factor u the integrand is largest at
+// some d between 0 and v, with it between -v and v for positive m, between 0 and 2 v otherwise.
 Moments logistic_moments(double m, double v) {
   constexpr double pi = 3.14159265358979323846;
-  const double s = std::sqrt(v), h = std::min(0.8 * s, 2.0 * pi * pi / (27.0 + 0.5 * pi * pi / v));
+  const double s = std::sqrt(v), h = std::min(0.8 * s, 2.0 * pi * pi / (36.0 + 0.5 * pi * pi / v));
   const double begin = -7.5 * s - (m > 0.0 ? v : 0.0);
   const auto steps = static_cast<int>(std::ceil((15.0 * s + 2.0 * v) / h));
   double all = 0.0, first = 0.0, away = 0.0, both = 0.0;
