@@ -312,7 +312,8 @@ py::dict finish_at(const Search& search, const Numbers& x) {
   return as_dict(choice);
 }
 
-// Wraps a Python function as an objective. It returns a value and a gradient, or None if it cannot be evaluated.
+// Wraps a Python function as an objective. It returns a value, a gradient and, if it likes, the information; or None if it
+// cannot be evaluated.
 std::unique_ptr<kernsel::FunctionObjective> objective_of(const py::object& function, const Numbers& lower, const Numbers& upper,
                                                          const Numbers& curvature, Index points) {
   auto objective = std::make_unique<kernsel::FunctionObjective>();
@@ -326,9 +327,12 @@ std::unique_ptr<kernsel::FunctionObjective> objective_of(const py::object& funct
       out.gradient.assign(x.size(), 0.0);
       return;
     }
-    const auto [value, gradient] = found.cast<std::pair<double, Numbers>>();
-    out.value = value;
-    out.gradient = gradient;
+    const auto parts = found.cast<py::tuple>();
+    out.value = parts[0].cast<double>();
+    out.gradient = parts[1].cast<Numbers>();
+    if (parts.size() > 2) out.information = parts[2].cast<Numbers>();
+    if (parts.size() > 2 && out.information.size() != x.size() * x.size())
+      raise_value_error("minimize: expected an information matrix with a row for each unknown");
   };
   return objective;
 }
@@ -342,6 +346,7 @@ py::dict minimize(const py::object& all, const py::object& some, const Numbers& 
   const auto curvature = options["curvature"].cast<Numbers>();
   const auto of_all = objective_of(all, lower, upper, curvature, options["points"].cast<Index>());
   const auto of_some = some.is_none() ? nullptr : objective_of(some, lower, upper, curvature, 0);
+  of_all->newton = options.contains("newton") && options["newton"].cast<bool>();
   kernsel::SearchOptions how;
   how.evaluations = options["evaluations"].cast<Index>();
   how.seconds = options["seconds"].cast<double>();

@@ -1,4 +1,4 @@
-"""Checks that a kernel is valid and its methods consistent, for kernels of kernsel and of users."""
+"""Checks that a kernel or a likelihood is valid and its methods consistent, for those of kernsel and of users."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from sklearn.base import clone
 from kernsel._base.annotations import Matrix
 from kernsel.kernels import Kernel
 from kernsel.kernels.objects import Points
+from kernsel.likelihoods.check import check_likelihood
 
-__all__ = ["check_kernel"]
+__all__ = ["check_kernel", "check_likelihood"]
 
 
 def check_kernel(kernel: Kernel, X: Points, *, psd: bool = True, points: bool = True) -> None:

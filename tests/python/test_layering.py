@@ -34,7 +34,7 @@ STRANGERS = {
 LAYERS = [
     ["_core"],
     ["_base"],
-    ["kernels"],
+    ["kernels", "likelihoods"],
     ["structured", "testing", "_data"],
     ["approximations"],
     ["criteria", "features", "linalg"],

@@ -75,6 +75,7 @@ struct Partials {
   double unit = 1.0;  // a power of two by which the value and all derivatives are to be multiplied
   double value = 0.0;
   std::vector<double> squares;    // (outputs): derivatives with respect to y'c
+  std::vector<double> products;   // (outputs, outputs), symmetric: likewise to y_j'c_k; VecchiaFactor::differentiate() only
   std::vector<double> c;          // (n, outputs), by columns
   std::vector<double> precision;  // (n)
   std::vector<double> noise;      // (n): derivatives with respect to N_i where it occurs in the formula of the criterion

@@ -103,10 +103,11 @@ class FunctionObjective final : public Objective {
   Domain bounds;
   Index size = 0;                 // the number of points, for reports of progress
   std::vector<double> curvature;  // (count, count), a first guess; empty if there is none
+  bool newton = false;            // whether the function's information approximates its curvature
 
   const Domain& domain() const override { return bounds; }
   Index points() const override { return size; }
-  bool has_curvature() const override { return false; }
+  bool has_curvature() const override { return newton; }
   Status evaluate(const std::vector<double>& x, Order order, Trial& out) override;
 };
 

@@ -94,6 +94,10 @@ class VecchiaFactor : public Factor {
   // e_j'e_k for outputs j and k, (outputs, outputs), where e_i = v_i'(y - D beta) are the standardized errors of the
   // likelihood's sets: Y'P Y without columns D, and its diagonal is y'c. Empty if no criterion has needed these sets.
   virtual std::vector<double> products() const = 0;
+  // The value and the derivatives of another criterion, which sees the same sets as that of the last show(), for what that has
+  // computed of the same kernel and problem, whose arrays may be others with the same numbers. With an unknown noise in the
+  // problem, also the information for a known scale.
+  virtual Status differentiate(const Problem& problem, const Criterion& criterion, Evaluation& out) = 0;
   virtual void set_options(VecchiaOptions options) = 0;  // also forgets the neighbours
 };
 

@@ -304,14 +304,20 @@ def _undecided(
 
 
 def finished(
-    found: _core.Found, layout: Layout, criterion: Criterion, finds_noise: bool, began: float, approximate: bool
+    found: _core.Found,
+    layout: Layout,
+    criterion: Criterion,
+    finds_noise: bool,
+    began: float,
+    approximate: bool,
+    more: Sequence[str] = (),
 ) -> Selection:
-    """Return the report of what a search of the core has found."""
+    """Return the report of what a search of the core has found; `more` are the names of what it found besides."""
     theta, limits = found["theta"], layout.bounds
     names = [*layout.names(), "amplitude"]
     near = np.abs(theta[:, None] - limits).min(axis=1, initial=np.inf) <= 1e-6 * np.maximum(1.0, np.abs(theta))
     at_bounds = [name for name, is_near in zip(names, near, strict=False) if is_near]
-    unknowns = [names[p] for p in found["free"]] + (["noise"] if finds_noise else [])
+    unknowns = [names[p] for p in found["free"]] + (["noise"] if finds_noise else []) + list(more)
     flat = []
     if isinstance(criterion, Likelihood) and found["information"] is not None:
         curves, slopes = np.diag(found["information"]), np.abs(found["gradient"])

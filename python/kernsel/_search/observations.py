@@ -112,6 +112,7 @@ def choose_with_likelihood(
         groups=groups,
     )
     found = search.run()
-    selection = finished(found, layout, criterion, False, began, approximation is not None)
+    free = [p.name for p in parameters if not p.fixed]
+    selection = finished(found, layout, criterion, False, began, approximation is not None, free)
     likelihood = observations.likelihood.with_values(found["likelihood"])
     return replace(selection, likelihood=likelihood), likelihood

@@ -17,7 +17,7 @@ from kernsel._base.blas import with_one_blas_thread
 from kernsel._data.allowed import function, is_auto, number, one_of, require, whole
 from kernsel._data.folds import is_splits
 from kernsel._data.kernel import kernel_of
-from kernsel._data.rows import is_of_rows
+from kernsel._data.rows import is_of_rows, row_source
 from kernsel._data.together import LearntOnce, checked_groups, learnt_once
 from kernsel._data.training import require_squares, training_set
 from kernsel._data.trend import Trend, require_trend_of_objects, trend_matrix
@@ -38,6 +38,7 @@ from kernsel.estimators.outliers import LEAST_POINTS, OUTLIERS, given_rows
 from kernsel.estimators.process_data import require_function, require_variances
 from kernsel.estimators.process_fit import ProcessData, ProcessFit, fit_despite_outliers
 from kernsel.estimators.process_of_observations import fit_to_observations
+from kernsel.estimators.process_of_parts import all_rows_choose, state_of_parts
 from kernsel.estimators.process_of_rows import state_of_rows
 from kernsel.estimators.process_predictions import N_TARGETS
 from kernsel.estimators.process_state import ProcessState
@@ -288,7 +289,8 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
             Some of its rows, drawn at random, choose hyperparameters and landmarks (:class:`kernsel.Nystrom`, which "auto"
             then stands for); all rows are then read where they are, and the fitted model keeps sums over them instead.
             With :class:`kernsel.Vecchia` all rows are brought to this machine first, since it is from the nearest of them that
-            new points are predicted.
+            new points are predicted; likelihoods and leave-one-out densities of all rows of a collection of Dask with more than
+            50,000 choose the hyperparameters where these are, from what 50,000 of them choose here.
         y : array-like of shape (n,) or (n, n_targets); or the name of a column of a file or dataset, or None for a source
         groups : array-like of shape (n,), optional
             A label for each point: the points of a group are left out together, by criteria that leave points out and in
@@ -308,10 +310,16 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
             points that would take seconds, so only `selection_` is set; its kernel and noise can be used to fit a process with
             ``optimizer=None``.
         """
-        if is_of_rows(X) and isinstance(self.approximation, Vecchia):
-            X, y, _ = rows_in_memory(X, y)
         if is_of_rows(X) and self.likelihood is not None:
             raise ValueError("X: rows that are read in blocks have normal noise; give arrays, and approximation=kernsel.Nystrom()")
+        if is_of_rows(X) and isinstance(self.approximation, Vecchia):
+            source = row_source(X, y)
+            X, y, _ = rows_in_memory(X, y)
+            if groups is None and all_rows_choose(self, source, np.shape(y)[0]):
+                state, whole = state_of_parts(self, source, X, y)
+                take_columns(self, whole)
+                self.restore(state)
+                return self
         if is_of_rows(X):
             state, some = state_of_rows(self, X, y, groups)
             take_columns(self, some)

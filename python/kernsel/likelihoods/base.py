@@ -66,7 +66,7 @@ class Likelihood(ABC):
     ...     def probability(self, y, f, size=None):
     ...         return -np.expm1(-np.maximum(y, 0) * np.exp(-f))
     >>> check_likelihood(Exponential(), y=[0.2, 1.0, 5.0], f=[0.0, -0.5, 1.0])
-    >>> Exponential().predict_quantile(0.5, mean=[0.0], variance=[0.0]).round(6)
+    >>> Exponential().predict_quantiles(0.5, mean=[0.0], variance=[0.0]).round(6)
     array([0.693147])
     """
 
@@ -104,25 +104,29 @@ class Likelihood(ABC):
         """
         raise NotImplementedError(f"{type(self).__name__}.parameter_derivatives is needed for its parameters")
 
-    def check(self, y: Any, size: Any = None) -> None:
+    def check(self, y: Any, size: Any = None) -> None:  # noqa: ARG002
         """Raise a ValueError for observations that cannot be."""
         y = np.asarray(y, dtype=np.float64)
         if not np.isfinite(y).all():
             row = int(np.argmin(np.isfinite(y)))
             raise ValueError(f"y: expected finite numbers, got {y[row]} in row {row}")
 
-    def check_sizes(self, size: Any) -> None:  # noqa: B027: there is nothing to check unless a subclass has sizes
+    def check_sizes(self, size: Any) -> None:  # noqa: B027
         """Raise a ValueError for sizes that cannot be."""
 
-    def rough(self, y: Any, size: Any = None) -> Vector:
+    def rough(self, y: Any, size: Any = None) -> Vector:  # noqa: ARG002
         """Return values of f from which a search for the mode may begin: a transform of y."""
         return np.asarray(y, dtype=np.float64)
 
-    def parameters(self, y: ArrayLike | None = None, size: ArrayLike | None = None) -> list[LikelihoodParameter]:
+    def parameters(
+        self,
+        y: ArrayLike | None = None,  # noqa: ARG002
+        size: ArrayLike | None = None,  # noqa: ARG002
+    ) -> list[LikelihoodParameter]:
         """Return the parameters; with observations, as a search for them may begin."""
         return []
 
-    def with_values(self, values: Sequence[float]) -> Self:
+    def with_values(self, values: Sequence[float]) -> Self:  # noqa: ARG002
         """Return the same likelihood with other values of its parameters, logarithms where these are searched for."""
         return self
 
@@ -137,37 +141,35 @@ class Likelihood(ABC):
 
         Errors are below 1e-9, whatever the mean and the variance.
         """
-        rows = together(y, mean, variance, size)
+        rows = Together(y, mean, variance, size)
         moments = self.core().moments(*rows[:4])
         return tuple(moments[:, k].reshape(rows.shape) for k in range(3))  # type: ignore[return-value]
 
-    def quantile(self, p: ArrayLike, f: ArrayLike, size: ArrayLike | None = None) -> Vector:
+    def quantiles(self, p: ArrayLike, f: ArrayLike, size: ArrayLike | None = None) -> Vector:
         """Return the least value up to which the probability given f is at least p."""
-        rows = together(probabilities(p), f, None, size)
+        rows = Together(probabilities(p), f, None, size)
         return self.core().quantile(rows[0], rows[1], rows[3]).reshape(rows.shape)
 
     def draw(self, f: ArrayLike, size: ArrayLike | None = None, random_state: Seed = None) -> Vector:
         """Return a random observation for each f."""
-        rows = together(f, None, None, size)
+        rows = Together(f, None, None, size)
         uniform = check_random_state(random_state).uniform(size=rows.shape)
-        return self.quantile(np.maximum(uniform, np.finfo(np.float64).tiny), f, size)
+        return self.quantiles(np.maximum(uniform, np.finfo(np.float64).tiny), f, size)
 
     def predict(self, mean: ArrayLike, variance: ArrayLike, size: ArrayLike | None = None) -> tuple[Vector, Vector]:
         """Return mean and variance of new observations for f ~ N(mean, variance); they may be infinite."""
-        rows = together(mean, variance, None, size)
+        rows = Together(mean, variance, None, size)
         predicted, spread = self.core().predict(rows[0], rows[1], rows[3])
         return predicted.reshape(rows.shape), spread.reshape(rows.shape)
 
-    def predict_probability(
-        self, y: ArrayLike, mean: ArrayLike, variance: ArrayLike, size: ArrayLike | None = None
-    ) -> Vector:
+    def predict_probability(self, y: ArrayLike, mean: ArrayLike, variance: ArrayLike, size: ArrayLike | None = None) -> Vector:
         """Return the probability of new observations up to y for f ~ N(mean, variance)."""
-        rows = together(y, mean, variance, size)
+        rows = Together(y, mean, variance, size)
         return self.core().predict_probability(*rows[:4]).reshape(rows.shape)
 
-    def predict_quantile(self, p: ArrayLike, mean: ArrayLike, variance: ArrayLike, size: ArrayLike | None = None) -> Vector:
+    def predict_quantiles(self, p: ArrayLike, mean: ArrayLike, variance: ArrayLike, size: ArrayLike | None = None) -> Vector:
         """Return the least value up to which a new observation is with probability p, for f ~ N(mean, variance)."""
-        rows = together(probabilities(p), mean, variance, size)
+        rows = Together(probabilities(p), mean, variance, size)
         return self.core().predict_quantile(*rows[:4]).reshape(rows.shape)
 
     def __repr__(self) -> str:
@@ -177,7 +179,7 @@ class Likelihood(ABC):
         return f"{type(self).__name__}({', '.join(f'{field.name}={getattr(self, field.name)!r}' for field in told)})"
 
 
-class together(list[Any]):  # noqa: N801: used like a function
+class Together(list[Any]):
     """Three arrays and sizes as vectors of one length, and the shape that they have by NumPy's rules; None stays None."""
 
     shape: tuple[int, ...]

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from kernsel import _core
 from kernsel._base.annotations import Vector
-from kernsel.likelihoods.base import Likelihood, together
+from kernsel.likelihoods.base import Likelihood, Together
 from kernsel.likelihoods.parameter import LikelihoodParameter, check_bounds, check_number
 
 __all__ = ["BuiltIn"]
@@ -40,7 +40,9 @@ class BuiltIn(Likelihood):
     def core(self) -> _core.Likelihood:
         """Return the likelihood as the core has it; what is "auto" has a standard value."""
         given = (getattr(self, name) for name in self.standard)
-        numbers = (standard if value == "auto" else value for value, standard in zip(given, self.standard.values(), strict=True))
+        numbers = (
+            standard if value == "auto" else value for value, standard in zip(given, self.standard.values(), strict=True)
+        )
         return self.core_with(*map(float, numbers))
 
     @property
@@ -56,7 +58,7 @@ class BuiltIn(Likelihood):
     def parameters(self, y: ArrayLike | None = None, size: ArrayLike | None = None) -> list[LikelihoodParameter]:
         """Return the parameters; with observations, as a search for them may begin."""
         core = self.core()
-        found = core.parameters if y is None else core.start(*together(y, None, None, size)[::3])
+        found = core.parameters if y is None else core.start(*Together(y, None, None, size)[::3])
         return [self._as_told(*parameter) for parameter in found]
 
     def _as_told(self, name: str, value: float, lower: float, upper: float, log: bool) -> LikelihoodParameter:
@@ -76,7 +78,7 @@ class BuiltIn(Likelihood):
 
     def check(self, y: Any, size: Any = None) -> None:
         """Raise a ValueError for observations that cannot be."""
-        self.core().check(*together(y, None, None, size)[::3])
+        self.core().check(*Together(y, None, None, size)[::3])
 
     def check_sizes(self, size: Any) -> None:
         """Raise a ValueError for sizes that cannot be."""
@@ -84,33 +86,33 @@ class BuiltIn(Likelihood):
 
     def rough(self, y: Any, size: Any = None) -> Vector:
         """Return values of f from which a search for the mode may begin: a transform of y."""
-        rows = together(y, None, None, size)
+        rows = Together(y, None, None, size)
         return self.core().rough(*rows[::3]).reshape(rows.shape)
 
     def log_density(self, y: Any, f: Any, size: Any = None) -> Vector:
         """Return log p(y | f) for each observation."""
-        rows = together(y, f, None, size)
+        rows = Together(y, f, None, size)
         return self.core().density(rows[0], rows[1], rows[3])[:, 0].reshape(rows.shape)
 
     def derivatives(self, y: Any, f: Any, size: Any = None) -> tuple[Vector, Vector, Vector]:
         """Return the first three derivatives of log p(y | f) in f."""
-        rows = together(y, f, None, size)
+        rows = Together(y, f, None, size)
         found = self.core().density(rows[0], rows[1], rows[3])
         return found[:, 1].reshape(rows.shape), found[:, 2].reshape(rows.shape), found[:, 3].reshape(rows.shape)
 
     def parameter_derivatives(self, y: Any, f: Any, p: int, size: Any = None) -> tuple[Vector, Vector, Vector]:
         """Return the derivatives of log p, its first derivative and the precision in parameter `p`."""
-        rows = together(y, f, None, size)
+        rows = Together(y, f, None, size)
         found = self.core().density_slope(rows[0], rows[1], p, rows[3])
         return found[:, 0].reshape(rows.shape), found[:, 1].reshape(rows.shape), found[:, 2].reshape(rows.shape)
 
     def conditional(self, f: Any, size: Any = None) -> tuple[Vector, Vector]:
         """Return the mean and the variance of y given f."""
-        rows = together(f, None, None, size)
+        rows = Together(f, None, None, size)
         mean, variance = self.core().conditional(*rows[::3])
         return mean.reshape(rows.shape), variance.reshape(rows.shape)
 
     def probability(self, y: Any, f: Any, size: Any = None) -> Vector:
         """Return the probability of values up to y given f."""
-        rows = together(y, f, None, size)
+        rows = Together(y, f, None, size)
         return self.core().probability(rows[0], rows[1], rows[3]).reshape(rows.shape)

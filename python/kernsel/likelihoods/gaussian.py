@@ -27,7 +27,7 @@ class Gaussian(BuiltIn):
     Examples
     --------
     >>> from kernsel.likelihoods import Gaussian
-    >>> Gaussian(noise=4.0).predict_quantile(0.975, mean=[1.0], variance=[5.0]).round(3)
+    >>> Gaussian(noise=4.0).predict_quantiles(0.975, mean=[1.0], variance=[5.0]).round(3)
     array([6.88])
     """
 
@@ -75,4 +75,4 @@ class CensoredGaussian(BuiltIn):
         super().__post_init__()
 
     def core_with(self, *numbers: float) -> _core.Likelihood:
-        return _core.censored_gaussian(*numbers, float(self.lower), float(self.upper))
+        return _core.censored_gaussian(numbers[0], float(self.lower), float(self.upper))

@@ -29,8 +29,8 @@ class Laplace(BuiltIn):
     Examples
     --------
     >>> from kernsel.likelihoods import Laplace
-    >>> Laplace(scale=1.0).derivatives(y=[0.0, 5.0, 50.0], f=0.0)[0].round(6)
-    array([0., 1., 1.])
+    >>> Laplace(scale=1.0).derivatives(y=[-0.1, 5.0, 50.0], f=0.0)[0].round(3)
+    array([-0.353,  1.   ,  1.   ])
     """
 
     scale: Number = "auto"
@@ -49,7 +49,7 @@ class AsymmetricLaplace(BuiltIn):
 
         p = q (1 - q) / scale exp(-max(q r, (q - 1) r) / scale),
 
-    with the kink rounded as in :class:`Laplace`, by which the probability of y < f changes by less than 0.0005. The
+    with the kink rounded as in :class:`Laplace`, by which the probability of y < f changes by less than 0.001. The
     distribution is a device for f: predictions of y are only as good as it fits.
 
     Parameters
@@ -62,14 +62,19 @@ class AsymmetricLaplace(BuiltIn):
     Examples
     --------
     >>> from kernsel.likelihoods import AsymmetricLaplace
-    >>> AsymmetricLaplace(quantile=0.9, scale=1.0).probability(0.0, f=0.0).round(3)
-    array(0.9)
+    >>> AsymmetricLaplace(quantile=0.9, scale=1.0).probability([0.0], f=0.0).round(2)
+    array([0.9])
     """
 
-    quantile_: float = 0.5
+    quantile: float = 0.5
     scale: Number = "auto"
     scale_bounds: Bounds = "auto"
     standard: ClassVar[dict[str, float]] = {"scale": 1.0}
 
+    def __post_init__(self) -> None:
+        if not 0.001 <= self.quantile <= 0.999:
+            raise ValueError(f"quantile: expected a number from 0.001 to 0.999, got {self.quantile!r}")
+        super().__post_init__()
+
     def core_with(self, *numbers: float) -> _core.Likelihood:
-        return _core.asymmetric_laplace(*numbers, float(self.quantile_))
+        return _core.asymmetric_laplace(numbers[0], float(self.quantile))

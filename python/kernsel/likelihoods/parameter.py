@@ -56,8 +56,8 @@ def check_bounds(name: str, bounds: object) -> None:
     if isinstance(bounds, str) and bounds in ("auto", "fixed"):
         return
     try:
-        lower, upper = bounds  # type: ignore[misc]
-        right = bool(0 < float(lower) <= float(upper) < np.inf)
+        limits = np.asarray(bounds, dtype=np.float64)
+        right = limits.shape == (2,) and bool(0 < limits[0] <= limits[1] < np.inf)
     except (TypeError, ValueError):
         right = False
     if not right:

@@ -77,7 +77,7 @@ def test_the_evidence_of_two_points_is_near_the_integral():
     observed = _core.Observed(Poisson().core(), "laplace", [])
     evidence, none = _core.likelihood(False, "known"), np.zeros((2, 0))
     found = _core.evaluate(
-        evidence, kernel.build(), X, y, 0.0, none, None, False, Workspace(), None, False, observed
+        evidence, kernel.build(), X, y, np.zeros(2), none, None, False, Workspace(), None, False, observed
     )
     assert found["value"] == pytest.approx(exact, abs=0.02)  # what a normal approximation of this skew density can do
 

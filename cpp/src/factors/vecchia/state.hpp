@@ -37,6 +37,7 @@ class Vecchia final : public VecchiaFactor {
   Status pull(const Partials& partials, Gradient& out) override;
   Status pull_points(const Partials& partials, View<double> out) override;
   Status information(const Partials& partials, std::vector<double>& out) override;
+  Status differentiate(const Problem& problem, const Criterion& criterion, Evaluation& out) override;
 
  private:
   using Numbers = std::vector<double>;
@@ -111,6 +112,7 @@ class Vecchia final : public VecchiaFactor {
   Status pull_densities(const Numbers& given, Gradient& out);
 
   // gradient.cpp
+  Status differentiate_shown(const Problem& problem, const Criterion& criterion, Evaluation& out);
   Status pull_all(const Partials& partials, Gradient& out);
   void gather_columns(const Cell& cell, const std::int32_t* points, const double** rows) const;
   void pull_features(Index begin, Index end, const Sets& sets, const Shown& shown, const Numbers& kept);
@@ -133,6 +135,7 @@ class Vecchia final : public VecchiaFactor {
 
   std::optional<Kernel> k_;
   Problem problem_{};
+  bool shown_ = false;  // whether the last show() has succeeded
   Request request_;
   bool scatters_ = false;  // whether c, U and the diagonal of P. are computed for the points of the likelihood's sets
   Index n_ = 0, m_ = 0, q_ = 0;
