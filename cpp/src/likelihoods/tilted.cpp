@@ -139,7 +139,7 @@ Status Tilted::reach() {
     const double begin = lower_[k].x - ends[2 * k].far, end = upper_[k].x + ends[2 * k + 1].far;
     std::vector<double> places = {begin, end};
     for (const LatentPlace* place : {&lower_[k], &upper_[k]})
-      for (const double distance : {-3.0, 0.0, 3.0}) places.push_back(place->x + distance / std::sqrt(place->curvature));
+      for (const double distance : {-3.5, 0.0, 3.5}) places.push_back(place->x + distance / std::sqrt(place->curvature));
     std::sort(places.begin(), places.end());
     for (std::size_t p = 1; p < places.size(); ++p) {
       const double left = std::max(places[p - 1], begin), right = std::min(places[p], end);
