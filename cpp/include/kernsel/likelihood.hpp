@@ -103,7 +103,7 @@ class Likelihood {
   // The derivatives with respect to parameter p.
   virtual Status density_slope(const Observations& of, const double* f, Index p, DensitySlope* out) const = 0;
 
-  // By quadrature, unless a likelihood knows a closed form. Errors are below 1e-9.
+  // By quadrature, unless a likelihood knows a closed form. Errors are below 1e-9 where p is smooth.
   virtual Status moments(const Observations& of, const double* mean, const double* variance, Moments* out) const;
   // The derivative of log Z with respect to parameter p: by quadrature, too.
   virtual Status moments_slope(const Observations& of, const double* mean, const double* variance, Index p, double* out) const;
