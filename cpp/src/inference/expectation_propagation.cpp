@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 
 #include "inference/mixing.hpp"
 #include "inference/sites.hpp"
@@ -28,6 +29,7 @@ using Numbers = std::vector<double>;
 
 constexpr double rounding = std::numeric_limits<double>::epsilon();
 constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr std::size_t remembered = 6;   // sweeps that are mixed
 constexpr double slowest = 0.1;         // the least share of the way to the new sites that a sweep goes
 constexpr double most_narrowing = 0.1;  // of precisions by a mixture, as a share of what they are without it
 constexpr double near = 1e-6;           // from where sweeps that bring no more are at rounding errors
@@ -153,10 +155,11 @@ Status ExpectationPropagation::sweep_until_fixed(const Kernel& k, std::vector<Pr
   if (!status.ok()) return status;
   best_ = now;
   shows_best_ = true;
-  Mixing mixing;
+  Mixing mixing(remembered);
+  std::deque<Numbers> reached;  // by the sweeps that are mixed
   double share = 1.0;
   const std::size_t count = n();
-  Numbers here(2 * count), change(2 * count), unit(2 * count);
+  Numbers here(2 * count), change(2 * count), norm(2 * count);
   for (Index step = 1; best_.off > options_.tolerance && step < options_.steps; ++step) {
     for (std::size_t i = 0; i < count; ++i) {
       const double v = now.cavities.variance[i], marginal = v / (1.0 + v * now.sites[i].precision);
@@ -164,16 +167,21 @@ Status ExpectationPropagation::sweep_until_fixed(const Kernel& k, std::vector<Pr
       here[count + i] = now.sites[i].shift;
       change[i] = now.next[i].precision - here[i];
       change[count + i] = now.next[i].shift - here[count + i];
-      unit[i] = marginal;  // changes of the marginals, nearly
-      unit[count + i] = std::sqrt(marginal);
+      norm[i] = marginal * marginal;  // so that changes are nearly those of the marginals
+      norm[count + i] = marginal;
     }
-    const Numbers mixed = mixing.next(here, change, unit, share);
+    for (std::size_t i = 0; i < 2 * count; ++i) here[i] += share * change[i];
+    reached.push_back(here);
+    if (reached.size() > remembered) reached.pop_front();
+    const Numbers weights = mixing.mix(change, norm);
+    Numbers mixed(2 * count);
+    for (std::size_t k = 0; k < weights.size(); ++k)
+      for (std::size_t i = 0; i < 2 * count; ++i) mixed[i] += weights[k] * reached[k][i];
     std::vector<PropagatedSite> next(count);
     for (std::size_t i = 0; i < count; ++i) {
-      const double plain = here[i] + share * change[i];
-      const bool ahead = mixed[i] >= std::max(most_narrowing * plain, least_);
-      next[i].precision = ahead ? mixed[i] : plain;
-      next[i].shift = ahead ? mixed[count + i] : here[count + i] + share * change[count + i];
+      const Numbers& from = mixed[i] >= std::max(most_narrowing * here[i], least_) ? mixed : here;
+      next[i].precision = from[i];
+      next[i].shift = from[count + i];
     }
     const double before = now.off;
     status = sweep(k, std::move(next), now);
@@ -186,6 +194,7 @@ Status ExpectationPropagation::sweep_until_fixed(const Kernel& k, std::vector<Pr
     if (now.off < before) continue;
     share = std::max(0.5 * share, slowest);
     mixing.forget();
+    reached.clear();
   }
   return {};
 }
