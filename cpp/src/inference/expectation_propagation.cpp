@@ -175,8 +175,8 @@ Status ExpectationPropagation::sweep_until_fixed(const Kernel& k, std::vector<Pr
     if (reached.size() > remembered) reached.pop_front();
     const Numbers weights = mixing.mix(change, norm);
     Numbers mixed(2 * count);
-    for (std::size_t k = 0; k < weights.size(); ++k)
-      for (std::size_t i = 0; i < 2 * count; ++i) mixed[i] += weights[k] * reached[k][i];
+    for (std::size_t w = 0; w < weights.size(); ++w)
+      for (std::size_t i = 0; i < 2 * count; ++i) mixed[i] += weights[w] * reached[w][i];
     std::vector<PropagatedSite> next(count);
     for (std::size_t i = 0; i < count; ++i) {
       const Numbers& from = mixed[i] >= std::max(most_narrowing * here[i], least_) ? mixed : here;
