@@ -159,27 +159,27 @@ Status ExpectationPropagation::sweep_until_fixed(const Kernel& k, std::vector<Pr
   std::deque<Numbers> reached;  // by the sweeps that are mixed
   double share = 1.0;
   const std::size_t count = n();
-  Numbers here(2 * count), change(2 * count), norm(2 * count);
+  Numbers plain(2 * count), change(2 * count), norm(2 * count);
   for (Index step = 1; best_.off > options_.tolerance && step < options_.steps; ++step) {
     for (std::size_t i = 0; i < count; ++i) {
       const double v = now.cavities.variance[i], marginal = v / (1.0 + v * now.sites[i].precision);
-      here[i] = now.sites[i].precision;
-      here[count + i] = now.sites[i].shift;
-      change[i] = now.next[i].precision - here[i];
-      change[count + i] = now.next[i].shift - here[count + i];
+      plain[i] = now.sites[i].precision;
+      plain[count + i] = now.sites[i].shift;
+      change[i] = now.next[i].precision - plain[i];
+      change[count + i] = now.next[i].shift - plain[count + i];
       norm[i] = marginal * marginal;  // so that changes are nearly those of the marginals
       norm[count + i] = marginal;
     }
-    for (std::size_t i = 0; i < 2 * count; ++i) here[i] += share * change[i];
-    reached.push_back(here);
+    for (std::size_t i = 0; i < 2 * count; ++i) plain[i] += share * change[i];
+    reached.push_back(plain);
     if (reached.size() > remembered) reached.pop_front();
     const Numbers weights = mixing.mix(change, norm);
     Numbers mixed(2 * count);
-    for (std::size_t k = 0; k < weights.size(); ++k)
-      for (std::size_t i = 0; i < 2 * count; ++i) mixed[i] += weights[k] * reached[k][i];
+    for (std::size_t of = 0; of < weights.size(); ++of)
+      for (std::size_t i = 0; i < 2 * count; ++i) mixed[i] += weights[of] * reached[of][i];
     std::vector<PropagatedSite> next(count);
     for (std::size_t i = 0; i < count; ++i) {
-      const Numbers& from = mixed[i] >= std::max(most_narrowing * here[i], least_) ? mixed : here;
+      const Numbers& from = mixed[i] >= std::max(most_narrowing * plain[i], least_) ? mixed : plain;
       next[i].precision = from[i];
       next[i].shift = from[count + i];
     }
