@@ -30,6 +30,7 @@ using Numbers = std::vector<double>;
 constexpr double rounding = std::numeric_limits<double>::epsilon();
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr std::size_t remembered = 6;   // sweeps that are mixed
+constexpr Index patience = 40;          // sweeps in which the change of marginals has to fall by half
 constexpr double slowest = 0.1;         // the least share of the way to the new sites that a sweep goes
 constexpr double most_narrowing = 0.1;  // of precisions by a mixture, as a share of what they are without it
 constexpr double near = 1e-6;           // from where sweeps that bring no more are at rounding errors
@@ -157,7 +158,8 @@ Status ExpectationPropagation::sweep_until_fixed(const Kernel& k, std::vector<Pr
   shows_best_ = true;
   Mixing mixing(remembered);
   std::deque<Numbers> reached;  // by the sweeps that are mixed
-  double share = 1.0;
+  double share = 1.0, milestone = best_.off;
+  Index last = 0;  // when the milestone was reached
   const std::size_t count = n();
   Numbers plain(2 * count), change(2 * count), norm(2 * count);
   for (Index step = 1; best_.off > options_.tolerance && step < options_.steps; ++step) {
@@ -191,6 +193,12 @@ Status ExpectationPropagation::sweep_until_fixed(const Kernel& k, std::vector<Pr
       best_ = now;
     else if (share == slowest && best_.off < near)
       break;
+    if (best_.off < 0.5 * milestone) {
+      milestone = best_.off;
+      last = step;
+    } else if (!likelihood_->is_log_concave() && step - last > patience) {
+      break;  // in circles: there may be no fixed point that attracts
+    }
     if (now.off < before) continue;
     share = std::max(0.5 * share, slowest);
     mixing.forget();
