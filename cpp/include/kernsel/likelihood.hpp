@@ -93,8 +93,8 @@ class Likelihood {
   virtual bool is_log_concave() const { return true; }
   // Fails for observations that cannot be; Status::pivot is the first row with one, and Status::value its y or its size.
   virtual Status check(const Observations& of) const = 0;
-  // The same for the sizes of points whose y is not known.
-  virtual Status check_sizes(Index count, const double* size) const = 0;
+  // The same for the sizes of points whose y is not known: count, sizes.
+  virtual Status check_sizes(Index, const double*) const { return {}; }
   // Values of f from which a search for their mode may begin, and by whose variance the data tell that of f: a transform of y.
   virtual Status rough(const Observations& of, double* f) const = 0;
 

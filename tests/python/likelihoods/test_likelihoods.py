@@ -102,6 +102,48 @@ def test_moments_are_integrals_whatever_the_prior(case, variance):
         assert [one[row] for one in found] == pytest.approx(expected, rel=1e-9, abs=1e-9)  # what is promised
 
 
+class OwnNormal(lk.Likelihood):
+    """Normal errors in Python, whose variance is a parameter."""
+
+    log_concave = True
+
+    def __init__(self, noise):
+        self.noise = noise
+
+    def parameters(self, y=None, size=None):  # noqa: ARG002
+        return [lk.LikelihoodParameter("noise", np.log(self.noise), -20.0, 20.0)]
+
+    def with_values(self, values):
+        return OwnNormal(np.exp(values[0]))
+
+    def log_density(self, y, f, size=None):  # noqa: ARG002
+        return stats.norm.logpdf(y, f, self.noise**0.5)
+
+    def derivatives(self, y, f, size=None):  # noqa: ARG002
+        return (y - f) / self.noise, np.full(y.shape, -1 / self.noise), np.zeros(y.shape)
+
+    def parameter_derivatives(self, y, f, p, size=None):  # noqa: ARG002
+        r = (y - f) ** 2 / self.noise
+        return (r - 1) / 2, -(y - f) / self.noise, np.full(y.shape, -1 / self.noise)
+
+    def conditional(self, f, size=None):  # noqa: ARG002
+        return f, np.full(np.shape(f), self.noise)
+
+    def probability(self, y, f, size=None):  # noqa: ARG002
+        return stats.norm.cdf(y, f, self.noise**0.5)
+
+
+def test_a_likelihood_in_python_may_have_parameters():
+    own = OwnNormal(0.5)
+    check_likelihood(own, REAL, F)
+    core, variance = own.core(), np.full(5, 0.7)
+    assert core.moments_slope(REAL, F, variance, 0) == pytest.approx(
+        lk.Gaussian(0.5).core().moments_slope(REAL, F, variance, 0), rel=1e-9
+    )
+    moved = core.with_values([np.log(2.0)]).density(REAL, F)
+    assert np.array_equal(moved, OwnNormal(2.0).core().density(REAL, F))
+
+
 @everywhere
 def test_moments_have_the_derivatives_of_their_logarithm(case):
     likelihood, y, size, _ = CASES[case]
@@ -202,6 +244,7 @@ def test_functions_of_gamma_at_any_size():
         (lk.Beta(), [0.5, 1.0], None, "between 0 and 1, .* got 1.0 in row 1"),
         (lk.StudentT(), [np.inf, 0], None, "finite numbers, got inf in row 0"),
         (lk.CensoredGaussian(0, 1), [0, 1.5], None, "lower to the upper limit, got 1.5 in row 1"),
+        (lk.StudentT(), [1, 0], [1, 2], "size: expected None, since observations of StudentT have none"),
         (lk.Ordinal(3), [2, 3], None, "n_classes - 1, got 3.0 in row 1"),
     ],
     ids=str,
