@@ -30,6 +30,7 @@ using Numbers = std::vector<double>;
 constexpr double rounding = std::numeric_limits<double>::epsilon();
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr std::size_t remembered = 6;   // sweeps that are mixed
+constexpr Index patience = 40;          // sweeps in which the change of marginals has to fall by half
 constexpr double slowest = 0.1;         // the least share of the way to the new sites that a sweep goes
 constexpr double most_narrowing = 0.1;  // of precisions by a mixture, as a share of what they are without it
 constexpr double near = 1e-6;           // from where sweeps that bring no more are at rounding errors
@@ -157,29 +158,30 @@ Status ExpectationPropagation::sweep_until_fixed(const Kernel& k, std::vector<Pr
   shows_best_ = true;
   Mixing mixing(remembered);
   std::deque<Numbers> reached;  // by the sweeps that are mixed
-  double share = 1.0;
+  double share = 1.0, milestone = best_.off;
+  Index last = 0;  // when the milestone was reached
   const std::size_t count = n();
-  Numbers here(2 * count), change(2 * count), norm(2 * count);
+  Numbers plain(2 * count), change(2 * count), norm(2 * count);
   for (Index step = 1; best_.off > options_.tolerance && step < options_.steps; ++step) {
     for (std::size_t i = 0; i < count; ++i) {
       const double v = now.cavities.variance[i], marginal = v / (1.0 + v * now.sites[i].precision);
-      here[i] = now.sites[i].precision;
-      here[count + i] = now.sites[i].shift;
-      change[i] = now.next[i].precision - here[i];
-      change[count + i] = now.next[i].shift - here[count + i];
+      plain[i] = now.sites[i].precision;
+      plain[count + i] = now.sites[i].shift;
+      change[i] = now.next[i].precision - plain[i];
+      change[count + i] = now.next[i].shift - plain[count + i];
       norm[i] = marginal * marginal;  // so that changes are nearly those of the marginals
       norm[count + i] = marginal;
     }
-    for (std::size_t i = 0; i < 2 * count; ++i) here[i] += share * change[i];
-    reached.push_back(here);
+    for (std::size_t i = 0; i < 2 * count; ++i) plain[i] += share * change[i];
+    reached.push_back(plain);
     if (reached.size() > remembered) reached.pop_front();
     const Numbers weights = mixing.mix(change, norm);
     Numbers mixed(2 * count);
-    for (std::size_t w = 0; w < weights.size(); ++w)
-      for (std::size_t i = 0; i < 2 * count; ++i) mixed[i] += weights[w] * reached[w][i];
+    for (std::size_t of = 0; of < weights.size(); ++of)
+      for (std::size_t i = 0; i < 2 * count; ++i) mixed[i] += weights[of] * reached[of][i];
     std::vector<PropagatedSite> next(count);
     for (std::size_t i = 0; i < count; ++i) {
-      const Numbers& from = mixed[i] >= std::max(most_narrowing * here[i], least_) ? mixed : here;
+      const Numbers& from = mixed[i] >= std::max(most_narrowing * plain[i], least_) ? mixed : plain;
       next[i].precision = from[i];
       next[i].shift = from[count + i];
     }
@@ -191,6 +193,12 @@ Status ExpectationPropagation::sweep_until_fixed(const Kernel& k, std::vector<Pr
       best_ = now;
     else if (share == slowest && best_.off < near)
       break;
+    if (best_.off < 0.5 * milestone) {
+      milestone = best_.off;
+      last = step;
+    } else if (!likelihood_->is_log_concave() && step - last > patience) {
+      break;  // in circles: there may be no fixed point that attracts
+    }
     if (now.off < before) continue;
     share = std::max(0.5 * share, slowest);
     mixing.forget();

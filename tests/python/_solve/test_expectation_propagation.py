@@ -16,6 +16,7 @@ from kernsel.kernels import RBF, Kernel
 
 import reference as ref
 import reference_likelihoods as twin
+from accuracy import eps
 
 EVIDENCE = _core.likelihood(True, "known")
 LEFT_OUT = _core.left_out_density(True)
@@ -78,6 +79,9 @@ def case(name, n=8, trend=False, seed=0, **given):
     elif name == "student_t":
         phi = np.log([0.4, 4.0])
         y = f + 0.4 * rng.standard_normal(n)
+    elif name == "gaussian":
+        phi = np.log([0.3])
+        y = f + 0.5 * rng.standard_normal(n)
     else:
         y = (rng.uniform(size=n) < 1 / (1 + np.exp(-2 * f))).astype(float)
     H = np.column_stack([np.ones(n), X[:, 0]]) if trend else np.zeros((n, 0))
@@ -109,6 +113,19 @@ def test_equals_its_twin(name, trend):
     assert np.all(np.abs(observed.latent - mean) <= 10 * TOLERANCE * np.sqrt(variance))
     left_out, _ = of.evaluate(LEFT_OUT)
     assert left_out["value"] == pytest.approx(log_means.sum(), abs=20 * TOLERANCE * len(of.y))
+
+
+def test_normal_observations_are_exact():
+    of = case("gaussian", n=20, trend=True)
+    found, observed = of.evaluate(EVIDENCE, True)
+    exact = _core.evaluate(EVIDENCE, of.kernel.build(), of.X, of.y, of.noise + np.exp(of.phi), of.H, None, True, Workspace())
+    slack = 100 * len(of.y) * eps(float) * np.linalg.cond(of.kernel(of.X) + np.exp(of.phi) * np.eye(len(of.y)))
+    assert found["value"] == pytest.approx(exact["value"], rel=slack)
+    np.testing.assert_allclose(found["gradient"], exact["gradient"], rtol=slack, atol=slack)
+    np.testing.assert_allclose(found["noise_gradient"], exact["noise_gradient"], rtol=slack, atol=slack)
+    expected = np.exp(of.phi) * exact["noise_gradient"].sum()
+    np.testing.assert_allclose(found["likelihood_gradient"], expected, rtol=slack, atol=slack * len(of.y))
+    np.testing.assert_allclose(observed.noise, np.exp(of.phi[0]), rtol=1e-8)  # of moments by quadrature
 
 
 @pytest.mark.parametrize("name", NAMES)
