@@ -2,11 +2,11 @@
 //
 // g(x) = log p(y | m + s x) - x^2 / 2 is largest somewhere between the prior mean and where the observation alone would have f;
 // if log p is not concave there may be a maximum near either. From these the integral reaches to where g has fallen by 40.
-// With E and Cov under the density exp(g),
+// With E, Cov and Var under the density exp(g),
 //
-//     d log Z / dm = E (log p)',    d^2 log Z / dm^2 = Cov((log p)', x) / s,
+//     d log Z / dm = E (log p)' = E x / s,    d^2 log Z / dm^2 = Cov((log p)', x) / s = (Var x - 1) / s^2,
 //
-// in which nothing cancels, however small s is, and which holds at kinks of log p, too.
+// which hold at kinks of log p, too. Nothing cancels in the former if the prior is narrow, in the latter if the observation is.
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -25,7 +25,7 @@ constexpr double log_root_two_pi = 0.91893853320467274178;
 // A place x of a row, at which g is known.
 struct Place {
   Index row = 0;
-  double x = 0.0, g = 0.0, slope = 0.0, curvature = 1.0, first = 0.0;
+  double x = 0.0, g = 0.0, slope = 0.0, precision = 0.0, curvature = 1.0, first = 0.0;
 };
 
 class Tilted {
@@ -82,7 +82,8 @@ class Tilted {
       place.g = found.value - 0.5 * place.x * place.x;
       place.first = found.first;
       place.slope = s * found.first - place.x;
-      place.curvature = 1.0 + s * s * std::max(found.precision, 0.0);
+      place.precision = std::max(found.precision, 0.0);
+      place.curvature = 1.0 + s * s * place.precision;
       if (std::isnan(place.g)) place.g = -std::numeric_limits<double>::infinity();
     }
     return status;
@@ -111,6 +112,8 @@ class Tilted {
       }
       places.swap(better);
     }
+    // The curvature of a log p that is not concave may be far too large here, and steps become longer as long as they succeed.
+    const double longest = likelihood_.is_log_concave() ? 1.0 : 1e12;
     std::vector<double> length(places.size(), 1.0);
     std::vector<std::size_t> active(places.size());
     for (std::size_t k = 0; k < active.size(); ++k) active[k] = k;
@@ -131,7 +134,7 @@ class Tilted {
         const std::size_t to = moving[k];
         if (trials[k].g >= places[to].g) {
           places[to] = trials[k];
-          length[to] = std::min(1.0, 2.0 * length[to]);
+          length[to] = std::min(longest, 2.0 * length[to]);
         } else {
           length[to] *= 0.25;
         }
@@ -193,12 +196,20 @@ class Tilted {
       const auto k = static_cast<std::size_t>(i);
       const double begin = lower_[k].x - ends[2 * k].far, end = upper_[k].x + ends[2 * k + 1].far;
       std::vector<double> places = {begin, end};
-      for (const Place* place : {&lower_[k], &upper_[k]})
-        for (const double distance : {-3.5, 0.0, 3.5}) places.push_back(place->x + distance / std::sqrt(place->curvature));
+      const bool one = (upper_[k].x - lower_[k].x) * std::sqrt(mode_[k].curvature) < 1.0;
+      for (const Place* place : {&lower_[k], &upper_[k]}) {
+        const Place& top = one ? mode_[k] : *place;
+        const double width = 1.0 / std::sqrt(top.curvature);
+        places.push_back(top.x);
+        // No panel is so much wider than the one before that its nodes could miss a tail.
+        for (double distance = 3.5 * width; distance < end - begin; distance *= 2.6)
+          for (const double at : {top.x - distance, top.x + distance})
+            if (at > begin && at < end) places.push_back(at);
+        if (one) break;
+      }
       std::sort(places.begin(), places.end());
       for (std::size_t p = 1; p < places.size(); ++p) {
-        const double left = std::max(places[p - 1], begin), right = std::min(places[p], end);
-        if (left < right) panels_.push_back({i, left, right});
+        if (places[p - 1] < places[p]) panels_.push_back({i, places[p - 1], places[p]});
       }
     }
     return {};
@@ -221,7 +232,7 @@ Observations part(const Observations& of, Index begin, Index end) {
 
 Status moments_of_block(const Likelihood& likelihood, const Observations& of, const double* mean, const double* variance,
                         Moments* out) {
-  constexpr Index functions = 4;
+  constexpr Index functions = 5;
   Tilted tilted(likelihood, of, mean, variance);
   Status status = tilted.locate();
   if (!status.ok()) return status;
@@ -229,7 +240,7 @@ Status moments_of_block(const Likelihood& likelihood, const Observations& of, co
   std::vector<double> sums(static_cast<std::size_t>(of.count * functions)), units;
   for (Index i = 0; i < of.count; ++i) {
     const double width = tilted.width(i), first = std::max(1.0, std::abs(tilted.mode(i).x));
-    units.insert(units.end(), {0.0, 0.0, width * first, width * width * first});
+    units.insert(units.end(), {0.0, 0.0, 0.0, width * first, width * width * first});
   }
   const auto evaluate = [&](Index count, const Index* row, const double* x, double* values) {
     const Status done = tilted.density(count, row, x, found);
@@ -238,7 +249,7 @@ Status moments_of_block(const Likelihood& likelihood, const Observations& of, co
       const Density& at = found[static_cast<std::size_t>(k)];
       const double p = std::exp(at.value - 0.5 * x[k] * x[k] - mode.g);
       const double first = p > 0.0 ? tilted.deviation(row[k]) * (at.first - mode.first) : 0.0, away = x[k] - mode.x;
-      const double all[functions] = {p, p * away, p * first, p * first * away};
+      const double all[functions] = {p, p * away, p * away * away, p * first, p * first * away};
       std::copy_n(all, functions, values + k * functions);
     }
     return done;
@@ -248,8 +259,12 @@ Status moments_of_block(const Likelihood& likelihood, const Observations& of, co
   for (Index i = 0; i < of.count; ++i) {
     const double s = tilted.deviation(i), *sum = sums.data() + i * functions;
     const Place& mode = tilted.mode(i);
-    const double away = sum[1] / sum[0], first = sum[2] / sum[0];
-    out[i] = {mode.g + std::log(sum[0]) - log_root_two_pi, mode.first + first / s, (sum[3] / sum[0] - away * first) / (s * s)};
+    const double away = sum[1] / sum[0], first = sum[3] / sum[0];
+    const double value = mode.g + std::log(sum[0]) - log_root_two_pi;
+    if (s * s * mode.precision > 1.0)
+      out[i] = {value, (mode.x + away) / s, (sum[2] / sum[0] - away * away - 1.0) / (s * s)};
+    else
+      out[i] = {value, mode.first + first / s, (sum[4] / sum[0] - away * first) / (s * s)};
   }
   // Without variance the observation alone remains.
   std::vector<Density> alone(static_cast<std::size_t>(of.count));
