@@ -47,6 +47,9 @@ MODELS = {
     ).fit(X, y),
     "gp by evidence": lambda: gp("RBF", criterion="evidence").fit(X, y),
     "gp by neighbours": lambda: gp("RBF", trend="linear", approximation=ks.Vecchia(8, 12)).fit(table, y),
+    "gp refined": lambda: gp(RBF(1.0), optimizer=None, noise=0.1, trend="linear", approximation=ks.Nystrom(9, refine=True)).fit(
+        table, Y[:, 0]
+    ),
     "gp by landmarks": lambda: gp(2.0 * RBF(1.0), optimizer=None, noise=0.1, trend="linear", approximation=ks.Nystrom(9)).fit(
         table, Y
     ),

@@ -9,6 +9,7 @@
 #include "compute.hpp"
 #include "errors.hpp"
 #include "functions.hpp"
+#include "inference.hpp"
 #include "module.hpp"
 
 namespace py = pybind11;
@@ -31,7 +32,7 @@ py::array_t<double> array(const std::vector<double>& values, Index rows, Index c
 
 py::dict evaluate(const Criterion& criterion, const Kernel& k, const py::object& X, const py::object& y,
                   const py::object& noise, const py::object& trend, const py::object& weights, bool gradient,
-                  Workspace& workspace, const py::object& approximation, bool points) {
+                  Workspace& workspace, const py::object& approximation, bool points, Observed* observed) {
   Input x(X, "X", 2), targets(y, "y", 0), basis(trend, "trend", 2);
   Input extra = noise_input(noise, x.rows());
   for (Input* input : {&x, &targets, &basis, &extra}) {
@@ -44,6 +45,10 @@ py::dict evaluate(const Criterion& criterion, const Kernel& k, const py::object&
     w = weights.cast<std::vector<double>>();
     problem.weights = w.data();
   }
+  if (observed && !observed->sizes.empty()) {
+    if (static_cast<Index>(observed->sizes.size()) != x.rows()) raise_value_error("sizes: expected one for each point");
+    problem.sizes = observed->sizes.data();
+  }
   Evaluation out;
   const kernsel::Order order = points ? kernsel::Order::points : gradient ? kernsel::Order::gradient : kernsel::Order::value;
   std::shared_mutex& mutex = workspace.lock.get();
@@ -51,7 +56,12 @@ py::dict evaluate(const Criterion& criterion, const Kernel& k, const py::object&
   compute([&] {
     const std::unique_lock<std::shared_mutex> lock(mutex);
     const FactorLock::Use use(&workspace.lock);
-    return kernsel::evaluate(k, problem, criterion, order, make(k, problem.X), out);
+    kernsel::Factor& factor = make(k, problem.X);
+    if (!observed) return kernsel::evaluate(k, problem, criterion, order, factor, out);
+    const std::unique_ptr<kernsel::LatentFactor> latent = observed->around(factor);
+    const kernsel::Status status = kernsel::evaluate(k, problem, criterion, order, *latent, out);
+    if (status.ok()) observed->keep(*latent);
+    return status;
   });
   const Index n = x.rows(), m = targets.one_dimensional() ? -1 : targets.cols();
   py::dict result;
@@ -68,6 +78,9 @@ py::dict evaluate(const Criterion& criterion, const Kernel& k, const py::object&
   result["gradient"] =
       gradient ? py::object(array(out.gradient.theta, Index(out.gradient.theta.size()), -1)) : py::object(py::none());
   result["noise_gradient"] = gradient ? py::object(array(out.gradient.noise, n, -1)) : py::object(py::none());
+  result["likelihood_gradient"] = py::none();
+  if (observed && gradient)
+    result["likelihood_gradient"] = array(out.gradient.likelihood, Index(out.gradient.likelihood.size()), -1);
   result["points_gradient"] = py::none();
   result["landmarks_gradient"] = py::none();
   if (points) {
@@ -76,6 +89,37 @@ py::dict evaluate(const Criterion& criterion, const Kernel& k, const py::object&
     result["points_gradient"] = std::move(in_points);
     if (!out.landmarks.empty()) result["landmarks_gradient"] = by_rows(out.landmarks, x.cols());
   }
+  return result;
+}
+
+// The derivatives of a criterion for what the last evaluation in the workspace has computed of the same problem by neighbours.
+py::dict differentiate(const Criterion& criterion, const py::object& X, const py::object& y, const py::object& noise,
+                       const py::object& trend, const py::object& weights, Workspace& workspace,
+                       const py::object& unknown_noise) {
+  Input x(X, "X", 2), targets(y, "y", 0), basis(trend, "trend", 2);
+  Input extra = noise_input(noise, x.rows()), unknown = noise_input(unknown_noise.is_none() ? noise : unknown_noise, x.rows());
+  for (Input* input : {&x, &targets, &basis, &extra, &unknown}) input->to(false);
+  kernsel::Problem problem{x.view<double>(), targets.view<double>(), extra.view<double>(), basis.view<double>()};
+  if (!unknown_noise.is_none()) problem.unknown_noise = unknown.view<double>();
+  std::vector<double> w;
+  if (!weights.is_none()) {
+    w = weights.cast<std::vector<double>>();
+    problem.weights = w.data();
+  }
+  Evaluation out;
+  std::shared_mutex& mutex = workspace.lock.get();
+  compute([&] {
+    const std::unique_lock<std::shared_mutex> lock(mutex);
+    const FactorLock::Use use(&workspace.lock);
+    if (!workspace.vecchia) return kernsel::Status::invalid("differentiate: expected an evaluation by neighbours before");
+    return workspace.vecchia->differentiate(problem, criterion, out);
+  });
+  const auto parameters = Index(out.gradient.theta.size()) + 1;
+  py::dict result;
+  result["value"] = out.value;
+  result["gradient"] = array(out.gradient.theta, parameters - 1, -1);
+  result["noise_gradient"] = array(out.gradient.noise, x.rows(), -1);
+  result["information"] = out.information.empty() ? py::object(py::none()) : array(out.information, parameters, parameters);
   return result;
 }
 
@@ -187,10 +231,10 @@ criteria::PointLoss point_loss(const py::object& loss) {
   return {f, false, true, false};
 }
 
-// The weighted sum of y'c of each output and log det K~, or of residuals and variances of what is left out: any criterion with
-// these partial derivatives has its gradient.
+// The weighted sum of y'c of each output and log det K~, with `products` also of y_j'c_k (for `differentiate` only), or of
+// residuals and variances of what is left out: any criterion with these partial derivatives has its gradient.
 Criterion linear(std::vector<double> squares, double log_det, const py::object& residual, const py::object& variance,
-                 std::vector<Index> groups, Index count) {
+                 std::vector<Index> groups, Index count, const py::object& products) {
   const auto numbers = [](const py::object& given, int dimensions) {
     std::vector<double> to;
     if (given.is_none()) return to;
@@ -207,15 +251,18 @@ Criterion linear(std::vector<double> squares, double log_det, const py::object& 
   criterion.request.in_sample = !criterion.request.left_out;
   criterion.request.variances = !variance.is_none();
   criterion.request.groups = {std::move(groups), count};
-  criterion.apply = [squares = std::move(squares), log_det, residual = numbers(residual, 2), variance = numbers(variance, 1)](
-                        const kernsel::Fit& fit, kernsel::Partials& out) {
+  criterion.apply = [squares = std::move(squares), products = numbers(products, 2), log_det, residual = numbers(residual, 2),
+                     variance = numbers(variance, 1)](const kernsel::Fit& fit, kernsel::Partials& out) {
     const std::size_t rows = fit.left_out ? fit.left_out->residual.size() : residual.size();
     if (residual.size() != rows || (fit.left_out && !variance.empty() && variance.size() != fit.left_out->variance.size()))
       return kernsel::Status::invalid("linear: expected a number for each point that is left out");
     if (!fit.left_out && static_cast<Index>(squares.size()) != fit.outputs())
       return kernsel::Status::invalid("linear: expected a number for each output");
+    if (!products.empty() && products.size() != squares.size() * squares.size())
+      return kernsel::Status::invalid("linear: expected a number for each pair of outputs");
     if (!fit.left_out) {
       out.squares = squares;
+      out.products = products;
       out.log_det = log_det;
       out.value = log_det * fit.log_det;
       for (Index k = 0; k < fit.outputs(); ++k) out.value += squares[static_cast<std::size_t>(k)] * fit.square(k);
@@ -263,12 +310,20 @@ void bind_criteria(py::module_& module) {
         return criteria::joint_log_density({std::move(groups), count});
       },
       py::arg("groups"), py::arg("count"));
+  module.def(
+      "left_out_density",
+      [](bool sum, std::vector<Index> groups, Index count) {
+        return criteria::left_out_density({std::move(groups), count}, sum);
+      },
+      py::arg("sum"), py::arg("groups") = std::vector<Index>(), py::arg("count") = 0);
   module.def("linear", &linear, py::arg("squares"), py::arg("log_det"), py::arg("residual"), py::arg("variance"),
-             py::arg("groups") = std::vector<Index>(), py::arg("count") = 0);
+             py::arg("groups") = std::vector<Index>(), py::arg("count") = 0, py::arg("products") = py::none());
   module.def("apply", &apply, py::arg("criterion"), py::arg("rows"), py::arg("fit"));
   module.def("generalized_cross_validation", &criteria::generalized_cross_validation);
   module.def("unbiased_risk", &criteria::unbiased_risk, py::arg("variance"));
   module.def("evaluate", &evaluate, py::arg("criterion"), py::arg("kernel"), py::arg("X"), py::arg("y"), py::arg("noise"),
              py::arg("trend"), py::arg("weights"), py::arg("gradient"), py::arg("workspace"),
-             py::arg("approximation") = py::none(), py::arg("points") = false);
+             py::arg("approximation") = py::none(), py::arg("points") = false, py::arg("observed") = py::none());
+  module.def("differentiate", &differentiate, py::arg("criterion"), py::arg("X"), py::arg("y"), py::arg("noise"),
+             py::arg("trend"), py::arg("weights"), py::arg("workspace"), py::arg("unknown_noise") = py::none());
 }

@@ -106,9 +106,8 @@ py::tuple pull(const NystromBlocks& blocks, const py::object& X, const py::objec
   const Block block(X, y, noise, trend);
   auto theta = new_array<double>(parameters), of_noise = new_array<double>(block.rows());
   std::fill_n(theta.mutable_data(), parameters, 0.0);
-  compute([&, to = view_of(of_noise), at = theta.mutable_data()] {
-    return blocks.pull(block.view(), slopes.view, at, to, {}, {});
-  });
+  compute(
+      [&, to = view_of(of_noise), at = theta.mutable_data()] { return blocks.pull(block.view(), slopes.view, at, {to}, {}); });
   return py::make_tuple(theta, of_noise);
 }
 
@@ -130,8 +129,8 @@ std::unique_ptr<NystromSums> sums_of(const py::args& state) {
 std::unique_ptr<NystromPartialSums> partial_sums_of(const py::args& state) {
   auto s = std::make_unique<NystromPartialSums>();
   if (state.empty()) return s;
-  if (state.size() != 3) raise_type_error("NystromPartialSums: expected no arguments, or three");
-  *s = {numbers(state[0]), numbers(state[1]), numbers(state[2])};
+  if (state.size() != 4) raise_type_error("NystromPartialSums: expected no arguments, or four");
+  *s = {numbers(state[0]), numbers(state[1]), numbers(state[2]), numbers(state[3])};
   return s;
 }
 
@@ -188,7 +187,7 @@ void bind_landmarks(py::module_& module) {
            [](const py::object& self) {
              const auto& s = self.cast<const NystromPartialSums&>();
              return py::make_tuple(py::type::of(self),
-                                   py::make_tuple(packed(s.products), packed(s.moments), packed(s.missing)));
+                                   py::make_tuple(packed(s.products), packed(s.moments), packed(s.missing), packed(s.theta)));
            })
       .def(
           "add",
@@ -198,7 +197,10 @@ void bind_landmarks(py::module_& module) {
             require_same_size(sums.missing, more.missing);
             sums.add(more);
           },
-          py::arg("other"));
+          py::arg("other"))
+      .def_property_readonly("products", [](const NystromPartialSums& sums) { return packed(sums.products); })
+      .def_property_readonly("moments", [](const NystromPartialSums& sums) { return packed(sums.moments); })
+      .def_property_readonly("missing", [](const NystromPartialSums& sums) { return packed(sums.missing); });
   py::class_<NystromBlocks>(module, "NystromBlocks")
       .def_static(
           "begin",

@@ -1,12 +1,14 @@
 #include <pybind11/stl.h>
 
 #include <cmath>
+#include <tuple>
 
 #include "approximations.hpp"
 #include "arrays.hpp"
 #include "compute.hpp"
 #include "errors.hpp"
 #include "functions.hpp"
+#include "inference.hpp"
 #include "kernsel/choose.hpp"
 #include "kernsel/gram.hpp"
 #include "kernsel/jitter.hpp"
@@ -151,6 +153,24 @@ class Search {
         problem.approximation = approximation_.get();
       }
     }
+    if (const py::object observed = options["observed"]; !observed.is_none()) {
+      observed_ = observed;
+      const auto& of = observed.cast<const Observed&>();
+      problem.likelihood = of.likelihood;
+      problem.inference = of.inference;
+      problem.sizes = of.sizes.empty() ? nullptr : of.sizes.data();
+      problem.parameters = of.likelihood->parameters();
+      const auto given = options["parameters"].cast<std::vector<std::tuple<double, double, double, bool>>>();
+      if (given.size() != problem.parameters.size()) raise_value_error("parameters: expected those of the likelihood");
+      for (std::size_t p = 0; p < given.size(); ++p) {
+        kernsel::LikelihoodParameter& parameter = problem.parameters[p];
+        bool is_free = false;
+        std::tie(parameter.value, parameter.lower, parameter.upper, is_free) = given[p];
+        if (!is_free) parameter.lower = parameter.upper = parameter.value;
+      }
+      if (problem.sizes && static_cast<Index>(of.sizes.size()) != x_.rows())
+        raise_value_error("sizes: expected one for each point");
+    }
     problem.spreads = options["spreads"].cast<Numbers>();
     problem.expects_all = options["expects_all"].cast<bool>();
     problem.excepted = options["excepted"].cast<std::vector<bool>>();
@@ -197,6 +217,7 @@ class Search {
   }
 
   Input x_, y_, trend_;
+  py::object observed_;
   Numbers weights_;
   std::unique_ptr<kernsel::VecchiaFactor> approximation_;
   std::unique_ptr<kernsel::NystromFactor> landmarks_;
@@ -225,6 +246,7 @@ py::dict as_dict(const Choice& choice) {
   result["theta"] = numbers(choice.theta);
   result["amplitude"] = choice.amplitude;
   result["noise"] = choice.noise;
+  result["likelihood"] = numbers(choice.likelihood);
   result["jitter"] = choice.jitter;
   result["scale"] = choice.scale;
   result["criterion"] = choice.criterion;
@@ -291,7 +313,8 @@ py::dict finish_at(const Search& search, const Numbers& x) {
   return as_dict(choice);
 }
 
-// Wraps a Python function as an objective. It returns a value and a gradient, or None if it cannot be evaluated.
+// Wraps a Python function as an objective. It returns a value, a gradient and, if it likes, the information; or None if it
+// cannot be evaluated.
 std::unique_ptr<kernsel::FunctionObjective> objective_of(const py::object& function, const Numbers& lower, const Numbers& upper,
                                                          const Numbers& curvature, Index points) {
   auto objective = std::make_unique<kernsel::FunctionObjective>();
@@ -305,9 +328,12 @@ std::unique_ptr<kernsel::FunctionObjective> objective_of(const py::object& funct
       out.gradient.assign(x.size(), 0.0);
       return;
     }
-    const auto [value, gradient] = found.cast<std::pair<double, Numbers>>();
-    out.value = value;
-    out.gradient = gradient;
+    const auto parts = found.cast<py::tuple>();
+    out.value = parts[0].cast<double>();
+    out.gradient = parts[1].cast<Numbers>();
+    if (parts.size() > 2) out.information = parts[2].cast<Numbers>();
+    if (parts.size() > 2 && out.information.size() != x.size() * x.size())
+      raise_value_error("minimize: expected an information matrix with a row for each unknown");
   };
   return objective;
 }
@@ -321,6 +347,7 @@ py::dict minimize(const py::object& all, const py::object& some, const Numbers& 
   const auto curvature = options["curvature"].cast<Numbers>();
   const auto of_all = objective_of(all, lower, upper, curvature, options["points"].cast<Index>());
   const auto of_some = some.is_none() ? nullptr : objective_of(some, lower, upper, curvature, 0);
+  of_all->newton = options.contains("newton") && options["newton"].cast<bool>();
   kernsel::SearchOptions how;
   how.evaluations = options["evaluations"].cast<Index>();
   how.seconds = options["seconds"].cast<double>();

@@ -38,6 +38,7 @@ PYBIND11_MODULE(_core, module, pybind11::mod_gil_not_used()) {
   bind_factor(module);
   bind_kernels(module);
   bind_approximations(module);
+  bind_inference(module);
   bind_criteria(module);
   bind_landmarks(module);
   bind_likelihoods(module);

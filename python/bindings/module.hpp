@@ -10,6 +10,7 @@ void bind_landmarks(pybind11::module_& module);
 void bind_likelihoods(pybind11::module_& module);
 void bind_landmark_posterior(pybind11::module_& module);
 void bind_criteria(pybind11::module_& module);
+void bind_inference(pybind11::module_& module);
 void bind_paths(pybind11::module_& module);
 void bind_landmark_path(pybind11::module_& module);
 void bind_posterior(pybind11::module_& module);

@@ -191,6 +191,12 @@ class NystromSums:  # made of nothing, or of the parts that are its attributes
 class NystromPartialSums:
     def __init__(self, *state: object) -> None: ...
     def add(self, other: NystromPartialSums) -> None: ...
+    @property
+    def products(self) -> NDArray[np.float64]: ...  # all entries one after the other, as the next ones
+    @property
+    def moments(self) -> NDArray[np.float64]: ...
+    @property
+    def missing(self) -> NDArray[np.float64]: ...
 
 class NystromBlocks:
     @staticmethod
@@ -269,6 +275,7 @@ class Evaluation(TypedDict):
     precision: NDArray[np.float64]  # (n,); None for a criterion that does not see the diagonal
     gradient: NDArray[np.float64]  # by the parameters of the kernel; None if it was not asked for
     noise_gradient: NDArray[np.float64]  # (n,); None if it was not asked for
+    likelihood_gradient: NDArray[np.float64] | None  # by the parameters of the likelihood
     points_gradient: NDArray[np.float64] | None  # (n, d); None if it was not asked for
     landmarks_gradient: NDArray[np.float64] | None  # (m, d); None if it was not asked for, or if there are no landmarks
 
@@ -292,7 +299,23 @@ def linear(
     variance: ArrayLike | None,
     groups: list[int] = ...,
     count: int = ...,
+    products: ArrayLike | None = ...,
 ) -> Criterion: ...
+def left_out_density(sum: bool, groups: list[int] = ..., count: int = ...) -> Criterion: ...  # noqa: A002
+
+class Observed:
+    def __init__(self, likelihood: Likelihood, inference: str, sizes: list[float]) -> None: ...
+    @property
+    def targets(self) -> NDArray[np.float64]: ...
+    @property
+    def noise(self) -> NDArray[np.float64]: ...
+    @property
+    def latent(self) -> NDArray[np.float64]: ...
+    @property
+    def steps(self) -> int: ...
+    @property
+    def converged(self) -> bool: ...
+
 def apply(criterion: Criterion, rows: int, fit: dict[str, Any]) -> dict[str, Any]: ...
 def evaluate(
     criterion: Criterion,
@@ -306,7 +329,26 @@ def evaluate(
     workspace: Workspace,
     approximation: _Neighbors | tuple[str, int, int, int, bool, list[float]] | None = ...,
     points: bool = ...,
+    observed: Observed | None = ...,
 ) -> Evaluation: ...
+
+@type_check_only
+class Derivatives(TypedDict):
+    value: float
+    gradient: NDArray[np.float64]  # by the parameters of the kernel
+    noise_gradient: NDArray[np.float64]  # (n,)
+    information: NDArray[np.float64] | None  # (p + 1, p + 1), the noise last; None without an unknown noise
+
+def differentiate(
+    criterion: Criterion,
+    X: ArrayLike,
+    y: ArrayLike,
+    noise: ArrayLike,
+    trend: ArrayLike,
+    weights: ArrayLike | None,
+    workspace: Workspace,
+    unknown_noise: ArrayLike | None = ...,
+) -> Derivatives: ...
 
 @type_check_only
 class AnyPosterior:  # what all have; there is no such class
@@ -564,6 +606,7 @@ class Found(TypedDict):
     x: NDArray[np.float64]
     theta: NDArray[np.float64]
     amplitude: float
+    likelihood: NDArray[np.float64]  # the parameters of the likelihood
     noise: float
     jitter: float
     scale: float
@@ -616,7 +659,7 @@ class Search:
     def run(self) -> Found: ...
 
 def minimize(
-    all: Callable[[NDArray[np.float64], bool], tuple[float, ArrayLike] | None],  # noqa: A002
+    all: Callable[[NDArray[np.float64], bool], tuple[float, ArrayLike] | tuple[float, ArrayLike, ArrayLike] | None],  # noqa: A002
     some: Callable[[NDArray[np.float64], bool], tuple[float, ArrayLike] | None] | None,
     lower: list[float],
     upper: list[float],

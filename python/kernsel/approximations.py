@@ -140,8 +140,8 @@ class Nystrom:
     which more landmarks only raise (Titsias, 2009). The diagonal of k(Z, Z) is multiplied by 1 + 1e-10. With Z = X nothing else
     is approximated.
 
-    It takes 2 n m^2 operations, 4 n m^2 with the gradient of a likelihood, and 9 n m^2 with that of a criterion that leaves
-    points out.
+    It takes 2 n m^2 operations, 4 n m^2 with the gradient of a likelihood, 7 n m^2 with that of squared or absolute errors of
+    points that are left out one by one, and 12 n m^2 with that of their densities.
 
     It is for data with much noise, for many columns, in which points have no near neighbours, and for smooth functions. It is
     dangerous where there is little noise: then m numbers cannot say what n points know, predictions are worse than those of
@@ -164,9 +164,11 @@ class Nystrom:
     search_rows : int or None
         The most rows by which hyperparameters are chosen, at random; None for all. The fit that follows sees all rows.
     refine : bool
-        Only for :class:`kernsel.KernelRidge`: the fit that follows is that of the whole kernel matrix, by conjugate gradients
-        whose preconditioner is the approximation. Each takes n^2 values of the kernel and no memory: some minutes for 100,000
-        points. More landmarks and more noise make them fewer, some twenty where landmarks miss less than the noise.
+        Only for :class:`kernsel.KernelRidge` and :class:`kernsel.GaussianProcessRegressor`, with points in memory: the function
+        is that of the whole kernel matrix, by conjugate gradients whose preconditioner is the approximation. Each takes n^2
+        values of the kernel and no memory: some minutes for 100,000 points. More landmarks and more noise make them fewer, some
+        twenty where landmarks miss less than the noise. Hyperparameters, variances, likelihoods and points that are left out
+        stay those of the landmarks. A prediction takes n values of the kernel instead of m.
 
     Examples
     --------
@@ -302,7 +304,10 @@ def approximation_given(
 def require_unrefined(approximation: Nystrom) -> None:
     """Raise if an approximation is to be refined, for what cannot do that."""
     if approximation.refine:
-        raise ValueError("refine: expected False here; KernelRidge alone, with points in memory, iterates to the exact fit")
+        raise ValueError(
+            "refine: expected False here; only KernelRidge and GaussianProcessRegressor, with points in memory, iterate to the "
+            "exact fit"
+        )
 
 
 def _require_columns(approximation: Approximation, kernel: Kernel) -> None:

@@ -352,6 +352,31 @@ void test_landmarks() {
   const std::size_t moments = file.size() - 8 * (9 + 1 + 10 + 100);  // after them: products, squares, and those of the trend
   for (std::size_t i = 0; i < 100; ++i) negative[moments + 8 * i + 7] = static_cast<char>(0xC0);
   CHECK(!survives(negative));
+
+  // Refined means are those of the whole kernel matrix, and deviations stay.
+  const kernsel::Conditioning given{k, X, kernsel::vector(y.data(), 40), kernsel::vector(noise.data(), 40), {}};
+  kernsel::NystromOptions few;
+  few.landmarks = 7;
+  kernsel::NystromPosterior coarse;
+  kernsel::Solution solution;
+  CHECK(coarse.condition(given, few).ok());
+  CHECK(kernsel::solve_by_conjugate_gradients(given, few, {}, solution).ok());
+  Model of_few(std::move(coarse)), loaded;
+  const std::vector<double> before = predictions(of_few);
+  CHECK(of_few.refine(solution).ok());
+  CHECK(kernsel::save_model(path, of_few).ok());
+  CHECK(kernsel::load_model(path, loaded).ok());
+  kernsel::DensePosterior exact;
+  CHECK(exact.condition(given).ok());
+  const std::vector<double> of_all = predictions(Model(std::move(exact))), after = predictions(of_few);
+  CHECK(predictions(loaded) == after);
+  for (std::size_t i = 0; i < 5; ++i) {
+    CHECK(std::abs(after[i] - of_all[i]) < 1e-5);  // the residual, times the condition of a noise of 0.02
+    CHECK(after[5 + i] == before[5 + i]);
+  }
+  CHECK(!loaded.remove(0).ok() && !loaded.append(Z, kernsel::vector(y.data(), 5), kernsel::vector(noise.data(), 5)).ok());
+  solution.c.pop_back();
+  CHECK(!of_few.refine(solution).ok() && !Model().refine(solution).ok());
 }
 
 // A model that was made in C++ is written, read and updated; its derivatives are compared with central differences.

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/parallel.hpp"
+#include "base/random.hpp"
 #include "check.hpp"
 #include "kernsel/nystrom.hpp"
 #include "kernsel/runtime.hpp"
@@ -16,16 +17,18 @@ namespace {
 
 struct Data {
   Index n, d;
-  Numbers X, y, noise, H;
-  Data(Index rows, Index columns) : n(rows), d(columns), X(random_numbers<double>(n * d, 1)), y(random_numbers<double>(n, 2)) {
+  Numbers X, y, noise, H, weights;
+  Data(Index rows, Index columns)
+      : n(rows), d(columns), X(random_numbers<double>(n * d, 1)), y(random_numbers<double>(2 * n, 2)) {
     for (Index i = 0; i < n; ++i) {
       noise.push_back(0.1 + 0.01 * static_cast<double>(i % 7));
       H.push_back(1.0);
+      weights.push_back(1.0 + 0.5 * static_cast<double>(i % 3));
     }
   }
   kernsel::Problem problem() const {
-    return {kernsel::rows(X.data(), n, d), kernsel::rows(y.data(), n, 1), kernsel::vector(noise.data(), n),
-            kernsel::rows(H.data(), n, 1)};
+    return {kernsel::rows(X.data(), n, d), kernsel::rows(y.data(), n, 2), kernsel::vector(noise.data(), n),
+            kernsel::rows(H.data(), n, 1), weights.data()};
   }
 };
 
@@ -52,7 +55,8 @@ void same_bits_for_any_number_of_threads(Index n, Index m) {
   for (Index i = 0; i < n; ++i) groups.of.push_back(i < n / 2 ? i / 3 : small + i % 2);
   groups.count = small + 2;
   for (const kernsel::Criterion& criterion :
-       {kernsel::criteria::likelihood(true), kernsel::criteria::leave_out(kernsel::criteria::log_density()),
+       {kernsel::criteria::likelihood(true), kernsel::criteria::leave_out(kernsel::criteria::squared()),
+        kernsel::criteria::leave_out(kernsel::criteria::log_density()),
         kernsel::criteria::leave_out(kernsel::criteria::log_density(), groups), kernsel::criteria::joint_log_density(groups)}) {
     kernsel::use_a_team_for_any_work(true);
     kernsel::set_num_threads(1);
@@ -126,9 +130,56 @@ void derivatives_of_a_sum_are_sums() {
   }
 }
 
+// The derivatives of a sum of losses begin while points are shown; without Request::slopes they do not. A loss that falls with
+// |r| has a matrix Psi that is not definite.
+void derivatives_of_losses_begin_early() {
+  const Data data(60, 2);
+  const kernsel::criteria::PointLoss cosine{[](Index count, const double* r, const double*, kernsel::criteria::Loss* out) {
+                                              for (Index i = 0; i < count; ++i)
+                                                out[i] = {std::cos(3.0 * r[i]), -3.0 * std::sin(3.0 * r[i]), 0.0};
+                                            },
+                                            false, false, false};
+  for (const kernsel::criteria::PointLoss& loss :
+       {kernsel::criteria::squared(), kernsel::criteria::smooth_absolute(0.1), cosine}) {
+    const kernsel::Criterion early = kernsel::criteria::leave_out(loss);
+    kernsel::Criterion late = early;
+    late.request.slopes = nullptr;
+    CHECK(early.request.slopes);
+    const kernsel::Evaluation a = evaluation(data, 9, early), b = evaluation(data, 9, late);
+    CHECK(a.value == b.value && a.points == b.points);
+    near(a.gradient.theta, b.gradient.theta, Numbers(b.gradient.theta.size(), 0.0));
+    near(a.gradient.noise, b.gradient.noise, Numbers(b.gradient.noise.size(), 0.0));
+  }
+}
+
+// The information is that of the whole kernel matrix of 500 points, with the noise of each of them.
+void information_sees_the_noise_of_each_point() {
+  const Data all(620, 2);
+  const kernsel::NystromOptions options = given(all, 9);
+  const std::vector<Index> chosen = kernsel::Random(options.seed).subset(all.n, 500);
+  Data some(500, 2);
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    const auto from = static_cast<std::size_t>(chosen[i]);
+    std::copy_n(all.X.begin() + 2 * chosen[i], 2, some.X.begin() + 2 * static_cast<Index>(i));
+    some.y[i] = all.y[from];
+    some.noise[i] = all.noise[from];
+  }
+  const kernsel::Kernel k = kernsel::matern(2.5, {0.7, 0.9});
+  const kernsel::Criterion likelihood = kernsel::criteria::likelihood();
+  kernsel::Evaluation found, expected;
+  CHECK(evaluate(k, all.problem(), likelihood, kernsel::Order::information, *kernsel::nystrom_factor(options), found).ok());
+  CHECK(evaluate(k, some.problem(), likelihood, kernsel::Order::information, *kernsel::dense_factor(), expected).ok());
+  Numbers scaled = expected.information;
+  for (double& entry : scaled) entry *= 620.0 / 500.0;
+  CHECK(scaled.size() == 9);
+  near(found.information, scaled, Numbers(9, 0.0));
+}
+
 }  // namespace
 
 int main() {
+  derivatives_of_losses_begin_early();
+  information_sees_the_noise_of_each_point();
   derivatives_of_a_sum_are_sums();
   same_bits_for_any_number_of_threads(200, 20);
   same_bits_for_any_number_of_threads(1500, 601);

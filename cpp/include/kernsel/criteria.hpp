@@ -49,6 +49,10 @@ Criterion leave_out(PointLoss loss, Groups groups = {}, bool sum = false, bool p
 // The sum of the joint log densities of groups that are left out: log N(r_I; 0, S_I).
 Criterion joint_log_density(Groups groups);
 
+// The mean, or the sum, over points of the log densities of observations that are left out one by one or in groups, for any
+// likelihood (inference.hpp).
+Criterion left_out_density(Groups groups = {}, bool sum = false);
+
 // n c'Uc / tr(U P.)^2, the mean over outputs, where U is the noise divided by its mean: n |c|^2 / (tr P.)^2 for equal noise.
 Criterion generalized_cross_validation();
 

@@ -25,12 +25,15 @@ struct Problem {
   View<const double> trend;  // H, (n, q), of full column rank; or none
   const double* weights = nullptr;
   View<const double> unknown_noise = {};  // the part of the noise that has an unknown factor; if empty, all of the noise
+  const double* sizes = nullptr;          // of observations, for likelihoods (Observations, likelihood.hpp)
 };
 
 // The derivatives of a criterion.
 struct Gradient {
-  std::vector<double> theta;  // in the order and on the scale of k.theta()
-  std::vector<double> noise;  // dJ/dN_i
+  std::vector<double> theta;       // in the order and on the scale of k.theta()
+  std::vector<double> noise;       // dJ/dN_i
+  std::vector<double> targets;     // dJ/dy, (n, outputs), by columns
+  std::vector<double> likelihood;  // in the parameters of a likelihood (inference.hpp), in their order and on their scale
 };
 
 // An object can be used for many evaluations, one after the other, which share its memory. The kernel and the problem must not
@@ -55,6 +58,16 @@ class Factor {
   // out <- the derivatives in the coordinates of the factor's landmarks, by rows, for factors whose approximation depends on
   // landmarks that stay where they are; empty for all others.
   virtual Status pull_landmarks(const Partials& partials, std::vector<double>& out);
+
+  // Whether K~ - N, the covariance that the factor gives the latent values, is the same for any noise.
+  virtual bool has_prior() const { return true; }
+  // Whether solve() may be called: c <- P. y for other targets y than the problem's, (n), after show().
+  virtual bool solves() const { return false; }
+  virtual Status solve(const std::vector<double>& y, std::vector<double>& c);
+  // Whether multiply_squares() may be called, after show() with `differentiable`: out_i <- sum_j (P.ij)^2 g_j, (n). With
+  // dP.ii/dN_j = -(P.ij)^2 it is how changes of the noise change the diagonal.
+  virtual bool multiplies_squares() const { return false; }
+  virtual Status multiply_squares(const std::vector<double>& g, std::vector<double>& out);
 
   // The average information of the likelihood for the variances of the outputs in `partials`, (p + 1, p + 1): for the
   // hyperparameters in the order of the gradient, and then for the logarithm of a factor of the problem's noise. It is half of

@@ -4,6 +4,7 @@
 // coefficients are c = P. Y.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "kernsel/status.hpp"
@@ -27,6 +28,9 @@ struct Request {
   bool variances = false;    // the variances of these residuals
   bool densities = false;    // the joint log densities of groups
   Groups groups;
+  // For criteria that are sums of losses l(r) of points that are left out one by one, with weights: slopes_i = l'(r_i). A
+  // factor that visits points one after the other can then begin with derivatives before it has seen all residuals.
+  std::function<void(Index count, const double* residuals, double* slopes)> slopes;
 };
 
 // Predictions of points that are left out in groups I, by the fit to all other points: their residuals r_I = S_I c_I have the
@@ -51,6 +55,10 @@ struct Fit {
   // What an approximation of K from below leaves out, the sum of (k(x_i, x_i) - its own) / N_i: with half of it subtracted, a
   // likelihood is a lower bound of the exact one. Zero for all others.
   double missing = 0.0;
+  // For other likelihoods than the Gaussian one (inference.hpp), y are the targets that stand for the observations: what is to
+  // be added to a likelihood of these; and for points that are left out the log densities of their observations.
+  double log_factor = 0.0;
+  const double* log_density = nullptr;
   Index n() const { return y.rows; }
   Index outputs() const { return y.cols; }
   double square(Index k) const {  // y'c of output k
@@ -67,11 +75,16 @@ struct Partials {
   double unit = 1.0;  // a power of two by which the value and all derivatives are to be multiplied
   double value = 0.0;
   std::vector<double> squares;    // (outputs): derivatives with respect to y'c
+  std::vector<double> products;   // (outputs, outputs), symmetric: likewise to y_j'c_k; VecchiaFactor::differentiate() only
   std::vector<double> c;          // (n, outputs), by columns
   std::vector<double> precision;  // (n)
   std::vector<double> noise;      // (n): derivatives with respect to N_i where it occurs in the formula of the criterion
-  double log_det = 0.0, log_det_trend = 0.0, missing = 0.0;
-  LeftOut left_out;    // derivatives with respect to residuals, variances and densities
+  double log_det = 0.0, log_det_trend = 0.0, missing = 0.0, log_factor = 0.0;
+  std::vector<double> log_density;  // (n)
+  LeftOut left_out;                 // derivatives with respect to residuals, variances and densities
+  // If not zero, there are no other derivatives than those in residuals, and these are this factor times weight times the slope
+  // of the request.
+  double slope_factor = 0.0;
   double scale = 1.0;  // the profiled scale, where there is one
   // For likelihoods, from which their information is computed: the variance of each output, and its degrees of freedom.
   std::vector<double> variance;

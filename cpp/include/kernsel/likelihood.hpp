@@ -60,11 +60,16 @@ struct Moments {
   double in_variance() const { return 0.5 * (second + first * first); }
 };
 
+struct HigherMoments {
+  double third = 0.0, fourth = 0.0;
+};
+
 // A parameter of a likelihood: its value on the scale on which it is searched for, mostly that of logarithms, and its bounds.
 struct LikelihoodParameter {
   std::string name;
   double value = 0.0, lower = 0.0, upper = 0.0;
   bool logarithm = true;
+  double spread_power = 0.0;  // it is the logarithm of this power of a standard deviation of y around f; or 0
 };
 
 // The values that y can have: between two numbers, and only whole ones if it is discrete.
@@ -102,6 +107,11 @@ class Likelihood {
   virtual Status moments(const Observations& of, const double* mean, const double* variance, Moments* out) const;
   // The derivative of log Z with respect to parameter p: by quadrature, too.
   virtual Status moments_slope(const Observations& of, const double* mean, const double* variance, Index p, double* out) const;
+  // For positive variances: the third and fourth derivatives of log Z in the mean; and the derivatives with respect to
+  // parameter p of log Z and of its first two derivatives in the mean. By quadrature, too.
+  virtual Status higher_moments(const Observations& of, const double* mean, const double* variance, HigherMoments* out) const;
+  virtual Status moments_slopes(const Observations& of, const double* mean, const double* variance, Index p,
+                                Moments* out) const;
 
   // The distribution of y given f: its mean and variance, which may be infinite or, where there is none, NaN; the probability
   // of values up to y[i]; the least value up to which the probability is at least p[i], 0 < p[i] < 1. With uniform random

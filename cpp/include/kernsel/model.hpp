@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "kernsel/conjugate_gradients.hpp"
 #include "kernsel/nystrom_posterior.hpp"
 #include "kernsel/posterior.hpp"
 #include "kernsel/vecchia_posterior.hpp"
@@ -42,7 +43,8 @@ class Model {
   Index outputs() const;
   bool has_deviations() const;  // whether it is a Gaussian process, which has standard deviations
   const Kernel& kernel() const;
-  // The posterior from which predictions are computed, in its own unit; nullptr for a linear function of the columns.
+  // The posterior from which predictions are computed, in its own unit; nullptr for a linear function of the columns. One by
+  // landmarks whose means were refined says all but these means.
   const Posterior* posterior() const;
 
   // mean, (m, outputs), at the points Z, (m, columns).
@@ -55,9 +57,13 @@ class Model {
   Status predict_gradient(View<const double> Z, View<double> mean, View<double> deviation) const;
 
   // Add points with targets, (m, outputs), and noise variances, (m), in the unit of the posterior, or remove point i, in O(n^2)
-  // for each point. Only for Gaussian processes.
+  // for each point. Only for Gaussian processes, and not if means were refined.
   Status append(View<const double> X, View<const double> y, View<const double> noise);
   Status remove(Index i);
+
+  // Means of a posterior by landmarks, which has kept its rows, become those of the whole kernel matrix, whose coefficients
+  // solve_by_conjugate_gradients has found. Deviations stay as they are.
+  Status refine(const Solution& solution);
 
  private:
   friend Status load_model(const char* path, Model& model);

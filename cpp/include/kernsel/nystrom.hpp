@@ -14,8 +14,8 @@
 //     N_i
 //
 // where det F is that of the first m rows and columns. Nothing of the size n x m is stored: points are processed in blocks, two
-// or three times. For a fit that takes 2 n m^2 flops, with derivatives of likelihoods 4 n m^2, and with those of criteria that
-// leave points out 9 n m^2. The memory is some m x m matrices.
+// to four times. For a fit that takes 2 n m^2 flops, with derivatives of likelihoods 4 n m^2, with those of losses of residuals
+// of points that are left out 7 n m^2, and of densities 12 n m^2. The memory is some m x m matrices.
 //
 // Groups of points are left out together, of any sizes: up to m + q points by their own block of P., which takes about as long
 // as to leave points out alone, and larger ones by the sums over all others. These are kept, (m + q)^2 numbers for each, and
@@ -67,7 +67,7 @@ std::unique_ptr<NystromFactor> nystrom_factor(NystromOptions options);
 Status choose_landmarks(const Kernel& k, View<const double> X, const NystromOptions& options, std::vector<double>& landmarks);
 
 // The same, for points that are not in memory at the same time or not on the same machine: blocks of rows in, sums out. Sums
-// of blocks are added, in any grouping of the caller, and nothing else is shared by them. A criterion takes up to three passes:
+// of blocks are added, in any grouping of the caller, and nothing else is shared by them. A criterion takes up to four passes:
 //
 //     NystromBlocks blocks;
 //     blocks.begin(k, Z, q);
@@ -77,8 +77,10 @@ Status choose_landmarks(const Kernel& k, View<const double> X, const NystromOpti
 //     blocks.set_totals(totals);
 //     for each block: blocks.add_partials(rows, partials, more);           3. sums for a gradient, if there are partials
 //     blocks.solve_partials(more);
-//     for each block: blocks.pull(rows, partials, theta, noise, ...);         the gradient, summed over blocks
+//     for each block: blocks.pull(rows, partials, theta, noise, ...);      4. the gradient, summed over blocks
 //     blocks.pull_landmarks(theta, ...);                                      and what does not depend on rows, once
+//
+// For sums of losses of residuals show_losses() is the second pass and the third.
 struct RowBlock {
   View<const double> X;             // (n, d)
   View<const double> y;             // (n, outputs)
@@ -106,12 +108,21 @@ struct NystromPartials {
   View<const double> c, precision, missing, noise;
 };
 
+// Where the derivatives of a criterion for the rows of a block are written: in their noise, (n), in their targets, (n,
+// outputs), and in their points, (n, d). Each may be empty.
+struct NystromRowGradient {
+  View<double> noise, targets = {}, points = {};
+};
+
 // The sums of the third pass.
 struct NystromPartialSums {
   std::vector<double> products;  // sum t_i G_c,i / N_i, (w, outputs), by columns
   std::vector<double> moments;   // sum g_i / N_i^2 t_i t_i', (w, w); empty for zeros, as the next one
   std::vector<double> missing;   // sum of dJ/de_i f_i f_i', (m, m)
+  // What each g_i adds to the derivatives in the hyperparameters beside the sums; empty if pull() adds it.
+  std::vector<double> theta;
   void add(const NystromPartialSums& other);
+  void multiply(double factor);
 };
 
 // The derivatives in sums, of which the first pass knows the values; see Partials.
@@ -145,13 +156,18 @@ class NystromBlocks {
   const std::vector<double>& squares() const;      // y'c of each output
   std::vector<double> trend_coefficients() const;  // (q, outputs), by columns
   Status show(const RowBlock& rows, View<double> c, View<double> precision, View<double> missing) const;
+  // The second pass and the third at once, for a criterion that is a sum of losses of residuals (Request::slopes): shows c and
+  // P.ii, and adds sums for derivatives in residuals that are slope times weight over `unit`. Rows are then pulled with
+  // NystromPartials::precision empty, and g_i (1 - 2 N_i P.ii) / N_i^2 among the derivatives in N_i.
+  Status show_losses(const RowBlock& rows, const Request& request, double unit, View<double> c, View<double> precision,
+                     NystromPartialSums& sums) const;
 
   void set_totals(NystromTotals totals);
   Status add_partials(const RowBlock& rows, const NystromPartials& partials, NystromPartialSums& sums) const;
   Status solve_partials(const NystromPartialSums& sums);
-  // theta += the derivatives in the hyperparameters; noise, (n), <- dJ/dN_i; points, (n, d), <- the derivatives in the rows;
-  // landmarks, (m, d), += those in Z. Views may be empty.
-  Status pull(const RowBlock& rows, const NystromPartials& partials, double* theta, View<double> noise, View<double> points,
+  // theta += the derivatives in the hyperparameters; those of the rows are set; landmarks, (m, d), which may be empty, += those
+  // in Z.
+  Status pull(const RowBlock& rows, const NystromPartials& partials, double* theta, const NystromRowGradient& of_rows,
               View<double> landmarks) const;
   Status pull_landmarks(double* theta, View<double> landmarks) const;
 

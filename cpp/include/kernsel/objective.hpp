@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kernsel/factor.hpp"
+#include "kernsel/inference.hpp"
 #include "kernsel/prior.hpp"
 
 namespace kernsel {
@@ -42,9 +43,10 @@ class Objective {
 
 // The meaning of the variables x for a kernel and a noise.
 struct Unknowns {
-  std::vector<Index> place;  // for each hyperparameter of the kernel the index of its unknown, or -1 if it is fixed
-  Index amplitude = -1;      // the unknown that is the logarithm of a factor of the kernel, or -1
-  Index noise = -1;          // the unknown that is the logarithm of a factor of the noise, or -1
+  std::vector<Index> place;            // for each hyperparameter of the kernel the index of its unknown, or -1 if it is fixed
+  Index amplitude = -1;                // the unknown that is the logarithm of a factor of the kernel, or -1
+  Index noise = -1;                    // the unknown that is the logarithm of a factor of the noise, or -1
+  std::vector<Index> likelihood = {};  // for each parameter of the likelihood the index of its unknown, or -1 if it is fixed
 };
 
 // A criterion as a function of the unknowns, for K~ = amplitude k(X, X) + diag(known + factor noise) + jitter I.
@@ -72,9 +74,11 @@ class CriterionObjective final : public Objective {
   bool newton = true;  // whether the information of a likelihood is used as its curvature
 
   explicit CriterionObjective(Kernel k, Factor& factor) : kernel(std::move(k)), factor_(&factor) {}
+  // For observations of a likelihood.
+  explicit CriterionObjective(Kernel k, LatentFactor& factor) : kernel(std::move(k)), factor_(&factor), latent_(&factor) {}
   const Domain& domain() const override { return bounds; }
   Index points() const override { return problem.X.rows; }
-  bool has_curvature() const override { return newton && criterion.is_likelihood && adjustable(); }
+  bool has_curvature() const override { return newton && !latent_ && criterion.is_likelihood && adjustable(); }
   Status evaluate(const std::vector<double>& x, Order order, Trial& out) override;
   // Computes the kernel `k` and the noise variances of all points at x.
   Status assign(const std::vector<double>& x, Kernel& k, std::vector<double>& variances) const;
@@ -84,8 +88,12 @@ class CriterionObjective final : public Objective {
   bool adjustable() const;
   void measure(Trial& out);
 
+  // Gives the likelihood its parameters.
+  void set_likelihood(const std::vector<double>& x);
+
   Factor* factor_;
-  double unit_ = 0.0;  // the size at the first evaluation of a criterion whose logarithm is not used
+  LatentFactor* latent_ = nullptr;  // the same, if it is one
+  double unit_ = 0.0;               // the size at the first evaluation of a criterion whose logarithm is not used
 };
 
 // An objective that the caller defines, which is minimized. It may throw.
@@ -95,10 +103,11 @@ class FunctionObjective final : public Objective {
   Domain bounds;
   Index size = 0;                 // the number of points, for reports of progress
   std::vector<double> curvature;  // (count, count), a first guess; empty if there is none
+  bool newton = false;            // whether the function's information approximates its curvature
 
   const Domain& domain() const override { return bounds; }
   Index points() const override { return size; }
-  bool has_curvature() const override { return false; }
+  bool has_curvature() const override { return newton; }
   Status evaluate(const std::vector<double>& x, Order order, Trial& out) override;
 };
 

@@ -75,6 +75,7 @@ struct VecchiaOptions {
 
 class VecchiaFactor : public Factor {
  public:
+  bool has_prior() const override { return false; }  // a point that others are conditioned on is seen with its noise
   // Chooses the neighbours anew, in the units of the length scales of k, at the next call of show(). Otherwise they remain
   // those of the first kernel as long as the points are the same. Returns whether the length scales differ so much from those
   // by which the neighbours were chosen that it is worthwhile; `always` chooses them anew in any case. Values of a criterion
@@ -93,6 +94,10 @@ class VecchiaFactor : public Factor {
   // e_j'e_k for outputs j and k, (outputs, outputs), where e_i = v_i'(y - D beta) are the standardized errors of the
   // likelihood's sets: Y'P Y without columns D, and its diagonal is y'c. Empty if no criterion has needed these sets.
   virtual std::vector<double> products() const = 0;
+  // The value and the derivatives of another criterion, which sees the same sets as that of the last show(), for what that has
+  // computed of the same kernel and problem, whose arrays may be others with the same numbers. With an unknown noise in the
+  // problem, also the information for a known scale.
+  virtual Status differentiate(const Problem& problem, const Criterion& criterion, Evaluation& out) = 0;
   virtual void set_options(VecchiaOptions options) = 0;  // also forgets the neighbours
 };
 

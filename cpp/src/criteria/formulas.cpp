@@ -42,7 +42,8 @@ Criterion likelihood(bool restricted, Scale scale) {
     out.log_det = -m / 2.0;
     out.log_det_trend = restricted ? -m / 2.0 : 0.0;
     out.missing = -m / 2.0;
-    out.value = out.log_det * fit.log_det + out.log_det_trend * fit.log_det_trend + out.missing * fit.missing;
+    out.log_factor = 1.0;
+    out.value = out.log_det * fit.log_det + out.log_det_trend * fit.log_det_trend + out.missing * fit.missing + fit.log_factor;
     std::vector<double> squares;
     double all = 0.0;
     for (Index k = 0; k < fit.outputs(); ++k) {
@@ -117,6 +118,14 @@ Criterion leave_out(PointLoss loss, Groups groups, bool sum, bool profiled) {
   criterion.larger_is_better = loss.larger_is_better;
   criterion.sees_scale = loss.sees_variance && !profiled;
   criterion.positive = loss.positive;
+  const bool of_residuals = !criterion.request.variances && criterion.request.groups.alone();
+  if (of_residuals)
+    criterion.request.slopes = [f = loss.f](Index count, const double* residuals, double* slopes) {
+      std::vector<double> v(static_cast<std::size_t>(count), 1.0);
+      std::vector<Loss> losses(v.size());
+      f(count, residuals, v.data(), losses.data());
+      for (std::size_t i = 0; i < losses.size(); ++i) slopes[i] = losses[i].residual;
+    };
   criterion.apply = [=, f = std::move(loss.f), variances = criterion.request.variances](const Fit& fit,
                                                                                         Partials& out) -> Status {
     const Index n = fit.n(), m = fit.outputs();
@@ -145,6 +154,7 @@ Criterion leave_out(PointLoss loss, Groups groups, bool sum, bool profiled) {
         size += factor * weight(fit, static_cast<Index>(i)) * std::abs(losses[begin + i].value);
     }
     out.unit = power_of_two(size);
+    out.slope_factor = of_residuals ? factor / out.unit : 0.0;
     out.left_out.residual.resize(r.size());
     out.left_out.variance.assign(variances ? count : 0, 0.0);
     double of_scale = 0.0;  // dJ/dscale, over the unit
@@ -178,6 +188,24 @@ Criterion joint_log_density(Groups groups) {
   criterion.apply = [](const Fit& fit, Partials& out) -> Status {
     for (const double density : fit.left_out->density) out.value += density;
     out.left_out.density.assign(fit.left_out->density.size(), 1.0);
+    return {};
+  };
+  return criterion;
+}
+
+Criterion left_out_density(Groups groups, bool sum) {
+  Criterion criterion;
+  criterion.request.in_sample = criterion.request.coefficients = false;
+  criterion.request.left_out = criterion.request.variances = true;
+  criterion.request.groups = std::move(groups);
+  criterion.larger_is_better = true;
+  criterion.apply = [sum](const Fit& fit, Partials& out) -> Status {
+    if (!fit.log_density) return Status::invalid("left_out_density: this is a criterion of likelihoods (inference.hpp)");
+    const double factor = sum ? 1.0 : 1.0 / total_weight(fit);
+    for (Index i = 0; i < fit.n(); ++i) {
+      out.log_density.push_back(factor * weight(fit, i));
+      out.value += out.log_density.back() * fit.log_density[i];
+    }
     return {};
   };
   return criterion;

@@ -98,7 +98,7 @@ struct TileKernels {
   // Overwrites the lower triangle of A by L, A = L L'; the part above the diagonal is undefined afterwards. Returns -1, or the
   // first column whose pivot, stored in *pivot, is not positive and finite.
   Index (*factorize)(Index n, T* A, Index lda, T* pivot);
-  // X <- X L^-T and X <- X L^-1; X is m* x n*.
+  // X <- X L^-T and X <- X L^-1; X is m* x n*, with n of LowerTiles<T>::largest_tile at most.
   void (*solve_transposed)(Index m, Index n, const T* L, Index ldl, T* X, Index ldx);
   void (*solve)(Index m, Index n, const T* L, Index ldl, T* X, Index ldx);
 

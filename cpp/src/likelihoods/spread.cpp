@@ -34,6 +34,7 @@ LikelihoodParameter scale_parameter(const char* name, double logarithm) { return
 
 void from_spread(LikelihoodParameter& parameter, const Observations& of, double power) {
   const double log_spread = std::log(spread_of(of));
+  parameter.spread_power = power;
   parameter.value = power * (log_spread - std::log(3.0));
   parameter.lower = power * (log_spread - std::log(1e4));
   parameter.upper = power * (log_spread + std::log(10.0));

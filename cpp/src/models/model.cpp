@@ -53,6 +53,7 @@ struct Model::Content {
   // In the place of `dense`, if one of them is there.
   std::unique_ptr<VecchiaPosterior> near;
   std::unique_ptr<NystromPosterior> of_landmarks;
+  bool refined = false;  // whether means are those of `dense` nevertheless
   bool has_points = false, process = false;
   Index d = 0, outputs = 0;
   std::vector<double> factor, offset, scale, spread;
@@ -69,6 +70,7 @@ struct Model::Content {
     return dense;
   }
   const Posterior& posterior() const { return const_cast<Content*>(this)->posterior(); }
+  const Posterior& of_mean() const { return refined ? dense : posterior(); }
   Status read(Container& file, const Json& json);
   Status read_near(Container& file, const Json& json, const Conditioning& given, View<const double> beta);
   Status read_landmarks(Container& file, const Json& json, const Conditioning& given);
@@ -122,7 +124,10 @@ Status Model::Content::read(Container& file, const Json& json) {
   if (!status.ok()) return status;
 
   std::vector<double> X, y, B, C, diagonal;
-  if (!approximation) status = file.read("coefficients", C);
+  const Json* means_refined = approximation && approximation->find("landmarks") ? approximation->find("refined") : nullptr;
+  refined = means_refined && means_refined->is(Json::Kind::boolean) && means_refined->truth;
+  if (refined && (sums_only || !has("coefficients", {n, outputs}))) return Status::invalid(wrong);
+  if (!approximation || refined) status = file.read("coefficients", C);
   if (status.ok() && has_points) status = file.read("points", X);
   if (status.ok() && q > 0) status = file.read("trend_coefficients", B);
   if (status.ok() && has_targets) status = file.read("targets", y);
@@ -146,9 +151,12 @@ Status Model::Content::read(Container& file, const Json& json) {
   const Conditioning given{kernel, rows<const double>(X.data(), points, d), rows<const double>(y.data(), known, outputs),
                            vector<const double>(diagonal.data(), process ? n : 0), trend};
   const View<const double> beta = rows<const double>(B.data(), q, outputs);
-  if (approximation && approximation->find("landmarks")) return read_landmarks(file, *approximation, given);
-  if (approximation) return read_near(file, *approximation, given, beta);
-  return dense.assume(given, rows<const double>(C.data(), points, outputs), beta, process);
+  if (approximation && approximation->find("landmarks"))
+    status = read_landmarks(file, *approximation, given);
+  else if (approximation)
+    return read_near(file, *approximation, given, beta);
+  if (!status.ok() || (approximation && !refined)) return status;
+  return dense.assume(given, rows<const double>(C.data(), points, outputs), beta, process && !refined);
 }
 
 // A posterior by nearest neighbours: their numbers, the triangle of inducing points and trend, and the landmarks.
@@ -236,7 +244,7 @@ Status Model::Content::read_landmarks(Container& file, const Json& json, const C
 }
 
 Status Model::Content::mean(View<const double> Z, View<double> out) const {
-  const Status status = posterior().mean(Z, out);
+  const Status status = of_mean().mean(Z, out);
   for (Index i = 0; i < out.rows && status.ok(); ++i)
     for (Index k = 0; k < outputs; ++k) {
       const auto at = static_cast<std::size_t>(k);
@@ -330,7 +338,7 @@ Status Model::predict_gradient(View<const double> Z, View<double> mean, View<dou
     return Status::invalid("predict_gradient: expected a row for each point, and a column for each derivative of each output");
   if (deviation.rows > 0 && !own.process) return Status::invalid("deviation: only Gaussian processes have standard deviations");
   return within_memory([&] {
-    Status status = own.posterior().mean_gradient(Z, mean);
+    Status status = own.of_mean().mean_gradient(Z, mean);
     for (Index i = 0; i < Z.rows; ++i)
       for (Index j = 0; j < width; ++j) mean(i, j) *= own.factor[static_cast<std::size_t>(j % own.outputs)];
     if (!status.ok() || deviation.rows == 0) return status;
@@ -350,12 +358,31 @@ Status Model::predict_gradient(View<const double> Z, View<double> mean, View<dou
 
 Status Model::append(View<const double> X, View<const double> y, View<const double> noise) {
   if (!content_ || !content_->process) return Status::invalid("append: only Gaussian processes take more points in");
+  if (content_->refined) return Status::invalid("append: means that were refined would have to be found anew");
   return within_memory([&] { return content_->posterior().append(X, y, noise); });
 }
 
 Status Model::remove(Index i) {
   if (!content_ || !content_->process) return Status::invalid("remove: only Gaussian processes leave points out");
+  if (content_->refined) return Status::invalid("remove: means that were refined would have to be found anew");
   return within_memory([&] { return content_->posterior().remove(i); });
+}
+
+Status Model::refine(const Solution& solution) {
+  if (!content_ || !content_->of_landmarks || !content_->of_landmarks->has_rows())
+    return Status::invalid("refine: expected a posterior by landmarks that has kept its rows");
+  Content& own = *content_;
+  const NystromPosterior& coarse = *own.of_landmarks;
+  const Index n = coarse.X().rows, q = coarse.trend().rows, m = own.outputs;
+  if (static_cast<Index>(solution.c.size()) != n * m || static_cast<Index>(solution.beta.size()) != q * m)
+    return Status::invalid("refine: expected coefficients of the points and of the trend for each output");
+  return within_memory([&] {
+    const Conditioning given{coarse.kernel(), coarse.X(), coarse.y(), coarse.noise(), coarse.trend_basis()};
+    const Status status = own.dense.assume(given, rows<const double>(solution.c.data(), n, m),
+                                           rows<const double>(solution.beta.data(), q, m), false);
+    own.refined = own.refined || status.ok();
+    return status;
+  });
 }
 
 Status load_model(const char* path, Model& model) {
@@ -394,7 +421,8 @@ Status save_model(const char* path, const Model& model) {
     std::vector<Named> arrays{{"offset", {m}, own.offset}, {"factor", {m}, own.factor}};
     const auto add = [&](const auto& posterior, bool has_targets) {
       arrays.push_back({"points", {n, own.d}, numbers_of(posterior.X())});
-      arrays.push_back({"trend_coefficients", {posterior.trend().rows, m}, numbers_of(posterior.trend())});
+      const View<const double> beta = own.refined ? own.dense.trend() : posterior.trend();
+      arrays.push_back({"trend_coefficients", {beta.rows, m}, numbers_of(beta)});
       if (own.process) arrays.push_back({"diagonal", {n}, numbers_of(posterior.noise())});
       if (own.process) arrays.push_back({"scale", {m}, own.scale});
       if (has_targets) arrays.push_back({"targets", {n, m}, numbers_of(posterior.y())});
@@ -426,12 +454,14 @@ Status save_model(const char* path, const Model& model) {
       arrays.push_back({"landmark_products", {w, m}, numbers_of(columns<const double>(sums.products.data(), w, m))});
       arrays.push_back({"landmark_squares", {m}, sums.squares});
       arrays.push_back({"trend_moments", {q, q}, sums.trend});
+      if (own.refined) arrays.push_back({"coefficients", {n, m}, numbers_of(own.dense.coefficients())});
       description += ",\"approximation\":{\"landmarks\":" + std::to_string(landmarks.rows) +
                      ",\"rows\":" + std::to_string(sums.rows) + ",\"log_noise\":";
       append_number(description, sums.log_noise);
       description += ",\"missing\":";
       append_number(description, sums.missing);
-      description += posterior.options().bound ? ",\"bound\":true}" : ",\"bound\":false}";
+      description += posterior.options().bound ? ",\"bound\":true" : ",\"bound\":false";
+      description += own.refined ? ",\"refined\":true}" : "}";
     } else {
       add(own.dense, own.dense.has_targets());
       arrays.push_back({"coefficients", {n, m}, numbers_of(own.dense.coefficients())});

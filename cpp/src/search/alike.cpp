@@ -295,6 +295,8 @@ Status Chooser::Content::evidence(const Choice& choice, double& out) {
   std::vector<double> x;
   for (const Index p : free) x.push_back(theta[static_cast<std::size_t>(p)]);
   if (problem.finds_noise) x.push_back(std::log(choice.noise));
+  for (std::size_t p = 0; p < parameters.size(); ++p)
+    if (finds(p)) x.push_back(choice.likelihood[p]);
   Trial at;
   Status status = all->evaluate(x, Order::information, at);
   // The search may have gone to the edge of what can be factorized with its own common factor of kernel and noise.

@@ -40,6 +40,12 @@ Status Chooser::Content::find_on_some(Choice& out) {
   for (const Index i : chosen)
     if (problem.weights) copies.weights.push_back(problem.weights[i]);
   exact.weights = problem.weights ? copies.weights.data() : nullptr;
+  exact.likelihood = problem.likelihood;
+  exact.parameters = parameters;
+  exact.inference = problem.inference;
+  for (const Index i : chosen)
+    if (problem.sizes) copies.sizes.push_back(problem.sizes[i]);
+  exact.sizes = problem.sizes ? copies.sizes.data() : nullptr;
   exact.finds_amplitude = problem.finds_amplitude;
   exact.finds_noise = problem.finds_noise;
   exact.noise = problem.noise;
@@ -84,7 +90,13 @@ std::vector<double> Chooser::Content::x_of(const Choice& of_some) const {
     shift = theta[first] + std::log(of_some.scale) - space.theta[first];
     for (const Index p : factors) theta[static_cast<std::size_t>(p)] += std::log(of_some.scale) - shift;
   }
-  return x_of(theta, problem.finds_noise ? std::log(of_some.noise) + (profiled ? std::log(of_some.scale) - shift : 0.0) : 0.0);
+  const double log_noise =
+      problem.finds_noise ? std::log(of_some.noise) + (profiled ? std::log(of_some.scale) - shift : 0.0) : 0.0;
+  std::vector<double> x = x_of(theta, log_noise);
+  std::size_t next = free.size();
+  for (std::size_t p = 0; p < parameters.size(); ++p)
+    if (finds(p)) x[next++] = of_some.likelihood[p];
+  return x;
 }
 
 // Continues from found.best.x with neighbours that are chosen there, and a sum over so many terms; for some steps only, if it

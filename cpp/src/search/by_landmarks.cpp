@@ -9,16 +9,24 @@ namespace kernsel {
 
 namespace {
 
-constexpr Index first_points = 10000, growth = 5;  // the numbers of points, one after the other
-constexpr double least_gain = 0.1;                 // nats
+// The numbers of points, one after the other. Those of a likelihood, of which the parameters are few and each evaluation is
+// several fits, tell enough with the first.
+constexpr Index first_points = 10000, growth = 5;
+constexpr double least_gain = 0.1;  // nats
 
 }  // namespace
+
+// Lets the landmarks, or the neighbours, be chosen anew for other points.
+void Chooser::Content::forget_approximation() {
+  if (problem.landmarks) problem.landmarks->set_options(problem.landmarks->options());
+  if (problem.approximation) problem.approximation->set_options(problem.approximation->options());
+}
 
 // Continues from found.best.x on the points of `subset`, of which landmarks are chosen there and stay.
 Status Chooser::Content::climb_with_landmarks(Optimum& found) {
   of_subset = problem.criterion(subset);
   if (problem.scale_free) of_subset_scale_free = problem.scale_free(subset);
-  problem.landmarks->set_options(problem.landmarks->options());
+  forget_approximation();
   const std::unique_ptr<CriterionObjective> objective = this->objective(&subset, profiled);
   objective->newton = false;  // the information is that of few points
   SearchOptions how;
@@ -40,7 +48,8 @@ Status Chooser::Content::climb_with_landmarks(Optimum& found) {
   if (next.best.x.empty()) next.best.x = first;
   if (next.ended == Ended::converged && !objective->criterion.request.left_out) {
     // A bound may lead away from what predicts best, and then what came before is kept.
-    objective->criterion = criteria::leave_out(criteria::log_density(), {}, true, profiled);
+    objective->criterion =
+        latent ? criteria::left_out_density({}, true) : criteria::leave_out(criteria::log_density(), {}, true, profiled);
     Trial before, after;
     status = objective->evaluate(first, Order::value, before);
     if (status.ok()) status = objective->evaluate(next.best.x, Order::value, after);
@@ -53,14 +62,14 @@ Status Chooser::Content::climb_with_landmarks(Optimum& found) {
 
 Status Chooser::Content::find_by_landmarks(Optimum& found) {
   Status status = begin_on_some(found);
-  const Index most = std::min(n, options.search_points);
+  const Index most = std::min(n, latent ? first_points : options.search_points);
   for (Index count = std::min(most, first_points), done = 0; status.ok() && found.ended == Ended::converged && done < most;
        done = count, count = std::min(most, growth * count)) {
     subset = random.subset(n, count);
     status = climb_with_landmarks(found);
   }
   if (!status.ok()) return status;
-  problem.landmarks->set_options(problem.landmarks->options());
+  forget_approximation();
   all = objective(nullptr, profiled);
   if (found.ended != Ended::converged) return settle(found);
   const std::vector<double> x = found.best.x;

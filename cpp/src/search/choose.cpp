@@ -43,10 +43,19 @@ std::vector<double> Chooser::Content::theta_of(const std::vector<double>& x) con
   return theta;
 }
 
+// `x` with the parameters of the likelihood that `from` has.
+std::vector<double> Chooser::Content::with_likelihood_of(const std::vector<double>& from, std::vector<double> x) const {
+  std::copy(from.begin() + static_cast<Index>(free.size()), from.end(), x.begin() + static_cast<Index>(free.size()));
+  return x;
+}
+
 std::vector<double> Chooser::Content::x_of(const std::vector<double>& theta, double log_noise) const {
   std::vector<double> x;
   for (const Index p : free) x.push_back(theta[static_cast<std::size_t>(p)]);
   if (problem.finds_noise) x.push_back(log_noise);
+  for (std::size_t p = 0; p < parameters.size(); ++p)
+    if (finds(p))
+      x.push_back(parameters[p].spread_power > 0.0 ? 0.5 * parameters[p].spread_power * log_noise : parameters[p].value);
   for (std::size_t a = 0; a < x.size(); ++a) x[a] = std::clamp(x[a], domain.lower[a], domain.upper[a]);
   return x;
 }
@@ -60,13 +69,17 @@ Status Chooser::Content::prepare() {
   for (Index i = 0; i < n && problem.weights; ++i)
     if (!(problem.weights[i] > 0.0))
       return Status::invalid("choose: weights must be positive; leave points of weight zero out");
+  if (problem.likelihood) {
+    const Status status = take_likelihood();
+    if (!status.ok()) return status;
+  }
   if (!problem.criterion) {
     problem.criterion = [](const std::vector<Index>&) { return criteria::leave_out(criteria::squared()); };
     problem.scale_free = [](const std::vector<Index>&) { return criteria::leave_out(criteria::squared(), {}, false, true); };
   }
   if (problem.space)
     space = *problem.space;
-  else if (const Status status = automatic_space(problem.kernel, problem.X, problem.y, problem.weights, false, space);
+  else if (const Status status = automatic_space(problem.kernel, problem.X, targets(), problem.weights, false, space);
            !status.ok())
     return status;
   // The kernel with exp(theta) for hyperparameters, as in the search, which may differ from the given ones by rounding.
@@ -75,7 +88,7 @@ Status Chooser::Content::prepare() {
   for (std::size_t p = 0; p < theta.size(); ++p)
     if (space.place[p] >= 0) theta[p] = space.theta[static_cast<std::size_t>(space.place[p])];
   problem.kernel = problem.kernel.with_theta(theta);
-  of_targets = variance = problem.variance > 0.0 ? problem.variance : Data({}, problem.y, problem.weights).variance();
+  of_targets = variance = problem.variance > 0.0 ? problem.variance : Data({}, targets(), problem.weights).variance();
   of_all = problem.criterion(all_rows(n));
   if (problem.scale_free) of_all_scale_free = problem.scale_free(all_rows(n));
   if (problem.finds_amplitude) add_amplitude();
@@ -97,6 +110,35 @@ Status Chooser::Content::prepare() {
     if (!subset.empty() && problem.scale_free) of_subset_scale_free = problem.scale_free(subset);
   }
   make_starts();
+  return {};
+}
+
+// Reads the observations and the likelihood's parameters.
+Status Chooser::Content::take_likelihood() {
+  if (problem.finds_noise || problem.scale_free || problem.y.cols != 1)
+    return Status::invalid("choose: a likelihood has one output, and parameters of its own in place of a noise");
+  std::vector<double> y;
+  for (Index i = 0; i < n; ++i) y.push_back(problem.y(i, 0));
+  const Observations of{n, y.data(), problem.sizes};
+  Status status = problem.likelihood->check(of);
+  rough.resize(static_cast<std::size_t>(n));
+  if (status.ok()) status = problem.likelihood->rough(of, rough.data());
+  if (!status.ok()) return status;
+  parameters = problem.likelihood->start(of);
+  if (problem.parameters.empty()) return {};
+  if (problem.parameters.size() != parameters.size())
+    return Status::invalid("choose: give all parameters of the likelihood, or none");
+  for (std::size_t p = 0; p < parameters.size(); ++p) {
+    const LikelihoodParameter& given = problem.parameters[p];
+    if (given.value != parameters[p].value) parameters[p].spread_power = 0.0;  // the caller has a start
+    parameters[p].value = given.value;
+    parameters[p].lower = given.lower;
+    parameters[p].upper = given.upper;
+  }
+  if (!problem.criterion) {
+    const bool has_trend = problem.trend.cols > 0;
+    problem.criterion = [has_trend](const std::vector<Index>&) { return criteria::likelihood(has_trend); };
+  }
   return {};
 }
 
@@ -128,6 +170,7 @@ Status Chooser::Content::prepare_noise() {
 
   double noise_of_kernel = 0.0;
   noisy = problem.finds_noise;
+  for (std::size_t p = 0; p < parameters.size(); ++p) noisy = noisy || (finds(p) && parameters[p].spread_power > 0.0);
   for (std::size_t p = 0; p < space.hints.size(); ++p)
     if (space.hints[p].rule == Rule::noise) {
       noisy = true;
@@ -170,10 +213,17 @@ void Chooser::Content::bound(double inside) {
     domain.upper.push_back(space.upper[p]);
     domain.reach.push_back(space.hints[p].rule == Rule::noise ? 3.0 : 1.0);  // steps of log variances may be longer
   }
-  if (!problem.finds_noise) return;
-  domain.lower.push_back(std::log(inside * noise_lower));
-  domain.upper.push_back(std::log(inside * noise_upper));
-  domain.reach.push_back(3.0);
+  if (problem.finds_noise) {
+    domain.lower.push_back(std::log(inside * noise_lower));
+    domain.upper.push_back(std::log(inside * noise_upper));
+    domain.reach.push_back(3.0);
+  }
+  for (std::size_t p = 0; p < parameters.size(); ++p) {
+    if (!finds(p)) continue;
+    domain.lower.push_back(parameters[p].lower);
+    domain.upper.push_back(parameters[p].upper);
+    domain.reach.push_back(1.0);
+  }
 }
 
 void Chooser::Content::make_starts() {
@@ -195,7 +245,8 @@ void Chooser::Content::make_starts() {
 
 // The criterion as a function of the unknowns, for the points with the rows `of`, or for all points if it is nullptr.
 std::unique_ptr<CriterionObjective> Chooser::Content::objective(const std::vector<Index>* of, bool scale_free) {
-  auto made = std::make_unique<CriterionObjective>(problem.kernel, *factor);
+  auto made = latent ? std::make_unique<CriterionObjective>(problem.kernel, *latent)
+                     : std::make_unique<CriterionObjective>(problem.kernel, *factor);
   made->criterion = of ? (scale_free ? of_subset_scale_free : of_subset) : (scale_free ? of_all_scale_free : of_all);
   if (of) {
     made->problem.X = Rows::copy(problem.X, *of, rows.X);
@@ -205,10 +256,14 @@ std::unique_ptr<CriterionObjective> Chooser::Content::objective(const std::vecto
     for (const Index i : *of)
       if (problem.weights) rows.weights.push_back(problem.weights[i]);
     made->problem.weights = problem.weights ? rows.weights.data() : nullptr;
+    rows.sizes.clear();
+    for (const Index i : *of)
+      if (problem.sizes) rows.sizes.push_back(problem.sizes[i]);
+    made->problem.sizes = problem.sizes ? rows.sizes.data() : nullptr;
     made->noise = some_of(base, *of);
     made->known = some_of(known, *of);
   } else {
-    made->problem = {problem.X, problem.y, {}, problem.trend, problem.weights};
+    made->problem = {problem.X, problem.y, {}, problem.trend, problem.weights, {}, problem.sizes};
     made->noise = base;
     made->known = known;
   }
@@ -225,6 +280,8 @@ std::unique_ptr<CriterionObjective> Chooser::Content::objective(const std::vecto
     if (number.back() < 0) made->amplitude = std::exp(space.theta.back());
   }
   if (problem.finds_noise) made->unknowns.noise = static_cast<Index>(free.size());
+  Index next = static_cast<Index>(free.size()) + (problem.finds_noise ? 1 : 0);
+  for (std::size_t p = 0; p < parameters.size(); ++p) made->unknowns.likelihood.push_back(finds(p) ? next++ : -1);
   if (problem.prior)
     made->prior = [this](const std::vector<double>& x, std::vector<double>& gradient) {
       std::vector<double> theta = theta_of(x);
@@ -259,7 +316,7 @@ Status Chooser::Content::descend(const std::vector<std::vector<double>>& from, O
     const std::vector<double>& x = out.best.x;
     std::vector<std::vector<double>> places{x};
     for (const std::vector<double>& theta : turned_points(space.hints, theta_of(x)))
-      places.push_back(x_of(theta, problem.finds_noise ? x.back() : 0.0));
+      places.push_back(with_likelihood_of(x, x_of(theta, problem.finds_noise ? x.back() : 0.0)));
     how.seconds = std::min(seconds_left, seconds());
     const Index before = out.evaluations + out.evaluations_of_some;
     how.evaluations = left - before;
@@ -357,6 +414,9 @@ void Chooser::finish(const Trial& best, Choice& out) const {
   out.criterion = best.criterion;
   out.scale = best.scale;
   out.profiled = own.profiled;
+  out.likelihood.clear();
+  for (std::size_t p = 0, next = own.free.size(); p < own.parameters.size(); ++p)
+    out.likelihood.push_back(own.finds(p) ? best.x[next++] : own.parameters[p].value);
   out.free = own.free;
   out.gradient = best.gradient;
   out.information = best.information;
@@ -388,8 +448,8 @@ Status Chooser::search_all(Choice& out) {
   Content& own = *content_;
   out = Choice{};
   Optimum found;
-  Status status = own.problem.approximation ? own.find_approximately(found)
-                  : own.problem.landmarks
+  Status status = own.problem.approximation && !own.latent ? own.find_approximately(found)
+                  : own.approximates()
                       ? own.find_by_landmarks(found)
                       : own.find(own.starts, own.profiled, true, own.seconds(), own.options.evaluations, found);
   if (!status.ok()) return status;

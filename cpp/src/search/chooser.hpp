@@ -11,7 +11,7 @@ namespace kernsel {
 
 // Copies of some rows of the data.
 struct Rows {
-  std::vector<double> X, y, trend, weights, noise, known;
+  std::vector<double> X, y, trend, weights, sizes, noise, known;
   static View<const double> copy(View<const double> from, const std::vector<Index>& rows, std::vector<double>& to) {
     to.clear();
     for (Index k = 0; k < from.cols; ++k)
@@ -30,6 +30,7 @@ struct Chooser::Content {
                : p.landmarks   ? p.landmarks
                : p.factor      ? p.factor
                                : own_factor.get()),
+        latent(p.likelihood ? latent_factor(p.inference, p.likelihood, *factor) : nullptr),
         began(std::chrono::steady_clock::now()) {}
 
   Choosing problem;
@@ -37,10 +38,12 @@ struct Chooser::Content {
   Random random;
   std::unique_ptr<Factor> own_factor;  // nullptr if the caller has given a factor
   Factor* factor;
+  std::unique_ptr<LatentFactor> latent;  // around it, for observations of a likelihood
   std::chrono::steady_clock::time_point began;
 
   Space space;
   Index n = 0;
+  std::vector<double> rough;        // what stands for observations of a likelihood where the data tell starts
   double of_targets = 1.0;          // the variance of the targets
   double variance = 1.0;            // the same, or the value of the amplitude that is fixed
   std::vector<double> base, known;  // noise variances: to be multiplied by the unknown factor, and known ones
@@ -48,6 +51,7 @@ struct Chooser::Content {
   bool may_raise_jitter = false, noisy = false, few = false, profiled = false;
   std::vector<Index> factors;  // if the scale is profiled: positions of the amplitudes in theta, the first of which is fixed
   std::vector<Index> free;     // the positions in theta of the unknowns
+  std::vector<LikelihoodParameter> parameters;  // of the likelihood, of which those that are to be found are the last unknowns
   double noise_lower = 0.0, noise_upper = 0.0;
   Domain domain;
   std::vector<std::vector<double>> starts;
@@ -62,16 +66,21 @@ struct Chooser::Content {
   Criterion of_all, of_all_scale_free, of_subset, of_subset_scale_free;
 
   Status prepare();
+  Status take_likelihood();
+  // The targets from which starts and bounds are derived.
+  View<const double> targets() const { return rough.empty() ? problem.y : vector(rough.data(), n); }
   void add_amplitude();
   Status prepare_noise();
   void bound(double inside);
   void make_starts();
+  bool finds(std::size_t parameter) const { return parameters[parameter].lower < parameters[parameter].upper; }
   std::unique_ptr<CriterionObjective> objective(const std::vector<Index>* of, bool scale_free);
   Status find(const std::vector<std::vector<double>>& from, bool scale_free, bool on_subset, double seconds_left, Index left,
               Optimum& out);
   Status descend(const std::vector<std::vector<double>>& from, Objective* among, double seconds_left, Index left, Optimum& out);
   Status settle(Optimum& out);
   std::vector<double> proposed() const;
+  std::vector<double> with_likelihood_of(const std::vector<double>& from, std::vector<double> x) const;
   std::vector<double> theta_of(const std::vector<double>& x) const;
   std::vector<double> x_of(const std::vector<double>& theta, double log_noise) const;
   double seconds() const {
@@ -101,6 +110,7 @@ struct Chooser::Content {
   Status begin_on_some(Optimum& found);
   Status find_by_landmarks(Optimum& found);
   Status climb_with_landmarks(Optimum& found);
+  void forget_approximation();
   Status find_on_some(Choice& out);
   std::vector<double> x_of(const Choice& of_some) const;
   Status refine(const std::vector<Index>& order, Index terms, bool is_last, Optimum& found);

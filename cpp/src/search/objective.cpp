@@ -56,6 +56,14 @@ void CriterionObjective::measure(Trial& out) {
   for (double& entry : out.gradient) entry *= slope;
 }
 
+void CriterionObjective::set_likelihood(const std::vector<double>& x) {
+  std::vector<double> values;
+  for (const LikelihoodParameter& parameter : latent_->likelihood().parameters()) values.push_back(parameter.value);
+  for (std::size_t p = 0; p < unknowns.likelihood.size(); ++p)
+    if (unknowns.likelihood[p] >= 0) values[p] = x[static_cast<std::size_t>(unknowns.likelihood[p])];
+  if (!values.empty()) latent_->set_likelihood(latent_->likelihood().with(values));
+}
+
 Status CriterionObjective::evaluate(const std::vector<double>& x, Order order, Trial& out) {
   const Index n = problem.X.rows;
   const std::size_t count = bounds.count();
@@ -70,6 +78,8 @@ Status CriterionObjective::evaluate(const std::vector<double>& x, Order order, T
   Problem here = problem;
   here.noise = vector(static_cast<const double*>(variances.data()), n);
   if (!noise.empty()) here.unknown_noise = vector(static_cast<const double*>(unknown_noise.data()), n);
+  if (latent_) status = call_out([&] { set_likelihood(x); });
+  if (!status.ok()) return status;
   Evaluation found;
   status = kernsel::evaluate(k, here, criterion, order, *factor_, found);
   if (!status.ok()) return status;
@@ -91,6 +101,9 @@ Status CriterionObjective::evaluate(const std::vector<double>& x, Order order, T
       if (const Index a = place[p]; a >= 0)
         out.gradient[static_cast<std::size_t>(a)] += p + 1 < place.size() ? found.gradient.theta[p] : of_noise;
   }
+  for (std::size_t p = 0; p < unknowns.likelihood.size() && order != Order::value; ++p)
+    if (const Index a = unknowns.likelihood[p]; a >= 0)
+      out.gradient[static_cast<std::size_t>(a)] += found.gradient.likelihood[p];
   if (order == Order::information) {
     out.information.assign(count * count, 0.0);
     for (std::size_t q = 0; q < place.size(); ++q)
@@ -98,6 +111,9 @@ Status CriterionObjective::evaluate(const std::vector<double>& x, Order order, T
         if (const Index a = place[p], b = place[q]; a >= 0 && b >= 0)
           out.information[static_cast<std::size_t>(a) + count * static_cast<std::size_t>(b)] +=
               found.information[p + place.size() * q];
+    // About as much as a scale of n points is known by.
+    for (const Index a : unknowns.likelihood)
+      if (a >= 0) out.information[static_cast<std::size_t>(a) * (count + 1)] += 0.5 * static_cast<double>(n);
   }
   if (prior) {
     std::vector<double> slopes(count, 0.0);

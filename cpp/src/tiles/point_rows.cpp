@@ -12,6 +12,8 @@ namespace {
 
 constexpr Index padding = LowerTiles<double>::padding;
 constexpr Index rows_of_a_job = 64, columns_of_a_job = 72;
+constexpr Index strip = 24;             // columns of a triangle that are computed together, also above its diagonal
+constexpr Index rows_of_a_sum = 1024;   // of which strips of two matrices fit into the cache
 constexpr Index block_of_factor = 128;  // the tiles of a square matrix on which others depend
 constexpr Index rows_in_cache = 256;    // of a sum over rows, so that they are read once for all columns of a tile
 
@@ -77,8 +79,8 @@ Status multiply_triangular(const PointRows& M, Triangle triangle, const PointRow
     const double* from = A.row(range.begin + begin);
     double* to = out.row(first + begin);
     kernels.fill(count * stride, 0.0, to);
-    for (Index r = 0; r < stride; r += columns_of_a_job) {
-      const Index height = std::min(columns_of_a_job, stride - r);
+    for (Index r = 0; r < stride; r += strip) {
+      const Index height = std::min(strip, stride - r);
       const Index c = triangle == Triangle::lower ? 0 : r, inner = triangle == Triangle::lower ? r + height : stride - r;
       kernels.multiply_nn(height, count, inner, 1.0, M.row(c) + r, M.stride(), from + c, stride, to + r, stride);
     }
@@ -92,11 +94,14 @@ Status add_products(const PointRows& A, RowRange range, const PointRows& B, Inde
   return run_jobs(blocks * blocks, cost, [&](Jobs&, Index job) {
     const Index i = job % blocks * columns_of_a_job, j = job / blocks * columns_of_a_job;
     if (symmetric && i < j) return;
-    const Index height = std::min(columns_of_a_job, out.stride() - i), columns = std::min(columns_of_a_job, out.width() - j);
-    for (Index begin = 0; begin < range.count && columns > 0; begin += rows_in_cache) {
-      const Index count = std::min(rows_in_cache, range.count - begin);
-      kernels.multiply_nt(height, columns, count, 1.0, A.row(range.begin + begin) + i, A.stride(), B.row(first + begin) + j,
-                          B.stride(), out.row(j) + i, out.stride());
+    const Index last_row = std::min(i + columns_of_a_job, out.stride()), last = std::min(j + columns_of_a_job, out.width());
+    for (Index begin = 0; begin < range.count; begin += rows_of_a_sum) {
+      const Index count = std::min(rows_of_a_sum, range.count - begin);
+      for (Index c = j; c < last; c += strip)
+        for (Index r = symmetric ? std::max(i, c) : i; r < last_row; r += strip)
+          kernels.multiply_nt(std::min(strip, last_row - r), std::min(strip, last - c), count, 1.0,
+                              A.row(range.begin + begin) + r, A.stride(), B.row(first + begin) + c, B.stride(), out.row(c) + r,
+                              out.stride());
     }
   });
 }

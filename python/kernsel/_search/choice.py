@@ -26,7 +26,7 @@ from kernsel.kernels import Kernel
 from kernsel.kernels.automatic import Data
 from kernsel.linalg.jitter import least_jitter
 
-__all__ = ["choose", "explained", "generator_of", "require_few_if_interrupted"]
+__all__ = ["choose", "explained", "finished", "generator_of", "require_few_if_interrupted"]
 
 RandomState = int | np.random.Generator | np.random.RandomState | None
 
@@ -169,7 +169,7 @@ def choose(
     found["evidence"] += units.shift(len(used))
     found["of_starts"] = np.asarray(found["of_starts"]) + units.shift(subset)
     approximate = approximation is not None
-    return replace(_finish(found, layout, criterion, finds_noise, began, approximate), remarks=remarks)
+    return replace(finished(found, layout, criterion, finds_noise, began, approximate), remarks=remarks)
 
 
 def remarks_on(criterion: Criterion, X: Vector, y: Vector, groups: Indices | None) -> list[str]:
@@ -303,14 +303,21 @@ def _undecided(
     )
 
 
-def _finish(
-    found: _core.Found, layout: Layout, criterion: Criterion, finds_noise: bool, began: float, approximate: bool
+def finished(
+    found: _core.Found,
+    layout: Layout,
+    criterion: Criterion,
+    finds_noise: bool,
+    began: float,
+    approximate: bool,
+    more: Sequence[str] = (),
 ) -> Selection:
+    """Return the report of what a search of the core has found; `more` are the names of what it found besides."""
     theta, limits = found["theta"], layout.bounds
     names = [*layout.names(), "amplitude"]
     near = np.abs(theta[:, None] - limits).min(axis=1, initial=np.inf) <= 1e-6 * np.maximum(1.0, np.abs(theta))
     at_bounds = [name for name, is_near in zip(names, near, strict=False) if is_near]
-    unknowns = [names[p] for p in found["free"]] + (["noise"] if finds_noise else [])
+    unknowns = [names[p] for p in found["free"]] + (["noise"] if finds_noise else []) + list(more)
     flat = []
     if isinstance(criterion, Likelihood) and found["information"] is not None:
         curves, slopes = np.diag(found["information"]), np.abs(found["gradient"])

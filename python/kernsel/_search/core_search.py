@@ -77,9 +77,12 @@ def core_search(
     search : Search of the core
     """
     X, weights = data.X, data.weights
-    scale_free = criterion.without_scale()
+    observed = "observed" in options
+    scale_free = None if observed else criterion.without_scale()
 
     def of(which: Criterion) -> Callable[[NDArray[np.intp]], _core.Criterion]:
+        if observed:
+            return lambda rows: which.of_observations(Given(X, y, used[rows], groups), has_trend=H.shape[1] > 0)
         return lambda rows: which.core(Given(X, y, used[rows], groups))
 
     usual = {
@@ -100,6 +103,8 @@ def core_search(
         "search_points": len(used),
         "expects_all": isinstance(criterion, Evidence),
         "excepted": layout.with_prior().tolist(),
+        "observed": None,
+        "parameters": [],
     }
     how = usual | options
     return _core.Search(

@@ -60,7 +60,8 @@ class Plan:
             parts.append(f"hyperparameters were chosen by {self.search.neighbors} nearest neighbours of each point{inducing}")
         good = "" if check is None else f" ({check})"
         if isinstance(self.posterior, Nystrom):
-            parts.append(f"predictions see {min(self.posterior.count, n)} landmarks{good}")
+            what = "standard deviations" if self.posterior.refine else "predictions"
+            parts.append(f"{what} see {min(self.posterior.count, n)} landmarks{good}")
         elif self.posterior is not None and self.posterior.predict_neighbors < n:
             explained = min(self.posterior.inducing, n)
             points = f"{self.posterior.predict_neighbors} nearest points" + (

@@ -12,6 +12,7 @@ from kernsel._data.together import LearntOnce
 from kernsel._search.far_rows import FarRows
 from kernsel.criteria import Criterion
 from kernsel.kernels import Kernel
+from kernsel.likelihoods import Likelihood
 
 __all__ = ["Selection", "said_of_not_sought"]
 
@@ -30,6 +31,8 @@ class Selection:
         The factor of the kernel, if one was to be found that is not a hyperparameter of the kernel; otherwise 1.
     jitter : float
         The number that was added to the diagonal of the kernel matrix, so that it can be factorized.
+    likelihood : Likelihood or None
+        The likelihood of observations with the parameters that were found, if it is not the normal one.
     criterion : Criterion
         The criterion as it was evaluated, with the scale profiled out where that makes the search shorter.
     value : float
@@ -86,6 +89,7 @@ class Selection:
     interrupt: BaseException | None = None
     remarks: list[str] = field(default_factory=list)
     rows: Indices | None = None
+    likelihood: Likelihood | None = None
 
     def __str__(self) -> str:
         noise = "" if np.isnan(self.noise) else f", noise {self.noise:.4g}"
@@ -94,7 +98,7 @@ class Selection:
             counts += f", {self.n_evaluations_subset} before on a subset"
         starts = ", ".join(f"{value:.6g}" for value in self.of_starts)
         lines = [
-            f"{self.kernel}{noise}",
+            f"{self.kernel}{noise}" if self.likelihood is None else f"{self.likelihood} given {self.kernel}",
             ""
             if np.isnan(self.spread)
             else f"length scales expected to be alike, but for a factor of {np.exp(self.spread):.3g}",

@@ -13,6 +13,7 @@ __all__ = ["Boxes", "divided", "radii"]
 
 _QUANTILE = 0.99  # of the distances of neighbours of the rows of a box
 _SAFETY = 1.25
+_QUERIES, _QUERIES_OF_BOX = 4000, 200  # points whose neighbours are looked at, in all and for each box, at least
 
 
 @dataclass(frozen=True)
@@ -35,10 +36,16 @@ class Boxes:
         """Return which points are in a box."""
         return np.flatnonzero(((points >= self.low[box]) & (points < self.high[box])).all(axis=1))
 
-    def distances(self, points: Matrix, box: int) -> Vector:
-        """Return the distances of points from a box, zero inside."""
-        outside = np.maximum(np.maximum(self.low[box] - points, points - self.high[box]), 0.0)
-        return np.asarray(np.sqrt(np.sum(outside**2, axis=1)))
+    def distances(self, points: Matrix, begin: int, end: int, rows: Indices | None = None) -> Vector:
+        """Return the distances of points, or of some rows of them, from the smallest box around some boxes; zero inside."""
+        low, high = self.low[begin:end].min(axis=0), self.high[begin:end].max(axis=0)
+        total = np.zeros(len(points) if rows is None else len(rows))
+        for column in range(points.shape[1]):
+            if np.isinf(low[column]) and np.isinf(high[column]):
+                continue
+            values = points[:, column] if rows is None else points[:, column].take(rows)
+            total += np.maximum(np.maximum(low[column] - values, values - high[column]), 0.0) ** 2
+        return np.sqrt(total)
 
     def depths(self, points: Matrix, box: int) -> Vector:
         """Return the distances of points in a box from its faces; infinite if there are none."""
@@ -74,27 +81,28 @@ def radii(points: Matrix, boxes: Boxes, neighbors: int, rows: int, most: float) 
     """Return for each box a distance within which rows of the box have nearly always so many neighbours among points.
 
     It is smaller where the rows at this and smaller distances, of which there are more the nearer they are (see
-    `Division.radius`), would be more than `most`.
+    `Division.shares`), would be more than `most`.
 
     Parameters
     ----------
     points : ndarray of shape (k, d)
-        A sample of all rows.
+        A sample of all rows, in random order.
     boxes : Boxes
     neighbors : int
     rows : int
         The number of all rows.
     most : float
     """
-    found = np.full(len(points), np.inf)
+    some = points[: max(_QUERIES, _QUERIES_OF_BOX * len(boxes))]
+    found = np.full(len(some), np.inf)
     if neighbors < len(points) and points.shape[1]:
-        found = KDTree(points).query(points, k=[neighbors + 1])[0][:, 0]  # a point is its own nearest one
+        found = KDTree(points).query(some, k=[neighbors + 1])[0][:, 0]  # a point is its own nearest one
     out = np.empty(len(boxes))
     of_each = rows / len(points)  # rows that a point stands for
     for box in range(len(boxes)):
-        inside = found[boxes.inside(points, box)]
+        inside = found[boxes.inside(some, box)]
         out[box] = _SAFETY * np.quantile(inside, _QUANTILE, method="higher") if len(inside) else np.inf
-        distances = boxes.distances(points, box)
+        distances = boxes.distances(points, box, box + 1)
         distances = distances[distances > 0]
         if not np.isfinite(out[box]) or not len(distances):
             continue

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from itertools import repeat
+from types import TracebackType
+from uuid import uuid4
 
 import numpy as np
 from scipy import linalg
@@ -13,31 +16,32 @@ from kernsel._base.annotations import Matrix, Vector
 from kernsel._data.trend import Trend, trend_matrix
 from kernsel._solve.boxes import divided, radii
 from kernsel._solve.keyed_rows import FirstRows, first_rows
-from kernsel._solve.landmark_stage import Pulled
 from kernsel._solve.near_parts import Division, gathered, split_of
 from kernsel._solve.near_stage import (
     InSample,
     InSampleSlopes,
     LeftOutRows,
     NearStage,
+    PulledParts,
     in_sample_of,
     left_out_of,
     pulled_in_sample_of,
     pulled_left_out_of,
 )
 from kernsel._solve.passes import Passes
-from kernsel.approximations import Vecchia
+from kernsel.approximations import Feature, Vecchia
 from kernsel.criteria import Criterion, GroupsOut
 from kernsel.criteria.base import Given
 from kernsel.criteria.names import name_of
 from kernsel.kernels import Kernel
 from kernsel.kernels.automatic import Data
 
-__all__ = ["ByParts", "Sizes", "evaluate_by_parts", "sizes_for"]
+__all__ = ["ByParts", "PartsOfSpace", "Sizes", "evaluate_by_parts", "sizes_for"]
 
 _LEFT_OUT_TREND = 4096  # rows by which the core estimates a trend where rows are left out
 _ROWS_PER_FUNCTION = 64  # of the trend, at least
 _MISSED = 1e-3  # the share of rows that may have nearer neighbours, above which parts are made larger once
+_SAME_SCALES, _SAME_PERIOD = 0.2, 1e-3  # the logarithm by which ratios of scales, and a share by which periods, may differ
 _PIECES = 50_000  # of blocks for parts, which a scheduler of Dask handles in a minute
 
 
@@ -79,6 +83,8 @@ class ByParts:
         The derivatives in the parameters of the kernel, as the core has them.
     noise_gradient : float or None
         The derivative in a variance that is added to that of all rows.
+    information : ndarray of shape (p + 1, p + 1) or None
+        That of the likelihood for a known scale, in the parameters of the kernel and that variance.
     beta : ndarray of shape (q, outputs)
     scale : float
     rows : int
@@ -97,6 +103,7 @@ class ByParts:
     rows: int
     uncertain: float = 0.0
     parts: int = 1
+    information: Matrix | None = None
 
     @property
     def said(self) -> str:
@@ -161,30 +168,97 @@ def evaluate_by_parts(
     >>> found.rows, found.uncertain
     (500, 0.0)
     """
-    seen = _require_possible(criterion, approximation, trend)
-    sizes = sizes or sizes_for(approximation.neighbors)
-    first, before, basis = _first(passes, approximation, trend, sizes, seen["left_out"])
-    kernel = _ready(kernel, first)
-    stage = NearStage(kernel, approximation, trend, basis, float(noise))
-    for widening in (1.0, 2.0):
-        division = _divided(kernel, first, approximation, sizes, widening, len(before))
-        with passes.regrouped("parts", split_of, gathered, division, len(division.boxes), before) as parts:
-            shown: list[LeftOutRows] = []
-            sums = InSample()
-            if seen["left_out"]:
-                shown = parts.listed("rows", left_out_of, stage)
-                missed = sum(part.uncertain for part in shown)
-            else:
-                sums = parts.summed("sums", in_sample_of, stage)
-                missed = sums.uncertain
-            if missed > _MISSED * first.count and widening == 1.0:
-                continue
-            if seen["left_out"]:
-                found = _left_out(criterion, stage, parts, shown, gradient)
-            else:
-                found = _in_sample(criterion, stage, parts, sums, gradient)
-            return replace(found, uncertain=missed / first.count, parts=len(division.boxes))
-    raise AssertionError
+    with PartsOfSpace(criterion, passes, approximation, trend, sizes) as parts:
+        return parts.evaluate(kernel, noise=noise, gradient=gradient)
+
+
+class PartsOfSpace(AbstractContextManager["PartsOfSpace"]):
+    """Rows in parts of space, by which a criterion is evaluated for one kernel after another.
+
+    The first kernel chooses the neighbours and the parts, which remain until `renew`. Parameters are those of
+    `evaluate_by_parts`.
+    """
+
+    def __init__(
+        self,
+        criterion: Criterion,
+        passes: Passes,
+        approximation: Vecchia,
+        trend: Trend = None,
+        sizes: Sizes | None = None,
+    ) -> None:
+        self._left_out = _require_possible(criterion, approximation, trend)["left_out"]
+        self._criterion, self._passes, self._approximation, self._trend = criterion, passes, approximation, trend
+        self._sizes = sizes or sizes_for(approximation.neighbors)
+        self._first, self._before, self._basis = _first(passes, approximation, trend, self._sizes, self._left_out)
+        self._division: Division | None = None
+        self._parts: Passes | None = None
+        self._missed = 0
+
+    @property
+    def rows(self) -> int:
+        """The number of rows with a weight."""
+        return self._first.count
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /) -> None:
+        """Release the parts."""
+        if self._parts is not None:
+            self._parts.__exit__(kind, error, trace)
+        self._parts = self._division = None
+
+    def renew(self, kernel: Kernel) -> bool:
+        """Choose neighbours anew at the next evaluation if those of this kernel are others; return whether they are."""
+        assert self._first.rows is not None
+        features = _core.features_of(kernel.build(), self._first.rows.X)
+        if self._division is not None and _are_alike(features, self._division.features):
+            return False
+        self.__exit__(None, None, None)
+        return True
+
+    def evaluate(self, kernel: Kernel, *, noise: float, gradient: bool, information: bool = False) -> ByParts:
+        """Evaluate the criterion, with the information if it is asked for with the gradient."""
+        kernel = _ready(kernel, self._first)
+        stage = NearStage(kernel, self._approximation, self._trend, self._basis, float(noise), uuid4().hex, information)
+        if self._parts is None:
+            shown, sums = self._divide(stage)
+        else:
+            shown, sums = self._shown(self._parts, stage)
+        assert self._parts is not None
+        assert self._division is not None
+        if self._left_out:
+            found = _left_out(self._criterion, stage, self._parts, shown, gradient)
+        else:
+            found = _in_sample(self._criterion, stage, self._parts, sums, gradient)
+        return replace(found, uncertain=self._missed / self._first.count, parts=len(self._division.boxes))
+
+    def _divide(self, stage: NearStage) -> tuple[list[LeftOutRows], InSample]:
+        """Divide the rows for a kernel, with wider margins once more if too many rows may have nearer neighbours."""
+        for widening in (1.0, 2.0):
+            self.__exit__(None, None, None)
+            division = _divided(stage.kernel, self._first, self._approximation, self._sizes, widening, len(self._before))
+            self._parts = self._passes.regrouped("parts", split_of, gathered, division, len(division.boxes), self._before)
+            self._division = division
+            shown, sums = self._shown(self._parts, stage)
+            self._missed = sum(part.uncertain for part in shown) if self._left_out else sums.uncertain
+            if self._missed <= _MISSED * self._first.count:
+                break
+        return shown, sums
+
+    def _shown(self, parts: Passes, stage: NearStage) -> tuple[list[LeftOutRows], InSample]:
+        if self._left_out:
+            return parts.listed("rows", left_out_of, stage), InSample()
+        return [], parts.summed("sums", in_sample_of, stage)
+
+
+def _are_alike(some: list[Feature], others: list[Feature]) -> bool:
+    """Return whether the neighbours are nearly the same by both features, as the core decides it in its own search."""
+    if [(column, bool(period)) for column, _, period in some] != [(column, bool(period)) for column, _, period in others]:
+        return False
+    pairs = list(zip(some, others, strict=True))
+    if any(abs(a - b) > _SAME_PERIOD * b for (_, _, a), (_, _, b) in pairs):
+        return False
+    changes = [np.log(a / b) for (_, a, _), (_, b, _) in pairs]
+    return not changes or max(changes) - min(changes) <= _SAME_SCALES
 
 
 def _require_possible(criterion: Criterion, approximation: Vecchia, trend: Trend) -> dict[str, bool]:
@@ -273,11 +347,11 @@ def _in_sample(criterion: Criterion, stage: NearStage, parts: Passes, sums: InSa
     evaluation = ByParts(stage.kernel, found["value"], None, None, stage.basis @ beta, found["scale"], sums.rows)
     if not gradient:
         return evaluation
-    combination = np.eye(outputs + q)
+    combination = np.eye(outputs + q)  # z = [y H] combination
     combination[outputs:, :outputs] = -beta
     combination[outputs:, outputs:] = linalg.solve_triangular(R, np.eye(q))
-    weights = [*found["squares"].tolist(), *[found["log_det_trend"]] * q]
-    slopes = InSampleSlopes(combination, weights, found["log_det"])
+    weights = np.array([*found["squares"].tolist(), *[found["log_det_trend"]] * q])
+    slopes = InSampleSlopes((combination * weights) @ combination.T, found["log_det"])
     pulled = parts.summed("gradient", pulled_in_sample_of, replace(stage, slopes=slopes))
     return _with_gradient(evaluation, pulled, found["unit"])
 
@@ -311,6 +385,6 @@ def _left_out(
     return _with_gradient(evaluation, parts.summed("gradient", pulled_left_out_of, stage, slopes), found["unit"])
 
 
-def _with_gradient(evaluation: ByParts, pulled: Pulled, unit: float) -> ByParts:
+def _with_gradient(evaluation: ByParts, pulled: PulledParts, unit: float) -> ByParts:
     assert pulled.theta is not None
-    return replace(evaluation, gradient=pulled.theta * unit, noise_gradient=pulled.noise * unit)
+    return replace(evaluation, gradient=pulled.theta * unit, noise_gradient=pulled.noise * unit, information=pulled.information)

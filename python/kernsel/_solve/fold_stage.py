@@ -7,7 +7,7 @@ are left out are r_i = y_i - d_i'alpha, and their variances v_i = N_i + e_i + t_
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -15,6 +15,7 @@ import numpy as np
 from kernsel import _core
 from kernsel._base.annotations import Indices, Matrix, Vector
 from kernsel._data.rows import RowBlock
+from kernsel._solve.fold_adjoints import features_basis
 from kernsel._solve.landmark_stage import Pulled, Slopes, Stage, Totals, noise_of, pieces, solved, some_rows, with_weight
 
 __all__ = [
@@ -28,6 +29,8 @@ __all__ = [
     "folds_by_values",
     "left_out_of",
     "length_of",
+    "parts",
+    "pulled",
     "pulled_by_others",
 ]
 
@@ -47,18 +50,15 @@ class FoldStage:
         Without sums.
     others : dict of int to NystromSums
         The sums of the rows that are not in a fold, for each fold.
-    partial_sums : dict of int to NystromPartialSums
-        Those of the rows in a fold, after the third pass.
     """
 
     stage: Stage
     others: dict[int, _core.NystromSums]
-    partial_sums: dict[int, _core.NystromPartialSums] = field(default_factory=dict)
 
     def without(self, fold: int, *, differentiates: bool = False) -> Stage:
         """Return the stage of the fit without a fold."""
         totals = Totals([], 0.0, 0.0, 0.0) if differentiates else None  # such a criterion depends on single rows alone
-        return replace(self.stage, sums=self.others[fold], totals=totals, partial_sums=self.partial_sums.get(fold), fold=fold)
+        return replace(self.stage, sums=self.others[fold], totals=totals, part=f"without {fold}")
 
 
 class FoldSums:
@@ -81,7 +81,7 @@ class FoldSums:
 
 
 class FoldPartials:
-    """The sums of the third pass for the rows of each fold, and what these rows themselves add to the gradient."""
+    """The sums of the third pass for the rows of each fold, of features, and what these rows themselves add to the gradient."""
 
     def __init__(self) -> None:
         self.of: dict[int, _core.NystromPartialSums] = {}
@@ -131,7 +131,7 @@ def length_of(nothing: object, block: RowBlock) -> int:
 def fold_sums_of(stage: Stage, block: RowBlock, folds: FoldsOfBlock) -> FoldSums:
     """Return the sums of the first pass."""
     blocks, found = solved(stage), FoldSums()
-    for fold, _, rows in _parts(block, folds):
+    for fold, _, rows in parts(block, folds):
         found.of[fold] = _core.NystromSums()
         for _, piece in pieces(stage, rows):
             found.of[fold].add(blocks.add(*piece))
@@ -143,7 +143,7 @@ def left_out_of(stage: FoldStage, block: RowBlock, folds: FoldsOfBlock, variance
     used = with_weight(block)
     assert used.y is not None
     residual, variance = np.zeros(used.y.shape), np.zeros(len(used)) if variances else None
-    for fold, at, rows in _parts(block, folds):
+    for fold, at, rows in parts(block, folds):
         without = stage.without(fold)
         blocks, noise = solved(without), noise_of(without, rows)
         for part, (X, y, _, trend) in pieces(without, rows):
@@ -162,11 +162,13 @@ def fold_partials_of(
     To the fit without its fold, a row is a new one with c_i = r_i / N_i and P_ii = (1 - t_i't_i / N_i) / N_i, in which the
     core differentiates: r_i = N_i c_i and v_i = 2 N_i - N_i^2 P_ii + e_i.
     """
+    assert block.y is not None
     found = FoldPartials()
     parameters = len(stage.stage.kernel.build().theta)
-    for fold, at, rows in _parts(block, folds):
+    for fold, at, rows in parts(block, folds):
         without = stage.without(fold, differentiates=True)
-        blocks, all_noise, sums = solved(without), noise_of(without, rows), _core.NystromPartialSums()
+        blocks, basis = solved(without), solved(features_basis(stage.stage, block.y.shape[1]))
+        all_noise, sums = noise_of(without, rows), _core.NystromPartialSums()
         for part, piece in pieces(without, rows):
             noise = all_noise[part]
             c, precision, _ = blocks.show(*piece, of_variance is not None, False)
@@ -178,26 +180,27 @@ def fold_partials_of(
                 nu = of_variance[at[part]]
                 slopes = slopes._replace(precision=-nu * noise**2, missing=nu)
                 of_noise = of_noise + 2 * nu * (1 - noise * precision)
-            sums.add(blocks.add_partials(*piece, slopes.c, slopes.precision, slopes.missing))
+            sums.add(basis.add_partials(*piece, slopes.c, slopes.precision, slopes.missing))
             theta, in_noise = blocks.pull(*piece, *slopes._replace(noise=of_noise), parameters)
-            found.pulled.add(_pulled(theta, in_noise, rows, part))
+            found.pulled.add(pulled(theta, in_noise, rows, part))
         found.of[fold] = sums
     return found
 
 
-def pulled_by_others(stage: FoldStage, block: RowBlock, folds: FoldsOfBlock) -> Pulled:
-    """Return what rows add to the gradient as those from which the other folds are predicted."""
-    block, labels = _labelled(block, folds)
-    total, parameters = Pulled(), len(stage.stage.kernel.build().theta)
-    for fold in stage.others:
-        without = stage.without(fold, differentiates=True)
-        blocks, rows = solved(without), some_rows(block, np.flatnonzero(labels != fold))
-        for part, piece in pieces(without, rows):
-            total.add(_pulled(*blocks.pull(*piece, *Slopes(), parameters), rows, part))
+def pulled_by_others(of_folds: dict[int, Stage], block: RowBlock, folds: FoldsOfBlock) -> Pulled:
+    """Return what rows add to the gradient as those from which the other folds are predicted, by the stages for each fold."""
+    total = Pulled()
+    for fold, _, rows in parts(block, folds):
+        stage = of_folds[fold]
+        blocks, parameters = solved(stage), len(stage.kernel.build().theta)
+        for part, (X, y, noise, trend) in pieces(stage, rows):
+            of_others = np.tile(y, (1, len(of_folds) - 1))  # the targets once for each other fold
+            total.add(pulled(*blocks.pull(X, of_others, noise, trend, *Slopes(), parameters), rows, part))
     return total
 
 
-def _pulled(theta: Vector, noise: Vector, rows: RowBlock, part: slice) -> Pulled:
+def pulled(theta: Vector, noise: Vector, rows: RowBlock, part: slice) -> Pulled:
+    """Return the derivatives, of which the second are those in the noise of some of the rows."""
     return Pulled(theta, float(np.sum(noise if rows.weights is None else noise / rows.weights[part])))
 
 
@@ -209,7 +212,7 @@ def _labelled(block: RowBlock, folds: FoldsOfBlock) -> tuple[RowBlock, Indices]:
     return with_weight(block), labels
 
 
-def _parts(block: RowBlock, folds: FoldsOfBlock) -> Iterator[tuple[int, Indices, RowBlock]]:
+def parts(block: RowBlock, folds: FoldsOfBlock) -> Iterator[tuple[int, Indices, RowBlock]]:
     """Yield each fold of which a block has rows with a weight: the fold, the places of its rows among these, and the rows."""
     block, labels = _labelled(block, folds)
     for fold in np.unique(labels).tolist():

@@ -2,8 +2,8 @@
 
 One pass sums the rows of each fold. The next one predicts each row without its fold, two numbers a row, to which the criterion
 is applied where the passes end. With the gradient, its derivatives in them go back for a pass of sums and a last one, in which
-each row adds to the gradient of all folds but its own: it takes as long as one of a likelihood for each fold. The sums take
-(m + q)^2 numbers for each fold, and what is solved with them some seven times as many.
+each row adds to the gradient of all folds but its own at once. Joint densities of folds follow from the first pass, and their
+gradient from one more. The sums take (m + q)^2 numbers for each fold, and what is solved with them some seven times as many.
 """
 
 from __future__ import annotations
@@ -16,10 +16,12 @@ from numbers import Integral
 import numpy as np
 
 from kernsel import _core
-from kernsel._base.annotations import Indices
+from kernsel._base.annotations import Indices, Matrix, Vector
 from kernsel._data.folds import labels_of_folds
 from kernsel._data.rows.partitions import is_of_dask
 from kernsel._data.together import numbered
+from kernsel._solve.fold_adjoints import OtherFolds, features_basis, joint_density, of_left_out_rows
+from kernsel._solve.fold_densities import DensityPulled, DensityStages, DensitySums, density_pulled_of, density_sums_of
 from kernsel._solve.fold_stage import (
     FoldsOfBlock,
     FoldStage,
@@ -31,7 +33,7 @@ from kernsel._solve.fold_stage import (
     pulled_by_others,
 )
 from kernsel._solve.found_by_blocks import ByBlocks, core_criterion
-from kernsel._solve.landmark_stage import Stage, solved
+from kernsel._solve.landmark_stage import Pulled, Stage, forget, solved
 from kernsel._solve.passes import Passes
 from kernsel.criteria import Criterion, GroupsOut, LeaveOneOut
 
@@ -47,11 +49,6 @@ def folds_of_blocks(criterion: Criterion, groups: object, passes: Passes) -> Ite
     A number of folds is one by the values of rows, without any pass. For labels and splitters one pass counts the rows.
     """
     if isinstance(criterion, GroupsOut):
-        if criterion.log_density:
-            raise ValueError(
-                "criterion: kfold_log_density needs the covariances of all rows of a fold, which those that are read in blocks "
-                'have not; expected "kfold"'
-            )
         if isinstance(criterion.folds, Integral) and groups is None:
             count = int(criterion.folds)
             if not 2 <= count <= _MOST:
@@ -90,8 +87,10 @@ def evaluate_folds(
     criterion: Criterion, folds: Iterable[FoldsOfBlock], stage: Stage, passes: Passes, *, gradient: bool
 ) -> ByBlocks:
     """Evaluate a criterion that leaves out folds, from a stage at which nothing but the landmarks is known."""
-    one_by_one = LeaveOneOut() if isinstance(criterion, GroupsOut) else criterion  # of the residuals that folds have left
     folds = folds if isinstance(folds, repeat) else list(folds)
+    if isinstance(criterion, GroupsOut) and criterion.log_density:
+        return _evaluate_densities(folds, stage, passes, gradient=gradient)
+    one_by_one = LeaveOneOut() if isinstance(criterion, GroupsOut) else criterion  # of the residuals that folds have left
     sums: FoldSums = passes.summed("sums", fold_sums_of, stage, folds)
     total = sums.total()
     variances = core_criterion(one_by_one, total.rows, None).request["variances"]
@@ -100,8 +99,7 @@ def evaluate_folds(
     y, residual = (np.concatenate(values) for values in list(zip(*parts, strict=True))[:2])
     variance = np.concatenate([part.variance for part in parts]) if variances else None
     weighted = any(part.weights is not None for part in parts)
-    all_rows = replace(stage, sums=total)
-    blocks = solved(all_rows)
+    blocks = solved(replace(stage, sums=total))
     fit = {
         "squares": blocks.squares.tolist(),
         "log_det": blocks.log_det,
@@ -116,23 +114,59 @@ def evaluate_folds(
         "variance": variance,
     }
     found = _core.apply(core_criterion(one_by_one, total.rows, y), total.rows, fit)
-    functions = stage.functions(stage.landmarks).shape[1]
-    beta = np.asarray(blocks.trend_coefficients).reshape(len(blocks.squares), functions).T
-    evaluation = ByBlocks(found["value"], None, None, beta, found["scale"], float("nan"), total)
+    evaluation = ByBlocks(found["value"], None, None, _trend_coefficients(stage, blocks), found["scale"], float("nan"), total)
     if not gradient:
         return evaluation
     ends = np.cumsum([len(part.y) for part in parts]).tolist()
     slices = [slice(end - len(part.y), end) for end, part in zip(ends, parts, strict=True)]
     back = [[None if found[name] is None else found[name][rows] for rows in slices] for name in ("residual", "variance")]
     partials = passes.summed("derivatives", fold_partials_of, of_folds, folds, *back)
-    of_folds = replace(of_folds, partial_sums=partials.of)
-    pulled = passes.summed("gradient", pulled_by_others, of_folds, folds)
+    basis = features_basis(stage, len(total.squares))
+    adjoints = OtherFolds({fold: of_left_out_rows(of_folds.others[fold], partials.of[fold]) for fold in of_folds.others})
+    passes.everywhere(forget, stage.token)  # the fits without a fold, which nothing needs any more
+    of_others = {fold: adjoints.without(fold).stage(basis, f"others than {fold}") for fold in of_folds.others}
+    pulled = passes.summed("gradient", pulled_by_others, of_others, folds)
     pulled.add(partials.pulled)
-    assert pulled.theta is not None
-    theta = pulled.theta
-    for fold in of_folds.others:
-        theta = theta + solved(of_folds.without(fold, differentiates=True)).pull_landmarks(len(theta))
+    all_partials = _core.NystromPartialSums()
+    for fold in sorted(partials.of):
+        all_partials.add(partials.of[fold])
+    theta = _with_landmarks(pulled, adjoints.total().stage(basis, "landmarks", all_partials.missing))
     return replace(evaluation, gradient=theta * found["unit"], noise_gradient=pulled.noise * found["unit"])
+
+
+def _evaluate_densities(folds: Iterable[FoldsOfBlock], stage: Stage, passes: Passes, *, gradient: bool) -> ByBlocks:
+    """Evaluate the sum of the joint log densities of folds."""
+    basis = features_basis(stage, 1)
+    sums: DensitySums = passes.summed("sums", density_sums_of, basis, folds)
+    total = sums.sums.total()
+    others = _sums_of_others(sums.sums, total)
+    densities = {fold: joint_density(others[fold], sums.own.of[fold]) for fold in others}
+    beta = _trend_coefficients(stage, solved(replace(stage, sums=total)))
+    evaluation = ByBlocks(sum(of.value for of in densities.values()), None, None, beta, 1.0, float("nan"), total)
+    if not gradient:
+        return evaluation
+    adjoints = OtherFolds({fold: of.of_others for fold, of in densities.items()})
+    stages = DensityStages(
+        basis,
+        {fold: of.of_own.stage(basis, f"own {fold}") for fold, of in densities.items()},
+        {fold: adjoints.without(fold).stage(basis, f"others than {fold}") for fold in densities},
+        log_det=-0.5 * len(total.squares),
+        square=-0.5,
+    )
+    found: DensityPulled = passes.summed("gradient", density_pulled_of, stages, folds)
+    theta = _with_landmarks(found.pulled, adjoints.total().stage(basis, "landmarks", found.partial_sums.missing))
+    return replace(evaluation, gradient=theta, noise_gradient=found.pulled.noise)
+
+
+def _trend_coefficients(stage: Stage, blocks: _core.NystromBlocks) -> Matrix:
+    functions = stage.functions(stage.landmarks).shape[1]
+    return np.asarray(blocks.trend_coefficients).reshape(len(blocks.squares), functions).T
+
+
+def _with_landmarks(pulled: Pulled, stage: Stage) -> Vector:
+    """Return the derivatives in the hyperparameters, those by the kernel matrix of the landmarks included."""
+    assert pulled.theta is not None
+    return pulled.theta + solved(stage).pull_landmarks(len(pulled.theta))
 
 
 def _sums_of_others(sums: FoldSums, total: _core.NystromSums) -> dict[int, _core.NystromSums]:

@@ -37,6 +37,15 @@ class KeyedRows:
     def __len__(self) -> int:
         return len(self.keys)
 
+    @property
+    def nbytes(self) -> int:
+        """The bytes of all arrays."""
+        return sum(values.nbytes for values in self._columns() if values is not None)
+
+    def __sizeof__(self) -> int:
+        """Return the bytes of all arrays, which Dask asks for."""
+        return self.nbytes
+
     @classmethod
     def of_block(cls, block: RowBlock, first: int, seed: int) -> KeyedRows:
         """Return the rows of a block that have a weight, where `first` rows are before the block."""

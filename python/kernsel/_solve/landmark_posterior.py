@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypedDict
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from kernsel import _core
 from kernsel._base.annotations import Indices, Matrix, Vector
@@ -49,6 +51,11 @@ class Refined:
     def converged(self) -> bool:
         """Whether the residual is small; rounding errors may leave some more than what was asked for."""
         return self.residual <= 100 * _TOLERANCE
+
+    def warn(self, regularization: str) -> None:
+        """Warn if the residual is not small, naming what may be larger besides the number of landmarks."""
+        if not self.converged:
+            warnings.warn(f"{self} Take more landmarks, or a larger {regularization}.", ConvergenceWarning, stacklevel=5)
 
     def __str__(self) -> str:
         return (
@@ -193,6 +200,10 @@ class LandmarkPosterior(Posterior):
         """Return a posterior of the same data by another approximation."""
         self._require_rows()
         return LandmarkPosterior(self.kernel, self.X, self.y, self.noise, self.trend, approximation)
+
+    def path_approximation(self) -> Nystrom | None:
+        """Return the approximation of a regularization path with the same landmarks; None if it has no rows to read."""
+        return Nystrom(self.landmarks, bound=self.approximation.bound) if self.keeps_rows else None
 
     def _at(self) -> _core.AnyPosterior:
         return self._of_landmarks

@@ -69,8 +69,9 @@ class Stage:
     totals : Totals, optional
     partial_sums : NystromPartialSums, optional
         Those of the third pass, after it.
-    fold : int, optional
-        The fold of rows without which the sums are, if a fold is left out.
+    part : str, optional
+        A name of what is left out or pulled back, where an evaluation has several fits. Their rows are then differentiated
+        before the third pass has ended, and no sums over all of them are.
     """
 
     token: str
@@ -81,7 +82,7 @@ class Stage:
     sums: _core.NystromSums | None = None
     totals: Totals | None = None
     partial_sums: _core.NystromPartialSums | None = None
-    fold: int | None = None
+    part: str | None = None
 
     @property
     def reached(self) -> int:
@@ -140,7 +141,7 @@ class _Held:
         self.reached = 0
 
 
-_held: OrderedDict[str, dict[int | None, _Held]] = OrderedDict()  # by evaluation, and by the fold that is left out
+_held: OrderedDict[str, dict[str | None, _Held]] = OrderedDict()  # by evaluation, and by the parts of it
 _lock = Lock()
 
 
@@ -151,7 +152,7 @@ def solved(stage: Stage) -> _core.NystromBlocks:
     follows from the sums of later ones.
     """
     with _lock:
-        held = _held.setdefault(stage.token, {}).setdefault(stage.fold, _Held())
+        held = _held.setdefault(stage.token, {}).setdefault(stage.part, _Held())
         _held.move_to_end(stage.token)
         while len(_held) > _HELD:
             _held.popitem(last=False)
@@ -165,7 +166,7 @@ def solved(stage: Stage) -> _core.NystromBlocks:
         if held.reached < 2 <= stage.reached:
             assert stage.totals is not None
             held.blocks.set_totals(*stage.totals)
-            if stage.fold is not None:  # the rows of the fold are differentiated before the third pass has ended
+            if stage.part is not None:
                 held.blocks.solve_partials(_core.NystromPartialSums())
         if held.reached < 3 <= stage.reached:
             assert stage.partial_sums is not None

@@ -17,6 +17,8 @@ from kernsel.approximations import Feature
 
 __all__ = ["Division", "Part", "gathered", "split_of"]
 
+_BYTES_OF_WORKSPACE = 500  # for each own row: neighbours of both kinds, and what sets have shown
+
 
 @dataclass(frozen=True)
 class Division:
@@ -51,10 +53,10 @@ class Division:
         """Return the features of points."""
         return np.asarray(_core.in_features(X, self.features))
 
-    def radius(self, box: int, places: Vector) -> Vector:
-        """Return the distance from a box at which rows are near enough, radius (k / place)^(1/d) for the places after k."""
+    def shares(self, places: Vector) -> Vector:
+        """Return the shares (k / place)^(1/d) of the radii of boxes within which rows at these places are near enough."""
         shares = np.minimum(len(self.first) / np.maximum(places, 1.0), 1.0)
-        return np.asarray(self.radii[box] * shares ** (1.0 / max(sum(2 if period else 1 for *_, period in self.features), 1)))
+        return np.asarray(shares ** (1.0 / max(sum(2 if period else 1 for *_, period in self.features), 1)))
 
     def places(self, keys: Keys) -> Vector:
         """Return the places of rows in the order, nearly."""
@@ -74,7 +76,9 @@ class Part:
     reach, reach_before : ndarray of shape (own,)
         Within which distance of each own row the part has all rows, and all that are before it in the order.
     workspace : Workspace
-        With the neighbours of the last evaluation; it is not pickled.
+        With the neighbours and the sets of the last evaluation; it is not pickled.
+    shown : str
+        The name of the evaluation whose sets the workspace has; empty if there are none.
     """
 
     rows: KeyedRows
@@ -83,6 +87,7 @@ class Part:
     reach: Vector
     reach_before: Vector
     workspace: _core.Workspace = field(default_factory=_core.Workspace)
+    shown: str = ""
 
     def uncertain(self, left_out: bool) -> int:
         """Return how many own rows may have nearer neighbours than those of the last evaluation."""
@@ -95,11 +100,15 @@ class Part:
         distances[found[:, -1] < 0] = np.inf  # with too few neighbours, a row at any distance would be one
         return int(np.sum(distances > (self.reach if left_out else self.reach_before)))
 
+    def __sizeof__(self) -> int:
+        """Return about how many bytes it has while it is evaluated: Dask asks whether moving it to another worker pays."""
+        return self.rows.nbytes + _BYTES_OF_WORKSPACE * len(self.own)
+
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "workspace"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state, workspace=_core.Workspace())
+        vars(self).update(state, workspace=_core.Workspace(), shown="")
 
 
 def split_of(division: Division, block: RowBlock, before: int) -> list[KeyedRows]:
@@ -107,13 +116,22 @@ def split_of(division: Division, block: RowBlock, before: int) -> list[KeyedRows
     rows = KeyedRows.of_block(block, before, division.seed)
     if len(rows):
         rows = rows.part(np.flatnonzero(rows.keys > division.first.keys[-1]))
-    points, places = division.coordinates(rows.X), division.places(rows.keys)
-    found = []
-    for box in range(len(division.boxes)):
-        near = division.boxes.distances(points, box) <= division.radius(box, places)
-        near[division.boxes.inside(points, box)] = True
-        found.append(rows.part(np.flatnonzero(near)))
-    return found
+    points, shares = np.asfortranarray(division.coordinates(rows.X)), division.shares(division.places(rows.keys))
+    boxes, radii = division.boxes, division.radii
+    found: list[Indices] = []
+
+    def split(near: Indices, begin: int, end: int) -> None:
+        """Add the rows of each box of a range that are among those near the range, in which neighbours follow each other."""
+        near = near[boxes.distances(points, begin, end, near) <= radii[begin:end].max() * shares[near]]
+        if end - begin == 1:
+            found.append(near)
+            return
+        middle = (begin + end) // 2
+        split(near, begin, middle)
+        split(near, middle, end)
+
+    split(np.arange(len(rows)), 0, len(boxes))
+    return [rows.part(near) for near in found]
 
 
 def gathered(division: Division, box: int, pieces: Sequence[KeyedRows]) -> Part:
@@ -125,7 +143,7 @@ def gathered(division: Division, box: int, pieces: Sequence[KeyedRows]) -> Part:
         everywhere = np.full(len(own), np.inf)
         return Part(rows, own, division.features, everywhere, everywhere)
     depths = division.boxes.depths(points[own], box)
-    reach = depths + division.radius(box, np.array([float(division.rows)]))
-    reach_before = depths + division.radius(box, division.places(rows.keys[own]))
+    reach = depths + division.radii[box] * division.shares(np.array([float(division.rows)]))
+    reach_before = depths + division.radii[box] * division.shares(division.places(rows.keys[own]))
     reach_before[own < len(division.first)] = np.inf
     return Part(rows, own, division.features, reach, reach_before)

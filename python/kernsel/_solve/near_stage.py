@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,6 +22,7 @@ __all__ = [
     "InSampleSlopes",
     "LeftOutRows",
     "NearStage",
+    "PulledParts",
     "in_sample_of",
     "left_out_of",
     "pulled_in_sample_of",
@@ -30,18 +31,39 @@ __all__ = [
 
 
 class InSampleSlopes(NamedTuple):
-    """The derivatives of a likelihood: J changes as the sum of squares_k z_k'P z_k + log_det log det K~, z = [y H] combination.
+    """The derivatives of a likelihood: J changes as the sum of products_jk y_j'P y_k, and as log_det log det K~.
 
     Attributes
     ----------
-    combination : ndarray of shape (outputs + q, k)
-    squares : list of k floats
+    products : ndarray of shape (outputs + q, outputs + q)
+        Symmetric; y_j are the columns of [y H].
     log_det : float
     """
 
-    combination: Matrix
-    squares: list[float]
+    products: Matrix
     log_det: float
+
+
+class PulledParts(Pulled):
+    """Derivatives, and the information of the likelihood in the same unknowns, for a known scale, if it was asked for."""
+
+    def __init__(self, theta: Vector | None = None, noise: float = 0.0, information: Matrix | None = None) -> None:
+        super().__init__(theta, noise)
+        self.information = information
+
+    def add(self, other: Pulled) -> None:
+        """Add those of other rows."""
+        super().add(other)
+        more = getattr(other, "information", None)
+        if more is not None:
+            self.information = more if self.information is None else self.information + more
+
+
+class Targets(NamedTuple):
+    """What the core takes for targets and for the functions of a trend, for all rows of a part."""
+
+    y: Matrix
+    H: Matrix
 
 
 @dataclass(frozen=True)
@@ -57,6 +79,10 @@ class NearStage:
         By which the trend's functions are multiplied, so that they are orthonormal in a sample of the rows.
     noise : float
         A variance that is added to those of all rows.
+    name : str
+        Of the evaluation, different from that of all others.
+    information : bool
+        Whether derivatives come with the information.
     slopes : InSampleSlopes, optional
     """
 
@@ -65,6 +91,8 @@ class NearStage:
     trend: Trend
     basis: Matrix
     noise: float
+    name: str
+    information: bool = False
     slopes: InSampleSlopes | None = None
 
     def functions(self, X: Matrix) -> Matrix:
@@ -77,15 +105,39 @@ class NearStage:
         noise = noise if part.rows.weights is None else noise / part.rows.weights
         return np.ascontiguousarray(np.broadcast_to(noise, len(part.rows)), dtype=np.float64)
 
-    def evaluated(self, part: Part, criterion: _core.Criterion, y: Matrix, H: Matrix, gradient: bool) -> _core.Evaluation:
+    def shown(self, part: Part, criterion: _core.Criterion, targets: Targets) -> _core.Evaluation:
         """Evaluate a criterion of the core that sums over the own rows of a part."""
         raise_if_cancelled()
         numbers = self.approximation.core(part.own.tolist(), ordered=True, features=part.features)
-        weights = part.rows.weights
-        rows, noise = part.rows, self.noise_of(part)
-        return _core.evaluate(
-            criterion, self.kernel.build(), rows.X, y, noise, H, weights, gradient, part.workspace, numbers, False
+        rows, noise, workspace = part.rows, self.noise_of(part), part.workspace
+        part.shown = ""
+        found = _core.evaluate(
+            criterion, self.kernel.build(), rows.X, targets.y, noise, targets.H, rows.weights, False, workspace, numbers, False
         )
+        part.shown = self.name
+        return found
+
+    def pulled(self, part: Part, criterion: _core.Criterion, targets: Targets, outputs: int) -> PulledParts:
+        """Differentiate a criterion that sees the same sets as the last one shown, which is shown again if they are lost."""
+        if part.shown != self.name:
+            self.shown(part, criterion, targets)
+        raise_if_cancelled()
+        rows, weights = part.rows, part.rows.weights
+        unknown = np.ones(len(rows)) if weights is None else 1 / weights
+        found = _core.differentiate(
+            criterion,
+            rows.X,
+            targets.y,
+            self.noise_of(part),
+            targets.H,
+            weights,
+            part.workspace,
+            unknown if self.information else None,
+        )
+        noise, information = found["noise_gradient"], found["information"]
+        if information is not None:  # of as many outputs as there are targets
+            information = information * (outputs / targets.y.shape[1])
+        return PulledParts(found["gradient"], float(np.sum(noise * unknown)), information)
 
 
 class InSample:
@@ -153,23 +205,20 @@ def in_sample_of(stage: NearStage, part: Part) -> InSample:
     """Return the sums of a likelihood."""
     if not len(part.own):
         return InSample()
-    H = stage.functions(part.rows.X)
-    both = np.hstack([part.rows.y, H])
-    criterion = _core.linear([0.0] * both.shape[1], 0.0, None, None)
-    found = stage.evaluated(part, criterion, both, np.zeros((len(both), 0)), False)
-    own = H[part.own]
+    targets = _targets_and_functions(stage, part)
+    found = stage.shown(part, _core.linear([0.0] * targets.y.shape[1], 0.0, None, None), targets)
+    own = targets.y[part.own, part.rows.y.shape[1] :]
     return InSample(len(own), part.uncertain(False), part.workspace.products(), found["log_det"], own.T @ own)
 
 
-def pulled_in_sample_of(stage: NearStage, part: Part) -> Pulled:
+def pulled_in_sample_of(stage: NearStage, part: Part) -> PulledParts:
     """Return what a part adds to the gradient of a likelihood."""
     if not len(part.own):
-        return Pulled()
+        return PulledParts()
     assert stage.slopes is not None
-    combination, squares, log_det = stage.slopes
-    both = np.ascontiguousarray(np.hstack([part.rows.y, stage.functions(part.rows.X)]) @ combination)
-    criterion = _core.linear(squares, log_det, None, None)
-    return _pulled(part, stage.evaluated(part, criterion, both, np.zeros((len(both), 0)), True))
+    targets = _targets_and_functions(stage, part)
+    criterion = _core.linear([0.0] * targets.y.shape[1], stage.slopes.log_det, None, None, products=stage.slopes.products)
+    return stage.pulled(part, criterion, targets, part.rows.y.shape[1])
 
 
 def left_out_of(stage: NearStage, part: Part) -> LeftOutRows:
@@ -184,24 +233,24 @@ def left_out_of(stage: NearStage, part: Part) -> LeftOutRows:
         return residuals, np.ones_like(residuals), np.zeros_like(variances)
 
     criterion = _core.leave_out("", 0.0, loss, False, False, *_together(part))
-    found = stage.evaluated(part, criterion, part.rows.y, stage.functions(part.rows.X), False)
+    found = stage.shown(part, criterion, Targets(part.rows.y, stage.functions(part.rows.X)))
     residual = np.column_stack([residuals for residuals, _ in seen])
     beta = np.asarray(found["beta"])
     return LeftOutRows(of_rows.y, residual, seen[0][1], np.asarray(found["noise"]), of_rows.weights, beta, part.uncertain(True))
 
 
-def pulled_left_out_of(stage: NearStage, part: Part, slopes: tuple[Matrix, Vector | None]) -> Pulled:
+def pulled_left_out_of(stage: NearStage, part: Part, slopes: tuple[Matrix, Vector | None]) -> PulledParts:
     """Return what a part adds to the gradient of a criterion with given derivatives in residuals and variances."""
     if not len(part.own):
-        return Pulled()
+        return PulledParts()
     criterion = _core.linear([], 0.0, *slopes, *_together(part))
-    return _pulled(part, stage.evaluated(part, criterion, part.rows.y, stage.functions(part.rows.X), True))
+    targets = Targets(part.rows.y, stage.functions(part.rows.X))
+    return stage.pulled(part, criterion, targets, part.rows.y.shape[1])
 
 
-def _pulled(part: Part, found: _core.Evaluation) -> Pulled:
-    noise: Any = found["noise_gradient"]
-    weights = part.rows.weights
-    return Pulled(np.asarray(found["gradient"]), float(np.sum(noise if weights is None else noise / weights)))
+def _targets_and_functions(stage: NearStage, part: Part) -> Targets:
+    """Return [y H] for targets, and no trend: that of a likelihood is estimated from sums over all parts."""
+    return Targets(np.hstack([part.rows.y, stage.functions(part.rows.X)]), np.zeros((len(part.rows), 0)))
 
 
 def _together(part: Part) -> tuple[list[int], int] | tuple[()]:

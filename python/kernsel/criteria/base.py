@@ -93,6 +93,14 @@ class Criterion(ABC):
     def core(self, given: Given) -> _core.Criterion:
         """Return the criterion as an object of the C++ core."""
 
+    def of_observations(self, given: Given, *, has_trend: bool) -> _core.Criterion:
+        """Return what the criterion is for observations of a likelihood, where there is such a thing."""
+        del given, has_trend
+        raise ValueError(
+            'criterion: with a likelihood, expected "lml", the approximate marginal likelihood, or "loo_log_density", the log '
+            f"density of observations that are left out, got {self}"
+        )
+
     def with_prior(self, kernel: Kernel, value: float, gradient: Slopes) -> tuple[float, Slopes]:
         """Add the terms that depend on the hyperparameters alone to the value and the gradient."""
         del kernel

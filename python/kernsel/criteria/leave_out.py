@@ -77,6 +77,13 @@ class LeaveOneOut(Criterion):
         width = float(self.smoothing) * (float(np.std(given.y)) or 1.0)
         return _core.leave_out(self.loss, width, None, self.loss == "log_density", bool(self.profiled), *grouped)
 
+    def of_observations(self, given: Given, *, has_trend: bool) -> _core.Criterion:
+        """Return the sum of the log densities of observations that are left out."""
+        if self.loss != "log_density" or self.profiled:
+            return super().of_observations(given, has_trend=has_trend)
+        together = given.left_out_together()
+        return _core.left_out_density(True, *(() if together is None else (together[0].tolist(), together[1])))
+
     @property
     def sees_scale(self) -> bool:
         """True for losses that depend on the variances, unless these are profiled."""

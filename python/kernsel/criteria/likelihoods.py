@@ -51,6 +51,12 @@ class Likelihood(Criterion):
             raise ValueError(f'scale: expected "known", "shared" or "each", got {self.scale!r}')
         return _core.likelihood(bool(self.restricted), self.scale)
 
+    def of_observations(self, given: Given, *, has_trend: bool) -> _core.Criterion:
+        """Return the approximate marginal likelihood, in which the coefficients of a trend have a flat prior."""
+        if self.integrates or self.scale != "known":
+            return super().of_observations(given, has_trend=has_trend)
+        return _core.likelihood(has_trend, "known")
+
     def without_scale(self) -> Criterion | None:
         """Return the likelihood for the best common factor of kernel and noise."""
         return replace(self, scale="shared") if self.scale == "known" else self

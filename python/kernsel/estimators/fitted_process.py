@@ -13,12 +13,14 @@ from sklearn.utils.validation import check_is_fitted
 from kernsel._base.annotations import Indices, Vector
 from kernsel._data.folds import number_of_points
 from kernsel._search import Selection
+from kernsel._solve.landmark_posterior import LandmarkPosterior
 from kernsel._solve.near import NearPosterior
 from kernsel._solve.path import RegularizationPath
 from kernsel._solve.posterior import Posterior
 from kernsel.criteria import LeaveOneOut
 from kernsel.estimators.fitted import FittedModel, LeftOut, ModelPath, Prediction, column, require_training_data
 from kernsel.estimators.guarded import reads
+from kernsel.estimators.observed_predictions import ObservedPredictions
 from kernsel.estimators.stacking.mixture import Mixture
 from kernsel.kernels import Kernel
 from kernsel.kernels.objects import Points
@@ -29,7 +31,7 @@ _MANY = 5000  # points at which a part of the mean is computed, in O(n) for each
 _SAMPLE = 1500  # points of a process that stands for one of very many
 
 
-class FittedProcess(FittedModel):
+class FittedProcess(ObservedPredictions, FittedModel):
     """A Gaussian process conditioned on data: y = offset + factor times the targets of its posterior."""
 
     kernel_: Kernel
@@ -109,6 +111,10 @@ class FittedProcess(FittedModel):
         """Return the residual, its variance and the leverage of each point, computed once."""
         if not hasattr(self, "_points_left_out"):
             self._points_left_out = self.posterior_.leave_one_out(self._groups)
+            if self._observed is not None:
+                mean, variance, _ = self._observed.left_out(self._groups)
+                residuals = (self._observed.observations.y - mean)[:, None]
+                self._points_left_out = residuals, variance, self._points_left_out[2]
         return self._points_left_out
 
     def predictive(self, X: Points, *, noisy: bool = True) -> Mixture:
@@ -125,6 +131,7 @@ class FittedProcess(FittedModel):
         mixture : kernsel.estimators.stacking.mixture.Mixture
             A mixture of one normal distribution for each point and output.
         """
+        self._require_normal_noise("predictive", "predict_quantiles() and log_density() are for any likelihood")
         mean, std = self.predict(X, return_std=True, noisy=noisy)
         return self._normal(np.asarray(mean), np.asarray(std))
 
@@ -137,7 +144,12 @@ class FittedProcess(FittedModel):
         mixture : kernsel.estimators.stacking.mixture.Mixture
             A mixture of one normal distribution for each point and output.
         """
+        self._require_normal_noise("left_out_predictive", "loo_log_density_ is for any likelihood")
         return self._normal(self.kept_data()[1] - self.loo_residuals_, self.loo_std_)
+
+    def _require_normal_noise(self, name: str, instead: str) -> None:
+        if self._observed is not None:
+            raise ValueError(f"{name}: {type(self._observed.likelihood).__name__} observations are not normal; {instead}")
 
     def _normal(self, mean: Vector, std: Vector) -> Mixture:
         return Mixture(np.ones(1), *(values.reshape(1, len(values), -1) for values in (mean, std)))
@@ -182,6 +194,10 @@ class FittedProcess(FittedModel):
         if level is None:
             return Prediction(column(self.predict(X), output), mean_name="mean")
         mean, std = (column(values, output) for values in self.predict(X, return_std=True, noisy=noisy))
+        if self._observed is not None:
+            lower, upper = self._observed.band(self._new_points(X), level, noisy)
+            band = f"{{level}} of {'observations' if noisy else 'their mean'}"
+            return Prediction(mean, lower, upper, std, band, "standard deviation", "mean")
         half = float(stats.norm.isf((1 - level) / 2)) * std
         band = f"{{level}} of {'observations' if noisy else 'the function'}"
         return Prediction(mean, mean - half, mean + half, std, band, "standard deviation", "mean")
@@ -203,22 +219,26 @@ class FittedProcess(FittedModel):
         """Return the regularization path of the kernel without noise, see :class:`kernsel.estimators.fitted.HasPath`.
 
         If the noise differs from point to point, the weights of the path are inversely proportional to it. It takes all
-        eigenvalues of the kernel matrix; `rows` are the training points that it is of, if these are too many for that.
+        eigenvalues of the kernel matrix; `rows` are the training points that it is of, if these are too many for that. That of
+        a process by landmarks has the same ones, see :class:`kernsel.RegularizationPath`, unless there are `rows`.
 
         Raises
         ------
         ValueError
-            If the kernel matrix is approximated, and no `rows` are given.
+            If the kernel matrix is approximated by neighbours, or by landmarks and no training points were kept, or the kernel
+            then has a noise of its own, and no `rows` are given.
         """
         del output  # all outputs share one path
+        self._require_normal_noise("regularization_path", "a path is of squared errors")
         posterior = self.posterior_
         points, targets = self.kept_data()
         require_training_data(self, self.kernel_, *self.learnt_from(X, y), points, targets)
         n = len(points)
-        if rows is None and not posterior.exact:
+        near = posterior.path_approximation() if rows is None and isinstance(posterior, LandmarkPosterior) else None
+        if rows is None and near is None and not posterior.exact:
             raise ValueError(
-                f"approximation: a path takes the eigenvalues of the whole kernel matrix of {n} points, which this "
-                f"{type(self).__name__} approximates; expected a fit to some of them"
+                f"approximation: a path takes the eigenvalues of the whole kernel matrix of {posterior.n_rows} points, which "
+                f"this {type(self).__name__} approximates; expected a fit to some of them"
             )
         of = np.arange(n) if rows is None else rows
         noises = np.asarray(self.kernel_.build().noise(posterior.X[of]) + posterior.noise[of])
@@ -227,16 +247,17 @@ class FittedProcess(FittedModel):
         has_noise = mean > 2 * self.jitter_
         # The path of one target is in the unit of y; that of several targets is in the normalized units of the fit.
         unit = float(self._y_train_std[0]) if posterior.y.shape[1] == 1 else 1.0
-        K = np.asarray(self.kernel_(posterior.X[of], posterior.X[of])) * unit**2
+        matrix = None if near is not None else np.asarray(self.kernel_(posterior.X[of], posterior.X[of])) * unit**2
         level = mean * unit**2
         equal = bool(np.ptp(noises) <= 1e-12 * mean)
         path = RegularizationPath(
-            (K + K.T) / 2,
+            unit**2 * posterior.kernel if matrix is None else (matrix + matrix.T) / 2,
             posterior.y[of] * unit,
             X=posterior.X[of],
             trend=posterior.H[of] if posterior.H.shape[1] else None,
             sigma=level**0.5 if has_noise else None,
             sample_weight=None if equal else mean / noises,
             groups=self.left_out_together_[of],
+            approximation=near,
         )
         return ModelPath(path, level if level > 0 else None, scale_known=True)

@@ -17,7 +17,7 @@ from kernsel._base.blas import with_one_blas_thread
 from kernsel._data.allowed import function, is_auto, number, one_of, require, whole
 from kernsel._data.folds import is_splits
 from kernsel._data.kernel import kernel_of
-from kernsel._data.rows import is_of_rows
+from kernsel._data.rows import is_of_rows, row_source
 from kernsel._data.together import LearntOnce, checked_groups, learnt_once
 from kernsel._data.training import require_squares, training_set
 from kernsel._data.trend import Trend, require_trend_of_objects, trend_matrix
@@ -27,6 +27,8 @@ from kernsel._search.layout import Layout
 from kernsel._search.own_optimizer import Optimizer
 from kernsel._search.plan import Plan, plan_for
 from kernsel._search.progress import CallbackSupport, remark, watched, with_callbacks
+from kernsel._solve.landmark_posterior import LandmarkPosterior
+from kernsel._solve.refined_posterior import RefinedPosterior
 from kernsel.approximations import Vecchia, Wish
 from kernsel.criteria import Criterion, Evidence, Likelihood
 from kernsel.criteria.base import Loss
@@ -35,6 +37,8 @@ from kernsel.estimators.fitted import TakesGroups
 from kernsel.estimators.outliers import LEAST_POINTS, OUTLIERS, given_rows
 from kernsel.estimators.process_data import require_function, require_variances
 from kernsel.estimators.process_fit import ProcessData, ProcessFit, fit_despite_outliers
+from kernsel.estimators.process_of_observations import fit_to_observations
+from kernsel.estimators.process_of_parts import all_rows_choose, state_of_parts
 from kernsel.estimators.process_of_rows import state_of_rows
 from kernsel.estimators.process_predictions import N_TARGETS
 from kernsel.estimators.process_state import ProcessState
@@ -46,6 +50,8 @@ from kernsel.kernels.amplitudes import finds_noise, has_noise, with_amplitudes
 from kernsel.kernels.automatic import Data
 from kernsel.kernels.objects import Points
 from kernsel.kernels.written import KernelLike
+from kernsel.likelihoods import Likelihood as Observed
+from kernsel.likelihoods.named import likelihood_of
 from kernsel.linalg.jitter import least_jitter
 
 __all__ = ["GaussianProcessRegressor"]
@@ -65,6 +71,7 @@ _ALLOWED = {
     "max_seconds": number("positive", infinite=True) | None,
     "shrinkage": (number("positive") | "auto" | None).said('"auto", a positive number or None'),
     "outliers": OUTLIERS,
+    "inference": one_of("laplace", "ep"),
 }
 
 
@@ -143,10 +150,21 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
         None is exact: n^2 / 2 numbers of memory and n^3 operations for each evaluation of the criterion. With
         :class:`kernsel.Vecchia`, hyperparameters are chosen by nearest neighbours, after an exact search on 2000 points, and
         new points are predicted from their nearest ones; with :class:`kernsel.Nystrom`, which is for much noise, both by the
-        function's values at landmarks. "auto" is exact as long as that is estimated to take a minute (or
-        `max_seconds`, if that is longer) and fits into half of the memory that is available; beyond, it approximates the choice
-        of the hyperparameters, and the predictions if these would take a minute, too. `selection_.approximation` says which,
-        and how good it is. Outliers are looked for where nothing is approximated.
+        function's values at landmarks; its `refine` iterates from there to the means of all points. "auto" is exact as long as
+        that is estimated to take a minute (or `max_seconds`, if that is longer) and fits into half of the memory that is
+        available; beyond, it approximates the choice of the hyperparameters, and the predictions if these would take a minute,
+        too. `selection_.approximation` says which, and how good it is. Outliers are looked for where nothing is approximated.
+    likelihood : str, Likelihood or None
+        What observations are given the function f, see :mod:`kernsel.likelihoods`: counts ("poisson", "negative_binomial",
+        "binomial"), positive numbers ("gamma"), numbers between 0 and 1 ("beta"), real numbers with outliers ("student_t"),
+        quantiles (``AsymmetricLaplace(0.9)``) and others. None is normal noise. Parameters of the likelihood that are "auto"
+        are found together with the kernel's. With a likelihood, `predict` returns the mean of observations; `predict_latent`
+        that of f, which for counts is the logarithm of their rate; `predict_quantiles` intervals; the criterion is "lml", the
+        approximate marginal likelihood, or "loo_log_density"; and there is neither `noise` nor a treatment of outliers.
+    inference : {"laplace", "ep"}
+        How the posterior of f is approximated by a normal distribution, given a likelihood: Laplace's method takes the
+        curvature at its mode, and expectation propagation ("ep") matches means and variances, which is more precise for
+        classes and slower. It is not for :class:`kernsel.Vecchia`.
     max_evaluations : int
         The largest number of evaluations of the criterion.
     max_seconds : float or None
@@ -185,9 +203,13 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
         The log marginal likelihood of the chosen hyperparameters, summed over outputs.
     n_evaluations_ : int
         The number of evaluations of the criterion on all points.
+    likelihood_ : Likelihood
+        The likelihood with the parameters that were found; only if one was given.
     selection_ : kernsel._search.Selection
         The report of the search: evaluations, where each start led, which hyperparameters ended at a bound, which ones the
         data do not determine, and what was not looked for.
+    loo_log_density_ : ndarray of shape (n,)
+        The log density of each observation given all others.
     loo_residuals_, loo_std_ : ndarray of shape (n,) or (n, n_targets)
         The error of the prediction of each point from all others, and its standard deviation. Equal rows are left out together;
         or groups, if `fit` was told any.
@@ -212,6 +234,13 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
     >>> (_, of_observation), (_, of_function) = (gp.predict([[1.5]], return_std=True, noisy=noisy) for noisy in (None, False))
     >>> bool(np.isclose(of_observation[0] ** 2, of_function[0] ** 2 + gp.noise_))
     True
+
+    Counts, with intervals of new ones:
+
+    >>> counts = np.random.default_rng(0).poisson(np.exp(1 + np.sin(X[:, 0])))
+    >>> gp = ks.GaussianProcessRegressor(likelihood="poisson").fit(X, counts)
+    >>> gp.predict_quantiles([[1.5]], [0.05, 0.95]).shape
+    (1, 2)
     """
 
     strengths: ClassVar[tuple[str, ...]] = ()
@@ -234,6 +263,8 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
         shrinkage: float | Literal["auto"] | None = "auto",
         outliers: Literal["auto"] | ArrayLike | None = "auto",
         approximation: Wish = "auto",
+        likelihood: str | Observed | None = None,
+        inference: Literal["laplace", "ep"] = "laplace",
         max_evaluations: int = 1000,
         max_seconds: float | None = None,
         verbose: int = 0,
@@ -253,13 +284,23 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
         self.shrinkage = shrinkage
         self.outliers = outliers
         self.approximation = approximation
+        self.likelihood = likelihood
+        self.inference = inference
         self.max_evaluations = max_evaluations
         self.max_seconds = max_seconds
         self.verbose = verbose
 
     @with_callbacks  # type: ignore[untyped-decorator]
     @with_one_blas_thread
-    def fit(self, X: Points, y: ArrayLike | None = None, groups: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: Points,
+        y: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        *,
+        exposure: ArrayLike | None = None,
+        trials: ArrayLike | None = None,
+    ) -> Self:
         """Choose the hyperparameters and condition the process on the data.
 
         Parameters
@@ -270,11 +311,15 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
             Some of its rows, drawn at random, choose hyperparameters and landmarks (:class:`kernsel.Nystrom`, which "auto"
             then stands for); all rows are then read where they are, and the fitted model keeps sums over them instead.
             With :class:`kernsel.Vecchia` all rows are brought to this machine first, since it is from the nearest of them that
-            new points are predicted.
+            new points are predicted; likelihoods and leave-one-out densities of all rows of a collection of Dask with more than
+            50,000 choose the hyperparameters where these are, from what 50,000 of them choose here.
         y : array-like of shape (n,) or (n, n_targets); or the name of a column of a file or dataset, or None for a source
         groups : array-like of shape (n,), optional
             A label for each point: the points of a group are left out together, by criteria that leave points out and in
             `loo_residuals_`. By default rows that are equal are left out together.
+        exposure, trials : float or array-like of shape (n,), optional
+            For likelihoods of counts: the time, area or population that each count is of; the number of trials of which each y
+            is the number of successes.
 
         Returns
         -------
@@ -287,13 +332,30 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
             points that would take seconds, so only `selection_` is set; its kernel and noise can be used to fit a process with
             ``optimizer=None``.
         """
+        if is_of_rows(X) and self.likelihood is not None:
+            raise ValueError(
+                "X: rows that are read in blocks have normal noise; give arrays, and approximation=kernsel.Nystrom()"
+            )
         if is_of_rows(X) and isinstance(self.approximation, Vecchia):
+            source = row_source(X, y)
             X, y, _ = rows_in_memory(X, y)
+            if groups is None and all_rows_choose(self, source, np.shape(y)[0]):
+                state, whole = state_of_parts(self, source, X, y)
+                take_columns(self, whole)
+                self.restore(state)
+                return self
         if is_of_rows(X):
             state, some = state_of_rows(self, X, y, groups)
             take_columns(self, some)
             self.restore(state)
             return self
+        sizes = {"exposure": exposure, "trials": trials}
+        if self.likelihood is not None:
+            if y is None:
+                raise ValueError("y: expected observations, got None")
+            self.restore(fit_to_observations(self, X, y, groups, sizes))
+            return self
+        self._require_no_sizes(sizes)
         given = training_set(self, self._prior_kernel(), X, y)
         kernel, X = given.kernel_and_points()
         if kernel.reading() is not None:
@@ -324,6 +386,7 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
             n,
             searches=self.optimizer is not None,
             max_seconds=self.max_seconds,
+            may_refine=True,
             columns=X.shape[1],
         )
         each = self._has_own_scales(criterion, kernel, X, targets, known)
@@ -367,9 +430,15 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
             if plan.posterior is None and data.approximation is not None:
                 fit = fitted(replace(data, approximation=None))
                 posterior = fit.posterior
+            if isinstance(posterior, LandmarkPosterior) and posterior.approximation.refine:
+                posterior = RefinedPosterior.of(posterior)
         except np.linalg.LinAlgError as error:
             raise self._singular(selection.kernel, error) from error
-        selection = replace(fit.selection, approximation=plan.said(n, check))
+        said = plan.said(n, check)
+        if isinstance(posterior, RefinedPosterior):
+            said = f"{said} Means: {posterior.solution}"
+            posterior.solution.warn("noise")
+        selection = replace(fit.selection, approximation=said)
         selection = selection if once is None else selection.of_rows(once)
         factor = selection.scale
         if self.verbose and selection.approximation:
@@ -436,7 +505,12 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
             one_output=self._flat,
             restricted=self._restricted,
             groups=self._groups,
+            observed=self._observed,
         )
+
+    def likelihood_given(self) -> Observed:
+        """Return the likelihood that the parameter `likelihood` stands for."""
+        return likelihood_of(self.likelihood)
 
     def restore(self, state: ProcessState) -> None:
         """Set all fitted attributes from a state that `state` has returned."""
@@ -456,6 +530,7 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
         self._y_train_mean, self._y_train_std = state.offset, state.factor
         self._flat, self._restricted, self._groups = state.one_output, state.restricted, state.groups
         self.posterior_ = state.posterior
+        self._observed = state.observed
         self._set_fitted()
 
     def _set_fitted(self) -> None:
@@ -474,7 +549,13 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
         if posterior.exact:
             self.alpha_ = self._shaped(posterior.weights)
         self.beta_ = self._shaped(posterior.beta)
-        self.log_marginal_likelihood_value_ = posterior.log_likelihood(self.scale_, restricted=self._restricted)
+        self.__dict__.pop("likelihood_", None)
+        if self._observed is not None:
+            self.likelihood_ = self._observed.likelihood
+            self.y_train_ = self._observed.observations.y
+            self.log_marginal_likelihood_value_ = self._observed.value
+        else:
+            self.log_marginal_likelihood_value_ = posterior.log_likelihood(self.scale_, restricted=self._restricted)
         self.__dict__.pop("_points_left_out", None)
 
     def _evaluate_criterion(self) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cached_property, partial
@@ -10,10 +9,10 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from kernsel._base.annotations import Matrix, Vector
+from kernsel._base.memory import require_memory
 from kernsel._data.allowed import FLAG, is_auto, is_number, whole
 from kernsel._data.kernel import leaves_open
 from kernsel._data.noise import regularizations
@@ -26,6 +25,7 @@ from kernsel._search.layout import Layout
 from kernsel._search.plan import Plan, plan_for
 from kernsel._search.progress import CallbackSupport, remark, watched, with_callbacks
 from kernsel._search.selection import said_of_not_sought
+from kernsel._solve.path import RegularizationPath
 from kernsel.approximations import Approximation, Nystrom, Vecchia, Wish
 from kernsel.criteria import Criterion, LeaveOneOut, Likelihood, UnbiasedRisk
 from kernsel.criteria.base import Loss
@@ -372,8 +372,7 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
         if self.verbose:
             remark(f"{type(self).__name__}: {self.approximation_}")
         for solution in refined.solutions:
-            if not solution.converged:
-                warnings.warn(f"{solution} Take more landmarks, or a larger alpha.", ConvergenceWarning, stacklevel=4)
+            solution.warn("alpha")
         self.dual_coef_ = refined.coefficients(len(given.y))
         self._set_intercept(refined.intercepts(), given.y)
 
@@ -397,31 +396,64 @@ class KernelRidge(CallbackSupport, KernelMachine):  # type: ignore[misc]
         """Return the leave-one-out predictions of one target; y must be given.
 
         See :class:`kernsel.estimators.fitted.HasLeftOut`. Of copies, each is predicted as the row that is learnt from is.
+
+        A fit that was refined by iteration (`refine` of :class:`kernsel.Nystrom`) has no factorization. It is made here, with
+        n^2 / 2 numbers of memory and n^3 operations; :func:`kernsel.loo` leaves points out by landmarks alone, in n m^2.
         """
-        posteriors = self.approximate_posteriors
-        if posteriors is None:
+        if self.approximate_posteriors is None:
+            if isinstance(self.approximation, Nystrom) and self.approximation.refine:
+                n = len(self.X_fit_)
+                what = f"a refined fit has no factorization, and that of {n} points needs"
+                require_memory(4 * n * (n + 1), what, "; kernsel.loo(approximation=kernsel.Nystrom()) leaves out by landmarks")
             return super().left_out(X, y, output)
+        posteriors, targets = self._posteriors_of(X, y)
+        found = posteriors.left_out(self.X_fit_, targets, self._groups(), output)
+        return self._with_copies(found, targets)
+
+    def _posteriors_of(self, X: Points | None, y: ArrayLike | None) -> tuple[RidgePosteriors, Vector]:
+        """Return the posteriors by which f is approximated, and y; raise unless X and y are what they were fitted to."""
+        posteriors = self.approximate_posteriors
+        assert posteriors is not None
         require_training_data(self, self.kernel_, X, None, self.X_fit_)
         targets = np.asarray(targets_for(self, y, len(self.X_fit_)), dtype=np.float64)
         if not posteriors.has_targets(targets):
             raise ValueError(f"y: expected the targets that this {type(self).__name__} was fitted to")
-        found = posteriors.left_out(self.X_fit_, targets, self._groups(), output)
-        return self._with_copies(found, targets)
+        return posteriors, targets
 
     def regularization_path(self, X: Points | None = None, y: ArrayLike | None = None, output: int = 0) -> ModelPath:
         """Return `path_`; if alpha was given, compute the path for y. See :class:`kernsel.estimators.fitted.HasPath`.
 
+        That of a fit by landmarks has the same landmarks. If targets have an alpha each, it is of those with the same one.
+
         Raises
         ------
         ValueError
-            If f is approximated: a path takes the eigenvalues of the whole kernel matrix.
+            If f is approximated by neighbours, or by landmarks without keeping the training points: a path takes the
+            eigenvalues of the kernel matrix.
         """
-        if self.approximate_posteriors is not None:
+        if self.approximate_posteriors is None:
+            return super().regularization_path(X, y, output)
+        near = self.approximate_posteriors.path_approximation(output)
+        if near is None:
             raise ValueError(
                 f"approximation: a path takes the eigenvalues of the whole kernel matrix, which this {type(self).__name__} "
                 "approximates; expected a fit with approximation=None, or to some of the points"
             )
-        return super().regularization_path(X, y, output)
+        posteriors, _ = self._posteriors_of(X, y)
+        posterior, rows = posteriors.of_target(output), posteriors.rows
+        groups, weights = self._groups(), posteriors.weights(output)
+        path = RegularizationPath(
+            posterior.kernel,
+            posterior.y,
+            X=posterior.X,
+            sigma=self.sigma,
+            trend="constant" if self.has_intercept else None,
+            sample_weight=weights,
+            alpha_scale=self.alpha_scale,
+            groups=None if groups is None else groups[rows],
+            approximation=near,
+        )
+        return ModelPath.of_machine(path, self.alpha_, output)
 
     def _unit(self, given: TrainingSet) -> float:
         """Return the number that alpha is multiplied by, see the parameter `alpha_scale`."""

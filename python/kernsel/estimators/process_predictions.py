@@ -19,6 +19,7 @@ from kernsel._data.rows import is_of_dask
 from kernsel._data.training import for_objects, objects_as_numbers
 from kernsel._solve.evaluate import evaluate
 from kernsel.criteria import Likelihood
+from kernsel.estimators.draws import draws_of_normal
 from kernsel.estimators.fitted_process import FittedProcess
 from kernsel.estimators.guarded import reads
 from kernsel.estimators.lazy_predictions import lazily
@@ -26,7 +27,7 @@ from kernsel.estimators.process_data import of_observations
 from kernsel.kernels import Kernel
 from kernsel.kernels.objects import Points
 
-__all__ = ["N_TARGETS", "ProcessPredictions", "draw"]
+__all__ = ["N_TARGETS", "ProcessPredictions"]
 
 N_TARGETS = (whole(1) | None).said("a whole number from 1 on, or None")
 
@@ -47,7 +48,14 @@ class ProcessPredictions(FittedProcess):
 
     @reads
     def predict(
-        self, X: Points, return_std: bool = False, return_cov: bool = False, *, noisy: bool | None = None
+        self,
+        X: Points,
+        return_std: bool = False,
+        return_cov: bool = False,
+        *,
+        noisy: bool | None = None,
+        exposure: ArrayLike | None = None,
+        trials: ArrayLike | None = None,
     ) -> Vector | tuple[Vector, Vector]:
         """Return the posterior mean at points and, on request, its standard deviation or covariance; before `fit`, the prior's.
 
@@ -64,7 +72,10 @@ class ProcessPredictions(FittedProcess):
             Whether the standard deviation or covariance is that of new observations, or that of the function. None includes the
             noise that was *found* (``noise="auto"``, or a kernel given by text), and not what was given as `noise` or `alpha`:
             as in scikit-learn, where a WhiteKernel counts and `alpha` does not. True adds `noise_` and `alpha`, which must be
-            one number each; False adds neither. The noise of a WhiteKernel is always included.
+            one number each; False adds neither. The noise of a WhiteKernel is always included. With a likelihood, the
+            predictions are of observations, and for False the deviation is that of their expectation given the function.
+        exposure, trials : float or array-like of shape (m,), optional
+            For likelihoods of counts: those of the new observations, as in `fit`; one by default.
 
         Returns
         -------
@@ -75,6 +86,15 @@ class ProcessPredictions(FittedProcess):
         if return_std and return_cov:
             raise RuntimeError("At most one of return_std or return_cov can be requested.")
         fitted = hasattr(self, "posterior_")
+        sizes = {"exposure": exposure, "trials": trials}
+        if fitted and self._observed is not None:
+            if return_cov:
+                raise ValueError(
+                    "return_cov: predict_latent() has the covariance of the latent function; sample_y() draws observations"
+                )
+            found: Vector | tuple[Vector, Vector] = self._of_observations(X, return_std, noisy, sizes)
+            return found
+        self._require_no_sizes(sizes)
         if is_of_dask(X):
             check_is_fitted(self, "posterior_")
             if return_cov:
@@ -172,7 +192,14 @@ class ProcessPredictions(FittedProcess):
 
     @reads
     def sample_y(
-        self, X: Points, n_samples: int = 1, random_state: Seed = 0, *, noisy: bool | None = None
+        self,
+        X: Points,
+        n_samples: int = 1,
+        random_state: Seed = 0,
+        *,
+        noisy: bool | None = None,
+        exposure: ArrayLike | None = None,
+        trials: ArrayLike | None = None,
     ) -> NDArray[np.float64]:
         """Draw joint samples of the process at points, in O(m^3) beyond `predict`; before `fit`, samples of the prior.
 
@@ -183,6 +210,9 @@ class ProcessPredictions(FittedProcess):
         random_state : int, RandomState instance or None
         noisy : bool, optional
             Whether samples are of new observations, or of the function, as in `predict`: None includes noise that was found.
+            With a likelihood, None is of observations.
+        exposure, trials : float or array-like of shape (m,), optional
+            For likelihoods of counts, as in `predict`.
 
         Returns
         -------
@@ -190,11 +220,15 @@ class ProcessPredictions(FittedProcess):
         """
         if not isinstance(n_samples, Integral) or isinstance(n_samples, bool) or n_samples < 0:
             raise ValueError(f"n_samples: expected a whole number from 0 on, got {n_samples!r}")
+        sizes = {"exposure": exposure, "trials": trials}
+        if self._observed is not None:
+            return self._draw_observations(X, int(n_samples), random_state, noisy, sizes)
+        self._require_no_sizes(sizes)
         rng = check_random_state(random_state)
         mean, cov = self.predict(X, return_cov=True, noisy=noisy)
         if mean.ndim == 1:
-            return draw(rng, mean, cov, int(n_samples))
-        outputs = [draw(rng, mean[:, k], cov[..., k], int(n_samples))[:, None] for k in range(mean.shape[1])]
+            return draws_of_normal(rng, mean, cov, int(n_samples))
+        outputs = [draws_of_normal(rng, mean[:, k], cov[..., k], int(n_samples))[:, None] for k in range(mean.shape[1])]
         return np.hstack(outputs)
 
     @reads
@@ -228,6 +262,10 @@ class ProcessPredictions(FittedProcess):
         if not clone_kernel:
             self.kernel_ = kernel
         posterior = self.posterior_
+        if self._observed is not None:
+            value: np.float64 | tuple[np.float64, Vector]
+            value = self._observed.evidence_at(kernel, self.jitter_ + float(self._alpha_known), eval_gradient)
+            return value
         try:
             found = evaluate(
                 Likelihood(restricted=self._restricted, scale="each" if self._own_scales else "known"),
@@ -263,13 +301,6 @@ def _stacked(parts: list[Vector | tuple[Vector, Vector]]) -> Vector | tuple[Vect
         means, spreads = zip(*parts, strict=True)
         return np.concatenate(means), np.concatenate(spreads)
     return np.concatenate(parts)
-
-
-def draw(rng: np.random.RandomState, mean: Vector, cov: Vector, count: int) -> Vector:
-    """Return samples of a normal distribution, shape (m, count). The covariance need be semidefinite only up to rounding."""
-    size = float(np.diag(cov).max(initial=0.0)) or 1.0  # scaled to one, since NumPy's check has an absolute tolerance
-    drawn = rng.multivariate_normal(np.zeros(len(mean)), cov / size, count, check_valid="ignore")
-    return np.asarray(mean[:, None] + np.sqrt(size) * drawn.T)
 
 
 def _mean_and_std(model: ProcessPredictions, points: Any, return_std: bool, noisy: bool | None) -> Any:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from kernsel._base.annotations import Indices, Vector
 from kernsel._search import Selection
 from kernsel._solve.posterior import Posterior
+from kernsel.estimators.observed_process import ObservedProcess
 from kernsel.kernels import Kernel
 
 __all__ = ["ProcessState"]
@@ -41,6 +42,8 @@ class ProcessState:
         Whether the criterion is a restricted likelihood.
     groups : ndarray of int of shape (n,) or None
         The groups that `fit` was told.
+    observed : ObservedProcess or None
+        The observations, if their likelihood is not the normal one: the posterior is then that of the latent function.
     """
 
     posterior: Posterior
@@ -56,3 +59,4 @@ class ProcessState:
     one_output: bool
     restricted: bool
     groups: Indices | None = None
+    observed: ObservedProcess | None = None

@@ -15,7 +15,7 @@ from kernsel._search.plan import Plan
 from kernsel._solve.conditioned import conditioned
 from kernsel._solve.landmark_posterior import LandmarkPosterior, Refined
 from kernsel._solve.posterior import Posterior
-from kernsel.approximations import Approximation
+from kernsel.approximations import Approximation, Nystrom
 from kernsel.estimators.fitted import LeftOut, column
 from kernsel.kernels import Kernel
 
@@ -134,10 +134,29 @@ class RidgePosteriors:
         given = np.reshape(y, (len(y), -1))
         return given.shape[1] == self.outputs and bool(np.allclose(given[self.rows], own, rtol=1e-6, atol=0))
 
+    def of_target(self, output: int) -> Posterior:
+        """Return the posterior of a target."""
+        return self.posteriors[self._number(output)]
+
+    def weights(self, output: int) -> Vector | None:
+        """Return the weights of the rows in the posterior of a target; None if all are one."""
+        number = self._number(output)
+        weights = self.strengths[number] / self.posteriors[number].noise
+        return None if (weights == 1).all() else weights
+
+    def path_approximation(self, output: int) -> Nystrom | None:
+        """Return the approximation of the regularization path of a target; None if there is none with its landmarks."""
+        posterior = self.of_target(output)
+        return posterior.path_approximation() if isinstance(posterior, LandmarkPosterior) else None
+
+    def _number(self, output: int) -> int:
+        """Return the number of the posterior of a target."""
+        return next(k for k, mine in enumerate(self.targets) if output % self.outputs in mine)
+
     def left_out(self, X: Matrix, y: Vector, groups: Indices | None, output: int) -> LeftOut:
         """Return the leave-one-out predictions of one target at all training points X; those of weight zero are left out."""
         output %= self.outputs
-        number = next(k for k, mine in enumerate(self.targets) if output in mine)
+        number = self._number(output)
         place = int(np.flatnonzero(self.targets[number] == output)[0])
         posterior, target = self.posteriors[number], column(y, output)
         residuals, variances, leverages = np.empty(len(X)), np.empty(len(X)), np.zeros(len(X))

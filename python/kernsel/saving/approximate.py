@@ -29,7 +29,7 @@ def read_approximate(
 ) -> Posterior:
     """Return the posterior of data and coefficients of a trend that have been read."""
     if is_by_landmarks(given):
-        return read_landmarks(given, kernel, X, y, diagonal, trend)
+        return read_landmarks(given, kernel, X, y, diagonal, trend, beta)
     return read_neighbours(given, kernel, X, y, diagonal, trend, beta)
 
 

@@ -30,12 +30,14 @@ def test_distances_and_depths():
     boxes = divided(X, 5)
     for box in range(5):
         nearest = np.clip(X, boxes.low[box], boxes.high[box])
-        np.testing.assert_array_equal(boxes.distances(X, box), np.sqrt(np.sum((X - nearest) ** 2, axis=1)))
+        np.testing.assert_array_equal(boxes.distances(X, box, box + 1), np.sqrt(np.sum((X - nearest) ** 2, axis=1)))
         rows = boxes.inside(X, box)
         depths = boxes.depths(X[rows], box)
         for row, depth in zip(rows[:20], depths[:20], strict=True):  # a step of that length in any direction ends at a face
             ends = X[row] + min(depth, 1e3) * np.vstack([np.eye(3), -np.eye(3)])
-            assert boxes.distances(ends * (1 - 1e-12) + 1e-12 * X[row], box).max() == 0 or depth == np.inf
+            assert boxes.distances(ends * (1 - 1e-12) + 1e-12 * X[row], box, box + 1).max() == 0 or depth == np.inf
+    around_two = np.clip(X, boxes.low[1:3].min(axis=0), boxes.high[1:3].max(axis=0))
+    np.testing.assert_array_equal(boxes.distances(X, 1, 3), np.sqrt(np.sum((X - around_two) ** 2, axis=1)))
     assert np.isinf(divided(X, 1).depths(X, 0)).all()
 
 

@@ -1,5 +1,6 @@
 """Criteria by nearest neighbours of rows in blocks: those of all rows at once, with the same order and neighbours."""
 
+import pickle
 from itertools import pairwise
 
 import numpy as np
@@ -10,7 +11,7 @@ from kernsel import _core
 from kernsel._data.rows import row_source
 from kernsel._data.trend import trend_matrix
 from kernsel._solve import by_parts
-from kernsel._solve.by_parts import Sizes, evaluate_by_parts, sizes_for
+from kernsel._solve.by_parts import PartsOfSpace, Sizes, evaluate_by_parts, sizes_for
 from kernsel._solve.keyed_rows import KeyedRows, first_rows
 from kernsel._solve.passes import LocalPasses
 from kernsel.criteria.base import Given
@@ -37,10 +38,15 @@ def numbers(rows=ROWS, outputs=1):
     return X, y, weights
 
 
-def by_parts_of(name, trend=None, kernel=KERNEL, *, rows=ROWS, block=600, noise=NOISE, sizes=SIZES, outputs=1, **more):
+def parts_of(name, trend=None, *, rows=ROWS, block=600, sizes=SIZES, outputs=1):
     X, y, weights = numbers(rows, outputs)
     passes = LocalPasses(row_source(X, y, sample_weight=weights, block=block))
-    return evaluate_by_parts(criterion_named(name, {}), kernel, passes, NEAR, noise=noise, trend=trend, sizes=sizes, **more)
+    return PartsOfSpace(criterion_named(name, {}), passes, NEAR, trend, sizes)
+
+
+def by_parts_of(name, trend=None, kernel=KERNEL, *, noise=NOISE, gradient=False, information=False, **more):
+    with parts_of(name, trend, **more) as parts:
+        return parts.evaluate(kernel, noise=noise, gradient=gradient, information=information)
 
 
 def at_once(name, trend, outputs):
@@ -53,10 +59,15 @@ def at_once(name, trend, outputs):
     criterion = criterion_named(name, {}).core(Given(rows.X, rows.y, np.arange(len(rows))))
     H = trend_matrix(trend, rows.X)
     noise = NOISE / rows.weights
+    workspace = _core.Workspace()
     found = _core.evaluate(
-        criterion, KERNEL.build(), rows.X, rows.y, noise, H, rows.weights, True, _core.Workspace(), numbers_of_core, False
+        criterion, KERNEL.build(), rows.X, rows.y, noise, H, rows.weights, True, workspace, numbers_of_core, False
     )
-    return found, float(np.sum(found["noise_gradient"] / rows.weights))
+    nothing = _core.linear([0.0] * outputs, 0.0, None, None)
+    if criterion.request["left_out"]:
+        nothing = _core.linear([], 0.0, np.zeros((len(rows), outputs)), None)
+    again = _core.differentiate(nothing, rows.X, rows.y, noise, H, rows.weights, workspace, 1 / rows.weights)
+    return found, float(np.sum(found["noise_gradient"] / rows.weights)), again["information"]
 
 
 @pytest.mark.parametrize(
@@ -71,13 +82,14 @@ def at_once(name, trend, outputs):
     ],
 )
 def test_criteria_and_gradients_are_those_of_all_rows_at_once(name, trend, outputs):
-    parts = by_parts_of(name, trend, gradient=True, outputs=outputs)
-    whole, in_noise = at_once(name, trend, outputs)
+    parts = by_parts_of(name, trend, gradient=True, information=True, outputs=outputs)
+    whole, in_noise, information = at_once(name, trend, outputs)
     assert parts.rows == ROWS - 3
     assert parts.uncertain <= 1e-3
     assert parts.value == pytest.approx(whole["value"], rel=ROUNDING)
     np.testing.assert_allclose(parts.gradient, whole["gradient"], rtol=0, atol=ROUNDING * np.abs(whole["gradient"]).max())
     assert parts.noise_gradient == pytest.approx(in_noise, rel=ROUNDING)
+    np.testing.assert_allclose(parts.information, information, rtol=0, atol=ROUNDING * information.max())
     assert parts.scale == pytest.approx(whole["scale"], rel=ROUNDING)
     np.testing.assert_allclose(np.ravel(parts.beta), np.ravel(whole["beta"]), rtol=0, atol=ROUNDING)
 
@@ -135,6 +147,30 @@ def test_parts_that_are_too_small_are_seen_and_made_larger(monkeypatch):
     found_by_few = by_parts_of("lml")
     assert found_by_few.uncertain > 1e-3
     assert f"{100 * found_by_few.uncertain:.2g} % of them" in found_by_few.said
+
+
+def test_neighbours_remain_until_they_are_renewed():
+    other = 1.3 * Matern([0.3, 0.7]) + WhiteKernel(0.05)  # a ratio of length scales by which others are near
+    with parts_of("reml", "constant", rows=1500, sizes=Sizes(500, 200)) as parts:
+        first = parts.evaluate(KERNEL, noise=NOISE, gradient=True)
+        kept = parts.evaluate(other, noise=NOISE, gradient=True)
+        again = parts.evaluate(KERNEL, noise=NOISE, gradient=True)
+        assert again.value == first.value
+        np.testing.assert_array_equal(again.gradient, first.gradient)
+        assert not parts.renew(1.3 * Matern([0.6, 1.05]) + WhiteKernel(0.05))
+        assert parts.renew(other)
+        renewed = parts.evaluate(other, noise=NOISE, gradient=False)
+    anew = by_parts_of("reml", "constant", other, rows=1500, sizes=Sizes(500, 200))
+    assert renewed.value == anew.value != kept.value
+
+
+def test_parts_that_have_lost_what_was_shown_compute_it_again(monkeypatch):
+    """As those do that a worker has written to its disk, or that another one has computed."""
+    expected = by_parts_of("reml", "constant", gradient=True)
+    pull = by_parts.pulled_in_sample_of
+    monkeypatch.setattr(by_parts, "pulled_in_sample_of", lambda stage, part: pull(stage, pickle.loads(pickle.dumps(part))))
+    found = by_parts_of("reml", "constant", gradient=True)
+    np.testing.assert_array_equal(found.gradient, expected.gradient)
 
 
 def test_parts_have_fewer_rows_where_rows_have_many_neighbours():

@@ -13,6 +13,10 @@ import kernsel as ks
 from kernsel._data.rows import row_source
 from kernsel._solve import dask_passes
 from kernsel._solve.by_parts import Sizes
+from kernsel._solve.dask_passes import DaskPasses
+from kernsel._solve.passes import LocalPasses
+from kernsel.criteria.names import criterion_named
+from kernsel.estimators.found_by_parts import find_by_parts
 from kernsel.kernels import RBF, WhiteKernel
 
 dask = pytest.importorskip("dask")
@@ -73,6 +77,14 @@ def here():
     return evaluated(*blocks())
 
 
+def searched(passes):
+    """Return where the first steps of a search by neighbours lead."""
+    more = {"noise": 0.2, "least_noise": 0.0, "most": 3, "sizes": Sizes(900, 400)}
+    with passes:
+        found = find_by_parts(criterion_named("lml", {}), 2.0 * RBF([0.6, 1.2]), passes, ks.Vecchia(8), **more)
+    return *found.kernel.theta, found.noise, found.found.value
+
+
 def test_the_same_bits_locally_in_threads_and_on_a_cluster(client):
     expected = here()
     assert evaluated(*lazy()) == expected
@@ -87,6 +99,7 @@ def test_folds_have_the_same_bits_on_a_cluster(client):
     groups = np.arange(ROWS) * 3 // ROWS
     for name, here, there in (
         ("kfold", {}, {}),
+        ("kfold_log_density", {}, {}),
         ("loo_crps", {"groups": groups}, {"groups": da.from_array(groups, chunks=CHUNK)}),
     ):
         assert evaluated(*lazy(), name, **there) == evaluated(*blocks(), name, **here)
@@ -101,6 +114,14 @@ def test_parts_of_space_have_the_same_bits_locally_and_on_a_cluster(monkeypatch)
     assert evaluated(*lazy(chunk=400), "reml", approximation=near) == expected
     with dask.config.set(scheduler="threads"):
         assert evaluated(*lazy(), "reml", approximation=near) == expected
+
+
+@pytest.mark.usefixtures("client")
+def test_a_search_by_parts_has_the_same_bits_locally_and_on_a_cluster():
+    expected = searched(LocalPasses(blocks()[0]))
+    assert searched(DaskPasses(row_source(*lazy()))) == expected
+    with dask.config.set(scheduler="threads"):
+        assert searched(DaskPasses(row_source(*lazy(chunk=600)))) == expected
 
 
 def test_frames_weights_noise_and_partitions_that_are_empty():
@@ -215,6 +236,7 @@ def test_the_same_bits_for_any_number_of_workers():
             distributed.Client(other),
         ):
             assert evaluated(*lazy()) == expected
+            assert searched(DaskPasses(row_source(*lazy()))) == searched(LocalPasses(blocks()[0]))
     with dask.config.set(scheduler="processes", num_workers=2):  # which starts its processes anew for each pass
         near = {"noise": 0.1, "approximation": NEAR}
         assert ks.evaluate("lml", KERNEL, *lazy(), **near).value == ks.evaluate("lml", KERNEL, *blocks(), **near).value

@@ -17,7 +17,7 @@ KERNEL = 1.3 * RBF([0.7, 1.1]) + 0.4 * Matern(0.8, nu=2.5) + WhiteKernel(0.2)
 N, NOISE = 90, 0.15
 LABELS = np.arange(N) % 4
 CASES = [("kfold", "folds"), ("loo", "groups"), ("loo_log_density", "groups"), ("profiled_loo_log_density", "groups")]
-CASES += [("loo_crps", "groups"), ("loo_absolute", "groups")]
+CASES += [("loo_crps", "groups"), ("loo_absolute", "groups"), ("kfold_log_density", "folds")]
 
 
 def given():
@@ -52,6 +52,19 @@ def test_values_and_gradients_are_those_of_all_rows_at_once(name, argument, tren
     assert not _held  # what was solved is released
 
 
+def test_joint_densities_of_folds_that_are_larger_than_a_tile():
+    """Two ways: by the matrix of a fold, which tile kernels of 512 columns solve with in parts, and by sums over its rows."""
+    rng = np.random.default_rng(0)
+    X, labels = rng.uniform(-1, 1, (1060, 2)), np.arange(1060) % 2
+    y = np.sin(2 * X[:, 0]) + 0.3 * rng.standard_normal(1060)
+    more = {"noise": NOISE, "folds": labels, "approximation": ks.Nystrom(np.array(X[:8])), "gradient": True}
+    whole = ks.evaluate("kfold_log_density", KERNEL, X, y, **more)
+    parts = ks.evaluate("kfold_log_density", KERNEL, row_source(X, y, block=400), None, **more)
+    slack = 1e4 * len(X) * eps(float)
+    assert parts.value == pytest.approx(whole.value, rel=slack)
+    np.testing.assert_allclose(parts.gradient, whole.gradient, rtol=0, atol=slack * np.abs(whole.gradient).max())
+
+
 def test_folds_by_values_and_by_splitters():
     X, y, _ = given()
     X[60:] = X[:30]  # equal rows are in one fold
@@ -82,7 +95,6 @@ def test_refuses_what_folds_of_blocks_cannot_be():
     X, y, _ = given()
     source, more = row_source(X, y, block=31), {"noise": NOISE, "approximation": ks.Nystrom(5)}
     for criterion, groups, what in (
-        ("kfold_log_density", None, 'needs the covariances .* expected "kfold"'),
         (GroupsOut(1), None, "folds: expected a number from 2 to 100"),
         (GroupsOut(np.zeros(N)), None, "folds: expected two groups at least"),
         ("loo", np.zeros(N), "groups: 1 of them"),

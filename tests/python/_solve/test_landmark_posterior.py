@@ -10,6 +10,7 @@ import kernsel as ks
 from kernsel import _core
 from kernsel._solve.landmark_posterior import LandmarkPosterior
 from kernsel._solve.posterior import Posterior
+from kernsel.estimators.fitted import ModelPath
 from kernsel.kernels import RBF, WhiteKernel
 
 import reference_nystrom as twin
@@ -186,8 +187,48 @@ def test_ridge_regression_is_the_mean_of_the_process(fitted):
     np.testing.assert_allclose(ridge.left_out(X, y[:, 0]).predictions, fitted.left_out().predictions, rtol=TIGHT)
 
 
+def assert_same_path(found, expected):
+    assert found.alpha == pytest.approx(expected.alpha, rel=TIGHT)
+    ours, theirs = (one.path.at([0.1 * expected.alpha, expected.alpha]) for one in (found, expected))
+    for name in ("loo", "gcv", "effective_dof", "restricted_log_likelihood", "risk", "seminorm"):
+        np.testing.assert_allclose(getattr(ours, name), getattr(theirs, name), rtol=10 * EXACT, err_msg=name)
+
+
+def test_paths_of_processes():
+    X, y, noise, _ = data(1)
+    given = {"noise": noise, "optimizer": None, "trend": "linear", "normalize_y": True}
+    exact, same, few = (
+        ks.GaussianProcessRegressor(1.3 * RBF(0.9), **given, approximation=a).fit(X, y[:, 0])
+        for a in (None, ks.Nystrom(X), ks.Nystrom(FEW))
+    )
+    assert_same_path(same.regularization_path(), exact.regularization_path())
+    found = few.regularization_path()
+    assert len(found.path.landmarks) == FEW
+    of_residuals = np.average(few.loo_residuals_**2, weights=1 / noise)
+    assert found.path.at(found.alpha).loo[0] == pytest.approx(of_residuals, rel=TIGHT)
+
+
+def test_paths_of_ridge_regression():
+    X, y, _, _ = data()
+    weights = np.where(np.arange(N) % 5 == 0, 0.0, 1.0 + X[:, 0] ** 2)
+    used = weights > 0
+    options = {"sigma": 0.3, "alpha_scale": "n"}
+    same, few = (
+        ks.KernelRidge(RBF(0.9), alpha=[0.02, 0.03], fit_intercept=True, **options, approximation=a).fit(X, y, weights)
+        for a in (ks.Nystrom(X), ks.Nystrom(FEW))
+    )
+    path = ks.RegularizationPath(RBF(0.9), y[used, 1], X=X[used], trend="constant", sample_weight=weights[used], **options)
+    assert_same_path(same.regularization_path(X, y, 1), ModelPath(path, 0.03, scale_known=False))
+    found, left_out = few.regularization_path(X, y, 1), few.left_out(X, y, 1)
+    assert len(found.path.landmarks) == FEW
+    of_residuals = np.average((left_out.y - left_out.predictions) ** 2, weights=weights)
+    assert found.path.at(found.alpha).loo[0] == pytest.approx(of_residuals, rel=TIGHT)
+    with pytest.raises(ValueError, match="y: expected the targets that this KernelRidge was fitted to"):
+        few.regularization_path(X, y + 1)
+
+
 @pytest.mark.parametrize("weighted", [False, True])
-def test_ridge_regression_is_refined_to_that_of_the_whole_matrix(weighted):
+def test_ridge_regression_is_refined_to_that_of_the_whole_matrix(weighted, monkeypatch):
     X, y, _, Z = data()
     weights = np.where(np.arange(N) % 5 == 0, 0.0, 1.0 + X[:, 0] ** 2) if weighted else None
     given = {"alpha": [0.05, 0.2], "fit_intercept": True}
@@ -198,6 +239,47 @@ def test_ridge_regression_is_refined_to_that_of_the_whole_matrix(weighted):
     np.testing.assert_allclose(refined.intercept_, exact.intercept_, rtol=near)
     np.testing.assert_allclose(refined.predict(Z), exact.predict(Z), rtol=near, atol=near)
     assert "conjugate gradients with 7 landmarks" in refined.approximation_
+    if not weighted:
+        found, expected = (model.left_out(X, y, 1).predictions for model in (refined, exact))
+        np.testing.assert_allclose(found, expected, rtol=near, atol=near)
+        monkeypatch.setattr("kernsel._base.memory._WORTH_CHECKING", 0)
+        monkeypatch.setattr("kernsel._base.memory._core.available_memory", lambda: 100)
+        with pytest.raises(MemoryError, match=r"a refined fit has no factorization, and that of 25 points .*by landmarks"):
+            refined.left_out(X, y)
+
+
+def test_means_of_a_process_are_refined_to_those_of_the_whole_matrix(tmp_path):
+    X, y, _, Z = data()
+    given = {"noise": 0.1, "optimizer": None, "trend": "linear"}
+    exact, coarse, refined = (
+        ks.GaussianProcessRegressor(RBF(0.9), **given, approximation=a).fit(X[:-2], y[:-2])
+        for a in (None, ks.Nystrom(FEW), ks.Nystrom(FEW, refine=True))
+    )
+    near = 1e-6 * CONDITION  # the relative residual that counts as converged
+    assert np.abs(coarse.predict(Z) - exact.predict(Z)).max() > 10 * near  # there is something to refine
+
+    def compare(model, exact):
+        for name in ("predict", "predict_gradient"):
+            np.testing.assert_allclose(getattr(model, name)(Z), getattr(exact, name)(Z), rtol=near, atol=near)
+        np.testing.assert_allclose(model.alpha_, exact.alpha_, rtol=near, atol=near * np.abs(exact.alpha_).max())
+        np.testing.assert_allclose(model.beta_, exact.beta_, rtol=near, atol=near)
+
+    compare(refined, exact)
+    mean, std = refined.predict(Z, return_std=True)
+    np.testing.assert_array_equal(mean, refined.predict(Z))
+    np.testing.assert_array_equal(std, coarse.predict(Z, return_std=True)[1])
+    np.testing.assert_array_equal(refined.loo_residuals_, coarse.loo_residuals_)
+    assert "Means: coefficients of the whole kernel matrix" in refined.selection_.approximation
+    ks.save(refined, tmp_path / "refined.ksl")
+    for same in (ks.load(tmp_path / "refined.ksl"), pickle.loads(pickle.dumps(refined))):
+        np.testing.assert_array_equal(same.predict(Z, return_std=True), (mean, std))
+        assert same.posterior_.approximation == refined.posterior_.approximation
+        compare(same.update(X[-2:], y[-2:]).downdate(3), exact_of_changed(given, X, y))
+
+
+def exact_of_changed(given, X, y):
+    rows = np.delete(np.arange(N), 3)
+    return ks.GaussianProcessRegressor(RBF(0.9), **given, approximation=None).fit(X[rows], y[rows])
 
 
 def test_refining_is_refused_where_it_is_not_done_and_warns_where_it_fails(monkeypatch):
@@ -209,3 +291,5 @@ def test_refining_is_refused_where_it_is_not_done_and_warns_where_it_fails(monke
     monkeypatch.setattr("kernsel._solve.landmark_posterior._MOST_ITERATIONS", 1)
     with pytest.warns(ConvergenceWarning, match="Take more landmarks"):
         ks.KernelRidge(RBF(0.9), alpha=1e-3, approximation=ks.Nystrom(FEW, refine=True)).fit(X, y[:, 0])
+    with pytest.warns(ConvergenceWarning, match="or a larger noise"):
+        ks.GaussianProcessRegressor(RBF(0.9), noise=0.1, optimizer=None, approximation=ks.Nystrom(FEW, refine=True)).fit(X, y)

@@ -258,6 +258,42 @@ def test_an_order_and_features_that_are_given():
         np.testing.assert_allclose(both, whole[name], rtol=0, atol=slack * np.abs(whole[name]).max())
 
 
+def test_what_was_shown_is_differentiated_once_more():
+    """By pairs of outputs, with the expected information, tr(P dK_a P dK_b) / 2 for each output."""
+    rng = np.random.default_rng(3)
+    X, Y, noise = rng.uniform(size=(40, 2)), rng.standard_normal((40, 2)), rng.uniform(0.1, 0.2, 40)
+    kernel, workspace, none = 1.3 * RBF([0.3, 0.4]), Workspace(), np.zeros((40, 0))
+    near = ks.Vecchia(39).core(ordered=True)
+
+    def shown(targets, squares, gradient=False):
+        criterion = _core.linear(squares, 0.5, None, None)
+        return _core.evaluate(criterion, kernel.build(), X, targets, noise, none, None, gradient, workspace, near, False)
+
+    pair = np.array([[1.0, 0.4], [0.4, -2.0]])
+    values, vectors = np.linalg.eigh(pair)
+    expected = shown(Y @ vectors, values.tolist(), gradient=True)
+    shown(Y, [0.0, 0.0])
+    criterion = _core.linear([0.0, 0.0], 0.5, None, None, products=pair)
+    found = _core.differentiate(criterion, X.copy(), Y, noise, none, None, workspace, noise)
+    K = kernel(X)
+    P, scaled = np.linalg.inv(K + np.diag(noise)), (X[:, None] - X) / [0.3, 0.4]
+    slack = 40 * np.linalg.cond(P) * eps(float)
+    for name in ("gradient", "noise_gradient"):
+        np.testing.assert_allclose(found[name], expected[name], rtol=0, atol=slack * np.abs(expected[name]).max())
+    tangents = [K, K * scaled[..., 0] ** 2, K * scaled[..., 1] ** 2, np.diag(noise)]
+    information = np.array([[np.trace(P @ a @ P @ b) for b in tangents] for a in tangents])
+    np.testing.assert_allclose(found["information"], information, rtol=0, atol=slack * information.max())
+    assert _core.differentiate(criterion, X, Y, noise, none, None, workspace)["information"] is None
+    others = _core.linear([], 0.0, np.ones((40, 2)), None)
+    for wrong, points in ((criterion, X[:39]), (others, X)):
+        with pytest.raises(ValueError, match="expected the problem of the last evaluation"):
+            _core.differentiate(wrong, points, Y[: len(points)], noise[: len(points)], none[: len(points)], None, workspace)
+    with pytest.raises(ValueError, match="an evaluation by neighbours before"):
+        _core.differentiate(criterion, X, Y, noise, none, None, Workspace())
+    with pytest.raises(ValueError, match="a number for each pair of outputs"):
+        _core.differentiate(_core.linear([0.0, 0.0], 0.5, None, None, products=np.eye(3)), X, Y, noise, none, None, workspace)
+
+
 def test_a_linear_criterion_has_the_gradient_of_one_with_its_derivatives():
     rng = np.random.default_rng(3)
     X, y = rng.uniform(size=(40, 2)), rng.standard_normal((40, 1))

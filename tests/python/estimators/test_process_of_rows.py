@@ -1,11 +1,13 @@
 """Gaussian processes of rows in files, from functions, or in collections of Dask: those of the same rows in memory."""
 
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import kernsel as ks
+from kernsel._solve.by_parts import Sizes
 from kernsel.kernels import RBF
 
 dask = pytest.importorskip("dask")
@@ -138,6 +140,42 @@ def test_neighbours_are_those_of_rows_in_memory(numbers):
     model = ks.GaussianProcessRegressor(2.0 * RBF(0.7), **more).fit(frame[["a", "b"]], frame.y)
     assert list(model.feature_names_in_) == ["a", "b"]
     np.testing.assert_array_equal(model.predict(frame[["a", "b"]]).compute(), local.predict(table))
+
+
+def test_all_rows_choose_by_neighbours_from_what_some_chose(numbers, monkeypatch):
+    from kernsel.estimators import process_of_parts
+
+    X, y = numbers
+    monkeypatch.setattr(process_of_parts, "_START_ROWS", 300)
+    monkeypatch.setattr("kernsel._solve.by_parts.sizes_for", lambda _: Sizes(400, 200))
+    near = ks.Vecchia(20, 40)
+    model = ks.GaussianProcessRegressor("RBF", approximation=near, trend="constant").fit(*lazy(X, y))
+    report = model.selection_
+    assert "chosen by all rows, from what 300 of them chose: 700 rows in 2 parts of space" in report.approximation
+    assert "predictions see the 40 nearest points" in report.approximation
+    assert model.noise_ == report.noise
+    here = ks.evaluate("lml", model.kernel_, *lazy(X, y), noise=model.noise_, trend="constant", approximation=near)
+    assert here.value == pytest.approx(model.criterion_value_, abs=0.5)  # its neighbours were those of a kernel on the way
+    local = ks.GaussianProcessRegressor(
+        model.kernel_, noise=model.noise_, optimizer=None, trend="constant", approximation=near
+    ).fit(X, y)
+    np.testing.assert_array_equal(model.predict(X[:30]), local.predict(X[:30]))
+
+    monkeypatch.setattr(process_of_parts, "_left_out_density", lambda kernel, *_: float(kernel is not model.kernel_))
+    seen = []
+    search = process_of_parts.find_by_parts
+
+    def misled(criterion, kernel, *more, **options):
+        seen.append((kernel, options["noise"]))
+        return replace(search(criterion, kernel, *more, **{**options, "most": 1}), kernel=model.kernel_, noise=1.0)
+
+    monkeypatch.setattr(process_of_parts, "find_by_parts", misled)
+    kept = ks.GaussianProcessRegressor("RBF", approximation=near, trend="constant").fit(*lazy(X, y))
+    assert "so that the start was kept" in kept.selection_.approximation
+    np.testing.assert_array_equal(kept.kernel_.theta, seen[0][0].theta)
+    assert kept.noise_ == pytest.approx(seen[0][1])
+    in_memory = ks.GaussianProcessRegressor("RBF", approximation=near, criterion="loo").fit(*lazy(X, y))
+    assert "by all rows" not in in_memory.selection_.approximation  # a criterion that does not see the scale
 
 
 def test_rows_that_do_not_fit_into_memory_are_refused_before_they_are_read(numbers, monkeypatch):

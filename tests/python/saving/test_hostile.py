@@ -262,7 +262,7 @@ def other_arrays(arrays, rng):
 KINDS = [
     *("gp", "stack", "gp with noise of each point", "ridge chosen", "ridge along a path", "ridge of rows", "cv of each target"),
     *("interpolator", "svr chosen", "svr of sparse points", "polynomials", "radial basis", "fourier", "linear"),
-    *("classes", "classes by draws", "three pairs", "softmax", "gp by landmarks", "ridge by landmarks"),
+    *("classes", "classes by draws", "three pairs", "softmax", "gp refined", "ridge by landmarks"),
 ]
 
 
@@ -306,7 +306,7 @@ def test_cpp_on_all_of_them(programs, valid, rng, tmp_path):
     for name in (
         "gp",
         "gp with trend",
-        "gp by landmarks",
+        "gp refined",
         "ridge along a path",
         "ridge of rows",
         "svr chosen",

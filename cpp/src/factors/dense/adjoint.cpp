@@ -150,6 +150,8 @@ class Store final : public Weights {
 Status pull(const State& state, const Adjoint& adjoint, Gradient& out) {
   out.noise = adjoint.noise;
   out.noise.resize(static_cast<std::size_t>(state.n), 0.0);
+  out.targets = adjoint.targets;
+  out.targets.resize(static_cast<std::size_t>(state.n * state.m), 0.0);
   Pull sums(state, adjoint, *state.program, out);
   const Status status = sums.add_up(sums.run());
   if (!status.ok() || adjoint.noise.empty()) return status;
@@ -211,10 +213,12 @@ Status add_weights(const State& state, Tall& G, Adjoint& adjoint) {
   const Status status = multiply_symmetric(state.P, G, PG);
   if (!status.ok()) return status;
   project(state.trend, G.view(state.n), state.n, PG);
+  adjoint.targets.resize(static_cast<std::size_t>(state.n * state.m), 0.0);
   for (Index j = 0; j < state.m; ++j)
     for (Index r = 0; r < state.n; ++r) {
       adjoint.x(r, j) = -PG(r, j);
       adjoint.y(r, j) = state.c(r, j);
+      adjoint.targets[static_cast<std::size_t>(r + j * state.n)] += PG(r, j);
     }
   return {};
 }

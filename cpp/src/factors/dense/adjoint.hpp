@@ -19,13 +19,14 @@ struct Adjoint {
   Tall x, y;                    // the columns x_r and y_r
   Panels plus, minus;           // S+, S-
   std::vector<double> noise;    // dJ/dN_i where N_i occurs in the formula of the criterion
+  std::vector<double> targets;  // dJ/dy, (n, outputs), by columns; empty for zero
 };
 
 // Makes room in x and y for `more` terms of low rank, and writes those of the trend behind them: the terms of log det H'PH,
 // with respect to which J has the derivative `of_trend`, and those that turn P G P into P. G P.
 Status with_trend(const State& state, double of_trend, Index more, Adjoint& adjoint);
 
-// W += -sym((P. G) c') for G = dJ/dc, in the first columns of x and y.
+// W += -sym((P. G) c') for G = dJ/dc, in the first columns of x and y. P. G is also added to dJ/dy.
 Status add_weights(const State& state, Tall& G, Adjoint& adjoint);
 
 // Computes the gradient in the hyperparameters and in the noise from W.

@@ -4,8 +4,10 @@
 #include "factors/dense/adjoint.hpp"
 #include "factors/dense/groups.hpp"
 #include "factors/dense/information.hpp"
+#include "factors/dense/squares.hpp"
 #include "factors/dense/state.hpp"
 #include "factors/groups.hpp"
+#include "kernsel/cholesky.hpp"
 #include "kernsel/factor.hpp"
 
 namespace kernsel {
@@ -30,7 +32,8 @@ class Dense final : public Factor {
     if (!status.ok()) return status;
     const bool precision = differentiable || request.diagonal || request.left_out;
     const bool divides = request.diagonal || (request.left_out && alone);
-    if (precision) status = find_precision(*state_, differentiable || in_groups, divides);
+    has_inverse_ = precision && (differentiable || in_groups);
+    if (precision) status = find_precision(*state_, has_inverse_, divides);
     if (status.ok() && request.left_out) status = in_groups ? leave_out(*state_, groups_, request, left_out_) : leave_alone();
     fit = {problem.y,
            state_->c.view(state_->n),
@@ -46,6 +49,33 @@ class Dense final : public Factor {
 
   std::vector<double> trend_coefficients() const override { return coefficients(state_->trend, state_->problem.y); }
 
+  bool solves() const override { return true; }
+
+  Status solve(const std::vector<double>& y, std::vector<double>& c) override {
+    const Index n = state_->n;
+    Tall right, solved;
+    Status status = right.resize(state_->padded, 1);
+    if (!status.ok()) return status;
+    std::copy(y.begin(), y.end(), right.column(0));
+    if (has_inverse_) {
+      status = multiply_symmetric(state_->P, right, solved);
+    } else {
+      status = solved.resize(state_->padded, 1);
+      if (status.ok()) std::copy(y.begin(), y.end(), solved.column(0));
+      if (status.ok()) status = kernsel::solve<double>(state_->P, solved.view(n));
+    }
+    if (!status.ok()) return status;
+    project(state_->trend, right.view(n), n, solved);
+    c.assign(solved.column(0), solved.column(0) + n);
+    return {};
+  }
+
+  bool multiplies_squares() const override { return has_inverse_; }
+
+  Status multiply_squares(const std::vector<double>& g, std::vector<double>& out) override {
+    return kernsel::multiply_squares(*state_, g, out);
+  }
+
   Status pull(const Partials& partials, Gradient& out) override {
     Adjoint adjoint;
     Status status = find_adjoint(partials, adjoint);
@@ -53,6 +83,7 @@ class Dense final : public Factor {
     if (!status.ok() || partials.unit == 1.0) return status;
     multiply(partials.unit, out.theta);
     multiply(partials.unit, out.noise);
+    multiply(partials.unit, out.targets);
     return {};
   }
 
@@ -114,6 +145,7 @@ class Dense final : public Factor {
   }
 
   LowerTiles<double> tiles_;
+  bool has_inverse_ = false;  // whether the tiles have P in place of L
   std::optional<State> state_;
   std::vector<std::vector<Index>> groups_;  // of points that are left out together
   LeftOut left_out_;

@@ -165,6 +165,7 @@ class Pulled {
 
   Status pull_residuals(Index g, const Group& group, const std::vector<double>& r) {
     const Index m = state_.m, s = static_cast<Index>(group.size());
+    adjoint_.targets.resize(static_cast<std::size_t>(state_.n * m), 0.0);
     std::vector<double> both = rows_of(group, partials_.residual, state_.n);  // z and r
     Status status = solve<double>(factor_, columns(both.data(), s, m));
     if (!status.ok()) return status;
@@ -174,6 +175,7 @@ class Pulled {
       for (Index j = 0; j < m; ++j)
         for (Index i = 0; i < state_.P.rows(block); ++i) {
           adjoint_.x(begin + i, first_ + g * m + j) = -products[i + j * height];
+          adjoint_.targets[static_cast<std::size_t>(begin + i + j * state_.n)] += products[i + j * height];
           adjoint_.y(begin + i, first_ + g * m + j) = state_.c(begin + i, j) - products[i + (m + j) * height];
         }
     });

@@ -1,5 +1,8 @@
 #include "factors/nystrom/alone.hpp"
 
+#include <algorithm>
+#include <cmath>
+
 namespace kernsel {
 
 namespace {
@@ -24,6 +27,13 @@ LeftOut ShownRows::left_out() const {
   return out;
 }
 
+double unit_of_losses(const NystromSums& sums) {
+  double sum = 0.0;
+  for (const double square : sums.squares) sum += square;
+  sum *= std::exp(sums.log_noise / static_cast<double>(sums.rows));
+  return std::isnormal(sum) ? std::ldexp(1.0, std::clamp(std::ilogb(sum), -1000, 1000)) : 1.0;
+}
+
 RowSlopes::RowSlopes(const Partials& partials, const ShownRows& shown)
     : n(shown.n), outputs(shown.outputs), c(partials.c), precision(partials.precision), noise(partials.noise) {
   const LeftOut& left_out = partials.left_out;
@@ -40,6 +50,15 @@ RowSlopes::RowSlopes(const Partials& partials, const ShownRows& shown)
     }
     if (!missing.empty()) precision[at(i)] -= missing[at(i)] / (p * p);
   }
+}
+
+void RowSlopes::move_to_noise(const ShownRows& shown, const std::vector<double>& variances) {
+  noise.resize(at(n), 0.0);
+  for (Index i = 0; i < n; ++i) {
+    const double N = variances[at(i)];
+    noise[at(i)] += precision[at(i)] * (1.0 - 2.0 * N * shown.precision[at(i)]) / (N * N);
+  }
+  precision.clear();
 }
 
 NystromPartials RowSlopes::of(Index begin, Index count) const {

@@ -17,6 +17,9 @@ struct ShownRows {
   LeftOut left_out() const;
 };
 
+// A power of two about as large as sums of squared residuals, by which derivatives of losses are divided to stay in range.
+double unit_of_losses(const NystromSums& sums);
+
 // Derivatives in what is shown, with those in what is left out among them.
 struct RowSlopes {
   Index n = 0, outputs = 0;
@@ -25,6 +28,8 @@ struct RowSlopes {
   RowSlopes(const Partials& partials, const ShownRows& shown);
   // Those of `count` rows from `begin` on.
   NystromPartials of(Index begin, Index count) const;
+  // Replaces derivatives in P.ii by those in N_i that each has of its own, for passes that know the rest (losses.cpp).
+  void move_to_noise(const ShownRows& shown, const std::vector<double>& variances);
   bool empty() const { return c.empty() && precision.empty() && missing.empty(); }
 };
 

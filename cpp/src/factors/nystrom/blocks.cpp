@@ -51,6 +51,12 @@ void NystromPartialSums::add(const NystromPartialSums& other) {
   add_to(products, other.products);
   add_to(moments, other.moments);
   add_to(missing, other.missing);
+  add_to(theta, other.theta);
+}
+
+void NystromPartialSums::multiply(double factor) {
+  for (Numbers* sums : {&products, &moments, &missing, &theta})
+    for (double& sum : *sums) sum *= factor;
 }
 
 NystromBlocks::NystromBlocks() : content_(std::make_unique<Content>()) {}
@@ -367,12 +373,30 @@ Status NystromBlocks::Content::solve_targets(const NystromSums& sums) {
   return multiply_triangular(T_transposed, Triangle::upper, coefficients, {0, outs}, of_raw, 0);
 }
 
+Status NystromBlocks::Content::show(const RowBlock& block, const Numbers& noise, Index begin, Index count, const PointRows& raw,
+                                    View<double> c) const {
+  return for_each_row(count, 0.2 * static_cast<double>(m * outputs()), [&](Index i) {
+    for (Index k = 0; k < outputs(); ++k)
+      c(begin + i, k) = (block.y(begin + i, k) - raw.dot(raw.row(i), of_raw.row(k))) / noise[at(begin + i)];
+  });
+}
+
+Status NystromBlocks::Content::show_precision(const Numbers& noise, Index begin, Index count, const PointRows& raw,
+                                              PointRows& t, View<double> precision) const {
+  const Status status = multiply_triangular(T, Triangle::lower, raw, {0, count}, t, 0);
+  if (!status.ok()) return status;
+  return for_each_row(count, 0.2 * static_cast<double>(m), [&](Index i) {
+    const double variance = noise[at(begin + i)];
+    precision(begin + i, 0) = (1.0 - t.dot(t.row(i), t.row(i)) / variance) / variance;
+  });
+}
+
 Status NystromBlocks::show(const RowBlock& block, View<double> c, View<double> precision, View<double> missing) const {
   const Content& content = *content_;
   Status checked = content.check(block, true);
   if (!checked.ok()) return checked;
   return within_memory([&] {
-    const Index n = block.X.rows, outputs = content.outputs();
+    const Index n = block.X.rows;
     Numbers noise, diagonal;
     PointRows t;
     Status status = content.write_noise(block, noise);
@@ -381,17 +405,8 @@ Status NystromBlocks::show(const RowBlock& block, View<double> c, View<double> p
     if (!status.ok()) return status;
     return content.for_rows(block.X, block.trend, [&](Index begin, Index count, const PointRows& raw) {
       Status done;
-      if (c.data)
-        done = for_each_row(count, 0.2 * static_cast<double>(content.m * outputs), [&](Index i) {
-          for (Index k = 0; k < outputs; ++k)
-            c(begin + i, k) = (block.y(begin + i, k) - raw.dot(raw.row(i), content.of_raw.row(k))) / noise[at(begin + i)];
-        });
-      if (done.ok() && precision.data) done = multiply_triangular(content.T, Triangle::lower, raw, {0, count}, t, 0);
-      if (done.ok() && precision.data)
-        done = for_each_row(count, 0.2 * static_cast<double>(content.m), [&](Index i) {
-          const double variance = noise[at(begin + i)];
-          precision(begin + i, 0) = (1.0 - t.dot(t.row(i), t.row(i)) / variance) / variance;
-        });
+      if (c.data) done = content.show(block, noise, begin, count, raw, c);
+      if (done.ok() && precision.data) done = content.show_precision(noise, begin, count, raw, t, precision);
       if (done.ok() && missing.data) done = multiply_triangular(content.inverse, Triangle::lower, raw, {0, count}, t, 0);
       if (done.ok() && missing.data)
         done = for_each_row(count, 0.2 * static_cast<double>(content.m),

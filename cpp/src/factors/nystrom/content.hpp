@@ -48,17 +48,24 @@ struct NystromBlocks::Content {
   Status solve(const NystromSums& sums);
   Status solve_targets(const NystromSums& sums);
   Status solve_partials(const NystromPartialSums& sums);
+  // c and P.ii of `count` rows from `begin` on, whose raw rows are given; t <- t_i.
+  Status show(const RowBlock& block, const Numbers& noise, Index begin, Index count, const PointRows& raw,
+              View<double> c) const;
+  Status show_precision(const Numbers& noise, Index begin, Index count, const PointRows& raw, PointRows& t,
+                        View<double> precision) const;
   // The same as of NystromBlocks, for rows of which the first are in groups, too, unless this is nullptr.
   Status add_partials(const RowBlock& block, const NystromPartials& partials, const SmallGroups* groups,
                       NystromPartialSums& sums) const;
   Status pull(const RowBlock& block, const NystromPartials& partials, const SmallGroups* groups, double* theta,
-              View<double> noise, View<double> points, View<double> landmarks) const;
+              const NystromRowGradient& of_rows, View<double> landmarks) const;
   Status pull_landmarks(double* theta, View<double> of_Z) const;
   // Adds the derivatives that follow from the adjoint of K_ZZ, S_ZZ for a matrix S, (w, w); and from that of raw rows, W, for
   // the points X.
   Status pull_square(PointRows& S, double* theta, View<double> of_Z) const;
   Status pull_values(View<const double> X, const PointRows& W, double* theta, View<double> points, View<double> of_Z) const;
   Status make_form();
+  // The same for 2 T'Psi T, if Psi is definite.
+  Status make_form_of_Psi();
   // S <- M S M', for a symmetric matrix S and an upper triangular one M, all (w, w); `half` is memory for it.
   Status sandwich(const PointRows& M, PointRows& S, PointRows& half) const;
 

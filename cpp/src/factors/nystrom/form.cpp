@@ -68,4 +68,27 @@ Status NystromBlocks::Content::make_form() {
   return status;
 }
 
+Status NystromBlocks::Content::make_form_of_Psi() {
+  if (totals.log_det != 0.0 || totals.log_det_trend != 0.0 || totals.missing != 0.0) return {};
+  const Index w = width();
+  form = std::make_unique<NystromForm>();
+  double trace = 0.0;
+  for (Index j = 0; j < w; ++j) trace += Psi.row(j)[j];
+  form->sign = trace < 0.0 ? -1.0 : 1.0;
+  PointRows U;
+  bool found = false;
+  Status status = reversed_root(Psi, w, form->sign, U, found);
+  if (!status.ok() || !found) {
+    form.reset();
+    return status;
+  }
+  for (PointRows* matrix : {&form->G, &form->G_transposed})
+    if (status.ok()) status = matrix->resize(w, w, true);
+  if (status.ok()) status = multiply_triangular(U, Triangle::lower, T, {0, w}, form->G, 0);
+  for (Index j = 0; j < w && status.ok(); ++j)
+    for (Index i = j; i < w; ++i) form->G.row(j)[i] *= std::sqrt(2.0);
+  if (status.ok()) transpose(form->G, form->G_transposed);
+  return status;
+}
+
 }  // namespace kernsel

@@ -1,6 +1,6 @@
 // The quadratic form of a raw row (k, h), (k'E k + 2 h'E k + h'E h) / 2 / N^2, which says what log determinants and a
-// derivative in sum e_i / N_i add to a gradient. Criteria without other terms that take m^2 operations for a row, likelihoods,
-// need two products with a triangular matrix instead of four with others.
+// derivative in sum e_i / N_i add to a gradient, or sums of losses beside what is each row's own (losses.cpp). Such criteria
+// need two products with a triangular matrix in the last pass instead of four with others.
 #pragma once
 
 #include "tiles/point_rows.hpp"

@@ -1,4 +1,4 @@
-// The third pass over rows, and the gradient.
+// The last passes over rows, and the gradient.
 //
 // In the basis of the rows t_i, of whose weighted squares and what is known before the data the sum is the identity, and with
 // the derivatives a and b in the log determinants of K~ and of the trend as A = diag(a, ..., a, b, ..., b), the adjoint of a
@@ -48,11 +48,13 @@ class Pull {
     const Index size = Content::most_rows(parts_);
     for (PointRows* rows : {&W_, &t_, &u_})
       if (status.ok()) status = rows->resize(size, c_.width(), true);
-    form_ = groups_ || partials_.precision.data || partials_.missing.data || c_.has_Psi ? nullptr : c_.form.get();
+    form_ = groups_ || partials_.precision.data || partials_.missing.data ? nullptr : c_.form.get();
     return status;
   }
 
-  Status run(double* theta, View<double> noise, View<double> points, View<double> landmarks) {
+  Status run(double* theta, const NystromRowGradient& to, View<double> landmarks) {
+    const View<double>&noise = to.noise, &points = to.points;
+    targets_ = to.targets;
     Status status = c_.for_rows(block_.X, block_.trend, parts_, [&](Index begin, Index count, const PointRows& raw) {
       Status done;
       if (sees_only_c())
@@ -98,7 +100,7 @@ class Pull {
       double* out = W_.row(i);
       double square = form_->sign * t_.dot(g, g);
       tile_kernels<double>().scale(W_.stride(), form_->sign / N, out, out);
-      for (Index j = 0; j < c_.q; ++j) {
+      for (Index j = 0; j < form_->of_trend.rows(); ++j) {
         const double* row = form_->of_trend.row(j);
         for (Index l = 0; l < c_.m; ++l) out[l] += h[j] / N * row[l];
         for (Index l = 0; l < c_.width(); ++l) square += (l < c_.m ? 2.0 : 1.0) * h[j] * row[l] * raw.row(i)[l];
@@ -167,6 +169,7 @@ class Pull {
         const double factors[] = {-c, -c_G};
         W_.add(2, rows, factors, W_.row(i));
         of_noise_[at(begin + i)] -= c_G * c;
+        if (targets_.data) targets_(begin + i, k) = c_G + square * c;
       }
     });
   }
@@ -179,6 +182,7 @@ class Pull {
   std::vector<Index> parts_;
   GroupSlopes slopes_;
   const NystromForm* form_ = nullptr;
+  View<double> targets_;
   Numbers noise_, diagonal_, of_noise_, of_missing_;
   PointRows W_, t_, u_;
 };
@@ -277,22 +281,25 @@ Status NystromBlocks::Content::solve_partials(const NystromPartialSums& sums) {
     }
   for (Index j = 0; j < w && has_Psi; ++j) std::copy_n(sums.moments.data() + j * w, w, Psi.row(j));
   form.reset();
-  if (!has_Psi) status = make_form();
+  if (!has_Psi)
+    status = make_form();
+  else if (!sums.theta.empty())  // what each row adds alone is known already
+    status = make_form_of_Psi();
   return status.ok() ? multiply_triangular(T_transposed, Triangle::upper, of_c, {0, outs}, of_c_raw, 0) : status;
 }
 
-Status NystromBlocks::pull(const RowBlock& block, const NystromPartials& partials, double* theta, View<double> noise,
-                           View<double> points, View<double> landmarks) const {
+Status NystromBlocks::pull(const RowBlock& block, const NystromPartials& partials, double* theta,
+                           const NystromRowGradient& of_rows, View<double> landmarks) const {
   const Status checked = content_->check(block, true);
   if (!checked.ok()) return checked;
-  return within_memory([&] { return content_->pull(block, partials, nullptr, theta, noise, points, landmarks); });
+  return within_memory([&] { return content_->pull(block, partials, nullptr, theta, of_rows, landmarks); });
 }
 
 Status NystromBlocks::Content::pull(const RowBlock& block, const NystromPartials& partials, const SmallGroups* groups,
-                                    double* theta, View<double> noise, View<double> points, View<double> landmarks) const {
+                                    double* theta, const NystromRowGradient& of_rows, View<double> landmarks) const {
   Pull pull(*this, block, partials, groups);
   const Status status = pull.prepare();
-  return status.ok() ? pull.run(theta, noise, points, landmarks) : status;
+  return status.ok() ? pull.run(theta, of_rows, landmarks) : status;
 }
 
 Status NystromBlocks::pull_landmarks(double* theta, View<double> landmarks) const {

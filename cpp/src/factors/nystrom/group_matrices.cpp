@@ -80,8 +80,21 @@ Status GroupMatrices::invert(double* inverse) {
   }
   std::fill_n(inverse, size_ * size_, 0.0);
   for (Index i = 0; i < size_; ++i) inverse[i * (size_ + 1)] = 1.0;
-  kernels.solve_transposed(size_, size_, factor_, size_, inverse, size_);
-  kernels.solve(size_, size_, factor_, size_, inverse, size_);
+  // inverse <- I L^-T L^-1, some columns at a time, since tile kernels solve with triangles of a limited size.
+  constexpr Index most = LowerTiles<double>::largest_tile;
+  for (Index c = 0; c < size_; c += most) {
+    const Index width = std::min(most, size_ - c);
+    double* columns = inverse + c * size_;
+    kernels.multiply_nt(size_, width, c, -1.0, inverse, size_, factor_ + c, size_, columns, size_);
+    kernels.solve_transposed(size_, width, factor_ + c * (size_ + 1), size_, columns, size_);
+  }
+  for (Index c = (size_ - 1) / most * most; c >= 0; c -= most) {
+    const Index width = std::min(most, size_ - c), after = c + width;
+    double* columns = inverse + c * size_;
+    kernels.multiply_nn(size_, width, size_ - after, -1.0, inverse + after * size_, size_, factor_ + after + c * size_, size_,
+                        columns, size_);
+    kernels.solve(size_, width, factor_ + c * (size_ + 1), size_, columns, size_);
+  }
   return status;
 }
 

@@ -101,7 +101,7 @@ Numbers GroupedRows::arranged(const Numbers& of, Index columns, Index begin, Ind
 }
 
 Status GroupedRows::pull_all_rows(NystromBlocks& blocks, const Partials& partials, const NystromTotals& totals, double* theta,
-                                  View<double> noise, View<double> points, View<double> landmarks) {
+                                  const NystromRowGradient& gradient, View<double> landmarks) {
   const Index n = count();
   const Numbers c = arranged(partials.c, outputs_, 0, n), precision = arranged(partials.precision, 1, 0, n),
                 of_noise = arranged(partials.noise, 1, 0, n);
@@ -113,12 +113,12 @@ Status GroupedRows::pull_all_rows(NystromBlocks& blocks, const Partials& partial
   blocks.set_totals(totals);
   Status status = blocks.content().add_partials(rows(), of_rows, &small_, sums);
   if (status.ok()) status = blocks.solve_partials(sums);
-  if (status.ok()) status = blocks.content().pull(rows(), of_rows, &small_, theta, noise, points, landmarks);
+  if (status.ok()) status = blocks.content().pull(rows(), of_rows, &small_, theta, gradient, landmarks);
   return status.ok() ? blocks.pull_landmarks(theta, landmarks) : status;
 }
 
 Status GroupedRows::pull(NystromBlocks& blocks, const NystromSums& total, const Partials& partials, const NystromTotals& totals,
-                         double* theta, Numbers& noise, View<double> points, View<double> landmarks) {
+                         double* theta, const NystromRowGradient& gradient, View<double> landmarks) {
   const Index n = count(), few = small_.rows();
   const LeftOut& left_out = partials.left_out;
   small_.of_residual = arranged(left_out.residual, outputs_, 0, few);
@@ -126,24 +126,31 @@ Status GroupedRows::pull(NystromBlocks& blocks, const NystromSums& total, const 
   small_.of_density = left_out.density;
   const bool sees_fit = !partials.c.empty() || !partials.precision.empty() || !partials.noise.empty() || any(totals.squares) ||
                         totals.log_det != 0.0 || totals.log_det_trend != 0.0 || totals.missing != 0.0;
-  Numbers of_noise(at(n)), of_points(at(points.data ? n * columns_ : 0));
-  const View<double> to_noise = vector(of_noise.data(), n);
-  const View<double> to_points = points.data ? kernsel::rows(of_points.data(), n, columns_) : points;
+  Numbers memory[3];  // for derivatives in the order of these rows
+  const auto like = [n](const View<double>& of, Numbers& in) {
+    in.resize(at(of.data ? n * of.cols : 0));
+    return of.data ? kernsel::rows(in.data(), n, of.cols) : of;
+  };
+  const NystromRowGradient own{like(gradient.noise, memory[0]), like(gradient.targets, memory[1]),
+                               like(gradient.points, memory[2])};
+  const auto add_to = [&](const View<double>& from, const View<double>& to) {
+    for (Index row = 0; row < n; ++row)
+      for (Index j = 0; j < to.cols; ++j) to(order_[at(row)], j) += from(row, j);
+  };
   const auto add = [&] {
-    for (Index row = 0; row < n; ++row) {
-      noise[at(order_[at(row)])] += of_noise[at(row)];
-      for (Index j = 0; j < to_points.cols; ++j) points(order_[at(row)], j) += to_points(row, j);
-    }
+    add_to(own.noise, gradient.noise);
+    add_to(own.targets, gradient.targets);
+    add_to(own.points, gradient.points);
   };
   Status status;
   if (few > 0 || sees_fit) {
-    status = pull_all_rows(blocks, partials, totals, theta, to_noise, to_points, landmarks);
+    status = pull_all_rows(blocks, partials, totals, theta, own, landmarks);
     if (status.ok()) add();
   }
   if (!status.ok() || large_.empty()) return status;
   const Numbers of_residual = arranged(left_out.residual, outputs_, few, n);
   const Numbers of_variance = arranged(left_out.variance, 1, few, n);
-  status = large_.pull(blocks, rows(), total, of_residual, of_variance, theta, to_noise, to_points, landmarks);
+  status = large_.pull(blocks, rows(), total, of_residual, of_variance, theta, own, landmarks);
   if (status.ok()) add();
   return status.ok() ? blocks.solve(total) : status;
 }

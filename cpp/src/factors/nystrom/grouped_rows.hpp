@@ -23,7 +23,7 @@ class GroupedRows {
 
   // Everything is added to what is there, in the order of the problem.
   Status pull(NystromBlocks& blocks, const NystromSums& total, const Partials& partials, const NystromTotals& totals,
-              double* theta, Numbers& noise, View<double> points, View<double> landmarks);
+              double* theta, const NystromRowGradient& of_rows, View<double> landmarks);
 
  private:
   RowBlock rows() const;
@@ -31,7 +31,7 @@ class GroupedRows {
   // Derivatives in the order of the problem, (n, count), by columns, as those of rows in this order, by rows.
   Numbers arranged(const Numbers& of, Index columns, Index begin, Index end) const;
   Status pull_all_rows(NystromBlocks& blocks, const Partials& partials, const NystromTotals& totals, double* theta,
-                       View<double> noise, View<double> points, View<double> landmarks);
+                       const NystromRowGradient& of_rows, View<double> landmarks);
 
   Index outputs_ = 0, columns_ = 0, trend_columns_ = 0;
   bool variances_ = false, densities_ = false;

@@ -108,10 +108,11 @@ class LargeGroupsPull {
     return status;
   }
 
-  Status run(double* theta, View<double> noise, View<double> points, View<double> landmarks) {
+  Status run(double* theta, const NystromRowGradient& of_rows, View<double> landmarks) {
     Status status;
+    targets_ = of_rows.targets;
     for (Index g = -1; g < groups_.count() && status.ok(); ++g)
-      if (groups_.end_of(g) > groups_.begin_of(g)) status = pull_rows(g, theta, noise, points, landmarks);
+      if (groups_.end_of(g) > groups_.begin_of(g)) status = pull_rows(g, theta, of_rows, landmarks);
     return status.ok() ? pull_square(theta, landmarks) : status;
   }
 
@@ -169,7 +170,8 @@ class LargeGroupsPull {
     return status;
   }
 
-  Status pull_rows(Index g, double* theta, View<double> noise, View<double> points, View<double> landmarks) {
+  Status pull_rows(Index g, double* theta, const NystromRowGradient& of_rows, View<double> landmarks) {
+    const View<double>&noise = of_rows.noise, &points = of_rows.points;
     const RowBlock block = groups_.rows_of(rows_, g);
     const Index first = groups_.begin_of(g), n = block.X.rows;
     const bool sees_own = sees_variances_ && g >= 0;
@@ -232,7 +234,9 @@ class LargeGroupsPull {
 
   // W += the terms of residuals.
   Status add_products_of_targets(Index g, const RowBlock& block, Index begin, Index count, const PointRows& raw) {
-    const Index terms = groups_.count() * outputs_;
+    const Index terms = groups_.count() * outputs_, first = groups_.begin_of(g);
+    for (Index i = 0; i < count; ++i)
+      for (Index k = 0; k < targets_.cols; ++k) targets_(first + begin + i, k) = 0.0;
     std::vector<const double*> rows;
     for (const PointRows* of : {&alpha_, &u_})
       for (Index term = 0; term < terms; ++term) rows.push_back(of->row(term));
@@ -244,6 +248,7 @@ class LargeGroupsPull {
         const Index k = term % outputs_;
         if (term / outputs_ == g) {
           of_alpha[term] = -rho(g, begin + i, k);
+          if (targets_.data) targets_(first + begin + i, k) += rho(g, begin + i, k);
           continue;
         }
         const double c = (block.y(begin + i, k) - raw.dot(raw.row(i), alpha_.row(term))) / N;
@@ -251,6 +256,7 @@ class LargeGroupsPull {
         of_alpha[term] = of_c;
         of_u[term] = -c;
         of_noise_[at(begin + i)] += of_c * c;
+        if (targets_.data) targets_(first + begin + i, k) -= of_c;
       }
       W_.add(2 * terms, rows.data(), of_alpha, W_.row(i));
     });
@@ -285,16 +291,17 @@ class LargeGroupsPull {
   std::vector<PointRows> V_;      // of each group
   PointRows V_total_, features_;  // sum of V_g, and of nu_i f_i f_i'
   PointRows others_, half_;
+  View<double> targets_;
   Numbers noise_, of_noise_;
   PointRows W_, D_, x_, t_;
 };
 
 Status LargeGroups::pull(NystromBlocks& blocks, const RowBlock& rows, const NystromSums& total, const Numbers& of_residual,
-                         const Numbers& of_variance, double* theta, View<double> noise, View<double> points,
+                         const Numbers& of_variance, double* theta, const NystromRowGradient& of_rows,
                          View<double> landmarks) const {
   LargeGroupsPull pull(*this, blocks, rows, total, of_residual, of_variance);
   const Status status = pull.find_sums();
-  return status.ok() ? pull.run(theta, noise, points, landmarks) : status;
+  return status.ok() ? pull.run(theta, of_rows, landmarks) : status;
 }
 
 }  // namespace kernsel

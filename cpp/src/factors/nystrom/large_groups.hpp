@@ -38,9 +38,9 @@ class LargeGroups {
                    Numbers& variance) const;
 
   // The derivatives of a criterion in what leave_out() has shown, which may be empty, lead to those in the hyperparameters and
-  // landmarks, which are added, and in the noise, (n), and the points, (n, d), which are set.
+  // landmarks, which are added, and of the rows, which are set.
   Status pull(NystromBlocks& blocks, const RowBlock& rows, const NystromSums& total, const Numbers& of_residual,
-              const Numbers& of_variance, double* theta, View<double> noise, View<double> points, View<double> landmarks) const;
+              const Numbers& of_variance, double* theta, const NystromRowGradient& of_rows, View<double> landmarks) const;
 
  private:
   friend class LargeGroupsPull;

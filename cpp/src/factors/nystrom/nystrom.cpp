@@ -1,4 +1,5 @@
 // The factor: passes over the rows of a problem that are in memory.
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -62,7 +63,10 @@ class Nystrom final : public NystromFactor {
   Status pull_all(const Partials& partials, Gradient& out, View<double> points, View<double> landmarks);
   Status information_of_some(const Partials& partials, Numbers& out);
   Status find_landmarks();
-  RowBlock rows() const { return {problem_.X, problem_.y, problem_.noise, problem_.trend}; }
+  RowBlock rows() const {
+    return {problem_.X, problem_.y, problem_.noise, problem_.trend,
+            problem_.weights ? vector(problem_.weights, n_) : View<const double>{}};
+  }
 
   NystromOptions options_;
   Numbers landmarks_;
@@ -73,6 +77,8 @@ class Nystrom final : public NystromFactor {
   Problem problem_;
   NystromBlocks blocks_;
   NystromSums sums_;
+  NystromPartialSums of_losses_;  // if the second pass has differentiated a sum of losses, over unit_
+  double unit_ = 1.0;
   std::optional<GroupedRows> groups_;  // if points are not left out alone
   Index n_ = 0, m_ = 0;                // points, outputs
   ShownRows shown_;
@@ -103,6 +109,7 @@ Status Nystrom::show_all(const Kernel& k, const Problem& problem, const Request&
   const auto count = static_cast<Index>(landmarks_.size()) / std::max<Index>(d, 1);
   status = blocks_.begin(k, kernsel::rows(static_cast<const double*>(landmarks_.data()), count, d), problem.trend.cols);
   sums_ = {};
+  of_losses_ = {};
   groups_.reset();
   const bool alone = !request.densities && (request.groups.alone() || request.groups.count == n_);
   std::vector<std::vector<Index>> single;
@@ -122,7 +129,10 @@ Status Nystrom::show_all(const Kernel& k, const Problem& problem, const Request&
   of_rows.left_out = request.left_out && !groups_;
   shown_.resize(of_rows, n_, m_);
   const auto view = [this](Numbers& of, Index cols) { return of.empty() ? View<double>{} : columns(of.data(), n_, cols); };
-  if (!shown_.c.empty() || !shown_.precision.empty())
+  if (request.slopes && differentiable) {
+    unit_ = unit_of_losses(sums_);
+    status = blocks_.show_losses(rows(), request, unit_, view(shown_.c, m_), view(shown_.precision, 1), of_losses_);
+  } else if (!shown_.c.empty() || !shown_.precision.empty())
     status = blocks_.show(rows(), view(shown_.c, m_), view(shown_.precision, 1), view(shown_.missing, 1));
   if (status.ok() && of_rows.left_out) left_out_ = shown_.left_out();
   if (status.ok() && groups_) status = groups_->leave_out(blocks_, sums_, left_out_);
@@ -145,23 +155,33 @@ Status Nystrom::show_all(const Kernel& k, const Problem& problem, const Request&
 Status Nystrom::pull_all(const Partials& partials, Gradient& out, View<double> points, View<double> landmarks) {
   out.theta.assign(at(k_->parameters()), 0.0);
   out.noise.assign(at(n_), 0.0);
+  out.targets.assign(at(n_ * m_), 0.0);
+  const NystromRowGradient of_each{kernsel::vector(out.noise.data(), n_), kernsel::columns(out.targets.data(), n_, m_), points};
   const NystromTotals totals{partials.squares, partials.log_det, partials.log_det_trend,
                              options_.bound ? partials.missing : 0.0};
   Status status;
   if (groups_) {
-    status = groups_->pull(blocks_, sums_, partials, totals, out.theta.data(), out.noise, points, landmarks);
+    status = groups_->pull(blocks_, sums_, partials, totals, out.theta.data(), of_each, landmarks);
   } else {
-    const RowSlopes slopes(partials, shown_);
-    const NystromPartials of_rows = slopes.of(0, n_);
+    RowSlopes slopes(partials, shown_);
     blocks_.set_totals(totals);
     NystromPartialSums sums;
-    if (!slopes.empty()) status = blocks_.add_partials(rows(), of_rows, sums);
+    const bool differentiated = !of_losses_.theta.empty() && partials.slope_factor != 0.0 && !points.data && !landmarks.data;
+    if (differentiated) {
+      sums = of_losses_;
+      sums.multiply(partials.slope_factor * unit_);
+      slopes.move_to_noise(shown_, noise_);
+      out.theta = sums.theta;
+    }
+    const NystromPartials of_rows = slopes.of(0, n_);
+    if (!differentiated && !slopes.empty()) status = blocks_.add_partials(rows(), of_rows, sums);
     if (status.ok()) status = blocks_.solve_partials(sums);
-    if (status.ok()) status = blocks_.pull(rows(), of_rows, out.theta.data(), vector(out.noise.data(), n_), points, landmarks);
+    if (status.ok()) status = blocks_.pull(rows(), of_rows, out.theta.data(), of_each, landmarks);
     if (status.ok()) status = blocks_.pull_landmarks(out.theta.data(), landmarks);
   }
   for (double& slope : out.theta) slope *= partials.unit;
   for (double& slope : out.noise) slope *= partials.unit;
+  for (double& slope : out.targets) slope *= partials.unit;
   for (const View<double>& derivatives : {points, landmarks})
     for (Index i = 0; i < derivatives.rows; ++i)
       for (Index j = 0; j < derivatives.cols; ++j) derivatives(i, j) *= partials.unit;

@@ -56,7 +56,7 @@ class Passes {
  public:
   Passes(const Kernel& k, const RowSource& source) : k_(k), source_(source) {}
 
-  Status show(View<const double> Z, const Request& request, bool bound, Fit& fit);
+  Status show(View<const double> Z, const Request& request, bool differentiable, bool bound, Fit& fit);
   Status pull(const Partials& partials, bool bound, Gradient& out);
   Numbers trend_coefficients() const { return blocks_.trend_coefficients(); }
 
@@ -67,9 +67,11 @@ class Passes {
   Given given_;
   ShownRows shown_;
   LeftOut left_out_;
+  NystromPartialSums of_losses_;  // if the second pass has differentiated a sum of losses, over unit_
+  double unit_ = 1.0;
 };
 
-Status Passes::show(View<const double> Z, const Request& request, bool bound, Fit& fit) {
+Status Passes::show(View<const double> Z, const Request& request, bool differentiable, bool bound, Fit& fit) {
   if (request.densities || (request.left_out && !request.groups.alone()))
     return Status::invalid("rows: points that are not in memory are left out one by one");
   NystromSums sums;
@@ -95,11 +97,13 @@ Status Passes::show(View<const double> Z, const Request& request, bool bound, Fi
   const auto view = [n](Numbers& of, Index begin, Index count, Index columns) {
     return of.empty() ? View<double>{} : View<double>{of.data() + begin, count, columns, 1, n};
   };
+  unit_ = unit_of_losses(sums);
   if (status.ok() && !(shown_.c.empty() && shown_.precision.empty()))
     status = for_blocks(source_, n, [&](const RowBlock& rows, Index begin) {
       const Index count = rows.X.rows;
-      return blocks_.show(rows, view(shown_.c, begin, count, outputs), view(shown_.precision, begin, count, 1),
-                          view(shown_.missing, begin, count, 1));
+      const View<double> c = view(shown_.c, begin, count, outputs), precision = view(shown_.precision, begin, count, 1);
+      return request.slopes && differentiable ? blocks_.show_losses(rows, request, unit_, c, precision, of_losses_)
+                                              : blocks_.show(rows, c, precision, view(shown_.missing, begin, count, 1));
     });
   if (!status.ok()) return status;
   if (request.left_out) left_out_ = shown_.left_out();
@@ -120,21 +124,26 @@ Status Passes::show(View<const double> Z, const Request& request, bool bound, Fi
 
 Status Passes::pull(const Partials& partials, bool bound, Gradient& out) {
   const Index n = shown_.n;
-  const RowSlopes slopes(partials, shown_);
+  RowSlopes slopes(partials, shown_);
   blocks_.set_totals({partials.squares, partials.log_det, partials.log_det_trend, bound ? partials.missing : 0.0});
   NystromPartialSums sums;
   Status status;
-  if (!slopes.empty())
+  out.theta.assign(static_cast<std::size_t>(k_.parameters()), 0.0);
+  out.noise.assign(static_cast<std::size_t>(n), 0.0);
+  if (!of_losses_.theta.empty() && partials.slope_factor != 0.0) {
+    sums = std::move(of_losses_);
+    sums.multiply(partials.slope_factor * unit_);
+    slopes.move_to_noise(shown_, given_.noise);
+    out.theta = sums.theta;
+  } else if (!slopes.empty())
     status = for_blocks(source_, n, [&](const RowBlock& rows, Index begin) {
       return blocks_.add_partials(rows, slopes.of(begin, rows.X.rows), sums);
     });
   if (status.ok()) status = blocks_.solve_partials(sums);
-  out.theta.assign(static_cast<std::size_t>(k_.parameters()), 0.0);
-  out.noise.assign(static_cast<std::size_t>(n), 0.0);
   if (status.ok())
     status = for_blocks(source_, n, [&](const RowBlock& rows, Index begin) {
       const View<double> noise = vector(out.noise.data() + begin, rows.X.rows);
-      return blocks_.pull(rows, slopes.of(begin, rows.X.rows), out.theta.data(), noise, {}, {});
+      return blocks_.pull(rows, slopes.of(begin, rows.X.rows), out.theta.data(), {noise}, {});
     });
   if (status.ok()) status = blocks_.pull_landmarks(out.theta.data(), {});
   for (double& slope : out.theta) slope *= partials.unit;
@@ -174,7 +183,7 @@ Status evaluate(const Kernel& k, const RowSource& source, View<const double> Z, 
   return within_memory([&] {
     Passes passes(k, source);
     Fit fit;
-    Status status = passes.show(Z, criterion.request, bound, fit);
+    Status status = passes.show(Z, criterion.request, order == Order::gradient, bound, fit);
     Partials partials;
     if (status.ok()) status = apply(criterion, fit, partials);
     if (!status.ok()) return status;

@@ -13,9 +13,28 @@ constexpr Index features_of_a_job = 64;
 
 }  // namespace
 
+Status Vecchia::differentiate_shown(const Problem& problem, const Criterion& criterion, Evaluation& out) {
+  const Request& request = criterion.request;
+  if (!shown_ || problem.X.rows != n_ || problem.X.cols != columns_of_points_ || problem.y.rows != n_ || problem.y.cols != m_ ||
+      problem.trend.cols != q_ || request.in_sample != request_.in_sample || request.left_out != request_.left_out ||
+      request.coefficients || request.diagonal)
+    return Status::invalid("differentiate: expected the problem of the last evaluation, and a criterion that sees its sets");
+  problem_ = problem;
+  take_points();
+  Fit fit;
+  give(fit);
+  Partials partials;
+  Status status = apply(criterion, fit, partials);
+  out.value = partials.unit * partials.value;
+  out.information.clear();
+  if (status.ok() && problem.unknown_noise.rows > 0) status = information_of({}, out.information);
+  return status.ok() ? pull_all(partials, out.gradient) : status;
+}
+
 Status Vecchia::pull_all(const Partials& partials, Gradient& out) {
   out.theta.assign(at(k_->parameters()), 0.0);
   out.noise.assign(at(n_), 0.0);
+  out.targets.assign(at(n_ * m_), 0.0);
   Adjoint adjoint;
   adjoint.c = partials.c;
   adjoint.precision = partials.precision;
@@ -32,7 +51,8 @@ Status Vecchia::pull_all(const Partials& partials, Gradient& out) {
   if (status.ok() && with_left_out) status = pull_others(partials.left_out, adjoint, out);
   const bool with_trend = columns() > 0 && (with_left_out || partials.log_det_trend != 0.0);
   if (status.ok() && kind_ != Before::none &&
-      (with_trend || partials.log_det != 0.0 || !partials.squares.empty() || !adjoint.c.empty() || !adjoint.precision.empty()))
+      (with_trend || partials.log_det != 0.0 || !partials.squares.empty() || !partials.products.empty() || !adjoint.c.empty() ||
+       !adjoint.precision.empty()))
     status = pull_before(partials, adjoint, out);
   const View<double> of_points = of_points_ ? rows(of_points_, n_, X_.cols) : View<double>{};
   if (status.ok() && tiled()) status = inducing_.pull(*k_, X_, D_, of_F_, out.theta, of_points);
@@ -42,6 +62,7 @@ Status Vecchia::pull_all(const Partials& partials, Gradient& out) {
   if (partials.unit == 1.0) return status;
   for (double& entry : out.theta) entry *= partials.unit;
   for (double& entry : out.noise) entry *= partials.unit;
+  for (double& entry : out.targets) entry *= partials.unit;
   return status;
 }
 

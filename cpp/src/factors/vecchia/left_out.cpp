@@ -61,11 +61,12 @@ void Vecchia::show_densities() {
 Status Vecchia::pull_densities(const Numbers& given, Gradient& out) {
   return pull_sets(
       others_, shown_others_, [](Index, Index) { return Status{}; },
-      [&](const Cell& cell, const std::int32_t* set, Index i, const OfSet&, double* q) {
+      [&](const Cell& cell, const std::int32_t* set, Index i, const OfSet& of_set, double* q) {
         const double slope = given[at(groups_.of[at(i)])];
+        for (Index j = 0; j < m_; ++j) of_set.errors[j] = -slope * shown_others_.t[at(i * m_ + j)];
         for (Index r = 0; r < cell.count(); ++r) {
           q[r] = 0.0;
-          for (Index j = 0; j < m_; ++j) q[r] -= slope * shown_others_.t[at(i * m_ + j)] * table_row(set[r])[j];
+          for (Index j = 0; j < m_; ++j) q[r] += of_set.errors[j] * table_row(set[r])[j];
         }
         q[cell.count() - 1] += slope * static_cast<double>(m_) / shown_others_.v[at(i)];
       },

@@ -156,9 +156,10 @@ Status Vecchia::pull_before(const Partials& partials, Adjoint& adjoint, Gradient
         std::array<const double*, VecchiaOptions::most_neighbours + 1> of_rows{};
         Numbers errors(at(m_));
         // v'(G_c + D mu), and with it twice the errors' share of y'c; G_U'v + 2 G_M eta.
+        for (Index j = 0; j < m_; ++j) errors[at(j)] = error(shown_before_, i, j);
         for (Index j = 0; j < m_; ++j) {
-          errors[at(j)] = error(shown_before_, i, j);
           of_set.errors[j] = partials.squares.empty() ? 0.0 : 2.0 * partials.squares[at(j)] * errors[at(j)];
+          if (!partials.products.empty()) of_set.errors[j] += 2.0 * dot(m_, &partials.products[at(j * m_)], errors.data());
         }
         for (Index r = 0; r < size; ++r) {
           const double* row = table_row(set[r]);

@@ -37,6 +37,7 @@ class Vecchia final : public VecchiaFactor {
   Status pull(const Partials& partials, Gradient& out) override;
   Status pull_points(const Partials& partials, View<double> out) override;
   Status information(const Partials& partials, std::vector<double>& out) override;
+  Status differentiate(const Problem& problem, const Criterion& criterion, Evaluation& out) override;
 
  private:
   using Numbers = std::vector<double>;
@@ -111,6 +112,7 @@ class Vecchia final : public VecchiaFactor {
   Status pull_densities(const Numbers& given, Gradient& out);
 
   // gradient.cpp
+  Status differentiate_shown(const Problem& problem, const Criterion& criterion, Evaluation& out);
   Status pull_all(const Partials& partials, Gradient& out);
   void gather_columns(const Cell& cell, const std::int32_t* points, const double** rows) const;
   void pull_features(Index begin, Index end, const Sets& sets, const Shown& shown, const Numbers& kept);
@@ -133,6 +135,7 @@ class Vecchia final : public VecchiaFactor {
 
   std::optional<Kernel> k_;
   Problem problem_{};
+  bool shown_ = false;  // whether the last show() has succeeded
   Request request_;
   bool scatters_ = false;  // whether c, U and the diagonal of P. are computed for the points of the likelihood's sets
   Index n_ = 0, m_ = 0, q_ = 0;
@@ -162,6 +165,7 @@ Status Vecchia::pull_sets(const Sets& sets, const Shown& shown, const Prepare& p
   const Index d = of_points_ ? X_.cols : 0;
   Numbers slopes(at(walk_batches * parameters), 0.0), noise(at(std::min(walk_chunk, sets.count()) * most));
   Numbers kept(features > 0 ? 2 * noise.size() : 0);  // a and v of each set
+  Numbers in_targets(at(m_) * noise.size());
   Numbers in_points(noise.size() * at(d));
   Status status = of_slots_.resize(std::min(walk_chunk, sets.count()), columns(), tiled());
   if (status.ok()) status = prepare(0, std::min(walk_chunk, sets.count()));
@@ -176,6 +180,8 @@ Status Vecchia::pull_sets(const Sets& sets, const Shown& shown, const Prepare& p
         const OfSet of_set{of_slots_.row(slot), errors.data()};
         fill(cell, set, i, of_set, cell.q());
         Status pulled = cell.pull(slopes.data() + batch * parameters, noise.data() + slot * most);
+        for (Index r = 0; r < cell.count(); ++r)  // t_i = v'y
+          for (Index j = 0; j < m_; ++j) in_targets[at((slot * most + r) * m_ + j)] = errors[at(j)] * cell.v()[r];
         if (pulled.ok() && of_points_) pulled = cell.pull_points(in_points.data() + slot * most * d);
         if (!pulled.ok() || features == 0) return pulled;
         // The row of this set becomes F'a + dJ/d(F'v): with eta, all that dJ/dF is made of.
@@ -200,8 +206,11 @@ Status Vecchia::pull_sets(const Sets& sets, const Shown& shown, const Prepare& p
           const Index size = sets.size(i);
           for (Index r = 0; r + 1 < size; ++r) out.noise[at(sets.neighbours_of(i)[r])] += of_noise[r];
           out.noise[at(sets.last[at(i)])] += of_noise[size - 1];
-          for (Index r = 0; r < size && of_points_; ++r) {
+          for (Index r = 0; r < size; ++r) {
             const Index point = r + 1 < size ? sets.neighbours_of(i)[r] : sets.last[at(i)];
+            for (Index j = 0; j < m_; ++j)
+              out.targets[at(point + j * n_)] += in_targets[at((i % walk_chunk * most + r) * m_ + j)];
+            if (!of_points_) continue;
             const double* from = in_points.data() + (i % walk_chunk * most + r) * d;
             for (Index k = 0; k < d; ++k) of_points_[point * d + k] += from[k];
           }

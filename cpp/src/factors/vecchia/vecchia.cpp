@@ -66,7 +66,12 @@ Status Vecchia::information(const Partials& partials, Numbers& out) {
   return within_memory([&] { return information_of(partials, out); });
 }
 
+Status Vecchia::differentiate(const Problem& problem, const Criterion& criterion, Evaluation& out) {
+  return within_memory([&] { return differentiate_shown(problem, criterion, out); });
+}
+
 void Vecchia::forget() {
+  shown_ = false;
   before_ = {};
   others_ = {};
   found_ = Before::none;
@@ -161,6 +166,7 @@ Status Vecchia::show_all(const Kernel& k, const Problem& problem, const Request&
         "Vecchia's approximation has no joint density of groups with a trend or inducing points; leave out points, or these");
   if (request.densities && (request.groups.alone() || request.variances || !all_terms()))
     return Status::invalid("Vecchia's approximation: joint densities are those of groups of all points");
+  shown_ = false;
   k_.emplace(k);
   problem_ = problem;
   n_ = problem.X.rows;
@@ -183,7 +189,8 @@ Status Vecchia::show_all(const Kernel& k, const Problem& problem, const Request&
     status = find_sets(request);
     if (status.ok()) status = show_sets();
   }
-  if (status.ok()) give(fit);
+  shown_ = status.ok();
+  if (shown_) give(fit);
   return status;
 }
 

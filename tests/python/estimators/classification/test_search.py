@@ -104,9 +104,20 @@ def test_descent_in_coordinates_of_the_curvature(at):
         "points": 1,
         "progress": None,
     }
-    found = _core.minimize(bowl, None, [-1.0, -2.0], [1.0, 2.0], [[0.0, 0.0]], options | {"curvature": H.ravel().tolist()})
+    limits = None, [-1.0, -2.0], [1.0, 2.0], [[0.0, 0.0]]
+    found = _core.minimize(bowl, *limits, options | {"curvature": H.ravel().tolist()})
     if at[0] < 1:
         np.testing.assert_allclose(found["x"], at, atol=1e-6)
         assert bowl.count <= 4
+        bowl.count = 0
+        informed = options | {"curvature": [], "newton": True}
+        found = _core.minimize(
+            lambda x, order: (*bowl(x, order), H.ravel()), *limits, informed | {"coarse": 1e-3, "fine": 1e-3}
+        )
+        above = np.sqrt(2e-3 / np.linalg.eigvalsh(H)[0])  # of x - at, where the value is by the tolerance above the least one
+        np.testing.assert_allclose(found["x"], at, atol=above)
+        assert bowl.count <= 4
+        with pytest.raises(ValueError, match="an information matrix with a row for each unknown"):
+            _core.minimize(lambda x, order: (*bowl(x, order), H[0]), *limits, informed)
     else:  # at the bound of the first, the second is where its slope is zero
         np.testing.assert_allclose(found["x"], [1.0, min(2.0, 18 / 9 * 2.0)], atol=1e-5)
