@@ -132,7 +132,7 @@ class Likelihood {
 };
 
 // A likelihood of functions that the caller gives, for whole arrays. They may throw, which Status::exception then says, and are
-// called by the thread that began the computation. `slope`, `start` and `with` are for parameters, and may be empty without.
+// called by the thread that began the computation. `slope` and `with` are for parameters, and may be empty without.
 struct LikelihoodFunctions {
   std::string name;
   std::vector<LikelihoodParameter> parameters;

@@ -1,10 +1,10 @@
 // Moments by quadrature: E p(y | f) over f = m + s x, x ~ N(0, 1), and its derivatives.
 //
-// With E and Cov under the density exp(g), g(x) = log p(y | m + s x) - x^2 / 2 (tilted.hpp),
+// With E, Cov and Var under the density exp(g), g(x) = log p(y | m + s x) - x^2 / 2 (tilted.hpp),
 //
-//     d log Z / dm = E (log p)',    d^2 log Z / dm^2 = Cov((log p)', x) / s,
+//     d log Z / dm = E (log p)' = E x / s,    d^2 log Z / dm^2 = Cov((log p)', x) / s = (Var x - 1) / s^2,
 //
-// in which nothing cancels, however small s is, and which holds at kinks of log p, too.
+// which hold at kinks of log p, too. Nothing cancels in the former if the prior is narrow, in the latter if the observation is.
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -24,7 +24,7 @@ Observations part(const Observations& of, Index begin, Index end) {
 
 Status moments_of_block(const Likelihood& likelihood, const Observations& of, const double* mean, const double* variance,
                         Moments* out) {
-  constexpr Index functions = 4;
+  constexpr Index functions = 5;
   Tilted tilted(likelihood, of, mean, variance);
   Status status = tilted.locate();
   if (!status.ok()) return status;
@@ -32,7 +32,7 @@ Status moments_of_block(const Likelihood& likelihood, const Observations& of, co
   std::vector<double> sums(static_cast<std::size_t>(of.count * functions)), units;
   for (Index i = 0; i < of.count; ++i) {
     const double width = tilted.width(i), first = std::max(1.0, std::abs(tilted.mode(i).x));
-    units.insert(units.end(), {0.0, 0.0, width * first, width * width * first});
+    units.insert(units.end(), {0.0, 0.0, 0.0, width * first, width * width * first});
   }
   const auto evaluate = [&](Index count, const Index* row, const double* x, double* values) {
     const Status done = tilted.density(count, row, x, found);
@@ -41,7 +41,7 @@ Status moments_of_block(const Likelihood& likelihood, const Observations& of, co
       const Density& at = found[static_cast<std::size_t>(k)];
       const double p = std::exp(at.value - 0.5 * x[k] * x[k] - mode.g);
       const double first = p > 0.0 ? tilted.deviation(row[k]) * (at.first - mode.first) : 0.0, away = x[k] - mode.x;
-      const double all[functions] = {p, p * away, p * first, p * first * away};
+      const double all[functions] = {p, p * away, p * away * away, p * first, p * first * away};
       std::copy_n(all, functions, values + k * functions);
     }
     return done;
@@ -51,8 +51,12 @@ Status moments_of_block(const Likelihood& likelihood, const Observations& of, co
   for (Index i = 0; i < of.count; ++i) {
     const double s = tilted.deviation(i), *sum = sums.data() + i * functions;
     const LatentPlace& mode = tilted.mode(i);
-    const double away = sum[1] / sum[0], first = sum[2] / sum[0];
-    out[i] = {mode.g + std::log(sum[0]) - log_root_two_pi, mode.first + first / s, (sum[3] / sum[0] - away * first) / (s * s)};
+    const double away = sum[1] / sum[0], first = sum[3] / sum[0];
+    const double value = mode.g + std::log(sum[0]) - log_root_two_pi;
+    if (s * s * mode.precision > 1.0)
+      out[i] = {value, (mode.x + away) / s, (sum[2] / sum[0] - away * away - 1.0) / (s * s)};
+    else
+      out[i] = {value, mode.first + first / s, (sum[4] / sum[0] - away * first) / (s * s)};
   }
   // Without variance the observation alone remains.
   std::vector<Density> alone(static_cast<std::size_t>(of.count));

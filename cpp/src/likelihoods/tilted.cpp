@@ -27,7 +27,8 @@ Status Tilted::evaluate(std::vector<LatentPlace>& places) {
     place.g = found.value - 0.5 * place.x * place.x;
     place.first = found.first;
     place.slope = s * found.first - place.x;
-    place.curvature = 1.0 + s * s * std::max(found.precision, 0.0);
+    place.precision = std::max(found.precision, 0.0);
+    place.curvature = 1.0 + s * s * place.precision;
     if (std::isnan(place.g)) place.g = -std::numeric_limits<double>::infinity();
   }
   return status;
@@ -56,6 +57,8 @@ Status Tilted::climb() {
     }
     places.swap(better);
   }
+  // The curvature of a log p that is not concave may be far too large here, and steps become longer as long as they succeed.
+  const double longest = likelihood_.is_log_concave() ? 1.0 : 1e12;
   std::vector<double> length(places.size(), 1.0);
   std::vector<std::size_t> active(places.size());
   for (std::size_t k = 0; k < active.size(); ++k) active[k] = k;
@@ -76,7 +79,7 @@ Status Tilted::climb() {
       const std::size_t to = moving[k];
       if (trials[k].g >= places[to].g) {
         places[to] = trials[k];
-        length[to] = std::min(1.0, 2.0 * length[to]);
+        length[to] = std::min(longest, 2.0 * length[to]);
       } else {
         length[to] *= 0.25;
       }
@@ -138,12 +141,20 @@ Status Tilted::reach() {
     const auto k = static_cast<std::size_t>(i);
     const double begin = lower_[k].x - ends[2 * k].far, end = upper_[k].x + ends[2 * k + 1].far;
     std::vector<double> places = {begin, end};
-    for (const LatentPlace* place : {&lower_[k], &upper_[k]})
-      for (const double distance : {-3.5, 0.0, 3.5}) places.push_back(place->x + distance / std::sqrt(place->curvature));
+    const bool one = (upper_[k].x - lower_[k].x) * std::sqrt(mode_[k].curvature) < 1.0;
+    for (const LatentPlace* place : {&lower_[k], &upper_[k]}) {
+      const LatentPlace& top = one ? mode_[k] : *place;
+      const double width = 1.0 / std::sqrt(top.curvature);
+      places.push_back(top.x);
+      // No panel is so much wider than the one before that its nodes could miss a tail.
+      for (double distance = 3.5 * width; distance < end - begin; distance *= 2.6)
+        for (const double at : {top.x - distance, top.x + distance})
+          if (at > begin && at < end) places.push_back(at);
+      if (one) break;
+    }
     std::sort(places.begin(), places.end());
     for (std::size_t p = 1; p < places.size(); ++p) {
-      const double left = std::max(places[p - 1], begin), right = std::min(places[p], end);
-      if (left < right) panels_.push_back({i, left, right});
+      if (places[p - 1] < places[p]) panels_.push_back({i, places[p - 1], places[p]});
     }
   }
   return {};

@@ -15,7 +15,7 @@ namespace kernsel {
 // A place x of a row, at which g is known.
 struct LatentPlace {
   Index row = 0;
-  double x = 0.0, g = 0.0, slope = 0.0, curvature = 1.0, first = 0.0;
+  double x = 0.0, g = 0.0, slope = 0.0, precision = 0.0, curvature = 1.0, first = 0.0;
 };
 
 class Tilted {

@@ -102,6 +102,20 @@ def test_moments_are_integrals_whatever_the_prior(case, variance):
         assert [one[row] for one in found] == pytest.approx(expected, rel=1e-9, abs=1e-9)  # what is promised
 
 
+def test_moments_of_a_peak_far_from_a_wide_prior():
+    """The tails of the peak are between it and the mean, where a wide panel would not see them."""
+    y, scale = np.array([0.1, 1.0, 5.0]), 1e-4
+    value, first, second = lk.StudentT(scale, 100.0).moments(y, 0.0, 1.0)
+    r = np.linspace(-60, 60, 24001)[:, None]  # equal steps are exact to rounding, and beyond the density is 1e-80
+    f = y + scale * r
+    p = stats.t.pdf(r, 100.0) * stats.norm.pdf(f)
+    total = p.sum(axis=0)
+    mean = (p * f).sum(axis=0) / total
+    assert value == pytest.approx(np.log(total * (r[1] - r[0])), rel=1e-9)
+    assert first == pytest.approx(mean, rel=1e-9)
+    assert second == pytest.approx((p * (f - mean) ** 2).sum(axis=0) / total - 1, rel=1e-9)
+
+
 class OwnNormal(lk.Likelihood):
     """Normal errors in Python, whose variance is a parameter."""
 
@@ -192,7 +206,7 @@ def test_extreme_values_of_f_give_no_nan(case):
             np.column_stack(core.conditional(at, size)),
             core.probability(y, at, size),
             core.moments(y, at, np.full(5, 2.0), size),
-            core.predict_quantile(np.full(5, 0.3), at, np.full(5, 2.0), size),
+            core.predict_quantile([0.3], at[:1], [2.0], None if size is None else size[:1]),
         ):
             assert not np.isnan(found).any(), f
 
