@@ -543,7 +543,7 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
             each = posterior.squares() / max(freedom, 1)
             known = explained(posterior.y, posterior.H) if len(posterior.y) else np.zeros(m, dtype=bool)
             self.scale_ = np.where((each > 0) & ~known, each, 1.0)
-        self.X_train_ = posterior.X
+        self.X_train_ = posterior.X if self._observed is None else self._observed.points
         self.y_train_ = self._shaped(posterior.y)
         self.__dict__.pop("alpha_", None)
         if posterior.exact:

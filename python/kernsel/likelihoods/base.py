@@ -76,6 +76,7 @@ class Likelihood(ABC):
     outcomes: tuple[float, float, bool] = (-np.inf, np.inf, False)
     size_name: ClassVar[str | None] = None
     usual_inference: ClassVar[str] = "laplace"
+    is_of_two: ClassVar[bool] = False  # whether there are two latent functions
 
     @abstractmethod
     def log_density(self, y: Any, f: Any, size: Any = None) -> Vector:
