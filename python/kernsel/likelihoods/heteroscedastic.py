@@ -43,6 +43,10 @@ class HeteroscedasticGaussian(Likelihood):
     noise_kernel: Any = "auto"
     is_of_two: ClassVar[bool] = True
 
+    def __repr__(self) -> str:
+        told = self.noise_kernel if not isinstance(self.noise_kernel, str) else repr(self.noise_kernel)
+        return "HeteroscedasticGaussian()" if told == "'auto'" else f"HeteroscedasticGaussian(noise_kernel={told})"
+
     def core(self) -> _core.Likelihood:
         """Return the likelihood as the core has it."""
         return _core.heteroscedastic()
