@@ -24,7 +24,7 @@ from kernsel._search.selection import Selection
 from kernsel.criteria import Criterion
 from kernsel.estimators.observed_process import ObservedProcess, conditioned_on
 from kernsel.estimators.process_state import ProcessState
-from kernsel.kernels import Columns, ConstantKernel, Kernel, Linear, Matern
+from kernsel.kernels import Columns, ConstantKernel, Kernel, Linear, Matern, Product, Sum
 from kernsel.kernels.amplitudes import with_amplitudes
 from kernsel.kernels.automatic import Data
 from kernsel.likelihoods import HeteroscedasticGaussian
@@ -94,11 +94,13 @@ class TwoProcesses(ObservedProcess):
 
     def predict(self, Z: Matrix, sizes: Vector | None) -> tuple[Vector, Vector]:
         """Return the mean and the variance of new observations at points."""
+        del sizes
         mean, variance, h, of_h = self._both(Z)
         return mean, variance + np.exp(h + 0.5 * of_h)
 
     def quantiles(self, Z: Matrix, levels: Vector, sizes: Vector | None) -> Matrix:
         """Return quantiles of new observations at points, shape (m, levels), by bisection."""
+        del sizes
         mean, spreads = self._mixture(*self._both(Z))
         largest = spreads.max(axis=1)
         found = np.empty((len(mean), len(levels)))
@@ -113,6 +115,7 @@ class TwoProcesses(ObservedProcess):
 
     def log_densities(self, Z: Matrix, y: Vector, sizes: Vector | None) -> Vector:
         """Return the log density of observations at new points, each by itself."""
+        del sizes
         return self._densities(y, *self._both(Z))
 
     def _densities(self, y: Vector, mean: Vector, variance: Vector, h: Vector, of_h: Vector) -> Vector:
@@ -133,6 +136,7 @@ class TwoProcesses(ObservedProcess):
 
     def draws(self, rng: np.random.RandomState, Z: Matrix, count: int, noisy: bool, sizes: Vector | None) -> Matrix:
         """Return joint draws of observations, or of f, at points."""
+        del sizes
         m, both = len(Z), stacked(Z)
         latent = self._joint(rng, both, count)
         f = self.offset + self.unit * latent[:m]
@@ -142,6 +146,7 @@ class TwoProcesses(ObservedProcess):
 
     def spread_of_mean(self, mean: Vector, variance: Vector, sizes: Vector | None) -> Vector:
         """Return the variance of the mean of observations given f, which is that of f."""
+        del mean, sizes
         return variance
 
     def left_out(self, groups: Indices | None) -> tuple[Vector, Vector, Vector]:
@@ -204,8 +209,7 @@ def fit_two(model: Any, kernel: Kernel, X: Matrix, y: Vector) -> ProcessState:
                 same_for_any_points=False,
             )
     fit = conditioned_on(selection, points, observations, 0.0, trend, None)
-    first, second = (part.operands()[0] for part in fit.process.posterior.kernel.operands())
-    own, of_noise = first.kernel, second.kernel
+    own, of_noise = (_inside(part) for part in _parts(fit.process.posterior.kernel))
     shift = n * np.log(unit)
     found = replace(likelihood, noise_kernel=of_noise)
     process = TwoProcesses(
@@ -259,3 +263,16 @@ def _both_kernels(own: Kernel, of_noise: Kernel, X: Matrix, y: Vector, names: li
         return Columns(resolved, columns) * Columns(Linear(1.0, "fixed"), [column])
 
     return side(own, y, d) + side(of_noise, y, d + 1)
+
+
+def _parts(kernel: Kernel) -> list[Kernel]:
+    """Return the operands of a sum or product."""
+    assert isinstance(kernel, Sum | Product)
+    return list(kernel.operands())
+
+
+def _inside(side: Kernel) -> Kernel:
+    """Return the kernel of one process, from its product with the column that tells its rows."""
+    own = _parts(side)[0]
+    assert isinstance(own, Columns)
+    return own.kernel

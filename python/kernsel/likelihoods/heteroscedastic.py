@@ -53,21 +53,25 @@ class HeteroscedasticGaussian(Likelihood):
 
     def log_density(self, y: Any, f: Any, size: Any = None) -> Vector:
         """Return log p(y | f, h) for each observation."""
+        del size
         f, h = _halves(f)
         return np.asarray(-0.5 * (h + (np.asarray(y) - f) ** 2 * np.exp(-h) + np.log(2 * np.pi)))
 
     def derivatives(self, y: Any, f: Any, size: Any = None) -> tuple[Vector, Vector, Vector]:
         """Return the first three derivatives of log p, in f and then in h."""
+        del size
         both = self.core().density(np.concatenate([y, y]), np.concatenate(_halves(f)))
         return both[:, 1], both[:, 2], both[:, 3]
 
     def conditional(self, f: Any, size: Any = None) -> tuple[Vector, Vector]:
         """Return the mean and the variance of y given f and h."""
+        del size
         mean, h = _halves(f)
         return mean, np.exp(h)
 
     def probability(self, y: Any, f: Any, size: Any = None) -> Vector:
         """Return the probability of values up to y given f and h."""
+        del size
         mean, h = _halves(f)
         return np.asarray(special.ndtr((np.asarray(y) - mean) * np.exp(-0.5 * h)))
 

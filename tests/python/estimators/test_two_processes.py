@@ -61,7 +61,7 @@ def test_the_noise_is_found_where_it_is(fitted):
 
 
 def test_predictions_agree_with_each_other(fitted):
-    gp, X, y = fitted
+    gp, *_ = fitted
     Z = np.array([[1.0], [3.0]])
     drawn = gp.sample_y(Z, 20000, random_state=0)
     mean, std = gp.predict(Z, return_std=True)
