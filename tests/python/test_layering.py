@@ -41,7 +41,7 @@ LAYERS = [
     ["_solve"],
     ["_search"],
     ["estimators"],
-    ["saving"],
+    ["saving", "design"],
     ["study"],
     ["plotting"],
     ["report", "examples"],
