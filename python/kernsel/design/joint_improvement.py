@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 from scipy import linalg, special
 from sklearn.utils import check_random_state
 
-from kernsel._base.annotations import Matrix, Seed, Vector
+from kernsel._base.annotations import Matrix, Seed
 from kernsel._data.allowed import whole
 from kernsel.design.acquisition import best_of
 from kernsel.design.first_points import sobol

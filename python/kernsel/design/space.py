@@ -62,7 +62,7 @@ class Space:
     @property
     def spread(self) -> Vector:
         """The length of each side; one where it has none."""
-        return np.asarray(np.where(self.upper > self.lower, self.upper - self.lower, 1.0))
+        return np.asarray(np.where(self.upper > self.lower, self.upper - self.lower, 1.0), dtype=np.float64)
 
     def from_unit(self, U: Matrix) -> Matrix:
         """Return points for points of the unit cube; each whole number and each category has an equal part of it."""
