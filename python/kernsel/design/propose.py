@@ -12,6 +12,7 @@ from scipy.optimize import minimize
 from sklearn.utils import check_random_state
 
 from kernsel._base.annotations import Matrix, Seed, Vector
+from kernsel._base.blas import with_one_blas_thread
 from kernsel._data.allowed import one_of, whole
 from kernsel.design.acquisition import Acquisition
 from kernsel.design.confidence import UpperConfidenceBound
@@ -63,6 +64,7 @@ _IMPROVEMENTS = ("log_ei", "ei", "pi")  # those that need a feasible best value
 _JOINT = ("log_ei", "ei")  # those whose batches have a joint expected improvement
 
 
+@with_one_blas_thread
 def propose(
     model: GaussianProcessRegressor,
     bounds: ArrayLike,

@@ -62,7 +62,8 @@ class Space:
     @property
     def spread(self) -> Vector:
         """The length of each side; one where it has none."""
-        return np.asarray(np.where(self.upper > self.lower, self.upper - self.lower, 1.0), dtype=np.float64)
+        sides: Vector = self.upper - self.lower
+        return np.where(sides > 0, sides, 1.0)
 
     def from_unit(self, U: Matrix) -> Matrix:
         """Return points for points of the unit cube; each whole number and each category has an equal part of it."""
