@@ -119,8 +119,8 @@ def botorch_search(problem, seed, most=MOST):
     seconds = []
     while len(y) < most:
         begin = time.perf_counter()
-        exact = torch.full_like(y, 1e-8)
-        model = SingleTaskGP(X, y, exact, input_transform=Normalize(X.shape[1], bounds=bounds), outcome_transform=Standardize(1))
+        scaled = {"input_transform": Normalize(X.shape[1], bounds=bounds), "outcome_transform": Standardize(1)}
+        model = SingleTaskGP(X, y, torch.full_like(y, 1e-8), **scaled)
         fit_gpytorch_mll(ExactMarginalLogLikelihood(model.likelihood, model))
         x, _ = optimize_acqf(LogExpectedImprovement(model, y.max()), bounds, 1, num_restarts=8, raw_samples=512)
         seconds.append(time.perf_counter() - begin)

@@ -70,11 +70,12 @@ class OfMoments(Acquisition):
     def evaluate(self, Z: Matrix, gradient: bool) -> tuple[Vector, Matrix | None]:
         """Return the values and, if `gradient`, their derivatives in the points."""
         surrogate = self.surrogate
-        std = np.sqrt(surrogate.variance(Z))
+        variance = surrogate.variance(Z)
+        std = np.sqrt(variance)
         value, in_mean, in_std = self.of_moments(surrogate.mean(Z), std)
         if not gradient:
             return value, None
-        of_std = surrogate.variance_gradient(Z) * (in_std / (2 * std))[:, None]
+        of_std = surrogate.variance_gradient(Z, variance) * (in_std / (2 * std))[:, None]
         return value, in_mean[:, None] * surrogate.mean_gradient(Z) + of_std
 
 

@@ -39,7 +39,8 @@ class Feasibility:
         """Return the logarithms at points, shape (m,), and, if `gradient`, their derivatives in the points."""
         total, slopes = np.zeros(len(Z)), np.zeros_like(Z)
         for surrogate, lower, upper in self._each:
-            mean, std = surrogate.mean(Z), np.sqrt(surrogate.variance(Z))
+            mean, variance = surrogate.mean(Z), surrogate.variance(Z)
+            std = np.sqrt(variance)
             a, b = (lower - mean) / std, (upper - mean) / std
             value = log_probability(a, b)
             total += value
@@ -48,7 +49,7 @@ class Feasibility:
                 in_b = np.exp(-0.5 * b**2 - LOG_ROOT_TWO_PI - value)
                 in_std = (np.where(np.isfinite(a), a, 0.0) * in_a - np.where(np.isfinite(b), b, 0.0) * in_b) / std
                 slopes += ((in_a - in_b) / std)[:, None] * surrogate.mean_gradient(Z)
-                slopes += (in_std / (2 * std))[:, None] * surrogate.variance_gradient(Z)
+                slopes += (in_std / (2 * std))[:, None] * surrogate.variance_gradient(Z, variance)
         return total, slopes if gradient else None
 
 

@@ -80,7 +80,7 @@ class KnowledgeGradient(Acquisition):
             return value, None
         in_variance = in_slopes[:, -1] / std - np.sum(in_slopes * slopes, axis=1) / (2 * std**2)
         found = self._with.pull(Z, in_slopes[:, :-1] / std[:, None])
-        found += in_variance[:, None] * surrogate.variance_gradient(Z) + in_means[:, -1:] * surrogate.mean_gradient(Z)
+        found += in_variance[:, None] * surrogate.variance_gradient(Z, variance) + in_means[:, -1:] * surrogate.mean_gradient(Z)
         return value, found
 
 

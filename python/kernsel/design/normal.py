@@ -25,15 +25,26 @@ def log_excess(u: Vector) -> tuple[Vector, Vector, Vector]:
     For negative u, h = phi (1 + u r) with r = Phi / phi = sqrt(pi / 2) erfcx(-u / sqrt(2)); far out 1 + u r is the sum of
     1 / u^2 - 3 / u^4 + 15 / u^6 - ...
     """
-    u = np.asarray(u, dtype=np.float64)
     below = np.minimum(u, 0.0)
     r = np.sqrt(np.pi / 2) * special.erfcx(-below / np.sqrt(2))
-    inverse = 1 / np.minimum(below, _FAR) ** 2
-    near = 1 + np.maximum(below, _FAR) * r
-    left = np.where(below > _FAR, near, inverse * np.polynomial.polynomial.polyval(inverse, _SERIES))
-    above = np.maximum(u, 0.0)
-    h = density(above) + above * special.ndtr(above)
-    positive = u > 0
-    value = np.where(positive, np.log(h), -0.5 * below**2 - LOG_ROOT_TWO_PI + np.log(left))
-    probability = np.where(positive, special.ndtr(above) / h, r / left)
-    return value, probability, np.where(positive, density(above) / h, 1 / left)
+    left = 1 + below * r
+    far = u < _FAR
+    if far.any():
+        left[far] = _far_excess(u[far])
+    value = np.log(left) - 0.5 * below**2 - LOG_ROOT_TWO_PI
+    probability, at = r / left, 1 / left
+    above = u > 0
+    if above.any():
+        v = u[above]
+        h = density(v) + v * special.ndtr(v)
+        value[above], probability[above], at[above] = np.log(h), special.ndtr(v) / h, density(v) / h
+    return value, probability, at
+
+
+def _far_excess(u: Vector) -> Vector:
+    """Return h(u) / phi(u) by its series in 1 / u^2."""
+    inverse = u**-2.0
+    total = np.zeros_like(u)
+    for coefficient in _SERIES[::-1]:
+        total = (total + coefficient) * inverse
+    return total

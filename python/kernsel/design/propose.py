@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 
 from kernsel._base.annotations import Matrix, Seed, Vector
 from kernsel._base.blas import with_one_blas_thread
-from kernsel._data.allowed import one_of, whole
+from kernsel._data.allowed import FLAG, one_of, whole
 from kernsel.design.acquisition import Acquisition
 from kernsel.design.confidence import UpperConfidenceBound
 from kernsel.design.feasibility import Constraint, Feasibility, constraints_of
@@ -128,6 +128,8 @@ def propose(
         raise ValueError(f"q: expected a whole number from 1 to {_MOST}, got {q!r}")
     if not _BATCH.accepts(batch):
         raise ValueError(f"batch: expected {_BATCH.expected}, got {batch!r}")
+    if not FLAG.accepts(maximize):
+        raise TypeError(f"maximize: expected {FLAG.expected}, got {maximize!r}")
     if not callable(acquisition) and acquisition not in _NAMED:
         raise ValueError(f"acquisition: expected a function, or one of {', '.join(_NAMED)}, got {acquisition!r}")
     d = Surrogate(model).d

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.optimize import minimize
+from scipy.optimize import Bounds, minimize
 
 from kernsel._base.annotations import Indices, Matrix, Vector
 from kernsel.design.acquisition import Acquisition
@@ -111,7 +111,7 @@ def ascended(
         np.ravel((starts[:, columns] - low) / spread),
         jac=True,
         method="L-BFGS-B",
-        bounds=list(zip(np.zeros(len(starts) * len(columns)), np.tile(ends, len(starts)), strict=True)),
+        bounds=Bounds(np.zeros(len(starts) * len(columns)), np.tile(ends, len(starts))),
         options={"maxiter": iterations, "maxfun": 2 * iterations},
     )
     return placed(found.x)

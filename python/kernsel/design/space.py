@@ -63,11 +63,11 @@ class Space:
     def spread(self) -> Vector:
         """The length of each side; one where it has none."""
         sides: Vector = self.upper - self.lower
-        return np.where(sides > 0, sides, 1.0)
+        return np.asarray(sides + (sides == 0))
 
     def from_unit(self, U: Matrix) -> Matrix:
         """Return points for points of the unit cube; each whole number and each category has an equal part of it."""
-        X = self.lower + U * (self.upper - self.lower)
+        X: Matrix = self.lower + U * (self.upper - self.lower)
         for k in self.integers:
             X[:, k] = np.minimum(self.lower[k] + np.floor(U[:, k] * (self.upper[k] - self.lower[k] + 1)), self.upper[k])
         for k, values in self.values.items():
@@ -76,7 +76,7 @@ class Space:
 
     def rounded(self, X: Matrix) -> Matrix:
         """Return the nearest points of the space."""
-        X = np.clip(X, self.lower, self.upper)
+        X = np.asarray(np.clip(X, self.lower, self.upper))
         X[:, self.integers] = np.rint(X[:, self.integers])
         for k, values in self.values.items():
             X[:, k] = values[np.abs(X[:, k, None] - values).argmin(axis=1)]

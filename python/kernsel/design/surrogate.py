@@ -82,10 +82,10 @@ class Surrogate:
         """Return the variance, shape (m,)."""
         return np.asarray(self.factor * np.maximum(self.posterior.variance(Z), self._least))
 
-    def variance_gradient(self, Z: Matrix) -> Matrix:
-        """Return the derivatives of the variance in the points, shape (m, d)."""
-        above = self.posterior.variance(Z) > self._least
-        return np.asarray(self.factor * above[:, None] * self.posterior.variance_gradient(Z))
+    def variance_gradient(self, Z: Matrix, variance: Vector) -> Matrix:
+        """Return the derivatives of the variance in the points, shape (m, d); none where it is the least there may be."""
+        above = variance > self.factor * self._least
+        return np.asarray((self.factor * above)[:, None] * self.posterior.variance_gradient(Z))
 
     def in_its_sign(self, y: float) -> float:
         """Return a value of y as the means are, larger if better."""

@@ -35,7 +35,8 @@ class Variance(Acquisition):
 
     def evaluate(self, Z: Matrix, gradient: bool) -> tuple[Vector, Matrix | None]:
         """Return the values and, if `gradient`, their derivatives in the points."""
-        return self.surrogate.variance(Z), self.surrogate.variance_gradient(Z) if gradient else None
+        variance = self.surrogate.variance(Z)
+        return variance, self.surrogate.variance_gradient(Z, variance) if gradient else None
 
 
 class VarianceReduction(Acquisition):
@@ -79,13 +80,14 @@ class VarianceReduction(Acquisition):
 
     def evaluate(self, Z: Matrix, gradient: bool) -> tuple[Vector, Matrix | None]:
         """Return the values and, if `gradient`, their derivatives in the points."""
-        total = self.surrogate.variance(Z) + self._noise
+        variance = self.surrogate.variance(Z)
+        total = variance + self._noise
         found = self._with.at(Z)
         value = np.mean(found**2, axis=1) / total
         if not gradient:
             return value, None
         slopes = self._with.pull(Z, 2 * found / (found.shape[1] * total[:, None]))
-        return value, slopes - (value / total)[:, None] * self.surrogate.variance_gradient(Z)
+        return value, slopes - (value / total)[:, None] * self.surrogate.variance_gradient(Z, variance)
 
 
 def noise_of_next(acquisition: Acquisition, noise: Any) -> float:
