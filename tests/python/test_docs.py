@@ -42,6 +42,14 @@ def test_readme_python(root, tmp_path, monkeypatch):
         exec(compile(block, "README.md", "exec"), namespace)
 
 
+def test_page_of_next_points(root):
+    code = re.findall(r"^```python\n(.*?)^```", (root / "python/docs/next_points.md").read_text(), re.M | re.S)
+    assert len(code) == 2
+    namespace = {}
+    for block in code:
+        exec(compile(block, "next_points.md", "exec"), namespace)
+
+
 def test_readme_cpp(root, tmp_path):
     compiler = shutil.which("g++") or shutil.which("c++")
     if compiler is None:

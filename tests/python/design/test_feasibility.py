@@ -31,13 +31,13 @@ def test_far_out(a, b):
 
 def test_bad_input(process):
     gp = process()
-    with pytest.raises(TypeError, match="^constraints: expected a list of processes"):
+    with pytest.raises(TypeError, match=r"^constraints: expected a list of processes"):
         constraints_of(gp, 2)
-    with pytest.raises(ValueError, match="^constraints: expected a process, or .process, lower, upper., got a tuple of 2"):
+    with pytest.raises(ValueError, match=r"^constraints: expected a process, or .process, lower, upper., got a tuple of 2"):
         constraints_of([(gp, 0.0)], 2)
     with pytest.raises(ValueError, match="with lower < upper"):
         constraints_of([(gp, 1.0, 0.0)], 2)
-    with pytest.raises(ValueError, match="^constraints: expected processes of 3 columns"):
+    with pytest.raises(ValueError, match=r"^constraints: expected processes of 3 columns"):
         constraints_of([gp], 3)
-    with pytest.raises(TypeError, match="^constraints: expected a fitted GaussianProcessRegressor, got int"):
+    with pytest.raises(TypeError, match=r"^constraints: expected a fitted GaussianProcessRegressor, got int"):
         constraints_of([3], 2)

@@ -21,7 +21,7 @@ def test_they_are_spread_better_than_at_random(method, rng):
 
 
 def test_bad_input():
-    with pytest.raises(ValueError, match='^method: expected "sobol" or "latin", got \'grid\''):
+    with pytest.raises(ValueError, match=r'^method: expected "sobol" or "latin", got \'grid\''):
         first_points([(0, 1)], 4, method="grid")
     with pytest.raises(ValueError, match=r"^n: expected a whole number from 1 on, got 0$"):
         first_points([(0, 1)], 0)

@@ -4,7 +4,7 @@ from copy import deepcopy
 
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import integrate, stats
 
 from kernsel import design
 from kernsel.design.knowledge_gradient import expected_maximum, upper_envelope
@@ -20,7 +20,7 @@ def test_value_is_the_mean_over_observations(process, rng, maximize):
     means = [deepcopy(gp).update(z[None], [mean + shift * std]).predict(np.vstack([at, z])) for shift in (0.0, 1.0)]
     shifts = np.linspace(-9, 9, 4001)
     after = best(means[0] + shifts[:, None] * (means[1] - means[0]), axis=1)
-    expected = abs(np.trapezoid((after - best(gp.predict(at))) * stats.norm.pdf(shifts), shifts))
+    expected = abs(integrate.trapezoid((after - best(gp.predict(at))) * stats.norm.pdf(shifts), shifts))
     assert design.KnowledgeGradient(gp, R, maximize=maximize)(z[None])[0] == pytest.approx(expected, rel=1e-3)
 
 
@@ -31,5 +31,5 @@ def test_maximum_of_lines(rng):
     z = np.linspace(-10, 10, 20001)
     largest = np.max(a[lines, None] + b[lines, None] * z, axis=0)
     assert largest == pytest.approx(np.max(a[:, None] + b[:, None] * z, axis=0), rel=1e-12)
-    expected = np.trapezoid(largest * stats.norm.pdf(z), z)
+    expected = integrate.trapezoid(largest * stats.norm.pdf(z), z)
     assert expected_maximum(a[lines], b[lines], breaks)[0] == pytest.approx(expected, rel=1e-7)

@@ -61,7 +61,7 @@ def test_batches_without_noise_and_with_noises_of_their_own(rng):
         assert np.ptp(design.propose(gp, BOX, 4), axis=0).min() > 0
 
 
-def test_constraints(process):
+def test_constraints():
     """Bowl's minimum is where x_0 + 0.1 > 0, which is not allowed."""
     X = design.first_points(BOX, 20)
     gp = ks.GaussianProcessRegressor(noise=0.0).fit(X, bowl(X))
@@ -73,7 +73,7 @@ def test_constraints(process):
     assert design.propose(gp, BOX, constraints=[nowhere])[0, 0] < X[:, 0].min()  # where it may hold
 
 
-def test_whole_numbers_and_categories(rng):
+def test_whole_numbers_and_categories():
     categories = {2: [0.0, 1.0, 2.0]}
     bounds = [(-1.0, 1.0), (0, 5), None]
     X = design.first_points(bounds, 30, integers=[1], categories=categories)
@@ -107,7 +107,7 @@ def test_bad_input(process, given, error, said):
 
 
 def test_a_bound_that_may_be_negative_takes_no_constraints(process):
-    with pytest.raises(ValueError, match="^acquisition: UpperConfidenceBound may be negative"):
+    with pytest.raises(ValueError, match=r"^acquisition: UpperConfidenceBound may be negative"):
         design.propose(process(), BOX, acquisition="ucb", constraints=[process()])
 
 
