@@ -139,9 +139,9 @@ def propose(
     if batch == "joint" and (limits or acquisition not in _JOINT):
         raise ValueError('batch: "joint" is of an expected improvement without constraints; expected "believer" or "liar"')
     rng = check_random_state(random_state)
-    told = copy.deepcopy(model) if q > 1 else model
+    told = _copied(model) if q > 1 else model
     if q > 1:
-        limits = [limit.with_model(copy.deepcopy(limit.model)) for limit in limits]
+        limits = [limit.with_model(_copied(limit.model)) for limit in limits]
     points: list[Vector] = []
     while len(points) < q:
         points.append(_next(told, space, acquisition, maximize, limits, rng))
@@ -191,6 +191,13 @@ def _best(model: GaussianProcessRegressor, maximize: bool, limits: list[Constrai
     data = surrogate.posterior.X
     holds = Feasibility(limits).evaluate(data, False)[0] >= np.log(0.5)
     return surrogate.sign * float(surrogate.mean(data)[holds].max()) if holds.any() else None
+
+
+def _copied(model: GaussianProcessRegressor) -> GaussianProcessRegressor:
+    """Return a copy that takes fantasies, which are arrays, without the warning that they have no names of columns."""
+    copied = copy.deepcopy(model)
+    vars(copied).pop("feature_names_in_", None)
+    return copied
 
 
 def _tell(model: GaussianProcessRegressor, x: Vector, y: float | None) -> None:

@@ -24,6 +24,18 @@ def test_values_are_integrals(process, rng, maximize):
     assert design.LogExpectedImprovement(gp, maximize=maximize)(Z) == pytest.approx(np.log(expected), rel=1e-9)
 
 
+def test_values_are_those_of_bayes_opt(process, rng):
+    acquisition = pytest.importorskip("bayes_opt.acquisition")
+    gp, Z = process(), rng.uniform(-1, 1, (5, 2))
+    mean, std = gp.predict(Z, return_std=True)
+    for theirs, ours in (
+        (acquisition.ExpectedImprovement(xi=0.1), design.ExpectedImprovement),
+        (acquisition.ProbabilityOfImprovement(xi=0.1), design.ProbabilityOfImprovement),
+    ):
+        theirs.y_max = 0.5
+        assert ours(gp, maximize=True, best=0.5, margin=0.1)(Z) == pytest.approx(theirs.base_acq(mean, std), rel=1e-9)
+
+
 def test_the_logarithm_leads_back_from_where_the_improvement_is_zero(process):
     gp, Z = process(1e-6), np.array([[0.2, 0.1]])
     best = float(gp.predict(gp.X_train_).max()) + 1e3

@@ -61,6 +61,15 @@ def test_batches_without_noise_and_with_noises_of_their_own(rng):
         assert np.ptp(design.propose(gp, BOX, 4), axis=0).min() > 0
 
 
+def test_batches_for_a_data_frame(process):
+    pandas = pytest.importorskip("pandas")
+    gp = process()
+    framed = ks.GaussianProcessRegressor(**gp.get_params()).fit(
+        pandas.DataFrame(gp.X_train_, columns=["a", "b"]), gp.kept_data()[1]
+    )
+    assert np.array_equal(design.propose(framed, BOX, 2), design.propose(gp, BOX, 2))
+
+
 def test_constraints():
     """Bowl's minimum is where x_0 + 0.1 > 0, which is not allowed."""
     X = design.first_points(BOX, 20)
