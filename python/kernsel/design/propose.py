@@ -196,7 +196,7 @@ def _best(model: GaussianProcessRegressor, maximize: bool, limits: list[Constrai
 def _copied(model: GaussianProcessRegressor) -> GaussianProcessRegressor:
     """Return a copy that takes fantasies, which are arrays, without the warning that they have no names of columns."""
     copied = copy.deepcopy(model)
-    vars(copied).pop("feature_names_in_", None)
+    copied.__dict__.pop("feature_names_in_", None)
     return copied
 
 

@@ -64,7 +64,7 @@ def test_batches_without_noise_and_with_noises_of_their_own(rng):
 def test_batches_for_a_data_frame(process):
     pandas = pytest.importorskip("pandas")
     gp = process()
-    framed = ks.GaussianProcessRegressor(**gp.get_params()).fit(
+    framed = ks.GaussianProcessRegressor(**gp.get_params(deep=False)).fit(
         pandas.DataFrame(gp.X_train_, columns=["a", "b"]), gp.kept_data()[1]
     )
     assert np.array_equal(design.propose(framed, BOX, 2), design.propose(gp, BOX, 2))
