@@ -16,7 +16,8 @@ __all__ = ["Objective", "best_point"]
 _POINTS = 512  # where an ascent may begin
 _STARTS = 8
 _AROUND = 64  # further points around the best data
-_TOGETHER, _ALONE = 40, 60  # iterations of the ascent from all starts at once, and of that from the best end
+_MOST_ITERATIONS = 60
+_ROUGH, _FINE = 1e-4, 1e-10  # relative changes that end the ascent from all starts, and that from the best of its ends
 _ROUNDS = 50  # steps to a neighbour
 _TINY = np.finfo(float).tiny
 
@@ -26,6 +27,13 @@ class Objective:
 
     def __init__(self, acquisition: Acquisition | None, feasibility: Feasibility | None) -> None:
         self._acquisition, self._feasibility = acquisition, feasibility
+
+    def unit(self, values: Vector) -> float:
+        """Return the unit of differences that matter, given values at many points: one for logarithms, or their spread."""
+        acquisition = self._acquisition
+        if acquisition is None or acquisition.is_logarithm or acquisition.is_positive:
+            return 1.0
+        return float(np.std(values)) or 1.0
 
     def evaluate(self, Z: Matrix, gradient: bool) -> tuple[Vector, Matrix | None]:
         """Return the values at points, shape (m,), and, if `gradient`, their derivatives in the points, (m, d)."""
@@ -62,11 +70,11 @@ def best_point(objective: Objective, space: Space, good: Matrix, rng: np.random.
         points = np.vstack([points, space.rounded(np.resize(good, (_AROUND, space.d)) + steps)])
     values = objective.evaluate(points, False)[0]
     starts = _starts(points, values, space)
-    unit = float(np.std(values)) or 1.0
-    ends = ascended(objective, space, starts, unit, _TOGETHER, free=space.integers)
+    unit = objective.unit(values)
+    ends = ascended(objective, space, starts, unit, _ROUGH, free=space.integers)
     ends = np.vstack([space.rounded(ends), starts])
     x: Vector = ends[np.argmax(objective.evaluate(ends, False)[0])]
-    x = ascended(objective, space, x[None], unit, _ALONE)[0]
+    x = ascended(objective, space, x[None], unit, _FINE)[0]
     return _at_best_neighbour(objective, space, x, unit) if len(space.discrete) else x
 
 
@@ -83,7 +91,7 @@ def _starts(points: Matrix, values: Vector, space: Space) -> Matrix:
 
 
 def ascended(
-    objective: Objective, space: Space, starts: Matrix, unit: float, iterations: int, free: Indices | None = None
+    objective: Objective, space: Space, starts: Matrix, unit: float, tolerance: float, free: Indices | None = None
 ) -> Matrix:
     """Return where ascents from some points end, shape (m, d): one search of all together, each call of which sees all.
 
@@ -112,7 +120,7 @@ def ascended(
         jac=True,
         method="L-BFGS-B",
         bounds=Bounds(np.zeros(len(starts) * len(columns)), np.tile(ends, len(starts))),
-        options={"maxiter": iterations, "maxfun": 2 * iterations},
+        options={"maxiter": _MOST_ITERATIONS, "maxfun": 2 * _MOST_ITERATIONS, "ftol": tolerance},
     )
     return placed(found.x)
 
@@ -124,10 +132,11 @@ def _at_best_neighbour(objective: Objective, space: Space, x: Vector, unit: floa
         near = space.neighbours(x)
         if not len(near):
             break
-        near = ascended(objective, space, near, unit, _TOGETHER)
+        near = ascended(objective, space, near, unit, _ROUGH)
         values = objective.evaluate(near, False)[0]
         best = int(np.argmax(values))
         if not values[best] > value:
             break
         x, value = near[best], values[best]
-    return x
+    end: Vector = ascended(objective, space, x[None], unit, _FINE)[0]
+    return end

@@ -35,7 +35,7 @@ def test_it_finds_the_best_of_all_in_mixed_spaces(process, name):
 
 def test_an_ascent_keeps_within_the_box_and_the_discrete_columns(process):
     objective, starts = Objective(design.UpperConfidenceBound(process()), None), np.array([[0.0, 1.0], [0.9, 0.0]])
-    ends = ascended(objective, Space([(-1, 1), (-1, 1)], [1]), starts, 1.0, 30)
+    ends = ascended(objective, Space([(-1, 1), (-1, 1)], [1]), starts, 1.0, 1e-10)
     assert np.array_equal(ends[:, 1], starts[:, 1])
     assert (np.abs(ends) <= 1).all()
     assert (objective.evaluate(ends, False)[0] > objective.evaluate(starts, False)[0]).all()
