@@ -17,7 +17,7 @@ _POINTS = 512  # where an ascent may begin
 _STARTS = 8
 _AROUND = 64  # further points around the best data
 _MOST_ITERATIONS = 60
-_ROUGH, _FINE = 1e-4, 1e-8  # relative changes that end the ascent from all starts, and that from the best of its ends
+_ROUGH, _FINE = 1e-3, 1e-7  # relative changes that end the ascent from all starts, and that from the best of its ends
 _ROUNDS = 50  # steps to a neighbour
 _TINY = np.finfo(float).tiny
 
