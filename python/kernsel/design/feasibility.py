@@ -58,7 +58,7 @@ def log_probability(a: Vector, b: Vector) -> Vector:
     flipped = a > 0  # from the left, where nothing cancels
     a, b = np.where(flipped, -b, a), np.where(flipped, -a, b)
     log_b = special.log_ndtr(b)
-    return np.asarray(log_b + np.log1p(-np.exp(special.log_ndtr(a) - log_b)))
+    return np.asarray(log_b + np.log(-np.expm1(special.log_ndtr(a) - log_b)))
 
 
 def constraints_of(constraints: Any, d: int) -> list[Constraint]:

@@ -101,7 +101,8 @@ def propose(
     constraints : sequence of GaussianProcessRegressor, or of tuples (process, lower, upper)
         Each is a process c of the same points; c(x) <= 0, or lower <= c(x) <= upper, has to hold. The acquisition is multiplied
         by the probability that it does, and what has to be improved upon is the best of the data where it does (with a
-        probability of one half at least). If there is none, feasible points are looked for.
+        probability of one half at least). If there is none, feasible points are looked for. An acquisition that is a function
+        improves upon what it was made for.
     integers : sequence of int
         The columns of whole numbers.
     categories : dict of int to sequence of float, optional
@@ -130,7 +131,7 @@ def propose(
         raise ValueError(f"batch: expected {_BATCH.expected}, got {batch!r}")
     if not FLAG.accepts(maximize):
         raise TypeError(f"maximize: expected {FLAG.expected}, got {maximize!r}")
-    if not callable(acquisition) and acquisition not in _NAMED:
+    if not callable(acquisition) and not (isinstance(acquisition, str) and acquisition in _NAMED):
         raise ValueError(f"acquisition: expected a function, or one of {', '.join(_NAMED)}, got {acquisition!r}")
     d = Surrogate(model).d
     if d != space.d:

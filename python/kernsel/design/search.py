@@ -80,14 +80,16 @@ def best_point(objective: Objective, space: Space, good: Matrix, rng: np.random.
 
 def _starts(points: Matrix, values: Vector, space: Space) -> Matrix:
     """Return the best point of each of some parts of the points, and that of each combination of categories."""
-    parts = np.array_split(np.argsort(np.arange(len(points)) % _STARTS, kind="stable"), _STARTS)
+    parts = [np.arange(k, len(points), _STARTS) for k in range(_STARTS)]
     chosen = [int(part[np.argmax(values[part])]) for part in parts]
     if space.values:
         for columns, one in space.combinations():
             of_one = np.flatnonzero((points[:, columns] == one).all(axis=1))
             if len(of_one):
                 chosen.append(int(of_one[np.argmax(values[of_one])]))
-    return points[np.unique(chosen)]
+    different = np.unique(chosen)
+    finite = np.isfinite(values[different])  # a probability may be zero
+    return points[different[finite]] if finite.any() else points[different[:1]]
 
 
 def ascended(

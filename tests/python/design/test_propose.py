@@ -41,6 +41,17 @@ def test_each_acquisition_by_name(process, acquisition):
         assert design.Variance(gp)(x)[0] >= design.Variance(gp)(corners).max()
 
 
+def test_an_acquisition_of_ones_own(process):
+    class Towards(design.Acquisition):
+        is_positive = False
+
+        def evaluate(self, Z, gradient):
+            away = Z - [0.25, -0.5]
+            return -np.sum(away**2, axis=1), -2 * away if gradient else None
+
+    assert design.propose(process(), BOX, acquisition=Towards)[0] == pytest.approx([0.25, -0.5], abs=1e-4)
+
+
 @pytest.mark.parametrize("batch", ["believer", "liar", "joint"])
 def test_points_of_a_batch_differ_and_the_model_stays(process, batch):
     gp = process()
@@ -105,6 +116,7 @@ def test_whole_numbers_and_categories():
         ({"q": 9}, ValueError, "q: expected a whole number from 1 to 8, got 9"),
         ({"q": 1.5}, ValueError, "q: expected a whole number"),
         ({"batch": "all"}, ValueError, "batch: expected"),
+        ({"acquisition": ["ei"]}, ValueError, "acquisition: expected a function, or one of log_ei, "),
         ({"acquisition": "best"}, ValueError, "acquisition: expected a function, or one of log_ei, "),
         (
             {"acquisition": lambda model, maximize: 1.0},
