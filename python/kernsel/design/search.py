@@ -11,7 +11,7 @@ from kernsel.design.feasibility import Feasibility
 from kernsel.design.first_points import sobol
 from kernsel.design.space import Space
 
-__all__ = ["Objective", "best_point"]
+__all__ = ["Objective", "ascended", "at_best_neighbour", "best_point"]
 
 _POINTS = 512  # where an ascent may begin
 _STARTS = 8
@@ -75,7 +75,7 @@ def best_point(objective: Objective, space: Space, good: Matrix, rng: np.random.
     ends = np.vstack([space.rounded(ends), starts])
     x: Vector = ends[np.argmax(objective.evaluate(ends, False)[0])]
     x = ascended(objective, space, x[None], unit, _FINE)[0]
-    return _at_best_neighbour(objective, space, x, unit) if len(space.discrete) else x
+    return at_best_neighbour(objective, space, x, unit) if len(space.discrete) else x
 
 
 def _starts(points: Matrix, values: Vector, space: Space) -> Matrix:
@@ -127,7 +127,7 @@ def ascended(
     return placed(found.x)
 
 
-def _at_best_neighbour(objective: Objective, space: Space, x: Vector, unit: float) -> Vector:
+def at_best_neighbour(objective: Objective, space: Space, x: Vector, unit: float) -> Vector:
     """Return the end of steps to the best neighbour in the discrete columns, with an ascent in the others after each."""
     value = objective.evaluate(x[None], False)[0][0]
     for _ in range(_ROUNDS):
