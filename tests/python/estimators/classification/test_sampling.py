@@ -8,7 +8,8 @@ from pairs import pairwise
 from scipy import special, stats
 
 from kernsel._base.errors import NotMixedWarning
-from kernsel.estimators.classification.sampling import effective_sample_size, r_hat, sample_latent
+from kernsel._sample.diagnostics import effective_sample_size, r_hat
+from kernsel.estimators.classification.sampling import sample_latent
 from kernsel.kernels import RBF
 
 import reference
