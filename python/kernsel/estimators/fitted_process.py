@@ -132,6 +132,8 @@ class FittedProcess(ObservedPredictions, FittedModel):
             A mixture of one normal distribution for each point and output.
         """
         self._require_normal_noise("predictive", "predict_quantiles() and log_density() are for any likelihood")
+        if self._sampled is not None:
+            return self._mixture(X, noisy=noisy)
         mean, std = self.predict(X, return_std=True, noisy=noisy)
         return self._normal(np.asarray(mean), np.asarray(std))
 
@@ -194,6 +196,11 @@ class FittedProcess(ObservedPredictions, FittedModel):
         if level is None:
             return Prediction(column(self.predict(X), output), mean_name="mean")
         mean, std = (column(values, output) for values in self.predict(X, return_std=True, noisy=noisy))
+        if self._sampled is not None and (noisy or self._observed is None):
+            tails = np.array([(1 - level) / 2, (1 + level) / 2])
+            ends = self.predict_quantiles(X, tails) if noisy else self._mixture(X, noisy=False).quantiles(tails)[:, 0]
+            band = f"{{level}} of {'observations' if noisy else 'the function'}"
+            return Prediction(mean, ends[:, 0], ends[:, 1], std, band, "standard deviation", "mean")
         if self._observed is not None:
             lower, upper = self._observed.band(self._new_points(X), level, noisy)
             band = f"{{level}} of {'observations' if noisy else 'their mean'}"

@@ -22,6 +22,7 @@ from kernsel._data.together import LearntOnce, checked_groups, learnt_once
 from kernsel._data.training import require_squares, training_set
 from kernsel._data.trend import Trend, require_trend_of_objects, trend_matrix
 from kernsel._search import Budget, Selection, choose, explained, require_few_if_interrupted
+from kernsel._search.choice import generator_of
 from kernsel._search.checks import checked
 from kernsel._search.layout import Layout
 from kernsel._search.own_optimizer import Optimizer
@@ -41,6 +42,7 @@ from kernsel.estimators.process_of_observations import fit_to_observations
 from kernsel.estimators.process_of_parts import all_rows_choose, state_of_parts
 from kernsel.estimators.process_of_rows import state_of_rows
 from kernsel.estimators.process_predictions import N_TARGETS
+from kernsel.estimators.process_sampling import Sampling, sample_normal
 from kernsel.estimators.process_state import ProcessState
 from kernsel.estimators.process_updates import ProcessUpdates
 from kernsel.estimators.rows_everywhere import take_columns
@@ -71,7 +73,9 @@ _ALLOWED = {
     "max_seconds": number("positive", infinite=True) | None,
     "shrinkage": (number("positive") | "auto" | None).said('"auto", a positive number or None'),
     "outliers": OUTLIERS,
-    "inference": one_of("laplace", "ep"),
+    "inference": one_of("laplace", "ep", "mcmc"),
+    "hyperparameters": one_of("optimize", "sample"),
+    "n_draws": (whole(1) | None).said("a whole number from 1 on, or None"),
 }
 
 
@@ -264,7 +268,9 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
         outliers: Literal["auto"] | ArrayLike | None = "auto",
         approximation: Wish = "auto",
         likelihood: str | Observed | None = None,
-        inference: Literal["laplace", "ep"] = "laplace",
+        inference: Literal["laplace", "ep", "mcmc"] = "laplace",
+        hyperparameters: Literal["optimize", "sample"] = "optimize",
+        n_draws: int | None = None,
         max_evaluations: int = 1000,
         max_seconds: float | None = None,
         verbose: int = 0,
@@ -286,6 +292,8 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
         self.approximation = approximation
         self.likelihood = likelihood
         self.inference = inference
+        self.hyperparameters = hyperparameters
+        self.n_draws = n_draws
         self.max_evaluations = max_evaluations
         self.max_seconds = max_seconds
         self.verbose = verbose
@@ -336,6 +344,8 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
             raise ValueError(
                 "X: rows that are read in blocks have normal noise; give arrays, and approximation=kernsel.Nystrom()"
             )
+        if is_of_rows(X) and self.hyperparameters == "sample":
+            raise ValueError("X: hyperparameters are sampled for arrays, not for rows that are read in blocks")
         if is_of_rows(X) and isinstance(self.approximation, Vecchia):
             source = row_source(X, y)
             X, y, _ = rows_in_memory(X, y)
@@ -356,6 +366,8 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
             self.restore(fit_to_observations(self, X, y, groups, sizes))
             return self
         self._require_no_sizes(sizes)
+        if self.inference == "mcmc":
+            raise ValueError('inference: normal noise needs none; "mcmc" is for a likelihood')
         given = training_set(self, self._prior_kernel(), X, y)
         kernel, X = given.kernel_and_points()
         if kernel.reading() is not None:
@@ -367,6 +379,9 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
         self._require_optimizer(criterion)
         targets = given.targets
         known, unknown = self._variances(len(y))
+        samples = self.hyperparameters == "sample"
+        if samples:
+            self._require_sampling(criterion, targets.shape[1])
         once = None if _has_folds_of_rows(criterion) else self._learnt_once(kernel, X, targets, known, told)
         if once is None:
             X = X.copy() if self.copy_X_train else X
@@ -380,7 +395,7 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
         targets = (targets - mean) / spread
         trend = self._trend()
         plan = plan_for(
-            self.approximation,
+            None if samples else self.approximation,
             kernel,
             criterion,
             n,
@@ -414,7 +429,7 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
             require_few_if_interrupted(selection.interrupt, n)
         data = ProcessData(X, targets, known, unknown, trend, told, plan.posterior)
         told_outliers = not isinstance(self.outliers, str)
-        treats_outliers = (told_outliers or not plan.approximates) and self._treats_outliers(data, selection)
+        treats_outliers = (told_outliers or not plan.approximates) and not samples and self._treats_outliers(data, selection)
 
         def fitted(data: ProcessData) -> ProcessFit:
             first = data.conditioned(selection)
@@ -452,6 +467,13 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
             at_once = posterior.core_of(criterion, told).sees == "products"
             value = posterior.value_of(criterion) if at_once else None
 
+        sampled = None
+        if samples:
+            if explained(targets, posterior.H).all():
+                raise ValueError('hyperparameters: expected "optimize", since the trend alone explains y')
+            drawn = sample_normal(kernel, data, selection, self.sampling())
+            sampled = replace(drawn, offset=float(mean[0]), factor=float(spread[0]))
+
         noise_given: float | Vector = np.zeros(()) if unknown or self.noise is None else self._numbers("noise", len(y)) * factor
         alpha_given: float | Vector = np.zeros(()) if isinstance(self.alpha, str) else self._numbers("alpha", len(y)) * factor
         if once is not None:
@@ -471,6 +493,7 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
                 one_output=y.ndim == 1 or y.shape[1] == 1,
                 restricted=isinstance(criterion, Likelihood) and criterion.restricted,
                 groups=told,
+                sampled=sampled,
             )
         )
         if selection.interrupt is not None:
@@ -506,6 +529,7 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
             restricted=self._restricted,
             groups=self._groups,
             observed=self._observed,
+            sampled=self._sampled,
         )
 
     def likelihood_given(self) -> Observed:
@@ -531,6 +555,7 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
         self._flat, self._restricted, self._groups = state.one_output, state.restricted, state.groups
         self.posterior_ = state.posterior
         self._observed = state.observed
+        self._sampled = state.sampled
         self._set_fitted()
 
     def _set_fitted(self) -> None:
@@ -582,6 +607,35 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
         if self.scale == "each" and not isinstance(criterion, Likelihood):
             raise ValueError('scale: "each" is for likelihoods, which tell the variance of each output')
         return criterion
+
+    def sampling(self) -> Sampling:
+        """Return what `fit` draws, and how much."""
+        return Sampling(
+            hyperparameters=self.hyperparameters == "sample",
+            latent=self.inference == "mcmc",
+            n_draws=self.n_draws,
+            rng=generator_of(0 if self.random_state is None else self.random_state),
+            seconds=np.inf if self.max_seconds is None else self.max_seconds,
+            shrinkage=self.shrinkage,
+            names=self.feature_names(),
+        )
+
+    def _require_sampling(self, criterion: Criterion, outputs: int) -> None:
+        """Raise ValueError for parameters that do not go with draws."""
+        if outputs > 1:
+            raise ValueError(f'y: expected one output with hyperparameters="sample", got {outputs}; fit each by itself')
+        if not isinstance(self.optimizer, str):
+            raise ValueError('optimizer: expected "auto" with draws, which begin where a search ends')
+        if not isinstance(criterion, Likelihood):
+            raise ValueError(
+                f'criterion: draws are of the posterior of a likelihood, such as "lml" or "evidence"; got "{name_of(criterion)}"'
+            )
+        if self.approximation is not None and not is_auto(self.approximation):
+            raise ValueError(f"approximation: expected None with draws, got {self.approximation!r}")
+        if not isinstance(self.outliers, str) and self.outliers is not None:
+            raise ValueError('outliers: expected None with hyperparameters="sample"; likelihood="student_t" is robust')
+        if self.scale != "auto":
+            raise ValueError(f'scale: expected "auto" with hyperparameters="sample", got {self.scale!r}')
 
     def _require_optimizer(self, criterion: Criterion) -> None:
         """Raise ValueError if nothing would compute the integral that the criterion is."""
