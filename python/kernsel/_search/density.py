@@ -50,6 +50,8 @@ class HyperparameterDensity:
     Attributes
     ----------
     search : Search of the core
+    of_one : Search of the core
+        The same with one of the points, for what is expected of the numbers without the data.
     layout : Layout
     finds_noise : bool
     observations : Observations or None
@@ -58,6 +60,7 @@ class HyperparameterDensity:
     """
 
     search: _core.Search
+    of_one: _core.Search
     layout: Layout
     finds_noise: bool
     observations: Observations | None
@@ -95,10 +98,7 @@ class HyperparameterDensity:
         lower, upper = self.search.bounds
         if not ((lower <= x) & (x <= upper)).all():
             return -np.inf
-        try:
-            trial = self.search.evaluate(x.tolist(), 0)
-        except np.linalg.LinAlgError:
-            return -np.inf
+        trial = self.of_one.evaluate(x[: len(x) - len(self._free_parameters)].tolist(), 0)
         theta = x[: len(self.layout.theta)].tolist()
         own = self.layout.log_prior_of_logarithms(theta)[0] if self.layout.has_priors else 0.0  # a part of the criterion
         return float(-trial["value"] - trial["criterion"] + own + self._expected_of_likelihood(x)[0])
@@ -213,23 +213,19 @@ def density_of_hyperparameters(
         parameters = observations.likelihood.parameters(observations.y, observations.sizes)
         options["observed"] = observations.core()
         options["parameters"] = [(p.value, p.lower, p.upper, not p.fixed) for p in parameters]
+    parts = {"finds_noise": finds_noise, "budget": Budget()}
+    H = trend_matrix(trend, X)
+    known = known if known.any() else np.zeros(0)
     search = core_search(
-        _Sampled(),
-        layout,
-        data,
-        y,
-        np.arange(len(X)),
-        trend_matrix(trend, X),
-        known=known if known.any() else np.zeros(0),
-        finds_noise=finds_noise,
-        jitter=found.jitter,
-        budget=Budget(),
-        options=options,
+        _Sampled(), layout, data, y, np.arange(len(X)), H, known=known, jitter=found.jitter, options=options, **parts
     )
+    first, none, one = np.arange(1), np.zeros((len(X), 0)), np.ones(1)
+    expected = {name: value for name, value in options.items() if name not in ("observed", "parameters")}
+    of_one = core_search(_Sampled(), layout, data, data.y, first, none, known=one, jitter=0.0, options=expected, **parts)
     best = [Layout(found.kernel).theta]
     if finds_noise:
         best.append(np.log([max(found.noise * found.scale, np.finfo(float).tiny)]))
     if found.likelihood is not None and observations is not None:
         chosen = found.likelihood.parameters(observations.y, observations.sizes)
         best.append(np.array([p.value for p in chosen if not p.fixed]))
-    return HyperparameterDensity(search, layout, finds_noise, observations, np.concatenate(best))
+    return HyperparameterDensity(search, of_one, layout, finds_noise, observations, np.concatenate(best))

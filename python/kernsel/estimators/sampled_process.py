@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy.special import logsumexp
@@ -19,6 +20,7 @@ from kernsel.likelihoods import Likelihood
 __all__ = ["Drawn", "Member", "SampledProcess"]
 
 _HALVINGS = 80  # of an interval that quantiles lie in
+_PARTS = 100  # normal distributions that stand for all draws of the latent values at a point
 
 
 @dataclass(frozen=True)
@@ -81,16 +83,23 @@ class SampledProcess:
     offset: float = 0.0
     factor: float = 1.0
 
-    @property
-    def count(self) -> int:
-        """The number of parts of the mixture."""
-        return sum(member.posterior.y.shape[1] for member in self.members)
+    @cached_property
+    def _sizes(self) -> list[int]:
+        """The number of parts of the mixture that each member has."""
+        return [min(member.posterior.y.shape[1], _PARTS) for member in self.members]
+
+    @cached_property
+    def _weights(self) -> Vector:
+        """The weights of all parts of the mixture, of sum 1."""
+        draws = [member.posterior.y.shape[1] for member in self.members]
+        shares = [_numbers(count, size) for count, size in zip(draws, self._sizes, strict=True)]
+        return np.concatenate(shares) / sum(draws)
 
     def latent(self, Z: Matrix) -> tuple[Vector, Vector]:
         """Return the mean and the variance of the function at points, in the unit of y."""
         mean, variance = np.empty(len(Z)), np.empty(len(Z))
         for block, means, variances in self._parts(Z):
-            mean[block], variance[block] = means.mean(axis=0), variances.mean(axis=0) + means.var(axis=0)
+            mean[block], variance[block] = self._total(means, variances)
         return mean, variance
 
     def covariance(self, Z: Matrix) -> Matrix:
@@ -98,10 +107,11 @@ class SampledProcess:
         within = np.zeros((len(Z), len(Z)))
         means = []
         for member in self.members:
-            m = member.posterior.mean(Z).T
-            within += len(m) / self.count * member.posterior.covariance(Z)
-            means.append(m)
-        between = np.atleast_2d(np.cov(np.vstack(means).T, bias=True))
+            means.append(member.posterior.mean(Z).T)
+            within += len(means[-1]) * member.posterior.covariance(Z)
+        draws = np.vstack(means)
+        within /= len(draws)
+        between = np.atleast_2d(np.cov(draws.T, bias=True))
         return np.asarray(self.factor**2 * (within + between))
 
     def mixture(self, Z: Matrix, *, noisy: bool, known: float) -> Mixture:
@@ -120,7 +130,7 @@ class SampledProcess:
         means = np.concatenate([means for _, means, _ in parts], axis=1)
         variances = np.concatenate([variances for _, _, variances in parts], axis=1)
         stds = np.sqrt(variances + self.factor**2 * noise[:, None])
-        return Mixture(np.full(self.count, 1 / self.count), means[:, :, None], stds[:, :, None])
+        return Mixture(self._weights, means[:, :, None], stds[:, :, None])
 
     def observed(self, Z: Matrix, sizes: Vector | None, noisy: bool | None) -> tuple[Vector, Vector]:
         """Return the mean and the variance of observations of the likelihood; not `noisy`, of their mean given the function."""
@@ -130,10 +140,7 @@ class SampledProcess:
             expected, spread = self._by_member(lambda core, m, v, s: core.predict(m, v, s), means, variances, size)
             if noisy is False:
                 spread = spread - self._conditional_variance(means, variances, size)
-            with np.errstate(invalid="ignore"):  # moments may be infinite
-                between = expected.var(axis=0)
-            mean[block] = expected.mean(axis=0)
-            variance[block] = spread.mean(axis=0) + np.where(np.isnan(between), np.inf, between)
+            mean[block], variance[block] = self._total(expected, spread)
         return mean, np.maximum(variance, 0.0)
 
     def log_densities(self, Z: Matrix, y: Vector, sizes: Vector | None) -> Vector:
@@ -146,7 +153,7 @@ class SampledProcess:
             def density(core: _core.Likelihood, m: Vector, v: Vector, s: Vector | None, at: Vector = values) -> tuple[Vector]:
                 return (core.moments(np.tile(at, len(m) // len(at)), m, v, s)[:, 0],)
 
-            found[block] = logsumexp(self._by_member(density, means, variances, size)[0], axis=0) - np.log(self.count)
+            found[block] = logsumexp(self._by_member(density, means, variances, size)[0], axis=0, b=self._weights[:, None])
         return found
 
     def quantiles(self, Z: Matrix, levels: Vector, sizes: Vector | None) -> Matrix:
@@ -166,7 +173,7 @@ class SampledProcess:
     ) -> Matrix:
         """Return joint draws of the function, or of observations (`noisy`), shape (m, count)."""
         drawn = np.empty((len(Z), count))
-        chosen = rng.randint(self.count, size=count)
+        chosen = rng.randint(sum(member.posterior.y.shape[1] for member in self.members), size=count)
         begin = 0
         for member in self.members:
             columns = member.posterior.y.shape[1]
@@ -186,24 +193,43 @@ class SampledProcess:
 
     def _each(self, values: list[float]) -> Vector:
         """Return a number for each part of the mixture, of one for each member."""
-        return np.repeat(values, [member.posterior.y.shape[1] for member in self.members])
+        return np.repeat(values, self._sizes)
+
+    def _total(self, means: Matrix, variances: Matrix) -> tuple[Vector, Vector]:
+        """Return the mean and the variance of a mixture with these of its parts, which may be infinite."""
+        mean = self._weights @ means
+        with np.errstate(invalid="ignore"):
+            between = self._weights @ (means - mean) ** 2
+        return mean, self._weights @ variances + np.where(np.isnan(between), np.inf, between)
 
     def _parts(self, Z: Matrix) -> Iterator[tuple[slice, Matrix, Matrix]]:
-        """Yield blocks of points, with the means and the variances of the function in each part of the mixture, (parts, m)."""
-        for block in blocks(4 * self.count, len(Z)):
+        """Yield blocks of points, with the means and the variances of the function in each part of the mixture, (parts, m).
+
+        Many draws of the latent values are joined at each point, in the order of their means, to parts of nearly equal numbers,
+        each with the mean and the variance of all that it has.
+        """
+        most = max(member.posterior.y.shape[1] for member in self.members)
+        for block in blocks(4 * max(most, len(self._weights)), len(Z)):
             means, variances = [], []
-            for member in self.members:
+            for member, size in zip(self.members, self._sizes, strict=True):
                 mean, variance = member.posterior.mean_and_variance(Z[block])
-                means.append(mean.T)
-                variances.append(np.broadcast_to(np.maximum(variance, member.jitter), mean.T.shape))
+                m, v = mean.T, np.broadcast_to(np.maximum(variance, member.jitter), mean.T.shape)
+                if size < len(m):
+                    numbers = _numbers(len(m), size)
+                    begins = np.concatenate([[0], np.cumsum(numbers)[:-1]]).astype(np.intp)
+                    ordered = np.sort(m, axis=0)
+                    m = np.add.reduceat(ordered, begins, axis=0) / numbers[:, None]
+                    apart = ordered - np.repeat(m, numbers.astype(np.intp), axis=0)
+                    v = v[:size] + np.add.reduceat(apart**2, begins, axis=0) / numbers[:, None]
+                means.append(m)
+                variances.append(v)
             yield block, self.offset + self.factor * np.vstack(means), self.factor**2 * np.vstack(variances)
 
     def _by_member(self, function, means: Matrix, variances: Matrix, size: Vector | None) -> list[Matrix]:
         """Return what a function of (core, means, variances, sizes) returns, for each part of the mixture: arrays (parts, m)."""
         results, begin = [], 0
-        for member in self.members:
+        for member, columns in zip(self.members, self._sizes, strict=True):
             assert member.likelihood is not None
-            columns = member.posterior.y.shape[1]
             m, v = (values[begin : begin + columns] for values in (means, variances))
             sizes = None if size is None else np.tile(size, columns)
             found = function(member.likelihood.core(), m.ravel(), v.ravel(), sizes)
@@ -243,7 +269,12 @@ class SampledProcess:
                 return (core.predict_probability(np.tile(at, len(m) // len(at)), m, v, s),)
 
             some = None if size is None else size[left]
-            p = self._by_member(probability, means[:, left], variances[:, left], some)[0].mean(axis=0)
+            p = self._weights @ self._by_member(probability, means[:, left], variances[:, left], some)[0]
             high[left] = np.where(p >= level, middle[left], high[left])
             low[left] = np.where(p >= level, low[left], middle[left])
         return high if discrete else (low + high) / 2
+
+
+def _numbers(count: int, size: int) -> Vector:
+    """Return how many of `count` draws each of `size` parts has."""
+    return np.diff(np.linspace(0, count, size + 1).round())
