@@ -8,13 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from kernsel._base.annotations import Matrix, Vector
-from kernsel._sample.ellipses import CENTRED, Chains, Ellipses
+from kernsel._sample.ellipses import Chains, Ellipses
 from kernsel.linalg.cholesky import Cholesky, cholesky
 
 __all__ = ["Joint", "LatentModel", "sample_together"]
 
 _MOST_HALVINGS = 60  # of a slice; it has then shrunk to where the chain is, up to rounding
-_WIDTH = 2.0  # of the first bracket of a slice, in standard deviations of the normal approximation
+_DIRECTIONS = 4  # in which hyperparameters move for each draw: they mix more slowly than the latent values
+_CENTRED = 3  # steps of these along ellipses of their approximate posterior
+_WIDTH = 10.0  # of the first bracket of a slice, in standard deviations of a normal approximation, which may be too narrow
 
 
 @dataclass(frozen=True)
@@ -110,7 +112,7 @@ def sample_together(
     Returns
     -------
     joint : Joint
-        Each draw takes some n^3 operations for each of about five trials along two random directions.
+        Each draw takes some n^3 operations for each of about three trials along four random directions.
 
     References
     ----------
@@ -127,7 +129,7 @@ def sample_together(
         f = ellipses.mean + ellipses.directions(1, 1, stream)[0, 0]
         for draw in range(-n_burn, n_draws):
             place, f = _step_of_latent(model, place, f, sites, stream)
-            for _ in range(2):
+            for _ in range(_DIRECTIONS):
                 place, f = _step_of_x(model, place, f, root, stream)
             if draw >= 0:
                 xs[chain, draw], fs[chain, draw] = place.x, f
@@ -149,7 +151,7 @@ def _step_of_latent(
 ) -> tuple[_Place, Vector]:
     """Move the latent values along ellipses of their prior, and of their approximate posterior."""
     chains = Chains(f[None].copy(), lambda values: model.log_likelihood(place.x, values), rng)
-    for ellipses, times in ((Ellipses(place.F, None), 1), (Ellipses(place.F, sites), CENTRED)):
+    for ellipses, times in ((Ellipses(place.F, None), 1), (Ellipses(place.F, sites), _CENTRED)):
         for direction in ellipses.directions(times, 1, rng):
             chains.step(ellipses, direction)
     return place, chains.f[0]

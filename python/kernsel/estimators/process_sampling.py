@@ -27,7 +27,7 @@ from kernsel.kernels import Kernel
 from kernsel.likelihoods import Likelihood
 from kernsel.likelihoods.observations import Observations
 from kernsel.linalg.cholesky import Cholesky, cholesky
-from kernsel.linalg.jitter import with_jitter
+from kernsel.linalg.jitter import least_jitter, with_jitter
 
 __all__ = ["Sampling", "sample_normal", "sample_observed"]
 
@@ -252,7 +252,9 @@ def _together(
         return parts(x.tobytes())
 
     def factor(x: Vector) -> Cholesky:
-        return with_jitter(process.noise_of_function, lambda jitter: _factor(np.asarray(at(x)[0](X)) + of_trend, jitter))[0]
+        K = np.asarray(at(x)[0](X)) + of_trend
+        least = max(process.noise_of_function, least_jitter(len(X), float(np.mean(np.diag(K)))))
+        return with_jitter(least, lambda jitter: _factor(K, jitter))[0]
 
     model = LatentModel(factor, density.log_prior, lambda x, f: log_likelihood_of(at(x)[1], observations, f))
     each = max(500, -(-count // _CHAINS))
