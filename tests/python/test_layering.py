@@ -39,6 +39,7 @@ LAYERS = [
     ["approximations"],
     ["criteria", "features", "linalg"],
     ["_solve"],
+    ["_sample"],
     ["_search"],
     ["estimators"],
     ["saving"],

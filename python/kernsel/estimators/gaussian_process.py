@@ -624,9 +624,10 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
         """Raise ValueError for parameters that do not go with draws."""
         if outputs > 1:
             raise ValueError(f'y: expected one output with hyperparameters="sample", got {outputs}; fit each by itself')
-        if not isinstance(self.optimizer, str):
-            raise ValueError('optimizer: expected "auto" with draws, which begin where a search ends')
-        if not isinstance(criterion, Likelihood):
+        samples = self.hyperparameters == "sample"
+        if samples and not isinstance(self.optimizer, str):
+            raise ValueError('optimizer: expected "auto" with draws of hyperparameters, which begin where a search ends')
+        if samples and not isinstance(criterion, Likelihood):
             raise ValueError(
                 f'criterion: draws are of the posterior of a likelihood, such as "lml" or "evidence"; got "{name_of(criterion)}"'
             )
