@@ -23,6 +23,10 @@ class ProcessDraws:
             raise AttributeError(f'{name}: nothing was drawn; expected hyperparameters="sample" or inference="mcmc"')
         return self._sampled.drawn
 
+    def _require_no_draws(self, name: str) -> None:
+        if self._sampled is not None:
+            raise ValueError(f"{name}: draws are of the posterior given all points; fit again with the others")
+
     @property
     def draws_(self) -> dict[str, Matrix]:
         """The draws of each hyperparameter by its name, shape (chains, draws); empty if only the latent values were drawn."""
