@@ -11,6 +11,7 @@ from scipy import optimize
 from kernsel import _core
 from kernsel._base.annotations import Matrix, Vector
 from kernsel._data.trend import Trend, trend_matrix
+from kernsel._sample.coordinates import Coordinates
 from kernsel._search.core_search import Budget, core_search
 from kernsel._search.layout import Layout, has_values
 from kernsel._search.observations import Observations
@@ -123,6 +124,13 @@ class HyperparameterDensity:
             slopes.append((self(x)[1] - self(moved)[1]) / (moved[k] - x[k]))
         values, vectors = np.linalg.eigh((np.array(slopes) + np.array(slopes).T) / 2)
         return x, (vectors / np.maximum(values, _FLATTEST)) @ vectors.T
+
+    def coordinates(self, mode: Vector) -> Coordinates:
+        """Return coordinates without bounds, in which the tail of what is expected of the noise, a Cauchy density, is lighter."""
+        lower, upper = self.search.bounds
+        heavy = np.zeros(len(mode), dtype=bool)
+        heavy[len(self.layout.theta) : len(self.layout.theta) + self.finds_noise] = True
+        return Coordinates(lower, upper, mode, heavy)
 
     def selection(self, x: Vector, like: Selection) -> Selection:
         """Return a selection that has the hyperparameters x, and in all else is like another one."""

@@ -35,6 +35,7 @@ _MEMBERS = 100  # draws of hyperparameters that predictions average over, if it 
 _CHAINS = 4
 _DRAWS = 1000  # of latent values, of each chain
 _BURN = 200
+_ROUNDS = 8  # of 200 draws of hyperparameters, or as many as are wanted, of each chain: no more if these suffice
 _MIXED = 1.01  # the largest R-hat of hyperparameters
 _MIXED_LATENT = 1.05  # of latent values, the largest of very many
 _LEAST = 100.0  # the least effective sample size, for each chain
@@ -198,8 +199,12 @@ def _drawn_from(density: HyperparameterDensity, how: Sampling) -> Matrix:
     mode, covariance = density.mode()
     least = _MEMBERS if how.n_draws is None else how.n_draws
     each = max(200, -(-least // _CHAINS))
-    plan = Plan(chains=_CHAINS, round=each, least_size=_LEAST, r_hat=_MIXED, seconds=how.seconds)
-    return sample_density(density, mode, covariance, plan, how.rng).values
+    plan = Plan(chains=_CHAINS, round=each, rounds=_ROUNDS, least_size=_LEAST, r_hat=_MIXED, seconds=how.seconds)
+    coordinates = density.coordinates(mode)
+    u = coordinates.u(mode)
+    slope = coordinates.slope(u)
+    drawn = sample_density(coordinates.of(density), u, covariance / np.multiply.outer(slope, slope), plan, how.rng)
+    return coordinates.x(drawn.values)
 
 
 def _latent_alone(kernel: Kernel, X: Matrix, process: ObservedProcess, trend: Trend, how: Sampling) -> SampledProcess:

@@ -190,6 +190,7 @@ def test_all_three_ways_agree_on_counts():
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::kernsel._base.errors.NotMixedWarning")
 def test_intervals_cover_what_they_say():
     """Over data from the model itself, with few points, where the best hyperparameters alone are too sure of themselves."""
     inside = {"optimize": 0, "sample": 0}
