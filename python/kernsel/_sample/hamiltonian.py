@@ -229,7 +229,7 @@ def sample_density(density: LogDensity, centre: Vector, covariance: Matrix, plan
     of Machine Learning Research 15, 1593-1623.
     """
     began = time.perf_counter()
-    root = np.linalg.cholesky(covariance)
+    root: Matrix = np.asarray(np.linalg.cholesky(covariance), dtype=np.float64)
     streams = rng.spawn(plan.chains)
     starts = [_start(density, centre, root, stream) for stream in streams]
     chains = _chains(density, starts, centre, root, streams, 0.5)
@@ -241,7 +241,7 @@ def sample_density(density: LogDensity, centre: Vector, covariance: Matrix, plan
         spread = np.atleast_2d(np.cov(seen.T))
         # Few draws tell a covariance badly: a share of the guess keeps it positive definite.
         share = max(_CENTRE * len(centre) / len(seen), 0.02)
-        new_root = np.linalg.cholesky((1 - share) * spread + share * covariance)
+        new_root: Matrix = np.asarray(np.linalg.cholesky((1 - share) * spread + share * covariance), dtype=np.float64)
         steps = float(np.median([chain.step for chain in chains]))
         places = [centre + root @ chain.u for chain in chains]
         centre, root = centre_seen, new_root
@@ -285,5 +285,5 @@ def _chains(
         value, gradient = density(centre + root @ u)
         return value, root.T @ gradient
 
-    starts = [np.linalg.solve(root, x - centre) for x in places]
+    starts = [np.asarray(np.linalg.solve(root, x - centre), dtype=np.float64) for x in places]
     return [Chain(scaled, u, stream, step) for u, stream in zip(starts, streams, strict=True)]

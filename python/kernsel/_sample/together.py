@@ -95,8 +95,8 @@ def sample_together(
     """Draw hyperparameters and latent values from their joint posterior.
 
     Latent values that the data determine hold the hyperparameters fast. Each update of x is therefore given surrogate data
-    g = f + noise, of the precision of the data, and the residuals of f in the coordinates in which they are standard normal given
-    x and g: f moves with x, to where x expects it. Both are slice sampling, which takes no tuning.
+    g = f + noise, of the precision of the data, and the residuals of f in the coordinates in which they are standard normal
+    given x and g: f moves with x, to where x expects it. Both are slice sampling, which takes no tuning.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ def sample_together(
     """
     precision = sites[0]
     S = 1.0 / np.maximum(precision, 1e-6 * max(float(precision.max(initial=0.0)), 1e-12))
-    root = np.linalg.cholesky(covariance)
+    root: Matrix = np.asarray(np.linalg.cholesky(covariance), dtype=np.float64)
     xs, fs = np.empty((n_chains, n_draws, len(start))), np.empty((n_chains, n_draws, len(S)))
     for chain, stream in enumerate(rng.spawn(n_chains)):
         place = _first(model, start, root, S, stream)
@@ -157,9 +157,7 @@ def _step_of_latent(
     return place, chains.f[0]
 
 
-def _step_of_x(
-    model: LatentModel, place: _Place, f: Vector, root: Matrix, rng: np.random.Generator
-) -> tuple[_Place, Vector]:
+def _step_of_x(model: LatentModel, place: _Place, f: Vector, root: Matrix, rng: np.random.Generator) -> tuple[_Place, Vector]:
     """Move the hyperparameters along a random direction, within a slice of their density given surrogate data."""
     g = f + np.sqrt(place.S) * rng.standard_normal(len(f))
     eta = place.whitened(f, g)

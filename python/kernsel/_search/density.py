@@ -9,18 +9,18 @@ import numpy as np
 from scipy import optimize
 
 from kernsel import _core
-from kernsel._base.annotations import Matrix, Vector
+from kernsel._base.annotations import Indices, Matrix, Vector
 from kernsel._data.trend import Trend, trend_matrix
 from kernsel._sample.coordinates import Coordinates
 from kernsel._search.core_search import Budget, core_search
 from kernsel._search.layout import Layout, has_values
-from kernsel._search.observations import Observations
 from kernsel._search.selection import Selection
 from kernsel.criteria import Evidence
 from kernsel.criteria.base import Given
 from kernsel.kernels import Kernel
 from kernsel.kernels.automatic import Data
 from kernsel.likelihoods import Likelihood
+from kernsel.likelihoods.observations import Observations
 from kernsel.likelihoods.parameter import LikelihoodParameter
 
 __all__ = ["HyperparameterDensity", "density_of_hyperparameters"]
@@ -126,7 +126,7 @@ class HyperparameterDensity:
         return x, (vectors / np.maximum(values, _FLATTEST)) @ vectors.T
 
     def coordinates(self, mode: Vector) -> Coordinates:
-        """Return coordinates without bounds, in which the tail of what is expected of the noise, a Cauchy density, is lighter."""
+        """Return coordinates without bounds, in which the tail of the noise, expected to be a Cauchy variable, is lighter."""
         lower, upper = self.search.bounds
         heavy = np.zeros(len(mode), dtype=bool)
         heavy[len(self.layout.theta) : len(self.layout.theta) + self.finds_noise] = True
@@ -221,15 +221,20 @@ def density_of_hyperparameters(
         parameters = observations.likelihood.parameters(observations.y, observations.sizes)
         options["observed"] = observations.core()
         options["parameters"] = [(p.value, p.lower, p.upper, not p.fixed) for p in parameters]
-    parts = {"finds_noise": finds_noise, "budget": Budget()}
-    H = trend_matrix(trend, X)
-    known = known if known.any() else np.zeros(0)
-    search = core_search(
-        _Sampled(), layout, data, y, np.arange(len(X)), H, known=known, jitter=found.jitter, options=options, **parts
-    )
-    first, none, one = np.arange(1), np.zeros((len(X), 0)), np.ones(1)
     expected = {name: value for name, value in options.items() if name not in ("observed", "parameters")}
-    of_one = core_search(_Sampled(), layout, data, data.y, first, none, known=one, jitter=0.0, options=expected, **parts)
+
+    def searched(
+        targets: Matrix, rows: Indices, H: Matrix, variances: Vector, jitter: float, how: dict[str, object]
+    ) -> _core.Search:
+        return core_search(
+            _Sampled(), layout, data, targets, rows, H, known=variances, finds_noise=finds_noise, jitter=jitter,
+            budget=Budget(), options=how,
+        )  # fmt: skip
+
+    everything, first = np.arange(len(X)), np.arange(1)
+    of_all = known if known.any() else np.zeros(0)
+    search = searched(y, everything, trend_matrix(trend, X), of_all, found.jitter, options)
+    of_one = searched(np.asarray(data.y), first, np.zeros((len(X), 0)), np.ones(1), 0.0, expected)
     best = [Layout(found.kernel).theta]
     if finds_noise:
         best.append(np.log([max(found.noise * found.scale, np.finfo(float).tiny)]))

@@ -22,8 +22,8 @@ from kernsel._data.together import LearntOnce, checked_groups, learnt_once
 from kernsel._data.training import require_squares, training_set
 from kernsel._data.trend import Trend, require_trend_of_objects, trend_matrix
 from kernsel._search import Budget, Selection, choose, explained, require_few_if_interrupted
-from kernsel._search.choice import generator_of
 from kernsel._search.checks import checked
+from kernsel._search.choice import generator_of
 from kernsel._search.layout import Layout
 from kernsel._search.own_optimizer import Optimizer
 from kernsel._search.plan import Plan, plan_for
@@ -165,10 +165,25 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
         are found together with the kernel's. With a likelihood, `predict` returns the mean of observations; `predict_latent`
         that of f, which for counts is the logarithm of their rate; `predict_quantiles` intervals; the criterion is "lml", the
         approximate marginal likelihood, or "loo_log_density"; and there is neither `noise` nor a treatment of outliers.
-    inference : {"laplace", "ep"}
+    inference : {"laplace", "ep", "mcmc"}
         How the posterior of f is approximated by a normal distribution, given a likelihood: Laplace's method takes the
         curvature at its mode, and expectation propagation ("ep") matches means and variances, which is more precise for
-        classes and slower. It is not for :class:`kernsel.Vecchia`.
+        classes and slower. It is not for :class:`kernsel.Vecchia`. "mcmc" draws from the exact posterior of f by elliptical
+        slice sampling, for hyperparameters that Laplace's method has chosen: 4 chains of 1000 draws, whose predictions are
+        averaged. A draw takes about 20 n^2 operations, and it is with the whole kernel matrix only.
+    hyperparameters : {"optimize", "sample"}
+        "optimize" chooses the best ones. "sample" draws them from their posterior (the parameters of the likelihood and the
+        noise, too), and predictions are averaged over the draws: their standard deviations and quantiles are then not too
+        small where few data leave hyperparameters uncertain. The density is the marginal likelihood times what
+        ``criterion="evidence"`` expects of them and priors; with a likelihood, "laplace" or "ep" approximates the marginal
+        likelihood, and "mcmc" draws f together with them from the exact posterior. Four chains of a gradient-based sampler
+        (NUTS) take 4,000 to 50,000 evaluations of the likelihood with its gradient, and "mcmc" as many of some n^3 operations.
+        Predictions, samples, quantiles and densities are those of the draws; `kernel_`, `noise_` and left-out residuals are
+        those of the best hyperparameters.
+    n_draws : int or None
+        The number of draws of hyperparameters that predictions average over, 100 by default, of all that were drawn: each has
+        a posterior of its own, which takes n^2 / 2 numbers, and predictions take as many times as long. With
+        ``inference="mcmc"`` alone, the number of draws of f, 4000 by default.
     max_evaluations : int
         The largest number of evaluations of the criterion.
     max_seconds : float or None
@@ -212,6 +227,12 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
     selection_ : kernsel._search.Selection
         The report of the search: evaluations, where each start led, which hyperparameters ended at a bound, which ones the
         data do not determine, and what was not looked for.
+    draws_ : dict of str to ndarray of shape (chains, draws)
+        With ``hyperparameters="sample"``, the draws of each hyperparameter; `to_arviz` returns them for ArviZ.
+    r_hat_, effective_sample_size_ : dict
+        How well chains of draws agree, by the name of the hyperparameter, and "f" for those of the latent values: the
+        rank-normalized split R-hat, and the number of independent draws whose mean is as accurate. `fit` warns if these are
+        above 1.01 (for "f" 1.05) or below 100 for each chain.
     loo_log_density_ : ndarray of shape (n,)
         The log density of each observation given all others.
     loo_residuals_, loo_std_ : ndarray of shape (n,) or (n, n_targets)
@@ -629,7 +650,7 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
             raise ValueError('optimizer: expected "auto" with draws of hyperparameters, which begin where a search ends')
         if samples and not isinstance(criterion, Likelihood):
             raise ValueError(
-                f'criterion: draws are of the posterior of a likelihood, such as "lml" or "evidence"; got "{name_of(criterion)}"'
+                f'criterion: draws are of the posterior of a likelihood, such as "lml"; got "{name_of(criterion)}"'
             )
         if self.approximation is not None and not is_auto(self.approximation):
             raise ValueError(f"approximation: expected None with draws, got {self.approximation!r}")

@@ -107,9 +107,7 @@ def fit_to_observations(
         remark(f"{type(model).__name__}: {selection.approximation}")
     sampled = None
     if samples:
-        sampled = sample_observed(
-            kernel, X, observations, selection, process, noise=alpha, trend=trend, how=model.sampling()
-        )
+        sampled = sample_observed(kernel, X, observations, selection, process, noise=alpha, trend=trend, how=model.sampling())
     state = ProcessState(
         posterior=posterior,
         kernel=posterior.kernel,

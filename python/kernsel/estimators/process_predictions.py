@@ -115,7 +115,8 @@ class ProcessPredictions(FittedProcess):
             extra = self._given_noise() if noisy else 0.0
         else:
             if self._sampled is not None:
-                return self._of_draws(X, return_std, return_cov, noisy)
+                drawn: Vector | tuple[Vector, Vector] = self._of_draws(X, return_std, return_cov, noisy)
+                return drawn
             Z = np.asarray(new_points(self, self.kernel_, X, dtype=np.float64, ensure_2d=True))
             if return_std:
                 mean, variance = self.posterior_.mean_and_variance(Z)
@@ -202,6 +203,13 @@ class ProcessPredictions(FittedProcess):
         if reading_of(self.kernel_) is not None:
             raise ValueError(f"X: there are no derivatives in points that are objects, which {self.kernel_} is of")
         Z = np.asarray(validated(self, X, dtype=np.float64, reset=False))
+        if self._sampled is not None:
+            of_mean, of_variance = self._sampled.gradients(Z)
+            if not return_std:
+                return of_mean
+            normal = self._observed is None
+            std = self.predict(Z, return_std=True, noisy=noisy)[1] if normal else np.sqrt(self._sampled.latent(Z)[1])
+            return of_mean, of_variance / (2 * np.where(std > 0, std, np.inf)[:, None])
         slopes = self.posterior_.mean_gradient(Z) * self._y_train_std
         if not return_std:
             return slopes[..., 0] if self._flat else slopes

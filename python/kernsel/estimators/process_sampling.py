@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 
@@ -174,7 +174,9 @@ def described(density: HyperparameterDensity, values: Matrix, latent: Matrix | N
         )
     own = density.numbers(values)
     named = {name: np.ascontiguousarray(own[..., k]) for k, name in enumerate(density.names)}
-    drawn = Drawn(named, dict(zip(density.names, hats.tolist(), strict=True)), dict(zip(density.names, sizes.tolist(), strict=True)))
+    drawn = Drawn(
+        named, dict(zip(density.names, hats.tolist(), strict=True)), dict(zip(density.names, sizes.tolist(), strict=True))
+    )
     return drawn if latent is None else _with_latent(drawn, latent)
 
 
@@ -215,16 +217,15 @@ def _latent_alone(kernel: Kernel, X: Matrix, process: ObservedProcess, trend: Tr
     sites = _sites(process)
     F = factor.lower()
     closest = Ellipses(F, sites, H)
-    if H.shape[1]:  # nothing is known of the trend a priori, but a part of what the sites tell makes a Gaussian wide enough
-        wide = Ellipses(F, (_TEMPER * sites[0], _TEMPER * sites[1]), H)
-    else:
-        wide = Ellipses(F, None)
+    # Nothing is known of a trend a priori, but a part of what the sites tell makes a Gaussian of it that is wide enough.
+    part = (_TEMPER * sites[0], _TEMPER * sites[1]) if H.shape[1] else None
+    wide = Ellipses(F, part, H)
     start = closest.mean + closest.directions(1, _CHAINS, how.rng)[0]
     chains = Chains(start, lambda f: log_likelihood_of(process.likelihood, process.observations, f), how.rng)
     each = _DRAWS if how.n_draws is None else max(-(-how.n_draws // _CHAINS), 4)
     require_memory(8 * 3 * _CHAINS * each * len(X), f"{_CHAINS * each} draws of {len(X)} latent values need")
     f = draw_along([(wide, 1), (closest, CENTRED)], chains, each, _BURN, how.rng)
-    posterior = _given_latent(kernel, X, f.reshape(-1, len(X)), jitter, trend)
+    posterior = _given_latent(kernel, X, f.reshape(-1, len(X)), trend, jitter)
     drawn = _with_latent(Drawn({}, {}, {}), f)
     return SampledProcess((Member(posterior, 0.0, jitter, process.likelihood),), drawn)
 
@@ -263,15 +264,11 @@ def _together(
 
     model = LatentModel(factor, density.log_prior, lambda x, f: log_likelihood_of(at(x)[1], observations, f))
     each = max(500, -(-count // _CHAINS))
-    joint = sample_together(
-        model, mode, covariance, _sites(process), n_draws=each, n_burn=_BURN, n_chains=_CHAINS, rng=how.rng
-    )
+    joint = sample_together(model, mode, covariance, _sites(process), n_draws=each, n_burn=_BURN, n_chains=_CHAINS, rng=how.rng)
     members = []
     for x, f in zip(spread_over(joint.x, count), spread_over(joint.f, count), strict=True):
         kernel, likelihood = at(x)
-        posterior, jitter = with_jitter(
-            process.noise_of_function, lambda jitter, k=kernel, f=f: _given_latent(k, X, f[None], jitter, trend)
-        )
+        posterior, jitter = with_jitter(process.noise_of_function, partial(_given_latent, kernel, X, f[None], trend))
         members.append(Member(posterior, 0.0, jitter, likelihood))
     return SampledProcess(tuple(members), described(density, joint.x, joint.f))
 
@@ -298,6 +295,6 @@ def _factor(K: Matrix, jitter: float) -> Cholesky:
     return cholesky(K)
 
 
-def _given_latent(kernel: Kernel, X: Matrix, f: Matrix, jitter: float, trend: Trend) -> Posterior:
+def _given_latent(kernel: Kernel, X: Matrix, f: Matrix, trend: Trend, jitter: float) -> Posterior:
     """Return the process given values at X, a column for each row of f."""
     return conditioned(kernel, X, np.ascontiguousarray(f.T), np.full(len(X), jitter), trend, None)

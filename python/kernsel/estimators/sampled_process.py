@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -18,6 +18,8 @@ from kernsel.estimators.stacking.mixture import Mixture
 from kernsel.likelihoods import Likelihood
 
 __all__ = ["Drawn", "Member", "SampledProcess"]
+
+OfParts = Callable[[_core.Likelihood, Vector, Vector, Vector | None], tuple[Vector, ...]]
 
 _HALVINGS = 80  # of an interval that quantiles lie in
 _PARTS = 100  # normal distributions that stand for all draws of the latent values at a point
@@ -93,7 +95,7 @@ class SampledProcess:
         """The weights of all parts of the mixture, of sum 1."""
         draws = [member.posterior.y.shape[1] for member in self.members]
         shares = [_numbers(count, size) for count, size in zip(draws, self._sizes, strict=True)]
-        return np.concatenate(shares) / sum(draws)
+        return np.asarray(np.concatenate(shares) / sum(draws))
 
     def latent(self, Z: Matrix) -> tuple[Vector, Vector]:
         """Return the mean and the variance of the function at points, in the unit of y."""
@@ -113,6 +115,20 @@ class SampledProcess:
         within /= len(draws)
         between = np.atleast_2d(np.cov(draws.T, bias=True))
         return np.asarray(self.factor**2 * (within + between))
+
+    def gradients(self, Z: Matrix) -> tuple[Matrix, Matrix]:
+        """Return the derivatives in the points of the mean and of the variance of the function, each of shape (m, d)."""
+        draws = sum(member.posterior.y.shape[1] for member in self.members)
+        mean = self.latent(Z)[0]
+        of_mean, of_variance = np.zeros(Z.shape), np.zeros(Z.shape)
+        for member in self.members:
+            columns = member.posterior.y.shape[1]
+            slopes = self.factor * member.posterior.mean_gradient(Z)
+            away = self.offset + self.factor * member.posterior.mean(Z) - mean[:, None]
+            of_mean += slopes.sum(axis=2) / draws
+            within = self.factor**2 * columns * member.posterior.variance_gradient(Z)
+            of_variance += (within + 2 * np.einsum("mdk,mk->md", slopes, away)) / draws
+        return of_mean, of_variance  # the part from the mean's own slope vanishes, since the means' distances have mean zero
 
     def mixture(self, Z: Matrix, *, noisy: bool, known: float) -> Mixture:
         """Return the predictive distribution of the function, or of observations with normal noise.
@@ -225,8 +241,8 @@ class SampledProcess:
                 variances.append(v)
             yield block, self.offset + self.factor * np.vstack(means), self.factor**2 * np.vstack(variances)
 
-    def _by_member(self, function, means: Matrix, variances: Matrix, size: Vector | None) -> list[Matrix]:
-        """Return what a function of (core, means, variances, sizes) returns, for each part of the mixture: arrays (parts, m)."""
+    def _by_member(self, function: OfParts, means: Matrix, variances: Matrix, size: Vector | None) -> list[Matrix]:
+        """Return what a function of (core, means, variances, sizes) returns for all parts of the mixture, arrays (parts, m)."""
         results, begin = [], 0
         for member, columns in zip(self.members, self._sizes, strict=True):
             assert member.likelihood is not None
@@ -265,16 +281,18 @@ class SampledProcess:
             if not len(left):
                 break
 
-            def probability(core: _core.Likelihood, m: Vector, v: Vector, s: Vector | None, at: Vector = middle[left]) -> tuple[Vector]:
+            def probability(
+                core: _core.Likelihood, m: Vector, v: Vector, s: Vector | None, at: Vector = middle[left]
+            ) -> tuple[Vector]:
                 return (core.predict_probability(np.tile(at, len(m) // len(at)), m, v, s),)
 
             some = None if size is None else size[left]
             p = self._weights @ self._by_member(probability, means[:, left], variances[:, left], some)[0]
             high[left] = np.where(p >= level, middle[left], high[left])
             low[left] = np.where(p >= level, low[left], middle[left])
-        return high if discrete else (low + high) / 2
+        return np.asarray(high if discrete else (low + high) / 2)
 
 
 def _numbers(count: int, size: int) -> Vector:
     """Return how many of `count` draws each of `size` parts has."""
-    return np.diff(np.linspace(0, count, size + 1).round())
+    return np.asarray(np.diff(np.linspace(0, count, size + 1).round()))

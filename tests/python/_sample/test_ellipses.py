@@ -20,6 +20,4 @@ def test_a_trend_is_the_limit_of_a_wide_prior(rng):
     np.testing.assert_allclose(found.G @ found.G.T, covariance, rtol=0, atol=tolerance)
     np.testing.assert_allclose(found.mean, covariance @ sites[1], rtol=0, atol=tolerance * np.abs(sites[1]).sum())
     without = Ellipses(F, sites)
-    np.testing.assert_allclose(
-        without.G @ without.G.T, np.linalg.inv(precision + np.diag(sites[0])), rtol=0, atol=tolerance
-    )
+    np.testing.assert_allclose(without.G @ without.G.T, np.linalg.inv(precision + np.diag(sites[0])), rtol=0, atol=tolerance)

@@ -84,7 +84,9 @@ def test_the_likelihoods_parameters_are_expected_where_they_start(counts):
     far[-1] -= 2.0
     parameter = counts.observations.likelihood.parameters(counts.observations.y)[0]
     expected = stats.norm(parameter.value, 2.0).logpdf
-    assert counts.log_prior(far) - counts.log_prior(counts.start) == pytest.approx(expected(far[-1]) - expected(counts.start[-1]))
+    assert counts.log_prior(far) - counts.log_prior(counts.start) == pytest.approx(
+        expected(far[-1]) - expected(counts.start[-1])
+    )
 
 
 def test_it_is_zero_beyond_the_bounds(normal):

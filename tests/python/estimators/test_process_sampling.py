@@ -34,7 +34,7 @@ def normal():
     return model.fit(X, y), X, y
 
 
-def by_quadrature(model, X, y):
+def by_quadrature(X, y):
     """The predictive mean and variance of the function with the amplitude integrated out, and the weights of amplitudes."""
     grid = np.linspace(-4, 6, 201)
     t = (y - y.mean()) / y.std()
@@ -57,7 +57,7 @@ def by_quadrature(model, X, y):
 
 def test_hyperparameters_are_integrated_out(normal):
     model, X, y = normal
-    grid, weights, mean, variance = by_quadrature(model, X, y)
+    grid, weights, mean, variance = by_quadrature(X, y)
     (name,) = model.draws_
     logs = np.log(model.draws_[name])
     assert logs.shape[0] == 4
@@ -93,7 +93,15 @@ def test_predictions_agree_with_each_other(normal):
     np.testing.assert_array_equal(model.predict_latent(Z), model.predict(Z, noisy=False))
 
 
-def test_seeds_and_copies(normal):
+def test_gradients_are_those_of_predictions(normal):
+    model, step = normal[0], 1e-4
+    found = model.predict_gradient(Z, return_std=True, noisy=True)
+    up, down = (model.predict(Z + h, return_std=True, noisy=True) for h in (step, -step))
+    for slopes, above, below in zip(found, up, down, strict=True):
+        np.testing.assert_allclose(slopes[:, 0], (above - below) / (2 * step), atol=1e-6 * np.abs(slopes).max() + 1e-8 / step)
+
+
+def test_seeds_and_copies(normal, tmp_path):
     model, X, y = normal
     again = clone(model).fit(X, y)
     np.testing.assert_array_equal(again.predict(Z), model.predict(Z))
@@ -101,6 +109,14 @@ def test_seeds_and_copies(normal):
     assert (other.predict(Z) != model.predict(Z)).all()
     assert other.predictive(Z).means.shape == (7, 5, 1)
     np.testing.assert_allclose(pickle.loads(pickle.dumps(other)).predict(Z), other.predict(Z), rtol=1e-12)
+    ks.save(other, tmp_path / "drawn.ksl")
+    loaded = ks.load(tmp_path / "drawn.ksl")
+    np.testing.assert_allclose(loaded.predict_quantiles(Z, LEVELS), other.predict_quantiles(Z, LEVELS), rtol=1e-12)
+    for name, draws in other.draws_.items():
+        np.testing.assert_array_equal(loaded.draws_[name], draws)
+        assert loaded.r_hat_[name] == other.r_hat_[name]
+    with pytest.raises(ValueError, match="update: draws are of the posterior given all points"):
+        other.update(X[:1], y[:1])
     restored = clone(model)
     restored.n_features_in_ = 1
     restored.restore(model.state())
