@@ -73,7 +73,7 @@ _ALLOWED = {
     "max_seconds": number("positive", infinite=True) | None,
     "shrinkage": (number("positive") | "auto" | None).said('"auto", a positive number or None'),
     "outliers": OUTLIERS,
-    "inference": one_of("laplace", "ep", "mcmc"),
+    "inference": one_of("auto", "laplace", "ep", "mcmc"),
     "hyperparameters": one_of("optimize", "sample"),
     "n_draws": (whole(1) | None).said("a whole number from 1 on, or None"),
 }
@@ -165,12 +165,12 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
         are found together with the kernel's. With a likelihood, `predict` returns the mean of observations; `predict_latent`
         that of f, which for counts is the logarithm of their rate; `predict_quantiles` intervals; the criterion is "lml", the
         approximate marginal likelihood, or "loo_log_density"; and there is neither `noise` nor a treatment of outliers.
-    inference : {"laplace", "ep", "mcmc"}
+    inference : {"auto", "laplace", "ep", "mcmc"}
         How the posterior of f is approximated by a normal distribution, given a likelihood: Laplace's method takes the
         curvature at its mode, and expectation propagation ("ep") matches means and variances, which is more precise for
-        classes and slower. It is not for :class:`kernsel.Vecchia`. "mcmc" draws from the exact posterior of f by elliptical
-        slice sampling, for hyperparameters that Laplace's method has chosen: 4 chains of 1000 draws, whose predictions are
-        averaged. A draw takes about 20 n^2 operations, and it is with the whole kernel matrix only.
+        classes and slower. "auto" is Laplace's method, but for likelihoods with a kink. "mcmc" draws from the exact posterior
+        of f by elliptical slice sampling, for the hyperparameters that "auto" chooses: 4 chains of 1000 draws, over which
+        predictions are averaged. A draw takes about 20 n^2 operations, and it is with the whole kernel matrix only.
     hyperparameters : {"optimize", "sample"}
         "optimize" chooses the best ones. "sample" draws them from their posterior (the parameters of the likelihood and the
         noise, too), and predictions are averaged over the draws: their standard deviations and quantiles are then not too
@@ -289,7 +289,7 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
         outliers: Literal["auto"] | ArrayLike | None = "auto",
         approximation: Wish = "auto",
         likelihood: str | Observed | None = None,
-        inference: Literal["laplace", "ep", "mcmc"] = "laplace",
+        inference: Literal["auto", "laplace", "ep", "mcmc"] = "auto",
         hyperparameters: Literal["optimize", "sample"] = "optimize",
         n_draws: int | None = None,
         max_evaluations: int = 1000,
@@ -589,7 +589,7 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
             each = posterior.squares() / max(freedom, 1)
             known = explained(posterior.y, posterior.H) if len(posterior.y) else np.zeros(m, dtype=bool)
             self.scale_ = np.where((each > 0) & ~known, each, 1.0)
-        self.X_train_ = posterior.X
+        self.X_train_ = posterior.X if self._observed is None else self._observed.points
         self.y_train_ = self._shaped(posterior.y)
         self.__dict__.pop("alpha_", None)
         if posterior.exact:

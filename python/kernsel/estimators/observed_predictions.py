@@ -12,7 +12,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernsel._base.annotations import Matrix, Seed, Vector
 from kernsel._data.points import new_points
-from kernsel.estimators.draws import draws_of_normal
 from kernsel.estimators.guarded import reads
 from kernsel.estimators.observed_process import ObservedProcess
 from kernsel.estimators.process_draws import ProcessDraws
@@ -61,11 +60,11 @@ class ObservedPredictions(ProcessDraws):
         if self._sampled is not None:
             expected, spread = self._sampled.observed(Z, counts, noisy)
             return (expected, np.sqrt(spread)) if return_std else expected
-        mean, variance = self._observed.latent(Z)
-        expected, spread = self._observed.of_latent(mean, variance, counts)
+        expected, spread = self._observed.predict(Z, counts)
         if not return_std:
             return expected
         if noisy is False:
+            mean, variance = self._observed.latent(Z)
             spread = self._observed.spread_of_mean(mean, variance, counts)
         return expected, np.sqrt(spread)
 
@@ -216,9 +215,7 @@ class ObservedPredictions(ProcessDraws):
         Z = self._new_points(X)
         if self._sampled is not None:
             return self._sampled.draw(rng, Z, count, self._sizes(len(Z), **sizes), noisy=noisy is not False)
-        mean, cov = self._observed.posterior.mean(Z)[:, 0], self._observed.posterior.covariance(Z)
-        latent = draws_of_normal(rng, mean, cov, count)
-        return latent if noisy is False else self._observed.draw(rng, latent, self._sizes(len(Z), **sizes))
+        return self._observed.draws(rng, Z, count, noisy is not False, self._sizes(len(Z), **sizes))
 
     @property
     @reads

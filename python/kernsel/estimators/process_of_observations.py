@@ -22,6 +22,7 @@ from kernsel.criteria import Criterion
 from kernsel.estimators.observed_process import conditioned_on
 from kernsel.estimators.process_sampling import sample_observed
 from kernsel.estimators.process_state import ProcessState
+from kernsel.estimators.two_processes import fit_two
 from kernsel.kernels import Kernel
 from kernsel.kernels.automatic import Data
 from kernsel.kernels.objects import Points
@@ -60,10 +61,15 @@ def fit_to_observations(
     samples = model.hyperparameters == "sample" or model.inference == "mcmc"
     if samples:
         model._require_sampling(criterion, 1)
+    if likelihood.is_of_two:
+        if samples:
+            raise ValueError(f"likelihood: {type(likelihood).__name__} is of two processes, of which nothing can be sampled")
+        return fit_two(model, kernel, X, observed)
     told = checked_groups(groups, len(observed))
     counts = sizes_of(likelihood, dict(sizes), len(observed))
     likelihood.check(observed, counts)
-    observations = Observations(likelihood, observed, counts, "laplace" if model.inference == "mcmc" else model.inference)
+    inference = "auto" if model.inference == "mcmc" else model.inference
+    observations = Observations(likelihood, observed, counts, inference)
     X = X.copy() if model.copy_X_train else X
     trend = model._trend()
     plan = plan_for(
