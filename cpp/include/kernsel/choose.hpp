@@ -41,11 +41,11 @@ struct Choosing {
   std::shared_ptr<const Likelihood> likelihood = nullptr;
   std::vector<LikelihoodParameter> parameters = {};
   Inference inference = Inference::laplace;
-  const double* sizes = nullptr;    // of observations (likelihood.hpp)
-  std::vector<double> noise = {};   // known noise variances, one for each point or one for all; may be empty
-  double jitter = 0.0;              // also added to the diagonal
-  bool automatic_jitter = true;     // without known noise, use the jitter that rounding requires instead of `jitter`
-  CriterionOf criterion;            // the mean squared leave-one-out error if it is empty
+  const double* sizes = nullptr;   // of observations (likelihood.hpp)
+  std::vector<double> noise = {};  // known noise variances, one for each point or one for all; may be empty
+  double jitter = 0.0;             // also added to the diagonal
+  bool automatic_jitter = true;    // without known noise, use the jitter that rounding requires instead of `jitter`
+  CriterionOf criterion;           // the mean squared leave-one-out error if it is empty
   // The criterion for the best common factor of kernel and noise, if there is a closed form. One amplitude is then computed
   // from it instead of being searched for.
   CriterionOf scale_free = {};
@@ -78,10 +78,11 @@ struct ChoosingOptions {
   Index restarts = 0;   // the number of random starts, besides those that are derived from the data
   bool seeded = false;  // whether `seed` shifts the quasi-random starts and determines the points of the subset
   std::uint64_t seed = 0;
-  bool newton = true;           // use Newton's method for likelihoods; false uses their information as a first guess only
-  Index many_points = 600;      // with more points, the search begins on a subset
-  Index subset_points = 400;    // the size of the subset
-  Index exact_points = 2000;    // with an approximation, the number of points of the search before it
+  bool newton = true;              // use Newton's method for likelihoods; false uses their information as a first guess only
+  Index many_points = 600;         // with more points, the search begins on a subset
+  Index subset_points = 400;       // the size of the subset
+  std::vector<Index> subset = {};  // its points, in order, if they are not to be random
+  Index exact_points = 2000;       // with an approximation, the number of points of the search before it
   Index search_points = 50000;  // with landmarks, the most points of the search; the criterion of all is evaluated at its end
   bool rough = false;           // end where 0.1 nats are to be gained: what is found is only a start for another search
   bool profile = true;          // use the closed form of the best common factor of kernel and noise, where there is one
@@ -89,15 +90,15 @@ struct ChoosingOptions {
 };
 
 struct Choice {
-  std::vector<double> x;      // the values of the unknowns that were found
-  std::vector<double> theta;  // the values of the space's theta
-  double amplitude = 1.0;     // the factor of the kernel that was found
-  double noise = 0.0;         // the noise variance that was found
+  std::vector<double> x;                // the values of the unknowns that were found
+  std::vector<double> theta;            // the values of the space's theta
+  double amplitude = 1.0;               // the factor of the kernel that was found
+  double noise = 0.0;                   // the noise variance that was found
   std::vector<double> likelihood = {};  // the parameters of the likelihood
-  double jitter = 0.0;        // the jitter that was added to the diagonal
-  double scale = 1.0;         // the common factor of kernel and noise that theta does not include
-  double criterion = 0.0;     // its value at the end; NaN if the search ended before it evaluated all points
-  bool profiled = false;      // whether the scale-free criterion was evaluated
+  double jitter = 0.0;                  // the jitter that was added to the diagonal
+  double scale = 1.0;                   // the common factor of kernel and noise that theta does not include
+  double criterion = 0.0;               // its value at the end; NaN if the search ended before it evaluated all points
+  bool profiled = false;                // whether the scale-free criterion was evaluated
   bool noise_at_bound = false;
   double spread = std::numeric_limits<double>::quiet_NaN();    // the one of the problem's spreads that was chosen
   double evidence = std::numeric_limits<double>::quiet_NaN();  // its logarithm, if all hyperparameters have expectations

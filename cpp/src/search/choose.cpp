@@ -54,7 +54,8 @@ std::vector<double> Chooser::Content::x_of(const std::vector<double>& theta, dou
   for (const Index p : free) x.push_back(theta[static_cast<std::size_t>(p)]);
   if (problem.finds_noise) x.push_back(log_noise);
   for (std::size_t p = 0; p < parameters.size(); ++p)
-    if (finds(p)) x.push_back(parameters[p].spread_power > 0.0 ? 0.5 * parameters[p].spread_power * log_noise : parameters[p].value);
+    if (finds(p))
+      x.push_back(parameters[p].spread_power > 0.0 ? 0.5 * parameters[p].spread_power * log_noise : parameters[p].value);
   for (std::size_t a = 0; a < x.size(); ++a) x[a] = std::clamp(x[a], domain.lower[a], domain.upper[a]);
   return x;
 }
@@ -102,7 +103,10 @@ Status Chooser::Content::prepare() {
   all = objective(nullptr, profiled);
   few = noisy && n <= few_points;
   if (n > options.many_points && problem.same_for_any_points && !approximates()) {
-    subset = random.subset(n, std::min(n, options.subset_points));
+    for (std::size_t i = 0; i < options.subset.size(); ++i)
+      if (options.subset[i] < (i ? options.subset[i - 1] + 1 : 0) || options.subset[i] >= n)
+        return Status::invalid("subset: expected different rows of the points, in order");
+    subset = options.subset.empty() ? random.subset(n, std::min(n, options.subset_points)) : options.subset;
     std::vector<double> H;
     if (!independent(Rows::copy(problem.trend, subset, H))) subset.clear();
     if (!subset.empty()) of_subset = problem.criterion(subset);
