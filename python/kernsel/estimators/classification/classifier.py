@@ -219,7 +219,6 @@ class GaussianProcessClassifier(TakesGroups, FittedModel, CallbackSupport, Class
                 criterion=criterion_of(self, count),
                 optimizer=self.optimizer,
                 n_restarts=self.n_restarts_optimizer,
-                max_iterations=self.max_iter_predict,
                 n_samples=self.n_samples,
                 n_burn=self.n_burn,
                 n_chains=self.n_chains,

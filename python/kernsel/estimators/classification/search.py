@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernsel import _core
-from kernsel._base.annotations import Seed, Vector
+from kernsel._base.annotations import Indices, Seed, Vector
 from kernsel._data.together import repeats_in
 from kernsel._search import Budget, generator_of
 from kernsel._search.layout import Layout, has_values
@@ -18,7 +18,16 @@ from kernsel._search.own_optimizer import Optimizer, minimize_by
 from kernsel.kernels import Kernel
 from kernsel.kernels.automatic import Data
 
-__all__ = ["Choice", "Model", "Objective", "Outcome", "choose_kernel"]
+__all__ = [
+    "Choice",
+    "Model",
+    "Objective",
+    "Outcome",
+    "choose_kernel",
+    "remarks_on",
+    "require_bounds_for",
+    "some_of_each",
+]
 
 State = TypeVar("State")  # the solution of a model for one kernel matrix, from which iterations for a similar matrix start
 
@@ -182,10 +191,9 @@ def choose_kernel(
     data = Data(X, targets, None, names, anchors=[])
     layout = Layout(kernel.resolve(data).on_points(X)[0])
     if optimizer is None or not len(layout.theta):
-        return Choice(layout.kernel, remarks=_remarks(X, targets, model))
+        return Choice(layout.kernel, remarks=remarks_on(X, targets))
     bounds = layout.bounds
-    if n_restarts and not np.isfinite(bounds).all():
-        raise ValueError("Multiple optimizer restarts (n_restarts_optimizer>0) requires that all bounds are finite.")
+    require_bounds_for(n_restarts, bounds)
     rng = None if random_state is None else generator_of(random_state)
     starts = _starts(layout, data, has_values(kernel), rng)
     if callable(optimizer):
@@ -215,15 +223,21 @@ def choose_kernel(
         interrupt=interrupt,
         state=every.state,
         solved=every.theta is not None and np.array_equal(every.theta, theta),
-        remarks=_remarks(X, targets, model),
+        remarks=remarks_on(X, targets),
     )
 
 
-def _remarks(X: Vector, targets: Vector, model: Model[State]) -> list[str]:
+def require_bounds_for(n_restarts: int, bounds: Vector) -> None:
+    """Raise if random starts are asked for and there are hyperparameters without bounds."""
+    if n_restarts and not np.isfinite(bounds).all():
+        raise ValueError("Multiple optimizer restarts (n_restarts_optimizer>0) requires that all bounds are finite.")
+
+
+def remarks_on(X: Vector, targets: Vector, groups: Indices | None = None) -> list[str]:
     """Return sentences on the rows that are repeated."""
     repeats = repeats_in(X, targets)
     effect = "each row counts as an independent label"
-    if getattr(model, "groups", None) is None:
+    if groups is None:
         effect += ", and is predicted from equal rows, too, when it is left out"
     return [f"{repeats}: {effect}."] if repeats.points else []
 
@@ -253,7 +267,7 @@ def _descended(
     def part(size: int) -> Objective[State] | None:
         if n <= 1.5 * size:
             return None
-        rows = _some_of_each(targets, size, rng)
+        rows = some_of_each(targets, size, rng)
         return Objective(every.layout, every.X[rows], every.model.some(rows))
 
     def search(first: Objective[State], some: Objective[State] | None, places: list[Vector], **how: object) -> _core.Optimum:
@@ -295,7 +309,7 @@ def _descended(
     return result, (every.count, parts[0].count + parts[1].count)
 
 
-def _some_of_each(targets: Vector, size: int, rng: np.random.Generator) -> NDArray[np.intp]:
+def some_of_each(targets: Vector, size: int, rng: np.random.Generator) -> NDArray[np.intp]:
     """Return the rows of a stratified random sample of the points, with at least 40 points of each class that has as many."""
     classes = targets.argmax(axis=1) if targets.ndim == 2 else (targets > 0).astype(np.intp)
     rows = []

@@ -313,7 +313,6 @@ def test_points_in_blocks(moons, monkeypatch):
     model = ks.GaussianProcessClassifier(3.0 * RBF(0.7), optimizer=None).fit(X, y)
     whole = model.predict_proba(X), *model.latent(X, return_std=True)
     monkeypatch.setattr("kernsel._data.points._BLOCK", 1)
-    monkeypatch.setattr("kernsel.estimators.classification.links._BLOCK", 7)
     parts = model.predict_proba(X), *model.latent(X, return_std=True)
     for a, b in zip(whole, parts, strict=True):
         np.testing.assert_allclose(a, b, atol=1e-12)
