@@ -197,7 +197,6 @@ def test_groups_are_left_out_together(tmp_path):
     clone(fixed).set_params(multi_class="one_vs_one").fit(X, three, groups=groups)
     for options, labels, told, message in (
         ({"multi_class": "multinomial"}, three, groups, 'groups: multi_class="multinomial" leaves nothing out'),
-        ({"inference": "ep", "criterion": "loo", "optimizer": "auto"}, y, groups, 'groups: with inference="ep"'),
         ({}, y, groups[:9], "groups: expected one label for each of 80 points"),
         ({}, y, np.zeros(80), "groups: expected two at least"),
     ):
