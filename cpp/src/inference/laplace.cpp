@@ -1,7 +1,7 @@
 // Laplace's approximation around any factor.
 //
-// The mode f solves F = P z - g = 0, where P belongs to the noise N + S, and S, z and g are functions of f (sites.hpp). Newton's
-// step from f is z - S P z. If K = K~ - N - S does not depend on S, dF/df = P (1 - S W) + W, which is W if V is W.
+// The mode f solves F = P z - g = 0, where P belongs to the noise N + S, and S, z and g are functions of f (sites.hpp).
+// Newton's step from f is z - S P z. If K = K~ - N - S does not depend on S, dF/df = P (1 - S W) + W, which is W if V is W.
 //
 // A criterion J(K, S, z, r) has the derivatives that the factor pulls back while S and z do not change, and those by way of f.
 // With u = dJ/dS S' + dJ/dz z' + dJ/dr r' for each point and the solution l of (dF/df)'l = u, these are the ones of -l'P z.
@@ -106,8 +106,8 @@ class Laplace final : public LatentFactor {
   Numbers y_, noise_;   // the observations, and N + S
   double least_ = 0.0;  // the least precision of a site
   Sites sites_;
-  Numbers before_;      // the mode of the fit before
-  Fit fit_;             // the factor's
+  Numbers before_;  // the mode of the fit before
+  Fit fit_;         // the factor's
   Numbers squares_, log_density_;
   std::vector<Moments> moments_;
   Index steps_ = 0;
@@ -414,21 +414,24 @@ Status Laplace::solve_implicit(const Numbers& u, Numbers& lambda) {
     if (!status.ok()) return status;
     for (std::size_t i = 0; i < n(); ++i) {
       const double S = sites_.noise[i];  // dg/df = -W = (excess - 1) / S
-      out[i] = S * (sites_.noise_slope[i] * in_noise[i] + sites_.target_slope[i] * in_targets[i]) + (1.0 - sites_.excess[i]) * v[i];
+      out[i] =
+          S * (sites_.noise_slope[i] * in_noise[i] + sites_.target_slope[i] * in_targets[i]) + (1.0 - sites_.excess[i]) * v[i];
     }
     return status;
   };
   return solve_near_identity(multiply, b, implicit_tolerance, most_products, lambda);
 }
 
-// The partial derivatives of the criterion and of -l'P z together, for pulls by way of which no derivatives in sites are needed.
+// The partial derivatives of the criterion and of -l'P z together, for pulls by way of which no derivatives in sites are
+// needed.
 Status Laplace::with_implicit(const Partials& partials, Partials& all) {
   Gradient direct;
   Numbers in_noise, in_targets, u(n()), lambda;
   Status status = slopes_of_sites(partials, in_noise, in_targets, &direct);
   if (!status.ok()) return status;
   for (std::size_t i = 0; i < n(); ++i)
-    u[i] = in_noise[i] * sites_.noise_slope[i] + in_targets[i] * sites_.target_slope[i] + partials.log_factor * sites_.factor_slope[i];
+    u[i] = in_noise[i] * sites_.noise_slope[i] + in_targets[i] * sites_.target_slope[i] +
+           partials.log_factor * sites_.factor_slope[i];
   status = solve_implicit(u, lambda);
   all = inner(partials);
   all.unit = partials.unit;
@@ -449,7 +452,8 @@ Status Laplace::pull_all(const Partials& partials, Gradient& out) {
   Status status = slopes_of_sites(partials, in_noise, in_targets, once ? nullptr : &direct);
   if (!status.ok()) return status;
   for (std::size_t i = 0; i < n(); ++i)
-    u[i] = in_noise[i] * sites_.noise_slope[i] + in_targets[i] * sites_.target_slope[i] + partials.log_factor * sites_.factor_slope[i];
+    u[i] = in_noise[i] * sites_.noise_slope[i] + in_targets[i] * sites_.target_slope[i] +
+           partials.log_factor * sites_.factor_slope[i];
   status = solve_implicit(u, lambda);
   if (!status.ok()) return status;
   Partials of_mode;
@@ -506,11 +510,6 @@ Status Laplace::pull_all(const Partials& partials, Gradient& out) {
 std::unique_ptr<LatentFactor> laplace_factor(std::shared_ptr<const Likelihood> likelihood, Factor& factor,
                                              InferenceOptions options) {
   return std::make_unique<Laplace>(std::move(likelihood), factor, options);
-}
-
-std::unique_ptr<LatentFactor> latent_factor(Inference, std::shared_ptr<const Likelihood> likelihood, Factor& factor,
-                                            InferenceOptions options) {
-  return laplace_factor(std::move(likelihood), factor, options);
 }
 
 }  // namespace kernsel

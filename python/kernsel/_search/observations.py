@@ -91,5 +91,5 @@ def choose_with_likelihood(
     found = own_optimizer(optimizer, search, n_restarts) if callable(optimizer) else search.run()
     free = [p.name for p in parameters if not p.fixed]
     selection = finished(found, layout, criterion, False, began, approximation is not None, free)
-    likelihood = observations.likelihood.with_values(found["likelihood"])
+    likelihood = observations.likelihood.with_values(found["likelihood"].tolist())
     return replace(selection, likelihood=likelihood), likelihood

@@ -195,4 +195,3 @@ class ObservedPredictions:
             residuals, std = self.loo_residuals_, self.loo_std_  # type: ignore[attr-defined]
             return np.asarray(stats.norm.logpdf(residuals, 0.0, std))
         return self._observed.left_out(self._groups)[2]  # type: ignore[attr-defined]
-

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,12 +17,11 @@ from kernsel._search import Selection
 from kernsel._solve.conditioned import conditioned
 from kernsel._solve.posterior import Posterior
 from kernsel.approximations import Approximation
-from kernsel.criteria import Criterion, Workspace
-from kernsel.criteria.base import Given
+from kernsel.criteria import Workspace
 from kernsel.kernels import ConstantKernel, Kernel
 from kernsel.likelihoods import Likelihood
 from kernsel.likelihoods.observations import Observations
-from kernsel.linalg.jitter import least_jitter, with_jitter
+from kernsel.linalg.jitter import with_jitter
 
 __all__ = ["LatentFit", "ObservedProcess", "conditioned_on"]
 
@@ -51,6 +49,7 @@ class ObservedProcess:
 
     @property
     def likelihood(self) -> Likelihood:
+        """The likelihood with its parameters."""
         return self.observations.likelihood
 
     def predict(self, Z: Matrix, sizes: Vector | None) -> tuple[Vector, Vector]:

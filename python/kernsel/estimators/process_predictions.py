@@ -89,8 +89,11 @@ class ProcessPredictions(FittedProcess):
         sizes = {"exposure": exposure, "trials": trials}
         if fitted and self._observed is not None:
             if return_cov:
-                raise ValueError("return_cov: predict_latent() has the covariance of the latent function; sample_y() draws observations")
-            return self._of_observations(X, return_std, noisy, sizes)
+                raise ValueError(
+                    "return_cov: predict_latent() has the covariance of the latent function; sample_y() draws observations"
+                )
+            found: Vector | tuple[Vector, Vector] = self._of_observations(X, return_std, noisy, sizes)
+            return found
         self._require_no_sizes(sizes)
         if is_of_dask(X):
             check_is_fitted(self, "posterior_")
@@ -260,7 +263,9 @@ class ProcessPredictions(FittedProcess):
             self.kernel_ = kernel
         posterior = self.posterior_
         if self._observed is not None:
-            return self._observed.evidence_at(kernel, self.jitter_ + float(self._alpha_known), eval_gradient)
+            value: np.float64 | tuple[np.float64, Vector]
+            value = self._observed.evidence_at(kernel, self.jitter_ + float(self._alpha_known), eval_gradient)
+            return value
         try:
             found = evaluate(
                 Likelihood(restricted=self._restricted, scale="each" if self._own_scales else "known"),

@@ -2,13 +2,14 @@
 
 import pickle
 
-import kernsel as ks
 import numpy as np
 import pytest
-from kernsel.kernels import RBF, ConstantKernel
-from kernsel.likelihoods import Bernoulli, Gamma, Gaussian, NegativeBinomial, Poisson, StudentT
 from scipy import integrate, stats
 from sklearn.base import clone
+
+import kernsel as ks
+from kernsel.kernels import RBF, ConstantKernel
+from kernsel.likelihoods import Bernoulli, Gamma, Gaussian, NegativeBinomial, Poisson, StudentT
 
 
 def made(n=60, seed=0):
@@ -40,9 +41,13 @@ def test_a_normal_likelihood_is_normal_noise():
     expected, spread = usual.predict(Z, return_std=True, noisy=True)
     np.testing.assert_allclose(mean, expected, **tolerance)
     np.testing.assert_allclose(std, np.sqrt(spread**2 - 1e-8), **tolerance)
-    np.testing.assert_allclose(found.predict_latent(Z, return_std=True)[1], usual.predict(Z, return_std=True, noisy=False)[1], **tolerance)
+    np.testing.assert_allclose(
+        found.predict_latent(Z, return_std=True)[1], usual.predict(Z, return_std=True, noisy=False)[1], **tolerance
+    )
     np.testing.assert_allclose(found.loo_log_density_, usual.loo_log_density_, rtol=1e-6)
-    np.testing.assert_allclose(found.predict_quantiles(Z, [0.1, 0.5]), usual.predict_quantiles(Z, [0.1, 0.5]), rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(
+        found.predict_quantiles(Z, [0.1, 0.5]), usual.predict_quantiles(Z, [0.1, 0.5]), rtol=1e-5, atol=1e-6
+    )
 
 
 def test_the_choice_is_the_best_one(counts):
@@ -106,7 +111,7 @@ def test_approximations_come_near(counts, approximation):
 
 
 @pytest.mark.parametrize(
-    "likelihood, draw",
+    ("likelihood", "draw"),
     [
         (Bernoulli(), lambda rng, f: (rng.uniform(size=len(f)) < 1 / (1 + np.exp(3 - 3 * f))).astype(float)),
         (NegativeBinomial(), lambda rng, f: rng.poisson(np.exp(f) * rng.gamma(2.0, 0.5, len(f)))),
