@@ -181,6 +181,8 @@ def test_groups_are_left_out_together(tmp_path):
     assert alone.loo_log_probability_.mean() > -0.6
     assert model.loo_log_probability_.mean() == pytest.approx(np.log(0.5), abs=0.02)
     assert model.criterion_value_ == pytest.approx(model.loo_log_probability_.sum())
+    by_ep = ks.GaussianProcessClassifier(criterion="loo", inference="ep", link="probit").fit(X, y, groups=groups)
+    assert by_ep.loo_log_probability_.mean() == pytest.approx(np.log(0.5), abs=0.02)
     fixed = ks.GaussianProcessClassifier(3.0 * RBF(0.7), optimizer=None).fit(X, y, groups=groups)
     for number in range(0, 16, 5):
         out = groups == number
