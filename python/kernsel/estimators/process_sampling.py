@@ -34,6 +34,7 @@ __all__ = ["Sampling", "sample_normal", "sample_observed"]
 _MEMBERS = 100  # draws of hyperparameters that predictions average over, if it is not told
 _CHAINS = 4
 _DRAWS = 1000  # of latent values, of each chain
+_TOGETHER = 500  # of these together with hyperparameters
 _BURN = 200
 _ROUNDS = 8  # of 200 draws of hyperparameters, or as many as are wanted, of each chain: no more if these suffice
 _MIXED = 1.01  # the largest R-hat of hyperparameters
@@ -58,6 +59,9 @@ class Sampling:
         The spread of length scales that is expected.
     names : list of str or None
         Of the columns.
+    chains : int
+    each, burn : int or None
+        The draws of latent values that each chain keeps, and that it discards before; by default as many as `n_draws` takes.
     """
 
     hyperparameters: bool
@@ -67,6 +71,9 @@ class Sampling:
     seconds: float = np.inf
     shrinkage: float | str | None = "auto"
     names: list[str] | None = None
+    chains: int = _CHAINS
+    each: int | None = None
+    burn: int = _BURN
 
     def members(self, n: int) -> int:
         """Return the number of processes, whose posteriors are kept, after a check that they fit into memory."""
@@ -263,8 +270,8 @@ def _together(
         return with_jitter(least, lambda jitter: _factor(K, jitter))[0]
 
     model = LatentModel(factor, density.log_prior, lambda x, f: log_likelihood_of(at(x)[1], observations, f))
-    each = max(500, -(-count // _CHAINS))
-    joint = sample_together(model, mode, covariance, _sites(process), n_draws=each, n_burn=_BURN, n_chains=_CHAINS, rng=how.rng)
+    each = max(_TOGETHER, -(-count // how.chains)) if how.each is None else how.each
+    joint = sample_together(model, mode, covariance, _sites(process), n_draws=each, n_burn=how.burn, n_chains=how.chains, rng=how.rng)
     members = []
     for x, f in zip(spread_over(joint.x, count), spread_over(joint.f, count), strict=True):
         kernel, likelihood = at(x)

@@ -18,8 +18,16 @@ __all__ = ["read_sampled", "write_sampled"]
 _MOST_MEMBERS = 100_000
 
 
-def write_sampled(sampled: SampledProcess, to: Writing) -> None:
-    """Write the draws, and what each process was conditioned on: factorizations are computed again when it is loaded."""
+def write_sampled(sampled: SampledProcess, to: Writing, *, with_likelihood: bool = True) -> None:
+    """Write the draws, and what each process was conditioned on: factorizations are computed again when it is loaded.
+
+    Parameters
+    ----------
+    sampled : SampledProcess
+    to : Writing
+    with_likelihood : bool
+        False if all have one that is known when they are loaded.
+    """
     drawn = sampled.drawn
     to.json["names"] = list(drawn.values)
     if drawn.values:
@@ -32,10 +40,12 @@ def write_sampled(sampled: SampledProcess, to: Writing) -> None:
         part.kernel("kernel", member.posterior.kernel)
         part.array("targets", member.posterior.y)
         part.array("diagonal", member.posterior.noise)
-        part.values(member, "noise", "jitter", "likelihood")
+        part.values(member, "noise", "jitter")
+        if with_likelihood:
+            part.values(member, "likelihood")
 
 
-def read_sampled(given: Fields, X: Matrix, trend: Trend) -> SampledProcess:
+def read_sampled(given: Fields, X: Matrix, trend: Trend, likelihood: Likelihood | None = None) -> SampledProcess:
     """Read draws, and condition a process for each.
 
     Parameters
@@ -44,6 +54,8 @@ def read_sampled(given: Fields, X: Matrix, trend: Trend) -> SampledProcess:
     X : ndarray of shape (n, d)
         The training points.
     trend : Trend
+    likelihood : Likelihood, optional
+        That of all processes, if none was written with them.
     """
     with given:
         n = len(X)
@@ -71,13 +83,13 @@ def read_sampled(given: Fields, X: Matrix, trend: Trend) -> SampledProcess:
         if not parts:
             raise ValueError(f"{given.prefix}members: expected one at least")
         require_memory(4 * n * (n + 1) * len(parts), f"{len(parts)} draws of {n} points need")
-        members = tuple(_read_member(part, X, trend) for part in parts)
+        members = tuple(_read_member(part, X, trend, likelihood) for part in parts)
         if len({member.likelihood is None for member in members}) > 1:
             raise ValueError(f"{given.prefix}members: expected all with a likelihood, or none")
         return SampledProcess(members, drawn, offset, factor)
 
 
-def _read_member(given: Fields, X: Matrix, trend: Trend) -> Member:
+def _read_member(given: Fields, X: Matrix, trend: Trend, known: Likelihood | None) -> Member:
     with given:
         n = len(X)
         kernel = given.kernel("kernel")
@@ -85,7 +97,7 @@ def _read_member(given: Fields, X: Matrix, trend: Trend) -> Member:
         if not targets.size:
             raise ValueError(f"{given.prefix}targets: expected columns, got shape {targets.shape}")
         diagonal = given.array("diagonal", n, least=0.0)
-        likelihood = given.value("likelihood")
+        likelihood = given.value("likelihood") if known is None else known
         if likelihood is not None and not isinstance(likelihood, Likelihood):
             raise ValueError(f"{given.prefix}likelihood: expected a likelihood, got {likelihood!r:.60}")
         noise, jitter = given.number("noise", 0.0), given.number("jitter", 0.0)
