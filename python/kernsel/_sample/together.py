@@ -14,7 +14,8 @@ from kernsel.linalg.cholesky import Cholesky, cholesky
 __all__ = ["Joint", "LatentModel", "sample_together"]
 
 _MOST_HALVINGS = 60  # of a slice; it has then shrunk to where the chain is, up to rounding
-_DIRECTIONS = 4  # in which hyperparameters move for each draw: they mix more slowly than the latent values
+_DIRECTIONS = 2  # in which hyperparameters move for each draw, given either kind of surrogate data
+_WEAK = 1e8  # times the variances of the data: surrogate data that say nothing
 _CENTRED = 3  # steps of these along ellipses of their approximate posterior
 _WIDTH = 10.0  # of the first bracket of a slice, in standard deviations of a normal approximation, which may be too narrow
 
@@ -96,7 +97,9 @@ def sample_together(
 
     Latent values that the data determine hold the hyperparameters fast. Each update of x is therefore given surrogate data
     g = f + noise, of the precision of the data, and the residuals of f in the coordinates in which they are standard normal
-    given x and g: f moves with x, to where x expects it. Both are slice sampling, which takes no tuning.
+    given x and g: f moves with x, to where x expects it. Where the data say little, such as labels of large latent values, f
+    moves farther without them: half of the updates are given surrogate data of hardly any precision. Both are slice sampling,
+    which takes no tuning.
 
     Parameters
     ----------
@@ -129,8 +132,10 @@ def sample_together(
         f = ellipses.mean + ellipses.directions(1, 1, stream)[0, 0]
         for draw in range(-n_burn, n_draws):
             place, f = _step_of_latent(model, place, f, sites, stream)
-            for _ in range(_DIRECTIONS):
-                place, f = _step_of_x(model, place, f, root, stream)
+            for scale in (1.0, _WEAK):
+                place = _Place(place.x, model, scale * S)
+                for _ in range(_DIRECTIONS):
+                    place, f = _step_of_x(model, place, f, root, stream)
             if draw >= 0:
                 xs[chain, draw], fs[chain, draw] = place.x, f
     return Joint(xs, fs)

@@ -194,7 +194,7 @@ def _with_latent(drawn: Drawn, f: Matrix) -> Drawn:
         warnings.warn(
             f"draws of the latent function may not represent its posterior: R-hat is up to {hats.max():.4g} (at most "
             f"{_MIXED_LATENT} is wanted), and effective sample sizes are {sizes.min():.0f} or more (at least {few:.0f}); "
-            "a larger n_draws may help",
+            "more draws may help",
             NotMixedWarning,
             stacklevel=5,
         )
@@ -271,7 +271,9 @@ def _together(
 
     model = LatentModel(factor, density.log_prior, lambda x, f: log_likelihood_of(at(x)[1], observations, f))
     each = max(_TOGETHER, -(-count // how.chains)) if how.each is None else how.each
-    joint = sample_together(model, mode, covariance, _sites(process), n_draws=each, n_burn=how.burn, n_chains=how.chains, rng=how.rng)
+    joint = sample_together(
+        model, mode, covariance, _sites(process), n_draws=each, n_burn=how.burn, n_chains=how.chains, rng=how.rng
+    )
     members = []
     for x, f in zip(spread_over(joint.x, count), spread_over(joint.f, count), strict=True):
         kernel, likelihood = at(x)

@@ -22,9 +22,9 @@ from kernsel.estimators.classification.parameters import ALLOWED, require_softma
 from kernsel.estimators.classification.sampling import Samples
 from kernsel.estimators.classification.several import MultinomialProcess, OneAgainstAnother, OneAgainstRest, SoftmaxModel
 from kernsel.estimators.observed_process import ObservedProcess
+from kernsel.estimators.sampled_process import SampledProcess
 from kernsel.kernels import Kernel
 from kernsel.likelihoods.observations import Observations
-from kernsel.estimators.sampled_process import SampledProcess
 from kernsel.saving.drawn import read_sampled, write_sampled
 from kernsel.saving.fields import Fields, Writing
 from kernsel.saving.selections import read_choice, write_choice

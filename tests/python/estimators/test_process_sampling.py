@@ -220,14 +220,14 @@ def test_intervals_cover_what_they_say():
             low, high = model.predict_quantiles(X[8:], [0.1, 0.9]).T
             inside[how] += int(((low <= y[8:]) & (y[8:] <= high)).sum())
     covered = {how: count / (15 * 52) for how, count in inside.items()}
-    assert covered["optimize"] < 0.76
-    assert 0.75 < covered["sample"] < 0.88
+    assert covered["optimize"] < 0.7
+    assert 0.75 < covered["sample"] < 0.85
 
 
 def test_draws_that_do_not_suffice_are_told(counts):
     X, y, _ = counts
     model = ks.GaussianProcessRegressor("RBF", likelihood=Poisson(), inference="mcmc", n_draws=40)
-    with pytest.warns(NotMixedWarning, match=r"draws of the latent function .* effective sample sizes .* larger n_draws"):
+    with pytest.warns(NotMixedWarning, match=r"draws of the latent function .* effective sample sizes .* more draws"):
         model.fit(X, y)
 
 

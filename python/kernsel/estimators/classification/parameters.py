@@ -12,7 +12,16 @@ from sklearn.utils.validation import column_or_1d
 from kernsel._data.allowed import function, number, one_of, whole
 from kernsel.kernels import RBF, ConstantKernel, Matern
 
-__all__ = ["ALLOWED", "AUTO", "NONE", "criterion_of", "labels_of", "require_leaving_groups_out", "require_sampling", "require_softmax"]
+__all__ = [
+    "ALLOWED",
+    "AUTO",
+    "NONE",
+    "criterion_of",
+    "labels_of",
+    "require_leaving_groups_out",
+    "require_sampling",
+    "require_softmax",
+]
 
 
 # The default amplitude is a number, since the scale of latent values does not depend on the data.
