@@ -196,11 +196,14 @@ class FittedProcess(ObservedPredictions, FittedModel):
         if level is None:
             return Prediction(column(self.predict(X), output), mean_name="mean")
         mean, std = (column(values, output) for values in self.predict(X, return_std=True, noisy=noisy))
-        if self._sampled is not None and (noisy or self._observed is None):
+        if self._sampled is not None:
             tails = np.array([(1 - level) / 2, (1 + level) / 2])
             ends = self.predict_quantiles(X, tails) if noisy else self._mixture(X, noisy=False).quantiles(tails)[:, 0]
-            band = f"{{level}} of {'observations' if noisy else 'the function'}"
-            return Prediction(mean, ends[:, 0], ends[:, 1], std, band, "standard deviation", "mean")
+            if self._observed is not None and not noisy:
+                ends = np.column_stack([self._observed.likelihood.conditional(f)[0] for f in ends.T])
+            of_what = "observations" if noisy else "the function" if self._observed is None else "their mean"
+            lower, upper = ends.min(axis=1), ends.max(axis=1)
+            return Prediction(mean, lower, upper, std, f"{{level}} of {of_what}", "standard deviation", "mean")
         if self._observed is not None:
             lower, upper = self._observed.band(self._new_points(X), level, noisy)
             band = f"{{level}} of {'observations' if noisy else 'their mean'}"

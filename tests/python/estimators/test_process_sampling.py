@@ -186,6 +186,9 @@ def test_quantiles_and_densities_are_those_of_draws(of_counts):
     f = of_counts.sample_y(Z, 4000, noisy=False)
     latent, spread = of_counts.predict_latent(Z, return_std=True)
     assert (np.abs(f.mean(axis=1) - latent) < 4.5 * spread / np.sqrt(4000)).all()
+    band = of_counts.prediction(Z, level=0.9)
+    inside = ((np.log(band.lower)[:, None] <= f) & (f <= np.log(band.upper)[:, None])).mean(axis=1)
+    assert (np.abs(inside - 0.9) < 4.5 * np.sqrt(0.09 / 4000)).all()
     covariance = of_counts.predict_latent(Z, return_cov=True)[1]
     np.testing.assert_allclose(np.sqrt(np.diag(covariance)), spread, rtol=0.01)  # parts join draws
 
