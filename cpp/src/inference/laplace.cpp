@@ -290,10 +290,15 @@ Status Laplace::find_mode(const Kernel& k) {
     for (std::size_t i = 0; i < n(); ++i) slope += (sites_.first[i] - here.a[i]) * (next.f[i] - here.f[i]);
     slope = std::abs(slope);
     // Near the solution, steps that shrink tell more than a density that is not quite the one that they increase.
-    bool found = !factor_.has_prior() && slope < 1.0 && slope < 0.5 * before;
+    const bool is_near = slope < std::max(1.0, 0.1 * static_cast<double>(n()));
+    bool found = !factor_.has_prior() && is_near && slope < 0.5 * before;
     Place reached = next;
     if (!found) status = search_line(here, reached, slope, found);
     if (!status.ok()) return status;
+    if (!found && !factor_.has_prior() && slope < 0.9 * before) {
+      reached = next;
+      found = true;
+    }
     if (!found) {  // rounding: there is no higher place nearby
       converged_ = slope <= 1e-6 * (1.0 + std::abs(here.value));
       break;
