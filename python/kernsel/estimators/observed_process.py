@@ -204,8 +204,8 @@ def conditioned_on(
     (process, converged, steps), jitter = with_jitter(selection.jitter, fit)
     if not converged:
         warnings.warn(
-            f"the {observations.inference} approximation of the latent function has not converged in {steps} steps: "
-            "predictions may be off; a likelihood with lighter tails, or another kernel, may help",
+            f'inference="{observations.inferred_by}" has not converged in {steps} steps: predictions may be off; the other of '
+            '"laplace" and "ep", or another kernel, may help',
             ConvergenceWarning,
             stacklevel=4,
         )

@@ -10,8 +10,8 @@ import kernsel as ks
 import saved
 from same import assert_same
 
-# What version 0.1.0 found before it wrote files/classes_*.ksl: at two points probabilities, latent means and standard deviations,
-# and the sums of the log probabilities of labels that are left out.
+# What version 0.1.0 found before it wrote files/classes_*.ksl: at two points probabilities, latent means and deviations; the
+# sums of the log probabilities of labels that are left out.
 OLD = {
     "laplace": ([0.35321108, 0.59591841], [-0.72403366, 0.4540498], [0.97501241, 0.88761532], -6.99448358),
     "ep": ([0.25753712, 0.64453995], [-0.83871517, 0.44933148], [0.81244222, 0.68545956], -7.6331521),
