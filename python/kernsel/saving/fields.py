@@ -105,7 +105,7 @@ class Writing:
         self.json["core_kernel"] = None if text is None else plain_json(text, "core_kernel")
 
     def value(self, name: str, value: object) -> None:
-        """Store a number, text, None, lists of these, an array, kernel, criterion, likelihood, features, or a process not fitted."""
+        """Store a number, text, None, lists of these, an array, kernel, criterion, likelihood, features or a process."""
         self.json[name] = self._encoded(name, value)
 
     def values(self, owner: object, *names: str) -> None:
