@@ -208,7 +208,7 @@ Status Model::Content::latent(View<const double> Z, const double* size, std::vec
   mean.assign(static_cast<std::size_t>(Z.rows), 0.0);
   variance = mean;
   Status status = size ? likelihood->check_sizes(Z.rows, size) : Status{};
-  if (status.ok()) status = this->mean(Z, columns(mean.data(), Z.rows, Index(1)));
+  if (status.ok()) status = this->mean(Z, vector(mean.data(), Z.rows));
   if (status.ok()) status = posterior().variance(Z, vector(variance.data(), Z.rows));
   for (double& value : variance) value = std::max(value, 0.0) * spread[0] * spread[0];
   return status;

@@ -17,6 +17,7 @@ from kernsel.study.all_rows import LearntFromAll
 from kernsel.study.line import MANY, NEIGHBORS
 from kernsel.study.select import in_words
 from kernsel.study.tables import Column, Table, date_of
+from kernsel.study.tables.table import SIZES
 from kernsel.study.texts import with_names
 
 __all__ = ["FILES", "FILES_IN_PARTS", "print_all_rows", "print_chosen", "print_table_read", "print_tried", "words_of"]
@@ -63,6 +64,8 @@ def _values(column: Column) -> str:
     if column.kind == "category":
         levels = ", ".join(column.levels[:4]) + ", ..." * (len(column.levels) > 4)
         return f"{column.why if column.why.endswith('classes') else f'{len(column.levels)} categories'}: {levels}"
+    if column.kind in SIZES:
+        return f"{column.why}, from {column.least:.6g} to {column.greatest:.6g}"
     return f"not used: {column.why}"
 
 

@@ -20,6 +20,7 @@ from kernsel._solve.posterior import Posterior
 from kernsel.criteria import LeaveOneOut
 from kernsel.estimators.fitted import FittedModel, LeftOut, ModelPath, Prediction, column, require_training_data
 from kernsel.estimators.guarded import reads
+from kernsel.estimators.observed_distribution import ObservedDistribution
 from kernsel.estimators.observed_predictions import ObservedPredictions
 from kernsel.estimators.stacking.mixture import Mixture
 from kernsel.kernels import Kernel
@@ -117,7 +118,9 @@ class FittedProcess(ObservedPredictions, FittedModel):
                 self._points_left_out = residuals, variance, self._points_left_out[2]
         return self._points_left_out
 
-    def predictive(self, X: Points, *, noisy: bool = True) -> Mixture:
+    def predictive(
+        self, X: Points, *, noisy: bool = True, exposure: ArrayLike | None = None, trials: ArrayLike | None = None
+    ) -> Mixture | ObservedDistribution:
         """Return the predictive distribution at points, which gives quantiles and log densities.
 
         Parameters
@@ -125,26 +128,34 @@ class FittedProcess(ObservedPredictions, FittedModel):
         X : array-like of shape (m, d)
         noisy : bool
             Whether it is that of new observations, or of the function.
+        exposure, trials : float or array-like of shape (m,), optional
+            Those of the observations, as in `predict`.
 
         Returns
         -------
-        mixture : kernsel.estimators.stacking.mixture.Mixture
-            A mixture of one normal distribution for each point and output.
+        distribution : kernsel.estimators.stacking.mixture.Mixture
+            A mixture of one normal distribution for each point and output; for observations of a likelihood, an object with the
+            same members.
         """
-        self._require_normal_noise("predictive", "predict_quantiles() and log_density() are for any likelihood")
+        sizes = self._sizes(len(X), exposure=exposure, trials=trials)
+        if self._observed is not None:
+            if not noisy:
+                raise ValueError("noisy: expected True with a likelihood; predict_latent() is of the function")
+            return self._observed.distribution(self._new_points(X), sizes)
         mean, std = self.predict(X, return_std=True, noisy=noisy)
         return self._normal(np.asarray(mean), np.asarray(std))
 
     @reads
-    def left_out_predictive(self) -> Mixture:
+    def left_out_predictive(self) -> Mixture | ObservedDistribution:
         """Return the predictive distribution of each training point from all others.
 
         Returns
         -------
-        mixture : kernsel.estimators.stacking.mixture.Mixture
-            A mixture of one normal distribution for each point and output.
+        distribution : kernsel.estimators.stacking.mixture.Mixture
+            See :meth:`predictive`.
         """
-        self._require_normal_noise("left_out_predictive", "loo_log_density_ is for any likelihood")
+        if self._observed is not None:
+            return self._observed.left_out_distribution(self._groups)
         return self._normal(self.kept_data()[1] - self.loo_residuals_, self.loo_std_)
 
     def _require_normal_noise(self, name: str, instead: str) -> None:
@@ -210,7 +221,8 @@ class FittedProcess(ObservedPredictions, FittedModel):
         targets = column(all_targets, output)
         residuals = column(self.loo_residuals_, output)
         together = self.left_out_together_
-        return LeftOut(targets, targets - residuals, column(self.loo_std_, output), self.leverage_, groups=together)
+        z = None if self._observed is None else self.left_out_predictive().standardized(targets[:, None])[:, 0]
+        return LeftOut(targets, targets - residuals, column(self.loo_std_, output), self.leverage_, z, together)
 
     @reads
     def regularization_path(

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kernsel._search.observations import Observations
+from kernsel.likelihoods.observations import Observations
 from kernsel._solve.posterior import Posterior
 from kernsel.estimators.observed_process import ObservedProcess
 from kernsel.likelihoods import AsymmetricLaplace, CensoredGaussian, Likelihood, Ordinal
