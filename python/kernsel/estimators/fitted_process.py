@@ -204,11 +204,12 @@ class FittedProcess(ObservedPredictions, FittedModel):
         """Return the mean of one output at points, and the band of the function or of observations, see `FittedModel`."""
         if level is None:
             return Prediction(column(self.predict(X), output), mean_name="mean")
-        mean, std = (column(values, output) for values in self.predict(X, return_std=True, noisy=noisy))
         if self._observed is not None:
+            mean, std = self.predict(X, return_std=True, noisy=noisy)
             lower, upper = self._observed.band(self._new_points(X), level, noisy)
             band = f"{{level}} of {'observations' if noisy else 'their mean'}"
             return Prediction(mean, lower, upper, std, band, "standard deviation", "mean")
+        mean, std = (column(values, output) for values in self.predict(X, return_std=True, noisy=noisy))
         half = float(stats.norm.isf((1 - level) / 2)) * std
         band = f"{{level}} of {'observations' if noisy else 'the function'}"
         return Prediction(mean, mean - half, mean + half, std, band, "standard deviation", "mean")
@@ -221,8 +222,12 @@ class FittedProcess(ObservedPredictions, FittedModel):
         targets = column(all_targets, output)
         residuals = column(self.loo_residuals_, output)
         together = self.left_out_together_
-        z = None if self._observed is None else self.left_out_predictive().standardized(targets[:, None])[:, 0]
-        return LeftOut(targets, targets - residuals, column(self.loo_std_, output), self.leverage_, z, together)
+        if self._observed is None:
+            return LeftOut(targets, targets - residuals, column(self.loo_std_, output), self.leverage_, groups=together)
+        std = self.loo_std_ if np.isfinite(self.loo_std_).all() else None  # of Student's t with 2 degrees of freedom or less
+        found = self._observed.left_out_distribution(self._groups)
+        z = found.standardized(targets[:, None])[:, 0]
+        return LeftOut(targets, targets - residuals, std, self.leverage_, z, together, lambda p: found.quantiles(p)[:, 0])
 
     @reads
     def regularization_path(

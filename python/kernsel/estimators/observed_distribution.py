@@ -88,11 +88,11 @@ class ObservedDistribution:
         u = np.where(np.isnan(below), up_to, below + random * (up_to - below))
         return np.asarray(ndtri(np.clip(u, _LEAST, 1 - _LEAST)))[:, None]
 
-    def frequencies(self, most: int) -> tuple[Vector, float]:
-        """Return the expected numbers of points whose count is 0, 1, ..., most, and of those whose count is larger."""
+    def frequencies(self, most: int) -> Vector:
+        """Return the expected numbers of points whose count is 0, 1, ..., `most`, and last of those whose count is larger."""
         n = len(self.latent_mean)
         up_to = np.array([self.probability(np.full(n, float(k))).sum() for k in range(most + 1)])
-        return np.diff(up_to, prepend=0.0), float(n - up_to[-1])
+        return np.diff(up_to, prepend=0.0, append=float(n))
 
     def _below(self, y: Vector) -> Vector:
         """Return the probability of values below y where y has one of its own, otherwise nan."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from kernsel._base.annotations import Vector
+from kernsel.likelihoods.named import name_of
+from kernsel.likelihoods.words import numbers_of as parameters_of
 from kernsel.report import figures
 from kernsel.report.formats import count, listed, percent, short, split_unit
 from kernsel.report.inputs import Influence, Input, about_total
@@ -28,13 +30,21 @@ def model(study: Study) -> Html:
     items = "".join(f"<li>{markup(line)}</li>\n" for line in words)
     kernel = paragraph("{}", code(str(chosen.kernel_)), kind="kernel")
     numbers = numbers_of(study)
-    intro = paragraph("{} is {}", column(study.target.name), "a mixture of" if study.is_stacked else "made of")
+    intro = paragraph(
+        "{} is {}",
+        say("The function f of {}", column(study.target.name)) if study.likelihood is not None else column(study.target.name),
+        "a mixture of" if study.is_stacked else "made of",
+    )
     if study.is_stacked:
         kernel = join([paragraph("The likeliest of the kernels, and its numbers:"), kernel])
     unit = split_unit(study.target.name)[1]
     noise = float(np.sqrt(np.mean(chosen.noise_)))
     rows: list[list[Cell]] = [_row(one) for one in numbers[:_MOST]]
-    rows.append(["noise", "standard deviation", value(noise), unit, "", "" if noise > 0 else "none was found"])
+    likelihood = study.likelihood
+    if likelihood is None:
+        rows.append(["noise", "standard deviation", value(noise), unit, "", "" if noise > 0 else "none was found"])
+    else:
+        rows += [[code(name_of(likelihood)), name, value(number), "", "", ""] for name, number in parameters_of(likelihood).items()]
     heads: list[str] = ["part", "number", Amounts("value"), "unit", Amounts("over the column's range"), "remarks"]
     if not any(row[3] for row in rows):
         rows, heads = [row[:3] + row[4:] for row in rows], heads[:3] + heads[4:]
