@@ -512,9 +512,4 @@ std::unique_ptr<LatentFactor> laplace_factor(std::shared_ptr<const Likelihood> l
   return std::make_unique<Laplace>(std::move(likelihood), factor, options);
 }
 
-std::unique_ptr<LatentFactor> latent_factor(Inference, std::shared_ptr<const Likelihood> likelihood, Factor& factor,
-                                            InferenceOptions options) {
-  return laplace_factor(std::move(likelihood), factor, options);
-}
-
 }  // namespace kernsel

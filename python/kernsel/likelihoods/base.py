@@ -139,7 +139,7 @@ class Likelihood(ABC):
     ) -> tuple[Vector, Vector, Vector]:
         """Return log E p(y | f) over f ~ N(mean, variance), and its first two derivatives in the mean.
 
-        Errors are below 1e-9, whatever the mean and the variance.
+        Errors are below 1e-9 where p is smooth, whatever the mean and the variance.
         """
         rows = Together(y, mean, variance, size)
         moments = self.core().moments(*rows[:4])
