@@ -136,7 +136,7 @@ class RootogramDisplay:
             last = len(counts) - 1
             ticks = [tick for tick in self.ax_.get_xticks() if 0 <= tick < last - 0.06 * last] + [last]
             self.ax_.set_xticks(ticks, [f"{tick:.0f}" for tick in ticks[:-1]] + [f"≥ {last}"])
-        self.ax_.set_xlim(-0.7, len(counts) - 0.3)
+        self.ax_.set(xlim=(-0.7, len(counts) - 0.3), ylim=(min(-1.2 * _CHANCE, float((tops - lengths).min()) - 0.1), None))
         set_labels(self.ax_, named(target_name, units), "root of the number of points")
         self.legend_ = legend_below(self.ax_, [self.line_, self.bars_, self.band_], grow=is_new)
         return self

@@ -89,7 +89,7 @@ def intervals(study: Study, findings: Findings) -> Html:
     )
     rootogram = Html("")
     if findings.counts is not None:
-        rootogram = Html(f'<div class="plots wide">\n{figures.rootogram(study, findings)}</div>\n')
+        rootogram = Html(f'<div class="plots">\n{figures.rootogram(study, findings)}</div>\n')
     return section("intervals", "Do the intervals hold?", plots + note + table + rootogram)
 
 

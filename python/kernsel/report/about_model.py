@@ -14,6 +14,7 @@ from kernsel.report.markup import Amounts, Cell, Html, Table, code, column, join
 from kernsel.report.parameters import Number, numbers_of
 from kernsel.study import Study
 from kernsel.study.select import in_words
+from kernsel.study.tables.table import SIZES
 
 __all__ = ["fit", "influence", "model"]
 
@@ -30,6 +31,10 @@ def model(study: Study) -> Html:
     items = "".join(f"<li>{markup(line)}</li>\n" for line in words)
     kernel = paragraph("{}", code(str(chosen.kernel_)), kind="kernel")
     numbers = numbers_of(study)
+    sized = next((one for one in study.columns if one.kind in SIZES), None)
+    more_of_sizes = Html("")
+    if sized is not None:
+        more_of_sizes = paragraph("Predictions in figures are for {} of 1: {} = 1.", sized.kind, column(sized.name), kind="note")
     intro = paragraph(
         "{} is {}",
         say("The function f of {}", column(study.target.name)) if study.likelihood is not None else column(study.target.name),
@@ -57,6 +62,7 @@ def model(study: Study) -> Html:
             [
                 intro,
                 Html(f"<ul>\n{items}</ul>\n"),
+                more_of_sizes,
                 kernel,
                 _remarks(numbers, chosen.selection_.at_bounds),
                 table,

@@ -273,7 +273,8 @@ def select(
     likelihood : str, Likelihood or None
         That of the observations given the function, see :mod:`kernsel.likelihoods`, such as "poisson" for counts and
         "student_t" for data with outliers; None is normal noise. Its parameters are found with each kernel. Kernels are then
-        compared by the approximate evidence at its maximum, "lml", or by the criterion "loo_log_density". Without one,
+        compared by the approximate evidence at its maximum, "lml", less half the logarithm of n for each
+        hyperparameter, or by the criterion "loo_log_density". Without one,
         :attr:`Selected.remarks` say so if the targets look like counts, or if errors of points that are left out have heavy
         tails: then up to 2000 points are fitted with "student_t", too, and the log densities of points left out are compared.
     exposure, trials : float, array-like of shape (n,), or with `target` the name of a column; optional
@@ -428,6 +429,7 @@ class _Attempt:
         stacks: bool,
         n_jobs: int | None,
     ) -> None:
+        self.observed = getattr(estimator, "likelihood", None) is not None
         self.to_fit = sizes if groups is None else sizes | {"groups": groups}
         self.X: Any = X  # points of any kind have a length
         self.y = y
@@ -530,7 +532,8 @@ class _Attempt:
 
     def rank(self, one: Tried) -> tuple[bool, bool, float]:
         """Return the key by which kernels are sorted: fitted ones first, and among these the best."""
-        merit = self.worth(one) if self.by_worth else one.value if self.criterion.larger_is_better else -one.value
+        by_worth = self.by_worth or self.observed  # an approximate evidence at its maximum grows with hyperparameters
+        merit = self.worth(one) if by_worth else one.value if self.criterion.larger_is_better else -one.value
         return one.kernel_ is None, bool(np.isnan(one.value)), 0.0 if np.isnan(one.value) else -merit
 
     def result(self) -> Selected:
