@@ -1,4 +1,5 @@
 // Models from files: JSON, kernels as JSON, predictions against formulas, and files that are damaged or malicious.
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -316,11 +317,17 @@ void test_likelihoods() {
       const double* size = sized ? exposure.data() : nullptr;
       CHECK(model->predict_observations(Z, size, mean.data(), variance.data()).ok());
       CHECK(model->predict_quantiles(Z, size, levels, kernsel::rows(quantiles.data(), 3, 2)).ok());
-      CHECK(expected->predict({3, f.data(), spread.data(), size}, found.data(), deviation.data()).ok());
+      const kernsel::LatentNormal latent{3, f.data(), spread.data(), size};
+      CHECK(expected->predict(latent, found.data(), deviation.data()).ok());
       for (std::size_t i = 0; i < 3; ++i) {
-        // Its variances are squares of rounded roots, by which means of exp(f) change relatively as much.
+        // Variances are squares of rounded roots here, by which means of exp(f) change relatively as much.
         CHECK_BELOW(std::abs(mean[i] / found[i] - 1.0), 1e3 * epsilon<double>());
-        CHECK_BELOW(quantiles[2 * i] - quantiles[2 * i + 1], 0.0);
+        CHECK_BELOW(std::abs(variance[i] - deviation[i]), 1e3 * epsilon<double>() * (variance[i] + deviation[i]));
+      }
+      for (std::size_t k = 0; k < 2; ++k) {
+        CHECK(expected->predict_quantile(latent, std::vector<double>(3, levels[k]).data(), found.data()).ok());
+        for (std::size_t i = 0; i < 3; ++i)
+          CHECK_BELOW(std::abs(quantiles[2 * i + k] - found[i]), 1e-9 * std::max(std::abs(found[i]), 1.0));  // of its search
       }
     }
     CHECK(!read.append(Z, kernsel::vector(z.data(), 3), kernsel::vector(exposure.data(), 3)).ok() && !read.remove(0).ok());
