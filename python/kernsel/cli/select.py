@@ -87,7 +87,9 @@ def add(commands: Commands) -> argparse.ArgumentParser:
         metavar="NAME",
         help="the column that says how long or how much each count of the target was counted; it is then no input",
     )
-    data.add_argument("--trials", metavar="NAME", help="the column with the number of trials, of which the target has successes")
+    data.add_argument(
+        "--trials", metavar="NAME", help="the column with the number of trials, of which the target has successes"
+    )
     data.add_argument(
         "--groups", metavar="NAME", help="leave rows with the same value in this column out together; it is then no input"
     )
@@ -198,7 +200,13 @@ def _read(arguments: argparse.Namespace) -> tuple[Table, int | None]:
 def _from_all(found: Study, table: Table, arguments: argparse.Namespace, terminal: Terminal) -> LearntFromAll | None:
     """Learn from all rows of a file that does not fit into memory; None if it cannot be, or need not be."""
     sampled = (arguments.rows or _SAMPLE) + TESTED
-    if arguments.likelihood is not None or arguments.approximation == "none" or found.ended or table.groups is not None or table.rows <= sampled:
+    if (
+        arguments.likelihood is not None
+        or arguments.approximation == "none"
+        or found.ended
+        or table.groups is not None
+        or table.rows <= sampled
+    ):
         return None
     near = arguments.approximation if isinstance(arguments.approximation, Nystrom) else Nystrom()
     with terminal.progress(1) as begin:

@@ -12,4 +12,12 @@ from kernsel.plotting.posterior import PosteriorDisplay
 from kernsel.plotting.rootogram import RootogramDisplay
 from kernsel.plotting.search import SearchDisplay
 
-__all__ = ["KernelDisplay", "LCurveDisplay", "LOODisplay", "PathDisplay", "PosteriorDisplay", "RootogramDisplay", "SearchDisplay"]
+__all__ = [
+    "KernelDisplay",
+    "LCurveDisplay",
+    "LOODisplay",
+    "PathDisplay",
+    "PosteriorDisplay",
+    "RootogramDisplay",
+    "SearchDisplay",
+]

@@ -34,7 +34,9 @@ def model(study: Study) -> Html:
     sized = next((one for one in study.columns if one.kind in SIZES), None)
     more_of_sizes = Html("")
     if sized is not None:
-        more_of_sizes = paragraph("Predictions in figures are for {} of 1: {} = 1.", sized.kind, column(sized.name), kind="note")
+        more_of_sizes = paragraph(
+            "Predictions in figures are for {} of 1: {} = 1.", sized.kind, column(sized.name), kind="note"
+        )
     intro = paragraph(
         "{} is {}",
         say("The function f of {}", column(study.target.name)) if study.likelihood is not None else column(study.target.name),
@@ -49,7 +51,9 @@ def model(study: Study) -> Html:
     if likelihood is None:
         rows.append(["noise", "standard deviation", value(noise), unit, "", "" if noise > 0 else "none was found"])
     else:
-        rows += [[code(name_of(likelihood)), name, value(number), "", "", ""] for name, number in parameters_of(likelihood).items()]
+        rows += [
+            [code(name_of(likelihood)), name, value(number), "", "", ""] for name, number in parameters_of(likelihood).items()
+        ]
     heads: list[str] = ["part", "number", Amounts("value"), "unit", Amounts("over the column's range"), "remarks"]
     if not any(row[3] for row in rows):
         rows, heads = [row[:3] + row[4:] for row in rows], heads[:3] + heads[4:]

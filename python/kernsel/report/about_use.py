@@ -72,7 +72,8 @@ target_link_libraries(program PRIVATE kernsel::core)
                 paragraph("For a file with the same columns, on the command line:"),
                 program(shell, "Command line"),
                 paragraph(
-                    "From Python. The columns of X are {}{}. The first row that was learnt from gives what the comment says; {}",
+                    "From Python. The columns of X are {}{}. The first row that was learnt from gives what the comment says; "
+                    "{}",
                     names,
                     more,
                     "the standard deviation is that of the function, without noise; noisy=True gives that of a new row."

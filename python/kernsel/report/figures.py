@@ -74,7 +74,10 @@ def rootogram(study: Study, findings: Findings) -> Html:
     def paint(figure: Figure) -> None:
         display.plot(figure.subplots(), target_name=short(study.target.name, _LABEL))
 
-    some = [f"{count(int(observed[k]))} rows of {k}, where {number(float(expected[k]))} are expected" for k in range(3)[: len(observed)]]
+    some = [
+        f"{count(int(observed[k]))} rows of {k}, where {number(float(expected[k]))} are expected"
+        for k in range(3)[: len(observed)]
+    ]
     far = int(np.sum(np.abs(np.sqrt(observed) - np.sqrt(expected)) > 1))
     alt = f"Frequencies of counts: {listed(some)}. Of {len(observed)} bars, {far} end farther from zero than chance has it."
     caption = (
@@ -195,7 +198,8 @@ def line_of(study: Study, one: Input) -> Html:
     function = model.prediction(x[:, None], level=0.95, noisy=False)
     rows = model.prediction(x[:, None], level=0.95, noisy=True)
     mean = function.mean
-    assert rows.lower is not None and rows.upper is not None
+    assert rows.lower is not None
+    assert rows.upper is not None
     display = PosteriorDisplay(
         grid=(x,),
         mean=mean,
@@ -280,7 +284,8 @@ def slices_of(study: Study, inputs: list[Input], at: Vector, *, small: bool) -> 
     for one in inputs:
         points, x, labels = _along(one, at, study.model.X_train_)
         found = study.model.prediction(points, level=0.95, noisy=False)
-        assert found.lower is not None and found.upper is not None
+        assert found.lower is not None
+        assert found.upper is not None
         slices.append(_Slice(one, x, found.mean, found.lower, found.upper, labels))
     low, high = min(s.lower.min() for s in slices), max(s.upper.max() for s in slices)
     margin = 0.05 * (high - low) or 1.0
@@ -317,7 +322,8 @@ def _slice(study: Study, name: str, of: _Slice, limits: tuple[float, float], sma
     variation = float(np.ptp(of.mean) / np.abs(of.mean).max()) if of.mean.any() else 1.0
     digits = 3 if variation > 0.02 else min(2 - floor(log10(max(variation, 1e-6))), 8)  # enough for the ends to differ
     ends = f"from {number(of.mean[least], digits)} at {names[least]} to {number(of.mean[top], digits)} at {names[top]}"
-    alt = f"{target} as predicted along {one.name}, all other inputs at their middle: {ends}, ±{number(np.median(of.upper - of.lower) / 2, 2)}."
+    half = number(np.median(of.upper - of.lower) / 2, 2)
+    alt = f"{target} as predicted along {one.name}, all other inputs at their middle: {ends}, ±{half}."
     size: dict[str, float] = {"width": 260, "height": 185} if small else {"height": 220}
     return draw(name, f"Prediction along {short(one.name)}", alt, say("{}: {}", column(one.name), ends), paint, **size)
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kernsel.likelihoods.observations import Observations
 from kernsel._solve.posterior import Posterior
 from kernsel.estimators.observed_process import ObservedProcess
 from kernsel.likelihoods import AsymmetricLaplace, CensoredGaussian, Likelihood, Ordinal
+from kernsel.likelihoods.observations import Observations
 from kernsel.saving.fields import Fields, Writing
 
 __all__ = ["ObservationsRead", "read_observations", "write_observed"]

@@ -121,7 +121,9 @@ def study(
         raise ValueError(f"{table.source}: the rows to learn from are of one group only; two {table.grouped_by} are needed")
     sizes = {} if table.sizes is None else {table.sized_by: table.sizes[training]}
     if likelihood is None and sizes:
-        raise ValueError(f"{table.sized_by}: normal noise has none; expected a likelihood of counts, such as --likelihood poisson")
+        raise ValueError(
+            f"{table.sized_by}: normal noise has none; expected a likelihood of counts, such as --likelihood poisson"
+        )
     candidates = kernels if kernels is None or isinstance(kernels, str) else [kernel_of(one, table) for one in kernels]
     lines: dict[str, list[Line]] = {}
     model: GaussianProcessRegressor | StackedRegressor | None = None

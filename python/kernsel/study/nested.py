@@ -233,7 +233,9 @@ def nested_cv(
     sizes = {name: metadata[name] for name in ("exposure", "trials") if metadata.get(name) is not None}
     scorers = _scorers(estimator, LOG_DENSITY if sizes and scoring is None else scoring)
     if sizes and set(scorers) != {LOG_DENSITY}:
-        raise ValueError(f'scoring: with {next(iter(sizes))}, which scikit-learn\'s scorers do not know, expected "{LOG_DENSITY}"')
+        raise ValueError(
+            f'scoring: with {next(iter(sizes))}, which scikit-learn\'s scorers do not know, expected "{LOG_DENSITY}"'
+        )
     if "groups" in metadata and groups is not None:
         raise ValueError("groups: expected once, got them twice, by name and in params")
     X, y, groups = indexable(X, y, metadata.pop("groups", groups))

@@ -276,7 +276,7 @@ def select(
         compared by the approximate evidence at its maximum, "lml", less half the logarithm of n for each
         hyperparameter, or by the criterion "loo_log_density". Without one,
         :attr:`Selected.remarks` say so if the targets look like counts, or if errors of points that are left out have heavy
-        tails: then up to 2000 points are fitted with "student_t", too, and the log densities of points left out are compared.
+        tails: then up to 1000 points are fitted with "student_t", too, and the log densities of points left out are compared.
     exposure, trials : float, array-like of shape (n,), or with `target` the name of a column; optional
         For likelihoods of counts, see :meth:`kernsel.GaussianProcessRegressor.fit`.
     n_jobs : int or None
@@ -407,7 +407,10 @@ def select(
         attempt = tried(clone(estimator).set_params(outliers=rows))
     about: tuple[str, ...] = ()
     if is_process and not observed and attempt.interrupt is None:
-        about = (about_counts(y), "" if attempt.best is None else about_heavy_tails(attempt.best[1], X, y, told))
+        about = (
+            about_counts(y),
+            "" if attempt.best is None else about_heavy_tails(attempt.best[1], X, y, told, seconds=until - perf_counter()),
+        )
     return replace(attempt.result(), encoding=encoding, about_likelihood=tuple(filter(None, about)))
 
 

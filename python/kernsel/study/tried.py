@@ -64,7 +64,8 @@ class Tried:
     outliers_ : tuple of int
         The rows that count as outliers, the same for all kernels; the criterion is of all others.
     weight, log_density : float
-        With ``combine="stack"`` or a likelihood: the weight in the mixture, and the mean log density of points left out; or nan.
+        With ``combine="stack"`` or a likelihood: the weight in the mixture, and the mean log density of points that are
+        left out; or nan.
     as_good : bool
         Whether it is about as good as the best: see `criterion` of :func:`select`.
     left_out : LeftOutScores or None
@@ -169,7 +170,9 @@ def _observed(one: Tried, model: GaussianProcessRegressor) -> Tried:
     y, found = model.kept_data()[1], model.left_out_predictive()
     density = float(found.log_density(y[:, None]).mean())
     low, high = found.quantiles([0.025, 0.975])[:, 0].T
-    scores = LeftOutScores(float(np.sqrt(np.mean((y - found.mean[:, 0]) ** 2))), density, float(np.mean((low <= y) & (y <= high))))
+    scores = LeftOutScores(
+        float(np.sqrt(np.mean((y - found.mean[:, 0]) ** 2))), density, float(np.mean((low <= y) & (y <= high)))
+    )
     return replace(one, log_density=density, left_out=scores, others={"density": density} | numbers_of(model.likelihood_))
 
 

@@ -313,6 +313,8 @@ def test_cpp_on_all_of_them(programs, valid, rng, tmp_path):
         "svr chosen",
         "linear",
         "softmax",
+        "gp of censored numbers",
+        "gp of grades",
     ):
         files += [raw for _, raw in mutations(name, valid, rng)]
         raw, _ = valid(name)

@@ -36,9 +36,7 @@ def rows_with_sizes(sizes: Vector, column: Column, kept: Indices, effect: str) -
     return kept[good], [f"{without} without a positive value of {column.name!r}, the {column.kind}: {effect}."]
 
 
-def sizes_of_new_rows(
-    raw: Raw, columns: Sequence[Column], kept: Indices
-) -> tuple[Vector | None, str, Indices, list[str]]:
+def sizes_of_new_rows(raw: Raw, columns: Sequence[Column], kept: Indices) -> tuple[Vector | None, str, Indices, list[str]]:
     """Return the sizes of new rows and their kind, the rows that have one, and remarks; None where nothing is told of sizes."""
     column = next((one for one in columns if one.kind in SIZES), None)
     if column is None:
