@@ -137,7 +137,7 @@ class FittedProcess(ObservedPredictions, FittedModel):
             A mixture of one normal distribution for each point and output; for observations of a likelihood, an object with the
             same members.
         """
-        sizes = self._sizes(len(X), exposure=exposure, trials=trials)
+        sizes = self._sizes(number_of_points(X), exposure=exposure, trials=trials)
         if self._observed is not None:
             if not noisy:
                 raise ValueError("noisy: expected True with a likelihood; predict_latent() is of the function")
@@ -205,7 +205,7 @@ class FittedProcess(ObservedPredictions, FittedModel):
         if level is None:
             return Prediction(column(self.predict(X), output), mean_name="mean")
         if self._observed is not None:
-            mean, std = self.predict(X, return_std=True, noisy=noisy)
+            mean, std = (np.asarray(values, dtype=np.float64) for values in self.predict(X, return_std=True, noisy=noisy))
             lower, upper = self._observed.band(self._new_points(X), level, noisy)
             band = f"{{level}} of {'observations' if noisy else 'their mean'}"
             return Prediction(mean, lower, upper, std, band, "standard deviation", "mean")

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 from scipy import special, stats
 
 from kernsel._base.annotations import Indices, Matrix, Vector
 from kernsel.estimators.observed_distribution import ObservedDistribution
+from kernsel.estimators.stacking.mixture import Mixture
 from kernsel.plotting.rootogram import frequencies_of
 from kernsel.study import Study
 
@@ -110,7 +111,6 @@ def findings_of(study: Study) -> Findings:
     model = study.model
     truth = np.asarray(model.y_train_, dtype=np.float64)
     errors, std, found = model.loo_residuals_, model.loo_std_, model.left_out_predictive()
-    of_normal = not isinstance(found, ObservedDistribution)
     together = model.left_out_together_
     of_mean = _errors_of_mean(truth, together)
     z = found.standardized(truth[:, None])[:, 0]
@@ -142,11 +142,16 @@ def findings_of(study: Study) -> Findings:
         len(rows),
         float(np.mean(found.log_density(truth[:, None])[right])),
         float(explained),
-        int(np.sum(np.abs(z) <= special.ndtri(0.975))) if of_normal else _within(truth, found),
+        _within(truth, found) if isinstance(found, ObservedDistribution) else int(np.sum(np.abs(z) <= special.ndtri(0.975))),
         verdict,
-        None if of_normal else lambda p: found.quantiles(p)[:, 0],
-        None if of_normal or not found.likelihood.outcomes[2] else frequencies_of(found, truth),
+        (lambda p: found.quantiles(p)[:, 0]) if isinstance(found, ObservedDistribution) else None,
+        frequencies_of(found, truth) if _is_of_counts(found) else None,
     )
+
+
+def _is_of_counts(found: Mixture | ObservedDistribution) -> TypeGuard[ObservedDistribution]:
+    """Tell whether values are whole numbers from 0 on."""
+    return isinstance(found, ObservedDistribution) and found.likelihood.outcomes[0] == 0 and found.likelihood.outcomes[2]
 
 
 def _within(truth: Vector, found: ObservedDistribution) -> int:

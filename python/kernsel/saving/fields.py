@@ -140,7 +140,7 @@ class Writing:
             encoded = {key: self._encoded(f"{name}.{key}", item) for key, item in options.items()}
             return {"criterion": type(value).__name__, "options": encoded}
         if type(value) in _LIKELIHOODS.values():
-            options = {entry.name: getattr(value, entry.name) for entry in attributes(value)}
+            options = {entry.name: getattr(value, entry.name) for entry in attributes(type(value))}  # type: ignore[arg-type]
             encoded = {key: self._encoded(f"{name}.{key}", item) for key, item in options.items()}
             return {"likelihood": type(value).__name__, "options": encoded}
         if isinstance(value, BaseEstimator) and type(value) in _FEATURES.values():

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from difflib import get_close_matches
 from math import nan
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -119,7 +119,7 @@ def study(
     groups = None if table.groups is None else numbered(table.groups[training])[0]
     if groups is not None and not groups.any():
         raise ValueError(f"{table.source}: the rows to learn from are of one group only; two {table.grouped_by} are needed")
-    sizes = {} if table.sizes is None else {table.sized_by: table.sizes[training]}
+    sizes = _of(table.told_sizes, training)
     if likelihood is None and sizes:
         raise ValueError(
             f"{table.sized_by}: normal noise has none; expected a likelihood of counts, such as --likelihood poisson"
@@ -288,7 +288,7 @@ def _for_command(remark: str) -> str:
     return re.sub(r'likelihood="(\w+)"', r"--likelihood \1", remark)
 
 
-def _of(sizes: dict[str, Vector], rows: Indices) -> dict[str, Vector]:
+def _of(sizes: dict[str, Any], rows: Indices) -> dict[str, Any]:
     return {name: values[rows] for name, values in sizes.items()}
 
 
@@ -341,7 +341,7 @@ def scores(errors: Vector, std: Vector) -> tuple[float, float, float]:
 
 
 def tested(
-    model: GaussianProcessRegressor | StackedRegressor, X: Matrix, y: Vector, mean: float, **sizes: Vector
+    model: GaussianProcessRegressor | StackedRegressor, X: Matrix, y: Vector, mean: float, **sizes: Any
 ) -> dict[str, float]:
     """Return the scores of the model on test rows, beside those of a number; empty without any.
 

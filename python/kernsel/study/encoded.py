@@ -130,7 +130,7 @@ class TableModel(PredictsTables):
     notes: dict[str, Any] = field(repr=False)
 
 
-def encoded(X: Any, target: str, *, classes: bool, **sizes: str) -> tuple[Table, Encoding]:
+def encoded(X: Any, target: str, *, classes: bool, **sizes: Any) -> tuple[Table, Encoding]:
     """Return a frame, or the file of this path, as a table of numbers, and how its columns are encoded.
 
     `sizes` may name the column with the `exposure` or the `trials` of each row.

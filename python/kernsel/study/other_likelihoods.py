@@ -69,9 +69,10 @@ def about_heavy_tails(
     Up to 1000 points, a process with the same kernel and Student's t is fitted, for ten `seconds` at most, and the mean log
     densities of points that are left out are compared; otherwise the remark only says what could be tried.
     """
-    found = getattr(model, "selection_", None)
-    far = getattr(found, "far", None)
-    if not isinstance(model, GaussianProcessRegressor) or far is None or far.count_little or model.likelihood is not None:
+    if not isinstance(model, GaussianProcessRegressor) or model.likelihood is not None:
+        return ""
+    found = model.selection_
+    if found.far is None or found.far.count_little:
         return ""
     begin = "Errors of points that are left out have heavier tails than normal noise"
     if len(model.X_train_) > _MOST or found.rows is not None or seconds < 1:

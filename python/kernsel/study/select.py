@@ -612,8 +612,7 @@ def in_words(model: HasTerms | StackedRegressor, names: Sequence[str] | None = N
     sizes = [_spread(model.mean_of_term(term)) for term in terms_of(model.kernel_)]
     ranges = np.ptp(model.X_train_, axis=0).tolist()
     likelihood = getattr(model, "likelihood_", None)
-    noise = None if likelihood is not None else model.noise_
-    terms = describe(model.kernel_, noise, sizes, ranges=ranges, names=names)
+    terms = describe(model.kernel_, model.noise_ if likelihood is None else None, sizes, ranges=ranges, names=names)
     observed = [] if likelihood is None else [f"observed: {likelihood_in_words(likelihood)}"]
     return "\n".join([*_trend_in_words(model), terms, *observed])
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from math import nan
+from typing import Any
 
 from kernsel._base.annotations import Indices, Matrix, Vector
 
@@ -94,6 +95,6 @@ class Table:
     sized_by: str = ""
 
     @property
-    def told_sizes(self) -> dict[str, Vector]:
+    def told_sizes(self) -> dict[str, Any]:
         """The sizes by the name that methods of models have for them; nothing if there are none."""
         return {} if self.sizes is None else {self.sized_by: self.sizes}
