@@ -314,7 +314,6 @@ def test_cpp_on_all_of_them(programs, valid, rng, tmp_path):
         "linear",
         "softmax",
         "gp of censored numbers",
-        "gp of grades",
     ):
         files += [raw for _, raw in mutations(name, valid, rng)]
         raw, _ = valid(name)
