@@ -104,7 +104,7 @@ def test_nested_folds_are_scored_by_log_density():
     test = normal.folds[0].test
     alone = ks.GaussianProcessRegressor("RBF").fit(np.delete(X, test, axis=0), np.delete(Y, test))
     assert normal.scores["log_density"][0] == pytest.approx(alone.log_density(X[test], Y[test]).mean())
-    with pytest.raises(ValueError, match='scoring: with exposure, .* expected "log_density"'):
+    with pytest.raises(ValueError, match=r'scoring: with exposure, .* expected "log_density"'):
         ks.nested_cv(model, X, Y, outer=3, params={"exposure": EXPOSURE}, scoring="r2")
     with pytest.raises(TypeError, match='scoring: "log_density" is for Gaussian process regression, got KernelRidge'):
         ks.nested_cv(ks.KernelRidge(alpha="auto"), X, Y, outer=3, scoring="log_density")
