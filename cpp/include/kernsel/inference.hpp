@@ -53,8 +53,8 @@ std::unique_ptr<LatentFactor> laplace_factor(std::shared_ptr<const Likelihood> l
 // Expectation propagation: the normal distribution whose marginals have the means and variances of the posterior without a
 // point's site times the likelihood of that point. All sites are replaced at once until the marginals stay the same, from those
 // of the fit before or of Laplace's approximation; each round is a fit of `factor`. If marginals still change by more than 1e-6
-// of a standard deviation after `steps` of them, or go in circles, as they may where log p is not concave, converged() is false,
-// and the round that changed least is shown.
+// of a standard deviation after `steps` of them, or go in circles, as they may where log p is not concave, converged() is
+// false, and the round that changed least is shown.
 //
 // Precisions of sites stay positive: where a likelihood that is not log-concave asks for a negative one, only the mean of that
 // marginal is right. Points have no weights.

@@ -53,6 +53,11 @@ struct DensitySlope {
   double value = 0.0, first = 0.0, precision = 0.0;
 };
 
+// For a likelihood of two latent functions: the derivatives of `first` and `precision` in the other function's value.
+struct DensityCross {
+  double first = 0.0, precision = 0.0;
+};
+
 // log Z for Z = E p(y | f) over f ~ N(mean, variance), and its first two derivatives in the mean. The derivative in the
 // variance is (second + first^2) / 2.
 struct Moments {
@@ -104,6 +109,11 @@ class Likelihood {
   virtual Status density(const Observations& of, const double* f, Density* out) const = 0;
   // The derivatives with respect to parameter p.
   virtual Status density_slope(const Observations& of, const double* f, Index p, DensitySlope* out) const = 0;
+
+  // Whether there are two latent functions: half of the rows are values of the first, and the other half, in the same order,
+  // those of the second at the same points. y is the same in both halves, and moments are not for them.
+  virtual bool is_of_two() const { return false; }
+  virtual Status cross(const Observations& of, const double* f, DensityCross* out) const;
 
   // By quadrature, unless a likelihood knows a closed form. Errors are below 1e-9 where p is smooth.
   virtual Status moments(const Observations& of, const double* mean, const double* variance, Moments* out) const;
@@ -158,6 +168,8 @@ std::shared_ptr<const Likelihood> of_functions(LikelihoodFunctions functions);
 std::shared_ptr<const Likelihood> gaussian(double noise);
 // The same, where a y at a limit says that it would be there or beyond; limits may be infinite.
 std::shared_ptr<const Likelihood> censored_gaussian(double noise, double lower, double upper);
+// Normal errors of the variance exp(h) for a second latent function h.
+std::shared_ptr<const Likelihood> heteroscedastic();
 // y = f + scale t, t of Student's distribution.
 std::shared_ptr<const Likelihood> student_t(double scale, double degrees_of_freedom);
 // y = f + scale t, t of the density exp(-|t|) / 2: f is the median of y. The kink is smoothed, see laplace.cpp.

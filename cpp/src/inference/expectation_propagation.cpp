@@ -39,6 +39,8 @@ constexpr double near = 1e-6;           // from where sweeps that bring no more 
 
 Status ExpectationPropagation::prepare(const Kernel& k, const Problem& problem) {
   problem_ = problem;
+  if (likelihood_->is_of_two())
+    return Status::invalid("expectation propagation: a likelihood of two latent functions takes Laplace's approximation");
   if (problem.y.cols != 1) return Status::invalid("a likelihood has one output; fit a model for each");
   for (std::size_t i = 0; i < n() && problem.weights; ++i)
     if (problem.weights[i] != 1.0)
