@@ -115,7 +115,7 @@ class FittedProcess(ObservedPredictions, FittedModel):
             if self._observed is not None:
                 mean, variance, _ = self._observed.left_out(self._groups)
                 residuals = (self._observed.observations.y - mean)[:, None]
-                self._points_left_out = residuals, variance, self._points_left_out[2]
+                self._points_left_out = residuals, variance, self._points_left_out[2][: len(mean)]
         return self._points_left_out
 
     def predictive(
@@ -192,12 +192,13 @@ class FittedProcess(ObservedPredictions, FittedModel):
             sample = self.posterior_.exact_of_some(np.random.default_rng(0).permutation(n)[:_SAMPLE])
             return np.asarray(term.matmul(sample.X, sample.X, self._shaped(sample.weights)))
         some = np.arange(n) if n <= _MANY else np.random.default_rng(0).choice(n, _MANY, replace=False)
-        points, coefficients = self.posterior_.centres()
+        points, coefficients = (self.posterior_ if self._observed is None else self._observed).centres()
         return np.asarray(term.matmul(self.X_train_[some], points, self._shaped(coefficients)))
 
     def mean_of_trend(self) -> Vector:
         """Return the part of the mean at the training points that is due to the trend, in the unit of `y_train_`."""
-        return self._shaped(self.posterior_.H @ self.posterior_.beta)
+        values = self._shaped(self.posterior_.H @ self.posterior_.beta)
+        return values if self._observed is None else self._observed.of_function(values)
 
     @reads
     def prediction(self, X: Points, *, level: float | None = None, noisy: bool = False, output: int = 0) -> Prediction:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -22,6 +21,7 @@ from kernsel.approximations import Approximation
 from kernsel.criteria import Workspace
 from kernsel.estimators.draws import draws_of_normal
 from kernsel.estimators.observed_distribution import ObservedDistribution
+from kernsel.estimators.stacking.mixture import Mixture
 from kernsel.kernels import ConstantKernel, Kernel
 from kernsel.likelihoods import Likelihood
 from kernsel.likelihoods.observations import Observations
@@ -58,12 +58,21 @@ class ObservedProcess:
 
     def without_posterior(self) -> Callable[[Posterior], ObservedProcess]:
         """Return what makes an equal process of an equal posterior, without the memory of this one."""
-        return partial(ObservedProcess, self.observations, value=self.value, noise_of_function=self.noise_of_function)
+        rest = {entry.name: getattr(self, entry.name) for entry in fields(self) if entry.name != "posterior"}
+        return lambda posterior: type(self)(posterior=posterior, **rest)
 
     @property
     def points(self) -> Matrix:
         """The training points."""
         return self.posterior.X
+
+    def centres(self) -> tuple[Matrix, Matrix]:
+        """Return points and coefficients c of the function sum_i c_i k(., x_i), which is the mean without the trend."""
+        return self.posterior.centres()
+
+    def of_function(self, values: Vector) -> Vector:
+        """Return those of some values at the points of the posterior that are of the function."""
+        return values
 
     def predict(self, Z: Matrix, sizes: Vector | None) -> tuple[Vector, Vector]:
         """Return the mean and the variance of new observations at points."""
@@ -141,11 +150,11 @@ class ObservedProcess:
         weights = weights / weights.sum()
         return np.asarray((expected**2) @ weights - (expected @ weights) ** 2)
 
-    def distribution(self, Z: Matrix, sizes: Vector | None) -> ObservedDistribution:
+    def distribution(self, Z: Matrix, sizes: Vector | None) -> Mixture | ObservedDistribution:
         """Return the predictive distribution of observations at points."""
         return ObservedDistribution(self.likelihood, *self.latent(Z), sizes)
 
-    def left_out_distribution(self, groups: Indices | None) -> ObservedDistribution:
+    def left_out_distribution(self, groups: Indices | None) -> Mixture | ObservedDistribution:
         """Return the predictive distribution of each observation given all others, or other groups."""
         residual, variance, _ = self.posterior.leave_one_out(groups)
         sites = self.posterior.noise - self.noise_of_function

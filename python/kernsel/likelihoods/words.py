@@ -7,6 +7,7 @@ from kernsel.likelihoods.beta import Beta
 from kernsel.likelihoods.counts import NegativeBinomial, Poisson
 from kernsel.likelihoods.gamma import Gamma
 from kernsel.likelihoods.gaussian import CensoredGaussian, Gaussian
+from kernsel.likelihoods.heteroscedastic import HeteroscedasticGaussian
 from kernsel.likelihoods.laplace import AsymmetricLaplace, Laplace
 from kernsel.likelihoods.ordinal import Ordinal
 from kernsel.likelihoods.student_t import StudentT
@@ -17,6 +18,7 @@ __all__ = ["in_words", "numbers_of"]
 _WORDS: dict[type[Likelihood], str] = {
     Gaussian: "normal errors of variance {noise:.3g}",
     CensoredGaussian: "normal errors of variance {noise:.3g}, cut off outside of {limits}",
+    HeteroscedasticGaussian: "normal errors whose log variance is another process",
     StudentT: "errors of Student's t distribution, of scale {scale:.3g} with {df:.3g} degrees of freedom",
     Laplace: "errors of Laplace's distribution around the median, of scale {scale:.3g}",
     AsymmetricLaplace: "the {percent:g} % quantile, with errors of scale {scale:.3g}",

@@ -130,7 +130,7 @@ class RootogramDisplay:
         self.ax_.locator_params(axis="x", integer=True)
         if self.open_end:
             last = len(counts) - 1
-            ticks = [tick for tick in self.ax_.get_xticks() if 0 <= tick < last - 0.06 * last] + [last]
+            ticks = [tick for tick in self.ax_.get_xticks() if 0 <= tick < 0.92 * last] + [last]
             self.ax_.set_xticks(ticks, [f"{tick:.0f}" for tick in ticks[:-1]] + [f"≥ {last}"])
         self.ax_.set(xlim=(-0.7, len(counts) - 0.3), ylim=(min(-1.2 * _CHANCE, float((tops - lengths).min()) - 0.1), None))
         set_labels(self.ax_, named(target_name, units), "root of the number of points")

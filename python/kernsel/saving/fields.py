@@ -344,6 +344,7 @@ class Fields:
                     return Nystrom(**decoded)  # type: ignore[arg-type]
             case {"process": dict(options), **rest} if not rest:
                 decoded = {key: self._decoded(f"{name}.{key}", item) for key, item in options.items()}
+                decoded = {"likelihood": None, "inference": "auto"} | decoded  # not in files of version 0.1.0
                 if set(decoded) == set(GaussianProcessRegressor().get_params()):
                     return GaussianProcessRegressor().set_params(**decoded)
         raise self._wrong(name, "a value", value)

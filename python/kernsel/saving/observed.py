@@ -52,7 +52,7 @@ def read_observations(given: Fields, n: int, outputs: int) -> ObservationsRead:
         if sizes is not None:
             likelihood.check_sizes(sizes)
         likelihood.check(y, sizes)
-        observations = Observations(likelihood, y, sizes, given.text("inference", ("laplace", "ep")))
+        observations = Observations(likelihood, y, sizes, given.text("inference", ("auto", "laplace", "ep")))
         return ObservationsRead(observations, given.number("value", finite=False), given.number("noise_of_function", 0.0))
 
 

@@ -1,4 +1,4 @@
-"""Rootograms: bars hang from the roots of expected frequencies."""
+"""Rootograms: bars hang from the roots of expected frequencies; and other displays of counts."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ import pytest
 import kernsel as ks
 from kernsel.kernels import RBF
 from kernsel.likelihoods import Binomial
-from kernsel.plotting import LOODisplay, RootogramDisplay
+from kernsel.plotting import LOODisplay, PosteriorDisplay, RootogramDisplay
 
 rng = np.random.default_rng(2)
 X = np.linspace(0, 6, 50)[:, None]
@@ -68,3 +68,9 @@ def test_intervals_of_left_out_counts_are_quantiles(process):
     for collection, rows in zip(display.intervals_, (~missed, missed), strict=True):
         found = np.array([segment[:, 1] for segment in collection.get_segments()]).reshape(-1, 2)
         np.testing.assert_allclose(found, np.column_stack([low, high])[rows], atol=1e-12)
+
+
+def test_samples_are_means_of_observations(process):
+    display = PosteriorDisplay.from_estimator(process, n_samples=2, random_state=1)
+    drawn = np.exp(process.sample_y(display.grid[0][:, None], 2, random_state=1, noisy=False))
+    np.testing.assert_allclose(display.samples, drawn, rtol=1e-9)
