@@ -42,7 +42,7 @@ Status append_likelihood(std::string& text, const Likelihood& likelihood) {
   std::shared_ptr<const Likelihood> again;
   const std::vector<double> arguments = likelihood.arguments();
   const Status status = likelihoods::named(likelihood.name(), arguments, again);
-  if (!status.ok()) return Status::invalid("save_model: a likelihood of the caller's functions cannot be written");
+  if (!status.ok()) return Status::invalid("save_model: a likelihood that has no name cannot be written");
   text += "[\"" + likelihood.name() + "\"";
   for (const double argument : arguments) {
     text += ",";
