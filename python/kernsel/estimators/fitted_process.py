@@ -208,7 +208,7 @@ class FittedProcess(ObservedPredictions, FittedModel):
         if self._observed is not None:
             mean, std = (np.asarray(values, dtype=np.float64) for values in self.predict(X, return_std=True, noisy=noisy))
             lower, upper = self._observed.band(self._new_points(X), level, noisy)
-            band = f"{{level}} of {'observations' if noisy else 'their mean'}"
+            band = f"{{level}} of {'observations' if noisy else 'the mean'}"
             return Prediction(mean, lower, upper, std, band, "standard deviation", "mean")
         mean, std = (column(values, output) for values in self.predict(X, return_std=True, noisy=noisy))
         half = float(stats.norm.isf((1 - level) / 2)) * std

@@ -113,7 +113,7 @@ def study(
         raise ValueError(f"criteria: expected one at least of {', '.join(offered())}")
     if table.y is None or table.target is None:
         raise ValueError("table: expected one with a target")
-    rows_once, copy_remarks = rows_learnt_once(table)
+    rows_once, copy_remarks = rows_learnt_once(table, may_be_copies=likelihood is None)
     training, tests, split_remarks = divided(table, rows_once, rows, test, seed)
     X, y = table.X[training], table.y[training]
     groups = None if table.groups is None else numbered(table.groups[training])[0]
@@ -206,15 +206,15 @@ def require_criterion(name: str) -> str:
     return name
 
 
-def rows_learnt_once(table: Table) -> tuple[Indices, list[str]]:
+def rows_learnt_once(table: Table, *, may_be_copies: bool = True) -> tuple[Indices, list[str]]:
     """Return the rows of a table without copies of other rows, and remarks on the rows that are repeated.
 
     Rows of equal inputs that are not copies, see :func:`kernsel._data.together.copies_in`, are measurements that were repeated,
-    and all of them are learnt from.
+    and all of them are learnt from. Counts and other values of few kinds are often equal by chance: then none `may_be_copies`.
     """
     X, y = table.X, np.asarray(table.y)
     n = len(X)
-    if (once := learnt_once(X, y)) is not None:
+    if may_be_copies and (once := learnt_once(X, y)) is not None:
         return once.kept, [str(once)]
     repeated = repeats_in(X, y).points
     if not repeated:

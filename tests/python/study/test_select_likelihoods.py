@@ -91,6 +91,21 @@ def test_studies_test_and_remark():
     assert any("--likelihood poisson is for these" in remark for remark in usual.remarks)
 
 
+def test_equal_counts_are_no_copies():
+    frame = pd.concat([FRAME.round({"x": 1})[["x", "faults"]]] * 2)
+    found = study(table_of(read_frame(frame), "faults"), kernels=["RBF"], likelihood="poisson", criteria=["lml"])
+    assert len(found.kept) == 140
+    assert any("have the inputs of an earlier one: rows with equal inputs are left out together" in r for r in found.remarks)
+
+
+def test_many_points_are_approximated():
+    near = ks.select(X, Y, ["RBF"], likelihood="poisson", exposure=EXPOSURE, approximation=ks.Vecchia(10, 20))
+    assert any(remark.startswith("Approximated for 70 points") for remark in near.remarks)
+    assert "observed: Poisson counts" in near.describe()
+    exact = ks.select(X, Y, ["RBF"], likelihood="poisson", exposure=EXPOSURE, approximation=None)
+    assert near.best.log_density == pytest.approx(exact.best.log_density, abs=0.05)  # neighbours see nearly all
+
+
 def test_nested_folds_are_scored_by_log_density():
     model = ks.GaussianProcessRegressor("RBF", likelihood="poisson")
     found = ks.nested_cv(model, X, Y, outer=3, params={"exposure": EXPOSURE})
