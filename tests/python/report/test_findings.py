@@ -68,6 +68,32 @@ def test_intervals_of_a_mixture_are_those_of_its_distribution(made):
     assert shares["95 %"] == findings.within / len(y)
 
 
+def test_counts_are_judged_by_their_own_distribution(made):
+    found, page = made("counts")
+    findings = findings_of(found)
+    model = found.model
+    y = model.y_train_
+    left_out = model.left_out_predictive()
+    np.testing.assert_array_equal(findings.z, left_out.standardized(y[:, None])[:, 0])
+    low, high = left_out.quantiles([0.025, 0.975])[:, 0].T
+    assert findings.within == np.sum((low <= y) & (y <= high))
+    assert findings.log_density == pytest.approx(model.loo_log_density_.mean())
+    assert findings.counts["observed"].sum() == pytest.approx(findings.counts["expected"].sum()) == len(y)
+    text = re.sub("<[^>]*>", "", page.text)
+    shape = model.likelihood_.shape
+    assert f"observed: negative binomial counts of mean m = exp(f) and variance m + m^2 / {shape:.3g}" in text
+    assert "Errors are quantile residuals" in text
+    assert "How much noise: what other rules would choose" not in text  # rules for squared errors
+    assert ["negative_binomial", "shape"] in [row[:2] for row in page.table("Numbers of the kernel")]
+    assert "Observed and expected counts" in text
+
+
+def test_deviations_that_are_infinite_are_not_drawn(made):
+    found, page = made("tails")
+    assert np.isinf(findings_of(found).std).all()
+    assert "inf" not in [cell for row in page.table("The rows farthest from their predictions") for cell in row]
+
+
 def test_outliers_that_hardly_count_are_seen_to_be_far_off():
     rng = np.random.default_rng(0)
     X = rng.uniform(size=(60, 1))

@@ -263,6 +263,7 @@ KINDS = [
     *("gp", "stack", "gp with noise of each point", "ridge chosen", "ridge along a path", "ridge of rows", "cv of each target"),
     *("interpolator", "svr chosen", "svr of sparse points", "polynomials", "radial basis", "fourier", "linear"),
     *("classes", "classes by draws", "three pairs", "softmax", "gp refined", "ridge by landmarks"),
+    *("gp of counts", "gp of grades"),
 ]
 
 
@@ -312,6 +313,7 @@ def test_cpp_on_all_of_them(programs, valid, rng, tmp_path):
         "svr chosen",
         "linear",
         "softmax",
+        "gp of censored numbers",
     ):
         files += [raw for _, raw in mutations(name, valid, rng)]
         raw, _ = valid(name)
