@@ -22,6 +22,7 @@ from kernsel.estimators.fitted import FittedModel, LeftOut, ModelPath, Predictio
 from kernsel.estimators.guarded import reads
 from kernsel.estimators.observed_distribution import ObservedDistribution
 from kernsel.estimators.observed_predictions import ObservedPredictions
+from kernsel.estimators.sampled_distribution import SampledDistribution
 from kernsel.estimators.stacking.mixture import Mixture
 from kernsel.kernels import Kernel
 from kernsel.kernels.objects import Points
@@ -143,6 +144,8 @@ class FittedProcess(ObservedPredictions, FittedModel):
         if self._observed is not None:
             if not noisy:
                 raise ValueError("noisy: expected True with a likelihood; predict_latent() is of the function")
+            if self._sampled is not None:
+                return SampledDistribution.at(self._sampled, self._new_points(X), sizes)
             return self._observed.distribution(self._new_points(X), sizes)
         mean, std = self.predict(X, return_std=True, noisy=noisy)
         return self._normal(np.asarray(mean), np.asarray(std))

@@ -172,6 +172,15 @@ class SampledProcess:
             found[block] = logsumexp(self._by_member(density, means, variances, size)[0], axis=0, b=self._weights[:, None])
         return found
 
+    def probability(self, Z: Matrix, y: Vector, sizes: Vector | None) -> Vector:
+        """Return the probability of values of observations of the likelihood up to y, one at each point."""
+        found = np.empty(len(Z))
+        for block, means, variances in self._parts(Z):
+            found[block] = self._weights @ self._probability(
+                y[block], means, variances, None if sizes is None else sizes[block]
+            )
+        return found
+
     def quantiles(self, Z: Matrix, levels: Vector, sizes: Vector | None) -> Matrix:
         """Return quantiles of observations of the likelihood at points, shape (m, levels).
 
@@ -265,6 +274,14 @@ class SampledProcess:
 
         return self._by_member(spread, means, variances, size)[0]
 
+    def _probability(self, y: Vector, means: Matrix, variances: Matrix, size: Vector | None) -> Matrix:
+        """Return the probability of values up to y for each part of the mixture, shape (parts, m)."""
+
+        def up_to(core: _core.Likelihood, m: Vector, v: Vector, s: Vector | None) -> tuple[Vector]:
+            return (core.predict_probability(np.tile(y, len(m) // len(y)), m, v, s),)
+
+        return self._by_member(up_to, means, variances, size)[0]
+
     def _quantile(self, means: Matrix, variances: Matrix, level: float, size: Vector | None) -> Vector:
         def each(core: _core.Likelihood, m: Vector, v: Vector, s: Vector | None) -> tuple[Vector]:
             return (core.predict_quantile(np.full(len(m), level), m, v, s),)
@@ -280,14 +297,8 @@ class SampledProcess:
             left = np.flatnonzero((low < middle) & (middle < high) & (high - low > 1e-12 * (np.abs(low) + np.abs(high))))
             if not len(left):
                 break
-
-            def probability(
-                core: _core.Likelihood, m: Vector, v: Vector, s: Vector | None, at: Vector = middle[left]
-            ) -> tuple[Vector]:
-                return (core.predict_probability(np.tile(at, len(m) // len(at)), m, v, s),)
-
             some = None if size is None else size[left]
-            p = self._weights @ self._by_member(probability, means[:, left], variances[:, left], some)[0]
+            p = self._weights @ self._probability(middle[left], means[:, left], variances[:, left], some)
             high[left] = np.where(p >= level, middle[left], high[left])
             low[left] = np.where(p >= level, low[left], middle[left])
         return np.asarray(high if discrete else (low + high) / 2)

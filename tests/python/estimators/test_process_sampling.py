@@ -181,6 +181,11 @@ def test_quantiles_and_densities_are_those_of_draws(of_counts):
     share = (draws == y[:, None]).mean(axis=1)
     density = np.exp(of_counts.log_density(Z, y, exposure=sizes))
     assert (np.abs(share - density) < 4.5 * np.sqrt(density / 8000)).all()
+    distribution = of_counts.predictive(Z, exposure=sizes)
+    np.testing.assert_array_equal(distribution.quantiles(LEVELS)[:, 0], quantiles)
+    assert distribution.log_density(y[:, None]) == pytest.approx(np.log(density))
+    assert distribution.probability(y) - distribution.probability(y - 1) == pytest.approx(density)
+    assert distribution.std[:, 0] == pytest.approx(std)
     of_mean = of_counts.predict(Z, return_std=True, exposure=sizes, noisy=False)[1]
     np.testing.assert_allclose(std**2 - of_mean**2, mean, rtol=1e-6)  # the variance of a Poisson variable is its mean
     f = of_counts.sample_y(Z, 4000, noisy=False)
