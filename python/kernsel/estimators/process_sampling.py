@@ -173,7 +173,7 @@ def described(density: HyperparameterDensity, values: Matrix, latent: Matrix | N
     bad = [name for name, hat, size in zip(density.names, hats, sizes, strict=True) if hat > _MIXED or size < _LEAST * chains]
     if bad:
         warnings.warn(
-            f"draws of {', '.join(bad)} may not represent the posterior: R-hat is up to {hats.max():.4g} (at most {_MIXED} is "
+            f"draws of {', '.join(bad)} may not represent the posterior: R-hat is up to {hats.max():.4f} (at most {_MIXED} is "
             f"wanted), and effective sample sizes are {sizes.min():.0f} or more (at least {_LEAST * chains:.0f}); another "
             "random_state tells how much results vary, and priors or fewer hyperparameters make it easier",
             NotMixedWarning,
@@ -192,7 +192,7 @@ def _with_latent(drawn: Drawn, f: Matrix) -> Drawn:
     few = _LEAST * f.shape[0]
     if hats.max() > _MIXED_LATENT or sizes.min() < few:
         warnings.warn(
-            f"draws of the latent function may not represent its posterior: R-hat is up to {hats.max():.4g} (at most "
+            f"draws of the latent function may not represent its posterior: R-hat is up to {hats.max():.4f} (at most "
             f"{_MIXED_LATENT} is wanted), and effective sample sizes are {sizes.min():.0f} or more (at least {few:.0f}); "
             "more draws may help",
             NotMixedWarning,
@@ -232,7 +232,7 @@ def _latent_alone(kernel: Kernel, X: Matrix, process: ObservedProcess, trend: Tr
     each = _DRAWS if how.n_draws is None else max(-(-how.n_draws // _CHAINS), 4)
     require_memory(8 * 3 * _CHAINS * each * len(X), f"{_CHAINS * each} draws of {len(X)} latent values need")
     f = draw_along([(wide, 1), (closest, CENTRED)], chains, each, _BURN, how.rng)
-    posterior = _given_latent(kernel, X, f.reshape(-1, len(X)), trend, jitter)
+    posterior, jitter = with_jitter(jitter, partial(_given_latent, kernel, X, f.reshape(-1, len(X)), trend))
     drawn = _with_latent(Drawn({}, {}, {}), f)
     return SampledProcess((Member(posterior, 0.0, jitter, process.likelihood),), drawn)
 
