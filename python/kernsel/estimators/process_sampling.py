@@ -220,7 +220,7 @@ def _latent_alone(kernel: Kernel, X: Matrix, process: ObservedProcess, trend: Tr
     """Return the process of draws of the latent values, for hyperparameters that were found."""
     H = process.posterior.H
     K = np.asarray(kernel(X))
-    factor, jitter = with_jitter(process.noise_of_function, lambda jitter: _factor(K, jitter))
+    factor, jitter = _factor_of(K, process.noise_of_function)
     sites = _sites(process)
     F = factor.lower()
     closest = Ellipses(F, sites, H)
@@ -266,8 +266,7 @@ def _together(
 
     def factor(x: Vector) -> Cholesky:
         K = np.asarray(at(x)[0](X)) + of_trend
-        least = max(process.noise_of_function, least_jitter(len(X), float(np.mean(np.diag(K)))))
-        return with_jitter(least, lambda jitter: _factor(K, jitter))[0]
+        return _factor_of(K, process.noise_of_function)[0]
 
     model = LatentModel(factor, density.log_prior, lambda x, f: log_likelihood_of(at(x)[1], observations, f))
     each = max(_TOGETHER, -(-count // how.chains)) if how.each is None else how.each
@@ -298,10 +297,14 @@ def _sites(process: ObservedProcess) -> tuple[Vector, Vector]:
     return precision, precision * process.posterior.y[:, 0]
 
 
-def _factor(K: Matrix, jitter: float) -> Cholesky:
-    K = K.copy()
-    K.flat[:: len(K) + 1] += jitter
-    return cholesky(K)
+def _factor_of(K: Matrix, noise: float) -> tuple[Cholesky, float]:
+    """Return the factor of a kernel matrix with a noise, and as much jitter as rounding takes, and their sum."""
+    least = max(noise, least_jitter(len(K), float(np.mean(np.diag(K)))))
+
+    def factor(jitter: float) -> Cholesky:
+        return cholesky(K + np.diag(np.full(len(K), jitter)))
+
+    return with_jitter(least, factor)
 
 
 def _given_latent(kernel: Kernel, X: Matrix, f: Matrix, trend: Trend, jitter: float) -> Posterior:
