@@ -178,6 +178,7 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
         ``criterion="evidence"`` expects of them and priors; with a likelihood, "laplace" or "ep" approximates the marginal
         likelihood, and "mcmc" draws f together with them from the exact posterior. Four chains of a gradient-based sampler
         (NUTS) take 4,000 to 50,000 evaluations of the likelihood with its gradient, and "mcmc" as many of some n^3 operations.
+        `max_seconds` ends a search, and sampling by NUTS after the round of draws in which it is over.
         Predictions, samples, quantiles and densities are those of the draws; `kernel_`, `noise_` and left-out residuals are
         those of the best hyperparameters.
     n_draws : int or None

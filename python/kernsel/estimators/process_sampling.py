@@ -173,7 +173,7 @@ def described(density: HyperparameterDensity, values: Matrix, latent: Matrix | N
     bad = [name for name, hat, size in zip(density.names, hats, sizes, strict=True) if hat > _MIXED or size < _LEAST * chains]
     if bad:
         warnings.warn(
-            f"draws of {', '.join(bad)} may not represent the posterior: R-hat is up to {hats.max():.4g} (at most {_MIXED} is "
+            f"draws of {', '.join(bad)} may not represent the posterior: R-hat is up to {hats.max():.4f} (at most {_MIXED} is "
             f"wanted), and effective sample sizes are {sizes.min():.0f} or more (at least {_LEAST * chains:.0f}); another "
             "random_state tells how much results vary, and priors or fewer hyperparameters make it easier",
             NotMixedWarning,
@@ -192,7 +192,7 @@ def _with_latent(drawn: Drawn, f: Matrix) -> Drawn:
     few = _LEAST * f.shape[0]
     if hats.max() > _MIXED_LATENT or sizes.min() < few:
         warnings.warn(
-            f"draws of the latent function may not represent its posterior: R-hat is up to {hats.max():.4g} (at most "
+            f"draws of the latent function may not represent its posterior: R-hat is up to {hats.max():.4f} (at most "
             f"{_MIXED_LATENT} is wanted), and effective sample sizes are {sizes.min():.0f} or more (at least {few:.0f}); "
             "more draws may help",
             NotMixedWarning,
@@ -220,7 +220,7 @@ def _latent_alone(kernel: Kernel, X: Matrix, process: ObservedProcess, trend: Tr
     """Return the process of draws of the latent values, for hyperparameters that were found."""
     H = process.posterior.H
     K = np.asarray(kernel(X))
-    factor, jitter = with_jitter(process.noise_of_function, lambda jitter: _factor(K, jitter))
+    factor, jitter = _factor_of(K, process.noise_of_function)
     sites = _sites(process)
     F = factor.lower()
     closest = Ellipses(F, sites, H)
@@ -232,7 +232,7 @@ def _latent_alone(kernel: Kernel, X: Matrix, process: ObservedProcess, trend: Tr
     each = _DRAWS if how.n_draws is None else max(-(-how.n_draws // _CHAINS), 4)
     require_memory(8 * 3 * _CHAINS * each * len(X), f"{_CHAINS * each} draws of {len(X)} latent values need")
     f = draw_along([(wide, 1), (closest, CENTRED)], chains, each, _BURN, how.rng)
-    posterior = _given_latent(kernel, X, f.reshape(-1, len(X)), trend, jitter)
+    posterior, jitter = with_jitter(jitter, partial(_given_latent, kernel, X, f.reshape(-1, len(X)), trend))
     drawn = _with_latent(Drawn({}, {}, {}), f)
     return SampledProcess((Member(posterior, 0.0, jitter, process.likelihood),), drawn)
 
@@ -266,8 +266,7 @@ def _together(
 
     def factor(x: Vector) -> Cholesky:
         K = np.asarray(at(x)[0](X)) + of_trend
-        least = max(process.noise_of_function, least_jitter(len(X), float(np.mean(np.diag(K)))))
-        return with_jitter(least, lambda jitter: _factor(K, jitter))[0]
+        return _factor_of(K, process.noise_of_function)[0]
 
     model = LatentModel(factor, density.log_prior, lambda x, f: log_likelihood_of(at(x)[1], observations, f))
     each = max(_TOGETHER, -(-count // how.chains)) if how.each is None else how.each
@@ -298,10 +297,14 @@ def _sites(process: ObservedProcess) -> tuple[Vector, Vector]:
     return precision, precision * process.posterior.y[:, 0]
 
 
-def _factor(K: Matrix, jitter: float) -> Cholesky:
-    K = K.copy()
-    K.flat[:: len(K) + 1] += jitter
-    return cholesky(K)
+def _factor_of(K: Matrix, noise: float) -> tuple[Cholesky, float]:
+    """Return the factor of a kernel matrix with a noise, and as much jitter as rounding takes, and their sum."""
+    least = max(noise, least_jitter(len(K), float(np.mean(np.diag(K)))))
+
+    def factor(jitter: float) -> Cholesky:
+        return cholesky(K + np.diag(np.full(len(K), jitter)))
+
+    return with_jitter(least, factor)
 
 
 def _given_latent(kernel: Kernel, X: Matrix, f: Matrix, trend: Trend, jitter: float) -> Posterior:

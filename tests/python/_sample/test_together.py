@@ -16,7 +16,7 @@ def model(prior):
     return LatentModel(
         lambda x: cholesky(np.exp(x[0]) * np.array([[1.0, 0.5], [0.5, 1.0]])),
         lambda x: float(prior.logpdf(x[0])),
-        lambda x, f: np.sum(Y * f - np.exp(f), axis=1),  # Poisson, but for a constant
+        lambda x, f: np.sum(Y * f - np.exp(np.minimum(f, 500.0)), axis=1),  # Poisson, but for a constant
     )
 
 

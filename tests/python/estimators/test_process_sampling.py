@@ -199,6 +199,7 @@ def test_quantiles_and_densities_are_those_of_draws(of_counts):
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::kernsel._base.errors.NotMixedWarning")
 def test_all_three_ways_agree_on_counts():
     rng, X, f = made(40)
     y = rng.poisson(np.exp(2 + f)).astype(float)
