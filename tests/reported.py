@@ -9,7 +9,6 @@ import numpy as np
 
 import kernsel as ks
 from kernsel.kernels import FunctionKernel
-from kernsel.likelihoods import StudentT
 from kernsel.study import Line, Study, study
 from kernsel.study.tables import Column, Table, read_table
 
@@ -168,12 +167,4 @@ def counts():
     return study(table, kernels=["RBF"], criteria=("lml",), likelihood="negative_binomial", test=0.2)
 
 
-def tails():
-    rng = np.random.default_rng(9)
-    X = rng.uniform(0, 6, (40, 1))
-    y = np.sin(2 * X[:, 0]) + 0.1 * rng.standard_t(2, 40)
-    likelihood = StudentT(df=1.9, df_bounds="fixed")  # with infinite standard deviations
-    return study(table_of(X, y, ["a"]), kernels=["RBF"], criteria=("lml",), likelihood=likelihood)
-
-
-MADE = {f.__name__: f for f in (cars, failing, plane, many, five, constant, stacked, counts, tails)}
+MADE = {f.__name__: f for f in (cars, failing, plane, many, five, constant, stacked, counts)}
