@@ -35,7 +35,8 @@ def exact(prior):
     return np.array(means), np.array([np.sum(weights * (v - m) ** 2) for v, m in zip(values, means, strict=True)])
 
 
-@pytest.mark.parametrize("precision", [pytest.param(0.05, marks=pytest.mark.slow), 3.0])
+@pytest.mark.slow  # test_sampled_hyperparameters.py does the same with labels
+@pytest.mark.parametrize("precision", [0.05, 3.0])
 def test_moments_are_those_of_the_joint_posterior(precision, rng):
     prior = stats.norm(0.0, 1.0)
     latent = model(prior)
