@@ -79,7 +79,8 @@ py::dict evaluate(const Criterion& criterion, const Kernel& k, const py::object&
       gradient ? py::object(array(out.gradient.theta, Index(out.gradient.theta.size()), -1)) : py::object(py::none());
   result["noise_gradient"] = gradient ? py::object(array(out.gradient.noise, n, -1)) : py::object(py::none());
   result["likelihood_gradient"] = py::none();
-  if (observed && gradient) result["likelihood_gradient"] = array(out.gradient.likelihood, Index(out.gradient.likelihood.size()), -1);
+  if (observed && gradient)
+    result["likelihood_gradient"] = array(out.gradient.likelihood, Index(out.gradient.likelihood.size()), -1);
   result["points_gradient"] = py::none();
   result["landmarks_gradient"] = py::none();
   if (points) {

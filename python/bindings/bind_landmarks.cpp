@@ -106,9 +106,8 @@ py::tuple pull(const NystromBlocks& blocks, const py::object& X, const py::objec
   const Block block(X, y, noise, trend);
   auto theta = new_array<double>(parameters), of_noise = new_array<double>(block.rows());
   std::fill_n(theta.mutable_data(), parameters, 0.0);
-  compute([&, to = view_of(of_noise), at = theta.mutable_data()] {
-    return blocks.pull(block.view(), slopes.view, at, {to}, {});
-  });
+  compute(
+      [&, to = view_of(of_noise), at = theta.mutable_data()] { return blocks.pull(block.view(), slopes.view, at, {to}, {}); });
   return py::make_tuple(theta, of_noise);
 }
 

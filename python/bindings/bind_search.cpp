@@ -168,7 +168,8 @@ class Search {
         std::tie(parameter.value, parameter.lower, parameter.upper, is_free) = given[p];
         if (!is_free) parameter.lower = parameter.upper = parameter.value;
       }
-      if (problem.sizes && static_cast<Index>(of.sizes.size()) != x_.rows()) raise_value_error("sizes: expected one for each point");
+      if (problem.sizes && static_cast<Index>(of.sizes.size()) != x_.rows())
+        raise_value_error("sizes: expected one for each point");
     }
     problem.spreads = options["spreads"].cast<Numbers>();
     problem.expects_all = options["expects_all"].cast<bool>();

@@ -275,6 +275,7 @@ class Evaluation(TypedDict):
     precision: NDArray[np.float64]  # (n,); None for a criterion that does not see the diagonal
     gradient: NDArray[np.float64]  # by the parameters of the kernel; None if it was not asked for
     noise_gradient: NDArray[np.float64]  # (n,); None if it was not asked for
+    likelihood_gradient: NDArray[np.float64] | None  # by the parameters of the likelihood
     points_gradient: NDArray[np.float64] | None  # (n, d); None if it was not asked for
     landmarks_gradient: NDArray[np.float64] | None  # (m, d); None if it was not asked for, or if there are no landmarks
 
@@ -300,6 +301,21 @@ def linear(
     count: int = ...,
     products: ArrayLike | None = ...,
 ) -> Criterion: ...
+def left_out_density(sum: bool, groups: list[int] = ..., count: int = ...) -> Criterion: ...  # noqa: A002
+
+class Observed:
+    def __init__(self, likelihood: Likelihood, inference: str, sizes: list[float]) -> None: ...
+    @property
+    def targets(self) -> NDArray[np.float64]: ...
+    @property
+    def noise(self) -> NDArray[np.float64]: ...
+    @property
+    def latent(self) -> NDArray[np.float64]: ...
+    @property
+    def steps(self) -> int: ...
+    @property
+    def converged(self) -> bool: ...
+
 def apply(criterion: Criterion, rows: int, fit: dict[str, Any]) -> dict[str, Any]: ...
 def evaluate(
     criterion: Criterion,
@@ -313,6 +329,7 @@ def evaluate(
     workspace: Workspace,
     approximation: _Neighbors | tuple[str, int, int, int, bool, list[float]] | None = ...,
     points: bool = ...,
+    observed: Observed | None = ...,
 ) -> Evaluation: ...
 
 @type_check_only
@@ -589,6 +606,7 @@ class Found(TypedDict):
     x: NDArray[np.float64]
     theta: NDArray[np.float64]
     amplitude: float
+    likelihood: NDArray[np.float64]  # the parameters of the likelihood
     noise: float
     jitter: float
     scale: float

@@ -15,6 +15,7 @@ ROOMS = {
     "criteria": ["fit", "criteria"],
     "likelihoods": ["likelihood"],
     "factors": ["factor", "neighbours", "nystrom", "rows", "vecchia"],
+    "inference": ["inference"],
     "posterior": ["posterior", "trend", "nystrom_posterior", "conjugate_gradients", "vecchia_posterior"],
     "search": ["prior", "objective", "search", "data", "starts", "choose"],
     "paths": ["path", "least_squares", "decomposition"],
@@ -54,6 +55,7 @@ SUBJECTS = {
     "_search/test_shrinkage.py",
     "_search/test_spectrum.py",  # starts that see it
     "_solve/test_hostile_vecchia.py",  # bad input of a factor of the core
+    "_solve/test_laplace.py",  # criteria by an inference of the core
     "_solve/test_inducing.py",  # criteria and predictions by a factor of the core
     "_solve/test_nystrom.py",  # criteria by a factor of the core
     "_solve/test_nystrom_groups.py",  # what it leaves out together
@@ -69,6 +71,7 @@ SUBJECTS = {
     "estimators/test_adding_an_estimator.py",  # what a new estimator takes
     "estimators/test_gaussian_process_defaults.py",  # test_gaussian_process.py has what does not choose
     "estimators/test_gaussian_process_search.py",
+    "estimators/test_likelihoods.py",  # what observations of any likelihood mean to an estimator
     "estimators/test_left_out_together.py",  # what equal rows and groups mean to all of them
     "estimators/test_one_factorization.py",
     "estimators/test_points_that_are_objects.py",

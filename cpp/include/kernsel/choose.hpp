@@ -41,11 +41,11 @@ struct Choosing {
   std::shared_ptr<const Likelihood> likelihood = nullptr;
   std::vector<LikelihoodParameter> parameters = {};
   Inference inference = Inference::laplace;
-  const double* sizes = nullptr;    // of observations (likelihood.hpp)
-  std::vector<double> noise = {};   // known noise variances, one for each point or one for all; may be empty
-  double jitter = 0.0;              // also added to the diagonal
-  bool automatic_jitter = true;     // without known noise, use the jitter that rounding requires instead of `jitter`
-  CriterionOf criterion;            // the mean squared leave-one-out error if it is empty
+  const double* sizes = nullptr;   // of observations (likelihood.hpp)
+  std::vector<double> noise = {};  // known noise variances, one for each point or one for all; may be empty
+  double jitter = 0.0;             // also added to the diagonal
+  bool automatic_jitter = true;    // without known noise, use the jitter that rounding requires instead of `jitter`
+  CriterionOf criterion;           // the mean squared leave-one-out error if it is empty
   // The criterion for the best common factor of kernel and noise, if there is a closed form. One amplitude is then computed
   // from it instead of being searched for.
   CriterionOf scale_free = {};
@@ -89,15 +89,15 @@ struct ChoosingOptions {
 };
 
 struct Choice {
-  std::vector<double> x;      // the values of the unknowns that were found
-  std::vector<double> theta;  // the values of the space's theta
-  double amplitude = 1.0;     // the factor of the kernel that was found
-  double noise = 0.0;         // the noise variance that was found
+  std::vector<double> x;                // the values of the unknowns that were found
+  std::vector<double> theta;            // the values of the space's theta
+  double amplitude = 1.0;               // the factor of the kernel that was found
+  double noise = 0.0;                   // the noise variance that was found
   std::vector<double> likelihood = {};  // the parameters of the likelihood
-  double jitter = 0.0;        // the jitter that was added to the diagonal
-  double scale = 1.0;         // the common factor of kernel and noise that theta does not include
-  double criterion = 0.0;     // its value at the end; NaN if the search ended before it evaluated all points
-  bool profiled = false;      // whether the scale-free criterion was evaluated
+  double jitter = 0.0;                  // the jitter that was added to the diagonal
+  double scale = 1.0;                   // the common factor of kernel and noise that theta does not include
+  double criterion = 0.0;               // its value at the end; NaN if the search ended before it evaluated all points
+  bool profiled = false;                // whether the scale-free criterion was evaluated
   bool noise_at_bound = false;
   double spread = std::numeric_limits<double>::quiet_NaN();    // the one of the problem's spreads that was chosen
   double evidence = std::numeric_limits<double>::quiet_NaN();  // its logarithm, if all hyperparameters have expectations

@@ -25,7 +25,7 @@ struct Problem {
   View<const double> trend;  // H, (n, q), of full column rank; or none
   const double* weights = nullptr;
   View<const double> unknown_noise = {};  // the part of the noise that has an unknown factor; if empty, all of the noise
-  const double* sizes = nullptr;  // of observations, for likelihoods (Observations, likelihood.hpp)
+  const double* sizes = nullptr;          // of observations, for likelihoods (Observations, likelihood.hpp)
 };
 
 // The derivatives of a criterion.

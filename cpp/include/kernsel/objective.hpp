@@ -43,9 +43,9 @@ class Objective {
 
 // The meaning of the variables x for a kernel and a noise.
 struct Unknowns {
-  std::vector<Index> place;  // for each hyperparameter of the kernel the index of its unknown, or -1 if it is fixed
-  Index amplitude = -1;      // the unknown that is the logarithm of a factor of the kernel, or -1
-  Index noise = -1;          // the unknown that is the logarithm of a factor of the noise, or -1
+  std::vector<Index> place;            // for each hyperparameter of the kernel the index of its unknown, or -1 if it is fixed
+  Index amplitude = -1;                // the unknown that is the logarithm of a factor of the kernel, or -1
+  Index noise = -1;                    // the unknown that is the logarithm of a factor of the noise, or -1
   std::vector<Index> likelihood = {};  // for each parameter of the likelihood the index of its unknown, or -1 if it is fixed
 };
 
@@ -93,7 +93,7 @@ class CriterionObjective final : public Objective {
 
   Factor* factor_;
   LatentFactor* latent_ = nullptr;  // the same, if it is one
-  double unit_ = 0.0;  // the size at the first evaluation of a criterion whose logarithm is not used
+  double unit_ = 0.0;               // the size at the first evaluation of a criterion whose logarithm is not used
 };
 
 // An objective that the caller defines, which is minimized. It may throw.

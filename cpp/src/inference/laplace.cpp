@@ -1,15 +1,17 @@
 // Laplace's approximation around any factor.
 //
-// The mode f solves F = P z - g = 0, where P belongs to the noise N + S, and S, z and g are functions of f (sites.hpp). Newton's
-// step from f is z - S P z. If K = K~ - N - S does not depend on S, dF/df = P (1 - S W) + W, which is W if V is W.
+// The mode f solves F = P z - g = 0, where P belongs to the noise N + S, and S, z and g are functions of f (sites.hpp).
+// Newton's step from f is z - S P z. If K = K~ - N - S does not depend on S, dF/df = P (1 - S W) + W, which is W if V is W.
 //
 // A criterion J(K, S, z, r) has the derivatives that the factor pulls back while S and z do not change, and those by way of f.
 // With u = dJ/dS S' + dJ/dz z' + dJ/dr r' for each point and the solution l of (dF/df)'l = u, these are the ones of -l'P z.
 #include <algorithm>
 #include <cmath>
+#include <deque>
 
 #include "base/memory.hpp"
 #include "inference/krylov.hpp"
+#include "inference/mixing.hpp"
 #include "inference/sites.hpp"
 #include "kernsel/gram.hpp"
 #include "kernsel/inference.hpp"
@@ -25,8 +27,9 @@ constexpr double close = 1e-10;           // a squared decrement from which Newt
 constexpr double there = 1e-20;           // and from which other steps do
 constexpr double there_nearly = 1e-17;    // of a factor whose prior depends on the noise, where steps converge slowly
 constexpr double rise = 1e-4;             // the share of the slope's promise that a step must keep
-constexpr double shrinks = 0.2, shrinks_slowly = 0.9;  // by which factor squared decrements fall, with the same factor
-constexpr int most_halvings = 40, most_polishing = 100;
+constexpr double shrinks = 0.2;           // by which factor squared decrements fall, with the same factor
+constexpr int most_halvings = 40, most_polishing = 200, most_restarts = 3;
+constexpr std::size_t remembered = 12;  // steps that are mixed
 constexpr double implicit_tolerance = 1e-11;
 constexpr std::size_t most_products = 200;
 
@@ -103,8 +106,8 @@ class Laplace final : public LatentFactor {
   Numbers y_, noise_;   // the observations, and N + S
   double least_ = 0.0;  // the least precision of a site
   Sites sites_;
-  Numbers before_;      // the mode of the fit before
-  Fit fit_;             // the factor's
+  Numbers before_;  // the mode of the fit before
+  Fit fit_;         // the factor's
   Numbers squares_, log_density_;
   std::vector<Moments> moments_;
   Index steps_ = 0;
@@ -191,11 +194,18 @@ Status Laplace::search_line(const Place& from, Place& to, double slope, bool& fo
   return {};
 }
 
-// Goes on from `here` with the factor of the last fit, as long as steps shrink fast. `done` says whether the mode is reached.
+// Goes on from `here` with the factor of the last fit, as long as steps shrink. `done` says whether the mode is reached. Where
+// sites have an expected curvature, steps converge slowly, and are mixed.
 Status Laplace::polish(Place& here, double decrement, bool& done) {
   const Numbers noise = sites_.noise;
+  const bool mixes = !likelihood_->is_log_concave();
   std::vector<Density> densities(n());
-  Numbers z(n()), c;
+  Numbers z(n()), c, change(n()), norm(n());
+  for (std::size_t i = 0; i < n(); ++i) norm[i] = 1.0 / noise[i];
+  Mixing mixing(remembered);
+  std::deque<Place> steps;
+  Place best = here;
+  int worse = 0;
   done = false;
   for (int round = 0; round < most_polishing && !done; ++round) {
     Status status = likelihood_->density(observations(), here.f.data(), densities.data());
@@ -209,20 +219,40 @@ Status Laplace::polish(Place& here, double decrement, bool& done) {
     double slope = 0.0;
     for (std::size_t i = 0; i < n(); ++i) {
       next.f[i] = z[i] - noise[i] * c[i];
-      slope += (z[i] - here.f[i] - noise[i] * here.a[i]) / noise[i] * (next.f[i] - here.f[i]);
+      change[i] = next.f[i] - here.f[i];
+      slope += (z[i] - here.f[i] - noise[i] * here.a[i]) / noise[i] * change[i];
+    }
+    slope = std::abs(slope);
+    done = slope <= there;
+    if (mixes && !done) {
+      steps.push_back(next);
+      if (steps.size() > remembered) steps.pop_front();
+      const Numbers weights = mixing.mix(change, norm);
+      next.a.assign(n(), 0.0);
+      next.f.assign(n(), 0.0);
+      for (std::size_t k = 0; k < weights.size(); ++k)
+        for (std::size_t i = 0; i < n(); ++i) {
+          next.a[i] += weights[k] * steps[k].a[i];
+          next.f[i] += weights[k] * steps[k].f[i];
+        }
     }
     status = measure(next);
     if (!status.ok()) return status;
-    slope = std::abs(slope);
-    const double limit = likelihood_->is_log_concave() ? shrinks : shrinks_slowly;
-    if (!(slope <= limit * decrement) || next.value < here.value - rounding(here)) {
-      done = slope <= there;
-      return {};
+    if (mixes && next.value < best.value - rounding(best)) {
+      // Back to plain steps from the highest place, a few times.
+      if (++worse > most_restarts) break;
+      here = mixing.count() > 1 ? best : here;
+      mixing.forget();
+      steps.clear();
+      continue;
     }
+    if (!mixes && !(slope <= shrinks * decrement)) break;
+    if (!mixes && next.value < here.value - rounding(here)) break;
     decrement = slope;
     here = std::move(next);
-    done = slope <= there;
+    if (here.value >= best.value) best = here;
   }
+  if (!done && mixes) here = best;
   return {};
 }
 
@@ -384,21 +414,24 @@ Status Laplace::solve_implicit(const Numbers& u, Numbers& lambda) {
     if (!status.ok()) return status;
     for (std::size_t i = 0; i < n(); ++i) {
       const double S = sites_.noise[i];  // dg/df = -W = (excess - 1) / S
-      out[i] = S * (sites_.noise_slope[i] * in_noise[i] + sites_.target_slope[i] * in_targets[i]) + (1.0 - sites_.excess[i]) * v[i];
+      out[i] =
+          S * (sites_.noise_slope[i] * in_noise[i] + sites_.target_slope[i] * in_targets[i]) + (1.0 - sites_.excess[i]) * v[i];
     }
     return status;
   };
   return solve_near_identity(multiply, b, implicit_tolerance, most_products, lambda);
 }
 
-// The partial derivatives of the criterion and of -l'P z together, for pulls by way of which no derivatives in sites are needed.
+// The partial derivatives of the criterion and of -l'P z together, for pulls by way of which no derivatives in sites are
+// needed.
 Status Laplace::with_implicit(const Partials& partials, Partials& all) {
   Gradient direct;
   Numbers in_noise, in_targets, u(n()), lambda;
   Status status = slopes_of_sites(partials, in_noise, in_targets, &direct);
   if (!status.ok()) return status;
   for (std::size_t i = 0; i < n(); ++i)
-    u[i] = in_noise[i] * sites_.noise_slope[i] + in_targets[i] * sites_.target_slope[i] + partials.log_factor * sites_.factor_slope[i];
+    u[i] = in_noise[i] * sites_.noise_slope[i] + in_targets[i] * sites_.target_slope[i] +
+           partials.log_factor * sites_.factor_slope[i];
   status = solve_implicit(u, lambda);
   all = inner(partials);
   all.unit = partials.unit;
@@ -419,7 +452,8 @@ Status Laplace::pull_all(const Partials& partials, Gradient& out) {
   Status status = slopes_of_sites(partials, in_noise, in_targets, once ? nullptr : &direct);
   if (!status.ok()) return status;
   for (std::size_t i = 0; i < n(); ++i)
-    u[i] = in_noise[i] * sites_.noise_slope[i] + in_targets[i] * sites_.target_slope[i] + partials.log_factor * sites_.factor_slope[i];
+    u[i] = in_noise[i] * sites_.noise_slope[i] + in_targets[i] * sites_.target_slope[i] +
+           partials.log_factor * sites_.factor_slope[i];
   status = solve_implicit(u, lambda);
   if (!status.ok()) return status;
   Partials of_mode;

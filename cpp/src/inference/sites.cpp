@@ -43,8 +43,8 @@ Status find_sites(const Likelihood& likelihood, const Observations& of, const do
   return {};
 }
 
-Status find_site_slopes(const Likelihood& likelihood, const Observations& of, const double* weights, const Sites& sites, Index p,
-                        SiteSlopes& out) {
+Status find_site_slopes(const Likelihood& likelihood, const Observations& of, const double* weights, const Sites& sites,
+                        Index p, SiteSlopes& out) {
   const auto n = static_cast<std::size_t>(of.count);
   std::vector<DensitySlope> slopes(n);
   const Status status = likelihood.density_slope(of, sites.f.data(), p, slopes.data());

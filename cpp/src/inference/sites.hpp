@@ -34,7 +34,7 @@ Status find_sites(const Likelihood& likelihood, const Observations& of, const do
 struct SiteSlopes {
   std::vector<double> first, noise, targets, log_factor;
 };
-Status find_site_slopes(const Likelihood& likelihood, const Observations& of, const double* weights, const Sites& sites, Index p,
-                        SiteSlopes& out);
+Status find_site_slopes(const Likelihood& likelihood, const Observations& of, const double* weights, const Sites& sites,
+                        Index p, SiteSlopes& out);
 
 }  // namespace kernsel

@@ -90,7 +90,8 @@ std::vector<double> Chooser::Content::x_of(const Choice& of_some) const {
     shift = theta[first] + std::log(of_some.scale) - space.theta[first];
     for (const Index p : factors) theta[static_cast<std::size_t>(p)] += std::log(of_some.scale) - shift;
   }
-  const double log_noise = problem.finds_noise ? std::log(of_some.noise) + (profiled ? std::log(of_some.scale) - shift : 0.0) : 0.0;
+  const double log_noise =
+      problem.finds_noise ? std::log(of_some.noise) + (profiled ? std::log(of_some.scale) - shift : 0.0) : 0.0;
   std::vector<double> x = x_of(theta, log_noise);
   std::size_t next = free.size();
   for (std::size_t p = 0; p < parameters.size(); ++p)

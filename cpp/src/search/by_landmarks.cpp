@@ -12,7 +12,7 @@ namespace {
 // The numbers of points, one after the other. Those of a likelihood, of which the parameters are few and each evaluation is
 // several fits, tell enough with the first.
 constexpr Index first_points = 10000, growth = 5;
-constexpr double least_gain = 0.1;                 // nats
+constexpr double least_gain = 0.1;  // nats
 
 }  // namespace
 

@@ -54,7 +54,8 @@ std::vector<double> Chooser::Content::x_of(const std::vector<double>& theta, dou
   for (const Index p : free) x.push_back(theta[static_cast<std::size_t>(p)]);
   if (problem.finds_noise) x.push_back(log_noise);
   for (std::size_t p = 0; p < parameters.size(); ++p)
-    if (finds(p)) x.push_back(parameters[p].spread_power > 0.0 ? 0.5 * parameters[p].spread_power * log_noise : parameters[p].value);
+    if (finds(p))
+      x.push_back(parameters[p].spread_power > 0.0 ? 0.5 * parameters[p].spread_power * log_noise : parameters[p].value);
   for (std::size_t a = 0; a < x.size(); ++a) x[a] = std::clamp(x[a], domain.lower[a], domain.upper[a]);
   return x;
 }

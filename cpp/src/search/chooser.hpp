@@ -68,16 +68,12 @@ struct Chooser::Content {
   Status prepare();
   Status take_likelihood();
   // The targets from which starts and bounds are derived.
-  View<const double> targets() const {
-    return rough.empty() ? problem.y : vector(rough.data(), n);
-  }
+  View<const double> targets() const { return rough.empty() ? problem.y : vector(rough.data(), n); }
   void add_amplitude();
   Status prepare_noise();
   void bound(double inside);
   void make_starts();
-  bool finds(std::size_t parameter) const {
-    return parameters[parameter].lower < parameters[parameter].upper;
-  }
+  bool finds(std::size_t parameter) const { return parameters[parameter].lower < parameters[parameter].upper; }
   std::unique_ptr<CriterionObjective> objective(const std::vector<Index>* of, bool scale_free);
   Status find(const std::vector<std::vector<double>>& from, bool scale_free, bool on_subset, double seconds_left, Index left,
               Optimum& out);

@@ -102,7 +102,8 @@ Status CriterionObjective::evaluate(const std::vector<double>& x, Order order, T
         out.gradient[static_cast<std::size_t>(a)] += p + 1 < place.size() ? found.gradient.theta[p] : of_noise;
   }
   for (std::size_t p = 0; p < unknowns.likelihood.size() && order != Order::value; ++p)
-    if (const Index a = unknowns.likelihood[p]; a >= 0) out.gradient[static_cast<std::size_t>(a)] += found.gradient.likelihood[p];
+    if (const Index a = unknowns.likelihood[p]; a >= 0)
+      out.gradient[static_cast<std::size_t>(a)] += found.gradient.likelihood[p];
   if (order == Order::information) {
     out.information.assign(count * count, 0.0);
     for (std::size_t q = 0; q < place.size(); ++q)

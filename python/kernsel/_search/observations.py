@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 
 import numpy as np
 
-from kernsel import _core
 from kernsel._base.annotations import Indices, Vector
 from kernsel._base.blas import with_one_blas_thread
 from kernsel._data.trend import Trend, trend_matrix
@@ -22,36 +20,9 @@ from kernsel.criteria import Criterion
 from kernsel.kernels import Kernel
 from kernsel.kernels.automatic import Data
 from kernsel.likelihoods import Likelihood
+from kernsel.likelihoods.observations import Observations
 
-__all__ = ["Observations", "choose_with_likelihood"]
-
-
-@dataclass(frozen=True)
-class Observations:
-    """Observations with a likelihood.
-
-    Attributes
-    ----------
-    likelihood : Likelihood
-    y : ndarray of shape (n,)
-    sizes : ndarray of shape (n,) or None
-        What the likelihood knows of each besides y: exposures, numbers of trials.
-    inference : {"laplace", "ep"}
-    """
-
-    likelihood: Likelihood
-    y: Vector
-    sizes: Vector | None = None
-    inference: str = "laplace"
-
-    def core(self) -> _core.Observed:
-        """Return a new object of the core, which keeps the last inference."""
-        return _core.Observed(self.likelihood.core(), self.inference, [] if self.sizes is None else self.sizes.tolist())
-
-    @cached_property
-    def rough(self) -> Vector:
-        """Latent values that are a transform of each observation alone, from which the data tell starts."""
-        return np.asarray(self.likelihood.rough(self.y, self.sizes))
+__all__ = ["choose_with_likelihood"]
 
 
 @with_one_blas_thread
@@ -114,5 +85,5 @@ def choose_with_likelihood(
     found = search.run()
     free = [p.name for p in parameters if not p.fixed]
     selection = finished(found, layout, criterion, False, began, approximation is not None, free)
-    likelihood = observations.likelihood.with_values(found["likelihood"])
+    likelihood = observations.likelihood.with_values(found["likelihood"].tolist())
     return replace(selection, likelihood=likelihood), likelihood

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,6 +26,9 @@ from kernsel.criteria.names import criterion_named, name_of
 from kernsel.kernels import Kernel
 from kernsel.kernels.objects import Points
 from kernsel.kernels.written import KernelLike
+from kernsel.likelihoods import Likelihood
+from kernsel.likelihoods.named import likelihood_of
+from kernsel.likelihoods.observations import Observations, sizes_of
 
 __all__ = ["Evaluation", "LeaveOneOutFit", "evaluate", "left_out_in_groups", "loo", "require_takes_groups"]
 
@@ -43,6 +46,8 @@ class Evaluation:
     noise_gradient : float, ndarray of shape (n,) or None
         The derivative with respect to the noise variance (not its logarithm): one number if one variance was given for all
         points, otherwise one for each point.
+    likelihood_gradient : ndarray or None
+        The derivatives with respect to the parameters of the likelihood, or to their logarithms where these are searched for.
     points_gradient : ndarray of shape (n, d) or None
         The derivatives with respect to the coordinates of the points; None unless `points` asked for them.
     landmarks_gradient : ndarray of shape (m, d) or None
@@ -75,6 +80,7 @@ class Evaluation:
     dual_coef: NDArray[np.float64] | None
     larger_is_better: bool
     approximation: str = ""
+    likelihood_gradient: Vector | None = None
 
 
 def evaluate(
@@ -91,6 +97,10 @@ def evaluate(
     points: bool = False,
     workspace: Workspace | None = None,
     approximation: Approximation | None = None,
+    likelihood: str | Likelihood | None = None,
+    inference: Literal["laplace", "ep"] = "laplace",
+    exposure: ArrayLike | None = None,
+    trials: ArrayLike | None = None,
     **options: Any,
 ) -> Evaluation:
     """Evaluate a criterion for a kernel, a noise and a trend, with its gradient in hyperparameters, noise and points.
@@ -131,6 +141,15 @@ def evaluate(
         anew if the points or the proportions of the length scales differ, or the landmarks, if the points do.
     approximation : kernsel.Vecchia or kernsel.Nystrom, optional
         For many points: neighbours, or landmarks, instead of the whole kernel matrix.
+    likelihood : str or Likelihood, optional
+        The likelihood of observations y, see :mod:`kernsel.likelihoods`; normal by default. The criterion is then "lml", the
+        approximate log marginal likelihood, in which the coefficients of a trend have a flat prior, or "loo_log_density", the
+        sum of the log densities of observations that are left out; `noise` is that of the latent function, and weights multiply
+        log densities. Both have exact gradients, also in the parameters of the likelihood.
+    inference : {"laplace", "ep"}
+        How the posterior of the latent function is approximated: by Laplace's method, or by expectation propagation.
+    exposure, trials : float or array-like of shape (n,), optional
+        For likelihoods of counts.
     **options
         Arguments of the criterion, if it is given by name: ``folds=10``, ``sigma=0.1``, ...
 
@@ -155,13 +174,17 @@ def evaluate(
     if is_of_rows(X):
         if points:
             raise ValueError("points: expected False for rows that are read in blocks, of which no gradient is kept")
+        if likelihood is not None:
+            raise ValueError("likelihood: expected None for rows that are read in blocks, whose noise is normal")
         return _of_rows(criterion, kernel, X, y, noise, trend, sample_weight, groups, gradient, approximation, options)
     ours, coordinates, targets, known, weights = _problem(kernel, X, y, noise, trend, sample_weight)
     if points and ours.reading() is not None:
         raise ValueError("points: expected a kernel of rows of numbers; objects have no coordinates in which to differentiate")
     n = len(coordinates)
     used = np.arange(n) if weights is None else np.flatnonzero(weights)
-    diagonal = np.broadcast_to(known, (n,))[used] / (1.0 if weights is None else weights[used])
+    divided = weights is not None and likelihood is None  # weights multiply log densities, or divide the noise
+    each = weights[used] if divided and weights is not None else 1.0
+    diagonal = np.broadcast_to(known, (n,))[used] / each
     H = trend_matrix(trend, coordinates, used)
     chosen = criterion_named(criterion, options)
     if chosen.integrates:
@@ -173,8 +196,17 @@ def evaluate(
     given = Given(coordinates, targets, used, checked_groups(groups, n))
     require_takes_groups(chosen, given.groups)
     chosen.require_trend(H, given)
+    observed = None
+    if likelihood is not None:
+        of = likelihood_of(likelihood)
+        sizes = sizes_of(of, {"exposure": exposure, "trials": trials}, n)
+        if targets.ndim != 1:
+            raise ValueError(f"y: {type(of).__name__} observations are one for each point, got shape {targets.shape}")
+        observed = Observations(of, targets[used], None if sizes is None else sizes[used], inference).core()
+    elif exposure is not None or trials is not None:
+        raise ValueError("exposure, trials: normal noise has none; expected a likelihood of counts")
     result = _core.evaluate(
-        chosen.core(given),
+        chosen.core(given) if observed is None else chosen.of_observations(given, has_trend=H.shape[1] > 0),
         ours.build(),
         coordinates[used],
         targets[used],
@@ -185,12 +217,13 @@ def evaluate(
         workspace or Workspace(),
         None if near is None else near.core(),
         points,
+        observed,
     )
     slopes = noise_slopes = None
     if gradient:
         slopes = ours.in_theta(result["gradient"])
         in_noise = np.zeros(n)
-        in_noise[used] = result["noise_gradient"] / (1.0 if weights is None else weights[used])
+        in_noise[used] = result["noise_gradient"] / each
         noise_slopes = float(in_noise.sum()) if np.ndim(noise) == 0 else in_noise
     points_gradient = None
     if result["points_gradient"] is not None:
@@ -212,6 +245,7 @@ def evaluate(
         result["effective_dof"],
         dual_coef,
         chosen.larger_is_better,
+        likelihood_gradient=result["likelihood_gradient"],
     )
 
 

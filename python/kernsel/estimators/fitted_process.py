@@ -20,6 +20,7 @@ from kernsel._solve.posterior import Posterior
 from kernsel.criteria import LeaveOneOut
 from kernsel.estimators.fitted import FittedModel, LeftOut, ModelPath, Prediction, column, require_training_data
 from kernsel.estimators.guarded import reads
+from kernsel.estimators.observed_predictions import ObservedPredictions
 from kernsel.estimators.stacking.mixture import Mixture
 from kernsel.kernels import Kernel
 from kernsel.kernels.objects import Points
@@ -30,7 +31,7 @@ _MANY = 5000  # points at which a part of the mean is computed, in O(n) for each
 _SAMPLE = 1500  # points of a process that stands for one of very many
 
 
-class FittedProcess(FittedModel):
+class FittedProcess(ObservedPredictions, FittedModel):
     """A Gaussian process conditioned on data: y = offset + factor times the targets of its posterior."""
 
     kernel_: Kernel
@@ -110,6 +111,10 @@ class FittedProcess(FittedModel):
         """Return the residual, its variance and the leverage of each point, computed once."""
         if not hasattr(self, "_points_left_out"):
             self._points_left_out = self.posterior_.leave_one_out(self._groups)
+            if self._observed is not None:
+                mean, variance, _ = self._observed.left_out(self._groups)
+                residuals = (self._observed.observations.y - mean)[:, None]
+                self._points_left_out = residuals, variance, self._points_left_out[2]
         return self._points_left_out
 
     def predictive(self, X: Points, *, noisy: bool = True) -> Mixture:
@@ -126,6 +131,7 @@ class FittedProcess(FittedModel):
         mixture : kernsel.estimators.stacking.mixture.Mixture
             A mixture of one normal distribution for each point and output.
         """
+        self._require_normal_noise("predictive", "predict_quantiles() and log_density() are for any likelihood")
         mean, std = self.predict(X, return_std=True, noisy=noisy)
         return self._normal(np.asarray(mean), np.asarray(std))
 
@@ -138,7 +144,12 @@ class FittedProcess(FittedModel):
         mixture : kernsel.estimators.stacking.mixture.Mixture
             A mixture of one normal distribution for each point and output.
         """
+        self._require_normal_noise("left_out_predictive", "loo_log_density_ is for any likelihood")
         return self._normal(self.kept_data()[1] - self.loo_residuals_, self.loo_std_)
+
+    def _require_normal_noise(self, name: str, instead: str) -> None:
+        if self._observed is not None:
+            raise ValueError(f"{name}: {type(self._observed.likelihood).__name__} observations are not normal; {instead}")
 
     def _normal(self, mean: Vector, std: Vector) -> Mixture:
         return Mixture(np.ones(1), *(values.reshape(1, len(values), -1) for values in (mean, std)))
@@ -183,6 +194,10 @@ class FittedProcess(FittedModel):
         if level is None:
             return Prediction(column(self.predict(X), output), mean_name="mean")
         mean, std = (column(values, output) for values in self.predict(X, return_std=True, noisy=noisy))
+        if self._observed is not None:
+            lower, upper = self._observed.band(self._new_points(X), level, noisy)
+            band = f"{{level}} of {'observations' if noisy else 'their mean'}"
+            return Prediction(mean, lower, upper, std, band, "standard deviation", "mean")
         half = float(stats.norm.isf((1 - level) / 2)) * std
         band = f"{{level}} of {'observations' if noisy else 'the function'}"
         return Prediction(mean, mean - half, mean + half, std, band, "standard deviation", "mean")
@@ -214,6 +229,7 @@ class FittedProcess(FittedModel):
             then has a noise of its own, and no `rows` are given.
         """
         del output  # all outputs share one path
+        self._require_normal_noise("regularization_path", "a path is of squared errors")
         posterior = self.posterior_
         points, targets = self.kept_data()
         require_training_data(self, self.kernel_, *self.learnt_from(X, y), points, targets)

@@ -154,6 +154,17 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
         that is estimated to take a minute (or `max_seconds`, if that is longer) and fits into half of the memory that is
         available; beyond, it approximates the choice of the hyperparameters, and the predictions if these would take a minute,
         too. `selection_.approximation` says which, and how good it is. Outliers are looked for where nothing is approximated.
+    likelihood : str, Likelihood or None
+        What observations are given the function f, see :mod:`kernsel.likelihoods`: counts ("poisson", "negative_binomial",
+        "binomial"), positive numbers ("gamma"), numbers between 0 and 1 ("beta"), real numbers with outliers ("student_t"),
+        quantiles (``AsymmetricLaplace(0.9)``) and others. None is normal noise. Parameters of the likelihood that are "auto"
+        are found together with the kernel's. With a likelihood, `predict` returns the mean of observations; `predict_latent`
+        that of f, which for counts is the logarithm of their rate; `predict_quantiles` intervals; the criterion is "lml", the
+        approximate marginal likelihood, or "loo_log_density"; and there is neither `noise` nor a treatment of outliers.
+    inference : {"laplace", "ep"}
+        How the posterior of f is approximated by a normal distribution, given a likelihood: Laplace's method takes the
+        curvature at its mode, and expectation propagation ("ep") matches means and variances, which is more precise for
+        classes and slower. It is not for :class:`kernsel.Vecchia`.
     max_evaluations : int
         The largest number of evaluations of the criterion.
     max_seconds : float or None
@@ -192,9 +203,13 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
         The log marginal likelihood of the chosen hyperparameters, summed over outputs.
     n_evaluations_ : int
         The number of evaluations of the criterion on all points.
+    likelihood_ : Likelihood
+        The likelihood with the parameters that were found; only if one was given.
     selection_ : kernsel._search.Selection
         The report of the search: evaluations, where each start led, which hyperparameters ended at a bound, which ones the
         data do not determine, and what was not looked for.
+    loo_log_density_ : ndarray of shape (n,)
+        The log density of each observation given all others.
     loo_residuals_, loo_std_ : ndarray of shape (n,) or (n, n_targets)
         The error of the prediction of each point from all others, and its standard deviation. Equal rows are left out together;
         or groups, if `fit` was told any.
@@ -219,6 +234,13 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
     >>> (_, of_observation), (_, of_function) = (gp.predict([[1.5]], return_std=True, noisy=noisy) for noisy in (None, False))
     >>> bool(np.isclose(of_observation[0] ** 2, of_function[0] ** 2 + gp.noise_))
     True
+
+    Counts, with intervals of new ones:
+
+    >>> counts = np.random.default_rng(0).poisson(np.exp(1 + np.sin(X[:, 0])))
+    >>> gp = ks.GaussianProcessRegressor(likelihood="poisson").fit(X, counts)
+    >>> gp.predict_quantiles([[1.5]], [0.05, 0.95]).shape
+    (1, 2)
     """
 
     strengths: ClassVar[tuple[str, ...]] = ()
@@ -311,7 +333,9 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
             ``optimizer=None``.
         """
         if is_of_rows(X) and self.likelihood is not None:
-            raise ValueError("X: rows that are read in blocks have normal noise; give arrays, and approximation=kernsel.Nystrom()")
+            raise ValueError(
+                "X: rows that are read in blocks have normal noise; give arrays, and approximation=kernsel.Nystrom()"
+            )
         if is_of_rows(X) and isinstance(self.approximation, Vecchia):
             source = row_source(X, y)
             X, y, _ = rows_in_memory(X, y)
@@ -327,6 +351,8 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
             return self
         sizes = {"exposure": exposure, "trials": trials}
         if self.likelihood is not None:
+            if y is None:
+                raise ValueError("y: expected observations, got None")
             self.restore(fit_to_observations(self, X, y, groups, sizes))
             return self
         self._require_no_sizes(sizes)

@@ -14,9 +14,10 @@ from kernsel._base.annotations import Matrix, Seed, Vector
 from kernsel._data.points import new_points
 from kernsel.estimators.draws import draws_of_normal
 from kernsel.estimators.guarded import reads
-from kernsel.estimators.observed_process import ObservedProcess, sizes_of
+from kernsel.estimators.observed_process import ObservedProcess
 from kernsel.kernels import Kernel
 from kernsel.kernels.objects import Points
+from kernsel.likelihoods.observations import sizes_of
 
 __all__ = ["ObservedPredictions"]
 
@@ -194,4 +195,3 @@ class ObservedPredictions:
             residuals, std = self.loo_residuals_, self.loo_std_  # type: ignore[attr-defined]
             return np.asarray(stats.norm.logpdf(residuals, 0.0, std))
         return self._observed.left_out(self._groups)[2]  # type: ignore[attr-defined]
-

@@ -3,29 +3,27 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from scipy import stats
 from sklearn.exceptions import ConvergenceWarning
 
 from kernsel import _core
 from kernsel._base.annotations import Indices, Matrix, Vector
 from kernsel._data.trend import Trend, trend_matrix
 from kernsel._search import Selection
-from kernsel._search.observations import Observations
 from kernsel._solve.conditioned import conditioned
 from kernsel._solve.posterior import Posterior
 from kernsel.approximations import Approximation
-from kernsel.criteria import Criterion, Workspace
-from kernsel.criteria.base import Given
+from kernsel.criteria import Workspace
 from kernsel.kernels import ConstantKernel, Kernel
 from kernsel.likelihoods import Likelihood
-from kernsel.linalg.jitter import least_jitter, with_jitter
+from kernsel.likelihoods.observations import Observations
+from kernsel.linalg.jitter import with_jitter
 
-__all__ = ["ObservedProcess", "sizes_of"]
+__all__ = ["LatentFit", "ObservedProcess", "conditioned_on"]
 
 
 @dataclass(frozen=True)
@@ -51,6 +49,7 @@ class ObservedProcess:
 
     @property
     def likelihood(self) -> Likelihood:
+        """The likelihood with its parameters."""
         return self.observations.likelihood
 
     def predict(self, Z: Matrix, sizes: Vector | None) -> tuple[Vector, Vector]:
@@ -85,6 +84,41 @@ class ObservedProcess:
         core = self.likelihood.core()
         columns = [core.quantile(rng.uniform(np.finfo(float).tiny, 1.0, len(latent)), f, sizes) for f in latent.T]
         return np.column_stack(columns) if columns else np.zeros(latent.shape)
+
+    def band(self, Z: Matrix, level: float, noisy: bool) -> tuple[Vector, Vector]:
+        """Return the ends of an interval of probability `level` for observations, or for their mean given the function."""
+        tails = np.array([(1 - level) / 2, (1 + level) / 2])
+        if noisy:
+            ends = self.quantiles(Z, tails, None)
+        else:
+            mean, variance = self.latent(Z)
+            latent = mean[:, None] + np.sqrt(variance)[:, None] * stats.norm.ppf(tails)
+            ends = np.column_stack([self.likelihood.conditional(f)[0] for f in latent.T])
+        return ends.min(axis=1), ends.max(axis=1)
+
+    def evidence_at(self, kernel: Kernel, noise: float, eval_gradient: bool) -> Any:
+        """Return the approximate log marginal likelihood for another kernel and, on request, its derivatives in theta."""
+        X, y = self.posterior.X, self.observations.y
+        evidence = _core.likelihood(self.posterior.H.shape[1] > 0, "known")
+        try:
+            found = _core.evaluate(
+                evidence, kernel.build(), X, y, np.full(len(X), noise), self.posterior.H, None, eval_gradient, Workspace(),
+                None, False, self.observations.core(),
+            )  # fmt: skip
+        except np.linalg.LinAlgError:
+            return (np.float64(-np.inf), np.zeros(kernel.n_dims)) if eval_gradient else np.float64(-np.inf)
+        if not eval_gradient:
+            return np.float64(found["value"])
+        return np.float64(found["value"]), kernel.in_theta(found["gradient"])
+
+    def spread_of_mean(self, mean: Vector, variance: Vector, sizes: Vector | None) -> Vector:
+        """Return the variance of the expectation of an observation given the function, over the function."""
+        nodes, weights = np.polynomial.hermite_e.hermegauss(40)
+        latent = mean[:, None] + np.sqrt(variance)[:, None] * nodes
+        size = None if sizes is None else np.repeat(sizes[:, None], len(nodes), axis=1)
+        expected = np.asarray(self.likelihood.conditional(latent, size)[0])
+        weights = weights / weights.sum()
+        return np.asarray((expected**2) @ weights - (expected @ weights) ** 2)
 
     def left_out(self, groups: Indices | None) -> tuple[Vector, Vector, Vector]:
         """Return the mean and variance of each observation given all others, or other groups, and its log density."""
@@ -159,29 +193,3 @@ def conditioned_on(
             stacklevel=4,
         )
     return LatentFit(process, jitter)
-
-
-def sizes_of(likelihood: Likelihood, given: dict[str, Any], n: int) -> Vector | None:
-    """Return the sizes of observations that a call was given under the name that the likelihood has for them, or None.
-
-    Parameters
-    ----------
-    likelihood : Likelihood
-    given : dict
-        For each name, such as "exposure" and "trials", a number, an array of shape (n,), or None.
-    n : int
-    """
-    sizes = None
-    for name, values in given.items():
-        if values is None:
-            continue
-        if name != likelihood.size_name:
-            known = f"; it has {likelihood.size_name}" if likelihood.size_name else ""
-            raise ValueError(f"{name}: {type(likelihood).__name__} observations have no {name}{known}")
-        sizes = np.asarray(values, dtype=np.float64)
-        if sizes.ndim == 0:
-            sizes = np.full(n, float(sizes))
-        if sizes.shape != (n,):
-            raise ValueError(f"{name}: expected one number, or one for each of the {n} points, got shape {sizes.shape}")
-        likelihood.check_sizes(sizes)
-    return sizes

@@ -15,16 +15,17 @@ from kernsel._data.together import checked_groups
 from kernsel._data.training import training_set
 from kernsel._search import Budget, Selection, require_few_if_interrupted
 from kernsel._search.checks import checked
-from kernsel._search.observations import Observations, choose_with_likelihood
+from kernsel._search.observations import choose_with_likelihood
 from kernsel._search.plan import plan_for
 from kernsel._search.progress import remark, watched
 from kernsel.criteria import Criterion
-from kernsel.estimators.observed_process import conditioned_on, sizes_of
+from kernsel.estimators.observed_process import conditioned_on
 from kernsel.estimators.process_state import ProcessState
 from kernsel.kernels import Kernel
 from kernsel.kernels.automatic import Data
 from kernsel.kernels.objects import Points
 from kernsel.likelihoods import Likelihood
+from kernsel.likelihoods.observations import Observations, sizes_of
 from kernsel.linalg.jitter import least_jitter
 
 __all__ = ["fit_to_observations"]

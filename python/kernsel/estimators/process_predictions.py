@@ -23,7 +23,6 @@ from kernsel.estimators.draws import draws_of_normal
 from kernsel.estimators.fitted_process import FittedProcess
 from kernsel.estimators.guarded import reads
 from kernsel.estimators.lazy_predictions import lazily
-from kernsel.estimators.observed_predictions import ObservedPredictions
 from kernsel.estimators.process_data import of_observations
 from kernsel.kernels import Kernel
 from kernsel.kernels.objects import Points
@@ -33,7 +32,7 @@ __all__ = ["N_TARGETS", "ProcessPredictions"]
 N_TARGETS = (whole(1) | None).said("a whole number from 1 on, or None")
 
 
-class ProcessPredictions(ObservedPredictions, FittedProcess):
+class ProcessPredictions(FittedProcess):
     """A Gaussian process that predicts."""
 
     alpha: object
@@ -90,8 +89,11 @@ class ProcessPredictions(ObservedPredictions, FittedProcess):
         sizes = {"exposure": exposure, "trials": trials}
         if fitted and self._observed is not None:
             if return_cov:
-                raise ValueError("return_cov: predict_latent() has the covariance of the latent function; sample_y() draws observations")
-            return self._of_observations(X, return_std, noisy, sizes)
+                raise ValueError(
+                    "return_cov: predict_latent() has the covariance of the latent function; sample_y() draws observations"
+                )
+            found: Vector | tuple[Vector, Vector] = self._of_observations(X, return_std, noisy, sizes)
+            return found
         self._require_no_sizes(sizes)
         if is_of_dask(X):
             check_is_fitted(self, "posterior_")
@@ -260,6 +262,10 @@ class ProcessPredictions(ObservedPredictions, FittedProcess):
         if not clone_kernel:
             self.kernel_ = kernel
         posterior = self.posterior_
+        if self._observed is not None:
+            value: np.float64 | tuple[np.float64, Vector]
+            value = self._observed.evidence_at(kernel, self.jitter_ + float(self._alpha_known), eval_gradient)
+            return value
         try:
             found = evaluate(
                 Likelihood(restricted=self._restricted, scale="each" if self._own_scales else "known"),

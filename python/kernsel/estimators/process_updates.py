@@ -55,6 +55,9 @@ class ProcessUpdates(ProcessPredictions):
             If the points do not fit the model, or its kernel matrix is then not positive definite. The model is unchanged.
         """
         check_is_fitted(self, "kernel_")
+        self._require_normal_noise(
+            "update", "what stands for all observations changes with one of them: fit again, with optimizer=None"
+        )
         Z = np.asarray(new_points(self, self.kernel_, X, keep=True, dtype=np.float64))
         posterior = self.posterior_
         outputs = posterior.y.shape[1]
@@ -99,6 +102,9 @@ class ProcessUpdates(ProcessPredictions):
         self : GaussianProcessRegressor
         """
         check_is_fitted(self, "kernel_")
+        self._require_normal_noise(
+            "downdate", "what stands for all observations changes with one of them: fit again, with optimizer=None"
+        )
         n = len(self.posterior_.X)
         if not isinstance(i, Integral) or isinstance(i, bool) or not -n <= i < n:
             raise IndexError(f"i: expected a number from {-n} to {n - 1}, got {i!r}")

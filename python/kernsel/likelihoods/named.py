@@ -35,9 +35,7 @@ def likelihood_of(given: object) -> Likelihood:
         return NAMED[given]()
     if isinstance(given, type) and issubclass(given, Likelihood):
         raise TypeError(f"likelihood: expected an object, such as kernsel.likelihoods.{given.__name__}(), got the class")
-    raise ValueError(
-        f"likelihood: expected one of {', '.join(NAMED)}, an object of kernsel.likelihoods or None, got {given!r}"
-    )
+    raise ValueError(f"likelihood: expected one of {', '.join(NAMED)}, an object of kernsel.likelihoods or None, got {given!r}")
 
 
 def name_of(likelihood: Likelihood) -> str:

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+import reference_likelihoods as twin
 from scipy import integrate
 
-import reference_likelihoods as twin
 from kernsel import _core
 from kernsel.criteria import Workspace
 from kernsel.kernels import RBF, ConstantKernel
@@ -76,9 +76,7 @@ def test_the_evidence_of_two_points_is_near_the_integral():
     exact = np.log(integrate.dblquad(density, -4, 4, -4, 4)[0])
     observed = _core.Observed(Poisson().core(), "laplace", [])
     evidence, none = _core.likelihood(False, "known"), np.zeros((2, 0))
-    found = _core.evaluate(
-        evidence, kernel.build(), X, y, np.zeros(2), none, None, False, Workspace(), None, False, observed
-    )
+    found = _core.evaluate(evidence, kernel.build(), X, y, np.zeros(2), none, None, False, Workspace(), None, False, observed)
     assert found["value"] == pytest.approx(exact, abs=0.02)  # what a normal approximation of this skew density can do
 
 

@@ -40,8 +40,7 @@ class LargeGroups {
   // The derivatives of a criterion in what leave_out() has shown, which may be empty, lead to those in the hyperparameters and
   // landmarks, which are added, and of the rows, which are set.
   Status pull(NystromBlocks& blocks, const RowBlock& rows, const NystromSums& total, const Numbers& of_residual,
-              const Numbers& of_variance, double* theta, const NystromRowGradient& of_rows,
-              View<double> landmarks) const;
+              const Numbers& of_variance, double* theta, const NystromRowGradient& of_rows, View<double> landmarks) const;
 
  private:
   friend class LargeGroupsPull;

@@ -15,9 +15,9 @@ from kernsel._base.annotations import Indices, Matrix, Seed, Vector
 from kernsel._data.allowed import whole
 from kernsel._data.points import new_points, reading_of
 from kernsel.criteria import Likelihood
+from kernsel.estimators.draws import draws_of_normal
 from kernsel.estimators.fitted import FittedModel, LeftOut, Prediction, TakesGroups, column, require_training_data
 from kernsel.estimators.gaussian_process import GaussianProcessRegressor
-from kernsel.estimators.draws import draws_of_normal
 from kernsel.estimators.stacking.mixture import Mixture
 from kernsel.estimators.stacking.set_aside import SetAside
 from kernsel.estimators.stacking.weights import POINTS, probabilities_of, stacking_weights
