@@ -22,12 +22,13 @@ namespace {
 
 using Numbers = std::vector<double>;
 
-constexpr double least_precision = 1e-8;  // of a site, over that of the prior: z - S c would lose more digits
-constexpr double close = 1e-10;           // a squared decrement from which Newton's next step ends within rounding
-constexpr double there = 1e-20;           // and from which other steps do
-constexpr double there_nearly = 1e-17;    // of a factor whose prior depends on the noise, where steps converge slowly
-constexpr double rise = 1e-4;             // the share of the slope's promise that a step must keep
-constexpr double shrinks = 0.2;           // by which factor squared decrements fall, with the same factor
+// Of a site, over that of the prior or of the most precise observation, whichever is less: z - S c would lose more digits.
+constexpr double least_precision = 1e-8;
+constexpr double close = 1e-10;         // a squared decrement from which Newton's next step ends within rounding
+constexpr double there = 1e-20;         // and from which other steps do
+constexpr double there_nearly = 1e-17;  // of a factor whose prior depends on the noise, where steps converge slowly
+constexpr double rise = 1e-4;           // the share of the slope's promise that a step must keep
+constexpr double shrinks = 0.2;         // by which factor squared decrements fall, with the same factor
 constexpr int most_halvings = 40, most_polishing = 200, most_restarts = 3;
 constexpr std::size_t remembered = 12;  // steps that are mixed
 constexpr double implicit_tolerance = 1e-11;
@@ -125,7 +126,15 @@ Status Laplace::prepare(const Kernel& k, const Problem& problem) {
   status = gram_diagonal<double>(k, problem.X, vector(diagonal.data(), problem.X.rows));
   double size = 0.0;
   for (const double value : diagonal) size += value / static_cast<double>(n());
-  least_ = least_precision / std::max(size, std::numeric_limits<double>::min() / least_precision);
+  if (!status.ok()) return status;
+  Numbers rough(n());
+  std::vector<Density> densities(n());
+  status = likelihood_->rough(observations(), rough.data());
+  if (status.ok()) status = likelihood_->density(observations(), rough.data(), densities.data());
+  double most = 0.0;
+  for (const Density& at : densities) most = std::max(most, at.precision);
+  const double of_prior = 1.0 / std::max(size, std::numeric_limits<double>::min() / least_precision);
+  least_ = least_precision * (most > 0.0 ? std::min(most, of_prior) : of_prior);
   return status;
 }
 
