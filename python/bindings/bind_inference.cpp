@@ -11,7 +11,8 @@ using Numbers = std::vector<double>;
 
 kernsel::Inference inference_named(const std::string& name) {
   if (name == "laplace") return kernsel::Inference::laplace;
-  raise_value_error("inference: expected \"laplace\", got \"" + name + "\"");
+  if (name == "ep") return kernsel::Inference::expectation_propagation;
+  raise_value_error("inference: expected \"laplace\" or \"ep\", got \"" + name + "\"");
 }
 
 std::unique_ptr<kernsel::LatentFactor> Observed::around(kernsel::Factor& factor) const {

@@ -266,6 +266,7 @@ void bind_likelihoods(py::module_& module) {
   module.def(
       "ordinal", [](const Numbers& thresholds) { return held(likelihoods::ordinal(thresholds)); }, py::arg("thresholds"));
   module.def("poisson", [] { return held(likelihoods::poisson()); });
+  module.def("heteroscedastic", [] { return held(likelihoods::heteroscedastic()); });
   module.def(
       "negative_binomial", [](double shape) { return held(likelihoods::negative_binomial(shape)); }, py::arg("shape"));
   module.def(

@@ -54,6 +54,7 @@ SUBJECTS = {
     "_search/test_evidence.py",  # what the core computes besides the choice
     "_search/test_shrinkage.py",
     "_search/test_spectrum.py",  # starts that see it
+    "_solve/test_expectation_propagation.py",  # around factors of the core
     "_solve/test_hostile_vecchia.py",  # bad input of a factor of the core
     "_solve/test_laplace.py",  # criteria by an inference of the core
     "_solve/test_inducing.py",  # criteria and predictions by a factor of the core

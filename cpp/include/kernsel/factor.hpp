@@ -64,6 +64,10 @@ class Factor {
   // Whether solve() may be called: c <- P. y for other targets y than the problem's, (n), after show().
   virtual bool solves() const { return false; }
   virtual Status solve(const std::vector<double>& y, std::vector<double>& c);
+  // Whether multiply_squares() may be called, after show() with `differentiable`: out_i <- sum_j (P.ij)^2 g_j, (n). With
+  // dP.ii/dN_j = -(P.ij)^2 it is how changes of the noise change the diagonal.
+  virtual bool multiplies_squares() const { return false; }
+  virtual Status multiply_squares(const std::vector<double>& g, std::vector<double>& out);
 
   // The average information of the likelihood for the variances of the outputs in `partials`, (p + 1, p + 1): for the
   // hyperparameters in the order of the gradient, and then for the logarithm of a factor of the problem's noise. It is half of

@@ -27,7 +27,7 @@ struct InferenceOptions {
   double tolerance = 1e-8;
 };
 
-enum class Inference { laplace };
+enum class Inference { laplace, expectation_propagation };
 
 class LatentFactor : public Factor {
  public:
@@ -49,6 +49,17 @@ class LatentFactor : public Factor {
 // at the mode of the fit before, if that had as many points.
 std::unique_ptr<LatentFactor> laplace_factor(std::shared_ptr<const Likelihood> likelihood, Factor& factor,
                                              InferenceOptions options = {});
+
+// Expectation propagation: the normal distribution whose marginals have the means and variances of the posterior without a
+// point's site times the likelihood of that point. All sites are replaced at once until the marginals stay the same, from those
+// of the fit before or of Laplace's approximation; each round is a fit of `factor`. If marginals still change by more than 1e-6
+// of a standard deviation after `steps` of them, or go in circles, as they may where log p is not concave, converged() is
+// false, and the round that changed least is shown.
+//
+// Precisions of sites stay positive: where a likelihood that is not log-concave asks for a negative one, only the mean of that
+// marginal is right. Points have no weights.
+std::unique_ptr<LatentFactor> expectation_propagation_factor(std::shared_ptr<const Likelihood> likelihood, Factor& factor,
+                                                             InferenceOptions options = {});
 
 std::unique_ptr<LatentFactor> latent_factor(Inference inference, std::shared_ptr<const Likelihood> likelihood, Factor& factor,
                                             InferenceOptions options = {});

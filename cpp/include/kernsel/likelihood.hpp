@@ -53,11 +53,20 @@ struct DensitySlope {
   double value = 0.0, first = 0.0, precision = 0.0;
 };
 
+// For a likelihood of two latent functions: the derivatives of `first` and `precision` in the other function's value.
+struct DensityCross {
+  double first = 0.0, precision = 0.0;
+};
+
 // log Z for Z = E p(y | f) over f ~ N(mean, variance), and its first two derivatives in the mean. The derivative in the
 // variance is (second + first^2) / 2.
 struct Moments {
   double value = 0.0, first = 0.0, second = 0.0;
   double in_variance() const { return 0.5 * (second + first * first); }
+};
+
+struct HigherMoments {
+  double third = 0.0, fourth = 0.0;
 };
 
 // A parameter of a likelihood: its value on the scale on which it is searched for, mostly that of logarithms, and its bounds.
@@ -89,8 +98,8 @@ class Likelihood {
   virtual bool is_log_concave() const { return true; }
   // Fails for observations that cannot be; Status::pivot is the first row with one, and Status::value its y or its size.
   virtual Status check(const Observations& of) const = 0;
-  // The same for the sizes of points whose y is not known.
-  virtual Status check_sizes(Index count, const double* size) const = 0;
+  // The same for the sizes of points whose y is not known: count, sizes.
+  virtual Status check_sizes(Index, const double*) const { return {}; }
   // Values of f from which a search for their mode may begin, and by whose variance the data tell that of f: a transform of y.
   virtual Status rough(const Observations& of, double* f) const = 0;
 
@@ -99,10 +108,20 @@ class Likelihood {
   // The derivatives with respect to parameter p.
   virtual Status density_slope(const Observations& of, const double* f, Index p, DensitySlope* out) const = 0;
 
-  // By quadrature, unless a likelihood knows a closed form. Errors are below 1e-9.
+  // Whether there are two latent functions: half of the rows are values of the first, and the other half, in the same order,
+  // those of the second at the same points. y is the same in both halves, and moments are not for them.
+  virtual bool is_of_two() const { return false; }
+  virtual Status cross(const Observations& of, const double* f, DensityCross* out) const;
+
+  // By quadrature, unless a likelihood knows a closed form. Errors are below 1e-9 where p is smooth.
   virtual Status moments(const Observations& of, const double* mean, const double* variance, Moments* out) const;
   // The derivative of log Z with respect to parameter p: by quadrature, too.
   virtual Status moments_slope(const Observations& of, const double* mean, const double* variance, Index p, double* out) const;
+  // For positive variances: the third and fourth derivatives of log Z in the mean; and the derivatives with respect to
+  // parameter p of log Z and of its first two derivatives in the mean. By quadrature, too.
+  virtual Status higher_moments(const Observations& of, const double* mean, const double* variance, HigherMoments* out) const;
+  virtual Status moments_slopes(const Observations& of, const double* mean, const double* variance, Index p,
+                                Moments* out) const;
 
   // The distribution of y given f: its mean and variance, which may be infinite or, where there is none, NaN; the probability
   // of values up to y[i]; the least value up to which the probability is at least p[i], 0 < p[i] < 1. With uniform random
@@ -123,7 +142,7 @@ class Likelihood {
 };
 
 // A likelihood of functions that the caller gives, for whole arrays. They may throw, which Status::exception then says, and are
-// called by the thread that began the computation. `slope`, `start` and `with` are for parameters, and may be empty without.
+// called by the thread that began the computation. `slope` and `with` are for parameters, and may be empty without.
 struct LikelihoodFunctions {
   std::string name;
   std::vector<LikelihoodParameter> parameters;
@@ -147,6 +166,8 @@ std::shared_ptr<const Likelihood> of_functions(LikelihoodFunctions functions);
 std::shared_ptr<const Likelihood> gaussian(double noise);
 // The same, where a y at a limit says that it would be there or beyond; limits may be infinite.
 std::shared_ptr<const Likelihood> censored_gaussian(double noise, double lower, double upper);
+// Normal errors of the variance exp(h) for a second latent function h.
+std::shared_ptr<const Likelihood> heteroscedastic();
 // y = f + scale t, t of Student's distribution.
 std::shared_ptr<const Likelihood> student_t(double scale, double degrees_of_freedom);
 // y = f + scale t, t of the density exp(-|t|) / 2: f is the median of y. The kink is smoothed, see laplace.cpp.

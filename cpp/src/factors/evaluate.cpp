@@ -86,6 +86,10 @@ Status Factor::solve(const std::vector<double>&, std::vector<double>&) {
   return Status::invalid("this factor solves for the targets of its problem only");
 }
 
+Status Factor::multiply_squares(const std::vector<double>&, std::vector<double>&) {
+  return Status::invalid("this factor has no matrix P whose entries can be squared");
+}
+
 Status Factor::pull_landmarks(const Partials&, std::vector<double>& out) {
   out.clear();
   return {};

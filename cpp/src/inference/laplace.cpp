@@ -97,6 +97,8 @@ class Laplace final : public LatentFactor {
   Status with_implicit(const Partials& partials, Partials& all);
   Status pull_all(const Partials& partials, Gradient& out);
   Status slopes_of_sites(const Partials& partials, Numbers& in_noise, Numbers& in_targets, Gradient* direct);
+  void slopes_in_latent(const Numbers& in_noise, const Numbers& in_targets, double in_factor, Numbers& u) const;
+  std::size_t other(std::size_t i) const { return i < n() / 2 ? i + n() / 2 : i - n() / 2; }  // the other function's row
   Status solve_implicit(const Numbers& u, Numbers& lambda);
   Partials inner(const Partials& partials) const;
 
@@ -333,6 +335,8 @@ Status Laplace::show_all(const Kernel& k, const Problem& problem, const Request&
   fit.squares = squares_.data();  // so that derivatives with respect to y'c remain known as such
   fit.log_factor = sites_.total_factor();
   if (!request.left_out) return {};
+  if (likelihood_->is_of_two())
+    return Status::invalid("observations of two latent functions are not left out; expected the criterion \"lml\"");
   Numbers mean(n()), variance(n());
   for (std::size_t i = 0; i < n(); ++i) {
     mean[i] = sites_.targets[i] - fit_.left_out->residual[i];
@@ -395,6 +399,17 @@ Status Laplace::slopes_of_sites(const Partials& partials, Numbers& in_noise, Num
   return {};
 }
 
+// u = dJ/df by way of the sites, from the derivatives in S, z and the sum of r.
+void Laplace::slopes_in_latent(const Numbers& in_noise, const Numbers& in_targets, double in_factor, Numbers& u) const {
+  u.assign(n(), 0.0);
+  for (std::size_t i = 0; i < n(); ++i) {
+    u[i] += in_noise[i] * sites_.noise_slope[i] + in_targets[i] * sites_.target_slope[i] + in_factor * sites_.factor_slope[i];
+    if (sites_.noise_cross.empty()) continue;
+    u[other(i)] +=
+        in_noise[i] * sites_.noise_cross[i] + in_targets[i] * sites_.target_cross[i] + in_factor * sites_.factor_cross[i];
+  }
+}
+
 // Solves (dF/df)'l = u. Both sides are multiplied by S, so that the matrix is near the identity.
 Status Laplace::solve_implicit(const Numbers& u, Numbers& lambda) {
   Numbers b(n());
@@ -421,11 +436,10 @@ Status Laplace::solve_implicit(const Numbers& u, Numbers& lambda) {
       in_targets = found.targets;
     }
     if (!status.ok()) return status;
-    for (std::size_t i = 0; i < n(); ++i) {
-      const double S = sites_.noise[i];  // dg/df = -W = (excess - 1) / S
-      out[i] =
-          S * (sites_.noise_slope[i] * in_noise[i] + sites_.target_slope[i] * in_targets[i]) + (1.0 - sites_.excess[i]) * v[i];
-    }
+    slopes_in_latent(in_noise, in_targets, 0.0, out);
+    for (std::size_t i = 0; i < n() && !sites_.first_cross.empty(); ++i) out[other(i)] -= sites_.first_cross[i] * v[i];
+    for (std::size_t i = 0; i < n(); ++i)  // dg/df = -W = (excess - 1) / S
+      out[i] = sites_.noise[i] * out[i] + (1.0 - sites_.excess[i]) * v[i];
     return status;
   };
   return solve_near_identity(multiply, b, implicit_tolerance, most_products, lambda);
@@ -435,12 +449,10 @@ Status Laplace::solve_implicit(const Numbers& u, Numbers& lambda) {
 // needed.
 Status Laplace::with_implicit(const Partials& partials, Partials& all) {
   Gradient direct;
-  Numbers in_noise, in_targets, u(n()), lambda;
+  Numbers in_noise, in_targets, u, lambda;
   Status status = slopes_of_sites(partials, in_noise, in_targets, &direct);
   if (!status.ok()) return status;
-  for (std::size_t i = 0; i < n(); ++i)
-    u[i] = in_noise[i] * sites_.noise_slope[i] + in_targets[i] * sites_.target_slope[i] +
-           partials.log_factor * sites_.factor_slope[i];
+  slopes_in_latent(in_noise, in_targets, partials.log_factor, u);
   status = solve_implicit(u, lambda);
   all = inner(partials);
   all.unit = partials.unit;
@@ -456,13 +468,11 @@ Status Laplace::pull_all(const Partials& partials, Gradient& out) {
                              (partials.missing == 0.0 || fit_.missing == 0.0) && fit_.precision &&
                              (problem_.trend.cols == 0 || partials.log_det == partials.log_det_trend);
   const bool once = is_likelihood && factor_.has_prior();
-  Numbers in_noise, in_targets, u(n()), lambda;
+  Numbers in_noise, in_targets, u, lambda;
   Gradient direct, implicit;
   Status status = slopes_of_sites(partials, in_noise, in_targets, once ? nullptr : &direct);
   if (!status.ok()) return status;
-  for (std::size_t i = 0; i < n(); ++i)
-    u[i] = in_noise[i] * sites_.noise_slope[i] + in_targets[i] * sites_.target_slope[i] +
-           partials.log_factor * sites_.factor_slope[i];
+  slopes_in_latent(in_noise, in_targets, partials.log_factor, u);
   status = solve_implicit(u, lambda);
   if (!status.ok()) return status;
   Partials of_mode;
@@ -519,11 +529,6 @@ Status Laplace::pull_all(const Partials& partials, Gradient& out) {
 std::unique_ptr<LatentFactor> laplace_factor(std::shared_ptr<const Likelihood> likelihood, Factor& factor,
                                              InferenceOptions options) {
   return std::make_unique<Laplace>(std::move(likelihood), factor, options);
-}
-
-std::unique_ptr<LatentFactor> latent_factor(Inference, std::shared_ptr<const Likelihood> likelihood, Factor& factor,
-                                            InferenceOptions options) {
-  return laplace_factor(std::move(likelihood), factor, options);
 }
 
 }  // namespace kernsel

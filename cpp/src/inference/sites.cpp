@@ -10,6 +10,24 @@ const double half_log_2pi = 0.5 * std::log(2.0 * 3.14159265358979323846);
 
 double weight(const double* weights, std::size_t i) { return weights ? weights[i] : 1.0; }
 
+// The derivatives in the other function's values. That of log p itself is the first derivative in the other's row.
+Status find_crossed(const Likelihood& likelihood, const Observations& of, const double* weights, Sites& sites) {
+  const auto n = static_cast<std::size_t>(of.count);
+  std::vector<DensityCross> crossed(n);
+  const Status status = likelihood.cross(of, sites.f.data(), crossed.data());
+  for (std::vector<double>* values : {&sites.first_cross, &sites.noise_cross, &sites.target_cross, &sites.factor_cross})
+    values->resize(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    const double w = weight(weights, i), g = sites.first[i], S = sites.noise[i];
+    const double of_first = w * crossed[i].first, of_noise = sites.held[i] ? 0.0 : -w * crossed[i].precision * S * S;
+    sites.first_cross[i] = of_first;
+    sites.noise_cross[i] = of_noise;
+    sites.target_cross[i] = of_noise * g + S * of_first;
+    sites.factor_cross[i] = S * g * of_first + 0.5 * of_noise * (g * g + 1.0 / S);
+  }
+  return status;
+}
+
 }  // namespace
 
 Status find_sites(const Likelihood& likelihood, const Observations& of, const double* weights, double least,
@@ -40,7 +58,7 @@ Status find_sites(const Likelihood& likelihood, const Observations& of, const do
     out.factor_slope[i] = g * out.excess[i] + 0.5 * slope * (g * g + 1.0 / S);
     out.log_density += w * at.value;
   }
-  return {};
+  return likelihood.is_of_two() ? find_crossed(likelihood, of, weights, out) : Status{};
 }
 
 Status find_site_slopes(const Likelihood& likelihood, const Observations& of, const double* weights, const Sites& sites,

@@ -17,6 +17,8 @@ struct Sites {
   std::vector<double> f, first, noise, targets, log_factor;
   // The derivatives of S, z and r in f, and 1 - S W, for the second derivative -W of log p: zero where V is W.
   std::vector<double> noise_slope, target_slope, factor_slope, excess;
+  // For a likelihood of two latent functions: the derivatives of g, S, z and r in the other function's value; empty otherwise.
+  std::vector<double> first_cross, noise_cross, target_cross, factor_cross;
   std::vector<char> held;    // whether V is `least`
   double log_density = 0.0;  // sum_i log p(y_i | f_i)
 

@@ -1,5 +1,7 @@
 // Bernoulli: y is 1 with probability F(f), otherwise 0. log p = log F(s f), s = 1 or -1, with F the logistic function or Phi.
+#include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "likelihoods/pointwise.hpp"
 #include "likelihoods/special.hpp"
@@ -21,14 +23,69 @@ class Bernoulli : public Pointwise<T> {
   double probability_at(double y, double f, double) const { return y < 0.0 ? 0.0 : y < 1.0 ? T::up_to(-f) : 1.0; }
 };
 
+// Variances for which logistic_moments() takes few nodes.
+bool is_moderate(double variance) { return variance > 1e-6 && variance < 10.0; }
+
+// Moments of y = 1 over f = m + d, d ~ N(0, v), by the trapezoidal rule. With the step h its error is exp(-2 pi^2 v / h^2) for
+// the normal density, exp(-30) here, and exp(pi^2 / (2 v) - 2 pi^2 / h) for the poles of the logistic function at i pi and -i
+// pi, exp(-36) here, which the derivatives have with a higher order. Without its small factor u the integrand is largest at
+// some d between 0 and v, with it between -v and v for positive m, between 0 and 2 v otherwise.
+Moments logistic_moments(double m, double v) {
+  constexpr double pi = 3.14159265358979323846;
+  const double s = std::sqrt(v), h = std::min(0.8 * s, 2.0 * pi * pi / (36.0 + 0.5 * pi * pi / v));
+  const double begin = -7.5 * s - (m > 0.0 ? v : 0.0);
+  const auto steps = static_cast<int>(std::ceil((15.0 * s + 2.0 * v) / h));
+  double all = 0.0, first = 0.0, away = 0.0, both = 0.0;
+  for (int k = 0; k <= steps; ++k) {
+    const double d = begin + k * h, f = m + d, rest = std::exp(-std::abs(f)), larger = 1.0 / (1.0 + rest);
+    const double one = f > 0.0 ? larger : rest * larger, zero = f > 0.0 ? rest * larger : larger;
+    // p, or where it may be tiny p exp(-m); and (log p)' = zero = 1 - one, or there -one.
+    const double p = m > 0.0 ? one : f > 0.0 ? larger * std::exp(-m) : larger * std::exp(d);
+    const double weight = p * std::exp(-0.5 * d * d / v), u = m > 0.0 ? zero : -one;
+    all += weight;
+    first += weight * u;
+    away += weight * d;
+    both += weight * u * d;
+  }
+  const double mean = first / all, value = std::log(all * h / (s * std::sqrt(2.0 * pi)));
+  return {m > 0.0 ? value : value + m, m > 0.0 ? mean : mean + 1.0, (both / all - mean * away / all) / v};
+}
+
 class Logit final : public Bernoulli<Logit> {
  public:
   std::string name() const override { return "bernoulli_logit"; }
   static double up_to(double f) { return logistic(f); }
   double rough_at(double y, double) const { return y > 0.0 ? 1.0 : -1.0; }
   Density density_at(double y, double, double f) const {
-    const double one = logistic(f), zero = logistic(-f), bend = one * zero, slope = bend * (zero - one);
-    return {y > 0.0 ? -softplus(-f) : -softplus(f), y > 0.0 ? zero : -one, -bend, -slope, bend, slope};
+    const double rest = std::exp(-std::abs(f)), larger = 1.0 / (1.0 + rest), smaller = rest * larger;
+    const double one = f > 0.0 ? larger : smaller, zero = f > 0.0 ? smaller : larger;
+    const double bend = one * zero, slope = bend * (zero - one);
+    const double value = std::min(y > 0.0 ? f : -f, 0.0) - std::log1p(rest);
+    return {value, y > 0.0 ? zero : -one, -bend, -slope, bend, slope};
+  }
+
+  Status moments(const Observations& of, const double* mean, const double* variance, Moments* out) const override {
+    std::vector<Index> others;
+    std::vector<double> y, m, v;
+    for (Index i = 0; i < of.count; ++i) {
+      if (is_moderate(variance[i])) continue;
+      others.push_back(i);
+      y.push_back(of.y[i]);
+      m.push_back(mean[i]);
+      v.push_back(variance[i]);
+    }
+    std::vector<Moments> found(others.size());
+    Status status;
+    if (!others.empty())
+      status = Likelihood::moments({static_cast<Index>(y.size()), y.data()}, m.data(), v.data(), found.data());
+    for (std::size_t k = 0; k < others.size() && status.ok(); ++k) out[others[k]] = found[k];
+    if (!status.ok()) return status;
+    return for_rows(of.count, 500.0, [&](Index i) {
+      if (!is_moderate(variance[i])) return;
+      const double sign = of.y[i] > 0.0 ? 1.0 : -1.0;
+      const Moments at = logistic_moments(sign * mean[i], variance[i]);
+      out[i] = {at.value, sign * at.first, at.second};
+    });
   }
 };
 

@@ -5,6 +5,11 @@
 #include "kernsel/likelihood.hpp"
 
 namespace kernsel {
+
+Status Likelihood::cross(const Observations&, const double*, DensityCross*) const {
+  return Status::invalid("this likelihood has one latent function");
+}
+
 namespace likelihoods {
 
 namespace {

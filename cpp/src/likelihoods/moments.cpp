@@ -1,219 +1,22 @@
 // Moments by quadrature: E p(y | f) over f = m + s x, x ~ N(0, 1), and its derivatives.
 //
-// g(x) = log p(y | m + s x) - x^2 / 2 is largest somewhere between the prior mean and where the observation alone would have f;
-// if log p is not concave there may be a maximum near either. From these the integral reaches to where g has fallen by 40.
-// With E and Cov under the density exp(g),
+// With E, Cov and Var under the density exp(g), g(x) = log p(y | m + s x) - x^2 / 2 (tilted.hpp),
 //
-//     d log Z / dm = E (log p)',    d^2 log Z / dm^2 = Cov((log p)', x) / s,
+//     d log Z / dm = E (log p)' = E x / s,    d^2 log Z / dm^2 = Cov((log p)', x) / s = (Var x - 1) / s^2,
 //
-// in which nothing cancels, however small s is, and which holds at kinks of log p, too.
+// which hold at kinks of log p, too. Nothing cancels in the former if the prior is narrow, in the latter if the observation is.
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
-#include "likelihoods/quadrature.hpp"
 #include "likelihoods/rows.hpp"
+#include "likelihoods/tilted.hpp"
 
 namespace kernsel {
 
 namespace {
 
-constexpr double drop = 40.0;        // of g at the ends of the integral
-constexpr double largest_drop = 60;  // beyond which the end is too far
 constexpr double log_root_two_pi = 0.91893853320467274178;
-
-// A place x of a row, at which g is known.
-struct Place {
-  Index row = 0;
-  double x = 0.0, g = 0.0, slope = 0.0, curvature = 1.0, first = 0.0;
-};
-
-class Tilted {
- public:
-  Tilted(const Likelihood& likelihood, const Observations& of, const double* mean, const double* variance)
-      : likelihood_(likelihood), of_(of), mean_(mean), deviation_(static_cast<std::size_t>(of.count)) {
-    for (Index i = 0; i < of.count; ++i) deviation_[static_cast<std::size_t>(i)] = std::sqrt(variance[i]);
-  }
-
-  double deviation(Index row) const { return deviation_[static_cast<std::size_t>(row)]; }
-  double width(Index row) const { return 1.0 / std::sqrt(mode(row).curvature); }  // of exp(g)
-  const Place& mode(Index row) const { return mode_[static_cast<std::size_t>(row)]; }
-  std::vector<Panel> panels() const { return panels_; }
-
-  Status locate() {
-    Status status = climb();
-    if (status.ok()) status = reach();
-    return status;
-  }
-
-  // What the likelihood says at pairs of a row and x, by `call`(observations, f).
-  template <class F>
-  Status at(Index count, const Index* row, const double* x, const F& call) {
-    y_.resize(static_cast<std::size_t>(count));
-    f_.resize(y_.size());
-    size_.resize(of_.size ? y_.size() : 0);
-    for (Index k = 0; k < count; ++k) {
-      const auto to = static_cast<std::size_t>(k);
-      y_[to] = of_.y[row[k]];
-      f_[to] = mean_[row[k]] + deviation(row[k]) * x[k];
-      if (of_.size) size_[to] = of_.size[row[k]];
-    }
-    return call(Observations{count, y_.data(), of_.size ? size_.data() : nullptr}, f_.data());
-  }
-
-  Status density(Index count, const Index* row, const double* x, std::vector<Density>& out) {
-    out.resize(static_cast<std::size_t>(count));
-    return at(count, row, x, [&](const Observations& of, const double* f) { return likelihood_.density(of, f, out.data()); });
-  }
-
- private:
-  Status evaluate(std::vector<Place>& places) {
-    rows_.clear();
-    x_.clear();
-    for (const Place& place : places) {
-      rows_.push_back(place.row);
-      x_.push_back(place.x);
-    }
-    const Status status = density(static_cast<Index>(places.size()), rows_.data(), x_.data(), densities_);
-    for (std::size_t k = 0; k < places.size() && status.ok(); ++k) {
-      Place& place = places[k];
-      const Density& found = densities_[k];
-      const double s = deviation(place.row);
-      place.g = found.value - 0.5 * place.x * place.x;
-      place.first = found.first;
-      place.slope = s * found.first - place.x;
-      place.curvature = 1.0 + s * s * std::max(found.precision, 0.0);
-      if (std::isnan(place.g)) place.g = -std::numeric_limits<double>::infinity();
-    }
-    return status;
-  }
-
-  // Safe Newton steps from the prior mean and from where the observation would have f.
-  Status climb() {
-    const Index n = of_.count;
-    std::vector<double> alone(static_cast<std::size_t>(n));
-    Status status = likelihood_.rough(of_, alone.data());
-    if (!status.ok()) return status;
-    std::vector<Place> places;
-    for (Index i = 0; i < n; ++i) {
-      places.push_back({i});
-      if (deviation(i) > 0.0) places.push_back({i, (alone[static_cast<std::size_t>(i)] - mean_[i]) / deviation(i)});
-    }
-    status = evaluate(places);
-    if (!status.ok()) return status;
-    if (likelihood_.is_log_concave()) {
-      std::vector<Place> better;
-      for (const Place& place : places) {
-        if (better.empty() || better.back().row != place.row)
-          better.push_back(place);
-        else if (place.g > better.back().g)
-          better.back() = place;
-      }
-      places.swap(better);
-    }
-    std::vector<double> length(places.size(), 1.0);
-    std::vector<std::size_t> active(places.size());
-    for (std::size_t k = 0; k < active.size(); ++k) active[k] = k;
-    for (int step = 0; step < 200; ++step) {
-      std::vector<Place> trials;
-      std::vector<std::size_t> moving;
-      for (const std::size_t k : active) {
-        const Place& place = places[k];
-        const double move = length[k] * place.slope / place.curvature;
-        if (!(std::abs(move * place.slope) > 1e-3) || deviation(place.row) == 0.0) continue;
-        trials.push_back({place.row, place.x + move});
-        moving.push_back(k);
-      }
-      if (trials.empty()) break;
-      status = evaluate(trials);
-      if (!status.ok()) return status;
-      for (std::size_t k = 0; k < trials.size(); ++k) {
-        const std::size_t to = moving[k];
-        if (trials[k].g >= places[to].g) {
-          places[to] = trials[k];
-          length[to] = std::min(1.0, 2.0 * length[to]);
-        } else {
-          length[to] *= 0.25;
-        }
-      }
-      active.swap(moving);
-    }
-    lower_.assign(static_cast<std::size_t>(n), {});
-    upper_ = mode_ = lower_;
-    std::vector<bool> seen(static_cast<std::size_t>(n));
-    for (const Place& place : places) {
-      const auto i = static_cast<std::size_t>(place.row);
-      if (!seen[i] || place.x < lower_[i].x) lower_[i] = place;
-      if (!seen[i] || place.x > upper_[i].x) upper_[i] = place;
-      if (!seen[i] || place.g > mode_[i].g) mode_[i] = place;
-      seen[i] = true;
-    }
-    return {};
-  }
-
-  // The ends of the integrals, and panels that are as wide as the maxima are.
-  Status reach() {
-    struct End {
-      double sign, near = 0.0, far = 0.0, distance = 0.0;
-      bool found = false;
-    };
-    const Index n = of_.count;
-    std::vector<End> ends;
-    for (Index i = 0; i < n; ++i) {
-      const auto k = static_cast<std::size_t>(i);
-      ends.push_back({-1.0, 0.0, 0.0, 9.0 / std::sqrt(lower_[k].curvature)});
-      ends.push_back({1.0, 0.0, 0.0, 9.0 / std::sqrt(upper_[k].curvature)});
-    }
-    const auto from = [&](std::size_t k) -> const Place& { return k % 2 ? upper_[k / 2] : lower_[k / 2]; };
-    for (int step = 0; step < 100; ++step) {
-      std::vector<Place> trials;
-      std::vector<std::size_t> of;
-      for (std::size_t k = 0; k < ends.size(); ++k)
-        if (!ends[k].found) {
-          trials.push_back({static_cast<Index>(k / 2), from(k).x + ends[k].sign * ends[k].distance});
-          of.push_back(k);
-        }
-      if (trials.empty()) break;
-      const Status status = evaluate(trials);
-      if (!status.ok()) return status;
-      for (std::size_t k = 0; k < trials.size(); ++k) {
-        End& end = ends[of[k]];
-        const double below = mode_[of[k] / 2].g - trials[k].g;
-        if (below >= drop) {
-          end.far = end.distance;
-          end.found = below <= largest_drop || end.far <= 1.2 * end.near;
-        } else {
-          end.near = end.distance;
-          end.found = end.far > 0.0 && end.far <= 1.2 * end.near;
-        }
-        end.distance = end.far > 0.0 ? 0.5 * (end.near + end.far) : 2.0 * end.distance;
-      }
-    }
-    for (Index i = 0; i < n; ++i) {
-      const auto k = static_cast<std::size_t>(i);
-      const double begin = lower_[k].x - ends[2 * k].far, end = upper_[k].x + ends[2 * k + 1].far;
-      std::vector<double> places = {begin, end};
-      for (const Place* place : {&lower_[k], &upper_[k]})
-        for (const double distance : {-3.0, 0.0, 3.0}) places.push_back(place->x + distance / std::sqrt(place->curvature));
-      std::sort(places.begin(), places.end());
-      for (std::size_t p = 1; p < places.size(); ++p) {
-        const double left = std::max(places[p - 1], begin), right = std::min(places[p], end);
-        if (left < right) panels_.push_back({i, left, right});
-      }
-    }
-    return {};
-  }
-
-  const Likelihood& likelihood_;
-  const Observations of_;
-  const double* mean_;
-  std::vector<double> deviation_;
-  std::vector<Place> lower_, upper_, mode_;  // the lowest, the highest and the best maximum found
-  std::vector<Panel> panels_;
-  std::vector<double> y_, size_, f_, x_;
-  std::vector<Index> rows_;
-  std::vector<Density> densities_;
-};
 
 Observations part(const Observations& of, Index begin, Index end) {
   return {end - begin, of.y + begin, of.size ? of.size + begin : nullptr};
@@ -221,7 +24,7 @@ Observations part(const Observations& of, Index begin, Index end) {
 
 Status moments_of_block(const Likelihood& likelihood, const Observations& of, const double* mean, const double* variance,
                         Moments* out) {
-  constexpr Index functions = 4;
+  constexpr Index functions = 5;
   Tilted tilted(likelihood, of, mean, variance);
   Status status = tilted.locate();
   if (!status.ok()) return status;
@@ -229,16 +32,16 @@ Status moments_of_block(const Likelihood& likelihood, const Observations& of, co
   std::vector<double> sums(static_cast<std::size_t>(of.count * functions)), units;
   for (Index i = 0; i < of.count; ++i) {
     const double width = tilted.width(i), first = std::max(1.0, std::abs(tilted.mode(i).x));
-    units.insert(units.end(), {0.0, 0.0, width * first, width * width * first});
+    units.insert(units.end(), {0.0, 0.0, 0.0, width * first, width * width * first});
   }
   const auto evaluate = [&](Index count, const Index* row, const double* x, double* values) {
     const Status done = tilted.density(count, row, x, found);
     for (Index k = 0; k < count && done.ok(); ++k) {
-      const Place& mode = tilted.mode(row[k]);
+      const LatentPlace& mode = tilted.mode(row[k]);
       const Density& at = found[static_cast<std::size_t>(k)];
       const double p = std::exp(at.value - 0.5 * x[k] * x[k] - mode.g);
       const double first = p > 0.0 ? tilted.deviation(row[k]) * (at.first - mode.first) : 0.0, away = x[k] - mode.x;
-      const double all[functions] = {p, p * away, p * first, p * first * away};
+      const double all[functions] = {p, p * away, p * away * away, p * first, p * first * away};
       std::copy_n(all, functions, values + k * functions);
     }
     return done;
@@ -247,9 +50,13 @@ Status moments_of_block(const Likelihood& likelihood, const Observations& of, co
   if (!status.ok()) return status;
   for (Index i = 0; i < of.count; ++i) {
     const double s = tilted.deviation(i), *sum = sums.data() + i * functions;
-    const Place& mode = tilted.mode(i);
-    const double away = sum[1] / sum[0], first = sum[2] / sum[0];
-    out[i] = {mode.g + std::log(sum[0]) - log_root_two_pi, mode.first + first / s, (sum[3] / sum[0] - away * first) / (s * s)};
+    const LatentPlace& mode = tilted.mode(i);
+    const double away = sum[1] / sum[0], first = sum[3] / sum[0];
+    const double value = mode.g + std::log(sum[0]) - log_root_two_pi;
+    if (s * s * mode.precision > 1.0)
+      out[i] = {value, (mode.x + away) / s, (sum[2] / sum[0] - away * away - 1.0) / (s * s)};
+    else
+      out[i] = {value, mode.first + first / s, (sum[4] / sum[0] - away * first) / (s * s)};
   }
   // Without variance the observation alone remains.
   std::vector<Density> alone(static_cast<std::size_t>(of.count));

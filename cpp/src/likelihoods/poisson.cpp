@@ -9,6 +9,8 @@ namespace likelihoods {
 
 namespace {
 
+constexpr double half_log_two_pi = 0.91893853320467274178;
+
 class Poisson final : public Pointwise<Poisson> {
  public:
   std::string name() const override { return "poisson"; }
@@ -21,8 +23,8 @@ class Poisson final : public Pointwise<Poisson> {
   double rough_at(double y, double size) const { return std::log((y + 0.5) / size); }
 
   Density density_at(double y, double size, double f) const {
-    const double mean = size * std::exp(f), of_y = y > 0.0 ? y * (f + std::log(size)) - log_factorial(y) : 0.0;
-    return {of_y - mean, y - mean, -mean, -mean, mean, mean};
+    const double mean = size * std::exp(f);
+    return {y > 0.0 ? value_at(y, f + std::log(size) - std::log(y)) : -mean, y - mean, -mean, -mean, mean, mean};
   }
 
   Outcomes outcomes(double) const override { return {0.0, std::numeric_limits<double>::infinity(), true}; }
@@ -38,6 +40,12 @@ class Poisson final : public Pointwise<Poisson> {
       mean[i] = at.size_of(i) * std::exp(at.mean[i] + 0.5 * v);
       variance[i] = mean[i] + (v > 0.0 ? mean[i] * mean[i] * std::expm1(v) : 0.0);
     });
+  }
+
+ private:
+  // By Stirling's formula for y!, after which nothing large cancels: t = log(mean / y).
+  static double value_at(double y, double t) {
+    return y * (t - std::expm1(t)) - 0.5 * std::log(y) - half_log_two_pi - stirling_rest(y);
   }
 };
 

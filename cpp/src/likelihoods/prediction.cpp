@@ -26,7 +26,7 @@ class Mixture {
   std::vector<Panel> panels(Index row, Index to) const {
     const double end = std::min(least_reach + 2.0 * deviation(row), most_reach);
     if (deviation(row) == 0.0) return {};
-    return {{to, -end, -3.0}, {to, -3.0, 0.0}, {to, 0.0, 3.0}, {to, 3.0, end}};
+    return {{to, -end, -3.5}, {to, -3.5, 0.0}, {to, 0.0, 3.5}, {to, 3.5, end}};
   }
 
   Latent latent(Index count, const Index* row, const double* x) {

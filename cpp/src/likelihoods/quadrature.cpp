@@ -9,7 +9,7 @@ namespace kernsel {
 
 namespace {
 
-constexpr double tolerance = 1e-9;  // of the last coefficients; for smooth functions errors are about their squares
+constexpr double tolerance = 5e-8;  // of the last coefficients; for smooth functions errors are about their squares
 constexpr double least = 1e-6;      // of the unit, which the tolerance is relative to
 constexpr int deepest = 40;
 constexpr Index most_panels = 2000;  // of one row

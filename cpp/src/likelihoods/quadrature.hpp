@@ -17,9 +17,10 @@ struct Panel {
 // Evaluates `functions` numbers for each of `count` pairs of a row and x: values is (count, functions).
 using Integrands = std::function<Status(Index count, const Index* row, const double* x, double* values)>;
 
-// sums is (rows, functions): the integrals over the panels of each row. The error is some 1e-10 of the integral of the absolute
-// value, or 1e-15 of what `units`, (rows, functions), say is the size of an integral of which nothing cancels: below that there
-// is nothing but rounding to resolve. What is infinite or no number stays so.
+// sums is (rows, functions): the integrals over the panels of each row. The error is below 1e-10 of the integral of the
+// absolute value if it is smooth and 1e-8 if it has a kink, or 1e-15 of what `units`, (rows, functions), say is the size of an
+// integral of which nothing cancels: below that there is nothing but rounding to resolve. What is infinite or no number stays
+// so.
 Status integrate(Index rows, std::vector<Panel> panels, Index functions, const Integrands& evaluate, const double* units,
                  double* sums);
 

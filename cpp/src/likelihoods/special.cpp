@@ -34,15 +34,10 @@ double log_gamma_near_two(double z) {
   return z * (1.0 - euler - sum);
 }
 
-// What Stirling's formula (x - 1/2) log x - x + log(2 pi) / 2 leaves of log Gamma(x), x >= `large`.
-double stirling_rest(double x) {
+// What Stirling's formula leaves of log Gamma(x), x >= `large`.
+double rest_of_large(double x) {
   const double r = 1.0 / x, s = r * r;
   return r * (1.0 / 12 - s * (1.0 / 360 - s * (1.0 / 1260 - s * (1.0 / 1680 - s * (1.0 / 1188 - s * (691.0 / 360360))))));
-}
-
-// The same for any x > 0.
-double stirling_rest_of_any(double x) {
-  return x >= large ? stirling_rest(x) : log_gamma(x) - ((x - 0.5) * std::log(x) - x + 0.5 * log_two_pi);
 }
 
 // What log x leaves of digamma(x), x >= `large`.
@@ -64,7 +59,7 @@ double log_less_line(double ratio, double t) {
 
 // x^a exp(-x) / Gamma(a): with the exponent measured from its maximum, nothing large cancels.
 double gamma_power(double a, double x) {
-  return std::sqrt(a / (2.0 * pi)) * std::exp(a * log_less_line(x / a, (x - a) / a) - stirling_rest_of_any(a));
+  return std::sqrt(a / (2.0 * pi)) * std::exp(a * log_less_line(x / a, (x - a) / a) - stirling_rest(a));
 }
 
 // The integral of gamma_power(a, t) / t from x away from a, for large a. With t = a + z sqrt(a), its logarithm falls like
@@ -126,7 +121,7 @@ double gamma_fraction(double a, double x) {
 // measured from the maximum at x = a / (a + b).
 double beta_fraction(double a, double b, double x, double rest) {
   const double n = a + b, t = (x * b - rest * a) / a, u = (rest * a - x * b) / b;
-  const double rests = stirling_rest_of_any(n) - stirling_rest_of_any(a) - stirling_rest_of_any(b);
+  const double rests = stirling_rest(n) - stirling_rest(a) - stirling_rest(b);
   const double power = std::sqrt(a * (b / n) / (2.0 * pi)) *
                        std::exp(a * log_less_line(x * (n / a), t) + b * log_less_line(rest * (n / b), u) + rests);
   const double fraction = continued_fraction(1.0, [&](int k) {
@@ -140,12 +135,16 @@ double beta_fraction(double a, double b, double x, double rest) {
 
 double log_gamma(double x) {
   if (!(x > 0.0)) return std::isnan(x) ? x : infinity;
-  if (x >= large) return (x - 0.5) * std::log(x) - x + 0.5 * log_two_pi + stirling_rest(x);
+  if (x >= large) return (x - 0.5) * std::log(x) - x + 0.5 * log_two_pi + rest_of_large(x);
   if (x < 0.5) return log_gamma(1.0 + x) - std::log(x);
   if (x < 1.5) return log_gamma_near_two(x - 1.0) - std::log1p(x - 1.0);
   double product = 1.0;
   while (x > 2.5) product *= x -= 1.0;
   return log_gamma_near_two(x - 2.0) + std::log(product);
+}
+
+double stirling_rest(double x) {
+  return x >= large ? rest_of_large(x) : log_gamma(x) - ((x - 0.5) * std::log(x) - x + 0.5 * log_two_pi);
 }
 
 double log_factorial(double count) { return log_gamma(count + 1.0); }
@@ -174,7 +173,7 @@ double tetragamma(double x) {
 
 double log_rising(double x, double count) {
   if (x < large) return log_gamma(x + count) - log_gamma(x);
-  return (x - 0.5) * std::log1p(count / x) + count * std::log(x + count) - count + stirling_rest(x + count) - stirling_rest(x);
+  return (x - 0.5) * std::log1p(count / x) + count * std::log(x + count) - count + rest_of_large(x + count) - rest_of_large(x);
 }
 
 double digamma_rise(double x, double count) {

@@ -7,9 +7,10 @@ namespace kernsel {
 
 double log_gamma(double x);  // for x > 0; std::lgamma() writes to a global variable
 double log_factorial(double count);
-double digamma(double x);     // the derivative of log_gamma, for x > 0
-double trigamma(double x);    // the second
-double tetragamma(double x);  // the third
+double stirling_rest(double x);  // log_gamma without (x - 1/2) log x - x + log(2 pi) / 2
+double digamma(double x);        // the derivative of log_gamma, for x > 0
+double trigamma(double x);       // the second
+double tetragamma(double x);     // the third
 // log Gamma(x + count) - log Gamma(x) and its derivative in x, which large x do not cancel.
 double log_rising(double x, double count);
 double digamma_rise(double x, double count);

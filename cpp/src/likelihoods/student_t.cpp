@@ -19,7 +19,11 @@ constexpr double log_pi = 1.14472988584940017414;
 class StudentT final : public Pointwise<StudentT> {
  public:
   StudentT(double log_scale, double log_freedom)
-      : log_scale_(log_scale), log_freedom_(log_freedom), scale_(std::exp(log_scale)), freedom_(std::exp(log_freedom)) {}
+      : log_scale_(log_scale),
+        log_freedom_(log_freedom),
+        scale_(std::exp(log_scale)),
+        freedom_(std::exp(log_freedom)),
+        log_factor_(log_rising(0.5 * freedom_, 0.5) - 0.5 * (log_freedom_ + log_pi) - log_scale_) {}
 
   std::string name() const override { return "student_t"; }
   std::vector<LikelihoodParameter> parameters() const override {
@@ -41,7 +45,7 @@ class StudentT final : public Pointwise<StudentT> {
   Density density_at(double y, double, double f) const {
     const Scaled at = scaled(y, f);
     const double nu = freedom_, a = (nu + 1.0) / (nu * scale_), b = a / scale_, c = 2.0 * b / (nu * scale_);
-    const double value = log_rising(0.5 * nu, 0.5) - 0.5 * (log_freedom_ + log_pi) - log_scale_ - 0.5 * (nu + 1.0) * at.log_w;
+    const double value = log_factor_ - 0.5 * (nu + 1.0) * at.log_w;
     const double precision = (nu + 1.0) / ((nu + 3.0) * scale_ * scale_);
     return {value, a * at.r * at.u, b * at.u * (at.part - at.u), c * at.r * at.u * at.u * (at.part - 3.0 * at.u), precision,
             0.0};
@@ -75,7 +79,7 @@ class StudentT final : public Pointwise<StudentT> {
     return {r, over < 1e100 ? std::log1p(square) : 2.0 * std::log(over), u, over < 1.0 ? square * u : 1.0 - u};
   }
 
-  double log_scale_, log_freedom_, scale_, freedom_;
+  double log_scale_, log_freedom_, scale_, freedom_, log_factor_;
 };
 
 }  // namespace

@@ -42,6 +42,7 @@ def choose_with_likelihood(
     random_state: int | np.random.RandomState | None = None,
     budget: Budget | None = None,
     approximation: Approximation | None = None,
+    same_for_any_points: bool = True,
 ) -> tuple[Selection, Likelihood]:
     """Find hyperparameters, and those parameters of the likelihood that are to be found, for which a criterion is best.
 
@@ -73,7 +74,7 @@ def choose_with_likelihood(
             "finds_amplitude": finds_amplitude,
             "restarts": n_restarts,
             "profile": False,
-            "same_for_any_points": criterion.same_for_any_points and groups is None,
+            "same_for_any_points": same_for_any_points and criterion.same_for_any_points and groups is None,
             "has_values": has_values(kernel),
             "seed": None if random_state is None else int(generator_of(random_state).integers(2**63)),
             "approximation": None if approximation is None else approximation.core(),

@@ -98,7 +98,7 @@ def evaluate(
     workspace: Workspace | None = None,
     approximation: Approximation | None = None,
     likelihood: str | Likelihood | None = None,
-    inference: Literal["laplace", "ep"] = "laplace",
+    inference: Literal["auto", "laplace", "ep"] = "auto",
     exposure: ArrayLike | None = None,
     trials: ArrayLike | None = None,
     **options: Any,
@@ -146,8 +146,9 @@ def evaluate(
         approximate log marginal likelihood, in which the coefficients of a trend have a flat prior, or "loo_log_density", the
         sum of the log densities of observations that are left out; `noise` is that of the latent function, and weights multiply
         log densities. Both have exact gradients, also in the parameters of the likelihood.
-    inference : {"laplace", "ep"}
-        How the posterior of the latent function is approximated: by Laplace's method, or by expectation propagation.
+    inference : {"auto", "laplace", "ep"}
+        How the posterior of the latent function is approximated: by Laplace's method, or by expectation propagation, which
+        "auto" is for densities with a kink.
     exposure, trials : float or array-like of shape (n,), optional
         For likelihoods of counts.
     **options

@@ -71,7 +71,7 @@ _ALLOWED = {
     "max_seconds": number("positive", infinite=True) | None,
     "shrinkage": (number("positive") | "auto" | None).said('"auto", a positive number or None'),
     "outliers": OUTLIERS,
-    "inference": one_of("laplace", "ep"),
+    "inference": one_of("auto", "laplace", "ep"),
 }
 
 
@@ -161,10 +161,10 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
         are found together with the kernel's. With a likelihood, `predict` returns the mean of observations; `predict_latent`
         that of f, which for counts is the logarithm of their rate; `predict_quantiles` intervals; the criterion is "lml", the
         approximate marginal likelihood, or "loo_log_density"; and there is neither `noise` nor a treatment of outliers.
-    inference : {"laplace", "ep"}
+    inference : {"auto", "laplace", "ep"}
         How the posterior of f is approximated by a normal distribution, given a likelihood: Laplace's method takes the
         curvature at its mode, and expectation propagation ("ep") matches means and variances, which is more precise for
-        classes and slower. It is not for :class:`kernsel.Vecchia`.
+        classes and slower. "auto" is Laplace's method, but for likelihoods with a kink.
     max_evaluations : int
         The largest number of evaluations of the criterion.
     max_seconds : float or None
@@ -264,7 +264,7 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
         outliers: Literal["auto"] | ArrayLike | None = "auto",
         approximation: Wish = "auto",
         likelihood: str | Observed | None = None,
-        inference: Literal["laplace", "ep"] = "laplace",
+        inference: Literal["auto", "laplace", "ep"] = "auto",
         max_evaluations: int = 1000,
         max_seconds: float | None = None,
         verbose: int = 0,
@@ -543,7 +543,7 @@ class GaussianProcessRegressor(TakesGroups, ProcessUpdates, CallbackSupport, Mul
             each = posterior.squares() / max(freedom, 1)
             known = explained(posterior.y, posterior.H) if len(posterior.y) else np.zeros(m, dtype=bool)
             self.scale_ = np.where((each > 0) & ~known, each, 1.0)
-        self.X_train_ = posterior.X
+        self.X_train_ = posterior.X if self._observed is None else self._observed.points
         self.y_train_ = self._shaped(posterior.y)
         self.__dict__.pop("alpha_", None)
         if posterior.exact:

@@ -12,7 +12,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernsel._base.annotations import Matrix, Seed, Vector
 from kernsel._data.points import new_points
-from kernsel.estimators.draws import draws_of_normal
 from kernsel.estimators.guarded import reads
 from kernsel.estimators.observed_process import ObservedProcess
 from kernsel.kernels import Kernel
@@ -56,11 +55,11 @@ class ObservedPredictions:
         assert self._observed is not None
         Z = self._new_points(X)
         counts = self._sizes(len(Z), **sizes)
-        mean, variance = self._observed.latent(Z)
-        expected, spread = self._observed.of_latent(mean, variance, counts)
+        expected, spread = self._observed.predict(Z, counts)
         if not return_std:
             return expected
         if noisy is False:
+            mean, variance = self._observed.latent(Z)
             spread = self._observed.spread_of_mean(mean, variance, counts)
         return expected, np.sqrt(spread)
 
@@ -182,9 +181,7 @@ class ObservedPredictions:
         assert self._observed is not None
         rng = check_random_state(seed)
         Z = self._new_points(X)
-        mean, cov = self._observed.posterior.mean(Z)[:, 0], self._observed.posterior.covariance(Z)
-        latent = draws_of_normal(rng, mean, cov, count)
-        return latent if noisy is False else self._observed.draw(rng, latent, self._sizes(len(Z), **sizes))
+        return self._observed.draws(rng, Z, count, noisy is not False, self._sizes(len(Z), **sizes))
 
     @property
     @reads

@@ -18,6 +18,7 @@ from kernsel._solve.conditioned import conditioned
 from kernsel._solve.posterior import Posterior
 from kernsel.approximations import Approximation
 from kernsel.criteria import Workspace
+from kernsel.estimators.draws import draws_of_normal
 from kernsel.kernels import ConstantKernel, Kernel
 from kernsel.likelihoods import Likelihood
 from kernsel.likelihoods.observations import Observations
@@ -52,6 +53,11 @@ class ObservedProcess:
         """The likelihood with its parameters."""
         return self.observations.likelihood
 
+    @property
+    def points(self) -> Matrix:
+        """The training points."""
+        return self.posterior.X
+
     def predict(self, Z: Matrix, sizes: Vector | None) -> tuple[Vector, Vector]:
         """Return the mean and the variance of new observations at points."""
         mean, variance = self.latent(Z)
@@ -78,6 +84,14 @@ class ObservedProcess:
         mean, variance = self.latent(Z)
         self.likelihood.check(y, sizes)
         return np.asarray(self.likelihood.core().moments(y, mean, variance, sizes)[:, 0])
+
+    def draws(self, rng: np.random.RandomState, Z: Matrix, count: int, noisy: bool, sizes: Vector | None) -> Matrix:
+        """Return joint draws of observations, or of the latent function, at points."""
+        latent = self._joint(rng, Z, count)
+        return self.draw(rng, latent, sizes) if noisy else latent
+
+    def _joint(self, rng: np.random.RandomState, Z: Matrix, count: int) -> Matrix:
+        return draws_of_normal(rng, self.posterior.mean(Z)[:, 0], self.posterior.covariance(Z), count)
 
     def draw(self, rng: np.random.RandomState, latent: Matrix, sizes: Vector | None) -> Matrix:
         """Return one draw of an observation for each latent value, shape (m, draws)."""

@@ -21,6 +21,7 @@ from kernsel._search.progress import remark, watched
 from kernsel.criteria import Criterion
 from kernsel.estimators.observed_process import conditioned_on
 from kernsel.estimators.process_state import ProcessState
+from kernsel.estimators.two_processes import fit_two
 from kernsel.kernels import Kernel
 from kernsel.kernels.automatic import Data
 from kernsel.kernels.objects import Points
@@ -58,6 +59,8 @@ def fit_to_observations(
     observed = np.ravel(given.y).astype(np.float64)
     model._check(observed)
     criterion = model._criterion()
+    if likelihood.is_of_two:
+        return fit_two(model, kernel, X, observed)
     told = checked_groups(groups, len(observed))
     counts = sizes_of(likelihood, dict(sizes), len(observed))
     likelihood.check(observed, counts)

@@ -1,7 +1,8 @@
 """Likelihoods: the density of an observation y given the value f of the latent function at its point.
 
 For real numbers :class:`Gaussian`, :class:`StudentT` (with outliers), :class:`Laplace` (the median),
-:class:`AsymmetricLaplace` (any quantile) and :class:`CensoredGaussian`; for positive numbers :class:`Gamma`; between 0 and 1
+:class:`AsymmetricLaplace` (any quantile), :class:`CensoredGaussian` and :class:`HeteroscedasticGaussian` (noise that is a
+function of the points); for positive numbers :class:`Gamma`; between 0 and 1
 :class:`Beta`; for counts :class:`Poisson` and :class:`NegativeBinomial`; for classes and successes :class:`Bernoulli`,
 :class:`Binomial` and :class:`Ordinal`. One's own is a subclass of :class:`Likelihood`, which
 :func:`kernsel.testing.check_likelihood` checks.
@@ -15,6 +16,7 @@ from kernsel.likelihoods.beta import Beta
 from kernsel.likelihoods.counts import NegativeBinomial, Poisson
 from kernsel.likelihoods.gamma import Gamma
 from kernsel.likelihoods.gaussian import CensoredGaussian, Gaussian
+from kernsel.likelihoods.heteroscedastic import HeteroscedasticGaussian
 from kernsel.likelihoods.laplace import AsymmetricLaplace, Laplace
 from kernsel.likelihoods.ordinal import Ordinal
 from kernsel.likelihoods.parameter import LikelihoodParameter
@@ -29,6 +31,7 @@ __all__ = [
     "CensoredGaussian",
     "Gamma",
     "Gaussian",
+    "HeteroscedasticGaussian",
     "Laplace",
     "Likelihood",
     "LikelihoodParameter",

@@ -32,6 +32,8 @@ class Likelihood(ABC):
         Whether log p is a concave function of f, whatever y is.
     outcomes : tuple of (lower, upper, discrete)
         Between which numbers y is, and whether it is a whole number.
+    usual_inference : {"laplace", "ep"}
+        The inference that ``inference="auto"`` stands for: expectation propagation where the curvature at the mode says little.
     size_name : str or None
         What a second number of each observation is called, if there is one: exposure, trials, weight.
 
@@ -73,6 +75,8 @@ class Likelihood(ABC):
     log_concave: bool = False
     outcomes: tuple[float, float, bool] = (-np.inf, np.inf, False)
     size_name: ClassVar[str | None] = None
+    usual_inference: ClassVar[str] = "laplace"
+    is_of_two: ClassVar[bool] = False  # whether there are two latent functions
 
     @abstractmethod
     def log_density(self, y: Any, f: Any, size: Any = None) -> Vector:
@@ -139,7 +143,7 @@ class Likelihood(ABC):
     ) -> tuple[Vector, Vector, Vector]:
         """Return log E p(y | f) over f ~ N(mean, variance), and its first two derivatives in the mean.
 
-        Errors are below 1e-9, whatever the mean and the variance.
+        Errors are below 1e-9 where p is smooth, whatever the mean and the variance.
         """
         rows = Together(y, mean, variance, size)
         moments = self.core().moments(*rows[:4])

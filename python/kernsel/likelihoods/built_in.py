@@ -78,10 +78,14 @@ class BuiltIn(Likelihood):
 
     def check(self, y: Any, size: Any = None) -> None:
         """Raise a ValueError for observations that cannot be."""
+        if size is not None and self.size_name is None:
+            self.check_sizes(size)
         self.core().check(*Together(y, None, None, size)[::3])
 
     def check_sizes(self, size: Any) -> None:
         """Raise a ValueError for sizes that cannot be."""
+        if self.size_name is None:
+            raise ValueError(f"size: expected None, since observations of {type(self).__name__} have none, got {size!r:.60}")
         self.core().check_sizes(np.ravel(np.asarray(size, dtype=np.float64)))
 
     def rough(self, y: Any, size: Any = None) -> Vector:

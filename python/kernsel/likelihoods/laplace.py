@@ -36,6 +36,7 @@ class Laplace(BuiltIn):
     scale: Number = "auto"
     scale_bounds: Bounds = "auto"
     standard: ClassVar[dict[str, float]] = {"scale": 1.0}
+    usual_inference: ClassVar[str] = "ep"
 
     def core_with(self, *numbers: float) -> _core.Likelihood:
         return _core.laplace(*numbers)
@@ -70,6 +71,7 @@ class AsymmetricLaplace(BuiltIn):
     scale: Number = "auto"
     scale_bounds: Bounds = "auto"
     standard: ClassVar[dict[str, float]] = {"scale": 1.0}
+    usual_inference: ClassVar[str] = "ep"
 
     def __post_init__(self) -> None:
         if not 0.001 <= self.quantile <= 0.999:

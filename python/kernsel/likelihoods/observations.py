@@ -26,17 +26,19 @@ class Observations:
     y : ndarray of shape (n,)
     sizes : ndarray of shape (n,) or None
         What the likelihood knows of each besides y: exposures, numbers of trials.
-    inference : {"laplace", "ep"}
+    inference : {"auto", "laplace", "ep"}
+        "auto" is the usual one of the likelihood.
     """
 
     likelihood: Likelihood
     y: Vector
     sizes: Vector | None = None
-    inference: str = "laplace"
+    inference: str = "auto"
 
     def core(self) -> _core.Observed:
         """Return a new object of the core, which keeps the last inference."""
-        return _core.Observed(self.likelihood.core(), self.inference, [] if self.sizes is None else self.sizes.tolist())
+        inference = self.likelihood.usual_inference if self.inference == "auto" else self.inference
+        return _core.Observed(self.likelihood.core(), inference, [] if self.sizes is None else self.sizes.tolist())
 
     @cached_property
     def rough(self) -> Vector:

@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
-import reference_likelihoods as twin
 from scipy import integrate
 
 from kernsel import _core
 from kernsel.criteria import Workspace
 from kernsel.kernels import RBF, ConstantKernel
 from kernsel.likelihoods import Bernoulli, Poisson, StudentT
+
+import reference_likelihoods as twin
 
 JITTER = 1e-6
 CASES = {"poisson": Poisson(), "bernoulli_logit": Bernoulli(), "student_t": StudentT(scale=0.3, df=4.0)}

@@ -102,6 +102,62 @@ def test_moments_are_integrals_whatever_the_prior(case, variance):
         assert [one[row] for one in found] == pytest.approx(expected, rel=1e-9, abs=1e-9)  # what is promised
 
 
+def test_moments_of_a_peak_far_from_a_wide_prior():
+    """The tails of the peak are between it and the mean, where a wide panel would not see them."""
+    y, scale = np.array([0.1, 1.0, 5.0]), 1e-4
+    value, first, second = lk.StudentT(scale, 100.0).moments(y, 0.0, 1.0)
+    r = np.linspace(-60, 60, 24001)[:, None]  # equal steps are exact to rounding, and beyond the density is 1e-80
+    f = y + scale * r
+    p = stats.t.pdf(r, 100.0) * stats.norm.pdf(f)
+    total = p.sum(axis=0)
+    mean = (p * f).sum(axis=0) / total
+    assert value == pytest.approx(np.log(total * (r[1] - r[0])), rel=1e-9)
+    assert first == pytest.approx(mean, rel=1e-9)
+    assert second == pytest.approx((p * (f - mean) ** 2).sum(axis=0) / total - 1, rel=1e-9)
+
+
+class OwnNormal(lk.Likelihood):
+    """Normal errors in Python, whose variance is a parameter."""
+
+    log_concave = True
+
+    def __init__(self, noise):
+        self.noise = noise
+
+    def parameters(self, y=None, size=None):  # noqa: ARG002
+        return [lk.LikelihoodParameter("noise", np.log(self.noise), -20.0, 20.0)]
+
+    def with_values(self, values):
+        return OwnNormal(np.exp(values[0]))
+
+    def log_density(self, y, f, size=None):  # noqa: ARG002
+        return stats.norm.logpdf(y, f, self.noise**0.5)
+
+    def derivatives(self, y, f, size=None):  # noqa: ARG002
+        return (y - f) / self.noise, np.full(y.shape, -1 / self.noise), np.zeros(y.shape)
+
+    def parameter_derivatives(self, y, f, p, size=None):  # noqa: ARG002
+        r = (y - f) ** 2 / self.noise
+        return (r - 1) / 2, -(y - f) / self.noise, np.full(y.shape, -1 / self.noise)
+
+    def conditional(self, f, size=None):  # noqa: ARG002
+        return f, np.full(np.shape(f), self.noise)
+
+    def probability(self, y, f, size=None):  # noqa: ARG002
+        return stats.norm.cdf(y, f, self.noise**0.5)
+
+
+def test_a_likelihood_in_python_may_have_parameters():
+    own = OwnNormal(0.5)
+    check_likelihood(own, REAL, F)
+    core, variance = own.core(), np.full(5, 0.7)
+    assert core.moments_slope(REAL, F, variance, 0) == pytest.approx(
+        lk.Gaussian(0.5).core().moments_slope(REAL, F, variance, 0), rel=1e-9
+    )
+    moved = core.with_values([np.log(2.0)]).density(REAL, F)
+    assert np.array_equal(moved, OwnNormal(2.0).core().density(REAL, F))
+
+
 @everywhere
 def test_moments_have_the_derivatives_of_their_logarithm(case):
     likelihood, y, size, _ = CASES[case]
@@ -150,7 +206,7 @@ def test_extreme_values_of_f_give_no_nan(case):
             np.column_stack(core.conditional(at, size)),
             core.probability(y, at, size),
             core.moments(y, at, np.full(5, 2.0), size),
-            core.predict_quantile(np.full(5, 0.3), at, np.full(5, 2.0), size),
+            core.predict_quantile([0.3], at[:1], [2.0], None if size is None else size[:1]),
         ):
             assert not np.isnan(found).any(), f
 
@@ -202,6 +258,7 @@ def test_functions_of_gamma_at_any_size():
         (lk.Beta(), [0.5, 1.0], None, "between 0 and 1, .* got 1.0 in row 1"),
         (lk.StudentT(), [np.inf, 0], None, "finite numbers, got inf in row 0"),
         (lk.CensoredGaussian(0, 1), [0, 1.5], None, "lower to the upper limit, got 1.5 in row 1"),
+        (lk.StudentT(), [1, 0], [1, 2], "size: expected None, since observations of StudentT have none"),
         (lk.Ordinal(3), [2, 3], None, "n_classes - 1, got 3.0 in row 1"),
     ],
     ids=str,

@@ -4,6 +4,7 @@
 #include "factors/dense/adjoint.hpp"
 #include "factors/dense/groups.hpp"
 #include "factors/dense/information.hpp"
+#include "factors/dense/squares.hpp"
 #include "factors/dense/state.hpp"
 #include "factors/groups.hpp"
 #include "kernsel/cholesky.hpp"
@@ -67,6 +68,12 @@ class Dense final : public Factor {
     project(state_->trend, right.view(n), n, solved);
     c.assign(solved.column(0), solved.column(0) + n);
     return {};
+  }
+
+  bool multiplies_squares() const override { return has_inverse_; }
+
+  Status multiply_squares(const std::vector<double>& g, std::vector<double>& out) override {
+    return kernsel::multiply_squares(*state_, g, out);
   }
 
   Status pull(const Partials& partials, Gradient& out) override {
