@@ -55,7 +55,7 @@ def main(plot: str | None = None) -> None:
     gp = fitted[SHOWN]
     print("\nyear   rate, and its band of 90 %   counts of 90 % or more   years without")
     for start in range(1855, 1963, 15):
-        Z = [[float(start)]]
+        Z = np.array([[float(start)]])
         rate, (lower, upper) = rate_of(gp, Z)
         least, most = gp.predict_quantiles(Z, BAND)[0]
         none = np.exp(gp.log_density(Z, [0.0])[0])
