@@ -24,7 +24,7 @@ CLOSE = 1.1  # as many times the clean error at most, by Student's t
 MODELS = {
     "normal noise": lambda: ks.GaussianProcessRegressor(outliers=None),
     'outliers="auto"': ks.GaussianProcessRegressor,
-    "Student's t": lambda: ks.GaussianProcessRegressor(likelihood="student_t"),
+    "Student's t": lambda: ks.GaussianProcessRegressor(likelihood="student_t", inference="laplace"),
 }
 
 
