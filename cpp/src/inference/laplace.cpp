@@ -320,6 +320,7 @@ Status Laplace::climb(const Kernel& k, double goal) {
     if (!status.ok()) return status;
   }
   double before = std::numeric_limits<double>::infinity();
+  const double near = std::max(1.0, 0.01 * static_cast<double>(n()));  // a tenth of a standard deviation for each point
   const bool squares = likelihood_->is_log_concave() && factor_.has_prior();  // convergence is quadratic
   const double enough = std::max(goal, squares ? close : factor_.has_prior() ? there : there_nearly);
   while (!converged_ && steps_ < options_.steps) {
@@ -329,7 +330,7 @@ Status Laplace::climb(const Kernel& k, double goal) {
     for (std::size_t i = 0; i < n(); ++i) slope += (sites_.first[i] - here.a[i]) * (next.f[i] - here.f[i]);
     slope = std::abs(slope);
     // Near the solution, steps that shrink tell more than a density that is not quite the one that they increase.
-    bool found = !factor_.has_prior() && slope < 1.0 && slope < 0.5 * before;
+    bool found = !factor_.has_prior() && slope < near && slope < 0.5 * before;
     Place reached = next;
     if (!found) status = search_line(here, reached, slope, found);
     if (!status.ok()) return status;
