@@ -57,6 +57,7 @@ SUBJECTS = {
     "_solve/test_expectation_propagation.py",  # around factors of the core
     "_solve/test_hostile_vecchia.py",  # bad input of a factor of the core
     "_solve/test_laplace.py",  # criteria by an inference of the core
+    "_solve/test_every_likelihood.py",  # criteria by an inference of the core
     "_solve/test_inducing.py",  # criteria and predictions by a factor of the core
     "_solve/test_nystrom.py",  # criteria by a factor of the core
     "_solve/test_nystrom_groups.py",  # what it leaves out together

@@ -110,14 +110,17 @@ class ObservedProcess:
             ends = np.column_stack([self.likelihood.conditional(f)[0] for f in latent.T])
         return ends.min(axis=1), ends.max(axis=1)
 
-    def evidence_at(self, kernel: Kernel, noise: float, eval_gradient: bool) -> Any:
-        """Return the approximate log marginal likelihood for another kernel and, on request, its derivatives in theta."""
+    def evidence_at(self, kernel: Kernel, noise: float, eval_gradient: bool, observed: _core.Observed | None = None) -> Any:
+        """Return the approximate log marginal likelihood for another kernel and, on request, its derivatives in theta.
+
+        The inference begins where the last one with `observed` ended, and is kept there.
+        """
         X, y = self.posterior.X, self.observations.y
         evidence = _core.likelihood(self.posterior.H.shape[1] > 0, "known")
         try:
             found = _core.evaluate(
                 evidence, kernel.build(), X, y, np.full(len(X), noise), self.posterior.H, None, eval_gradient, Workspace(),
-                None, False, self.observations.core(),
+                None, False, observed or self.observations.core(),
             )  # fmt: skip
         except np.linalg.LinAlgError:
             return (np.float64(-np.inf), np.zeros(kernel.n_dims)) if eval_gradient else np.float64(-np.inf)
@@ -201,8 +204,8 @@ def conditioned_on(
     (process, converged, steps), jitter = with_jitter(selection.jitter, fit)
     if not converged:
         warnings.warn(
-            f"the {observations.inference} approximation of the latent function has not converged in {steps} steps: "
-            "predictions may be off; a likelihood with lighter tails, or another kernel, may help",
+            f'inference="{observations.inferred_by}" has not converged in {steps} steps: predictions may be off; the other of '
+            '"laplace" and "ep", or another kernel, may help',
             ConvergenceWarning,
             stacklevel=4,
         )

@@ -125,10 +125,10 @@ def _read_tried(given: Fields) -> SupportTried:
 
 
 def write_choice(choice: Choice, to: Writing) -> None:
-    """Write the report of a classifier's search, without its state and the exception that interrupted it."""
+    """Write the report of a classifier's search, without the mode and the exception that interrupted it."""
     to.kernel("kernel", choice.kernel)
     to.array("of_starts", choice.of_starts)
-    to.values(choice, "n_evaluations", "n_evaluations_subset", "at_bounds", "ended", "seconds", "solved")
+    to.values(choice, "n_evaluations", "n_evaluations_subset", "at_bounds", "ended", "seconds")
     if choice.remarks:
         to.values(choice, "remarks")
 
@@ -136,6 +136,8 @@ def write_choice(choice: Choice, to: Writing) -> None:
 def read_choice(given: Fields) -> Choice:
     """Read the report of a classifier's search."""
     with given:
+        if given.has("solved"):  # in files of version 0.1.0
+            given.flag("solved")
         return Choice(
             kernel=given.kernel("kernel"),
             n_evaluations=given.whole("n_evaluations"),
@@ -144,6 +146,5 @@ def read_choice(given: Fields) -> Choice:
             at_bounds=given.texts("at_bounds"),
             ended=given.text("ended"),
             seconds=given.number("seconds", 0.0),
-            solved=given.flag("solved"),
             remarks=given.texts("remarks") if given.has("remarks") else [],
         )
