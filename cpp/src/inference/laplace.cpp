@@ -149,48 +149,6 @@ Status Laplace::polish(Place& here, double decrement, double goal, bool& done) {
   return {};
 }
 
-// Goes on with a factor whose prior depends on the noise: its steps do not increase a density, and mixed ones converge faster.
-Status Laplace::settle(const Kernel& k, double enough, Place& here) {
-  Mixing mixing(remembered);
-  std::deque<Place> steps;
-  Numbers change(n()), norm(n());
-  double least = std::numeric_limits<double>::infinity();
-  int worse = 0;
-  Place next;
-  while (!converged_ && worse <= most_restarts && steps_ < options_.steps) {
-    const Status status = step(k, here.f, next);
-    if (!status.ok()) return status;
-    double slope = 0.0;
-    for (std::size_t i = 0; i < n(); ++i) {
-      change[i] = next.f[i] - here.f[i];
-      norm[i] = 1.0 / sites_.noise[i];
-      slope += (sites_.first[i] - here.a[i]) * change[i];
-    }
-    slope = std::abs(slope);
-    converged_ = slope <= enough;
-    if (!(slope < 4.0 * least)) {  // back to plain steps, a few times
-      ++worse;
-      converged_ = least <= close;
-      mixing.forget();
-      steps.clear();
-    }
-    least = std::min(least, slope);
-    steps.push_back(next);
-    if (steps.size() > remembered) steps.pop_front();
-    const Numbers weights = mixing.mix(change, norm);
-    here = next;
-    if (converged_ || weights.size() == 1) continue;
-    here.f.assign(n(), 0.0);
-    here.a.assign(n(), 0.0);
-    for (std::size_t m = 0; m < weights.size(); ++m)
-      for (std::size_t i = 0; i < n(); ++i) {
-        here.f[i] += weights[m] * steps[m].f[i];
-        here.a[i] += weights[m] * steps[m].a[i];
-      }
-  }
-  return {};
-}
-
 // Sets sites_ to those of the mode.
 Status Laplace::find_mode(const Kernel& k) {
   steps_ = 0;
@@ -249,15 +207,11 @@ Status Laplace::climb(const Kernel& k, double goal) {
     double slope = 0.0;
     for (std::size_t i = 0; i < n(); ++i) slope += (sites_.first[i] - here.a[i]) * (next.f[i] - here.f[i]);
     slope = std::abs(slope);
-    if (!factor_.has_prior() && slope < std::max(1.0, 0.1 * static_cast<double>(n()))) {
-      here = next;
-      status = settle(k, enough, here);
-      if (!status.ok()) return status;
-      break;
-    }
+    // Near the solution, steps that shrink tell more than a density that is not quite the one that they increase.
+    const bool is_near = slope < std::max(1.0, 0.1 * static_cast<double>(n()));
+    bool found = !factor_.has_prior() && is_near && slope < 0.5 * before;
     Place reached = next;
-    bool found = false;
-    status = search_line(here, reached, slope, found);
+    if (!found) status = search_line(here, reached, slope, found);
     if (!status.ok()) return status;
     if (!found && !factor_.has_prior() && slope < 0.9 * before) {
       reached = next;

@@ -36,7 +36,6 @@ class Laplace final : public AroundFactor {
   Status find_mode(const Kernel& k);
   Status approach(const Kernel& k);
   Status climb(const Kernel& k, double goal);
-  Status settle(const Kernel& k, double enough, Place& here);
   Status fit_sites(const Kernel& k, const Request& request, bool differentiable);
   Status step(const Kernel& k, const std::vector<double>& f, Place& next);
   Status next_of_fit(const std::vector<double>& c, Place& out) const;
