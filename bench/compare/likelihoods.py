@@ -5,7 +5,7 @@ and scikit-learn maximize Laplace's evidence; so do we, and we evaluate it at wh
 they say. GPyTorch maximizes a bound of the evidence. Predictions are judged by the mean log density of new observations, over
 the normal distribution that each has for the latent function.
 
-On a busy machine threads of GPBoost wait for each other much longer than they compute: ``OMP_NUM_THREADS=1`` is fair to all.
+On a busy machine threads of peers wait for each other much longer than they compute: ``OMP_NUM_THREADS=1`` is fair to all.
 """
 
 import time
@@ -94,7 +94,10 @@ def kernsel(case, X, y):
 def gpboost(case, X, y):
     from gpboost import GPModel
 
-    model = GPModel(gp_coords=X, cov_function="matern", cov_fct_shape=2.5, likelihood=case.gpboost)
+    threads = ks.get_num_threads()
+    model = GPModel(
+        gp_coords=X, cov_function="matern", cov_fct_shape=2.5, likelihood=case.gpboost, num_parallel_threads=threads
+    )
     model.fit(y=y)
     variance, scale = model.get_cov_pars().to_numpy()[0]
     parameters = model.get_aux_pars()
