@@ -11,7 +11,7 @@ On a busy machine threads of peers wait for each other much longer than they com
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 
 import numpy as np
@@ -51,7 +51,7 @@ CASES = {
     "Bernoulli": Case(
         Bernoulli(), lambda rng, f: rng.random(len(f)) < 1 / (1 + np.exp(-2 * f)), "bernoulli_logit", "bernoulli"
     ),
-    "Student's t": Case(StudentT(), lambda rng, f: f + 0.2 * rng.standard_t(3, len(f)), "t", "student_t"),
+    "Student's t": Case(StudentT(df_bounds=(1.5, 1e3)), lambda rng, f: f + 0.2 * rng.standard_t(3, len(f)), "t", "student_t"),
 }
 
 
@@ -104,7 +104,7 @@ def gpboost(case, X, y):
     likelihood = case.likelihood
     if parameters is not None:
         numbers = dict(zip(parameters.columns, parameters.to_numpy()[0], strict=True))
-        likelihood = type(likelihood)(**{name: float(numbers[name]) for name in likelihood.standard})
+        likelihood = replace(likelihood, **{name: float(numbers[name]) for name in likelihood.standard})
 
     def latent(Z):
         found = model.predict(gp_coords_pred=Z, predict_var=True, predict_response=False)
