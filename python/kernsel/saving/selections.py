@@ -40,6 +40,8 @@ def write_selection(selection: Selection, to: Writing) -> None:
         to.array("rows", selection.rows)
     if not np.isnan(selection.spread):
         to.values(selection, "spread")
+    if selection.likelihood is not None:
+        to.values(selection, "likelihood")
 
 
 def read_selection(given: Fields) -> Selection:
@@ -69,6 +71,7 @@ def read_selection(given: Fields) -> Selection:
             seconds=given.number("seconds", 0.0),
             remarks=given.texts("remarks") if given.has("remarks") else [],
             rows=given.array("rows", None, dtype=np.int64).astype(np.intp) if given.has("rows") else None,
+            likelihood=given.likelihood("likelihood") if given.has("likelihood") else None,
         )
 
 

@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
-import reference_likelihoods as slow
 from scipy import stats
 
 import kernsel as ks
 from kernsel.examples.data import coal
+
+import reference_likelihoods as slow
 
 
 def test_models_of_explosions(row):
