@@ -77,6 +77,7 @@ SUBJECTS = {
     "estimators/test_gaussian_process_defaults.py",  # test_gaussian_process.py has what does not choose
     "estimators/test_gaussian_process_search.py",
     "estimators/test_likelihoods.py",  # what observations of any likelihood mean to an estimator
+    "estimators/test_hostile_likelihoods.py",  # observations that cannot be, and those at an end of what can be
     "estimators/test_left_out_together.py",  # what equal rows and groups mean to all of them
     "estimators/test_one_factorization.py",
     "estimators/test_points_that_are_objects.py",

@@ -34,12 +34,14 @@ class Laplace final : public AroundFactor {
 
   Status show_all(const Kernel& k, const Problem& problem, const Request& request, bool differentiable, Fit& fit) override;
   Status find_mode(const Kernel& k);
+  Status approach(const Kernel& k);
+  Status climb(const Kernel& k, double goal);
   Status fit_sites(const Kernel& k, const Request& request, bool differentiable);
   Status step(const Kernel& k, const std::vector<double>& f, Place& next);
   Status next_of_fit(const std::vector<double>& c, Place& out) const;
   Status measure(Place& place) const;
   Status search_line(const Place& from, Place& to, double slope, bool& found) const;
-  Status polish(Place& here, double decrement, bool& done);
+  Status polish(Place& here, double decrement, double goal, bool& done);
   double rounding(const Place& place) const;
 
   Status with_implicit(const Partials& partials, Partials& all) override;
