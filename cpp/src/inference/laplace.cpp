@@ -57,13 +57,25 @@ Status Laplace::measure(Place& place) const {
 Status Laplace::step(const Kernel& k, const Numbers& f, Place& next) {
   Status status = find_sites(*likelihood_, observations(), problem_.weights, least_, f, sites_);
   Request request;
-  request.coefficients = true;
-  if (status.ok()) status = fit_sites(k, request, false);
+  request.in_sample = request.coefficients = false;
+  if (status.ok()) status = fit_sites(k, with_coefficients(request), false);
   ++steps_;
-  if (!status.ok()) return status;
+  return status.ok() ? next_of_fit(coefficients(), next) : status;
+}
+
+Request Laplace::with_coefficients(Request request) const {
+  if (factor_.has_prior())
+    request.coefficients = true;
+  else
+    request.left_out = request.variances = true;
+  return request;
+}
+
+Numbers Laplace::coefficients() const {
   Numbers c(n());
-  for (std::size_t i = 0; i < n(); ++i) c[i] = fit_.c(static_cast<Index>(i), 0);
-  return next_of_fit(c, next);
+  for (std::size_t i = 0; i < n(); ++i)
+    c[i] = factor_.has_prior() ? fit_.c(static_cast<Index>(i), 0) : fit_.left_out->residual[i] / fit_.left_out->variance[i];
+  return c;
 }
 
 double Laplace::rounding(const Place& place) const {
@@ -237,8 +249,10 @@ Status Laplace::show_all(const Kernel& k, const Problem& problem, const Request&
   Status status = prepare(k, problem, least_precision);
   if (status.ok()) status = find_mode(k);
   if (!status.ok()) return status;
-  Request of_factor = request;
-  of_factor.coefficients = true;
+  if (request.left_out && !request.groups.alone() && !factor_.has_prior())
+    return Status::invalid(
+        "observations of a likelihood are left out one by one where neighbours approximate; expected no folds");
+  Request of_factor = with_coefficients(request);
   of_factor.variances = of_factor.variances || request.left_out;
   of_factor.diagonal = of_factor.diagonal || (differentiable && factor_.has_prior());
   status = fit_sites(k, of_factor, differentiable);
