@@ -43,6 +43,7 @@ LAYERS = [
     ["estimators"],
     ["saving"],
     ["study"],
+    ["sensitivity"],
     ["plotting"],
     ["report", "examples"],
     ["cli"],

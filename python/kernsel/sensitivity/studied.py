@@ -1,0 +1,144 @@
+"""The function whose sensitivity is asked for: a fitted model, or any function of points."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from kernsel._base.annotations import Matrix, Vector
+from kernsel._data.training import for_objects
+from kernsel._solve.near import NearPosterior
+from kernsel._solve.posterior import Posterior
+from kernsel.estimators.fitted import as_fitted, column, require_fitted
+from kernsel.estimators.fitted_machine import FittedMachine
+from kernsel.estimators.gaussian_process import GaussianProcessRegressor
+from kernsel.kernels import Kernel
+from kernsel.sensitivity.expansion import Expansion
+from kernsel.sensitivity.inputs import Input, Uniform, checked_inputs
+from kernsel.sensitivity.terms import NoProductError, terms_of
+from kernsel.study.encoded import PredictsTables
+
+__all__ = ["Studied", "studied"]
+
+
+@dataclass(frozen=True)
+class Studied:
+    """A function of independent inputs.
+
+    Attributes
+    ----------
+    values : callable
+        The function: points, shape (m, d), to numbers, (m,).
+    names : list of str
+        Of the columns.
+    inputs : list of Uniform or Normal
+    expand : callable
+        Returns the function as an `Expansion`; raises NoProductError if it is none.
+    process : GaussianProcessRegressor or None
+        Of which the function is the mean, if draws of it are draws of the function.
+    output : int
+    """
+
+    values: Callable[[Matrix], Vector]
+    names: list[str]
+    inputs: list[Input]
+    expand: Callable[[], Expansion]
+    process: GaussianProcessRegressor | None
+    output: int
+
+    def mean_and_covariance(self, points: Matrix) -> tuple[Vector, Matrix]:
+        """Return the mean and the covariance of the function at points, in O(m^3) with what draws of it take."""
+        assert self.process is not None
+        mean, cov = self.process.predict(as_fitted(self.process, points), return_cov=True, noisy=False)
+        return (mean, cov) if mean.ndim == 1 else (mean[:, self.output], cov[..., self.output])
+
+
+def studied(f: object, inputs: object, output: int) -> Studied:
+    """Return the function that a model or a function stands for, with its inputs.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If it is neither, has no columns of numbers, or inputs are missing or do not fit.
+    """
+    model = f.best_estimator_ if isinstance(f, PredictsTables) else f
+    if isinstance(model, BaseEstimator) and hasattr(model, "predict"):
+        return _of_model(model, inputs, output)
+    if not callable(f):
+        raise TypeError(f"f: expected a fitted regressor or a function of points, got {type(f).__name__}")
+    if inputs is None:
+        raise ValueError("inputs: expected a Uniform, a Normal or a pair of bounds for each column of a function, got None")
+    names = [str(name) for name in inputs] if isinstance(inputs, dict) else None
+    found = checked_inputs(inputs, names)
+
+    def not_expanded() -> Expansion:
+        raise NoProductError("f is a function, and no model of kernsel")
+
+    values = partial(_checked_values, f, output)
+    return Studied(values, names or [f"x{k}" for k in range(len(found))], found, not_expanded, None, output)
+
+
+def _of_model(model: Any, inputs: object, output: int) -> Studied:
+    require_fitted(model)
+    kernel = getattr(model, "kernel_", None)
+    if isinstance(kernel, str) or for_objects(kernel):
+        kind = "a kernel matrix" if isinstance(kernel, str) else "objects"
+        raise TypeError(f"f: expected a model that was fitted to columns of numbers, got one of {kind}")
+    d = int(model.n_features_in_)
+    names = [str(name) for name in getattr(model, "feature_names_in_", [f"x{k}" for k in range(d)])]
+    if inputs is None:
+        points = next((np.asarray(getattr(model, name)) for name in ("X_train_", "X_fit_") if hasattr(model, name)), None)
+        if points is None:
+            raise ValueError(f"inputs: a {type(model).__name__} does not keep its training points; give bounds or distributions")
+        found: list[Input] = [Uniform(float(x.min()), float(x.max())) for x in points.T]
+    else:
+        found = checked_inputs(inputs, names)
+    is_process = isinstance(model, GaussianProcessRegressor) and model._observed is None
+    values = partial(_checked_values, lambda X: model.predict(as_fitted(model, X)), output)
+    return Studied(values, names, found, partial(_expanded, model, d, output), model if is_process else None, output)
+
+
+def _checked_values(f: Callable[[Matrix], Any], output: int, X: Matrix) -> Vector:
+    values = np.asarray(f(X), dtype=np.float64)
+    if values.shape[:1] != (len(X),) or values.ndim > 2:
+        raise ValueError(f"f: expected one number for each of {len(X)} points, got shape {values.shape}")
+    bad = ~np.isfinite(values.reshape(len(X), -1)).all(axis=1)
+    if bad.any():
+        raise ValueError(f"f: expected finite numbers, got {values[bad][0]} at the point {X[bad][0]}")
+    return column(values, output, name="f")
+
+
+def _expanded(model: Any, d: int, output: int) -> Expansion:
+    """Return the function of a model as an expansion."""
+    columns = list(range(d))
+    if isinstance(model, FittedMachine) and isinstance(model.kernel_, Kernel):
+        c = column(np.asarray(model.dual_coef_, dtype=np.float64), output)
+        offset = float(np.ravel(model.intercept_)[output if np.size(model.intercept_) > 1 else 0])
+        points = np.asarray(model.X_fit_, dtype=np.float64)
+        return Expansion.of_mean(terms_of(model.kernel_, columns), points, np.zeros((0, d), int), c, np.zeros(0), offset)
+    if not isinstance(model, GaussianProcessRegressor) or model._observed is not None:
+        raise NoProductError(f"f is a {type(model).__name__}, and no GaussianProcessRegressor of normal noise or KernelRidge")
+    posterior: Posterior = model.posterior_
+    if isinstance(posterior, NearPosterior):
+        raise NoProductError("predictions from nearest neighbours are no sum over all points")
+    unit, mean = float(model._y_train_std[output]), float(model._y_train_mean[output])
+    points, c = posterior.centres()
+    beta = posterior.beta[:, output] * unit
+    powers = _powers(posterior.trend, d, len(beta))
+    return Expansion.of_mean(terms_of(posterior.kernel, columns), points, powers, c[:, output] * unit, beta, mean)
+
+
+def _powers(trend: object, d: int, count: int) -> Any:
+    """Return the powers of the columns in the functions of a trend, shape (q, d)."""
+    one = np.eye(d, dtype=int)
+    functions = [np.zeros(d, dtype=int), *one, *(one[j] + one[k] for j in range(d) for k in range(j, d))]
+    if not count:
+        return np.zeros((0, d), dtype=int)
+    if trend not in ("constant", "linear", "quadratic"):
+        raise NoProductError("the trend is a function of its own")
+    return np.array(functions[:count])
